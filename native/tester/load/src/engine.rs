@@ -124,7 +124,8 @@ impl Engine {
         self.driver.stop(timeout)
     }
 
-    /// The rate of arrivals, if the schedule is open, and when even ones are due: fixed before the first one.
+    /// The rate of an open schedule, and the origin from which even arrivals are counted. Both are fixed at the
+    /// start.
     pub fn pace(&self) -> Option<Pace> {
         self.driver.pace()
     }

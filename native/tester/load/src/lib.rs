@@ -1,4 +1,4 @@
-//! The load engine: lanes that run sequences against a target, and the floor they are held against.
+//! The load engine: lanes that run programs against a target, and the floor that they are compared with.
 //!
 //! # How it works
 //!

@@ -17,7 +17,7 @@ pub trait Protocol: Send + 'static {
     /// What a lane remembers between requests.
     type Lane: Default + Send;
 
-    /// A connection is new: nothing from the one before counts.
+    /// Resets what a lane remembers of its connection: this one is new.
     fn connected(&mut self, lane: &mut Self::Lane);
 
     /// Appends a request.
@@ -31,12 +31,12 @@ pub trait Protocol: Send + 'static {
         Received::Broken(Failure::Closed)
     }
 
-    /// Whether the connection is still of use after an answer that is complete.
+    /// Whether the connection can be used again after a complete answer.
     fn keeps_connection(&self, _lane: &Self::Lane) -> bool {
         true
     }
 
-    /// The request in flight and its answer, if there was one, for a person to read: without secrets.
+    /// Describes the request in flight and its answer, if there was one, for people and without secrets.
     fn describe(&mut self, _request: &Self::Request, _lane: &Self::Lane, _answer: Option<&[u8]>) -> String {
         String::new()
     }
@@ -64,9 +64,9 @@ pub enum Received {
         consumed: usize,
         /// What is wrong with it.
         failure: Option<Failure>,
-        /// Whether the sequence makes no sense without a better answer: the lane starts over.
+        /// Whether the rest of the pass depends on a right answer: the lane starts over.
         fatal: bool,
     },
-    /// The connection is of no use any more.
+    /// The connection cannot be used any more.
     Broken(Failure),
 }

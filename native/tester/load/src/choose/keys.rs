@@ -79,9 +79,9 @@ impl Keys {
 
 /// Ranks from 0, weight 1/(rank + 1)^0.99: exact, in constant time and without a table.
 ///
-/// Rejection-inversion (Hörmann and Derflinger, "Rejection-inversion to generate variates from monotone discrete
-/// distributions", ACM TOMACS 6(3), 1996): a point is drawn under the continuous curve x^-0.99 and taken unless
-/// it lies in the little that the curve has more than the bars of its rank. It rarely does.
+/// Rejection-inversion (Hörmann and Derflinger, "Rejection-inversion to generate variates from monotone
+/// discrete distributions", ACM TOMACS 6(3), 1996): a point is drawn under the continuous curve x^-0.99, and
+/// taken unless it lies between the curve and the bar of its rank. It rarely does.
 #[derive(Debug, Clone)]
 struct Zipf {
     count: f64,

@@ -7,7 +7,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The most keys a thread takes at once: so rarely that sharing the counter costs nothing.
+/// The most keys that a thread takes at once: with so many, it uses the shared counter too rarely to cost
+/// anything.
 const BLOCK: u64 = 256;
 
 /// The keys of a run's additions.
@@ -55,6 +56,7 @@ impl RingCursor {
     #[inline]
     pub fn take(&mut self) -> Key {
         if self.next == self.end {
+            // Each block once is all that matters: nothing else is handed over with it.
             self.next = self.ring.handed_out.fetch_add(self.ring.block, Ordering::Relaxed);
             self.end = self.next + self.ring.block;
         }

@@ -28,11 +28,11 @@
 //!
 //! # Sharing
 //!
-//! Of `k` threads, thread `i` takes the even arrivals with `n mod k = i`, or random ones at `rate / k`. When the
-//! set of threads that have lanes changes, a new division begins at one time for all of them
-//! ([`Arrivals::divide`]). Even arrivals are then taken by whose turn it is from there on: none twice, none left
-//! out. Random ones are drawn anew from there on, which changes nothing, for they have no memory: the time
-//! must only not depend on any that is yet to come.
+//! Of `k` threads, thread `i` takes the even arrivals with `n mod k = i`, or random ones at `rate / k`. When
+//! the set of threads that have lanes changes, a new division begins at one time for all of them
+//! ([`Arrivals::divide`]). Even arrivals are then taken by whose turn it is from there on: none twice, none
+//! left out. Random ones are drawn anew from there on. As they have no memory, this changes nothing, provided
+//! that the time does not depend on arrivals yet to come.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -114,23 +114,24 @@ pub struct Arrivals {
     ahead: Option<Ahead>,
 }
 
-/// What comes, one after the other.
+/// The arrivals to come, in their order.
 #[derive(Debug, Clone)]
 struct Stream {
     pace: Pace,
     /// What random gaps are drawn from; `None` for even ones.
     random: Option<fastrand::Rng>,
-    /// (from when on, share from there on), ascending; the first is in force.
+    /// Times, and the share from each on; ascending, the first is in force.
     divisions: VecDeque<(u64, Option<Share>)>,
     /// When the next is due.
     next_ns: Option<u64>,
     /// Its number, if it is an even one.
     number: u64,
-    /// Its time to a fraction, if it is a random one: so no rounding adds up.
+    /// Its exact time, if it is a random one, so that rounding does not add up.
     exactly_ns: f64,
 }
 
-/// Goes ahead of what is taken and counts what is due, each arrival once: a backlog may be long.
+/// Runs ahead of the arrivals that are taken and counts those that are due. As a backlog may be long, each is
+/// counted once.
 #[derive(Debug)]
 struct Ahead {
     stream: Stream,
@@ -180,17 +181,18 @@ impl Arrivals {
         Some(due_ns)
     }
 
-    /// Takes nothing until the next [`Arrivals::divide`]; says when that may begin at the earliest, if this
-    /// thread minds: after the first arrival not taken or now, whichever comes first, and not before a division
-    /// to come. An arrival later than now says nothing, or its time would decide which are drawn anew.
+    /// Takes nothing until the next [`Arrivals::divide`]. Returns the earliest time at which that division may
+    /// begin, if this thread has arrivals: right after the first one not taken, or after now if that is
+    /// earlier, and not before a division still to come. An arrival later than now must not move that time: it
+    /// would decide which arrivals are drawn anew.
     pub fn pause(&mut self, now_ns: u64) -> Option<u64> {
         self.paused = true;
         let last_ns = self.stream.divisions.back().map_or(0, |&(from_ns, _)| from_ns);
         self.stream.next_ns.map(|next_ns| (next_ns.min(now_ns) + 1).max(last_ns))
     }
 
-    /// From `from_ns` on this thread has `share`. Every thread must get the same time, not before any that one
-    /// of them returned when paused.
+    /// From `from_ns` on this thread has `share`. Every thread must get the same time, and none earlier than
+    /// those that they returned when paused.
     pub fn divide(&mut self, from_ns: u64, share: Option<Share>) {
         self.paused = false;
         // What it has passed may be drawn anew.
@@ -199,8 +201,8 @@ impl Arrivals {
         self.stream.settle();
     }
 
-    /// Counts what is due and not taken, and what of it was due in a window: that of the call before, or the one
-    /// that followed it and is over.
+    /// Counts what is due and not taken, in all and in a window. The window must be that of the call before, or
+    /// the one that followed it and is over.
     pub fn waiting(&mut self, now_ns: u64, window_ns: &Range<u64>) -> Waiting {
         let mut ahead = match self.ahead.take() {
             Some(ahead) if ahead.passed < self.taken => self.ahead_at(window_ns),
@@ -277,7 +279,7 @@ fn exponential(uniform: f64, mean: f64) -> f64 {
 /// How long a person thinks between two steps.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Think {
-    /// Always as long.
+    /// Always the same.
     Constant {
         /// How long.
         ns: u64,

@@ -19,7 +19,7 @@ pub(crate) const BUFFER_BYTES: usize = 64 << 10;
 /// The least room a read is given; a buffer with less of it grows.
 const LEAST_ROOM: usize = 16 << 10;
 
-/// What the lanes of one thread share: all of it belongs to the thread.
+/// What the lanes of one thread share with each other, and with no other thread.
 pub(crate) struct Context<P: Protocol> {
     pub(crate) registry: Registry,
     /// The endpoints of each of the target's addresses.
@@ -29,13 +29,13 @@ pub(crate) struct Context<P: Protocol> {
     pub(crate) examples: Examples,
     pub(crate) timers: Timers,
     pub(crate) decks: Vec<Deck>,
-    /// Tells the timers' entries apart.
+    /// The number of the last sleep.
     pub(crate) serial: u32,
     pub(crate) arrivals: Arrivals,
     /// Lanes that wait for an arrival, the longest waiting first.
     pub(crate) idle: VecDeque<u32>,
-    /// When each lane's operation in flight times out: apart from the lanes, so that looking for those
-    /// that have touches little memory.
+    /// When each lane's operation in flight times out. Kept apart from the lanes, so that the search for
+    /// overdue ones touches little memory.
     pub(crate) deadlines: Vec<u64>,
     /// Requests of each lane that succeeded since the last drain; empty unless phases are recorded.
     pub(crate) lane_counts: Vec<u64>,
@@ -44,11 +44,11 @@ pub(crate) struct Context<P: Protocol> {
     /// Requests wait in `out` until those of the whole batch are ready.
     pub(crate) staging: bool,
     pub(crate) staged: Vec<Staged>,
-    /// What has just been read, for the same reason.
+    /// What has just been read: one buffer for all lanes, too.
     pub(crate) buffer: Vec<u8>,
-    /// No answer that is read now was there before.
+    /// The earliest time at which an answer that is read now may have arrived.
     pub(crate) quiet_ns: u64,
-    /// Time lanes spent without anything to do, as far as it is over.
+    /// Time of the lanes' waits that have ended.
     pub(crate) waiting_ns: u64,
     pub(crate) timeout_ns: u64,
     pub(crate) connect_timeout_ns: u64,
@@ -56,7 +56,7 @@ pub(crate) struct Context<P: Protocol> {
 }
 
 impl<P: Protocol> Context<P> {
-    /// Puts what is left of a lane's last read in front, and makes sure that more fits behind it.
+    /// Copies the unconsumed rest of a lane's last read to the front of the buffer, and makes room behind it.
     #[inline]
     pub(crate) fn load(&mut self, kept: &[u8]) {
         if self.buffer.len() < kept.len() + LEAST_ROOM {
@@ -65,13 +65,13 @@ impl<P: Protocol> Context<P> {
         self.buffer[..kept.len()].copy_from_slice(kept);
     }
 
-    /// Gives back what a large answer needed.
+    /// Frees the memory that a large answer needed.
     pub(crate) fn shrink(&mut self) {
         self.buffer.truncate(BUFFER_BYTES);
         self.buffer.shrink_to_fit();
     }
 
-    /// Lets a lane sleep until `due_ns`; returns what tells this sleep from others.
+    /// Lets a lane sleep until `due_ns`. Returns the number of this sleep.
     pub(crate) fn sleep(&mut self, lane: u32, due_ns: u64) -> u32 {
         self.serial = self.serial.wrapping_add(1);
         self.timers.add(due_ns, lane, self.serial);

@@ -111,7 +111,7 @@ pub(crate) struct Driver {
 }
 
 impl Driver {
-    /// Starts the threads; `protocol(n)` makes the protocol of thread `n`, and what it draws from.
+    /// Starts the threads; `protocol(n)` makes the protocol of thread `n`, and its random numbers.
     pub(crate) fn launch<P: Protocol>(
         plan: Plan<P::Request>,
         programs: Vec<String>,
@@ -218,7 +218,8 @@ impl Driver {
         self.divide_arrivals()
     }
 
-    /// Takes what was recorded since the last drain. After a `cut`, what was due before it is apart.
+    /// Takes what was recorded since the last drain. After a `cut`, snapshots keep what was due before it
+    /// apart.
     pub(crate) fn drain(&mut self, cut: bool) -> Result<Snapshot, CommandError> {
         self.check_running()?;
         let labels = self.labels.clone();
@@ -253,7 +254,7 @@ impl Driver {
         Ok(snapshot)
     }
 
-    /// Asks every thread, also after one that is gone: a thread that is not asked to end runs on.
+    /// Asks every thread, even after one that is gone: a thread that is not told to finish would run on.
     fn ask<T>(
         &self,
         mut command: impl FnMut(Sender<T>) -> Result<Command, CommandError>,

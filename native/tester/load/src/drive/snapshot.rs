@@ -24,19 +24,21 @@ pub struct Snapshot {
     pub lanes: u64,
     /// Lanes that ran, integrated over the window: the N of Little's law, times seconds.
     pub lane_ns: u64,
-    /// Time lanes had nothing to do (thinking, no arrival due, pausing after a failure), as far as it
-    /// ended in the window.
+    /// Time in which lanes had nothing to do (thinking, no arrival due, pausing after a failure). A wait counts
+    /// where it ends.
     pub waiting_ns: u64,
-    /// What lanes had begun at the end and is recorded nowhere yet, be it an operation or a wait.
+    /// Time of operations and waits that had begun and not ended at the end of the window.
     ///
-    /// `lane_ns` is the sum of the service, failed and processing times of all steps that do not overlap others,
-    /// of `waiting_ns`, and of `underway_ns` less that of the snapshot before: Little's law, without its edges.
+    /// `lane_ns` is the sum of the service, failed and processing times of all steps that do not overlap
+    /// others, `waiting_ns`, and `underway_ns` minus that of the snapshot before: Little's law with the edges
+    /// of the window accounted for.
     pub underway_ns: u64,
     /// Arrivals of an open schedule that are due and have not found a lane.
     pub backlog: u64,
     /// Operations begun and not answered.
     pub in_flight: u64,
-    /// Operations due in the window before the last cut that are not answered and not given up, begun or not.
+    /// Operations due in the window before the last cut that are neither answered nor given up, whether begun
+    /// or not.
     pub owed: u64,
     /// Requests that succeeded, by the number of their lane; empty unless phases are recorded.
     pub lane_counts: Vec<u64>,
@@ -44,9 +46,10 @@ pub struct Snapshot {
     pub decks: Vec<DeckSnapshot>,
     /// One per (program, step) that did anything.
     pub steps: Vec<StepSnapshot>,
-    /// The same of what was due in the window that ended at the last cut.
+    /// The same for what was due in the window that ended at the last cut.
     pub late: Vec<StepSnapshot>,
-    /// The same of what was due before that window: it ended now, and is in no window's durations.
+    /// The same for what was due before that window. It counts in the rates of this one, and in no window's
+    /// durations.
     pub older: Vec<StepSnapshot>,
 }
 
@@ -68,13 +71,13 @@ pub struct StepSnapshot {
     pub program: Arc<str>,
     /// The step; `sequence` for the whole pass.
     pub step: Arc<str>,
-    /// Whether its time and its failures are those of other steps too: a whole pass, or a phase.
+    /// Whether its time and failures are also counted in other steps: a whole pass, or a phase.
     pub overlaps: bool,
     /// Operations that ended, answered or not: those on the clocks service, wrong and censored.
     pub count: u64,
     /// Failed ones by kind, sorted.
     pub failures: Vec<(String, u64)>,
-    /// The first request of a kind that failed, and its answer: once for each kind of failure.
+    /// For each kind of failure the first request that failed, and its answer.
     pub examples: Vec<(String, String)>,
     /// Whether operations have intended starts that may differ from the actual ones.
     pub open: bool,
@@ -85,9 +88,9 @@ pub struct StepSnapshot {
 }
 
 impl StepSnapshot {
-    /// The times on a clock; on a closed schedule those of the clock that stands for it there.
+    /// The times on a clock. On a closed schedule another clock may stand for it ([`Clock::closed`]).
     pub fn clock(&self, clock: Clock) -> &Histogram<u64> {
-        // A clock that nothing stands for is empty itself.
+        // Lag, for which none stands there, is empty itself.
         &self.clocks[clock.recorded(self.open).unwrap_or(clock).index()]
     }
 
@@ -98,7 +101,7 @@ impl StepSnapshot {
 }
 
 impl Snapshot {
-    /// Puts together what the threads have drained.
+    /// Merges what the threads have drained.
     pub(crate) fn merge(
         t0_ns: u64,
         labels: &[Label],
@@ -173,7 +176,7 @@ fn steps(labels: &[Label], recorders: Recorders, examples: &[Example]) -> Vec<St
         let mut failures: Vec<_> =
             recorder.failures.iter().map(|&(failure, n)| (failure.label(), n)).collect();
         failures.sort();
-        // What else failed first may be of another window.
+        // Other examples may belong to another window.
         let example = |&(failure, _): &(Failure, u64)| {
             let mut all = examples.iter();
             all.find(|each| usize::from(each.slot.0) == slot && each.failure == failure)

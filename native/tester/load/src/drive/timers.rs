@@ -1,4 +1,4 @@
-//! When lanes that wait are to go on.
+//! Timers: when lanes that wait go on.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -46,7 +46,7 @@ impl Alarm {
         if self.set_for == 0 { NEVER } else { self.set_for }
     }
 
-    /// It has rung: the same time again would be news.
+    /// Notes that it has rung, so that setting the same time again takes effect.
     pub(crate) const fn rang(&mut self) {
         self.set_for = 0;
     }
@@ -63,7 +63,7 @@ impl Alarm {
     /// Makes a timer that repeats every `period_ns` ring again.
     pub(crate) fn acknowledge(&mut self, period_ns: u64) {
         let mut periods = [0; 8];
-        // Finding none makes no difference.
+        // Where none has gone by, nothing is read and nothing is added.
         let _ = rustix::io::read(self.fd.as_fd(), &mut periods);
         self.set_for += u64::from_ne_bytes(periods) * period_ns;
     }
@@ -71,7 +71,8 @@ impl Alarm {
 
 /// Lanes that think or back off, by when they wake.
 ///
-/// Entries of lanes that have gone on otherwise stay until they are due; the serial tells them apart.
+/// The entry of a lane that went on for another reason stays until it is due; its serial number shows that it
+/// is stale.
 #[derive(Debug, Default)]
 pub(crate) struct Timers(BinaryHeap<Reverse<(u64, u32, u32)>>);
 

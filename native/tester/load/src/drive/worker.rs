@@ -26,7 +26,8 @@ use crate::record::examples::Example;
 use crate::record::failure::Failure;
 use crate::record::recorder::{Sample, Slot, Split};
 
-/// How often operations in flight are looked over. Timeouts are seconds, so 10 ms late is exact enough.
+/// How often operations in flight are checked for timeouts. Timeouts are seconds, so noticing one 10 ms late is
+/// exact enough.
 const TICK_NS: u64 = 10 * MILLI;
 
 /// How many lanes are started before those that run get their turn.
@@ -51,11 +52,11 @@ pub(crate) enum Command {
     },
     Drain {
         fresh: Split,
-        /// Whether what is due from now on belongs to another window.
+        /// Whether a new window begins now.
         cut: bool,
         reply: Sender<Drained>,
     },
-    /// Take no more arrivals, and reply from when on others may.
+    /// Take no more arrivals. Reply with the earliest time at which a new division of them may begin.
     Pause {
         reply: Sender<Option<u64>>,
     },
@@ -94,12 +95,13 @@ pub(crate) const fn lane_number(place: usize, thread: usize, threads: usize) -> 
     place * threads + thread
 }
 
-/// Since when the answers may have been there that a thread finds which slept from `slept_from_ns` on, was to
-/// be woken by a timer at `due_ns` and woke at `woke_ns`.
+/// Earliest time at which answers found now may have arrived, for a thread that slept from `slept_from_ns`, was
+/// to be woken by a timer at `due_ns`, and woke at `woke_ns`.
 ///
-/// An answer that comes while a thread sleeps wakes it, so it has only just come, unless the thread was kept from
-/// running. That shows when a timer went by: for at least so long. After a whole tick it may have been so from the
-/// beginning. Between two ticks it does not show: an answer may have lain 10 ms longer than is known.
+/// An answer that arrives while a thread sleeps wakes it, so it has only just arrived, unless the thread was
+/// descheduled. A timer that went by reveals this: the thread has not run since that timer. If the timer is
+/// late by a whole tick, the thread may not have run since it fell asleep. Between two timers nothing reveals
+/// it, so an answer may have lain up to 10 ms longer than is known.
 const fn quiet_since(slept_from_ns: u64, woke_ns: u64, due_ns: u64) -> u64 {
     if woke_ns < due_ns {
         woke_ns
@@ -123,9 +125,9 @@ pub(crate) struct Worker<P: Protocol> {
     context: Context<P>,
     /// Which thread this is, of how many.
     thread: (usize, usize),
-    /// What arrivals are recorded as that no lane has taken: as those of the lane that was started last.
+    /// Where arrivals are recorded that no lane has taken: with those of the lane that was started last.
     arrives: Option<Slot>,
-    /// With the index of the program each runs.
+    /// By id, each with the index of the program that it runs.
     lanes: Vec<Option<(usize, Lane<P::Lane>)>>,
     free: Vec<u32>,
     running: u64,
@@ -138,7 +140,7 @@ pub(crate) struct Worker<P: Protocol> {
     alarm: Alarm,
     tick_is_due: bool,
     has_commands: bool,
-    /// When the last look at all that was ready ended.
+    /// When the last poll that showed everything ready returned.
     looked_ns: u64,
     batch: Batch,
     finishing: Option<Finishing>,
@@ -213,7 +215,7 @@ impl<P: Protocol> Worker<P> {
         if ticked {
             self.expire_overdue();
         }
-        // A driver that is gone wakes no worker: look for that at every tick.
+        // A driver that is gone wakes no worker, so every tick looks for that.
         if std::mem::take(&mut self.has_commands) || ticked {
             self.run_commands();
         }
@@ -221,9 +223,10 @@ impl<P: Protocol> Worker<P> {
         Ok(())
     }
 
-    /// Waits for events, and notes since when the answers among them may have been there.
+    /// Waits for events, and notes the earliest time at which the answers among them may have arrived.
     ///
-    /// What a poll finds at once came after the poll before. For what comes while it sleeps see [`quiet_since`].
+    /// What a poll finds at once has arrived since the poll before. For what arrives during a sleep see
+    /// [`quiet_since`].
     fn look(&mut self, events: &mut Events) -> io::Result<()> {
         self.context.quiet_ns = self.looked_ns;
         if !self.poll_for(events, Some(Duration::ZERO))? || !events.is_empty() || !self.starting.is_empty() {
@@ -237,13 +240,13 @@ impl<P: Protocol> Worker<P> {
         Ok(())
     }
 
-    /// Polls, and says whether that was not interrupted: the next poll shows what is ready then.
+    /// Polls. Returns false if a signal interrupted it; what is ready is then left to the next poll.
     fn poll_for(&mut self, events: &mut Events, limit: Option<Duration>) -> io::Result<bool> {
         match self.poll.poll(events, limit) {
             Err(error) if error.kind() != io::ErrorKind::Interrupted => Err(error),
             Err(_) => Ok(false),
             Ok(()) => {
-                // Of a full list there may be more that this look has not shown.
+                // A full list may have left out events that are ready.
                 if events.iter().count() < EVENTS {
                     self.looked_ns = now_ns();
                 }
@@ -325,7 +328,7 @@ impl<P: Protocol> Worker<P> {
         }
     }
 
-    /// To be called before the number of lanes changes.
+    /// Brings `lane_ns` up to date. To be called before the number of lanes changes.
     fn count_lanes(&mut self, now_ns: u64) {
         self.lane_ns += self.running * now_ns.saturating_sub(self.counted_ns);
         self.counted_ns = now_ns;
@@ -437,7 +440,7 @@ impl<P: Protocol> Worker<P> {
         }
     }
 
-    /// Counts what was due up to `last_ns` and found no lane until now as not answered in time.
+    /// Records arrivals due up to `last_ns` that no lane has taken as timed out.
     fn give_arrivals_up(&mut self, last_ns: u64) {
         let now_ns = now_ns();
         while let Some(slot) = self.arrives
@@ -452,8 +455,8 @@ impl<P: Protocol> Worker<P> {
         std::mem::replace(&mut self.context.lane_counts, none)
     }
 
-    /// What lanes have begun and is not recorded yet. Looked up lane by lane, so that it is known by
-    /// itself and not as what is missing.
+    /// The lanes' time that is not recorded yet. It is summed lane by lane, not computed as the difference to
+    /// the total, so that it can check the total.
     fn underway_ns(&self, now_ns: u64) -> u64 {
         let lanes = self.lanes.iter().flatten();
         lanes.map(|(_, lane)| now_ns.saturating_sub(lane.since_ns())).sum()
@@ -531,7 +534,7 @@ impl<P: Protocol> Worker<P> {
         self.finishing = Some(finishing);
     }
 
-    /// Counts what is still in flight as not answered in time.
+    /// Records what is still in flight as timed out.
     fn expire_all(&mut self) {
         let now_ns = now_ns();
         for id in 0..self.lanes.len() {

@@ -8,7 +8,7 @@ use super::{MAX_BYTES, Sizes};
 /// Why the raw loops cannot run, or stopped.
 #[derive(Debug, thiserror::Error)]
 pub enum FloorError {
-    /// Sizes of nothing, or over the limit.
+    /// A size of zero, or over the limit.
     #[error("{} bytes for {} bytes cannot be traded: both sizes are 1 to {MAX_BYTES}", .0.request, .0.response)]
     Sizes(Sizes),
     /// No connections.

@@ -69,6 +69,7 @@ impl NullResponder {
 
     /// Requests answered so far.
     pub fn answered(&self) -> u64 {
+        // A number to look at, a turn late at most.
         self.shared.answered.load(Ordering::Relaxed)
     }
 
@@ -130,6 +131,7 @@ impl Server {
                     Token(place) => answered += self.turn(place, event),
                 }
             }
+            // Nothing else is read because of it.
             shared.answered.store(answered, Ordering::Relaxed);
         }
     }

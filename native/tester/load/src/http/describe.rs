@@ -1,4 +1,4 @@
-//! A request and its answer in words, to look into a failure with.
+//! A request and its answer in words, for people who look into a failure.
 
 use super::request::Request;
 use super::{Http, LaneState};

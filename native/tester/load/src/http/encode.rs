@@ -57,7 +57,7 @@ impl Http {
         }
         let proves = request.effect == Effect::Read && !request.fresh.is_empty();
         let person = match (lane.pending, selector) {
-            // Whatever the step says: first the page that proves the update.
+            // The page that proves the update comes first, whatever the step says.
             (Some(person), _) if proves => person,
             (_, PersonSelector::Own) => self.own(lane),
             (_, PersonSelector::Current) if request.effect == Effect::Update => match lane.current {

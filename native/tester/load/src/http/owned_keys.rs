@@ -11,7 +11,7 @@ pub(super) struct OwnedKeys {
     place: u64,
     stride: u64,
     taken: HashSet<u64>,
-    /// Those of the taken that another lane updated all the same.
+    /// Taken people whom another lane has updated all the same.
     contested: HashSet<u64>,
 }
 

@@ -37,7 +37,7 @@ impl Needs {
         })
     }
 
-    /// Whether any of it takes visitors.
+    /// Whether visitors are needed for any of them.
     pub(super) const fn visitors(self) -> bool {
         self.visitor || self.moved_to
     }

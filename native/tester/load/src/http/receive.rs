@@ -10,7 +10,7 @@ use crate::record::failure::Failure;
 /// Longer bodies are not looked into: no page of a person comes near.
 const BODY_BYTES: u64 = 16 << 20;
 
-/// Room for bodies in pieces that a lane keeps.
+/// A lane keeps at most this much room for bodies that come in pieces.
 const KEPT_BYTES: usize = 64 << 10;
 
 impl Protocol for Http {
@@ -117,7 +117,7 @@ impl Http {
             return Ok(None);
         };
         match head.status {
-            // On its way (RFC 9110 section 15.2); 101 was not asked for.
+            // Interim answers (RFC 9110 section 15.2); 101 was not asked for.
             100 | 102..=199 => return Ok(Some(head.length)),
             200..=599 => {}
             _ => return Err(Failure::Malformed),

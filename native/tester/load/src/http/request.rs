@@ -33,7 +33,7 @@ pub struct Request {
     pub(super) contains: Box<[Needle]>,
     pub(super) fresh: Box<[Needle]>,
     pub(super) capture: Option<CompiledCapture>,
-    /// It is for a file of a set, and nothing else above applies but the number.
+    /// Present if it is for a file of a set. Of the fields above it then has only the number.
     pub(super) file: Option<FileRequest>,
 }
 
@@ -41,7 +41,7 @@ pub struct Request {
 pub(super) struct Line {
     /// HEAD: the answer has no body, whatever it says.
     pub(super) head_only: bool,
-    /// All of it, or all but the length and what has it.
+    /// Everything, or everything but Content-Length and the body.
     pub(super) head: Template,
     pub(super) body: Option<Template>,
 }
@@ -244,7 +244,7 @@ fn body(spec: &RequestSpec, head: &mut Template) -> Result<Option<Template>, Str
     })
 }
 
-/// How a text stands in an answer, and how else it may.
+/// How a text is written in an answer, and the other way if there are two.
 fn written(text: &str, matching: Match) -> Result<(Template, Option<Template>), String> {
     let (how, other) = match matching {
         Match::Html => (Escape::Html, Some(Escape::HtmlNumeric)),

@@ -62,11 +62,11 @@ pub enum Effect {
     Update,
 }
 
-/// How texts stand in answers.
+/// How texts are written in answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Match {
-    /// With HTML's references.
+    /// With HTML's character references.
     #[default]
     Html,
     /// With JSON's escapes.
@@ -89,7 +89,7 @@ pub struct RequestSpec {
     pub headers: BTreeMap<String, String>,
     #[serde(default)]
     pub body: Option<String>,
-    /// What that is; a form unless it says otherwise.
+    /// The body's media type; that of a form by default.
     #[serde(default)]
     pub content_type: Option<String>,
     /// The person it is about; the default depends on `does`.

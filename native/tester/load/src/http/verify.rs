@@ -74,7 +74,7 @@ impl Http {
         (request.capture.is_some() && lane.captured.is_empty()).then_some(Failure::WrongAnswer)
     }
 
-    /// What the lane knows after the answer.
+    /// Updates what the lane knows.
     #[inline]
     pub(super) fn conclude(&mut self, request: &Request, lane: &mut LaneState, failure: Option<Failure>) {
         match request.effect {
@@ -92,7 +92,7 @@ impl Http {
                 if failure.is_none() {
                     lane.pending = is_mine(lane.asked, lane).then_some(lane.asked);
                 } else {
-                    // It was refused, or failed; whichever, it will not take place any more.
+                    // It was refused or failed: it will not take place any more.
                     if let Some(number) = lane.held.take() {
                         self.owned_keys.give_back(number);
                     }

@@ -1,4 +1,4 @@
-//! A request and its answer in words, to look into a failure with.
+//! A request and its answer in words, for people who look into a failure.
 
 use wire::ldap::frame::message_length;
 use wire::ldap::{Reply, Response};

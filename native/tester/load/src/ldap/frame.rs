@@ -38,7 +38,7 @@ pub struct Frame {
 }
 
 impl Frame {
-    /// The frame of lookups under `base` for these attributes; `None` if they never are that short.
+    /// The frame of lookups under `base` for these attributes; `None` if such a lookup is always longer.
     pub(super) fn new(base: &[u8], options: &SearchOptions, attributes: &[Vec<u8>]) -> Option<Self> {
         let mut whole = Vec::new();
         // An empty And marks where the filter goes.

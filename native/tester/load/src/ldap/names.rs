@@ -114,7 +114,8 @@ impl Names {
         }
     }
 
-    /// How searches for people reach them: the old clients' class as a base has nothing below it.
+    /// The scope of searches for people. ILS clients search at a class (see `ILS_BASE`), which has nothing
+    /// below it.
     pub(super) const fn scope(&self) -> wire::ldap::Scope {
         if self.ils { wire::ldap::Scope::Base } else { wire::ldap::Scope::Subtree }
     }

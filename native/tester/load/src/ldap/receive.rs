@@ -84,7 +84,7 @@ impl Ldap {
                 _ => false,
             },
             Request::Retrieve { wanted, .. } => self.is_any_person(wanted, dn, attributes),
-            // What a custom search should return, only its author knows.
+            // Only the author of a custom search knows what it should return.
             Request::Search { .. } => attributes.check().is_ok(),
             // Other requests are answered without entries.
             _ => false,

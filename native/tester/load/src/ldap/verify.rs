@@ -185,14 +185,15 @@ impl Verifier {
                 _ => return Ok(false),
             }
         }
-        // Each found one is another one: if there are no more, there is nothing else and nothing twice.
+        // Each attribute found is a different one. So if there are as many as found, none is extra and none is
+        // there twice.
         let names = given.iter().filter_map(Result::ok).map(|attribute| attribute.name);
         Ok(names.filter(|name| !self.is_ignored(name)).count() == found)
     }
 
     fn is_ignored(&self, name: &[u8]) -> bool {
         let is = |known: &str| known.as_bytes().eq_ignore_ascii_case(name);
-        // An ILS entry's class is in its name; what the server says of it is its own.
+        // The class of an ILS entry is in its name; the attribute is up to the server.
         (self.ils && is("objectClass"))
             || OPERATIONAL.iter().any(|known| is(known))
             || self.changed.iter().any(|known| same_name(known.as_bytes(), name))

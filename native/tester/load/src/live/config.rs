@@ -53,7 +53,8 @@ const fn default_window() -> usize {
     64
 }
 
-/// A disk that flushes each write may be busy for a while, a minute is broken.
+/// A disk that flushes each write may be busy for a while; a silence of a minute means that something is
+/// broken.
 const fn default_timeout_ms() -> u64 {
     60_000
 }

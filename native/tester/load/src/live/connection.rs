@@ -16,7 +16,7 @@ pub(super) struct Connection {
     pub(super) out: Vec<u8>,
     pub(super) sent: usize,
     pub(super) inbox: Inbox,
-    /// The person of the request with the id one higher, by slot.
+    /// By slot the person of the request there, whose message id is one higher than the slot.
     pub(super) slots: Vec<Option<u64>>,
     pub(super) free: Vec<usize>,
 }

@@ -131,7 +131,7 @@ pub enum LiveError {
     /// The caller stopped the work.
     #[error("interrupted; run it again")]
     Interrupted,
-    /// No entry goes with the base.
+    /// No entries can be made for the base.
     #[error(transparent)]
     Base(#[from] ContainersError),
     /// A person was refused.

@@ -5,7 +5,7 @@ use wire::ldap::{Reply, Response};
 
 use super::LiveError;
 
-/// Longer than any answer to a write: a diagnostic of a megabyte is not one.
+/// Longer than any answer to a write, whose only long part is a diagnostic.
 const MAX_ANSWER_BYTES: usize = 1 << 20;
 
 /// Room for a few hundred answers at a time.
@@ -32,7 +32,7 @@ impl Inbox {
         self.filled == 0
     }
 
-    /// Says how many were put there.
+    /// Notes how many bytes were put there.
     pub(super) fn came(&mut self, count: usize) {
         self.filled += count;
     }

@@ -1,9 +1,9 @@
 //! Seeding a live directory: adds and deletes people, pipelined.
 //!
-//! [`seed`] adds people and [`remove`] deletes them, over a few connections with a window of
-//! outstanding requests each, so that a server far away or one that commits each write to disk is not
-//! waited for. Both may be repeated at any time: people who already exist count as added, and
-//! people who are gone as deleted.
+//! [`seed`] adds people and [`remove`] deletes them, over a few connections with a window of outstanding
+//! requests each, so that neither the distance of a server nor its commit of each write to disk holds the next
+//! request up. Both may be repeated at any time: people who already exist count as added, and people who are
+//! gone as deleted.
 //!
 //! Progress is reported about ten times a second, also while nothing moves, as the number of people
 //! **done without a gap**: a caller that stops can go on from there. One that was killed asks [`count`].
@@ -38,7 +38,7 @@ use session::Session;
 pub struct Report {
     /// People done without a gap, from the first on.
     pub done: u64,
-    /// How many of those answered for were really added or deleted; the others were so before.
+    /// How many of those answered for this call has added or deleted; the others had been before.
     pub changed: u64,
 }
 

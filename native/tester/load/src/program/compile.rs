@@ -33,7 +33,7 @@ pub(crate) enum Op<R> {
         slot: Slot,
         endpoint: usize,
     },
-    /// Goes on where the card dealt says.
+    /// Goes on at the branch whose card is dealt.
     Deal {
         deck: usize,
         firsts: Box<[usize]>,
@@ -66,7 +66,7 @@ pub(crate) const MAIN: usize = 0;
 /// The step under which connections that no step asked for are recorded.
 const CONNECT: &str = "connect";
 
-/// The recorders of what is within requests, in the order of [`PHASES`].
+/// The recorders of the phases of requests, in the order of [`PHASES`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Phases {
     /// The handshake of TLS, of new connections.
@@ -84,7 +84,7 @@ const PHASES: [&str; 3] = ["handshake", "first byte", "request"];
 pub(crate) struct Program<R> {
     pub(crate) ops: Box<[Op<R>]>,
     pub(crate) sequence: Slot,
-    /// What arrives on an open schedule: what is counted.
+    /// The step that arrives on an open schedule: the one that is counted.
     pub(crate) arrives: Option<Slot>,
     pub(crate) counters: usize,
     pub(crate) phases: Option<Phases>,
@@ -250,7 +250,7 @@ where
         let before = self.connected;
         self.steps(steps, depth + 1)?;
         if before && !self.connected && times > 1 {
-            // What was connected before the first round is not before the second.
+            // A connection that stands before the first round may not stand before the second.
             self.check_round(steps)?;
         }
         self.ops.push(Op::Again { counter, first });
@@ -323,7 +323,7 @@ where
         }
     }
 
-    /// The recorder of the step `name`, behind a wait for an arrival if it is what is counted.
+    /// The recorder of the step `name`. If that is the step that is counted, it waits for an arrival first.
     fn counted(&mut self, name: &str) -> Result<Slot, Problem> {
         if name == SEQUENCE {
             return Err(Problem::ReservedName);

@@ -1,8 +1,8 @@
-//! Decks: what is done how often, exactly and in no order (method rule 6).
+//! Decks: exact shares of operations in random order (method rule 6).
 //!
-//! A thread deals all its lanes of a program from one deck, so of every hundred operations that a thread
-//! begins exactly so many are of each kind as the deck has cards. Drawing with probabilities would miss
-//! 5 % by a tenth of it in ten thousand operations.
+//! All lanes of a thread that run a program are dealt from one deck. So among every hundred operations that a
+//! thread begins, each kind has exactly its share. With probabilities, a share of 5 % would be off by about a
+//! tenth of itself after two thousand operations.
 
 use std::sync::Arc;
 

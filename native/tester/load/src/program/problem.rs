@@ -39,7 +39,7 @@ pub enum Problem {
     /// Nothing is ever done.
     #[error("it has no steps: begin with {{\"op\": \"connect\"}}")]
     Empty,
-    /// Requests after a goodbye.
+    /// Requests after a farewell.
     #[error("step {0:?} follows \"unbind\" without a \"connect\" between them")]
     AfterClose(String),
     /// A loop that does nothing.

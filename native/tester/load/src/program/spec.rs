@@ -26,7 +26,7 @@ pub enum Step<R> {
         /// The step's name.
         name: String,
     },
-    /// Say goodbye and close.
+    /// Send the farewell and close.
     Close {
         /// The step's name.
         name: String,

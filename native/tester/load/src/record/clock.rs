@@ -24,7 +24,7 @@ const fn nanos(time: Timespec) -> u64 {
     time.tv_sec as u64 * SECOND + time.tv_nsec as u64
 }
 
-/// The same instant as the kernel takes it.
+/// An instant in the form that system calls take.
 pub(crate) const fn timespec(ns: u64) -> Timespec {
     Timespec { tv_sec: (ns / SECOND) as i64, tv_nsec: (ns % SECOND) as i64 }
 }

@@ -1,9 +1,9 @@
-//! What failed first, in words: of each step and kind of failure one request, and its answer.
+//! Examples of failures in words: for each step and kind of failure the first request, and its answer.
 
 use crate::record::failure::Failure;
 use crate::record::recorder::Slot;
 
-/// Longer texts are cut: a server may say much.
+/// Longer texts are cut: an answer may be a whole page.
 const MOST_CHARACTERS: usize = 300;
 
 /// The first failure of its kind at a step, since the last drain.
@@ -28,7 +28,7 @@ impl Examples {
         }
     }
 
-    /// Hands them out, and begins anew.
+    /// Returns the examples, and starts over.
     pub(crate) fn take(&mut self) -> Vec<Example> {
         std::mem::take(&mut self.0)
     }

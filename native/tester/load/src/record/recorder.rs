@@ -80,23 +80,23 @@ pub struct Label {
     pub step: Arc<str>,
     /// Whether its operations have intended starts.
     pub open: bool,
-    /// Whether its time is that of other steps too.
+    /// Whether its time is also counted in other steps: a whole pass, or a phase.
     pub overlaps: bool,
 }
 
 /// One operation that ended.
 #[derive(Debug, Clone, Copy)]
 pub struct Sample {
-    /// When it, or the arrival that it is done for, was due: it decides the window. Of an arrival, its clocks
-    /// begin there too.
+    /// When it, or the arrival that it serves, was due. This decides the window; for an arrival, the clocks
+    /// start here too.
     pub due_ns: u64,
     /// When it was sent.
     pub started_ns: u64,
     /// When it was answered or given up.
     pub ended_ns: u64,
-    /// Our own share before it was sent.
+    /// The engine's own time before it was sent.
     pub processing_ns: u64,
-    /// How long its answer lay unread at most, if it was read.
+    /// Upper bound of how long its answer lay unread; `None` if none was read.
     pub unread_ns: Option<u64>,
     pub bytes_out: u64,
     pub bytes_in: u64,
@@ -168,7 +168,7 @@ impl Recorder {
         Ok(Self { count: 0, failures: Vec::new(), clocks, counters: [0; Counter::COUNT], open })
     }
 
-    /// Takes an operation in.
+    /// Records an operation.
     #[inline]
     pub fn record(&mut self, sample: &Sample) {
         self.count += 1;
@@ -274,7 +274,7 @@ impl Recorders {
         Self(Vec::new())
     }
 
-    /// Adds another thread's, slot by slot and exactly.
+    /// Adds another thread's recorders slot by slot, without loss of precision.
     pub fn merge(&mut self, other: &Self) -> Result<(), AdditionError> {
         self.0.iter_mut().zip(&other.0).try_for_each(|(mine, theirs)| mine.merge(theirs))
     }
@@ -301,7 +301,7 @@ impl IndexMut<Slot> for Recorders {
     }
 }
 
-/// A thread's recorders around a cut: of what was due since, in the window before, and earlier.
+/// A thread's recorders around a cut: for what was due since the cut, in the window before it, and earlier.
 #[derive(Debug)]
 pub(crate) struct Split {
     /// The window before.
@@ -312,7 +312,7 @@ pub(crate) struct Split {
 }
 
 impl Split {
-    /// Empty recorders, and no cut: everything is since.
+    /// Empty recorders without a cut: everything goes to `since`.
     pub(crate) fn new(labels: &[Label]) -> Result<Self, CreationError> {
         let [older, before, since] = [(); 3].map(|()| Recorders::new(labels));
         Ok(Self { over_ns: 0..0, older: older?, before: before?, since: since? })
@@ -329,7 +329,7 @@ impl Split {
         &self.over_ns
     }
 
-    /// Takes an operation in, in the window in which it was due; says whether it was an arrival.
+    /// Records an operation in the window in which it was due. Returns whether it was an arrival.
     #[inline]
     pub(crate) fn record(&mut self, slot: Slot, sample: &Sample) -> bool {
         let side = if sample.due_ns >= self.over_ns.end {
@@ -343,18 +343,18 @@ impl Split {
         side[slot].open
     }
 
-    /// Hands out what was recorded, and goes on with the same cut.
+    /// Returns what was recorded, and goes on with `fresh` recorders and the same cut.
     pub(crate) fn swap(&mut self, fresh: Self) -> Self {
         let over_ns = self.over_ns.clone();
         std::mem::replace(self, Self { over_ns, ..fresh })
     }
 
-    /// What is due from now on belongs to another window.
+    /// Begins a new window: it gets what is due from `now_ns` on.
     pub(crate) const fn cut(&mut self, now_ns: u64) {
         self.over_ns = self.over_ns.end..now_ns;
     }
 
-    /// Adds another thread's.
+    /// Adds another thread's recorders.
     pub(crate) fn merge(&mut self, other: &Self) -> Result<(), AdditionError> {
         self.older.merge(&other.older)?;
         self.before.merge(&other.before)?;

@@ -30,7 +30,8 @@ impl<S: Default + Send> Lane<S> {
         Ok(())
     }
 
-    /// The step after connecting sends nothing: the poller has to tell whether the connection stands.
+    /// Waits until the poller reports whether the connection stands: the step after connecting sends nothing
+    /// that would tell.
     pub(super) fn wait_for_link<P: Protocol<Lane = S>>(
         &mut self,
         program: &Program<P::Request>,
@@ -44,7 +45,7 @@ impl<S: Default + Send> Lane<S> {
         }
     }
 
-    /// The poller has news of the connection being opened.
+    /// Handles an event of a connection that is being opened.
     pub(super) fn settle_link<P: Protocol<Lane = S>>(
         &mut self,
         program: &Program<P::Request>,
@@ -96,7 +97,7 @@ impl<S: Default + Send> Lane<S> {
         self.unanswered(failure, program, context, now_ns)
     }
 
-    /// Says goodbye, closes, and returns the time after that.
+    /// Sends the farewell, closes, and returns the time after that.
     pub(super) fn close<P: Protocol<Lane = S>>(&mut self, slot: Slot, context: &mut Context<P>) -> u64 {
         let started_ns = now_ns();
         let outcome = self.say_farewell(context);
@@ -116,7 +117,7 @@ impl<S: Default + Send> Lane<S> {
             // Without a reason this side closed, after an answer that was the last on its connection.
             return reason.map_or(Ok(0), Err);
         }
-        // Behind the requests that wait there for their batch.
+        // The buffer may hold requests of a batch in front of it.
         let start = context.out.len();
         context.protocol.farewell(&mut self.state, &mut context.out);
         let sent = if start == context.out.len() {

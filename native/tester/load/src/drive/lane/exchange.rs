@@ -15,12 +15,13 @@ use crate::record::clock::now_ns;
 use crate::record::failure::Failure;
 use crate::record::recorder::Slot;
 
-/// Unasked bytes that are kept for the next request to look at. A notice of disconnection is a hundred.
+/// Unsolicited bytes that are kept until the next request looks at them. A notice of disconnection has about a
+/// hundred.
 const UNASKED_BYTES: usize = 16 << 10;
 
 impl<S: Default + Send> Lane<S> {
-    /// Encodes a request, and sends it unless its batch is being staged; `None` if there was nothing to
-    /// ask and the program goes on.
+    /// Encodes a request, and sends it unless its batch is being staged. `None` if there was nothing to ask:
+    /// the program goes on.
     #[inline]
     pub(super) fn ask<P: Protocol<Lane = S>>(
         &mut self,
@@ -126,7 +127,7 @@ impl<S: Default + Send> Lane<S> {
             };
             let emptied = kept + n < context.buffer.len() && !to_the_end;
             let connection = self.connect.started_ns;
-            // Lent to the lane while it looks at it.
+            // Taken out of the context while the lane works on it.
             let buffer = std::mem::take(&mut context.buffer);
             let fate = self.take_in(&buffer[..kept + n], n, now_ns(), program, context);
             context.buffer = buffer;
@@ -150,8 +151,8 @@ impl<S: Default + Send> Lane<S> {
         }
     }
 
-    /// Reads an answer into `space` for a batch; `None` where this lane is not one that simply waits for
-    /// an answer.
+    /// Reads an answer into `space` for a batch. `None` if the lane is doing anything but waiting for an
+    /// answer.
     #[inline]
     pub(crate) fn fetch(&mut self, event: &Event, space: &mut [u8]) -> Option<Result<ReadOutcome, Failure>> {
         let plain = self.phase == Phase::Asking
@@ -178,7 +179,7 @@ impl<S: Default + Send> Lane<S> {
         self.take_in(bytes, bytes.len(), read_ns, program, context)
     }
 
-    /// Lets the protocol read what the connection brought, of which the last `came` bytes are new.
+    /// Passes what was received to the protocol; the last `came` bytes of it are new.
     #[inline]
     fn take_in<P: Protocol<Lane = S>>(
         &mut self,

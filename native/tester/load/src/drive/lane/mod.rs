@@ -101,19 +101,19 @@ pub(crate) struct Lane<S> {
     pc: usize,
     counters: Box<[u64]>,
     current: Operation,
-    /// The connect that `current`, the first request on its connection, may be sent with.
+    /// The connect that may still be under way when `current`, the first request on its connection, is sent.
     connect: Operation,
     pass: Pass,
     /// When the arrival at hand was due; [`NEVER`] if there is none.
     due_ns: u64,
-    /// Up to when this lane's time is accounted for: recorded with an operation, or as waiting. What
-    /// lies between it and the next request is our own share.
+    /// This lane's time is accounted for up to here, in operations or as waiting. From here to the next request
+    /// is the engine's own time.
     since_ns: u64,
     backoff_ns: u64,
     sleep: u32,
-    /// What the last read brought beyond what could be used.
+    /// Bytes received and not yet consumed.
     inbox: Vec<u8>,
-    /// What could not be written yet.
+    /// Bytes that the socket has not taken yet.
     outbox: Vec<u8>,
     state: S,
     began: PhaseTimes,
@@ -159,12 +159,12 @@ impl<S: Default + Send> Lane<S> {
         self.phase == Phase::Sleeping && self.sleep == serial
     }
 
-    /// Whether it has begun what is not recorded.
+    /// Whether it has begun an operation that is not recorded yet.
     pub(crate) const fn is_busy(&self) -> bool {
         self.due_ns != NEVER || matches!(self.phase, Phase::Asking | Phase::Opening)
     }
 
-    /// Whether it has begun what was due in this window and is not recorded.
+    /// Whether it has begun an operation that was due in this window and is not recorded yet.
     pub(crate) fn owes(&self, over_ns: &Range<u64>) -> bool {
         let began_ns = match self.phase {
             Phase::Asking => self.current.started_ns,
@@ -174,12 +174,12 @@ impl<S: Default + Send> Lane<S> {
         over_ns.contains(&self.due_ns.min(began_ns))
     }
 
-    /// Up to when its time is accounted for.
+    /// The time up to which it is accounted for.
     pub(crate) const fn since_ns(&self) -> u64 {
         self.since_ns
     }
 
-    /// Goes on after a sleep that was to end at `due_ns`: what it is late by is our own share.
+    /// Goes on after a sleep that was to end at `due_ns`. Being late counts as the engine's own time.
     pub(crate) fn wake<P: Protocol<Lane = S>>(
         &mut self,
         due_ns: u64,
@@ -207,7 +207,7 @@ impl<S: Default + Send> Lane<S> {
         self.phase = Phase::Running;
         loop {
             let op = program.ops.get(self.pc);
-            // A pass of which nothing is left but to close is over, and is recorded as such.
+            // A pass that has nothing left to do but close is over, and is recorded as such.
             let is_over = matches!(op, None | Some(Op::Again { .. } | Op::Jump { .. } | Op::Close { .. }));
             if self.stopping && !is_over {
                 return self.retire(program, context, now_ns);
@@ -276,8 +276,8 @@ impl<S: Default + Send> Lane<S> {
         }
     }
 
-    /// Whether a step may be done before it is known that the connection stands. A request may: on
-    /// loopback it is written along with connecting, unless a handshake has to come between.
+    /// Whether a step may run before it is known that the connection stands. A request may, unless a handshake
+    /// comes first: on loopback it is written right after connect returns.
     fn goes_before<R>(&self, op: Option<&Op<R>>) -> bool {
         match op {
             Some(Op::Exchange { .. }) => !self.link.uses_tls(),
@@ -287,7 +287,7 @@ impl<S: Default + Send> Lane<S> {
         }
     }
 
-    /// Takes notice of what the poller saw.
+    /// Handles an event of the poller.
     pub(crate) fn ready<P: Protocol<Lane = S>>(
         &mut self,
         event: &Event,

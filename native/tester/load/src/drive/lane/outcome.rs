@@ -1,4 +1,4 @@
-//! What became of operations, and where that leaves the lane.
+//! How operations end, and what the lane does then.
 
 use super::{BACKOFF_FIRST_NS, Fate, Lane, Operation, Pass, Phase};
 use crate::drive::context::Context;
@@ -36,8 +36,8 @@ impl<S: Default + Send> Lane<S> {
         self.resume(program, context, now_ns)
     }
 
-    /// Describes a failure that may be the first of its kind, while the request is the one at hand: a connection
-    /// that fails has none, also where one was to follow.
+    /// Keeps a failure as an example if it is the first of its kind. A connection that fails gives none, even
+    /// where a request was to follow.
     pub(super) fn keep_example<P: Protocol<Lane = S>>(
         &self,
         failure: Failure,
@@ -53,7 +53,7 @@ impl<S: Default + Send> Lane<S> {
         examples.keep(self.current.slot, failure, || protocol.describe(request, &self.state, answer));
     }
 
-    /// The operation at hand will not be answered.
+    /// Records the operation under way as unanswered.
     pub(super) fn unanswered<P: Protocol<Lane = S>>(
         &mut self,
         failure: Failure,
@@ -130,7 +130,8 @@ impl<S: Default + Send> Lane<S> {
     ) {
         let Pass { due_ns, started_ns, bytes_out, bytes_in, .. } = self.pass;
         let (ended_ns, processing_ns, unread_ns) = (now_ns, 0, None);
-        // A pass that did not arrive is in the window in which it ends: no window waits for think times.
+        // A pass without an arrival belongs to the window in which it ends, so that no window waits for think
+        // times.
         let due_ns = if due_ns > 0 { due_ns } else { ended_ns };
         let sample =
             Sample { due_ns, started_ns, ended_ns, processing_ns, unread_ns, bytes_out, bytes_in, end };
@@ -138,8 +139,8 @@ impl<S: Default + Send> Lane<S> {
         self.due_ns = NEVER;
     }
 
-    /// Records the arrival at hand, if there is one, as never answered: nothing was sent for it. A pass that
-    /// arrived is recorded as such.
+    /// Records the arrival at hand, if there is one, as never answered: nothing was sent for it. Where whole
+    /// passes arrive, the pass is recorded instead.
     pub(super) fn give_arrival_up<P: Protocol<Lane = S>>(
         &mut self,
         failure: Failure,
@@ -164,7 +165,7 @@ impl<S: Default + Send> Lane<S> {
         context: &mut Context<P>,
         now_ns: u64,
     ) -> Fate {
-        // An arrival for which no connection came about.
+        // No connection was made for this arrival.
         self.give_arrival_up(failure, program, context, now_ns);
         let end = End::Unanswered(self.pass.failure.unwrap_or(failure));
         self.record_pass(end, program, context, now_ns);

@@ -1,4 +1,5 @@
-//! What is within a request: recorded beside its steps, in none of the lane's accounts.
+//! The phases of a request. They are recorded in addition to the steps, and are not part of the lane's account
+//! of time.
 //!
 //! ```text
 //!    connect starts    TCP stands     sent      first byte    last byte
@@ -6,7 +7,7 @@
 //!          |------------------------- request ----------------------|
 //! ```
 //!
-//! All but one of the instants are read for the steps anyway; a handshake's start is read in addition.
+//! All these instants are read for the steps anyway, except the start of a handshake.
 
 use super::{Lane, Operation};
 use crate::drive::context::Context;
@@ -30,14 +31,14 @@ fn phases_of<P: Protocol>(program: &Program<P::Request>) -> Option<Phases> {
 }
 
 impl<S: Default + Send> Lane<S> {
-    /// The connection stands, and a handshake is about to begin or goes on.
+    /// Notes when a handshake begins: once TCP has connected.
     pub(super) fn begin_handshake<P: Protocol<Lane = S>>(&mut self, program: &Program<P::Request>) {
         if phases_of::<P>(program).is_some() && self.link.uses_tls() && self.began.handshake_ns == 0 {
             self.began.handshake_ns = now_ns();
         }
     }
 
-    /// A handshake is over, if there was one.
+    /// Records a handshake that has ended, if there was one.
     pub(super) fn end_handshake<P: Protocol<Lane = S>>(
         &mut self,
         end: End,
@@ -65,7 +66,7 @@ impl<S: Default + Send> Lane<S> {
         }
     }
 
-    /// A request is over, or the connecting for one.
+    /// Records a request that has ended, or whose connection has failed.
     #[inline]
     pub(super) fn end_request<P: Protocol<Lane = S>>(
         &mut self,
@@ -85,7 +86,7 @@ impl<S: Default + Send> Lane<S> {
     }
 }
 
-/// Bytes and our own share are those of the steps.
+/// Bytes and the engine's own time are recorded with the steps.
 fn record<P: Protocol>(slot: Slot, started_ns: u64, ended_ns: u64, end: End, context: &mut Context<P>) {
     let (due_ns, processing_ns, unread_ns, bytes_out, bytes_in) = (started_ns, 0, None, 0, 0);
     let sample = Sample { due_ns, started_ns, ended_ns, processing_ns, unread_ns, bytes_out, bytes_in, end };
