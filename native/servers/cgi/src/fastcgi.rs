@@ -253,6 +253,7 @@ fn end(id: u16, how: u8, out: &mut Vec<u8>) {
 /// Appends the answer to a request.
 fn respond(request: &Request, out: &mut Vec<u8>) -> io::Result<()> {
     static ANSWERED: AtomicU64 = AtomicU64::new(0);
+    // Each number once is all that matters.
     let number = (u64::from(id()) << 32) + ANSWERED.fetch_add(1, Ordering::Relaxed);
     for piece in answer(&pairs(&request.params)?, number).chunks(PIECE) {
         record(STDOUT, request.id, piece, out);

@@ -79,6 +79,7 @@ impl Written {
         if self.bytes.len() + bytes.len() > self.most {
             return Err(Fault::TooMuch(self.most));
         }
+        // Only the sum is shared. It is taken before it is known to be free, so that the bound is never passed.
         if self.budget.held.fetch_add(bytes.len(), Relaxed) + bytes.len() > self.budget.most {
             self.budget.held.fetch_sub(bytes.len(), Relaxed);
             return Err(Fault::Busy);
@@ -90,6 +91,7 @@ impl Written {
 
 impl Drop for Written {
     fn drop(&mut self) {
+        // As in `push`: the sum is all there is.
         self.budget.held.fetch_sub(self.bytes.len(), Relaxed);
     }
 }

@@ -44,6 +44,7 @@ impl Pool {
             let (stopping, deliver) = (Arc::clone(&pool.stopping), deliver.clone());
             let thread = thread::Builder::new().name(format!("cgi-{index}")).spawn(move || {
                 let mut room = vec![0; ROOM_BYTES];
+                // Seen late, the flag lets one more program start, which the closed pipe then kills.
                 while let Some(job) = next(&waiting).filter(|_| !stopping.load(Relaxed)) {
                     let mut written = Written::new(rules.most_bytes, Arc::clone(&budget));
                     let ran = run(&job, &rules, stopped.as_fd(), &mut room, &mut written);
@@ -71,6 +72,7 @@ fn next(waiting: &Mutex<Receiver<Job>>) -> Option<Job> {
 
 impl Drop for Pool {
     fn drop(&mut self) {
+        // Nothing is handed over with the flag; the joins order the rest.
         self.stopping.store(true, Relaxed);
         self.stop = None;
         self.jobs = None;
