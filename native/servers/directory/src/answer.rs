@@ -1,4 +1,4 @@
-//! Final answers, as the operations give them.
+//! The final answers of operations.
 
 use wire::ldap::answer::{Verdict, write_extended, write_result};
 use wire::ldap::{ResultCode, oid, op};
@@ -39,15 +39,15 @@ pub(crate) fn verdict(code: ResultCode, diagnostic: &str) -> Verdict<'_> {
     Verdict { code, matched_dn: b"", diagnostic: shortened(diagnostic).as_bytes() }
 }
 
-/// A refusal as it goes out.
+/// The result that a refusal is sent as.
 pub(crate) fn refused(refusal: &Refusal) -> Verdict<'_> {
     Verdict { matched_dn: &refusal.matched_dn, ..verdict(refusal.code, &refusal.diagnostic) }
 }
 
-/// What a diagnostic has room for: it may say again what a client has sent.
+/// The longest diagnostic. It may repeat what a client has sent, so it needs a bound.
 const DIAGNOSTIC_BYTES: usize = 256;
 
-/// The beginning of a text.
+/// The beginning of a text, as long as a diagnostic may be.
 fn shortened(text: &str) -> &str {
     let end = (0..=DIAGNOSTIC_BYTES.min(text.len())).rev().find(|end| text.is_char_boundary(*end));
     end.and_then(|end| text.get(..end)).unwrap_or_default()

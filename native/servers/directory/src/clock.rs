@@ -40,7 +40,7 @@ impl Clock {
         Self { start: Instant::now(), start_unix, ahead_ms: None }
     }
 
-    /// The time of this machine, and a handle that sets it ahead, for tests of what takes minutes.
+    /// The time of this machine, and a handle that sets it ahead, for tests that would take minutes.
     pub fn adjustable() -> (Self, Ahead) {
         let ahead = Arc::new(AtomicU64::new(0));
         (Self { ahead_ms: Some(Arc::clone(&ahead)), ..Self::system() }, Ahead(ahead))
@@ -48,6 +48,7 @@ impl Clock {
 
     /// The time now.
     pub fn now(&self) -> Now {
+        // The number is all that is shared.
         let ahead_ms = self.ahead_ms.as_ref().map_or(0, |ahead| ahead.load(Relaxed));
         let elapsed = self.start.elapsed() + Duration::from_millis(ahead_ms);
         Now { ms: elapsed.as_millis() as u64, unix_s: (self.start_unix + elapsed).as_secs() }

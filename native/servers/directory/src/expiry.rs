@@ -5,10 +5,11 @@
 //! under; a refresh only moves its deadline, and the entry is filed anew when its list comes up. So
 //! keeping a user online costs one store to memory, however many users there are.
 
-/// Seconds around the wheel. Later deadlines are passed by, once per turn.
+/// Seconds around the wheel. An entry with a later deadline is met, and filed again, once per turn of the
+/// wheel.
 const SECONDS: u32 = 4096;
 
-/// The list that is being worked through, after those of the seconds.
+/// The number of the list of due entries, behind those of the seconds.
 const DUE: u32 = SECONDS;
 
 /// The first link that belongs to an entry; those before are heads of lists.
@@ -18,7 +19,7 @@ const FIRST: u32 = SECONDS + 1;
 #[derive(Debug, Default)]
 pub(crate) struct Wheel {
     links: Vec<Link>,
-    /// The first second whose list has not come up.
+    /// The first second whose list has not been taken over.
     next: u32,
 }
 
@@ -38,7 +39,7 @@ impl Wheel {
             self.links.push(Link { before: alone, after: alone });
         }
         self.unlink(place);
-        // What is overdue goes into the next list that comes up.
+        // An overdue entry goes into the list that is taken over next.
         self.link(place, deadline.max(self.next) % SECONDS);
     }
 
@@ -50,8 +51,8 @@ impl Wheel {
         }
     }
 
-    /// The next entry whose list has come up: due, refreshed meanwhile, or due a full turn later. It is
-    /// removed from the wheel; unless it is due the caller inserts it again.
+    /// Takes the next entry whose list has come up off the wheel. It is due, or was refreshed meanwhile, or is
+    /// due a full turn later; unless it is due, the caller inserts it again.
     pub(crate) fn pop(&mut self, now: u32) -> Option<u32> {
         if self.links.is_empty() {
             self.next = now;

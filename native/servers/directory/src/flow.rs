@@ -5,7 +5,7 @@
 pub(crate) enum Flow {
     /// It goes on.
     Continue,
-    /// It goes on with the same message when one may take long.
+    /// It handles the same message again when one may take long.
     Later,
     /// It closes: the client has unbound.
     Close,

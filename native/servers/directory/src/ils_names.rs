@@ -41,7 +41,7 @@ impl Names {
 
     /// Reads a name; a user's stored name goes to `out`.
     pub(crate) fn read(&self, dn: &[u8], out: &mut Vec<u8>) -> Meaning {
-        // The usual name has another end; this spares it the parser.
+        // An ordinary DN ends with the container; it need not be parsed.
         if dn.is_empty() || ends_with(dn, &self.container) {
             return Meaning::Other;
         }
@@ -76,7 +76,7 @@ impl Names {
         }
     }
 
-    /// Whether this is the name of the entry that holds all users, spelled as usual.
+    /// Whether this is the name of the entry that holds all users, but for the case of letters.
     pub(crate) fn is_container(&self, dn: &[u8]) -> bool {
         dn.eq_ignore_ascii_case(&self.container)
     }

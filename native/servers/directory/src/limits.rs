@@ -1,9 +1,9 @@
 //! Every bound the directory keeps, each with its reason and each settable; those on sockets, which every
 //! server here has, are in `net`.
 //!
-//! At a limit the client receives the protocol's own refusal; nothing here ends the process, and what
-//! one client can make the server hold is the product of these numbers. Of BER itself no depth
-//! needs a bound: filters are all of LDAP that nests.
+//! At a limit the client receives the protocol's own refusal; nothing here ends the process, and what one
+//! client can make the server hold is the product of these numbers. BER needs no bound on depth: only filters
+//! nest in LDAP.
 
 use net::FLUSH_BYTES;
 use wire::dn::MAX_DN_BYTES;
@@ -88,8 +88,8 @@ pub struct NoRoom {
 }
 
 impl Limits {
-    /// What a connection's account has for searches, beside the longest message that it may have begun, and an answer
-    /// that it does not read: what is written at a time, and an entry.
+    /// What is left for searches of what one connection may hold. The rest is kept for the longest message that
+    /// may have begun, and for an unread answer: what is written at a time, and an entry.
     pub(crate) fn search_room(&self) -> usize {
         self.connection_bytes.saturating_sub(self.beside_searches())
     }

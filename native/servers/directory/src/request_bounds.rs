@@ -5,7 +5,7 @@ use wire::ldap::{Filter, Operation, ResultCode, Selection, op};
 use crate::limits::Limits;
 use crate::store::Refusal;
 
-/// The tag of the answer and the refusal, for a request beyond a limit.
+/// For a request beyond a limit, the refusal and the tag of the answer.
 #[inline]
 pub(crate) fn refusal(operation: &Operation<'_>, limits: &Limits) -> Option<(u8, Refusal)> {
     let (tag, name) = match operation {
@@ -35,8 +35,8 @@ pub(crate) fn refusal(operation: &Operation<'_>, limits: &Limits) -> Option<(u8,
     }
 }
 
-/// A term takes a byte at least, as a piece of a substring assertion that is written between asterisks, and
-/// a level two: most filters are too short to be beyond anything, and are not walked for it.
+/// The refusal of a filter beyond a limit. A term takes at least one byte (a piece of a substring assertion
+/// between asterisks) and a level two, so most filters are too short to exceed anything and are not walked.
 #[inline]
 pub(crate) fn filter(filter: Filter<'_>, limits: &Limits) -> Option<Refusal> {
     let bytes = filter.element().value.len();
@@ -57,7 +57,7 @@ pub(crate) fn filter(filter: Filter<'_>, limits: &Limits) -> Option<Refusal> {
     })
 }
 
-/// A description takes two bytes at least.
+/// The refusal of a list of attributes beyond the limit. A description takes two bytes at least.
 #[inline]
 fn selection(attributes: Selection<'_>, limits: &Limits) -> Option<Refusal> {
     let most = limits.requested_attributes;

@@ -4,7 +4,7 @@ use crate::identity::Identity;
 use crate::scan::Searches;
 use crate::turn::Turn;
 
-/// What a session has to know of the TLS under it.
+/// What a session knows of the TLS under it.
 #[derive(Debug)]
 pub(crate) struct Secured {
     /// The client's certificate in DER, if it sent one.
@@ -21,8 +21,8 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    /// The SASL mechanisms that this client can bind by now: a client takes what is listed, and PLAIN sends the
-    /// password.
+    /// The SASL mechanisms that this client may use now. Clients take one that is listed, and PLAIN sends the
+    /// password: it is not offered in the clear.
     pub(crate) fn mechanisms(&self) -> &'static [&'static [u8]] {
         match &self.secured {
             None => &[],
@@ -31,7 +31,7 @@ impl Session {
         }
     }
 
-    /// The longest message it accepts. Anybody may bind without a name.
+    /// The longest message it accepts. An anonymous bind does not raise it, since every client may do that.
     pub(crate) fn message_limit(&self, turn: &Turn<'_>) -> usize {
         let limits = &turn.settings.limits;
         match self.identity {

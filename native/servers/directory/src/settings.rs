@@ -87,11 +87,14 @@ impl Settings {
     /// Whether answers may hold passwords.
     #[inline]
     pub(crate) fn has_passwords(&self) -> bool {
+        // Asked under the store's lock. The writer of a password sets the flag before it lets go of that lock,
+        // so that a thread that can see the password sees the flag.
         self.passwords.load(Relaxed)
     }
 
     /// Notes that an entry with a password is about to be stored.
     pub(crate) fn note_password(&self) {
+        // Ordered by the store's lock: see `has_passwords`.
         self.passwords.store(true, Relaxed);
     }
 }

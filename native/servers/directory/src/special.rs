@@ -58,7 +58,8 @@ pub(crate) fn named(session: &Session, dn: &[u8], turn: &mut Turn<'_>) -> Option
     }
 }
 
-/// However it is spelled. Names that begin with another attribute, those of most searches, are not parsed for this.
+/// Whether this names the subschema subentry, however it is spelled. Names that begin with another attribute,
+/// like those of most searches, are not parsed.
 #[inline]
 fn is_subschema(dn: &[u8]) -> bool {
     let attribute = dn.split(|byte| *byte == b'=').next().unwrap_or_default().trim_ascii();
@@ -170,7 +171,7 @@ impl Special {
         }
     }
 
-    /// `decisive` as soon as one filter is; Undefined if none is and one is Undefined.
+    /// `decisive` as soon as one filter has that value; Undefined if none has it and one is Undefined.
     fn combine(&self, schema: &Schema, filters: Filters<'_>, decisive: bool) -> Option<bool> {
         let mut outcome = Some(!decisive);
         for filter in filters.iter() {

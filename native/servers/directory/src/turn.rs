@@ -16,12 +16,12 @@ use crate::store::{self, EntryId, Prefetch, Store, UnixSeconds};
 pub(crate) struct Turn<'t> {
     pub(crate) settings: &'t Settings,
     pub(crate) access: Access<'t>,
-    /// The answers to what is being worked on.
+    /// The answers to the messages being handled.
     pub(crate) out: &'t mut Vec<u8>,
     pub(crate) counters: &'t mut Counters,
     pub(crate) scratch: &'t mut Scratch,
     pub(crate) now: Now,
-    /// What is left of it for work that takes long.
+    /// The part of the turn for work that takes time.
     pub(crate) slice: TimeSlice,
 }
 
@@ -39,7 +39,7 @@ pub(crate) struct Scratch {
 }
 
 impl Scratch {
-    /// Gives back what few requests need.
+    /// Frees memory that few requests need.
     pub(crate) fn trim(&mut self) {
         self.store.trim();
         store::trim(&mut self.matches);

@@ -1,4 +1,4 @@
-//! Entries on their way out: which attributes, under which names.
+//! Which attributes of an entry are answered, and under which names.
 
 mod write;
 
@@ -65,12 +65,12 @@ impl Projection {
         }
     }
 
-    /// What it takes beside itself.
+    /// The heap memory it holds.
     pub(crate) fn bytes(&self) -> usize {
         size_of_val(self.wanted.as_slice()) + self.names.len()
     }
 
-    /// Gives back what it has more than it needs.
+    /// Frees unused capacity.
     pub(crate) fn shrink(&mut self) {
         self.wanted.shrink_to_fit();
         self.names.shrink_to_fit();

@@ -37,7 +37,7 @@ impl Store {
 }
 
 impl Projection {
-    /// The name to answer a computed attribute under, if it is selected.
+    /// The name under which a computed attribute is answered, if it is selected.
     fn name_of_computed<'n>(&'n self, what: Operational, canonical: &'n str) -> Option<&'n [u8]> {
         let wanted = self.wanted.iter().find(|wanted| wanted.computed == Some(what));
         match (wanted, self.naming) {

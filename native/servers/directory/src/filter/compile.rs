@@ -47,7 +47,7 @@ impl CompiledFilter {
     fn item(&mut self, schema: &Schema, kind: Kind<'_>) -> Option<Item> {
         match kind {
             Kind::Equality(assertion) => self.equality(schema, assertion),
-            // RFC 4511 section 4.5.1.7.6 leaves open what comes near; here what is equal does.
+            // RFC 4511 section 4.5.1.7.6 leaves open what is approximate; here only equal values are.
             Kind::Approx(assertion) => self.equality(schema, assertion),
             Kind::Present(attribute) => {
                 let target = self.known.target(schema, attribute)?.1;

@@ -1,4 +1,4 @@
-//! Holding a compiled filter against an entry.
+//! Evaluating a compiled filter on an entry.
 
 use std::cmp::Ordering;
 
@@ -26,7 +26,7 @@ impl From<bool> for Truth {
     }
 }
 
-/// What a filter is held against.
+/// What a filter is evaluated on.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Subject<'s> {
     pub(crate) schema: &'s Schema,
@@ -52,13 +52,13 @@ impl CompiledFilter {
         self.evaluate(&subject, &mut Effort::default()) == Truth::True
     }
 
-    /// Holds the filter against an entry. An empty filter, never compiled, is undefined.
+    /// Evaluates the filter on an entry. An empty filter, never compiled, is undefined.
     #[inline]
     pub(crate) fn evaluate(&self, subject: &Subject<'_>, effort: &mut Effort) -> Truth {
         self.node(0, subject, effort).0
     }
 
-    /// The value of the node at `at`, and where the next one stands. Depth is bounded by
+    /// The value of the node at `at`, and the index of the next one. Depth is bounded by
     /// [`wire::ldap::MAX_FILTER_DEPTH`].
     fn node(&self, at: usize, subject: &Subject<'_>, effort: &mut Effort) -> (Truth, usize) {
         match self.nodes.get(at) {
@@ -77,8 +77,8 @@ impl CompiledFilter {
         }
     }
 
-    /// `decisive` as soon as one of them is; Undefined if none is and one is Undefined; else what is
-    /// left (RFC 4526 for none at all).
+    /// `decisive` as soon as one of them has that value; Undefined if none has it and one is Undefined; else
+    /// the other value, also of an empty list (RFC 4526).
     fn combine(
         &self,
         at: usize,
@@ -122,8 +122,8 @@ impl CompiledFilter {
         item.target.dn_attributes && self.name_is_true(item, subject, effort)
     }
 
-    /// Looks for the asserted bytes before anything is normalised: what an index led to nearly always
-    /// has them.
+    /// Looks for the very bytes that are asserted before anything is normalised: entries found by an index
+    /// nearly always hold them.
     #[inline]
     fn any_value(&self, test: &Test, values: Values<'_>, schema: &Schema, effort: &mut Effort) -> bool {
         if values.0.len() > effort.longest {
@@ -170,7 +170,7 @@ impl CompiledFilter {
             && self.test(&item.test, &value, subject.schema, effort)
     }
 
-    /// The parts of the name take part (RFC 4511 section 4.5.1.7.7, dnAttributes).
+    /// Whether the item is true of the entry's name (RFC 4511 section 4.5.1.7.7, dnAttributes).
     fn name_is_true(&self, item: &Item, subject: &Subject<'_>, effort: &mut Effort) -> bool {
         let Ok(dn) = Dn::parse(subject.dn) else {
             return false;
@@ -255,8 +255,8 @@ fn order(
     matching.normalise(schema, value, buffer).then(|| compare(matching, buffer, normal))
 }
 
-/// Whether a rule can be held against any attribute of this name: those compared the same way, text
-/// with or without case.
+/// Whether a rule applies to an attribute of this name: one that is compared in the same way, where text with
+/// and text without case count as the same.
 fn fits(schema: &Schema, test: &Test, name: &[u8]) -> bool {
     let (Test::Equal { matching, .. }
     | Test::AtLeast { matching, .. }

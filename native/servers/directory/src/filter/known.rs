@@ -1,11 +1,11 @@
-//! Names that were resolved for the filters before: the next one mostly asks by the same.
+//! A cache of resolved names: the next filter mostly uses those of the last.
 
 use super::node::{Span, Target};
 use crate::schema::{AttributeId, Schema, base};
 use crate::store::Operational;
 
-/// More names than this and the memory starts anew, and those beyond are not looked for in it; filters
-/// that programs write have two or three.
+/// With more names than this the cache starts anew at the next filter, and those beyond are not searched.
+/// Filters of programs have two or three.
 const MANY: usize = 32;
 
 /// See the module.
@@ -15,21 +15,21 @@ pub(super) struct Known {
     stamp: u64,
     descriptions: Vec<(Span, AttributeId, Target)>,
     classes: Vec<(Span, u16)>,
-    /// Where the description after the last one stood the time before.
+    /// Where the next description is looked for first: behind the last one, as in the filter before.
     next: usize,
     names: Vec<Span>,
     bytes: Vec<u8>,
 }
 
 impl Known {
-    /// What it takes beside itself.
+    /// The heap memory it holds.
     pub(super) fn bytes(&self) -> usize {
         let (descriptions, classes) =
             (size_of_val(self.descriptions.as_slice()), size_of_val(self.classes.as_slice()));
         descriptions + classes + size_of_val(self.names.as_slice()) + self.bytes.len()
     }
 
-    /// Gives back what it has more than it needs.
+    /// Frees unused capacity.
     pub(super) fn shrink(&mut self) {
         self.descriptions.shrink_to_fit();
         self.classes.shrink_to_fit();

@@ -28,13 +28,13 @@ impl CompiledFilter {
         self.nodes.get(at)
     }
 
-    /// What it takes beside itself.
+    /// The heap memory it holds.
     pub(crate) fn bytes(&self) -> usize {
         let (nodes, pieces) = (size_of_val(self.nodes.as_slice()), size_of_val(self.pieces.as_slice()));
         nodes + pieces + self.bytes.len() + self.known.bytes()
     }
 
-    /// Gives back what it has more than it needs.
+    /// Frees unused capacity.
     pub(crate) fn shrink(&mut self) {
         self.nodes.shrink_to_fit();
         self.bytes.shrink_to_fit();
@@ -42,13 +42,13 @@ impl CompiledFilter {
         self.known.shrink();
     }
 
-    /// How many terms it has, those that hold others and the pieces of substrings among them.
+    /// How many terms it has, counting those that hold others and the pieces of substrings.
     #[inline]
     pub(crate) fn terms(&self) -> usize {
         self.nodes.len() + self.pieces.len()
     }
 
-    /// Where the node after the one at `at` and all inside it stands.
+    /// The index of the node that follows the one at `at` and everything inside that.
     #[inline]
     pub(crate) fn after(&self, at: usize) -> usize {
         match self.nodes.get(at) {

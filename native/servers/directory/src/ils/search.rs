@@ -49,7 +49,7 @@ fn translated(
     let meaning = names.read(search.base, name);
     let ttl_s = rewrite(search.filter, filter);
     let filter = Filter::decode(&mut Reader::new(filter)).unwrap_or(search.filter);
-    // Between two percent signs there is another piece.
+    // The rewritten filter may have more terms: what stands between two percent signs is a piece.
     if let Some(refusal) = request_bounds::filter(filter, &turn.settings.limits) {
         return Err(refusal);
     }
@@ -81,8 +81,8 @@ fn lists_users(names: &Names, search: &SearchRequest<'_>) -> bool {
         && !matches!(search.filter.kind(), Kind::Present(_))
 }
 
-/// Refreshes the users that the search finds. One that takes long to look at is looked at in its time: the lock that it
-/// is done under is everybody's.
+/// Refreshes the users that the search finds. An entry that takes long to look at waits for its time, since
+/// this happens under the store's lock for writing.
 fn keep_online(search: &SearchRequest<'_>, ttl_s: u32, turn: &mut Turn<'_>) -> Result<Flow, Refusal> {
     compile(search.filter, turn);
     let now = turn.seconds();
@@ -103,7 +103,7 @@ fn keep_online(search: &SearchRequest<'_>, ttl_s: u32, turn: &mut Turn<'_>) -> R
         return Ok(Flow::Later);
     }
     for &id in &*matches {
-        // Entries that live for ever have nothing to be refreshed.
+        // An entry without a time to live cannot be refreshed, which is no error here.
         let _ = store.refresh(id, ttl_s, now);
     }
     Ok(Flow::Continue)

@@ -6,8 +6,8 @@ use roaring::RoaringBitmap;
 
 use super::table::HashPairs;
 
-/// So many entries with one hash stand in the table; more of them move into a bitmap, which takes two
-/// bytes an entry and less.
+/// The table holds up to this many entries of one hash; more of them move into a bitmap, which takes two bytes
+/// an entry or less.
 const DIRECT: usize = 8;
 
 /// Marks the number of a bitmap.
@@ -46,7 +46,7 @@ impl EqualityIndex {
         Hits::Few(few, count)
     }
 
-    /// Puts an entry under a hash; once is enough.
+    /// Puts an entry under a hash, unless it is there already.
     #[inline]
     pub(crate) fn insert(&mut self, hash: u32, id: u32) {
         match self.get(hash) {

@@ -55,7 +55,7 @@ pub(crate) const OBJECT_CLASS: u8 = 0;
 /// In `by_type`, a type without index.
 const NOT_INDEXED: u8 = u8::MAX;
 
-/// A place in one of the equality indexes that an entry stands at.
+/// A place in one of the equality indexes at which an entry is listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Key {
     pub(crate) index: u8,
@@ -81,7 +81,7 @@ impl Part {
 /// All indexes of a store; see the module.
 #[derive(Debug)]
 pub(crate) struct Indexes {
-    /// By type: the index that its values stand in, its own or an ancestor's.
+    /// By type: the index that has its values, its own or an ancestor's.
     by_type: Vec<u8>,
     indexes: Vec<AttributeIndex>,
     hasher: RandomState,
@@ -121,7 +121,7 @@ impl Indexes {
         }
     }
 
-    /// The index that values of this type stand in.
+    /// The index that has the values of this type.
     #[inline]
     pub(crate) fn of_values(&self, id: AttributeId) -> Option<u8> {
         self.by_type.get(usize::from(id.0)).copied().filter(|&index| index != NOT_INDEXED)
@@ -145,7 +145,7 @@ impl Indexes {
         self.chain(0, normal)
     }
 
-    /// A hash that goes on where another ended: names are hashed from the root down.
+    /// The hash of a name from that of its parent: names are hashed from the root down.
     #[inline]
     pub(crate) fn chain(&self, parent: u32, normal: &[u8]) -> u32 {
         let mut hasher = self.hasher.build_hasher();
@@ -189,6 +189,8 @@ impl Indexes {
     }
 
     fn note_missed(&self, part: Part) {
+        // The bits are a hint, acted on under the store's lock for writing, which no reader that sets one
+        // holds. Setting one loses no other. Looking first keeps the cache line shared among readers.
         if self.missed.load(Ordering::Relaxed) & part.bit() == 0 {
             self.missed.fetch_or(part.bit(), Ordering::Relaxed);
         }
@@ -197,6 +199,7 @@ impl Indexes {
     /// A part to build, and the entry to go on with.
     #[inline]
     pub(crate) fn unfinished(&self) -> Option<(Part, u32)> {
+        // A bit that is seen late is acted on in a later turn.
         match self.missed.load(Ordering::Relaxed) {
             0 => None,
             missed => self.unfinished_of(missed),
@@ -209,7 +212,7 @@ impl Indexes {
         missed.find_map(|part| Some((part, self.progress(part).next()?)))
     }
 
-    /// Whether the part has the entry of this number, and has to be kept up with it.
+    /// Whether the part has the entry of this number, and has to follow its changes.
     #[inline]
     pub(crate) fn holds(&self, part: Part, id: u32) -> bool {
         self.keeps(part) && self.progress(part).holds(id)
@@ -232,7 +235,7 @@ impl Indexes {
             Part::Prefix(index) => self.indexes[usize::from(index)].prefix_progress = progress,
         }
         if next.is_none() {
-            self.missed.fetch_and(!part.bit(), Ordering::Relaxed);
+            *self.missed.get_mut() &= !part.bit();
         }
     }
 

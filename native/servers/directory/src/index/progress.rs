@@ -13,7 +13,7 @@ pub(crate) enum Progress {
 }
 
 impl Progress {
-    /// Whether the entry of this number is in, and has to be kept up with.
+    /// Whether the entry of this number is in, so that the index has to follow its changes.
     #[inline]
     pub(crate) const fn holds(self, id: u32) -> bool {
         match self {

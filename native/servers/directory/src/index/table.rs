@@ -20,7 +20,7 @@ pub(crate) struct HashPairs {
 
 #[derive(Debug, Clone, Default)]
 struct Shard {
-    /// `places` homes and some room behind the last for what is pushed out of its home.
+    /// `places` homes, and some room behind the last for pairs pushed out of their homes.
     cells: Vec<Cell>,
     places: u32,
     used: u32,
@@ -104,7 +104,7 @@ impl Shard {
     fn grow(&mut self) {
         let places = self.places + self.places / 4 + 4;
         let old = std::mem::take(&mut self.cells);
-        // Room behind the last home for a run that ends there; a full tail makes the shard grow.
+        // Room behind the last home for a run of pairs that ends there. If it fills up, the shard grows.
         self.cells = vec![0; places as usize + 8 + places as usize / 64];
         self.places = places;
         let mut free = 0;
@@ -140,7 +140,7 @@ impl Shard {
                 _ => return false,
             }
         }
-        // Whatever follows and is not at home moves up, so that runs stay without holes.
+        // The pairs behind it that are not at home move up, so that a run has no holes.
         while let Some(&next) = self.cells.get(place + 1) {
             if next == 0 || self.home(hash_of(next)) > place {
                 break;

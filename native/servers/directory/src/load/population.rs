@@ -36,7 +36,7 @@ pub(super) fn load(store: &mut Store, people: &Population, now: UnixSeconds) -> 
         scope.spawn(move || make(people, size, &full, &empty));
         while let Ok(batch) = batches.recv() {
             add(store, &batch, now)?;
-            // Fails for the last batches, whose maker has ended: they need not go back.
+            // Fails for the last batches, when the thread that fills them has ended: nothing is lost.
             let _ = give_back.try_send(batch);
         }
         Ok(())

@@ -60,7 +60,7 @@ fn prepare_text_piece(how: Preparation, kind: PieceKind, piece: &[u8], out: &mut
     }
     let start = out.len();
     prepare_doubled(how.piece(first, last), piece, out);
-    // Nothing but spaces is one space wherever it stands, and the edge has pushed or will push it.
+    // A piece of nothing but spaces is one space wherever it stands, and the edge has written it or will.
     if last && (out.len() > start || piece.is_empty() || !out[..start].ends_with(b" ")) {
         out.push(b' ');
     }

@@ -68,8 +68,8 @@ pub(crate) fn handle(session: &mut Session, message: &[u8], turn: &mut Turn<'_>)
     Flow::Continue
 }
 
-/// The refusal of what is asked in the clear where clients have to show a certificate, which they do by StartTLS. How
-/// that goes stands in the root DSE.
+/// Where clients have to show a certificate over StartTLS, refuses what they request before TLS, except what
+/// they need to begin it: the root DSE and StartTLS itself.
 #[inline]
 fn in_the_clear(session: &Session, operation: &Operation<'_>, turn: &Turn<'_>) -> Option<Refusal> {
     let tls = turn.settings.tls.as_ref().filter(|tls| tls.mutual)?;
@@ -87,8 +87,8 @@ fn in_the_clear(session: &Session, operation: &Operation<'_>, turn: &Turn<'_>) -
     })
 }
 
-/// Whether hundreds of them may take a slice: what its sender has sent behind it waits for another turn then. Searches
-/// know for themselves.
+/// Whether a batch of hundreds of these could use up the time slice. If so, the rest of a batch waits for
+/// another turn. Searches begin the slice themselves.
 #[inline]
 const fn takes_time(operation: &Operation<'_>) -> bool {
     !matches!(operation, Operation::Search(_) | Operation::Unbind | Operation::Abandon(_))

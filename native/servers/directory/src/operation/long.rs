@@ -1,5 +1,5 @@
-//! Which requests take long and cannot be cut: they wait for their time ([`net::Step::Later`]). Those of people's
-//! entries do not.
+//! Which requests take long and cannot be interrupted: they wait for their time ([`net::Step::Later`]).
+//! Requests about people do not take long.
 
 use wire::ldap::{Credentials, Operation, oid};
 
@@ -12,14 +12,14 @@ const MESSAGE: usize = 64 << 10;
 /// Each value that is compared, indexed or hashed with a password takes one to three microseconds.
 const VALUES: usize = 100;
 
-/// Whether a message takes long however it goes on.
+/// Whether a message takes long whatever is in it.
 #[inline]
 pub(super) const fn is_long(message: &[u8]) -> bool {
     message.len() > MESSAGE
 }
 
-/// Whether an operation takes long: it brings many values, or works on an entry that has many. Searches find out as
-/// they go along, but for those that are long to compile.
+/// Whether an operation takes long: it brings many values, or works on an entry that has many. A search finds
+/// out while it runs, unless its filter takes long to compile.
 #[inline]
 pub(super) fn takes_long(operation: &Operation<'_>, turn: &mut Turn<'_>) -> bool {
     match operation {

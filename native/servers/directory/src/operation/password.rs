@@ -107,7 +107,7 @@ fn authorize(
 ) -> Result<(), Refusal> {
     match request.old {
         Some(old) if verify_entry(user, old, turn).is_some() => Ok(()),
-        // The administrator's too (RFC 3062 section 2).
+        // A wrong old password is refused for the administrator too (RFC 3062 section 2).
         Some(_) => Err(Refusal::new(ResultCode::UNWILLING_TO_PERFORM, "the old password is wrong")),
         None if is_own(session, user) => Ok(()),
         None => access::may_write(turn.settings, &session.identity),

@@ -1,5 +1,5 @@
-//! A running search. It can be suspended after every few entries and resumed, also when entries have
-//! been added and removed in between.
+//! A running search. It can be suspended after every few entries and resumed, even if entries were added and
+//! removed meanwhile.
 
 mod render;
 mod searches;
@@ -26,14 +26,14 @@ use crate::turn::{Scratch, Turn};
 /// Entries looked at between two looks at the clock: some ten microseconds' worth.
 const CANDIDATES: usize = 256;
 
-/// Terms of filters held against entries between two looks at the clock, at most: under a
-/// millisecond's worth, so that a filter of thousands looks at a few entries at a time.
+/// Terms evaluated between two looks at the clock, at most: under a millisecond's worth, so that a filter of
+/// thousands of terms looks at a few entries at a time.
 const EVALUATIONS: usize = 8_192;
 
 /// Longer filters are compiled without the lock on the store: this many bytes take a few milliseconds at most.
 const LONG: usize = 2 << 10;
 
-/// Entries answered between two looks at what has gathered.
+/// Entries answered before the output buffer is looked at again.
 const MATCHES: usize = 8;
 
 /// A search that asks for more attributes than people have answers one entry at a time.
@@ -52,7 +52,7 @@ pub(crate) struct Terms<'t> {
     pub(crate) sees_passwords: bool,
     /// Entries a page.
     pub(crate) page: Option<u32>,
-    /// What a paged search asks, as [`question`] has it.
+    /// The digest of what a paged search asks; see [`question`].
     pub(crate) question: u64,
 }
 
@@ -78,7 +78,7 @@ enum ScanStatus {
     TimeLimit,
     /// One entry takes longer than a turn may.
     TooCostly,
-    /// It asks about passwords, which there were none of when it began.
+    /// Its filter tests passwords, and the first has been stored since it began.
     Probes,
 }
 
@@ -178,12 +178,12 @@ impl Scan {
         Ok(Some(Self { search: running, filter, projection, status }))
     }
 
-    /// What the server holds for it.
+    /// The memory that the server holds for it.
     fn bytes(&self) -> usize {
         size_of::<Self>() + self.search.cursor.bytes() + self.filter.bytes() + self.projection.bytes()
     }
 
-    /// What a paged search asks, as [`question`] has it.
+    /// The digest of what a paged search asks; see [`question`].
     const fn question(&self) -> u64 {
         self.search.question
     }
@@ -294,7 +294,7 @@ impl RunningSearch {
             }
             let Some(&entry) = context.matches.get(at) else { break };
             if self.page == Some(0) {
-                // The next page begins with it; without it there would be none.
+                // The next page begins with this entry, which shows that there is one.
                 self.cursor.back_to(entry);
                 return ScanStatus::PageFull;
             }
@@ -363,18 +363,18 @@ impl RunningSearch {
     }
 }
 
-/// Entries of one search operation.
+/// How many entries it may return.
 fn entries(search: &SearchRequest<'_>, limits: &Limits) -> Option<u32> {
     smaller(search.size_limit, limits.search_entries)
 }
 
-/// When its time is over.
+/// When its time limit is reached, in the clock of the turn.
 fn deadline_ms(search: &SearchRequest<'_>, limits: &Limits, now: Now) -> u64 {
     smaller(search.time_limit_s, limits.search_s)
         .map_or(u64::MAX, |limit_s| now.ms.saturating_add(u64::from(limit_s) * 1000))
 }
 
-/// What stays the same in all requests of a paged search (RFC 2696 section 3).
+/// A digest of what stays the same in all requests of a paged search (RFC 2696 section 3).
 pub(crate) fn question(search: &SearchRequest<'_>) -> u64 {
     let mut hasher = DefaultHasher::new();
     (search.base, search.scope as u8, search.types_only).hash(&mut hasher);
@@ -385,11 +385,11 @@ pub(crate) fn question(search: &SearchRequest<'_>) -> u64 {
     hasher.finish()
 }
 
-/// Makes this the filter of the turn.
+/// Compiles the filter into the turn's buffer.
 #[inline]
 pub(crate) fn compile(filter: Filter<'_>, turn: &mut Turn<'_>) {
     if is_long(filter) {
-        // Others write meanwhile: what is made known since the schema was taken is Undefined.
+        // Others may write meanwhile: a type that becomes known after the schema was taken is Undefined.
         let schema = turn.access.read().shared_schema();
         turn.access.release();
         turn.slice.begin();

@@ -35,10 +35,10 @@ fn rewrite_without_password(body: &[u8]) -> Option<Vec<u8>> {
     Some(out)
 }
 
-/// Adds the life left in minutes, the one that has begun counting in full. It is made here and not
-/// stored, so it comes last, wherever in the selection it stood.
+/// Adds the remaining time to live in minutes, rounded up. It is computed here and not stored, so it comes
+/// last, whatever the order of the selection.
 pub(super) fn with_minutes(body: &mut Vec<u8>, name: &[u8], expires: UnixSeconds, now: UnixSeconds) {
-    // An entry goes in the second after its last one.
+    // An entry is removed in the second after its last one.
     let left_s = expires.0.saturating_sub(now.0).saturating_sub(1);
     let Some((dn, attributes)) = split(body) else { return };
     let mut out = Vec::with_capacity(body.len() + 16);

@@ -35,8 +35,8 @@ impl Searches {
         self.running.is_empty()
     }
 
-    /// Begins a search and answers as much of it as fits one stride, which for a lookup is all. One that comes to what
-    /// takes long before it has answered anything begins anew at its time.
+    /// Begins a search and answers as much as one stride yields, which for a lookup is all. If it meets an
+    /// entry that takes long before it has answered anything, it begins anew when one may.
     #[inline]
     pub(crate) fn begin(
         &mut self,
@@ -84,8 +84,8 @@ impl Searches {
         Ok(Flow::Continue)
     }
 
-    /// Goes on with the running searches, in turns, until there are enough answers for one write or the
-    /// turn's time is used up. One that comes to what takes long waits for its time, and the others with it.
+    /// Goes on with the running searches in turns until there are enough answers for one write or the time
+    /// slice is over. If one meets an entry that takes long, it waits until one may, and the others with it.
     pub(crate) fn step(&mut self, turn: &mut Turn<'_>) -> Flow {
         let mut flow = Flow::Continue;
         let mut at = 0;
@@ -103,7 +103,7 @@ impl Searches {
                 self.finish(scan, turn);
             }
         }
-        // The next step begins with the one that this step would have gone on with.
+        // The next step begins with the search that would have been next here.
         let count = self.running.len();
         if count > 1 {
             self.running.rotate_left(at % count);
@@ -131,7 +131,7 @@ impl Searches {
         }
     }
 
-    /// Makes room in the account of the connection, or refuses the search.
+    /// Makes room in what the connection may hold by dropping the oldest paged searches, or refuses this one.
     fn has_room_for(&mut self, scan: &Scan, turn: &mut Turn<'_>) -> bool {
         let (bytes, room) = (scan.bytes(), turn.settings.limits.search_room());
         let mut held: usize = self.scans().map(Scan::bytes).sum();

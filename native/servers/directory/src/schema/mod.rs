@@ -26,7 +26,8 @@ use parse::Definition;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct AttributeId(pub(crate) u16);
 
-/// Types that entries may bring along. Each costs memory for good, and no directory seen had a tenth.
+/// The most undeclared types that entries may bring along. Each costs memory for good, and no directory seen
+/// had a tenth as many.
 pub const MAX_UNDECLARED: usize = 4096;
 
 /// entryTtl (RFC 2589 section 7): clients may set it, yet it is computed from the deadline.
@@ -65,14 +66,18 @@ pub struct Schema {
     stamp: u64,
 }
 
-/// The next stamp.
-static STAMPS: AtomicU64 = AtomicU64::new(1);
+/// A stamp that no other schema of this process has.
+fn next_stamp() -> u64 {
+    static STAMPS: AtomicU64 = AtomicU64::new(1);
+    // Each number once is all that matters.
+    STAMPS.fetch_add(1, Ordering::Relaxed)
+}
 
 impl Schema {
     /// The types and classes of RFC 4512, 4519, 4524, 2798, 2589 and what tools ask for.
     pub fn standard() -> Self {
         let mut schema = Self::default();
-        // A test holds that the text is sound; were it not, its types would be undeclared ones.
+        // A test checks that the text is sound. Were it not, its types would count as undeclared.
         let _ = schema.load(include_str!("definitions/standard.schema"));
         schema
     }
@@ -112,7 +117,7 @@ impl Schema {
         self.attribute(id).name()
     }
 
-    /// The same stamp means the same types and classes under the same numbers.
+    /// Schemas with the same stamp have the same types and classes under the same numbers.
     #[inline]
     pub(crate) const fn stamp(&self) -> u64 {
         self.stamp
@@ -285,7 +290,7 @@ impl Schema {
             self.class_names.insert(name.as_bytes(), number);
         }
         let chain = self.superclasses_of(number, &class.superiors);
-        self.stamp = STAMPS.fetch_add(1, Ordering::Relaxed);
+        self.stamp = next_stamp();
         match self.classes.get_mut(usize::from(number)) {
             Some(known) => {
                 *known = class;
@@ -332,7 +337,7 @@ impl Schema {
             }
         }
         self.list_subtype(id);
-        self.stamp = STAMPS.fetch_add(1, Ordering::Relaxed);
+        self.stamp = next_stamp();
         id
     }
 
@@ -356,8 +361,8 @@ pub(crate) fn base(description: &[u8]) -> &[u8] {
     &description[..end]
 }
 
-/// Options of one description. Each that is asked for is looked for among those that are there; a language and a
-/// transfer option are all that is known to be used.
+/// The most options of one description. Each that is asked for is searched among those that are there. Only a
+/// language and a transfer option are known to be used.
 const MAX_OPTIONS: usize = 32;
 
 /// Whether a description has more options than [`MAX_OPTIONS`].

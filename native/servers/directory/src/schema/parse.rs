@@ -56,7 +56,7 @@ pub(super) fn definitions(text: &str) -> Result<Vec<Definition>, SchemaError> {
     Ok(definitions)
 }
 
-/// `name:1.2` stands for the identifier that `name` was given, and 1.2 below it.
+/// Replaces `name:1.2` by the identifier that `name` stands for, followed by `.1.2`.
 fn expand(macros: &[(String, String)], oid: String) -> String {
     let (name, below) = oid.split_once(':').map_or((oid.as_str(), ""), |(name, below)| (name, below));
     match macros.iter().rev().find(|(known, _)| known == name) {

@@ -116,7 +116,7 @@ fn write_head(
     }
 }
 
-/// One name bare, several in parentheses between dollars.
+/// Written bare if it is one name, else in parentheses with dollars between.
 struct List<'l, S>(&'l [S]);
 
 impl<S: AsRef<str>> Display for List<'_, S> {

@@ -1,12 +1,12 @@
-//! Taking a search a step further.
+//! Advancing a search by one step.
 
 use super::{Budget, Cursor, Progress, Reach};
 use crate::filter::{CompiledFilter, Computed, Subject, Truth};
 use crate::store::body;
 use crate::store::{Effort, EntryId, Scratch, Store, UnixSeconds};
 
-/// Bytes looked at in one step: a tenth of a millisecond's worth, or four where names are compared. An entry of which
-/// more has to be looked at takes long.
+/// Bytes looked at in one step: 0.1 ms worth, or 0.4 ms where names are compared. An entry of which more has to
+/// be looked at takes long.
 const STEP_BYTES: usize = 64 << 10;
 
 /// Candidates that are fetched at a time.
@@ -67,7 +67,8 @@ impl Store {
         }
     }
 
-    /// The base of a search may have gone meanwhile, and its number taken by another entry.
+    /// Whether the base of a search is still there: it may have been removed and its number taken by another
+    /// entry.
     #[inline]
     fn base_is_there(&self, reach: &Reach) -> bool {
         reach.base.is_none_or(|id| {

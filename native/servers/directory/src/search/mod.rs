@@ -1,9 +1,8 @@
 //! Searches that can be suspended and resumed.
 //!
-//! A cursor holds the source of candidates and the number of the next one to look at. Every source
-//! yields in ascending order of numbers, so that a position is one number, no entry is found twice,
-//! and whatever is added or removed between two steps does no harm. An entry that is there all the
-//! while is found.
+//! A cursor holds the source of candidates and the number of the next one to look at. Every source yields in
+//! ascending order of numbers. So a position is one number, no entry is found twice, and entries may be added
+//! and removed between two steps. An entry that exists throughout the search is found.
 
 mod advance;
 mod plan;
@@ -25,12 +24,12 @@ pub struct Cursor {
 }
 
 impl Cursor {
-    /// What its candidates take.
+    /// The heap memory that its candidates take.
     pub(crate) fn bytes(&self) -> usize {
         self.source.bytes()
     }
 
-    /// Goes back to a match that it has yielded, which comes next.
+    /// Goes back to a match that it has yielded, so that it comes next.
     pub(crate) const fn back_to(&mut self, id: EntryId) {
         self.next = id.0;
     }

@@ -11,7 +11,7 @@ use crate::index::{Hits, Key, MOST, OBJECT_CLASS};
 use crate::schema::Matching;
 use crate::store::{EntryId, LISTED, NONE, Scratch, Store};
 
-/// Fewer candidates than this are not worth looking for better ones.
+/// With fewer candidates than this, no better source is looked for.
 const FEW: u64 = 8;
 
 /// Below a base with more containers than this, all entries are gone through.
@@ -102,7 +102,7 @@ impl Store {
             Node::And { end } => self.plan_and(filter, at + 1..*end as usize, most, scratch),
             Node::Or { end } => self.plan_or(filter, at + 1..*end as usize, most, scratch),
             Node::Not { .. } => None,
-            // Never true: an And with it has no matches, and an Or none by it.
+            // Never true: an And with it matches nothing, and it adds nothing to an Or.
             Node::Undefined => Some((Source::Nothing, 0)),
             Node::Item(item) => self.plan_item(filter, item, most, scratch),
         }
@@ -226,7 +226,7 @@ enum PlanCost {
     Lookup,
     /// Listing the candidates.
     Listing,
-    /// As little as a lookup, but in vain: nearly every entry has the class.
+    /// As cheap as a lookup, but useless: nearly every entry has the class.
     EveryEntry,
 }
 
@@ -241,8 +241,8 @@ impl PlanCost {
     }
 }
 
-/// The beginning that the normal forms of values with this initial piece have: the piece without the
-/// spaces that pieces are given at their edges and between their words.
+/// How the normal forms of values with this initial piece begin: the piece without the spaces that preparation
+/// adds at its edges and between its words.
 fn compact(piece: &[u8], out: &mut Vec<u8>) {
     out.clear();
     for &byte in piece.trim_ascii() {

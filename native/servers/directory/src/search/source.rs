@@ -27,7 +27,7 @@ impl Source {
         Self::Few([id, 0, 0, 0, 0, 0, 0, 0], 1)
     }
 
-    /// What it takes beside itself.
+    /// The heap memory it holds.
     pub(super) fn bytes(&self) -> usize {
         match self {
             Self::Sorted(ids) => size_of_val(&**ids),
@@ -53,7 +53,7 @@ impl Source {
                     append(few[..count].iter().copied(), from, limit, out)
                 }
                 Some(Hits::Many(list)) => append(list.range(from..), from, limit, out),
-                // An index that was made stays.
+                // Never the case: an index that was built stays.
                 None => true,
             },
             Self::Children(id) => match store.children.get(id) {
@@ -73,7 +73,7 @@ fn append(ids: impl Iterator<Item = u32>, from: u32, limit: usize, out: &mut Vec
     out.len() - before < limit || ids.next().is_none()
 }
 
-/// What each source yields next, as far as all of them have been asked.
+/// Merges what the sources yield, up to the number that all of them have reached.
 fn collect_union(sources: &[Source], store: &Store, from: u32, limit: usize, out: &mut Vec<u32>) -> bool {
     let start = out.len();
     let mut horizon = u32::MAX;

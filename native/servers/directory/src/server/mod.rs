@@ -147,6 +147,7 @@ impl Running {
 impl Drop for Running {
     /// Each thread ends after the message that it is at, however many others are waiting.
     fn drop(&mut self) {
+        // Nothing is handed over with the flag; `Server::stop` joins the threads.
         self.shared.stopping.store(true, Relaxed);
         self.server.stop();
     }

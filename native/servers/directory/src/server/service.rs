@@ -44,7 +44,8 @@ pub(super) struct LdapService<'t> {
 }
 
 impl<'t> LdapService<'t> {
-    /// The service of the thread that publishes here; one thread of the server expires entries for all.
+    /// The service of one thread, which publishes to `published`. One thread of the server expires entries for
+    /// all.
     pub(super) fn new(
         shared: &'t Shared,
         published: &'t Published,
@@ -75,10 +76,9 @@ impl Service for LdapService<'_> {
     type Session = Session;
     type Outcome = Infallible;
 
-    /// CPU of a lookup among 10,000 entries with 64 connections, by the size of the group: 7.3 us alone,
-    /// 6.6 with 4, 6.4 with 8, 6.3 with 16, 6.2 with 32 and with 64 (the kernel's part alone: 5.3). The
-    /// lookups of a group wait for memory together. Half of 64 leaves the other half to be under way
-    /// meanwhile.
+    /// CPU of a lookup among 10,000 entries with 64 connections, by the size of the group: 7.3 us alone, 6.6
+    /// with 4, 6.4 with 8, 6.3 with 16, 6.2 with 32 and with 64 (the kernel's part alone: 5.3). The lookups of
+    /// a group wait for memory together. With half of 64, the other half can be under way meanwhile.
     const GROUP: usize = 32;
 
     #[inline]
@@ -120,7 +120,8 @@ impl Service for LdapService<'_> {
         Session::default()
     }
 
-    /// Nothing of the time in the clear goes on (RFC 4513 section 4): neither who the client was nor its paged searches.
+    /// Nothing from before TLS is kept (RFC 4513 section 4): neither the client's identity nor its paged
+    /// searches.
     fn secured(session: &mut Session, peer: Option<&[u8]>) {
         *session = Session::default();
         session.secured = Some(Box::new(Secured { certificate: peer.map(Into::into) }));
@@ -146,6 +147,7 @@ impl Service for LdapService<'_> {
 
     #[inline]
     fn feed(&mut self, session: &mut Session, bytes: &[u8]) -> (usize, Step) {
+        // Seen late, it lets one more message be answered.
         if self.shared.stopping.load(Relaxed) {
             return (bytes.len(), Step::Close);
         }
@@ -175,6 +177,7 @@ impl Service for LdapService<'_> {
     }
 
     fn poll_output(&mut self, session: &mut Session) -> Step {
+        // Seen late, it lets one more piece be sent.
         if self.shared.stopping.load(Relaxed) {
             return Step::Close;
         }

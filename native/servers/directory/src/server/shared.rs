@@ -17,7 +17,7 @@ pub(crate) struct Shared {
     pub(crate) store: ShardedLock<Store>,
     pub(crate) settings: Settings,
     pub(super) clock: Clock,
-    /// The server ends: no further message is looked at.
+    /// Whether the server is stopping: no further message is looked at.
     pub(super) stopping: AtomicBool,
     /// One for each thread.
     pub(super) published: Box<[Published]>,

@@ -12,7 +12,7 @@ const EXPIRED_AT_ONCE: usize = 256;
 /// Entries' worth of index work under one write lock, for the same reason.
 const MAINTAINED_AT_ONCE: usize = 256;
 
-/// The upkeep of the store, as far as one thread does it.
+/// One thread's part of the upkeep.
 pub(super) struct Upkeep {
     due_ms: u64,
     /// One thread of the server expires entries for all.

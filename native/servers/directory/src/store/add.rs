@@ -86,7 +86,7 @@ impl Store {
         };
         rdn.pairs().all(|pair| {
             if is_password(pair.attribute) {
-                // The slow way refuses it.
+                // The slow path refuses it.
                 return false;
             }
             let value = pair.value.decode(&mut writer.buffer);
@@ -94,7 +94,7 @@ impl Store {
         })
     }
 
-    /// Whether the very bytes of a value are there; another spelling is for the slow way to see.
+    /// Whether the very bytes of a value are there. Another spelling is left to the slow path.
     #[inline]
     fn holds(&self, list: Attributes<'_>, id: AttributeId, value: &[u8]) -> bool {
         let name = self.schema.canonical_name(id).as_bytes();
@@ -102,7 +102,7 @@ impl Store {
         found.any(|attribute| attribute.values.iter().flatten().any(|known| known == value))
     }
 
-    /// Writes the body anew, canonically and with what is missing; gives the time to live.
+    /// Writes the body anew, in canonical form and completed. Returns the time to live.
     fn rewrite(
         &mut self,
         dn: &[u8],
@@ -126,7 +126,7 @@ impl Store {
         }
     }
 
-    /// Makes types known that are not.
+    /// Declares types that are not known yet.
     pub(super) fn declare<'n>(&mut self, now: UnixSeconds, descriptions: impl Iterator<Item = &'n [u8]>) {
         for description in descriptions {
             // The whole schema is copied for it.
@@ -177,7 +177,7 @@ impl Store {
         }
     }
 
-    /// A suffix came after another below it: they belong together.
+    /// Makes roots below a new entry its children: a suffix may be added after another below it.
     fn adopt(&mut self, id: u32) {
         let name = self.dn_of(id).unwrap_or_default().to_vec();
         let roots = std::mem::take(&mut self.roots);

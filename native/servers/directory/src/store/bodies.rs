@@ -28,13 +28,13 @@ const PAGE: usize = 4 << 10;
 /// Larger bodies get memory of their own; photos are rare.
 const LARGE: usize = 16 << 10;
 
-/// A body longer than this may have values enough to take long.
+/// A body longer than this may have so many values that it takes long.
 pub(super) const LONG: usize = 4 << 10;
 
 /// Marks a place in the list of large bodies.
 const OWN: u32 = 1 << 31;
 
-/// As many as there are numbers for: 32 GiB. Beyond, every body gets memory of its own.
+/// As many segments as can be numbered: 32 GiB. Beyond that, every body gets memory of its own.
 const MAX_SEGMENTS: usize = (OWN / SEGMENT_UNITS) as usize - 1;
 
 /// Where a body lies.
@@ -48,7 +48,7 @@ pub(crate) struct Place {
 #[derive(Debug, Default)]
 pub(crate) struct Bodies {
     segments: Vec<Segment>,
-    /// The next of them, being cleared.
+    /// The next segment, which a thread is clearing.
     cleared: Option<JoinHandle<Segment>>,
     /// The first unit of the last segment that was never given away.
     next: u32,
@@ -80,10 +80,10 @@ impl Segment {
         Self::Mapped(map)
     }
 
-    /// One whose pages are there before anybody writes to them.
+    /// A segment whose pages the kernel has cleared already.
     fn cleared() -> Self {
         let mut segment = Self::new();
-        // madvise(2) could do it in one call, and keep the whole process from allocating meanwhile.
+        // madvise(2) could do it in one call, but would keep the whole process from allocating meanwhile.
         segment.bytes_mut().chunks_mut(PAGE).for_each(|page| page[0] = 0);
         segment
     }
@@ -187,7 +187,7 @@ impl Bodies {
             self.free_units -= units as u32;
             return Some(unit);
         }
-        // A quarter: less is not worth the pieces that cutting leaves behind.
+        // With less than a quarter free, cutting is not worth the pieces that it leaves behind.
         if self.free_units < self.next / 4 {
             return None;
         }
@@ -201,13 +201,13 @@ impl Bodies {
     fn fresh(&mut self, units: u32) -> u32 {
         let end = self.segments.len() as u32 * SEGMENT_UNITS;
         if self.next + units > end {
-            // What is left of a segment serves a body of just that size.
+            // The rest of the segment is free for a body of just that size.
             if end > self.next {
                 self.put_back(self.next, (end - self.next) as usize);
             }
             let cleared = self.cleared.take_if(|thread| thread.is_finished());
             self.segments.push(cleared.and_then(|thread| thread.join().ok()).unwrap_or_else(Segment::new));
-            // A directory that fits into one needs no other.
+            // A directory that fits into one segment needs no next one.
             if self.segments.len() > 1 && self.cleared.is_none() {
                 self.cleared = thread::Builder::new().name("clearing".into()).spawn(Segment::cleared).ok();
             }

@@ -7,7 +7,7 @@ use wire::ldap::Attributes;
 #[inline]
 pub(crate) fn split(body: &[u8]) -> (&[u8], Attributes<'_>) {
     let mut reader = Reader::new(body);
-    // Only this crate writes bodies, so that they can be read.
+    // Only this crate writes bodies, so reading cannot fail.
     let dn = reader.octets().unwrap_or_default();
     (dn, Attributes(reader.expect(tag::SEQUENCE).unwrap_or_default()))
 }

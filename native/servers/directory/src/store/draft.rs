@@ -24,11 +24,11 @@ struct DraftAttribute<'a> {
     values: Vec<Option<Cow<'a, [u8]>>>,
     /// How many there are.
     count: usize,
-    /// Where each stands by its [`key`], once one has been looked for in a long list.
+    /// The index of each value by its [`key`]; built when a value is first looked for in a long list.
     places: Option<HashMap<Vec<u8>, usize>>,
 }
 
-/// Longer lists are looked through once, not for every value.
+/// Longer lists are indexed once, not searched for every value.
 const SHORT: usize = 16;
 
 impl<'a> DraftAttribute<'a> {
@@ -46,7 +46,7 @@ impl<'a> DraftAttribute<'a> {
         self.places = None;
     }
 
-    /// Where a value stands, however it is spelled.
+    /// The index of a value, however it is spelled.
     fn position(&mut self, schema: &Schema, value: &[u8]) -> Option<usize> {
         let matching = matching(schema, self.id);
         if self.values.len() > SHORT {

@@ -1,15 +1,15 @@
-//! The account of a filter's work, by which it is cut off.
+//! The budget of a filter's work: evaluation is cut off when it is spent.
 
-/// What holding a filter against entries takes, in bytes looked at: some 2 ns each, 6 where names are compared.
+/// What evaluating a filter costs, in bytes looked at: about 2 ns each, 6 where names are compared.
 #[derive(Debug)]
 pub(crate) struct Effort {
     /// A value on its way to another form.
     pub(crate) buffer: Vec<u8>,
-    /// What one entry may still take.
+    /// What one entry may still cost.
     pub(crate) left: usize,
     /// How long the values of one attribute may be.
     pub(crate) longest: usize,
-    /// Whether that was too little.
+    /// Whether the budget was too small.
     pub(crate) cut: bool,
 }
 
@@ -20,10 +20,10 @@ impl Default for Effort {
 }
 
 impl Effort {
-    /// What an attribute or a value takes beside its bytes.
+    /// What an attribute or a value costs in addition to its bytes.
     pub(crate) const EACH: usize = 16;
 
-    /// For the next entry, of which no attribute may be longer than this.
+    /// Sets the budget for the next entry, and the longest that the values of an attribute may be.
     #[inline]
     pub(crate) const fn allow(&mut self, bytes: usize, longest: usize) {
         self.left = bytes;
@@ -31,13 +31,13 @@ impl Effort {
         self.cut = false;
     }
 
-    /// What is left of that.
+    /// What is left of the budget.
     #[inline]
     pub(crate) const fn left(&self) -> usize {
         self.left
     }
 
-    /// Whether the filter was not held against the entry to the end.
+    /// Whether evaluation was cut off.
     #[inline]
     pub(crate) const fn was_cut(&self) -> bool {
         self.cut

@@ -1,4 +1,4 @@
-//! What has to hold of an entry's attributes before they are stored, and where they go in the indexes.
+//! Checks of an entry's attributes before they are stored, and their places in the indexes.
 
 use wire::ber::{self, BerError};
 use wire::ldap::attributes::{Attribute, Values};
@@ -16,16 +16,16 @@ pub(super) enum Inspection {
         /// Whether dynamicObject is among the classes.
         dynamic: bool,
     },
-    /// Longer than need be, spelled otherwise, or with attributes that are not stored.
+    /// Not in canonical form, or with attributes that are not stored.
     ToRewrite,
 }
 
-/// Inspects attribute lists; remembers what helps with the next, which is mostly like the last.
+/// Inspects attribute lists. It remembers what the last one looked like, since the next is mostly alike.
 #[derive(Debug, Default)]
 pub(super) struct Inspector {
     /// The places in the indexes of the list last inspected.
     pub(super) keys: Vec<Key>,
-    /// By type, the type that came after it last; at `first`, the one that came first.
+    /// For each type, the type that followed it last time; at `first`, the one that came first.
     successors: Vec<u16>,
     first: usize,
     /// A bit for each type seen in this list.
@@ -101,7 +101,7 @@ impl Inspector {
         }
     }
 
-    /// Gives back what few entries need.
+    /// Frees memory that few entries need.
     pub(super) fn trim(&mut self) {
         trim(&mut self.keys);
         trim(&mut self.buffer);
@@ -159,7 +159,7 @@ impl Inspector {
         id: AttributeId,
         attribute: Attribute<'_>,
     ) -> Result<usize, Refusal> {
-        // No values are the same as none that were looked at.
+        // An empty set equals the initial state, in which nothing has been checked.
         if attribute.values.0.is_empty() || self.classes.encoded != attribute.values.0 {
             self.classes.encoded.clear();
             return self.check_values(schema, id, attribute);
@@ -205,8 +205,8 @@ impl Inspector {
         }
     }
 
-    /// Whether the first two values do. Two is what most attributes with several values have: two
-    /// protocols, two ports.
+    /// Whether the first two values differ. Most attributes with several values have two: two protocols, two
+    /// ports.
     fn differ(&mut self, schema: &Schema, kind: &AttributeType, values: Values<'_>) -> bool {
         let mut values = values.iter().flatten();
         let (Some(first), Some(second)) = (values.next(), values.next()) else {

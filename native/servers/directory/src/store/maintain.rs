@@ -18,7 +18,7 @@ impl Store {
         };
         let end = self.slots.end();
         let to = end.min(from.saturating_add(u32::try_from(budget).unwrap_or(u32::MAX)));
-        // From now on entries have keys in this part, and those below `from` stand in it.
+        // From now on entries have keys in this part, and it holds those below `from`.
         self.indexes.advance(part, Some(from));
         for id in from..to {
             if let Some(slot) = self.slots.get(id).copied() {
@@ -43,11 +43,11 @@ impl Store {
         }
     }
 
-    /// Puts an entry into the prefix indexes that there are, or takes it out.
+    /// Adds an entry to the existing prefix indexes, or removes it.
     #[inline]
     pub(super) fn change_prefixes(&mut self, id: u32, slot: &Slot, insert: bool) {
         if self.indexes.keeps_prefixes() {
-            // While an index is being built, entries behind the mark are put in when their turn comes.
+            // While an index is being built, entries from the mark on are added when the building reaches them.
             let holds = |indexes: &Indexes, index| indexes.holds(Part::Prefix(index), id);
             self.change_prefixes_of(holds, id, slot, insert);
         }

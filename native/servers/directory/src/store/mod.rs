@@ -101,11 +101,11 @@ pub const DEFAULT_TTL_S: u32 = 86_400;
 /// See the module.
 #[derive(Debug)]
 pub struct Store {
-    /// Shared with those that compile a long filter, which they do without the lock.
+    /// Shared with threads that compile a long filter without the lock.
     pub(crate) schema: Arc<Schema>,
-    /// What it was before the write under way, if that has declared types.
+    /// The schema before the current write, if that write has declared types.
     declared_from: Option<Arc<Schema>>,
-    /// When types were declared last, by entries.
+    /// When entries last declared types.
     schema_modified: Option<UnixSeconds>,
     suffixes: Vec<Suffix>,
     pub(crate) slots: Slots,
@@ -114,15 +114,15 @@ pub struct Store {
     names: HashPairs,
     /// Entries without an entry above.
     pub(crate) roots: Vec<u32>,
-    /// By entry, the entries right below; entries without any are not there.
+    /// For each entry with children, those children.
     pub(crate) children: HashMap<u32, RoaringBitmap>,
     pub(crate) indexes: Indexes,
     wheel: Wheel,
     pub(crate) bounds: Bounds,
     dynamic: u64,
     sequence: u32,
-    /// A number that differs from store to store. Every client sees it, in entryUUIDs: it has nothing to do with the
-    /// hashes that names are kept under, which clients could otherwise choose.
+    /// A number that differs from store to store. Clients see it in entryUUIDs, so it is unrelated to the
+    /// hashes of names: otherwise clients could choose names with equal hashes.
     pub(crate) salt: u64,
     /// `None` while a write uses it.
     writer: Option<Box<Writer>>,
@@ -175,7 +175,7 @@ impl Store {
         self.bounds = bounds;
     }
 
-    /// Ends a write: what a refused one has declared is forgotten, and so is memory that few writes need.
+    /// Ends a write: undoes what a refused one has declared, and frees memory that few writes need.
     fn end_write<T>(&mut self, mut writer: Box<Writer>, result: Result<T, Refusal>) -> Result<T, Refusal> {
         if let (Some(before), true) = (self.declared_from.take(), result.is_err()) {
             self.schema = before;
@@ -195,12 +195,12 @@ impl Store {
         &self.schema
     }
 
-    /// When entries have last brought types along.
+    /// When entries last declared types.
     pub(crate) const fn schema_modified(&self) -> Option<UnixSeconds> {
         self.schema_modified
     }
 
-    /// The same, to go on with when the lock on the store has been let go.
+    /// The schema for use after the store's lock has been released.
     pub(crate) fn shared_schema(&self) -> Arc<Schema> {
         Arc::clone(&self.schema)
     }
@@ -283,7 +283,7 @@ impl Store {
     }
 }
 
-/// Where the system has no random numbers yet, the time has to do: the salt is no secret.
+/// While the system has no random numbers yet, the time serves: the salt is no secret.
 fn salt() -> u64 {
     let time = || SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos() as u64;
     getrandom::u64().unwrap_or_else(|_| time())

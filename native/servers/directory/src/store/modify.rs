@@ -43,7 +43,7 @@ impl Store {
         let mut draft = Draft::new(&self.schema, before)?;
         let mut incremented = 0;
         for change in changes {
-            // Each before the next: what one change adds, another may take its time to look through.
+            // Checked change by change: what one adds, the next has to search.
             self.bounds.check_values(change.attribute.values.iter().count())?;
             incremented += apply(&self.schema, &mut draft, change)?;
             self.bounds.check_values(incremented)?;
@@ -86,8 +86,8 @@ impl Store {
         }
     }
 
-    /// An entry with the class dynamicObject is dynamic, and so is one that was given a time to live. One that loses
-    /// the class stays (RFC 2589 section 3).
+    /// Makes an entry dynamic if it has the class dynamicObject or was given a time to live. An entry that
+    /// loses the class becomes static (RFC 2589 section 3).
     fn settle_ttl(
         &mut self,
         id: u32,
@@ -107,7 +107,7 @@ impl Store {
     }
 }
 
-/// Makes a change; says how many values it has incremented.
+/// Makes a change. Returns how many values it has incremented.
 fn apply<'c>(schema: &Schema, draft: &mut Draft<'c>, change: &Change<'c>) -> Result<usize, Refusal> {
     let (name, values) = (change.attribute.name, change.attribute.values);
     let (id, _) = canonical(schema, name)?;
@@ -119,7 +119,7 @@ fn apply<'c>(schema: &Schema, draft: &mut Draft<'c>, change: &Change<'c>) -> Res
         ));
     }
     match change.operation {
-        // entryTtl is not stored, so that there is nothing to add to: whatever is asked sets it.
+        // entryTtl is not stored, so there is nothing to add to: add and replace both set it.
         0 | 2 if schema.attribute(id).computed => draft.replace(schema, name, values),
         0 if values.0.is_empty() => Err(Refusal::new(
             ResultCode::PROTOCOL_ERROR,
@@ -141,7 +141,7 @@ fn is_dynamic(schema: &Schema, list: Attributes<'_>) -> bool {
         .any(|class| schema.class_chain(class).iter().any(|class| class.name() == "dynamicObject"))
 }
 
-/// The values of the name stay (RFC 4511 section 4.6).
+/// Refuses to remove values of the name (RFC 4511 section 4.6).
 fn check_rdn(schema: &Schema, dn: &[u8], draft: &Draft<'_>) -> Result<(), Refusal> {
     let Some(rdn) = first_rdn(dn) else {
         return Ok(());
@@ -169,7 +169,7 @@ fn check_rdn(schema: &Schema, dn: &[u8], draft: &Draft<'_>) -> Result<(), Refusa
     Ok(())
 }
 
-/// The structural classes of an entry stay what they are (RFC 4511 section 4.6).
+/// Refuses to change the structural classes of an entry (RFC 4511 section 4.6).
 fn check_structure(schema: &Schema, before: Attributes<'_>, draft: &Draft<'_>) -> Result<(), Refusal> {
     let Some(id) = schema.resolve(b"objectClass") else {
         return Ok(());

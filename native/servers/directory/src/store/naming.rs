@@ -29,9 +29,9 @@ pub(super) struct Spot<'d> {
 }
 
 impl Store {
-    /// Finds the entry of this name, however it is spelled, for those who look at what is stored; requests go by
-    /// [`find_live`](Self::find_live). noSuchObject carries the deepest
-    /// existing ancestor; a malformed name is invalidDNSyntax.
+    /// Finds the entry of this name, however it is spelled, even if its life is over. Requests use
+    /// [`find_live`](Self::find_live). noSuchObject carries the deepest existing ancestor; a malformed name is
+    /// invalidDNSyntax.
     #[inline]
     pub fn find(&self, dn: &[u8], scratch: &mut Scratch) -> Result<EntryId, Refusal> {
         if self.dn_of(scratch.container) == Some(dn) && !dn.is_empty() {
@@ -49,7 +49,7 @@ impl Store {
         }
     }
 
-    /// The same, of entries whose life is not over (RFC 2589 section 6).
+    /// The same, for entries whose life is not over (RFC 2589 section 6).
     #[inline]
     pub(crate) fn find_live(
         &self,
@@ -87,8 +87,8 @@ impl Store {
         }
     }
 
-    /// The RDN of a name whose parent is spelled like the container. A comma that does not separate
-    /// leaves behind what is no RDN: a backslash at its end, or an open quote.
+    /// The RDN of a name whose parent is spelled like the container. If the comma before the container is not a
+    /// separator, what is left is no RDN: it ends in a backslash or within quotes.
     #[inline]
     fn rdn_below<'d>(&self, container: u32, dn: &'d [u8]) -> Option<Rdn<'d>> {
         let above = self.dn_of(container).filter(|name| !name.is_empty())?;
@@ -154,7 +154,7 @@ impl Store {
         (hash, found)
     }
 
-    /// In a normal form every comma separates.
+    /// The hash of a normal form, in which every comma is a separator.
     pub(super) fn hash_name(&self, normal: &[u8]) -> u32 {
         if normal.is_empty() {
             return ROOT;

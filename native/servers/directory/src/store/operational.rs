@@ -38,7 +38,7 @@ impl Operational {
         (Self::NumSubordinates, "numSubordinates"),
     ];
 
-    /// What a type is computed as.
+    /// The computed attribute of a type, if it is one.
     pub(crate) fn of(schema: &Schema, id: AttributeId) -> Option<Self> {
         let name = schema.canonical_name(id);
         Self::ALL.iter().find(|(_, known)| *known == name).map(|(what, _)| *what)
@@ -72,7 +72,7 @@ impl Store {
             Operational::StructuralObjectClass => return self.write_structural_class(slot, out),
             Operational::EntryTtl if slot.expires == 0 => return false,
             Operational::EntryTtl => {
-                // The second after the last is the first without the entry: see `set_ttl`.
+                // The entry is gone in the second at `expires`: see `set_ttl`.
                 let left = slot.expires.saturating_sub(now.0).saturating_sub(1);
                 out.extend_from_slice(left.to_string().as_bytes());
             }
@@ -115,7 +115,7 @@ fn write_uuid(salt: u64, slot: &Slot, out: &mut Vec<u8>) {
     bytes[..4].copy_from_slice(&slot.created.to_be_bytes());
     bytes[4..8].copy_from_slice(&slot.sequence.to_be_bytes());
     bytes[8..].copy_from_slice(&salt.to_be_bytes());
-    // The version takes the place of four bits of the sequence, which go where the salt begins.
+    // The version takes four bits of the sequence, whose byte moves into the salt.
     bytes[9] = bytes[6];
     bytes[6] = 0x80 | bytes[6] & 0x0f;
     bytes[8] = 0x80 | bytes[8] & 0x3f;

@@ -5,10 +5,11 @@
 //! same steps of several lookups side by side wait together: among a million entries a lookup costs
 //! the server 8.5 us instead of 9.5, where the kernel alone takes 7.2 (medians on a busy machine).
 //!
-//! It only brings memory into the cache: the searches look everything up again. A small directory is there anyway, and
-//! gains nothing. From which size on it pays depends on the processor. Among ten thousand it brought 8 to 12 % more
-//! lookups on one whose shared cache is slow (4 pairs), and cost 1.5 % of the server's CPU on one whose shared cache is
-//! fast (42 pairs). Among five thousand it changed nothing on the first.
+//! It only brings memory into the cache: the searches look everything up again. A small directory is in the
+//! cache anyway and gains nothing. The size from which it pays depends on the processor. Among ten thousand
+//! entries it brought 8 to 12 % more lookups on one whose shared cache is slow (4 pairs), and cost 1.5 % of the
+//! server's CPU on one whose shared cache is fast (42 pairs). Among five thousand it changed nothing on the
+//! first.
 
 use std::hint::black_box;
 
@@ -22,7 +23,7 @@ use crate::index::{Hits, Key};
 /// A cache line.
 const LINE: usize = 64;
 
-/// Directories with fewer entries do without.
+/// Directories with fewer entries are not prefetched.
 const ENTRIES: u64 = 5_000;
 
 /// The fields before a search's filter (RFC 4511 section 4.5.1): base, scope, aliases, two limits,
@@ -98,7 +99,7 @@ fn looked_up(messages: &[u8]) -> Option<Assertion<'_>> {
     }
 }
 
-/// Every entry has classes: no single one is found by them.
+/// objectClass is no key to prefetch by: every entry has some.
 fn is_class(attribute: &[u8]) -> bool {
     attribute.eq_ignore_ascii_case(b"objectClass")
 }

@@ -67,7 +67,7 @@ impl Store {
         removed
     }
 
-    /// Removes a leaf, and what is overdue above it and was only waiting for it.
+    /// Removes a leaf, and overdue entries above it that were only waiting for it.
     fn remove_overdue(&mut self, leaf: u32, now: UnixSeconds, writer: &mut Writer) -> usize {
         let mut removed = 0;
         let mut next = leaf;
@@ -82,8 +82,8 @@ impl Store {
         removed
     }
 
-    /// Sets when an entry goes. Whole seconds start before they are noticed, so that the second after
-    /// the last is the first without it: never too early, at most a second late.
+    /// Sets when an entry expires. As `now` is rounded down to a second, one is added: the entry goes never too
+    /// early, and at most a second late.
     pub(super) fn set_ttl(&mut self, id: u32, ttl_s: u32, now: UnixSeconds) {
         let Some(slot) = self.slots.get_mut(id) else {
             return;

@@ -11,7 +11,7 @@ use super::inspect::Inspection;
 use super::slots::NONE;
 use super::{EntryId, Refusal, Store, UnixSeconds, Writer};
 
-/// What an entry counts for at least when it is rewritten: its name is normalised and hashed too.
+/// An entry that is rewritten counts for at least this many bytes: its name is normalised and hashed, too.
 const ENTRY: usize = 1 << 10;
 
 /// Where an entry is going.
@@ -101,8 +101,8 @@ impl Store {
         Ok(Target { parent, dn })
     }
 
-    /// Checks that the entry and all below it can be called by the names that come of its new one, and that
-    /// there are few enough of them.
+    /// Checks that the new names of the entry and of all below it are within the limits, and that there are not
+    /// too many.
     fn check_names(&self, top: u32, dn: &[u8]) -> Result<(), Refusal> {
         let too_long = |error: String| Refusal::new(ResultCode::ADMIN_LIMIT_EXCEEDED, error);
         let depth = Dn::parse(dn).map_err(|error| too_long(error.to_string()))?.rdns().count();
@@ -111,7 +111,7 @@ impl Store {
         let mut checked = vec![(top, dn.len(), depth)];
         while let Some((above, name, depth)) = checked.pop() {
             let Some(below) = self.children.get(&above) else { continue };
-            // Looked at in a time that grows with the limit, not with the container.
+            // Refused as soon as the limit is passed, so that this takes no longer for a larger container.
             self.bounds
                 .check_rename(usize::try_from(below.len()).unwrap_or(usize::MAX).saturating_mul(ENTRY))?;
             for id in below {
@@ -161,7 +161,7 @@ impl Store {
         }
     }
 
-    /// Gives the entry and everything below it, whose names end in its own, their new names.
+    /// Renames the entry and everything below it, whose names end in its name.
     fn move_subtree(&mut self, top: u32, writer: &mut Writer) {
         self.rehash(top, &mut writer.buffer);
         let mut below: Vec<u32> = self.children.get(&top).into_iter().flatten().collect();
@@ -172,7 +172,7 @@ impl Store {
         }
     }
 
-    /// The entry's RDN stays; what comes after it is the name of the entry above.
+    /// Writes an entry's name anew: its RDN, and the name of the entry above.
     fn rewrite_name(&mut self, id: u32, writer: &mut Writer) {
         let Some(slot) = self.slots.get(id).copied() else {
             return;

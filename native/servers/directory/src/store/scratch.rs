@@ -6,15 +6,15 @@ use super::effort::Effort;
 use super::slots::NONE;
 use crate::index::MOST;
 
-/// Entries that one plan may list, in all and however many terms ask for it: a search holds no more
-/// than half a mebibyte of them, and the thread lists for some milliseconds at most. Two lists of the
-/// length from which going through all entries is no slower.
+/// The most entries that one plan may list, for all its terms together. So a search holds at most half a
+/// mebibyte of them, and listing takes a few milliseconds at most. It is twice the length from which going
+/// through all entries is no slower.
 pub(crate) const LISTED: usize = 2 * MOST;
 
 /// Bytes that are looked at in some ten microseconds; a lookup of a person looks at a thousand.
 const LOOKED_AT: usize = 8 << 10;
 
-/// What a buffer keeps that is used over and over: a hundred times what a person takes.
+/// The most that a reused buffer keeps: a hundred times what a person takes.
 pub(crate) const KEPT: usize = 256 << 10;
 
 /// One per thread, made with `default()`. Nothing in it outlives a call but its capacity, and a guess
@@ -27,7 +27,7 @@ pub struct Scratch {
     pub(crate) other: Vec<u8>,
     /// A value on its way to another form.
     pub(crate) value: Vec<u8>,
-    /// What holding filters against entries takes.
+    /// The budget of evaluating filters.
     pub(crate) effort: Effort,
     /// Bytes that the last step of a search has looked at.
     pub(crate) looked_at: usize,
@@ -35,7 +35,7 @@ pub struct Scratch {
     pub(crate) candidates: Vec<u32>,
     /// Entries that the last plan might still have listed.
     pub(crate) listable: usize,
-    /// The container that the last names were at or below. Believed only after a look at its name.
+    /// The container that the last names were at or below. A guess, to be checked against its name.
     pub(super) container: u32,
 }
 
@@ -54,7 +54,7 @@ impl Default for Scratch {
     }
 }
 
-/// Gives back what a buffer has beyond [`KEPT`]; what is in it is of no more use.
+/// Frees a buffer of more than [`KEPT`]. Its content is no longer needed.
 #[inline]
 pub(crate) fn trim<T>(buffer: &mut Vec<T>) {
     if buffer.capacity() > KEPT {
@@ -63,7 +63,7 @@ pub(crate) fn trim<T>(buffer: &mut Vec<T>) {
 }
 
 impl Scratch {
-    /// Gives back what few operations need.
+    /// Frees memory that few operations need.
     pub(crate) fn trim(&mut self) {
         for buffer in [&mut self.normal, &mut self.other, &mut self.value, &mut self.effort.buffer] {
             trim(buffer);
@@ -71,12 +71,12 @@ impl Scratch {
         trim(&mut self.candidates);
     }
 
-    /// About how long the last step of a search has looked at bytes: 2 ns at each, or more.
+    /// About how long the last step of a search took, at 2 ns for each byte looked at.
     pub(crate) const fn spent(&self) -> Duration {
         Duration::from_nanos(2 * self.looked_at as u64)
     }
 
-    /// Whether the last plan took looking at many entries, or the last step looking at many bytes.
+    /// Whether the last plan listed many entries, or the last step looked at many bytes.
     #[inline]
     pub(crate) const fn took_long(&self) -> bool {
         self.listable < LISTED || self.looked_at > LOOKED_AT

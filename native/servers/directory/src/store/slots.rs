@@ -1,4 +1,4 @@
-//! What is kept of an entry besides its body: 32 bytes.
+//! What the store keeps of an entry besides its body: 32 bytes.
 
 use super::bodies::Place;
 
@@ -20,7 +20,7 @@ pub(crate) struct Slot {
     pub(crate) created: u32,
     /// Seconds since 1970.
     pub(crate) modified: u32,
-    /// Seconds since 1970 at which it goes; 0 for never.
+    /// Seconds since 1970 at which it expires; 0 for never.
     pub(crate) expires: u32,
 }
 
