@@ -35,8 +35,12 @@ fn decide(
 ) -> Result<bool, Refusal> {
     controls::check(request.controls)?;
     access::may_read(turn.settings, &session.identity)?;
-    if auth::is_password(compare.attribute) && access::hides_passwords(turn.settings, &session.identity) {
-        return Err(access::password_refusal());
+    if auth::is_password(compare.attribute) {
+        // Under the lock that the value is then compared under: the first password may be stored meanwhile.
+        turn.access.read();
+        if access::hides_passwords(turn.settings, &session.identity) {
+            return Err(access::password_refusal());
+        }
     }
     if let Some(entry) = special::named(session, compare.dn, turn) {
         return entry.compare(compare.attribute, compare.value);
