@@ -21,7 +21,7 @@ pub trait App: Sized {
     /// What the header lines say that only this server looks at.
     type Lines<'a>: Default;
 
-    /// What is known of a request whose body is on its way.
+    /// What is known of a request while its body is being received.
     type Form;
 
     /// What is kept of a request while another thread works for it.
@@ -42,7 +42,7 @@ pub trait App: Sized {
     /// Looks at a header line whose name begins with neither `h` nor `e`.
     fn line<'a>(lines: &mut Self::Lines<'a>, line: &'a [u8]);
 
-    /// Answers a request in which nothing is wrong by itself, or begins to.
+    /// Answers a request that is valid in itself, or goes on to its body or to another thread.
     fn begin(request: &Request<'_, Self::Lines<'_>>, turn: &mut Turn<Self>) -> Progress<Self>;
 
     /// Goes on with a request whose body is all there.
@@ -59,7 +59,7 @@ pub trait App: Sized {
         turn: &mut Turn<Self>,
     ) -> Progress<Self>;
 
-    /// Lets go of what a turn holds, and publishes the counters.
+    /// Releases what a turn holds, and publishes the counters.
     fn end_turn(&mut self, counters: &mut Self::Counters);
 }
 
@@ -99,7 +99,7 @@ pub struct Request<'a, L> {
     pub from: IpAddr,
     /// A body comes behind the head.
     pub has_body: bool,
-    /// How it is answered while its body is unread: the connection then ends behind the answer.
+    /// How it is answered without reading its body: if there is one, the connection then ends behind the answer.
     pub options: ResponseOptions,
 }
 

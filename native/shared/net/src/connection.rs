@@ -17,7 +17,7 @@
 //! In each stage, what was answered goes out first: nothing is read and no further piece of an answer is made while
 //! `unsent` holds bytes or a file is `blocked`. So a client that does not read holds one piece of its answer.
 
-use std::io::{self, ErrorKind, Read};
+use std::io::{self, ErrorKind, Read, Write};
 use std::net::Shutdown;
 
 use mio::net::TcpStream;
@@ -30,7 +30,6 @@ use crate::limits::SocketLimits;
 use crate::pace::Pace;
 use crate::service::{FilePiece, Rejection, Service, Step};
 use crate::stats::Traffic;
-use crate::write::write;
 
 /// Answers are handed to the kernel when this many bytes have gathered, also in the middle of a
 /// batch. With [`READ_BYTES`] it bounds what a client that never reads makes the server hold.
@@ -562,4 +561,19 @@ impl<S: Service> Connection<S> {
         let SocketLimits { stall_ms, stall_bytes, .. } = turn.limits;
         self.pace.has_stalled(self.is_under_way(), turn.now_ms, stall_ms, stall_bytes)
     }
+}
+
+/// Writes until the kernel takes no more. Returns how much it took.
+fn write(stream: &mut impl Write, bytes: &[u8]) -> io::Result<usize> {
+    let mut written = 0;
+    while let Some(rest) = bytes.get(written..).filter(|rest| !rest.is_empty()) {
+        match stream.write(rest) {
+            Ok(0) => return Err(ErrorKind::WriteZero.into()),
+            Ok(count) => written += count,
+            Err(error) if error.kind() == ErrorKind::WouldBlock => break,
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(written)
 }

@@ -19,7 +19,6 @@ mod slab;
 mod slice;
 mod stats;
 mod worker;
-mod write;
 
 pub use connection::FLUSH_BYTES;
 pub use gate::Full;

@@ -9,7 +9,7 @@ use net::ConnectionId;
 use tls::Acceptor;
 use wire::http::cookie;
 
-use super::shared::Shared;
+use super::Shared;
 use crate::http::{Lines, Route, Target, answer, changes, entering, fields, newcomer, route, user_number};
 use crate::page::{push_page, push_welcome};
 use crate::people_cache::PeopleCache;

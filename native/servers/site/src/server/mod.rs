@@ -2,7 +2,6 @@
 //! are `net`'s and HTTP is `http`'s; here are the answers, and how a site starts and stops.
 
 mod exchange;
-mod shared;
 
 use std::io;
 use std::net::SocketAddr;
@@ -15,10 +14,11 @@ use rusqlite::Connection as Database;
 use tls::Acceptor;
 
 use self::exchange::{Outcomes, Site};
-use self::shared::Shared;
 use crate::config::Config;
+use crate::image::{IMAGE_BYTES, IMAGES};
+use crate::limits::Limits;
 use crate::people_cache::PeopleCache;
-use crate::stats::{Counters, Stats};
+use crate::stats::{Counters, Published, Stats};
 use crate::upd::{self, Cache, Commits, Done, Expected, Job, Manifest, OpenError, Reader, Writer};
 
 /// Why a site did not start.
@@ -48,6 +48,39 @@ pub struct Running {
     manifest: Manifest,
     shared: Arc<Shared>,
     writer: Option<Writer<ConnectionId>>,
+}
+
+/// What the threads of a site share.
+#[derive(Debug)]
+struct Shared {
+    /// Present where TLS is spoken.
+    tls: Option<Acceptor>,
+    images: [Picture; IMAGES.len()],
+    /// One for each thread.
+    published: Box<[Published]>,
+    limits: Limits,
+}
+
+/// A picture and the name of its bytes.
+#[derive(Debug)]
+struct Picture {
+    bytes: &'static [u8; IMAGE_BYTES],
+    tag: String,
+}
+
+impl Shared {
+    fn new(threads: usize, limits: Limits, tls: Option<Acceptor>) -> Self {
+        let picture = |bytes: &'static [u8; IMAGE_BYTES]| {
+            let sum = bytes.iter().fold(0u32, |sum, &b| sum.wrapping_mul(31).wrapping_add(u32::from(b)));
+            Picture { tag: format!("\"{sum:08x}\""), bytes }
+        };
+        Self {
+            tls,
+            images: IMAGES.map(picture),
+            published: (0..threads).map(|_| Published::default()).collect(),
+            limits,
+        }
+    }
 }
 
 /// Opens the database and serves it.

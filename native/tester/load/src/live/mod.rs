@@ -19,7 +19,6 @@ mod inbox;
 mod person;
 mod pipeline;
 mod session;
-mod stream;
 
 use std::ops::{ControlFlow, Range};
 use std::time::Instant;

@@ -1,7 +1,7 @@
 //! One request at a time: what has to be done before people are written.
 
 use std::io::{self, Write};
-use std::net::TcpStream;
+use std::net::{TcpStream, ToSocketAddrs};
 use std::time::Duration;
 
 use people::{Container, Population};
@@ -14,8 +14,8 @@ use wire::ldap::{Attributes, Reply, ResultCode, Scope, filter, oid};
 
 use super::error::answer;
 use super::inbox::{Inbox, not_ldap};
-use super::stream::connect;
 use super::{Config, LiveError};
+use crate::config::CONNECT_MS;
 
 /// What asks for one entry by its name.
 pub(super) const ENTRY_ITSELF: SearchOptions =
@@ -207,4 +207,20 @@ impl Session {
             _ => LiveError::Broken { server, source },
         }
     }
+}
+
+/// Connects to the first of the host's addresses that answers.
+fn connect(config: &Config) -> Result<TcpStream, LiveError> {
+    let failed = |source| LiveError::Connect { server: config.server(), source };
+    let mut last = io::Error::new(io::ErrorKind::NotFound, "the name has no address");
+    for address in (config.host.as_str(), config.port).to_socket_addrs().map_err(failed)? {
+        match TcpStream::connect_timeout(&address, Duration::from_millis(CONNECT_MS)) {
+            Ok(stream) => {
+                stream.set_nodelay(true).map_err(failed)?;
+                return Ok(stream);
+            }
+            Err(error) => last = error,
+        }
+    }
+    Err(failed(last))
 }
