@@ -5,6 +5,8 @@ from dataclasses import dataclass
 LOCALES = ("en_US",)
 PEOPLE = 300
 LANES = 4
+RATE = ("--rate", "100")
+"""Where nothing depends on how fast lanes go: at full speed a window takes both cores."""
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.faults.disks import Disk, small_disk
-from tests.faults.served import LOCALES, Served
+from tests.faults.served import LOCALES, RATE, Served
 from tests.support.aftermath import Ground
 from tests.support.cli import Ran
 from tests.support.screen import Screen
@@ -50,7 +50,7 @@ def test_a_sweep_is_gone_on_with_when_its_run_file_has_room(ground: Ground, disk
     ground.run = disk.path / ground.run.name
     sweep = ("ils", "sweep", "--sizes", "20", "--operations", "connect,lookup", "--json")
     load = ("--locales", ",".join(LOCALES), "--users", "2", "--threads", "1", "--warmup", "0s")
-    out = ("--measure", "4s", "--out", str(ground.run))
+    out = (*RATE, "--measure", "4s", "--out", str(ground.run))
     with ground.started(*sweep, *load, *out) as process:
         assert eventually(lambda: ground.windows() == 2 or process.poll() is not None, 60)
         finished = ground.done()
@@ -111,7 +111,7 @@ def test_a_site_refuses_updates_shows_pages_and_stores_again_when_there_is_room(
     with serving("ps", "--database", str(upd), *some) as (process, greeting):
         url = greeting[0].split(" at ")[1].split()[0]
         fill(disk.path / "filler")
-        load = ("ps", "run", "--target", url, *some, "--users", "4", "--warmup", "0s")
+        load = ("ps", "run", "--target", url, *some, "--users", "4", *RATE, "--warmup", "0s")
         full = ground.point(*load, "--measure", "2s")
         assert set(full["failures_by_kind"]) == {"status:503"}
         done = {step["step"]: step for step in full["steps"]}
@@ -133,7 +133,7 @@ def test_a_site_refuses_updates_shows_pages_and_stores_again_when_there_is_room(
 def test_what_is_made_of_a_run_is_whole_or_not_there(
     ground: Ground, directory: Served, tmp_path: Path, command: str, form: str
 ) -> None:
-    ground.point(*directory.run(), "--warmup", "0s", "--measure", "500ms")
+    ground.point(*directory.run(), *RATE, "--warmup", "0s", "--measure", "500ms")
     with small_disk(tmp_path / "disk", "4k") as disk:
         out = disk.path / f"made.{form}"
         more = ("--format", form) if command == "export" else ()
@@ -148,7 +148,7 @@ def test_what_is_made_of_a_run_is_whole_or_not_there(
 def test_a_web_ui_without_room_for_a_copy_of_its_run_file_says_so(
     ground: Ground, disk: Disk, tmp_path: Path
 ) -> None:
-    few = ("--entries", "300", "--locales", ",".join(LOCALES), "--threads", "1")
+    few = ("--entries", "300", "--locales", ",".join(LOCALES), "--threads", "1", *RATE)
     output: list[str] = []
     there = ground.environment | {"TMPDIR": str(disk.path)}
     with web_ui(ground.folder, "ils", *few, "--out", str(ground.run), output=output, **there) as (

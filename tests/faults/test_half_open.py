@@ -3,7 +3,7 @@
 import subprocess
 
 from tests.faults.links import PORT, Side, directory, link
-from tests.faults.served import LANES
+from tests.faults.served import LANES, RATE
 from tests.support.aftermath import Ground
 from tests.support.cli import Ran
 from tests.support.programs import required_program
@@ -21,7 +21,7 @@ def test_half_open_connections_are_given_up_on_both_sides(ground: Ground) -> Non
     patience = ("--limit", "idle_ms=3000")
     with link() as (there, here), directory(there, *patience) as url:
         load = ("ils", "run", "lookup", "--entries", "1k", "--users", str(LANES), "--target", url)
-        how = ("--timeout", "400ms", "--warmup", "0s", "--measure", "12s", "--json")
+        how = (*RATE, "--timeout", "400ms", "--warmup", "0s", "--measure", "12s", "--json")
         out = ("--out", str(ground.run))
         with ground.started(*load, *how, *out, before=here.prefix) as process:
             assert eventually(lambda: "measure" in ground.phases(), 60)

@@ -15,7 +15,6 @@ from tests.support.relay import (
     delaying,
     in_turn,
     losing,
-    passing,
     relayed,
     trickling,
 )
@@ -31,6 +30,9 @@ PORTABLE = (
     pytest.param("site", "fasthttp", id="fasthttp"),
 )
 
+slower = delaying(lambda _: 0.02)
+"""Four lanes at full speed, and what relays their answers, would keep all cores busy."""
+
 any_client = pytest.mark.parametrize(
     ("served", "client"), [*NATIVE, *PORTABLE], indirect=["served"]
 )
@@ -40,7 +42,7 @@ def measured(
     ground: Ground, served: Served, client: str, bad: Callable[[], Way], *more: str
 ) -> dict[str, Any]:
     """Return a point in whose window the network went bad, once lanes were at work."""
-    way = Changing()
+    way = Changing(slower)
     window = ("--warmup", "0s", "--measure", "4s", *more)
     result = ("--json", "--allow-failures", "--out", str(ground.run))
     with relayed(served.port, way) as port:
@@ -50,7 +52,7 @@ def measured(
             way.now = bad()
             # Whole again before the end: a target that does not answer then is an error of the run.
             eventually(lambda: ground.failures() >= 4 * LANES or process.poll() is not None, 30)
-            way.now = passing
+            way.now = slower
             out, err = process.communicate(timeout=60)
     assert process.returncode == 0, err
     (point,) = Ran(0, out, err).objects
@@ -96,7 +98,7 @@ def test_a_network_that_cuts_answers_is_named_and_lanes_connect_anew(
     ground: Ground, served: Served, client: str
 ) -> None:
     def alternating() -> Way:
-        most = [passing] * 11
+        most = [slower] * 11
         return in_turn(*most, cutting(reset=False), *most, cutting(reset=True))
 
     point = measured(ground, served, client, alternating)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.faults.served import LANES, LOCALES, PEOPLE, Served
+from tests.faults.served import LANES, LOCALES, PEOPLE, RATE, Served
 from tests.support.aftermath import Ground
 from tests.support.cli import Ran
 from tests.support.mortal import Mortal, mortal
@@ -28,8 +28,9 @@ def measured(
     ground: Ground, target: Mortal, befalls: Callable[[], object], *how: str
 ) -> dict[str, Any]:
     """Return a point in whose window something befalls its target, once lanes are at work."""
-    load = (*Served(target.scheme, target.port).run(), "--warmup", "0s", *how, "--allow-failures")
-    with ground.started(*load, "--json", "--out", str(ground.run)) as process:
+    load = (*Served(target.scheme, target.port).run(), *RATE, "--warmup", "0s", *how)
+    result = ("--json", "--allow-failures", "--out", str(ground.run))
+    with ground.started(*load, *result) as process:
         assert eventually(lambda: "measure" in ground.phases(), 60)
         befalls()
         out, err = process.communicate(timeout=60)

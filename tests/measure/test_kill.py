@@ -21,7 +21,7 @@ OPERATIONS = ("lookup", "connect")
 SWEEP = (
     *("ils", "sweep", "--sizes", ",".join(map(str, SIZES)), "--operations", ",".join(OPERATIONS)),
     *("--locales", "en_US", "--users", "2", "--threads", "1"),
-    *("--warmup", "100ms", "--measure", "200ms", "--json"),
+    *("--rate", "100", "--warmup", "100ms", "--measure", "200ms", "--json"),
 )
 
 
@@ -83,8 +83,9 @@ def test_finished_points_survive_kill_9_at_any_moment_and_resume_completes_the_s
 def test_neither_load_nor_target_outlives_a_killed_sweep(tmp_path: Path, suite: str) -> None:
     sweep = Killed(tmp_path)
     operation = ("--operations", "lookup") if suite == "ils" else ()
-    long = ("--locales", "en_US", "--users", "2", "--warmup", "0s", "--measure", "10m")
-    argv = (suite, "sweep", "--sizes", "20", *operation, *long, "--out", str(sweep.run))
+    load = ("--locales", "en_US", "--users", "2", "--rate", "100")
+    long = ("--warmup", "0s", "--measure", "10m", "--out", str(sweep.run))
+    argv = (suite, "sweep", "--sizes", "20", *operation, *load, *long)
     with sweep.started(*argv):
         assert eventually(lambda: "measure" in sweep.phases(), 60)
         began = {each.partition("-m ")[2].split()[0] for each in sweep.processes()}
@@ -106,8 +107,9 @@ def test_a_sweep_whose_run_file_may_not_grow_says_so_and_is_completed_when_it_ma
     tmp_path: Path,
 ) -> None:
     sweep = Killed(tmp_path)
-    short = ("--locales", "en_US", "--users", "2", "--warmup", "100ms", "--measure", "300ms")
-    argv = ("ils", "sweep", "--sizes", "20", *short, "--json", "--out", str(sweep.run))
+    load = ("--locales", "en_US", "--users", "2", "--rate", "100")
+    short = ("--warmup", "100ms", "--measure", "300ms", "--json", "--out", str(sweep.run))
+    argv = ("ils", "sweep", "--sizes", "20", *load, *short)
     assert sweep.ran(*argv, "--operations", "lookup").code == 0
     finished = sweep.done()
     assert len(finished) == 1

@@ -114,10 +114,10 @@ def in_turn(*ways: Way) -> Way:
 
 
 class Changing:
-    """A way that a test changes while pieces travel; they pass until then."""
+    """A way that a test changes while pieces travel."""
 
-    def __init__(self) -> None:
-        self.now: Way = passing
+    def __init__(self, now: Way = passing) -> None:
+        self.now = now
 
     def __call__(self, piece: bytes, client: socket.socket) -> None:
         self.now(piece, client)

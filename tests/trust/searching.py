@@ -132,6 +132,7 @@ class Searched:
     def watched(self) -> Iterator[None]:
         """Look at every process there is, and every file of ours, over and over."""
         ended = threading.Event()
+        seen = dict[Path, tuple[int, int, int]]()
 
         def watch() -> None:
             while not ended.wait(0.2):
@@ -144,8 +145,11 @@ class Searched:
                             self.told.add(" ".join(each.cmdline()[1:4]) or each.name())
                 for path in self._files():
                     with contextlib.suppress(OSError):
-                        if self._within(_content(path)):
+                        stat = path.stat()
+                        state = stat.st_ino, stat.st_size, stat.st_mtime_ns
+                        if seen.get(path) != state and self._within(_content(path)):
                             self.passing.add(str(path))
+                        seen[path] = state
 
         thread = threading.Thread(target=watch)
         thread.start()

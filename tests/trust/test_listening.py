@@ -18,7 +18,8 @@ from sitebench.system.network import free_port
 from tests.support.cli import SITEBENCH
 
 PEOPLE = ("--entries", "10", "--locales", "en_US")
-MEASURED = (*PEOPLE, "--users", "2", "--threads", "1", "--warmup", "0s", "--measure", "1s")
+LOAD = ("--users", "2", "--threads", "1", "--rate", "10", "--warmup", "0s", "--measure", "1s")
+MEASURED = (*PEOPLE, *LOAD)
 ALONE = (*MEASURED, "--workers", "1", "--workers-wait", "3s")
 """A master whose worker never comes."""
 LOCUST = (sys.executable, "-m", "locust", "-f", str(SUITE.locustfile_path()))
@@ -26,6 +27,8 @@ PAGE = (*LOCUST, "--web-port", "{port}")
 MASTER = (*LOCUST, "--master", "--headless", "--master-bind-port", "{port}")
 """It waits for its worker for ever."""
 DEADLINE_S = 60.0
+_LOOKS_EVERY_S = 0.25
+"""What listens does so for a second at least, and each look reads all connections of a command."""
 LOOPBACK = {"127.0.0.1", "::1"}
 
 
@@ -75,7 +78,7 @@ def heard_at(folder: Path, *argv: str) -> set[str]:
                 give_up = min(give_up, time.monotonic() + 1.0)
                 serves = False
             seen |= listening(process.pid)
-            time.sleep(0.05)
+            time.sleep(_LOOKS_EVERY_S)
     assert seen, (folder / "said").read_text()
     return seen
 

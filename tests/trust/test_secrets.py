@@ -19,7 +19,8 @@ from tests.support.waiting import eventually
 from tests.trust.searching import ADMIN, SERVE, Searched, administered
 
 PEOPLE = ("--entries", "20", "--locales", "en_US")
-BRIEF = ("--users", "2", "--threads", "1", "--warmup", "0s", "--measure", "500ms")
+WINDOW = ("--users", "2", "--threads", "1", "--warmup", "0s", "--measure", "500ms")
+BRIEF = ("--rate", "50", *WINDOW)
 
 SCENARIO = """\
 [headers]
@@ -84,7 +85,7 @@ def test_a_password_from_a_file_leaves_no_trace(searched: Searched, password_fil
         # Where others keep the cores busy the point is invalid, and an invalid one misses.
         assert ran.code in {0, EXIT_MISSED}, ran.err
         assert (searched.folder / "junit.xml").exists()
-        searched.done("ils", "run", "add", *target, *BRIEF, "--client", "ldap3", "--json")
+        searched.done("ils", "run", "add", *target, *WINDOW, "--client", "ldap3", "--json")
         searched.done("ils", "clean", "--seeded", *target)
     searched.done("report", "run.sitebench", "--out", "report.html")
     searched.done("export", "run.sitebench", "--format", "hlog", "--out", "run.hlog")
@@ -173,7 +174,7 @@ def test_a_password_typed_at_a_terminal_leaves_no_trace(searched: Searched) -> N
         for argv in (
             ("ils", "seed", "--to", url, *TYPED),
             ("ils", "run", "lookup", "--target", url, *TYPED, *BRIEF, "--out", "run.sitebench"),
-            (*adds, "--target", url, *TYPED_WITHOUT_SIZE, *BRIEF, "--out", "sweep.sitebench"),
+            (*adds, "--target", url, *TYPED_WITHOUT_SIZE, *WINDOW, "--out", "sweep.sitebench"),
             ("ils", "clean", "--seeded", "--target", url, *TYPED),
         ):
             code, shown = searched.typing(*argv)
@@ -231,7 +232,7 @@ def test_a_token_of_a_scenario_leaves_no_trace(searched: Searched) -> None:
     from ps_bench.targets.personalized_site import PersonalizedSite
 
     with PersonalizedSite(20, locales=("en_US",)) as site:
-        run = ("ps", "run", "--target", site.url, "--scenario", "site.toml", *PEOPLE, *BRIEF)
+        run = ("ps", "run", "--target", site.url, "--scenario", "site.toml", *PEOPLE, *WINDOW)
         missing = searched.run(*run)
         assert (missing.code, "SITE_TOKEN" in missing.err) == (2, True)
         for client in ("native", "fasthttp"):
