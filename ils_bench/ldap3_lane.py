@@ -30,6 +30,7 @@ from sitebench.locust.portable import (
     refuse_what_only_native_does,
     within,
 )
+from sitebench.targets.deadline import connecting_s
 from sitebench.targets.tls import fault_kind
 
 _SUCCESS, _SIZE_LIMIT_EXCEEDED, _COMPARE_TRUE = 0, 4, 6
@@ -61,7 +62,7 @@ class Ldap3Lanes(PortableLanes):
         self.population = population
         self.options = options
         self._sequences = {each.name: placed(each, options.base, target.who) for each in sequences}
-        self.server = server_of(target.address, target.trust, min(options.timeout, 5.0))
+        self.server = server_of(target.address, target.trust, connecting_s(options.timeout))
         self._made = itertools.count(slot.index, slot.count)
         self._added = itertools.count()
         self._first_added = first_added

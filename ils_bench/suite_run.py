@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from locust.env import Environment
 
 from ils_bench.engine_config import engine_config
 from ils_bench.growth import entries_at_ends, grown
-from ils_bench.ldap3_lane import Ldap3Lanes
 from ils_bench.options import LocustOptions
 from ils_bench.points import POINTS
 from ils_bench.seeding import clean, journal
@@ -31,6 +30,9 @@ from sitebench.runs.point import PointSpec
 from sitebench.runs.windows import Windows
 from sitebench.suite_base.suite_run import BaseSuiteRun, LoadJob
 from sitebench.verdict.warning import PointWarning
+
+if TYPE_CHECKING:
+    from ils_bench.ldap3_lane import Ldap3Lanes
 
 
 @dataclass(frozen=True)
@@ -118,6 +120,9 @@ class IlsRun(BaseSuiteRun[Program, OpenDirectory]):
         return Engine(config, _population(job))
 
     def portable(self, job: LoadJob[Program, OpenDirectory]) -> Ldap3Lanes:
+        # Late: importing ldap3 takes a tenth of a second, and most tests do without these.
+        from ils_bench.ldap3_lane import Ldap3Lanes
+
         return Ldap3Lanes(
             self.environment,
             job.target,

@@ -33,6 +33,7 @@ from sitebench.locust.portable import (
     refuse_what_only_native_does,
     within,
 )
+from sitebench.targets.deadline import connecting_s
 from sitebench.targets.tls import SYSTEM, Trust, fault_kind
 
 _CITIES = ("Aberdeen", "Bologna", "Cádiz", "Delft", "Évora", "Fürth", "Göteborg", "Hämeenlinna")
@@ -84,7 +85,7 @@ class FastHttpLanes(PortableLanes):
         class Browser(FastHttpUser):
             abstract = True
             host = self._url
-            connection_timeout = min(self.options.timeout, 5.0)
+            connection_timeout = connecting_s(self.options.timeout)
             network_timeout = self.options.timeout
             # One connection for each user, as browsers kept it in 1997.
             concurrency = 1

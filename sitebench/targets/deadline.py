@@ -10,6 +10,14 @@ import time
 from types import TracebackType
 
 
+def connecting_s(timeout_s: float) -> float:
+    """Return how long lanes in Python wait for a connection, as the engine does.
+
+    `CONNECT_MS` of `native/tester/load/src/config.rs` has the reason.
+    """
+    return min(timeout_s, 5.0)
+
+
 class Deadline:
     """Shuts down the connections that it watches, if its block has not ended in time.
 

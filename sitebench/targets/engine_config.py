@@ -40,7 +40,6 @@ def engine_config(
         },
         "verify": options.verify,
         "timeout_ms": round(options.timeout * 1e3),
-        "connect_timeout_ms": round(min(options.timeout, 5.0) * 1e3),
         "schedule": schedule,
         "keys": {"choice": options.keys, "seed": options.seed, "engine": slot.index},
         "adds": dict(adds),
