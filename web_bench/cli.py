@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from sitebench.errors import BadInput
 from sitebench.measure.options import run_file
 from sitebench.options.command import Argument, argument, command
+from sitebench.options.convert import narrowed
 from sitebench.suite_base.commands import Part, TestCommands, measure_parts
 from web_bench.options import (
     PeakOptions,
@@ -95,7 +96,7 @@ def _sweep(options: Any, workloads: Sequence[str], kind: str, first: Tables | No
     for each in dict.fromkeys(workloads):
         options, name = POINTS.named(options, each)
         clients = options.clients or POINTS.program(options, name).clients
-        parts.append(Part(options, [name], clients))
+        parts.append(Part(narrowed(RunOptions, options), [name], clients))
     measure_parts(POINTS, options, parts, run_file(kind), first)
 
 

@@ -119,7 +119,7 @@ class TestCommands:
             names = list(getattr(options, "operations", (self.default,)))
             options = points.asked(options)
             parts = [
-                Part(replace(narrowed(points.options, options), entries=size), names)
+                Part(replace(narrowed(self.run, options), entries=size), names)
                 for size in dict.fromkeys(sizes)
             ]
             measure_parts(points, options, parts, run_file(f"{self.suite.name}-sweep"))
@@ -222,22 +222,16 @@ def measure_parts(
 
     # What is wrong with a file, or with a target for it, is said before a run file is made.
     for each in parts:
-        one = narrowed(points.options, each.options)
         for name in each.operations:
-            points.point(one, name)
-            points.check(one, [points.program(one, name)])
+            points.point(each.options, name)
+            points.check(each.options, [points.program(each.options, name)])
     names = [name for each in parts for name in each.operations]
     sizes = [getattr(each.options, "entries", 0) for each in parts]
     measure(
         options,
         users=max(max(each.clients or (each.options.users,)) for each in parts),
         stages=lambda seeding: [
-            points.stage(
-                narrowed(points.options, each.options),
-                each.operations,
-                seeding,
-                clients=each.clients,
-            )
+            points.stage(each.options, each.operations, seeding, clients=each.clients)
             for each in parts
         ],
         facts=lambda: points.facts(parts[0].options, sizes),

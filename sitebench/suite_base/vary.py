@@ -21,7 +21,6 @@ from sitebench.compare.effect import Effect, effect
 from sitebench.errors import BadInput, NotPossible, UnknownValue
 from sitebench.measure.command import Seeding, measure, say
 from sitebench.measure.options import run_file
-from sitebench.options.convert import narrowed
 from sitebench.options.option import fields_of, named
 from sitebench.runs.point import PointResult
 from sitebench.runs.repeats import Series, series
@@ -53,9 +52,8 @@ class Level:
     options: Any
 
 
-def vary(points: SuitePoints[Any, Any], options: Any, operation: str, asked: Sequence[str]) -> None:
-    """Measure the base and every level, and print what each brings."""
-    base = narrowed(points.options, options)
+def vary(points: SuitePoints[Any, Any], base: Any, operation: str, asked: Sequence[str]) -> None:
+    """Measure the base, which is what the options say, and every level; print what each brings."""
     points.check(base, [points.program(base, operation)])
     levels = _possible(read(base, asked), points.data(base))
     if not levels:
@@ -74,7 +72,7 @@ def vary(points: SuitePoints[Any, Any], options: Any, operation: str, asked: Seq
         return list(made.values())
 
     measure(
-        options,
+        base,
         users=max(each.options.users for each in levels),
         stages=stages,
         facts=lambda: points.facts(base, [getattr(base, "entries", 0)]),
@@ -109,7 +107,7 @@ def _changed(base: Any, factor: str, value: str) -> Any:
         return replace(base, directives={**(base.directives or {}), name: value})
     name = _ALIASES.get(factor, factor).replace("-", "_")
     for each, spec in fields_of(type(base)):
-        if each.name == name and not spec.hidden:
+        if each.name == name and spec.identity and not spec.hidden:
             if not isinstance(each.default, bool):
                 return replace(base, **{name: named(spec.parse, f"--vary {factor}")(value)})
             if value not in _SWITCH:

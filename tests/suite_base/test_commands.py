@@ -1,0 +1,88 @@
+"""The points that the commands of every suite plan; nothing is measured."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+
+from sitebench.counts.until import Until
+from sitebench.runs.point import PointSpec
+from tests.support.cli import in_process
+
+UNTIL = Until.parse("p99:5%,2m")
+
+
+@pytest.fixture
+def planned(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[PointSpec]]:
+    """Return what a command would measure."""
+    found: list[PointSpec] = []
+
+    def measure(options: Any, *, stages: Callable[[Any], Sequence[Any]], **_: Any) -> None:
+        found.extend(spec for stage in stages(lambda done, total: None) for spec in stage.points)
+
+    monkeypatch.setattr("sitebench.measure.command.measure", measure)
+    monkeypatch.setattr("sitebench.suite_base.vary.measure", measure)
+
+    def ran(*argv: str) -> list[PointSpec]:
+        found.clear()
+        done = in_process(*argv)
+        assert done.code == 0, done.err
+        return list(found)
+
+    return ran
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "ils run",
+        "ils sweep",
+        "ils vary --vary threads=1,2",
+        "ps run",
+        "ps sweep",
+        "web run",
+        "web sweep spice-static",
+        "web vary --vary keepalive=on,off",
+    ],
+)
+def test_every_point_of_a_command_has_what_identifies_it(
+    planned: Callable[..., list[PointSpec]], line: str
+) -> None:
+    more = ("--until", "p99:5%,2m", "--measure", "7s", "--seed", "5", "--threads", "1")
+    specs = planned(*line.split(), *more)
+    assert specs
+    for each in specs:
+        assert each.until == UNTIL
+        assert (each.measure_s, each.settings["seed"]) == (7.0, "5")
+        assert not {"out", "json", "repeats", "clients", "sizes", "paper"} & each.settings.keys()
+
+
+def test_operations_that_change_a_directory_are_measured_last(
+    planned: Callable[..., list[PointSpec]],
+) -> None:
+    specs = planned("ils", "sweep", "--operations", "add,register,lookup", "--sizes", "10,20")
+    assert [(each.entries, each.operation) for each in specs] == [
+        (size, name) for size in (10, 20) for name in ("lookup", "register", "add")
+    ]
+
+
+def test_a_web_sweep_has_each_workload_with_its_own_clients(
+    planned: Callable[..., list[PointSpec]],
+) -> None:
+    specs = planned("web", "sweep", "spice-static", "silicon-surf")
+    clients = {name: [s.users for s in specs if s.operation == name] for name in ("spice-static",)}
+    assert clients["spice-static"] != [s.users for s in specs if s.operation == "silicon-surf"]
+    given = planned("web", "sweep", "spice-static", "silicon-surf", "--clients", "1,3")
+    assert [(each.operation, each.users) for each in given] == [
+        (name, users) for name in ("spice-static", "silicon-surf") for users in (1, 3)
+    ]
+
+
+def test_the_papers_sweeps_are_as_long_and_as_large_as_printed(
+    planned: Callable[..., list[PointSpec]],
+) -> None:
+    directory = planned("ils", "sweep", "--paper")
+    assert {(each.warmup_s, each.measure_s) for each in directory} == {(10.0, 600.0)}
+    assert sorted({each.entries for each in directory}) == [500, 1_000, 5_000, 10_000]
+    site = planned("ps", "sweep", "--paper", "--entries", "20")
+    assert [(each.entries, each.warmup_s, each.measure_s) for each in site] == [(20, 300.0, 600.0)]
