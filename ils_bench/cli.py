@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ils_bench.options import PeakOptions, RunOptions, ServeOptions, SweepOptions, UiOptions
+from ils_bench.options import IlsOptions, LoadTestOptions, ServeOptions, SweepOptions
 from ils_bench.suite import SUITE
 from sitebench.options.command import command
 from sitebench.suite_base.commands import TestCommands, one_operation
@@ -11,10 +11,8 @@ _TESTS = TestCommands(
     suite=SUITE,
     default="lookup",
     operation=one_operation(SUITE),
-    run=RunOptions,
-    sweep=SweepOptions,
-    peak=PeakOptions,
-    ui=UiOptions,
+    one=IlsOptions,
+    sweep=(SweepOptions, LoadTestOptions),
     noun="directory",
     measures="Measure one operation at one size.",
     sweeps="Measure operations over directory sizes.",

@@ -9,9 +9,7 @@ from seeders import DEFAULT_BASE
 from sitebench import units
 from sitebench.errors import UnknownValue
 from sitebench.locust.web_ui.options import SessionOptions
-from sitebench.locust.web_ui.options import UiOptions as UiDefaults
-from sitebench.measure.options import MeasureOptions, PointOptions
-from sitebench.measure.options import PeakOptions as SearchOptions
+from sitebench.measure.options import PointOptions
 from sitebench.options import option
 from sitebench.suite_base.options import (
     EndpointOptions,
@@ -120,18 +118,8 @@ class LocustOptions(SessionOptions, PointOptions, IlsOptions):
 
 
 @dataclass(frozen=True)
-class RunOptions(MeasureOptions, IlsOptions):
-    """What `sitebench ils run` takes."""
-
-
-@dataclass(frozen=True)
-class UiOptions(UiDefaults, IlsOptions):
-    """What `sitebench ils ui` takes."""
-
-
-@dataclass(frozen=True)
-class SweepOptions(SizesOption, MeasureOptions, LoadTestOptions):
-    """What `sitebench ils sweep` takes."""
+class SweepOptions(SizesOption):
+    """What `sitebench ils sweep` takes besides the options of a test."""
 
     operations: tuple[str, ...] = option.parsed(
         ("connect", "add", "lookup"),
@@ -145,11 +133,6 @@ class SweepOptions(SizesOption, MeasureOptions, LoadTestOptions):
     paper: bool = paper_flag(
         "The 1997 paper's sweep: 600 s per point, sizes 500, 1,000, 5,000 and 10,000."
     )
-
-
-@dataclass(frozen=True)
-class PeakOptions(SearchOptions, IlsOptions):
-    """What `sitebench ils peak` takes."""
 
 
 @dataclass(frozen=True)

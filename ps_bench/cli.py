@@ -4,14 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ps_bench.options import (
-    PeakOptions,
-    RunOptions,
-    SeedOptions,
-    ServeOptions,
-    SweepOptions,
-    UiOptions,
-)
+from ps_bench.options import PsOptions, SeedOptions, ServeOptions, SweepOptions, TestOptions
 from ps_bench.suite import SUITE
 from sitebench.options.command import argument, command
 from sitebench.suite_base.commands import TestCommands, one_operation
@@ -22,10 +15,8 @@ _TESTS = TestCommands(
     suite=SUITE,
     default="scenario",
     operation=one_operation(SUITE),
-    run=RunOptions,
-    sweep=SweepOptions,
-    peak=PeakOptions,
-    ui=UiOptions,
+    one=PsOptions,
+    sweep=(SweepOptions, TestOptions),
     noun="site",
     measures="Measure the paper's scenario, or a single request, at one size.",
     sweeps="Measure the scenario over sizes of the database.",

@@ -6,9 +6,7 @@ from dataclasses import dataclass
 
 from sitebench.http.options import SiteTestOptions
 from sitebench.locust.web_ui.options import SessionOptions
-from sitebench.locust.web_ui.options import UiOptions as UiDefaults
-from sitebench.measure.options import MeasureOptions, PointOptions
-from sitebench.measure.options import PeakOptions as SearchOptions
+from sitebench.measure.options import PointOptions
 from sitebench.options import option
 from sitebench.suite_base.options import (
     EntriesOption,
@@ -61,27 +59,12 @@ class LocustOptions(SessionOptions, PointOptions, PsOptions):
 
 
 @dataclass(frozen=True)
-class RunOptions(MeasureOptions, PsOptions):
-    """What `sitebench ps run` takes."""
-
-
-@dataclass(frozen=True)
-class UiOptions(UiDefaults, PsOptions):
-    """What `sitebench ps ui` takes."""
-
-
-@dataclass(frozen=True)
-class SweepOptions(SizesOption, MeasureOptions, TestOptions):
-    """What `sitebench ps sweep` takes."""
+class SweepOptions(SizesOption):
+    """What `sitebench ps sweep` takes besides the options of a test."""
 
     paper: bool = paper_flag(
         "The 1997 paper's sweep: 300 s of warm-up, 600 s measured, 1k to 1m people."
     )
-
-
-@dataclass(frozen=True)
-class PeakOptions(SearchOptions, PsOptions):
-    """What `sitebench ps peak` takes."""
 
 
 @dataclass(frozen=True)

@@ -6,17 +6,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from sitebench.errors import BadInput
-from sitebench.measure.options import run_file
+from sitebench.measure.options import MeasureOptions, run_file
 from sitebench.options.command import Argument, argument, command
 from sitebench.options.convert import narrowed
+from sitebench.options.option import combined
 from sitebench.suite_base.commands import Part, TestCommands, measure_parts
-from web_bench.options import (
-    PeakOptions,
-    RunOptions,
-    ServeOptions,
-    SweepOptions,
-    UiOptions,
-)
+from web_bench.options import ServeOptions, SweepOptions, TestOptions, WebOptions
 from web_bench.suite import SUITE
 
 if TYPE_CHECKING:
@@ -36,10 +31,7 @@ _TESTS = TestCommands(
     default="webbench1-static",
     varied="silicon-surf",
     operation=_workload,
-    run=RunOptions,
-    sweep=SweepOptions,
-    peak=PeakOptions,
-    ui=UiOptions,
+    one=WebOptions,
     noun="web server",
     measures="Measure a workload with one number of clients.",
     examples={
@@ -68,12 +60,15 @@ _TESTS = TestCommands(
 )
 
 
+_SWEEP = combined(SweepOptions, MeasureOptions, TestOptions)
+
+
 @command(
-    SweepOptions,
+    _SWEEP,
     argument("WORKLOAD...", _WORKLOAD, name="names", words=_NAMES, several=True),
     panel="Measure",
 )
-def sweep(options: SweepOptions, names: Sequence[str]) -> None:
+def sweep(options: Any, names: Sequence[str]) -> None:
     """Measure workloads over numbers of clients.
 
     sitebench web sweep webbench1-static
@@ -96,12 +91,12 @@ def _sweep(options: Any, workloads: Sequence[str], kind: str, first: Tables | No
     for each in dict.fromkeys(workloads):
         options, name = POINTS.named(options, each)
         clients = options.clients or POINTS.program(options, name).clients
-        parts.append(Part(narrowed(RunOptions, options), [name], clients))
+        parts.append(Part(narrowed(combined(MeasureOptions, WebOptions), options), [name], clients))
     measure_parts(POINTS, options, parts, run_file(kind), first)
 
 
-@command(SweepOptions, panel="Measure")
-def spice(options: SweepOptions) -> None:
+@command(_SWEEP, panel="Measure")
+def spice(options: Any) -> None:
     """Measure every kind of program that a server has, and what each keeps of the static rate.
 
     sitebench web spice

@@ -8,9 +8,7 @@ from dataclasses import dataclass
 from sitebench.errors import UnknownValue
 from sitebench.http.address import SiteAddress, parse_address
 from sitebench.locust.web_ui.options import SessionOptions
-from sitebench.locust.web_ui.options import UiOptions as UiDefaults
-from sitebench.measure.options import LoadOptions, MeasureOptions, PointOptions
-from sitebench.measure.options import PeakOptions as SearchOptions
+from sitebench.measure.options import LoadOptions, PointOptions
 from sitebench.options import option
 from sitebench.suite_base.options import (
     EndpointOptions,
@@ -160,18 +158,8 @@ class LocustOptions(SessionOptions, PointOptions, WebOptions):
 
 
 @dataclass(frozen=True)
-class RunOptions(MeasureOptions, WebOptions):
-    """What `sitebench web run` takes."""
-
-
-@dataclass(frozen=True)
-class UiOptions(UiDefaults, WebOptions):
-    """What `sitebench web ui` takes."""
-
-
-@dataclass(frozen=True)
-class SweepOptions(MeasureOptions, TestOptions):
-    """What `sitebench web sweep` and `spice` take."""
+class SweepOptions:
+    """What `sitebench web sweep` and `spice` take besides the options of a test."""
 
     clients: tuple[int, ...] = option.sizes(
         "Numbers of clients to measure (default: those of the workload).",
@@ -180,11 +168,6 @@ class SweepOptions(MeasureOptions, TestOptions):
         names=("--clients", "--users", "-u"),
     )
     users: int = option.size(1, "One of --clients.", "N", locust=False, command=False)
-
-
-@dataclass(frozen=True)
-class PeakOptions(SearchOptions, WebOptions):
-    """What `sitebench web peak` takes."""
 
 
 @dataclass(frozen=True)

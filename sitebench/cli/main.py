@@ -22,7 +22,7 @@ from sitebench.cli.completion import COMPLETING
 from sitebench.cli.completion import OPTIONS as COMPLETION
 from sitebench.cli.usage import as_bad_input
 from sitebench.errors import EXIT_INTERRUPTED, SitebenchError, exit_with
-from sitebench.options.command import Group, Option, invoke
+from sitebench.options.command import Group, Member, Option, invoke
 from sitebench.suite import suites
 
 _EXAMPLES = "\n\n".join(
@@ -39,7 +39,7 @@ def _group(name: str, commands: str, explanation: str, panel: str, **more: Any) 
     return Group(name, lambda: resolve_name(commands), help=explanation, panel=panel, **more)
 
 
-def _members() -> Mapping[str, str | click.Command]:
+def _members() -> Mapping[str, Member]:
     """Return every command; those of a module by its name."""
     (calibrate,) = filter(None, (each.calibrate for each in suites()))
     plan = "Plan capacity: people per machine, machines per community."

@@ -93,22 +93,24 @@ class Command(_Helped):
     """A command."""
 
 
-class Group(_Helped, click.Group):
-    """A group of commands that are made, or imported, when one of them is needed.
+Member = str | Callable[[], Command] | click.Command
+"""A command of a group, or what makes it; what is "module:name" is imported."""
 
-    What is "module:name" is imported by `pkgutil.resolve_name`.
-    """
+
+class Group(_Helped, click.Group):
+    """A group of commands that are made, or imported, when one of them is needed."""
 
     def __init__(
         self,
         name: str | None,
-        members: Callable[[], Mapping[str, str | click.Command]],
+        members: Callable[[], Mapping[str, Member]],
         panel: str | None = None,
         long_names: Mapping[str, str] | None = None,
         **more: Any,
     ) -> None:
         super().__init__(name, context_settings=_HELP, no_args_is_help=True, **more)
         self._members, self.panel = members, panel
+        self._made: dict[str, click.Command | None] = {}
         self.long_names = long_names or {}
         """Commands that have a second name."""
 
@@ -117,8 +119,13 @@ class Group(_Helped, click.Group):
 
     def get_command(self, ctx: Any, name: str) -> click.Command | None:
         short = {long: name for name, long in self.long_names.items()}
-        found = self._members().get(short.get(name, name))
-        return resolve_name(found) if isinstance(found, str) else found
+        if name not in self._made:
+            found: Any = self._members().get(short.get(name, name))
+            if isinstance(found, str):
+                found = resolve_name(found)
+            made = found is None or isinstance(found, click.Command)
+            self._made[name] = found if made else found()
+        return self._made[name]
 
     def members(self) -> Iterator[tuple[str, click.Command]]:
         """Yield each command and its name."""

@@ -270,6 +270,12 @@ def joined(values: tuple[object, ...]) -> str:
     return ",".join(str(value) for value in values)
 
 
+def combined(*classes: type[Any]) -> type[Any]:
+    """Return an options class with the options of all; of one name, that of the first holds."""
+    name = "".join(each.__name__.removesuffix("Options") for each in classes)
+    return dataclass(frozen=True, repr=False)(type(f"{name}Options", classes, {}))
+
+
 def named(parse: Callable[[str], Any], option: str) -> Callable[[str], Any]:
     """Have an error of a parser begin with the option that it is about."""
 

@@ -6,6 +6,7 @@ has.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pkgutil import resolve_name
@@ -13,9 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 from sitebench import units
 from sitebench.errors import BadInput
-from sitebench.measure.options import DEFAULT_SIZES, run_file
-from sitebench.options.command import Argument, Command, Option, Typed, argument, command
+from sitebench.locust.web_ui.options import UiOptions
+from sitebench.measure.options import DEFAULT_SIZES, MeasureOptions, PeakOptions, run_file
+from sitebench.options.command import Argument, Command, Member, Option, Typed, argument, command
 from sitebench.options.convert import narrowed
+from sitebench.options.option import combined
 from sitebench.suite import PaperSweep, Suite
 
 if TYPE_CHECKING:
@@ -67,10 +70,10 @@ class TestCommands:
     """That of vary, if it is another."""
     operation: Callable[[str], Argument]
     """Their argument, with its default."""
-    run: type[Any]
-    sweep: type[Any]
-    peak: type[Any]
-    ui: type[Any]
+    one: type[Any]
+    """The options of one point."""
+    sweep: tuple[type[Any], ...] = ()
+    """What a sweep over sizes takes, beside what all measure: its own, and a test but its size."""
     noun: str
     measures: str
     sweeps: str = ""
@@ -78,11 +81,15 @@ class TestCommands:
     examples: Mapping[str, Sequence[str]]
     """By command, of peak by each of its ways; `sweep` only where it is one over sizes."""
 
-    def all(self) -> dict[str, Command | str]:
+    def all(self) -> dict[str, Member]:
         """Return the commands by name, in the order in which help lists them."""
-        sweep = {"sweep": self._sweep()} if "sweep" in self.examples else {}
-        more = {"vary": self._vary(), "peak": self._peak(), "ui": self._ui()}
-        return {"run": self._run(), **sweep, **more}
+        sweep = {"sweep": self._sweep} if self.sweep else {}
+        more = {"vary": self._vary, "peak": self._peak, "ui": self._ui}
+        return {"run": self._run, **sweep, **more}
+
+    @functools.cached_property
+    def _measured(self) -> type[Any]:
+        return combined(MeasureOptions, self.one)
 
     def _help(self, name: str) -> str:
         """Return the help of a command: paragraphs, with the suite's examples among them."""
@@ -97,9 +104,9 @@ class TestCommands:
         )
 
     def _run(self) -> Command:
-        @command(
-            self.run, self.operation(self.default), panel=_PANEL, explanation=self._help("run")
-        )
+        what = self.operation(self.default)
+
+        @command(self._measured, what, panel=_PANEL, explanation=self._help("run"))
         def run(options: Any, operation: str) -> None:
             points = _points(self.suite)
             options, name = points.named(options, operation)
@@ -109,7 +116,11 @@ class TestCommands:
         return run
 
     def _sweep(self) -> Command:
-        @command(self.sweep, panel=_PANEL, explanation=self._help("sweep"))
+        own, *rest = self.sweep
+
+        @command(
+            combined(own, MeasureOptions, *rest), panel=_PANEL, explanation=self._help("sweep")
+        )
         def sweep(options: Any) -> None:
             points, paper = _points(self.suite), None
             if options.paper:
@@ -119,7 +130,7 @@ class TestCommands:
             names = list(getattr(options, "operations", (self.default,)))
             options = points.asked(options)
             parts = [
-                Part(replace(narrowed(self.run, options), entries=size), names)
+                Part(replace(narrowed(self._measured, options), entries=size), names)
                 for size in dict.fromkeys(sizes)
             ]
             measure_parts(points, options, parts, run_file(f"{self.suite.name}-sweep"))
@@ -138,7 +149,7 @@ class TestCommands:
         )
 
         @command(
-            self.run,
+            self._measured,
             self.operation(self.varied or self.default),
             varied,
             panel=_PANEL,
@@ -154,9 +165,9 @@ class TestCommands:
         return vary
 
     def _peak(self) -> Command:
-        @command(
-            self.peak, self.operation(self.default), panel=_PANEL, explanation=self._help("peak")
-        )
+        takes, what = combined(PeakOptions, self.one), self.operation(self.default)
+
+        @command(takes, what, panel=_PANEL, explanation=self._help("peak"))
         def peak(options: Any, operation: str) -> None:
             from sitebench.measure.peak.command import PeakJob, find_peak
 
@@ -179,7 +190,7 @@ class TestCommands:
         return peak
 
     def _ui(self) -> Command:
-        @command(self.ui, panel=_PANEL, explanation=self._help("ui"))
+        @command(combined(UiOptions, self.one), panel=_PANEL, explanation=self._help("ui"))
         def ui(options: Any) -> None:
             from sitebench.locust.web_ui.starting import become_locust
 

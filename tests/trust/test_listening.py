@@ -12,7 +12,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from ils_bench.options import RunOptions
+from ils_bench.options import IlsOptions
 from ils_bench.suite import SUITE
 from sitebench.system.network import free_port
 from tests.support.cli import SITEBENCH
@@ -111,7 +111,7 @@ def test_so_is_a_locust_that_is_started_by_hand(argv: tuple[str, ...], tmp_path:
 
 
 def test_workers_are_awaited_on_loopback_too() -> None:
-    assert RunOptions().bind.host == "127.0.0.1"
+    assert IlsOptions().bind.host == "127.0.0.1"
 
 
 @pytest.fixture(scope="module")
