@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ils_bench.suite import SUITE
 from seeders import DEFAULT_BASE
 from sitebench import units
@@ -42,7 +40,7 @@ def _suffix(text: str) -> str:
     return text
 
 
-@dataclass(frozen=True)
+@option.options
 class DirectoryOptions(EndpointOptions):
     """The directory, and how to bind to it."""
 
@@ -84,7 +82,7 @@ class DirectoryOptions(EndpointOptions):
     start_tls: bool = option.flag("StartTLS on an ldap:// connection.", panel="TLS")
 
 
-@dataclass(frozen=True)
+@option.options
 class LoadTestOptions(DirectoryOptions, SuiteTestOptions):
     """A test of a directory, but for its size."""
 
@@ -105,19 +103,19 @@ class LoadTestOptions(DirectoryOptions, SuiteTestOptions):
     )
 
 
-@dataclass(frozen=True)
+@option.options
 class IlsOptions(EntriesOption, LoadTestOptions):
     """One test at one size."""
 
 
-@dataclass(frozen=True)
+@option.options
 class LocustOptions(SessionOptions, PointOptions, IlsOptions):
     """What the locustfile takes."""
 
     disposable: bool = option.flag("A target that is deleted afterwards.", hidden=True)
 
 
-@dataclass(frozen=True)
+@option.options
 class SweepOptions(SizesOption):
     """What `sitebench ils sweep` takes besides the options of a test."""
 
@@ -135,7 +133,7 @@ class SweepOptions(SizesOption):
     )
 
 
-@dataclass(frozen=True)
+@option.options
 class SeedOptions(EntriesOption, DirectoryOptions, PeopleOptions):
     """What `sitebench ils seed` and `verify` take."""
 
@@ -148,7 +146,7 @@ class SeedOptions(EntriesOption, DirectoryOptions, PeopleOptions):
     tls_resume: bool = option.flag("For tests only.", hidden=True)
 
 
-@dataclass(frozen=True)
+@option.options
 class CleanOptions(SeedOptions):
     """What `sitebench ils clean` takes."""
 
@@ -161,7 +159,7 @@ class CleanOptions(SeedOptions):
     )
 
 
-@dataclass(frozen=True)
+@option.options
 class ServeOptions(PeopleOptions, ServerOptions):
     """What `sitebench ils serve` takes."""
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from sitebench.http.options import SiteTestOptions
 from sitebench.locust.web_ui.options import SessionOptions
 from sitebench.measure.options import PointOptions
@@ -18,7 +16,7 @@ from sitebench.suite_base.options import (
 )
 
 
-@dataclass(frozen=True)
+@option.options
 class _DatabaseOptions:
     """How the embedded site keeps its user properties."""
 
@@ -37,7 +35,7 @@ class _DatabaseOptions:
     )
 
 
-@dataclass(frozen=True)
+@option.options
 class TestOptions(_DatabaseOptions, SiteTestOptions):
     """A test of a site, but for its size."""
 
@@ -48,17 +46,17 @@ class TestOptions(_DatabaseOptions, SiteTestOptions):
     )
 
 
-@dataclass(frozen=True)
+@option.options
 class PsOptions(EntriesOption, TestOptions):
     """One test at one size."""
 
 
-@dataclass(frozen=True)
+@option.options
 class LocustOptions(SessionOptions, PointOptions, PsOptions):
     """What the locustfile takes."""
 
 
-@dataclass(frozen=True)
+@option.options
 class SweepOptions(SizesOption):
     """What `sitebench ps sweep` takes besides the options of a test."""
 
@@ -67,12 +65,12 @@ class SweepOptions(SizesOption):
     )
 
 
-@dataclass(frozen=True)
+@option.options
 class SeedOptions(EntriesOption, PeopleOptions):
     """What `sitebench ps seed` takes."""
 
 
-@dataclass(frozen=True)
+@option.options
 class ServeOptions(_DatabaseOptions, PeopleOptions, ServerOptions):
     """What `sitebench ps serve` takes."""
 

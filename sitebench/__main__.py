@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import sys
+
 from sitebench.system.interrupt import EndingQuietly
+from sitebench.system.version import say_version
 
 
 def main() -> None:
-    """Import the command line and run it."""
+    """Import the command line and run it; the version alone needs no command line."""
+    if sys.argv[1:] in (["--version"], ["-V"]):
+        say_version()
+        return
     with EndingQuietly():
         from sitebench.cli.main import main as run
     run()

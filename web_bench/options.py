@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from sitebench.errors import UnknownValue
 from sitebench.http.address import SiteAddress, parse_address
@@ -55,7 +54,7 @@ def _programs(text: str) -> dict[str, str]:
     return found
 
 
-@dataclass(frozen=True)
+@option.options
 class FileSetOptions:
     """Which files: they follow from the workload, these, and nothing else."""
 
@@ -70,7 +69,7 @@ class FileSetOptions:
     )
 
 
-@dataclass(frozen=True)
+@option.options
 class TestOptions(FileSetOptions, EndpointOptions, StartedOptions, LoadOptions):
     """A test of a web server, but for its clients."""
 
@@ -147,17 +146,17 @@ def keeps_connections(options: TestOptions, workload: Workload) -> bool:
     return options.keepalive or workload.http == "1.1"
 
 
-@dataclass(frozen=True)
+@option.options
 class WebOptions(TestOptions):
     """One test."""
 
 
-@dataclass(frozen=True)
+@option.options
 class LocustOptions(SessionOptions, PointOptions, WebOptions):
     """What the locustfile takes."""
 
 
-@dataclass(frozen=True)
+@option.options
 class SweepOptions:
     """What `sitebench web sweep` and `spice` take besides the options of a test."""
 
@@ -170,7 +169,7 @@ class SweepOptions:
     users: int = option.size(1, "One of --clients.", "N", locust=False, command=False)
 
 
-@dataclass(frozen=True)
+@option.options
 class VerifyOptions(FileSetOptions, EndpointOptions):
     """What `sitebench web verify` takes."""
 
@@ -180,7 +179,7 @@ class VerifyOptions(FileSetOptions, EndpointOptions):
     connections: int = option.count(4, "Connections that ask at the same time.", panel="Load")
 
 
-@dataclass(frozen=True)
+@option.options
 class ServeOptions(FileSetOptions, ServerOptions):
     """What `sitebench web serve` takes."""
 
@@ -196,7 +195,7 @@ class ServeOptions(FileSetOptions, ServerOptions):
     )
 
 
-@dataclass(frozen=True)
+@option.options
 class ListingOptions:
     """What `sitebench web workloads` takes."""
 

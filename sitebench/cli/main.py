@@ -24,6 +24,7 @@ from sitebench.cli.usage import as_bad_input
 from sitebench.errors import EXIT_INTERRUPTED, SitebenchError, exit_with
 from sitebench.options.command import Group, Member, Option, invoke
 from sitebench.suite import suites
+from sitebench.system.version import say_version
 
 _EXAMPLES = "\n\n".join(
     [
@@ -60,9 +61,7 @@ def _members() -> Mapping[str, Member]:
 
 def _version(ctx: click.Context, param: click.Parameter, asked: bool) -> None:
     if asked:
-        from importlib.metadata import version
-
-        print(f"sitebench {version('sitebench')}")
+        say_version()
         ctx.exit()
 
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from sitebench.options import option
 from sitebench.suite_base.options import SuiteTestOptions, target_option
 
 
-@dataclass(frozen=True)
+@option.options
 class SiteTestOptions(SuiteTestOptions):
     """A test of a site, but for its size."""
 

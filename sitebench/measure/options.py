@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-from dataclasses import dataclass
 from typing import Final, Unpack
 
 from sitebench import units
@@ -26,7 +25,7 @@ def objective_option(explanation: str, **placement: Unpack[Placement]) -> Object
     return option.parsed(None, explanation, parse=parse, metavar="CONDITIONS", **placement)
 
 
-@dataclass(frozen=True)
+@option.options
 class LoadOptions:
     """The load, and what makes it."""
 
@@ -97,7 +96,7 @@ class LoadOptions:
     )
 
 
-@dataclass(frozen=True)
+@option.options
 class _OutputOptions:
     """Where results go."""
 
@@ -106,7 +105,7 @@ class _OutputOptions:
     json: bool = option.flag("JSON instead of tables: one object per point.", **_OUTPUT)
 
 
-@dataclass(frozen=True)
+@option.options
 class RepeatOptions(_OutputOptions):
     """How often each point is measured."""
 
@@ -117,7 +116,7 @@ class RepeatOptions(_OutputOptions):
     )
 
 
-@dataclass(frozen=True)
+@option.options
 class MeasureOptions(RepeatOptions):
     """What `run` and `sweep` take besides their points."""
 
@@ -169,7 +168,7 @@ def _percentage(text: str) -> float:
     return share
 
 
-@dataclass(frozen=True)
+@option.options
 class PeakOptions(RepeatOptions):
     """What `peak` takes besides the operation: given client counts, or an objective."""
 
@@ -212,7 +211,7 @@ class PeakOptions(RepeatOptions):
     rate: float | None = option.rate(None, "Refused.", hidden=True)
 
 
-@dataclass(frozen=True)
+@option.options
 class PointOptions:
     """What a sweep passes to the Locust process of a point; hidden from users."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from sitebench.measure.objective import Objective
 from sitebench.measure.options import objective_option
@@ -40,7 +39,7 @@ def _show(pairs: Pairs) -> str:
     return option.joined(tuple(f"{name}={value:g}" for name, value in pairs))
 
 
-@dataclass(frozen=True)
+@option.options
 class PlanOptions:
     """The planner's options in any suite; each suite's class adds its own and its presets."""
 
@@ -86,7 +85,7 @@ class PlanOptions:
         raise NotImplementedError
 
 
-@dataclass(frozen=True)
+@option.options
 class MixPlanOptions(PlanOptions):
     """Of a suite whose users do a mix of operations in each session."""
 

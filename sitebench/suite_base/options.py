@@ -6,7 +6,6 @@ A suite's own options class inherits them, and replaces a field where its help d
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from sitebench import units
 from sitebench.measure.options import SIZES_HELP, LoadOptions
@@ -32,7 +31,7 @@ def port_option(default: int) -> int:
     return option.count(default, explanation, "PORT", at_least=0, at_most=65_535, panel="Target")
 
 
-@dataclass(frozen=True)
+@option.options
 class EndpointOptions(TlsOptions):
     """The target, and how to connect to it."""
 
@@ -45,14 +44,14 @@ class EndpointOptions(TlsOptions):
     )
 
 
-@dataclass(frozen=True)
+@option.options
 class EntriesOption:
     """One size."""
 
     entries: int = option.size(10_000, "People in the directory or database.", panel="Entries")
 
 
-@dataclass(frozen=True)
+@option.options
 class SizesOption:
     """Several sizes, for a sweep."""
 
@@ -74,7 +73,7 @@ def paper_flag(explanation: str) -> bool:
     return option.flag(explanation, locust=False, identity=False)
 
 
-@dataclass(frozen=True)
+@option.options
 class PeopleOptions:
     """What, with the size, determines the people."""
 
@@ -91,7 +90,7 @@ class PeopleOptions:
     )
 
 
-@dataclass(frozen=True)
+@option.options
 class StartedOptions:
     """A target that is started for a test."""
 
@@ -106,12 +105,12 @@ class StartedOptions:
     )
 
 
-@dataclass(frozen=True)
+@option.options
 class SuiteTestOptions(EndpointOptions, StartedOptions, PeopleOptions, LoadOptions):
     """A test in any suite, but for its size."""
 
 
-@dataclass(frozen=True)
+@option.options
 class ServerOptions(TlsServeOptions):
     """The server of any suite's `serve`."""
 

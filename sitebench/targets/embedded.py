@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Mapping
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from sitebench.system.child import Child, Service
+from sitebench.system.version import version
 from sitebench.targets.in_process import NativeServer, stopping
 from sitebench.targets.limits import Limits, confined
 from sitebench.targets.open_target import Known
@@ -59,7 +59,7 @@ def open_child(
         "trust": trust if ca is None else trusting(trust, ca),
         "ca": ca,
         "facts": {
-            "version": f"sitebench {version('sitebench')}",
+            "version": f"sitebench {version()}",
             "configuration": {k: v for k, v in config.items() if k not in _NOT_SETTINGS},
             **({} if limits is None else {"limits": str(limits)}),
         },

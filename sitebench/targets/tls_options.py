@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 from sitebench.options import option
@@ -20,7 +19,7 @@ _CERTIFICATE: Final[Placement] = {"panel": "TLS", "identity": False}
 _KEY: Final[Placement] = {"panel": "TLS", "identity": False, "form": False}
 
 
-@dataclass(frozen=True)
+@option.options
 class TlsOptions:
     """TLS of clients: what they trust, their certificate, and session resumption."""
 
@@ -43,7 +42,7 @@ class TlsOptions:
     )
 
 
-@dataclass(frozen=True)
+@option.options
 class TlsServeOptions:
     """TLS of servers: their certificate, and the clients that they accept."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 from sitebench.options import option
@@ -13,7 +12,7 @@ from sitebench.system import secret
 _START: Final[Placement] = {"panel": "Web UI", "identity": False, "form": False}
 
 
-@dataclass(frozen=True)
+@option.options
 class SessionOptions:
     """A session of several tests, in one run file."""
 
@@ -32,7 +31,7 @@ class SessionOptions:
     browser: bool = option.flag("Web UI opened in the browser.", **_START)
 
 
-@dataclass(frozen=True)
+@option.options
 class UiOptions(SessionOptions):
     """What `ui` takes besides the first values of the form."""
 

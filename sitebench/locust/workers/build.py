@@ -11,7 +11,6 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from functools import cache
-from importlib import metadata
 from typing import Any
 
 from sitebench import _engine
@@ -20,6 +19,7 @@ from sitebench.errors import OtherBuild
 from sitebench.locust.prepared import Prepared
 from sitebench.locust.workers import messages
 from sitebench.runs import schema
+from sitebench.system.version import version
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ def this_build() -> Build:
     test = [each.name for each in fields(Prepared)]
     text = json.dumps([measured, recorded, sent, test])
     digest = hashlib.sha256(text.encode()).hexdigest()[:12]
-    return Build(metadata.version("sitebench"), schema.VERSION, digest)
+    return Build(version(), schema.VERSION, digest)
 
 
 def refuse_other(who: str, found: Mapping[str, Any]) -> None:
