@@ -23,7 +23,7 @@ _NAMES = tuple(SUITE.operations)
 
 
 def _workload(default: str) -> Argument:
-    return argument("WORKLOAD", _WORKLOAD, name="operation", words=_NAMES, default=default)
+    return argument("WORKLOAD", _WORKLOAD, name="operation", words=_NAMES, shown=default)
 
 
 _TESTS = TestCommands(
@@ -89,9 +89,9 @@ def _sweep(options: Any, workloads: Sequence[str], kind: str, first: Tables | No
 
     parts = []
     for each in dict.fromkeys(workloads):
-        options, name = POINTS.named(options, each)
-        clients = options.clients or POINTS.program(options, name).clients
-        parts.append(Part(narrowed(combined(MeasureOptions, WebOptions), options), [name], clients))
+        given, name = POINTS.named(options, each)
+        clients = given.clients or POINTS.program(given, name).clients
+        parts.append(Part(narrowed(combined(MeasureOptions, WebOptions), given), [name], clients))
     measure_parts(POINTS, options, parts, run_file(kind), first)
 
 
@@ -121,6 +121,10 @@ def spice(options: Any) -> None:
                 say(f"left out: {error.message}")
             else:
                 found.append(name)
+    if not found:
+        raise BadInput(
+            f"{options.target} has none of the programs", "say where its programs are: --programs"
+        )
     _sweep(
         options,
         found,

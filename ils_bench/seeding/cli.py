@@ -54,18 +54,18 @@ def verify(options: SeedOptions, place: str | None) -> None:
         name="server",
         parse=named(OneOf(*FILES), "FORMAT"),
         words=tuple(FILES),
-        default="openldap",
+        shown="openldap",
     ),
     panel=_PANEL,
 )
-def schema(server: str) -> None:
+def schema(server: str | None) -> None:
     """Print the schema of the people's entries, for your directory to load.
 
     sitebench ils schema openldap
 
     sitebench ils schema 389ds
     """
-    print(text(server), end="")
+    print(text(server or "openldap"), end="")
 
 
 @command(CleanOptions, panel=_PANEL)

@@ -17,7 +17,7 @@ from rich.text import Text
 from sitebench.errors import BadInput, MeasurementFailed, SitebenchError
 from sitebench.measure.junit import junit
 from sitebench.measure.objective import Objective
-from sitebench.measure.options import MeasureOptions, RepeatOptions
+from sitebench.measure.options import MeasureOptions, RepeatOptions, check_pace
 from sitebench.measure.outcomes import judge_points, missed_objectives, raise_if_missed
 from sitebench.measure.progress import JsonLines, LiveProgress, Shown, counting
 from sitebench.measure.sweep import Stage, repeated
@@ -70,7 +70,7 @@ def recording(
     """
     allow_descriptors(users)
     check_tls(options)
-    _check_pace(options)
+    check_pace(options)
     _check_monitor(options)
     with contextlib.ExitStack() as stack:
         out = options.out or default_out
@@ -91,15 +91,6 @@ def recording(
                     argv = [*argv, "--out", out]
                 say(f"interrupted; resume with: {shlex.join(['sitebench', *argv])}")
             raise
-
-
-def _check_pace(options: Any) -> None:
-    """Raise where users that pause could not keep up with the rate that is asked for."""
-    if options.rate is not None and options.think:
-        raise BadInput(
-            "--think and --rate both say when a user goes on",
-            "leave --think out, or leave --rate out: each user then goes on after its pause",
-        )
 
 
 def _check_monitor(options: RepeatOptions) -> None:

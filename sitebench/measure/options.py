@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import datetime as dt
-from typing import Final, Unpack
+from typing import Any, Final, Unpack
 
 from sitebench import units
 from sitebench.counts.until import Until
-from sitebench.errors import UnknownValue
+from sitebench.errors import BadInput, UnknownValue
 from sitebench.measure.objective import Objective
 from sitebench.options import option
 from sitebench.options.addresses import MasterAddress, parse_exporter, reachable_host
@@ -94,6 +94,15 @@ class LoadOptions:
         panel="Advanced",
         identity=False,
     )
+
+
+def check_pace(options: Any) -> None:
+    """Raise where users that pause could not keep up with the rate that is asked for."""
+    if options.rate is not None and options.think:
+        raise BadInput(
+            "--think and --rate both say when a user goes on",
+            "leave --think out, or leave --rate out: each user then goes on after its pause",
+        )
 
 
 @option.options

@@ -189,19 +189,18 @@ def argument(
     parse: Callable[[str], Any] = str,
     words: Sequence[str] = (),
     required: bool = True,
-    default: str | None = None,
+    shown: str = "",
     several: bool = False,
 ) -> Argument:
-    """Make an argument, called as its metavar is; with a default it may be left out."""
+    """Make an argument, called as its metavar is; left out it is None, and `shown` is meant."""
     return Argument(
         [name or metavar.removesuffix("...").lower()],
         explanation=explanation,
         type=Typed(parse, words=words),
-        metavar=metavar if required and default is None else f"[{metavar}]",
-        required=required and default is None,
+        metavar=metavar if required and not shown else f"[{metavar}]",
+        required=required and not shown,
         nargs=-1 if several else 1,
-        shown=default or "",
-        **({} if several else {"default": default}),
+        shown=shown,
     )
 
 

@@ -20,7 +20,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from sitebench.errors import UnknownValue
-from sitebench.options.option import OneOf, Option, fields_of
+from sitebench.options.option import OneOf, Option, fields_of, named
 from sitebench.options.spelling import long_option
 
 _T = TypeVar("_T")
@@ -38,6 +38,14 @@ def to_texts(instance: Any) -> dict[str, str]:
         if spec.identity and value is not None:
             found[each.name] = str(value).lower() if value in (True, False) else spec.show(value)
     return found
+
+
+def check(instance: Any) -> None:
+    """Raise where a value is none that an option could be given: a program may give any."""
+    for each, spec in fields_of(type(instance)):
+        value = getattr(instance, each.name)
+        if value is not None and value != each.default and not isinstance(each.default, bool):
+            named(spec.parse, each.name)(spec.show(value))
 
 
 def to_argv(instance: Any) -> list[str]:

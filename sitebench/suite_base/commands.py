@@ -91,6 +91,13 @@ class TestCommands:
     def _measured(self) -> type[Any]:
         return combined(MeasureOptions, self.one)
 
+    def _default(
+        self, points: SuitePoints[Any, Any], options: Any, other: str | None = None
+    ) -> str:
+        """Return the operation of a command that names none: that of the user's file, if any."""
+        described = points.by_file if points.file(options) is not None else None
+        return described or other or self.default
+
     def _help(self, name: str) -> str:
         """Return the help of a command: paragraphs, with the suite's examples among them."""
         return _HELP[name].format(
@@ -107,9 +114,9 @@ class TestCommands:
         what = self.operation(self.default)
 
         @command(self._measured, what, panel=_PANEL, explanation=self._help("run"))
-        def run(options: Any, operation: str) -> None:
+        def run(options: Any, operation: str | None) -> None:
             points = _points(self.suite)
-            options, name = points.named(options, operation)
+            options, name = points.named(options, operation or self._default(points, options))
             options = points.asked(options)
             measure_parts(points, options, [Part(options, [name])])
 
@@ -155,11 +162,13 @@ class TestCommands:
             panel=_PANEL,
             explanation=self._help("vary"),
         )
-        def vary(options: Any, operation: str, asked: Sequence[str]) -> None:
+        def vary(options: Any, operation: str | None, asked: Sequence[str]) -> None:
             from sitebench.suite_base.vary import vary as measure_levels
 
             points = _points(self.suite)
-            options, name = points.named(options, operation)
+            options, name = points.named(
+                options, operation or self._default(points, options, self.varied)
+            )
             measure_levels(points, points.asked(options), name, asked)
 
         return vary
@@ -168,11 +177,11 @@ class TestCommands:
         takes, what = combined(PeakOptions, self.one), self.operation(self.default)
 
         @command(takes, what, panel=_PANEL, explanation=self._help("peak"))
-        def peak(options: Any, operation: str) -> None:
+        def peak(options: Any, operation: str | None) -> None:
             from sitebench.measure.peak.command import PeakJob, find_peak
 
             points = _points(self.suite)
-            options, name = points.named(options, operation)
+            options, name = points.named(options, operation or self._default(points, options))
             options = points.asked(options)
             one = narrowed(points.options, options)
             points.point(one, name)
@@ -207,7 +216,7 @@ def one_operation(suite: Suite) -> Callable[[str], Argument]:
 
     def made(default: str) -> Argument:
         text = f"One of {', '.join(names)}."
-        return argument("OPERATION", text, words=names, default=default)
+        return argument("OPERATION", text, words=names, shown=default)
 
     return made
 
@@ -236,6 +245,7 @@ def measure_parts(
         for name in each.operations:
             points.point(each.options, name)
             points.check(each.options, [points.program(each.options, name)])
+    described = next((each for each in parts if points.file(each.options)), parts[0])
     names = [name for each in parts for name in each.operations]
     sizes = [getattr(each.options, "entries", 0) for each in parts]
     measure(
@@ -245,7 +255,7 @@ def measure_parts(
             points.stage(each.options, each.operations, seeding, clients=each.clients)
             for each in parts
         ],
-        facts=lambda: points.facts(parts[0].options, sizes),
+        facts=lambda: points.facts(described.options, sizes),
         first=first or one_table,
         tables=resolve_name(points.suite.tables),
         order=lambda result: (

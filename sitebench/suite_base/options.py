@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from sitebench import units
 from sitebench.measure.options import SIZES_HELP, LoadOptions
 from sitebench.options import option
 from sitebench.options.spelling import spellings
@@ -55,16 +54,8 @@ class EntriesOption:
 class SizesOption:
     """Several sizes, for a sweep."""
 
-    sizes: tuple[int, ...] = option.parsed(
-        (),
-        SIZES_HELP,
-        parse=units.parse_sizes,
-        show=option.joined,
-        metavar="LIST",
-        panel="Entries",
-        locust=False,
-        identity=False,
-        names=spellings("entries"),
+    sizes: tuple[int, ...] = option.sizes(
+        SIZES_HELP, panel="Entries", locust=False, identity=False, names=spellings("entries")
     )
 
 

@@ -18,6 +18,7 @@ from pkgutil import resolve_name
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from sitebench.errors import BadInput, UnknownValue
+from sitebench.measure.options import check_pace
 from sitebench.measure.point_process import Gathering, PointCommand
 from sitebench.measure.sweep import Stage
 from sitebench.options import convert
@@ -312,7 +313,7 @@ class SuitePoints(ABC, Generic[_P, _T]):
         entries = getattr(options, "entries", None)
         ready = f"for {', '.join(ordered)}" if entries is None else f"with {entries:,} people"
         title = f"making {options.target} ready {ready}"
-        return Stage(title, [self.point(one, name) for one in each for name in ordered], opened)
+        return Stage(title, [self.point(one, name) for name in ordered for one in each], opened)
 
     def _assure_own(self, options: Any, programs: Sequence[_P]) -> None:
         if options.target not in self.own_targets:
@@ -328,10 +329,13 @@ class SuitePoints(ABC, Generic[_P, _T]):
             options = self.options(target=target, **size, **load)
         else:
             options, here = self.here(target, entries, load)
+        convert.check(options)
+        check_pace(options)
         own: _P | None = None
         settings = {}
         if isinstance(operation, str):
             name, program = operation, self.program(options, operation)
+            self.check(options, [program])
         else:
             name, own, program = operation.name, operation, operation
             settings = {self.user.attribute: self.described(operation)}

@@ -56,6 +56,8 @@ def vary(points: SuitePoints[Any, Any], base: Any, operation: str, asked: Sequen
     """Measure the base, which is what the options say, and every level; print what each brings."""
     points.check(base, [points.program(base, operation)])
     levels = _possible(read(base, asked), points.data(base))
+    for each in levels:
+        points.check(each.options, [points.program(each.options, operation)])
     if not levels:
         raise BadInput("nothing is left to vary", "give --vary FACTOR=VALUE,VALUE")
 
@@ -73,12 +75,13 @@ def vary(points: SuitePoints[Any, Any], base: Any, operation: str, asked: Sequen
 
     measure(
         base,
-        users=max(each.options.users for each in levels),
+        users=max(one.users for one in (base, *(each.options for each in levels))),
         stages=stages,
         facts=lambda: points.facts(base, [getattr(base, "entries", 0)]),
         first=first,
         tables=lambda results: [latency_table(results), *bottleneck_tables(results)],
         default_out=run_file(f"{points.suite.name}-vary"),
+        afterwards=points.leftovers(base),
     )
 
 

@@ -15,6 +15,7 @@ import sitebench
 from ps_bench.points import POINTS
 from ps_bench.scenarios import PAGE
 from sitebench import Result
+from sitebench.errors import BadInput
 
 
 def measured(operation: Any, target: Any = "embedded", **more: Any) -> Result:
@@ -152,3 +153,24 @@ def test_a_site_forgets_what_was_changed() -> None:
         database = site.database
         assert database.exists()
     assert not database.exists()
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"users": 0}, "users: size '0'"),
+        ({"users": 2.5}, "users: size '2.5'"),
+        ({"rate": -1.0}, "rate: rate '-1'"),
+        ({"keys": "nonsense"}, "keys: unknown choice 'nonsense'"),
+        ({"measure_s": 0.0}, "measure: '0s' is no time at all"),
+        ({"threads": 0}, "threads: '0' is not a whole number"),
+        ({"seed": -1}, "seed: '-1' is not a whole number"),
+        ({"entries": 0}, "entries: size '0'"),
+        ({"rate": 5.0, "think_s": 1.0}, "--think and --rate both say"),
+    ],
+)
+def test_what_no_command_would_take_is_refused_before_anything_is_begun(
+    given: dict[str, Any], said: str
+) -> None:
+    with pytest.raises(BadInput, match=said):
+        sitebench.run("lookup", **given)

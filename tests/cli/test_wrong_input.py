@@ -101,6 +101,10 @@ WRONG = {
     "worker --master :x": ("--master: ':x' is not the address of a master", "HOST:5557"),
     "worker --master h --client x": ("--client: unknown choice 'x'", "native, ldap3"),
     # Options that do not go together, or need another
+    "ils run --threads 1,2": ("--threads: '1,2' is not a whole number", "write digits"),
+    "ils peak --clients 1,024": ("--clients: commas separate the sizes of '1,024'", "write sizes"),
+    "ils peak --clients ,": ("--clients: ',' has an empty size", "write sizes"),
+    "web spice --cgi-program nowhere": ("embedded has none of the programs", "--programs"),
     "ils run --resume": ("--resume needs a run file", "--out"),
     "ils sweep --paper --measure 2s": ("--paper measures 10m per point, not --measure 2s", "one"),
     "ps sweep --paper --measure 2s": ("--paper measures 10m per point, not --measure 2s", "one"),

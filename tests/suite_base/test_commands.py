@@ -1,11 +1,13 @@
 """The points that the commands of every suite plan; nothing is measured."""
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from sitebench.counts.until import Until
+from sitebench.options.convert import from_texts, to_argv
 from sitebench.runs.point import PointSpec
 from tests.support.cli import in_process
 
@@ -86,3 +88,43 @@ def test_the_papers_sweeps_are_as_long_and_as_large_as_printed(
     assert sorted({each.entries for each in directory}) == [500, 1_000, 5_000, 10_000]
     site = planned("ps", "sweep", "--paper", "--entries", "20")
     assert [(each.entries, each.warmup_s, each.measure_s) for each in site] == [(20, 300.0, 600.0)]
+
+
+WORKLOAD = """
+title = "Mine"
+clients = [1, 5]
+
+[[class]]
+name = "page"
+weight = 100
+paths = ["/"]
+"""
+
+
+def test_a_file_of_the_user_s_is_what_a_command_measures_that_names_nothing(
+    planned: Callable[..., list[PointSpec]], tmp_path: Path
+) -> None:
+    mine = tmp_path / "mine.toml"
+    mine.write_text(WORKLOAD)
+    at = ("--target", "http://127.0.0.1:9")
+    for line in ("web run", "web vary --vary keepalive=on,off"):
+        specs = planned(*line.split(), "--workload", str(mine), *at)
+        assert {each.operation for each in specs} == {"workload"}
+    for names in ([str(mine), "spice-static"], ["spice-static", str(mine)]):
+        specs = planned("web", "sweep", *names, *at)
+        assert {(each.operation, "workload" in each.settings) for each in specs} == {
+            ("workload", True),
+            ("spice-static", False),
+        }
+
+
+@pytest.mark.parametrize("rate", ["1234567", "20k", "0.125"])
+def test_a_rate_reaches_the_load_as_it_was_given(
+    planned: Callable[..., list[PointSpec]], rate: str
+) -> None:
+    from ils_bench.options import IlsOptions
+
+    (spec,) = planned("ils", "run", "--rate", rate)
+    (sent,) = (each for each in to_argv(IlsOptions(rate=spec.rate)) if "--rate=" in each)
+    assert from_texts(IlsOptions, {"rate": sent.partition("=")[2]}).rate == spec.rate
+    assert from_texts(IlsOptions, spec.settings).rate == spec.rate

@@ -15,7 +15,7 @@ from locust.runners import WorkerRunner
 
 from sitebench.counts.source import Drained, ended
 from sitebench.counts.worker_slot import WorkerSlot
-from sitebench.errors import BadInput, SitebenchError
+from sitebench.errors import BadInput, BadMessage, SitebenchError
 from sitebench.locust.lanes import Lanes
 from sitebench.locust.role import TICK_S, Role
 from sitebench.locust.workers import messages
@@ -148,7 +148,14 @@ class WorkerRole(Role):
         index = shared.slots.get(self.runner.client_id)
         if index is None:
             return
-        prepared = self.suite_run.received(shared.test)
+        try:
+            prepared = self.suite_run.received(shared.test)
+        # Any program that plays a master may send anything.
+        except Exception as error:
+            raise BadMessage(
+                f"the master's test makes no sense: {type(error).__name__}: {error}",
+                "run the same sitebench on the master's machine and on the workers'",
+            ) from error
         host = urlsplit(prepared.url).hostname or ""
         if on_loopback(host) and shared.loopback != this_loopback():
             raise BadInput(
