@@ -75,6 +75,20 @@ def test_a_round_waits_for_everybody() -> None:
     assert (merged.t1_ns, merged.lanes) == (505 * MS, 4)
 
 
+def test_an_answer_that_comes_while_a_round_is_written_down_settles_the_next() -> None:
+    made = merger("a", "b")
+    first, second = made.ask(), made.ask()
+    for worker in ("a", "b"):
+        made.answer(worker, first.number, part(0, 500, 10))
+    settling = made.settled(0)
+    assert next(settling)[0] is first
+    for worker in ("a", "b"):
+        made.answer(worker, second.number, part(500, 1_000, 5))
+    # As by another greenlet, meanwhile.
+    assert [asked for asked, _ in made.settled(0)] == [second]
+    assert list(settling) == []
+
+
 def test_a_phase_begins_for_all_with_the_same_round() -> None:
     made = merger("a", "b")
     boundary, after = made.ask("measure"), made.ask()

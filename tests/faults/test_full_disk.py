@@ -133,7 +133,7 @@ def test_a_site_refuses_updates_shows_pages_and_stores_again_when_there_is_room(
 def test_what_is_made_of_a_run_is_whole_or_not_there(
     ground: Ground, directory: Served, tmp_path: Path, command: str, form: str
 ) -> None:
-    ground.point(*directory.run(), *RATE, "--warmup", "0s", "--measure", "500ms")
+    ground.point(*directory.run(), "--warmup", "0s", "--measure", "500ms")
     with small_disk(tmp_path / "disk", "4k") as disk:
         out = disk.path / f"made.{form}"
         more = ("--format", form) if command == "export" else ()

@@ -14,7 +14,9 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import gevent  # type: ignore[import-untyped]
+import locust.runners
 import msgspec
+from gevent.lock import RLock  # type: ignore[import-untyped]
 from locust.runners import STATE_MISSING, MasterRunner
 
 from sitebench.counts.worker_seen import WorkerSeen
@@ -32,9 +34,12 @@ from sitebench.system.network import this_loopback
 
 log = logging.getLogger("sitebench")
 
+locust.runners.HEARTBEAT_LIVENESS = 10
+"""Seconds without a heartbeat after which Locust gives up a worker. Its own three are too few on a
+machine that others keep busy: all workers of a test, in good health, were lost at once."""
+
 _OPENS_S = 600.0
-"""How long lanes may take to open while their workers' heartbeats arrive. A worker whose hub is too
-busy with it to send a heartbeat for some five seconds is lost to Locust, and so to its test."""
+"""How long lanes may take to open while their workers' heartbeats arrive."""
 _QUIET_S = 30.0
 """A worker that does not answer for this long is lost, whatever Locust's heartbeats say."""
 _POLL_S = 0.02
@@ -104,6 +109,7 @@ class _DistributedLoad(LoadSource):
         self._runner = runner
         self._merger: Merger | None = None
         """Made when the drains can begin."""
+        self._settling = RLock()
 
     # Messages of workers.
 
@@ -223,8 +229,11 @@ class _DistributedLoad(LoadSource):
     def _settle(self) -> None:
         if self._merger is None:
             return
-        for asked, drained in self._merger.settled(time.monotonic_ns()):
-            self._take(drained, None if asked.begins is None else Phase(asked.begins))
+        # Writing one down may wait, and an answer that comes meanwhile settles the next one:
+        # that must not be written before it.
+        with self._settling:
+            for asked, drained in self._merger.settled(time.monotonic_ns()):
+                self._take(drained, None if asked.begins is None else Phase(asked.begins))
 
     # Workers that are gone.
 

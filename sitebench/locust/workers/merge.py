@@ -119,8 +119,12 @@ class Merger:
             each.waiting.discard(worker)
 
     def settled(self, now_ns: int) -> Iterator[tuple[Round, Drain]]:
-        """Yield every round that is complete, merged, as long as none before it is open."""
-        for number in sorted(self._open):
+        """Yield every round that is complete, merged, as long as none before it is open.
+
+        Rounds may be answered, and others asked, while the caller has one.
+        """
+        while self._open:
+            number = min(self._open)
             found = self._open[number]
             if found.waiting:
                 return
