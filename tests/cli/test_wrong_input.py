@@ -104,7 +104,6 @@ WRONG = {
     "ils run --threads 1,2": ("--threads: '1,2' is not a whole number", "write digits"),
     "ils peak --clients 1,024": ("--clients: commas separate the sizes of '1,024'", "write sizes"),
     "ils peak --clients ,": ("--clients: ',' has an empty size", "write sizes"),
-    "web spice --cgi-program nowhere": ("embedded has none of the programs", "--programs"),
     "ils run --resume": ("--resume needs a run file", "--out"),
     "ils sweep --paper --measure 2s": ("--paper measures 10m per point, not --measure 2s", "one"),
     "ps sweep --paper --measure 2s": ("--paper measures 10m per point, not --measure 2s", "one"),
@@ -243,6 +242,16 @@ def test_a_mistyped_command_line_ends_its_process_alike() -> None:
         "sitebench: no such option '--user'\n"
         "  did you mean --users? `sitebench directory run --help` says what there is\n"
     )
+
+
+def test_a_server_without_any_program_of_the_set_is_told_after_what_is_left_out() -> None:
+    ran = in_process("web", "spice", "--cgi-program", "nowhere")
+    assert (ran.code, ran.out) == (2, "")
+    *left_out, error, remedy = ran.err.splitlines()
+    assert left_out
+    assert all(each.startswith("left out: ") for each in left_out)
+    assert error == "sitebench: embedded has none of the programs"
+    assert "--programs" in remedy
 
 
 def test_more_threads_than_cores_are_refused() -> None:
