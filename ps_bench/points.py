@@ -41,9 +41,9 @@ class PsPoints(SuitePoints[Scenario, OpenSite]):
         programs: Sequence[Scenario],
         progress: Progress = lambda done, total: None,
     ) -> AbstractContextManager[OpenSite]:
-        if options.target in OWN_TARGETS:
-            return open_target(options, progress)
-        return self.address(options, programs)
+        site = open_target(options, progress)
+        assure_pages(site, programs)
+        return site
 
     def address(self, options: Any, programs: Sequence[Scenario]) -> OpenSite:
         """Address a site that has the pages which the scenarios ask for."""

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from sitebench.errors import BadInput
-from sitebench.options.command import Option
+from sitebench.options.command import instead
 
 COMPLETING = "_SITEBENCH_COMPLETE"
 """The variable with which the script asks."""
@@ -35,16 +35,12 @@ def _shell() -> str:
     return name
 
 
-def _show(ctx: click.Context, param: click.Parameter, asked: bool) -> None:
-    if asked:
-        print(_script(_shell(), ctx))
-        ctx.exit()
+def _show(ctx: click.Context) -> None:
+    print(_script(_shell(), ctx))
 
 
-def _install(ctx: click.Context, param: click.Parameter, asked: bool) -> None:
+def _install(ctx: click.Context) -> None:
     """Write the script, and have the shell read it as it starts."""
-    if not asked:
-        return
     shell, home = _shell(), Path.home()
     if shell == "fish":
         path, start = home / ".config/fish/completions/sitebench.fish", None
@@ -65,24 +61,13 @@ def _install(ctx: click.Context, param: click.Parameter, asked: bool) -> None:
             "write what --show-completion prints to a file of your own",
         ) from error
     print(f"completion for {shell}: {path}; it works in the next shell")
-    ctx.exit()
 
 
 OPTIONS = [
-    Option(
-        ["--install-completion"],
-        is_flag=True,
-        is_eager=True,
-        expose_value=False,
-        callback=_install,
-        help="Install completion for the current shell.",
-    ),
-    Option(
+    instead(["--install-completion"], "Install completion for the current shell.", _install),
+    instead(
         ["--show-completion"],
-        is_flag=True,
-        is_eager=True,
-        expose_value=False,
-        callback=_show,
-        help="Show completion for the current shell, to copy it or customize the installation.",
+        "Show completion for the current shell, to copy it or customize the installation.",
+        _show,
     ),
 ]

@@ -22,7 +22,7 @@ from sitebench.cli.completion import COMPLETING
 from sitebench.cli.completion import OPTIONS as COMPLETION
 from sitebench.cli.usage import as_bad_input
 from sitebench.errors import EXIT_INTERRUPTED, SitebenchError, exit_with
-from sitebench.options.command import Group, Member, Option, invoke
+from sitebench.options.command import Group, Member, instead, invoke
 from sitebench.suite import suites
 from sitebench.system.version import say_version
 
@@ -59,12 +59,6 @@ def _members() -> Mapping[str, Member]:
     }
 
 
-def _version(ctx: click.Context, param: click.Parameter, asked: bool) -> None:
-    if asked:
-        say_version()
-        ctx.exit()
-
-
 app = Group(
     "sitebench",
     _members,
@@ -72,14 +66,7 @@ app = Group(
     help="Load tester for LDAP directories and web sites. It says for every number whether the "
     f"server or the load generator was the limit.\n\n{_EXAMPLES}",
     params=[
-        Option(
-            ["--version", "-V"],
-            is_flag=True,
-            is_eager=True,
-            expose_value=False,
-            callback=_version,
-            help="Version of sitebench.",
-        ),
+        instead(["--version", "-V"], "Version of sitebench.", lambda _: say_version()),
         *COMPLETION,
     ],
 )

@@ -218,6 +218,24 @@ def option(
     )
 
 
+def instead(names: Sequence[str], explanation: str, do: Callable[[click.Context], None]) -> Option:
+    """Make an option that does something in place of the command, and ends it."""
+
+    def asked(ctx: click.Context, _: click.Parameter, given: bool) -> None:
+        if given:
+            do(ctx)
+            ctx.exit()
+
+    return Option(
+        [*names],
+        is_flag=True,
+        is_eager=True,
+        expose_value=False,
+        callback=asked,
+        help=explanation,
+    )
+
+
 def _option(name: str, default: Any, spec: Spec) -> Option:
     """Make the option of one field."""
     if isinstance(default, bool):

@@ -67,6 +67,18 @@ WRONG = {
     "ps seed new.upd --locales xx_YY": ("--locales: Faker has no locale 'xx_YY'", "en_US"),
     "ils seed --to new.ldif --locales en_US,en_US": ("--locales: en_US is listed twice", "once"),
     "ils run --target-limits speed=3": ("--target-limits: 'speed' cannot be", "processors, mem"),
+    "ils run --target ldap://127.0.0.1:9 --target-limits processors=1": (
+        "runs already, and only a target that is started here can be limited",
+        "leave --target-limits out",
+    ),
+    "ps run --target http://127.0.0.1:9 --target-limits processors=1": (
+        "runs already, and only a target that is started here can be limited",
+        "leave --target-limits out",
+    ),
+    "web run --target http://127.0.0.1:9 --target-limits processors=1": (
+        "runs already, and only a target that is started here can be limited",
+        "leave --target-limits out",
+    ),
     "ils run --target-limits memory=lots": ("--target-limits: 'lots' is no limit", "64m"),
     "ils run --bind host:99999": ("--bind: 'host:99999' is not the address", "HOST:5557"),
     "ils run --target-host 0.0.0.0": ("--target-host: workers cannot connect", "give the address"),
