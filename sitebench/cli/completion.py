@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from pathlib import Path
 
 import click
@@ -50,7 +51,7 @@ def _install(ctx: click.Context) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(_script(shell, ctx), encoding="utf-8")
         if start is not None:
-            line = f"source {path}\n"
+            line = f"source {shlex.quote(str(path))}\n"
             before = start.read_text(encoding="utf-8") if start.exists() else ""
             if line not in before:
                 with start.open("a", encoding="utf-8") as file:

@@ -62,17 +62,28 @@ def test_completion_offers_what_fits_and_imports_no_heavy_module(
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_completion_is_installed_once(shell: str, tmp_path: Path) -> None:
-    start = tmp_path / f".{shell}rc"
+    home = tmp_path / "a home"
+    home.mkdir()
+    start = home / f".{shell}rc"
     if shell != "fish":
         start.write_text("alias ll='ls -l'")
     for _ in range(2):
-        done = ran("--install-completion", HOME=str(tmp_path), SHELL=f"/bin/{shell}")
+        done = ran("--install-completion", HOME=str(home), SHELL=f"/bin/{shell}")
         assert (done.returncode, done.stderr) == (0, "")
     path = Path(done.stdout.partition(": ")[2].partition(";")[0])
-    shown = ran("--show-completion", HOME=str(tmp_path), SHELL=f"/bin/{shell}").stdout
+    shown = ran("--show-completion", HOME=str(home), SHELL=f"/bin/{shell}").stdout
     assert path.read_text().strip() == shown.rpartition("\n[]")[0].strip()
     if shell != "fish":
-        assert start.read_text() == f"alias ll='ls -l'\nsource {path}\n"
+        assert start.read_text() == f"alias ll='ls -l'\nsource '{path}'\n"
+    if shell == "bash":
+        read = subprocess.run(
+            ["bash", "--noprofile", "--rcfile", str(start), "-ic", "complete -p sitebench"],
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=60,
+        )
+        assert "_sitebench_completion" in read.stdout, read.stderr
 
 
 def test_a_shell_without_completion_is_told_in_a_line(tmp_path: Path) -> None:
