@@ -2,7 +2,7 @@
 
 use wire::ldap::{filter, oid, request as write};
 
-use super::frame::{CLASS_FILTER, options, write_person_filter};
+use super::frame::{options, write_person_filter};
 use super::names::Person;
 use super::request::{Request, value_of};
 use super::step::PersonSelector;
@@ -42,20 +42,9 @@ impl Ldap {
                 let person = self.pick(*person, lane);
                 self.encode_lookup(id, person, request, lane, out);
             }
-            Request::Bind { dn, password, sasl: Some(mechanism), .. } => {
-                mechanism.write_bind(out, id, dn, password);
-            }
-            Request::Bind { version, dn, password, sasl: None } => {
-                write::write_bind(out, id, *version, dn, password);
-            }
-            Request::Retrieve { attributes, size_limit, .. } => {
-                self.encode_retrieve(id, attributes, *size_limit, out);
-            }
-            Request::Search { base, options, filter, attributes, .. } => {
-                let attributes = attributes.iter().map(Vec::as_slice);
-                let filter = |out: &mut Vec<u8>| out.extend_from_slice(filter);
-                write::write_search(out, id, base, options, filter, attributes);
-            }
+            Request::Bind { message, .. }
+            | Request::Retrieve { message, .. }
+            | Request::Search { message, .. } => message.write(out, lane.id),
             Request::Remove => self.encode_named(id, request, PersonSelector::Current, lane, out),
             Request::Add { person }
             | Request::Delete { person }
@@ -128,27 +117,6 @@ impl Ldap {
         };
         let attributes = attributes.iter().map(Vec::as_slice);
         write::write_search(out, id, &self.shared.base, &options(names.scope(), 0), filter, attributes);
-    }
-
-    /// A search for all people: in ILS by its wildcard, else by class, or by the attribute of the template.
-    fn encode_retrieve(&self, id: i32, attributes: &[Vec<u8>], size_limit: u32, out: &mut Vec<u8>) {
-        let names = &self.shared.names;
-        let filter = |out: &mut Vec<u8>| match names.template_attribute() {
-            Some(attribute) => filter::write_present(out, attribute),
-            None if names.ils => {
-                write_person_filter(out, |out| filter::write_equality(out, b"cn", b"%"));
-            }
-            None => out.extend_from_slice(CLASS_FILTER),
-        };
-        let attributes = attributes.iter().map(Vec::as_slice);
-        write::write_search(
-            out,
-            id,
-            &self.shared.base,
-            &options(names.scope(), size_limit),
-            filter,
-            attributes,
-        );
     }
 
     /// A request about one entry by its DN.

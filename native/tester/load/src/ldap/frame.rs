@@ -1,5 +1,6 @@
-//! The usual lookup, encoded but for its message id and name.
+//! Messages that are encoded in advance.
 //!
+//! A bind or a search is always the same but for its message id. The usual lookup has a name, too:
 //! `(&(objectClass=RTPerson)(cn=NAME))` for one name after the other is what most lanes ask most of the
 //! time. All lengths of such a message fit into one byte, so they are sums, not nested writers.
 
@@ -26,6 +27,35 @@ pub(super) fn write_person_filter(out: &mut Vec<u8>, more: impl FnOnce(&mut Vec<
 /// A search of that scope and size limit with nothing else special.
 pub(super) const fn options(scope: Scope, size_limit: u32) -> SearchOptions {
     SearchOptions { scope, size_limit, time_limit_s: 0, types_only: false }
+}
+
+/// A message that is always the same but for its id.
+#[derive(Debug)]
+pub struct Fixed {
+    bytes: Vec<u8>,
+    /// Where its id stands, in one byte.
+    id_at: usize,
+}
+
+impl Fixed {
+    /// What `write` appends; it is given the id to write.
+    pub(super) fn new(write: impl FnOnce(&mut Vec<u8>, i32)) -> Self {
+        let mut bytes = Vec::new();
+        write(&mut bytes, 1);
+        // The message's header, then tag and length of the id. A long length says how many bytes it has.
+        let more = bytes.get(1).filter(|length| **length > SHORT as u8).map_or(0, |length| length & 0x7f);
+        Self { bytes, id_at: 4 + usize::from(more) }
+    }
+
+    /// Appends the message.
+    #[inline]
+    pub(super) fn write(&self, out: &mut Vec<u8>, id: u8) {
+        let start = out.len();
+        out.extend_from_slice(&self.bytes);
+        if let Some(byte) = out.get_mut(start + self.id_at) {
+            *byte = id;
+        }
+    }
 }
 
 /// A lookup without its message id and name.
@@ -102,6 +132,22 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn a_fixed_message_is_what_its_writer_makes_of_the_id(
+            filter in prop::collection::vec(any::<u8>(), 0..70_000),
+            id in 1u8..128,
+        ) {
+            let write = |out: &mut Vec<u8>, id: i32| {
+                let filter = |out: &mut Vec<u8>| out.extend_from_slice(&filter);
+                write_search(out, id, b"o=x", &options(Scope::Base, 0), filter, []);
+            };
+            let mut made = b"before".to_vec();
+            write(&mut made, i32::from(id));
+            let mut fixed = b"before".to_vec();
+            Fixed::new(write).write(&mut fixed, id);
+            prop_assert_eq!(fixed, made);
+        }
+
         #[test]
         fn a_frame_writes_what_the_writer_of_searches_writes(
             base in "[a-z=,]{0,60}",

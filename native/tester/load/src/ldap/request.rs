@@ -2,13 +2,12 @@
 
 use people::Population;
 use wire::ber::{Reader, tag};
-use wire::ldap::{Attributes, ResultCode, filter_text, op, request as write};
+use wire::ldap::{Attributes, ResultCode, filter, filter_text, op, request as write};
 
-use super::frame::{Frame, options};
+use super::frame::{CLASS_FILTER, Fixed, Frame, options, write_person_filter};
 use super::names::Names;
 use super::step::{Change, PersonSelector, Step};
 use super::verify::ExpectedAttributes;
-use crate::connection::sasl::Mechanism;
 
 /// The step that removes a person before it is added again, when the ring of adds has gone round.
 pub(super) const REMOVE: &str = "remove";
@@ -20,14 +19,7 @@ pub(super) const ILS_BASE: &[u8] = b"objectClass=rtPerson";
 #[derive(Debug)]
 pub enum Request {
     /// See [`Step::Bind`].
-    Bind {
-        /// 2 or 3.
-        version: u8,
-        dn: Vec<u8>,
-        password: Vec<u8>,
-        /// By which mechanism; a simple bind without.
-        sasl: Option<Mechanism>,
-    },
+    Bind { dn: Vec<u8>, message: Fixed },
     /// See [`Step::Lookup`].
     Lookup {
         person: PersonSelector,
@@ -54,19 +46,15 @@ pub enum Request {
     Compare { person: PersonSelector, attribute: Vec<u8> },
     /// See [`Step::Retrieve`].
     Retrieve {
-        /// The attributes asked for.
-        attributes: Vec<Vec<u8>>,
-        /// What that means for the answer.
+        message: Fixed,
+        /// What the attributes asked for mean for the answer.
         wanted: ExpectedAttributes,
         size_limit: u32,
     },
     /// See [`Step::Search`].
     Search {
         base: Vec<u8>,
-        options: write::SearchOptions,
-        filter: Vec<u8>,
-        /// The attributes asked for.
-        attributes: Vec<Vec<u8>>,
+        message: Fixed,
         /// How many entries there must be.
         expect_entries: Option<u64>,
     },
@@ -118,7 +106,12 @@ pub(super) fn lower(
             return Err(format!("\"sasl\" needs \"version\" 3, not {version}"));
         }
         Step::Bind { dn, password, version, sasl } => {
-            Request::Bind { version: *version, dn: bytes(dn), password: bytes(password), sasl: *sasl }
+            let (dn, password) = (bytes(dn), bytes(password));
+            let message = Fixed::new(|out, id| match sasl {
+                Some(mechanism) => mechanism.write_bind(out, id, &dn, &password),
+                None => write::write_bind(out, id, *version, &dn, &password),
+            });
+            Request::Bind { dn, message }
         }
         Step::Lookup { person, attributes, refresh_minutes } => {
             lower_lookup(*person, attributes, *refresh_minutes, names, base)?
@@ -138,17 +131,20 @@ pub(super) fn lower(
             Request::Compare { person: *person, attribute: check_compare(names, attribute)? }
         }
         Step::Retrieve { attributes, size_limit } => Request::Retrieve {
-            attributes: list(attributes),
+            message: write_retrieve(attributes, *size_limit, names, base),
             wanted: ExpectedAttributes::new(attributes),
             size_limit: *size_limit,
         },
-        Step::Search { base, scope, filter, attributes, expect_entries } => Request::Search {
-            base: bytes(base),
-            options: options((*scope).into(), 0),
-            filter: encode_filter(filter)?,
-            attributes: list(attributes),
-            expect_entries: *expect_entries,
-        },
+        Step::Search { base, scope, filter, attributes, expect_entries } => {
+            let filter = encode_filter(filter)?;
+            let message = Fixed::new(|out, id| {
+                let attributes = attributes.iter().map(String::as_bytes);
+                let filter = |out: &mut Vec<u8>| out.extend_from_slice(&filter);
+                let options = options((*scope).into(), 0);
+                write::write_search(out, id, base.as_bytes(), &options, filter, attributes);
+            });
+            Request::Search { base: bytes(base), message, expect_entries: *expect_entries }
+        }
     };
     Ok(vec![(name.to_owned(), request)])
 }
@@ -172,6 +168,19 @@ fn lower_lookup(
         Some(_) => None,
     };
     Ok(Request::Lookup { person, attributes, wanted, sttl, frame })
+}
+
+/// A search for all people: in ILS by its wildcard, else by class, or by the attribute of the template.
+fn write_retrieve(attributes: &[String], size_limit: u32, names: &Names, base: &[u8]) -> Fixed {
+    let filter = |out: &mut Vec<u8>| match names.template_attribute() {
+        Some(attribute) => filter::write_present(out, attribute),
+        None if names.ils => write_person_filter(out, |out| filter::write_equality(out, b"cn", b"%")),
+        None => out.extend_from_slice(CLASS_FILTER),
+    };
+    Fixed::new(|out, id| {
+        let attributes = attributes.iter().map(String::as_bytes);
+        write::write_search(out, id, base, &options(names.scope(), size_limit), filter, attributes);
+    })
 }
 
 fn bytes(text: &String) -> Vec<u8> {
