@@ -21,9 +21,9 @@ pub(crate) fn requests(bytes: &[u8]) {
 }
 
 pub(crate) fn answers(bytes: &[u8]) {
-    let whole = ResponseHead::decode(bytes);
+    let whole = ResponseHead::decode(bytes, false);
     no_head_in_less(bytes, whole.as_ref().ok().and_then(|head| head.map(|head| head.length)), |part| {
-        ResponseHead::decode(part).map(|head| head.map(|head| head.length))
+        ResponseHead::decode(part, false).map(|head| head.map(|head| head.length))
     });
     let Ok(Some(head)) = whole else { return };
     assert!(head.length <= bytes.len());

@@ -81,7 +81,7 @@ impl Made {
         let mut out = b"HTTP/1.1 200 OK\r\n".to_vec();
         self.lines(&mut out);
         self.body(&mut out);
-        let head = ResponseHead::decode(&out).expect("well-formed").expect("complete");
+        let head = ResponseHead::decode(&out, false).expect("well-formed").expect("complete");
         assert_eq!((head.status, head.keep_alive), (200, !self.close));
         self.check(head.framing, out.get(head.length..).unwrap_or_default());
     }

@@ -43,7 +43,7 @@ pub(crate) fn refusal(error: HeadError, bytes: &[u8]) -> &'static str {
     match error {
         // The request line has not even ended: it is the target that is too long.
         HeadError::TooLong if !bytes.contains(&b'\n') => "414 URI Too Long",
-        HeadError::TooLong => "431 Request Header Fields Too Large",
+        HeadError::TooLong | HeadError::TooMany => "431 Request Header Fields Too Large",
         HeadError::BadCoding => "501 Not Implemented",
         HeadError::Malformed(_) if names_other_version(bytes) => "505 HTTP Version Not Supported",
         _ => "400 Bad Request",

@@ -17,9 +17,15 @@ pub enum HeadError {
     /// Longer than [`MAX_HEAD_BYTES`].
     #[error("a head of over {MAX_HEAD_BYTES} bytes")]
     TooLong,
+    /// More lines than [`MAX_HEADERS`].
+    #[error("over {MAX_HEADERS} header lines")]
+    TooMany,
     /// Two lengths that differ, or one that is no number (RFC 9112 section 6.3).
     #[error("Content-Length is not one number")]
     BadLength,
+    /// A request with two lengths, equal or not (RFC 9110 section 8.6).
+    #[error("Content-Length twice")]
+    Repeated,
     /// A coding other than chunked (RFC 9112 section 6.1).
     #[error("a transfer coding other than chunked")]
     BadCoding,
@@ -31,7 +37,7 @@ pub enum HeadError {
 impl From<httparse::Error> for HeadError {
     fn from(error: httparse::Error) -> Self {
         match error {
-            httparse::Error::TooManyHeaders => Self::TooLong,
+            httparse::Error::TooManyHeaders => Self::TooMany,
             other => Self::Malformed(other),
         }
     }

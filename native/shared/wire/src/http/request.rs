@@ -1,5 +1,7 @@
 //! What a server reads.
 
+use std::mem::MaybeUninit;
+
 use super::body::Framing;
 use super::head::{HeadError, Lines, MAX_HEADERS, status};
 
@@ -25,15 +27,16 @@ pub struct RequestHead<'a> {
 impl<'a> RequestHead<'a> {
     /// Reads the head at the start of `bytes`: `None` while it is not all there.
     pub fn decode(bytes: &'a [u8]) -> Result<Option<Self>, HeadError> {
-        let mut headers = [httparse::EMPTY_HEADER; MAX_HEADERS];
-        let mut request = httparse::Request::new(&mut headers);
-        let Some(length) = status(request.parse(bytes)?, bytes.len())? else {
+        let mut headers = [const { MaybeUninit::uninit() }; MAX_HEADERS];
+        let mut request = httparse::Request::new(&mut []);
+        let Some(length) = status(request.parse_with_uninit_headers(bytes, &mut headers)?, bytes.len())?
+        else {
             return Ok(None);
         };
         let lines = Lines::read(request.headers, request.version.unwrap_or(0))?;
         // RFC 9110 section 8.6 allows to refuse it: a proxy in front may have taken only one of them for the length.
         if lines.repeated {
-            return Err(HeadError::BadLength);
+            return Err(HeadError::Repeated);
         }
         let target = request.path.unwrap_or("/");
         let (path, query) = target.split_once('?').unwrap_or((target, ""));

@@ -1,5 +1,7 @@
 //! What a client reads.
 
+use std::mem::MaybeUninit;
+
 use super::body::Framing;
 use super::head::{HeadError, Lines, MAX_HEADERS, status};
 
@@ -23,21 +25,22 @@ pub struct ResponseHead<'a> {
 impl<'a> ResponseHead<'a> {
     /// Reads the head at the start of `bytes`: `None` while it is not all there.
     ///
-    /// The answer to a HEAD request has no body whatever its head says; callers that send HEAD
-    /// know that.
-    pub fn decode(bytes: &'a [u8]) -> Result<Option<Self>, HeadError> {
-        let mut headers = [httparse::EMPTY_HEADER; MAX_HEADERS];
-        let mut response = httparse::Response::new(&mut headers);
-        let Some(length) = status(response.parse(bytes)?, bytes.len())? else {
+    /// `bodiless` for the answer to a HEAD request: it has no body whatever its head says.
+    pub fn decode(bytes: &'a [u8], bodiless: bool) -> Result<Option<Self>, HeadError> {
+        let mut headers = [const { MaybeUninit::uninit() }; MAX_HEADERS];
+        let mut response = httparse::Response::new(&mut []);
+        let parser = httparse::ParserConfig::default();
+        let parsed = parser.parse_response_with_uninit_headers(&mut response, bytes, &mut headers);
+        let Some(length) = status(parsed?, bytes.len())? else {
             return Ok(None);
         };
         let lines = Lines::read(response.headers, response.version.unwrap_or(0))?;
         let code = response.code.unwrap_or(0);
         let value =
             |name: &str| response.headers.iter().find(|h| h.name.eq_ignore_ascii_case(name)).map(|h| h.value);
-        // RFC 9112 section 6.3: informational, 204 and 304 never have a body; one that says
-        // nothing lasts until the connection closes.
-        let bodiless = matches!(code, 100..=199 | 204 | 304);
+        // RFC 9112 section 6.3: answers to HEAD, informational, 204 and 304 never have a body; one
+        // that says nothing lasts until the connection closes.
+        let bodiless = bodiless || matches!(code, 100..=199 | 204 | 304);
         let framing =
             if bodiless { Framing::Length(0) } else { lines.framing().unwrap_or(Framing::UntilClose) };
         Ok(Some(Self {

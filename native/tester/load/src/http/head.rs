@@ -21,19 +21,24 @@ pub(super) struct Heads(Vec<Option<(Vec<u8>, Head)>>);
 impl Heads {
     /// Reads the head at the start of `bytes`: `None` while it is not all there.
     #[inline]
-    pub(super) fn decode(&mut self, request: usize, bytes: &[u8]) -> Result<Option<Head>, HeadError> {
+    pub(super) fn decode(
+        &mut self,
+        request: usize,
+        bodiless: bool,
+        bytes: &[u8],
+    ) -> Result<Option<Head>, HeadError> {
         if let Some(Some((known, head))) = self.0.get(request)
             && bytes.starts_with(known)
         {
             return Ok(Some(*head));
         }
-        self.parse(request, bytes)
+        self.parse(request, bodiless, bytes)
     }
 
     #[cold]
-    fn parse(&mut self, request: usize, bytes: &[u8]) -> Result<Option<Head>, HeadError> {
-        let Some(ResponseHead { status, keep_alive, framing, length, .. }) = ResponseHead::decode(bytes)?
-        else {
+    fn parse(&mut self, request: usize, bodiless: bool, bytes: &[u8]) -> Result<Option<Head>, HeadError> {
+        let head = ResponseHead::decode(bytes, bodiless)?;
+        let Some(ResponseHead { status, keep_alive, framing, length, .. }) = head else {
             return if bytes.len() > MAX_HEAD_BYTES { Err(HeadError::TooLong) } else { Ok(None) };
         };
         let head = Head { status, keep_alive, framing, length };
@@ -73,12 +78,12 @@ mod tests {
         let mut heads = Heads::default();
         let page = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
         let other = b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nhell";
-        let first = heads.decode(0, page).unwrap().unwrap();
-        assert_eq!(heads.decode(0, page).unwrap().unwrap(), first);
-        assert_eq!(heads.decode(0, other).unwrap().unwrap().framing, Framing::Length(4));
-        assert_eq!(heads.decode(2, page).unwrap().unwrap(), first);
-        assert_eq!(heads.decode(0, &page[..20]).unwrap(), None);
-        assert!(heads.decode(0, b"nonsense\r\n\r\n").is_err());
+        let first = heads.decode(0, false, page).unwrap().unwrap();
+        assert_eq!(heads.decode(0, false, page).unwrap().unwrap(), first);
+        assert_eq!(heads.decode(0, false, other).unwrap().unwrap().framing, Framing::Length(4));
+        assert_eq!(heads.decode(2, false, page).unwrap().unwrap(), first);
+        assert_eq!(heads.decode(0, false, &page[..20]).unwrap(), None);
+        assert!(heads.decode(0, false, b"nonsense\r\n\r\n").is_err());
     }
 
     #[test]

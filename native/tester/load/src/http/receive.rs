@@ -113,7 +113,9 @@ impl Http {
         lane: &mut LaneState,
         bytes: &[u8],
     ) -> Result<Option<usize>, Failure> {
-        let Some(head) = self.heads.decode(request.id, bytes).map_err(|_| Failure::Malformed)? else {
+        let Some(head) =
+            self.heads.decode(request.id, request.line.head_only, bytes).map_err(|_| Failure::Malformed)?
+        else {
             return Ok(None);
         };
         match head.status {
@@ -129,8 +131,7 @@ impl Http {
             let value = head::set_cookie(&bytes[..head.length], name);
             lane.captured.extend_from_slice(value.unwrap_or_default());
         }
-        let framing = if request.line.head_only { Framing::Length(0) } else { head.framing };
-        lane.stage = match framing {
+        lane.stage = match head.framing {
             Framing::Length(length) if request.reads_body(self.verify) => {
                 if length > BODY_BYTES {
                     return Err(Failure::WrongLength);
@@ -143,7 +144,7 @@ impl Http {
             Framing::Length(length) => Stage::Skip { left: length, length },
             Framing::Chunked | Framing::UntilClose => {
                 lane.body.clear();
-                Stage::Stream { body: Body::new(framing), length: 0 }
+                Stage::Stream { body: Body::new(head.framing), length: 0 }
             }
         };
         Ok(Some(head.length))

@@ -27,6 +27,10 @@ const GRACE: Duration = Duration::from_secs(5);
 /// after a kill only so many people have to be looked at. All windows together are a sixteenth of it.
 pub(super) const REACH: u64 = 4_096;
 
+/// Reads of one connection before the clock and the caller have their turn: a server may send faster than
+/// what it sends is read.
+const READS: usize = 64;
+
 /// Bytes of requests prepared ahead for one connection.
 const AHEAD: usize = 256 << 10;
 
@@ -118,14 +122,23 @@ impl<'p> Pipeline<'p> {
         let mut events = Events::with_capacity(64);
         let mut reported = Instant::now();
         let mut stopped: Option<Instant> = None;
+        // Connections whose socket was not read to its end: a poll does not name them again.
+        let mut unread: Vec<usize> = Vec::new();
         loop {
             self.ask()?;
             if self.oldest().is_none() {
                 return Ok(());
             }
-            self.wait(&mut events, REPORT.saturating_sub(reported.elapsed()))?;
-            for event in &events {
-                self.read(event.token().0)?;
+            let patience = REPORT.saturating_sub(reported.elapsed());
+            self.wait(&mut events, if unread.is_empty() { patience } else { Duration::ZERO })?;
+            let mut ready = std::mem::take(&mut unread);
+            ready.extend(events.iter().map(|event| event.token().0));
+            ready.sort_unstable();
+            ready.dedup();
+            for place in ready {
+                if !self.read(place)? {
+                    unread.push(place);
+                }
             }
             if reported.elapsed() >= REPORT {
                 reported = Instant::now();
@@ -185,29 +198,29 @@ impl<'p> Pipeline<'p> {
         Ok(())
     }
 
-    /// Reads every answer that has come, up to the end of the connection if that has come too.
-    fn read(&mut self, place: usize) -> Result<(), LiveError> {
-        loop {
+    /// Reads answers that have come; returns whether these were all. An end of the connection is an error.
+    fn read(&mut self, place: usize) -> Result<bool, LiveError> {
+        for _ in 0..READS {
             let connection = &mut self.connections[place];
             match connection.stream.read(connection.inbox.space()) {
                 Ok(0) => {
                     return Err(LiveError::Closed { server: self.server.clone(), notice: String::new() });
                 }
                 Ok(read) => connection.inbox.came(read),
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(true),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Err(source) => return Err(broken(&self.server, source)),
             }
-            self.last_answer = Instant::now();
             self.take_answers(place)?;
             if self.ends_when_found && self.first.is_some() {
                 self.end = self.next;
             }
         }
+        Ok(false)
     }
 
     fn take_answers(&mut self, place: usize) -> Result<(), LiveError> {
-        let Self { server, work, changed, first, connections, .. } = self;
+        let Self { server, work, changed, first, connections, last_answer, .. } = self;
         let Connection { inbox, slots, free, .. } = &mut connections[place];
         inbox.take(server, |response| {
             let slot = usize::try_from(response.id - 1).unwrap_or(usize::MAX);
@@ -220,6 +233,8 @@ impl<'p> Pipeline<'p> {
                 *changed += 1;
                 *first = Some(first.map_or(person, |first| first.min(person)));
             }
+            // Only an end of what was asked for renews the timeout: anything else may come without end.
+            *last_answer = Instant::now();
             slots[slot] = None;
             free.push(slot);
             Ok(())

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 use std::net::{TcpStream, ToSocketAddrs};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use people::{Container, Population};
 use tls::{Connector, Stream};
@@ -157,7 +157,12 @@ impl Session {
 
     /// Sends a request and waits for its final answer.
     fn ask(&mut self, request: impl FnOnce(&mut Vec<u8>, i32)) -> Result<Answer, LiveError> {
-        self.ask_each(request, &mut |_| Ok(()))
+        let server = self.server.clone();
+        let mut entries = 0;
+        self.ask_each(request, &mut |_| {
+            entries += 1;
+            if entries > 1 { Err(not_ldap(&server, "more entries than were asked for")) } else { Ok(()) }
+        })
     }
 
     /// Sends a request, shows the entries that come to `visit`, and waits for the final answer.
@@ -170,6 +175,7 @@ impl Session {
         let mut out = Vec::new();
         request(&mut out, self.last_id);
         self.stream.write_all(&out).map_err(|source| self.broken(source))?;
+        let mut heard = Instant::now();
         loop {
             let mut found = None;
             let id = self.last_id;
@@ -178,12 +184,19 @@ impl Session {
                     found = Some(Answer { code: outcome.code, text: answer(&outcome) });
                     Ok(())
                 }
-                Reply::Entry { attributes, .. } if response.id == id => visit(attributes),
+                Reply::Entry { attributes, .. } if response.id == id => {
+                    heard = Instant::now();
+                    visit(attributes)
+                }
                 _ if response.id == id => Ok(()),
                 _ => Err(not_ldap(&self.server, "an answer to another question")),
             })?;
             if let Some(answer) = found {
                 return Ok(answer);
+            }
+            // Bytes alone, and messages that nobody asked for, may come without end.
+            if heard.elapsed() > self.timeout {
+                return Err(self.broken(io::ErrorKind::TimedOut.into()));
             }
             match self.stream.read_some(self.inbox.space()) {
                 Ok(0) => {

@@ -31,6 +31,15 @@ fn the_paper_s_way_is_a_connection_for_each_request() {
 }
 
 #[test]
+fn an_answer_to_head_without_a_length_keeps_its_connection() {
+    let site = Site::always(Do::HeadAlone);
+    let head = json!({"op": "request", "name": "head", "method": "HEAD", "path": "/"});
+    let totals = run(&config(&site, "head", json!([head])), 1, "head", 20);
+    assert!(totals.kinds().is_empty(), "{totals:?}");
+    assert_eq!(totals.count("connect"), 1);
+}
+
+#[test]
 fn a_site_that_closes_after_an_answer_costs_a_connect_and_no_failure() {
     for what in [Do::RightThenClose, Do::UntilClose] {
         let site = Site::always(what);

@@ -29,6 +29,8 @@ pub enum Do {
     InPieces(usize),
     /// Answer rightly, the end of the connection being the end of the body.
     UntilClose,
+    /// Answer with a head alone that names no length, as some servers answer HEAD.
+    HeadAlone,
     /// Answer rightly, say that it was the last time, and close.
     RightThenClose,
     /// Answer rightly after an answer that is on its way.
@@ -351,6 +353,7 @@ fn send(stream: &mut Stream<TcpStream>, answer: &Answer, what: Do) -> std::io::R
             stream.write_all(&[answer.head(""), answer.body.clone()].concat())?;
             return Ok(false);
         }
+        Do::HeadAlone => stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n")?,
         Do::RightThenClose => {
             stream.write_all(&answer.whole("Connection: close\r\n"))?;
             return Ok(false);

@@ -2,6 +2,7 @@
 
 use std::net::TcpListener;
 use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
 
 use load::live::{self, Config, LiveError, Secret};
 use wire::ldap::ResultCode;
@@ -90,6 +91,35 @@ fn a_server_that_falls_silent_is_not_waited_for_for_ever() {
         config.timeout_ms = 200;
         assert!(matches!(seed(&config, 0..10), Err(LiveError::Silent { .. })));
     }
+}
+
+/// A reference to `x:y` (RFC 4511 section 4.5.3) for the first question on a connection.
+const REFERENCE: &[u8] = b"0\x0a\x02\x01\x01\x73\x05\x04\x03x:y";
+
+/// An entry without attributes, named `o=x`, for the same question.
+const ENTRY: &[u8] = b"0\x0c\x02\x01\x01\x64\x07\x04\x03o=x0\0";
+
+#[test]
+fn a_server_that_answers_without_end_is_not_listened_to_for_ever() {
+    let server = Server::start(|_, _| Do::Endless(REFERENCE));
+    let mut config = config(&server);
+    config.timeout_ms = 200;
+    assert!(matches!(seed(&config, 0..10), Err(LiveError::Silent { .. })), "before the people");
+    let found = live::first(&config, &people(), 0..10, &mut |_| ControlFlow::Continue(()));
+    assert!(matches!(found, Err(LiveError::Silent { .. })), "among the people: {found:?}");
+
+    let server = Server::start(|_, _| Do::Endless(ENTRY));
+    let message = message_of(seed(&self::config(&server), 0..10));
+    assert!(message.contains("more entries than were asked for"), "{message}");
+}
+
+#[test]
+fn a_caller_stops_the_work_at_a_server_that_answers_without_end() {
+    let server = Server::start(|_, _| Do::Endless(REFERENCE));
+    let started = Instant::now();
+    let found = live::first(&config(&server), &people(), 0..10, &mut |_| ControlFlow::Break(()));
+    assert!(matches!(found, Ok(None)), "{found:?}");
+    assert!(started.elapsed() < Duration::from_secs(30), "the timeout is a minute");
 }
 
 #[test]

@@ -28,6 +28,8 @@ pub enum Do {
     Goodbye,
     /// Send these bytes.
     Raw(&'static [u8]),
+    /// Send these bytes again and again.
+    Endless(&'static [u8]),
     /// Answer under another id.
     OtherId,
     /// Answer as if it had been a modify.
@@ -123,6 +125,11 @@ fn serve(kept: &Mutex<Kept>, rule: &Rule, mut stream: TcpStream) {
             match what {
                 Do::Close => return,
                 Do::Goodbye => return part(stream),
+                Do::Endless(bytes) => {
+                    let many = bytes.repeat(1_000);
+                    while stream.write_all(&many).is_ok() {}
+                    return;
+                }
                 _ => {}
             }
         }
@@ -160,7 +167,7 @@ fn react(kept: &Mutex<Kept>, rule: &Rule, message: &[u8], out: &mut Vec<u8>) -> 
         |code, diagnostic: &'static str| Verdict { code, matched_dn: b"", diagnostic: diagnostic.as_bytes() };
     let (mut id, mut response) = (request.id, tag);
     let code = match what {
-        Do::Never | Do::Close => return what,
+        Do::Never | Do::Close | Do::Endless(_) => return what,
         Do::Goodbye => {
             let reason = verdict(ResultCode::UNAVAILABLE, "shutting down");
             write_extended(out, 0, &reason, Some(oid::NOTICE_OF_DISCONNECTION), None);
