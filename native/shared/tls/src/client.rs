@@ -4,10 +4,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
-use rustls::client::{Resumption, WebPkiServerVerifier};
+use rustls::client::{Resumption, WebPkiServerVerifier, verify_server_name};
 use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
-use rustls::{ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
+use rustls::server::ParsedCertificate;
+use rustls::{
+    CertificateError, ClientConfig, DigitallySignedStruct, Error, OtherError, RootCertStore, SignatureScheme,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::{ConfigError, Secret, pem, provider};
@@ -19,7 +22,8 @@ const SESSIONS: usize = 64;
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ClientSpec {
-    /// File of trusted authorities, in PEM; the system's authorities by default.
+    /// File of trusted authorities, and of certificates trusted themselves, in PEM; the system's authorities
+    /// by default.
     pub ca: Option<PathBuf>,
     /// The same as a text.
     pub ca_pem: Option<String>,
@@ -84,13 +88,19 @@ fn verifier(spec: &ClientSpec) -> Result<Arc<dyn ServerCertVerifier>, ConfigErro
     if spec.insecure {
         return Ok(Arc::new(AcceptAnyCertificate(provider())));
     }
-    let roots = match (&spec.ca_pem, &spec.ca) {
-        (Some(text), _) => pem::store(Path::new("(given as text)"), text.as_bytes())?,
-        (None, Some(path)) => pem::roots(path)?,
-        (None, None) => system_roots()?,
-    };
+    let given = Path::new("(given as text)");
+    let (path, text) = (spec.ca.as_deref().unwrap_or(given), spec.ca_pem.as_deref());
+    if text.is_none() && spec.ca.is_none() {
+        return Ok(by_authorities(system_roots()?)?);
+    }
+    let pinned = pem::authorities(path, text)?;
+    let authorities = by_authorities(pem::store(path, &pinned)?)?;
+    Ok(Arc::new(AcceptPinned { authorities, pinned }))
+}
+
+fn by_authorities(roots: RootCertStore) -> Result<Arc<WebPkiServerVerifier>, ConfigError> {
     let verifier = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider()).build();
-    Ok(verifier.map_err(|error| ConfigError::Unusable(Error::General(error.to_string())))?)
+    verifier.map_err(|error| ConfigError::Unusable(Error::General(error.to_string())))
 }
 
 fn system_roots() -> Result<RootCertStore, ConfigError> {
@@ -102,6 +112,72 @@ fn system_roots() -> Result<RootCertStore, ConfigError> {
         return Err(ConfigError::NoRoots(why));
     }
     Ok(roots)
+}
+
+/// Accepts a server whose certificate is signed by an authority, or is itself one of those given.
+///
+/// `openssl req -x509` makes a certificate that is its own authority; as a server's, webpki refuses it.
+#[derive(Debug)]
+struct AcceptPinned {
+    authorities: Arc<WebPkiServerVerifier>,
+    pinned: Vec<CertificateDer<'static>>,
+}
+
+impl ServerCertVerifier for AcceptPinned {
+    fn verify_server_cert(
+        &self,
+        end_entity: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        server_name: &ServerName<'_>,
+        ocsp_response: &[u8],
+        now: UnixTime,
+    ) -> Result<ServerCertVerified, Error> {
+        let verified =
+            self.authorities.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now);
+        match verified {
+            // webpki looks at the dates of a certificate before it looks for who signed it.
+            Err(Error::InvalidCertificate(problem))
+                if is_about_its_signer(&problem) && self.pinned.contains(end_entity) =>
+            {
+                verify_server_name(&ParsedCertificate::try_from(end_entity)?, server_name)?;
+                Ok(ServerCertVerified::assertion())
+            }
+            verified => verified,
+        }
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        self.authorities.verify_tls12_signature(message, cert, signed)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        self.authorities.verify_tls13_signature(message, cert, signed)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.authorities.supported_verify_schemes()
+    }
+}
+
+/// Whether only the signer of a certificate is not as it should be.
+fn is_about_its_signer(problem: &CertificateError) -> bool {
+    *problem == CertificateError::UnknownIssuer || is_an_authority(problem)
+}
+
+/// Whether an authority's certificate was used as a server's.
+pub(crate) fn is_an_authority(problem: &CertificateError) -> bool {
+    let CertificateError::Other(OtherError(error)) = problem else { return false };
+    matches!(error.downcast_ref(), Some(webpki::Error::CaUsedAsEndEntity))
 }
 
 /// Accepts any certificate, but verifies that its holder has the key, so that a handshake costs as much as usual.

@@ -5,11 +5,15 @@ use std::io;
 
 use rustls::{AlertDescription, CertificateError, Error};
 
+use crate::client::is_an_authority;
+
 /// Why a connection could not be made secure, or did not stay so.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Fault {
     /// The certificate is not signed by a trusted authority.
     Untrusted,
+    /// The certificate is an authority's, and is not trusted itself.
+    Authority,
     /// The certificate is for another name.
     WrongName,
     /// The certificate is not valid at this time.
@@ -46,6 +50,7 @@ impl Fault {
                 | CertificateError::ExpiredContext { .. }
                 | CertificateError::NotValidYet
                 | CertificateError::NotValidYetContext { .. } => Self::Expired,
+                problem if is_an_authority(problem) => Self::Authority,
                 _ => Self::Untrusted,
             },
             Error::NoCertificatesPresented => Self::CertificateWanted,
@@ -66,6 +71,7 @@ impl Fault {
     pub const fn label(self) -> &'static str {
         match self {
             Self::Untrusted => "tls:untrusted",
+            Self::Authority => "tls:is-authority",
             Self::WrongName => "tls:wrong-name",
             Self::Expired => "tls:expired",
             Self::CertificateWanted => "tls:certificate-wanted",
@@ -84,8 +90,13 @@ impl fmt::Display for Fault {
             Self::Untrusted => {
                 "its certificate is not signed by a trusted authority; name the authority with --tls-ca"
             }
+            Self::Authority => {
+                "its certificate is an authority's; name it itself with --tls-ca, or make one for the server \
+                 (openssl req -x509 -addext basicConstraints=critical,CA:FALSE)"
+            }
             Self::WrongName => {
-                "its certificate is for another name; use the name in it as the target's address"
+                "its certificate is for another name; use a name of its subjectAltName as the target's \
+                 address (a common name alone does not count)"
             }
             Self::Expired => "its certificate is not valid today; renew it, or set this machine's clock",
             Self::CertificateWanted => {

@@ -71,14 +71,28 @@ fn decrypt(
 
 /// Reads the authorities that are trusted.
 pub(crate) fn roots(path: &Path) -> Result<RootCertStore, ConfigError> {
-    store(path, &read(AUTHORITY, path)?)
+    store(path, &authorities(path, None)?)
 }
 
-/// The same from a text that has been read already.
-pub(crate) fn store(path: &Path, text: &[u8]) -> Result<RootCertStore, ConfigError> {
+/// The certificates of a file, or of a text that has been read already.
+pub(crate) fn authorities(
+    path: &Path,
+    text: Option<&str>,
+) -> Result<Vec<CertificateDer<'static>>, ConfigError> {
+    match text {
+        Some(text) => certificates(AUTHORITY, path, text.as_bytes()),
+        None => certificates(AUTHORITY, path, &read(AUTHORITY, path)?),
+    }
+}
+
+/// Makes authorities of them.
+pub(crate) fn store(
+    path: &Path,
+    certificates: &[CertificateDer<'static>],
+) -> Result<RootCertStore, ConfigError> {
     let mut store = RootCertStore::empty();
-    for certificate in certificates(AUTHORITY, path, text)? {
-        store.add(certificate).map_err(|error| content(AUTHORITY, path, error))?;
+    for certificate in certificates {
+        store.add(certificate.clone()).map_err(|error| content(AUTHORITY, path, error))?;
     }
     Ok(store)
 }

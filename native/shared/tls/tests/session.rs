@@ -5,8 +5,11 @@ mod common;
 
 use std::io::{ErrorKind, Read, Write};
 
+use std::path::Path;
+
 use common::{acceptor, open, trusting, wire};
-use tls::{Acceptor, ClientSpec, Connector, Fault, Session};
+use rcgen::{BasicConstraints, CertificateParams, IsCa, KeyPair, date_time_ymd};
+use tls::{Acceptor, ClientSpec, Connector, Fault, ServerSpec, Session};
 
 /// What ends a handshake, on the client's side.
 fn fault(acceptor: &Acceptor, connector: &Connector) -> Option<Fault> {
@@ -141,6 +144,34 @@ fn each_fault_has_its_name() {
     assert_eq!(by(&trusting(&ours), "example.org"), Some(Fault::WrongName));
     let anybody = ClientSpec { insecure: true, ..ClientSpec::default() };
     assert_eq!(by(&anybody, "example.org"), None);
+}
+
+/// A server with a certificate made as `openssl req -x509` makes it: its own authority.
+fn self_signed(folder: &Path, from: i32, to: i32) -> (Acceptor, ClientSpec) {
+    let mut params = CertificateParams::new(vec!["localhost".to_owned()]).unwrap();
+    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    (params.not_before, params.not_after) = (date_time_ymd(from, 1, 1), date_time_ymd(to, 1, 1));
+    let key = KeyPair::generate().unwrap();
+    let made = params.self_signed(&key).unwrap();
+    let (cert, secret) = (folder.join("cert.pem"), folder.join("key.pem"));
+    std::fs::write(&cert, made.pem()).unwrap();
+    std::fs::write(&secret, key.serialize_pem()).unwrap();
+    let spec = ServerSpec { cert: Some(cert.clone()), key: Some(secret), ..ServerSpec::default() };
+    (Acceptor::new(&spec, &[]).unwrap(), ClientSpec { ca: Some(cert), ..ClientSpec::default() })
+}
+
+#[test]
+fn a_certificate_that_is_given_itself_is_trusted_for_its_name_and_its_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let (server, itself) = self_signed(folder.path(), 2020, 2100);
+    let by = |spec: &ClientSpec, host: &str| fault(&server, &Connector::new(spec, host, &[]).unwrap());
+    assert_eq!(by(&itself, "localhost"), None);
+    assert_eq!(by(&itself, "example.org"), Some(Fault::WrongName));
+    assert_eq!(by(&trusting(&acceptor()), "localhost"), Some(Fault::Authority), "of somebody else");
+
+    let (server, itself) = self_signed(folder.path(), 2020, 2021);
+    let connector = Connector::new(&itself, "localhost", &[]).unwrap();
+    assert_eq!(fault(&server, &connector), Some(Fault::Expired));
 }
 
 #[test]
