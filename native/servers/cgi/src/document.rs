@@ -4,7 +4,7 @@
 const DEFAULT_BYTES: usize = 6_250;
 
 /// Longer documents are refused: it is made as a whole. WebStone's longest has 5 MB.
-const MOST_BYTES: usize = 64 << 20;
+const MOST_BYTES: usize = 16 << 20;
 
 /// Names and values that describe a request (RFC 3875 section 4.1).
 pub(crate) type Variables = [(Vec<u8>, Vec<u8>)];

@@ -139,6 +139,15 @@ fn a_modify_has_a_number_of_changes() {
 }
 
 #[test]
+fn the_changes_of_a_modify_have_a_number_of_values() {
+    let (directory, mut client) = limited(r#""values_per_modify": 10"#);
+    let changes: Vec<(u8, &str, &[&str])> = vec![(2, "description", &["x", "y", "z"]); 4];
+    assert_eq!(client.modify(PERSON, &changes[..3]).code, ResultCode::SUCCESS);
+    assert_eq!(client.modify(PERSON, &changes).code, ResultCode::ADMIN_LIMIT_EXCEEDED);
+    assert_alive(&directory, &mut client);
+}
+
+#[test]
 fn an_address_has_a_number_of_connections() {
     let directory = directory::start(common::config(r#"{"limits": {"connections_per_address": 2}}"#), None);
     let directory = directory.unwrap();

@@ -19,6 +19,8 @@ pub struct Config {
     pub threads: usize,
     /// The folder with the files; without it only the dynamic kinds are there.
     pub docroot: Option<PathBuf>,
+    /// Whether files and folders whose names begin with a dot are served, as others are.
+    pub hidden: bool,
     /// The folder with the programs under `/cgi-bin/`; without it every such path is not found.
     pub cgi: Option<PathBuf>,
     /// Its certificate and key, if it speaks TLS (https); it then speaks nothing else.
@@ -34,6 +36,7 @@ impl Default for Config {
             port: 0,
             threads: 1,
             docroot: None,
+            hidden: false,
             cgi: None,
             tls: None,
             limits: Limits::default(),

@@ -25,7 +25,7 @@ pub trait App: Sized {
     type Form;
 
     /// What is kept of a request while another thread works for it.
-    type Waiting: Copy;
+    type Waiting;
 
     /// What another thread reports about it.
     type Outcome;
@@ -58,6 +58,9 @@ pub trait App: Sized {
         outcome: Self::Outcome,
         turn: &mut Turn<Self>,
     ) -> Progress<Self>;
+
+    /// The client of a request that waits has sent its last byte, or has gone.
+    fn client_ended(_waiting: &Self::Waiting) {}
 
     /// Releases what a turn holds, and publishes the counters.
     fn end_turn(&mut self, counters: &mut Self::Counters);

@@ -228,9 +228,19 @@ impl<A: App> Service for HttpService<A> {
     }
 
     fn resume(&mut self, session: &mut Session<A>, outcome: A::Outcome) -> Step {
-        let Stage::Waiting { options, waiting, is_last } = session.stage else { return Step::Next };
+        let stage = std::mem::replace(&mut session.stage, Stage::Head);
+        let Stage::Waiting { options, waiting, is_last } = stage else {
+            session.stage = stage;
+            return Step::Next;
+        };
         let progress = A::finish(options, waiting, outcome, &mut self.turn);
         session.advance(progress, is_last)
+    }
+
+    fn client_ended(session: &mut Session<A>) {
+        if let Stage::Waiting { waiting, .. } = &session.stage {
+            A::client_ended(waiting);
+        }
     }
 
     fn close(session: &mut Session<A>) {

@@ -156,6 +156,13 @@ impl<S: Service> Connection<S> {
     pub(crate) fn reported(&mut self, readable: bool, ending: bool) {
         self.readable |= readable;
         self.ending |= ending;
+        self.tell_of_the_end();
+    }
+
+    fn tell_of_the_end(&mut self) {
+        if self.ending && matches!(self.stage, Stage::Waiting) {
+            S::client_ended(&mut self.session);
+        }
     }
 
     /// Whether the next bytes can be read and answered at once: nothing is in the way.
@@ -377,7 +384,10 @@ impl<S: Service> Connection<S> {
             }
             Step::Next | Step::More => {}
             Step::Later => self.long = true,
-            Step::Wait => self.stage = Stage::Waiting,
+            Step::Wait => {
+                self.stage = Stage::Waiting;
+                self.tell_of_the_end();
+            }
             Step::Upgrade => {
                 let acceptor = turn.service.upgrade().cloned().map(Box::new);
                 self.stage = acceptor.map_or(Stage::Closing, Stage::Upgrading);

@@ -153,6 +153,9 @@ pub trait Service {
     /// Answers the request that waited for this outcome.
     fn resume(&mut self, session: &mut Self::Session, outcome: Self::Outcome) -> Step;
 
+    /// The client has sent its last byte, or has gone, while its request waits for another thread.
+    fn client_ended(_session: &mut Self::Session) {}
+
     /// No further message of this session will be looked at: drops what was under way.
     fn close(_session: &mut Self::Session) {}
 

@@ -1,6 +1,6 @@
 //! How large one entry may become, and one change of it.
 
-use wire::ldap::{Attributes, ResultCode};
+use wire::ldap::{Attributes, Change, ResultCode};
 
 use super::Refusal;
 use crate::limits::Limits;
@@ -16,6 +16,8 @@ pub struct Bounds {
     pub entry_bytes: usize,
     /// Changes of one modify.
     pub changes: usize,
+    /// Values that they bring.
+    pub changed_values: usize,
     /// Bytes of an entry that a filter looks at.
     pub filter_work: usize,
     /// Bytes that a rename rewrites.
@@ -35,6 +37,7 @@ impl From<&Limits> for Bounds {
             values: limits.values_per_entry,
             entry_bytes: limits.entry_bytes,
             changes: limits.changes_per_modify,
+            changed_values: limits.values_per_modify,
             filter_work: limits.filter_work,
             rename_bytes: limits.rename_bytes,
         }
@@ -87,9 +90,14 @@ impl Bounds {
         Err(Refusal::new(ResultCode::ADMIN_LIMIT_EXCEEDED, diagnostic))
     }
 
-    /// Refuses a modify of too many changes.
-    pub(super) fn check_changes(&self, changes: usize) -> Result<(), Refusal> {
-        if changes > self.changes { Err(too_many("changes", changes, self.changes)) } else { Ok(()) }
+    /// Refuses a modify of too many changes, or of too many values in them.
+    pub(super) fn check_changes(&self, changes: &[Change<'_>]) -> Result<(), Refusal> {
+        if changes.len() > self.changes {
+            return Err(too_many("changes", changes.len(), self.changes));
+        }
+        let values = changes.iter().map(|change| change.attribute.values.iter().count()).sum();
+        let most = self.changed_values;
+        if values > most { Err(too_many("values in the changes", values, most)) } else { Ok(()) }
     }
 }
 

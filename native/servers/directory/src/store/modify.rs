@@ -22,7 +22,7 @@ impl Store {
         let changes: Vec<Change<'c>> = changes.collect();
         let result = self
             .bounds
-            .check_changes(changes.len())
+            .check_changes(&changes)
             .and_then(|()| self.find_live(dn, now, &mut writer.scratch))
             .and_then(|id| self.modify_with(id.0, &changes, now, &mut writer).map(|()| id));
         self.end_write(writer, result)

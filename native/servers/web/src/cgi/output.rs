@@ -29,6 +29,8 @@ pub(crate) enum Fault {
     System(#[from] io::Error),
     #[error("too many requests wait for programs, try again later")]
     Busy,
+    #[error("the client had gone before the program's turn came")]
+    Abandoned,
 }
 
 impl Fault {
@@ -43,7 +45,7 @@ impl Fault {
             | Self::OtherLength { .. }
             | Self::NotStarted(_) => "502 Bad Gateway",
             Self::System(_) => "500 Internal Server Error",
-            Self::Busy => "503 Service Unavailable",
+            Self::Busy | Self::Abandoned => "503 Service Unavailable",
         }
     }
 }

@@ -46,6 +46,10 @@ impl Pool {
                 let mut room = vec![0; ROOM_BYTES];
                 // Seen late, the flag lets one more program start, which the closed pipe then kills.
                 while let Some(job) = next(&waiting).filter(|_| !stopping.load(Relaxed)) {
+                    if job.is_abandoned() {
+                        deliver(job.ticket, Err(Fault::Abandoned));
+                        continue;
+                    }
                     let mut written = Written::new(rules.most_bytes, Arc::clone(&budget));
                     let ran = run(&job, &rules, stopped.as_fd(), &mut room, &mut written);
                     deliver(job.ticket, ran.and_then(|()| Output::read(written)));

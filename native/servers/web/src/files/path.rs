@@ -11,14 +11,19 @@ pub(crate) enum PathError {
     Malformed,
     /// No file has such a name: a segment `.` or `..`, or one with a slash in it. 404.
     Nothing,
+    /// A segment begins with a dot, but for `.well-known` in front (RFC 8615). 404, unless asked for.
+    Hidden,
 }
 
 /// The name beneath the root that a path stands for: decoded, without slashes in front. It still has to be
 /// opened by means that do not lead out of the root, as its folders may be links.
 ///
+/// Names that begin with a dot are not for the public in most folders: `.git`, `.htpasswd`, `.env`. So they are
+/// served only where the server was started with `hidden`.
+///
 /// Clients resolve dot segments before they send (RFC 3986 section 5.2.4). Those that arrive are somebody's
 /// attempt to get out, and are not resolved here.
-pub(crate) fn beneath(path: &str) -> Result<Cow<'_, [u8]>, PathError> {
+pub(crate) fn beneath(path: &str, hidden: bool) -> Result<Cow<'_, [u8]>, PathError> {
     let name = path.strip_prefix('/').ok_or(PathError::Nothing)?.trim_start_matches('/').as_bytes();
     let name = if name.contains(&b'%') {
         let name = unescape(name.iter().copied()).ok_or(PathError::Malformed)?;
@@ -36,6 +41,10 @@ pub(crate) fn beneath(path: &str) -> Result<Cow<'_, [u8]>, PathError> {
     }
     if name.split(|&byte| byte == b'/').any(|segment| matches!(segment, b"." | b"..")) {
         return Err(PathError::Nothing);
+    }
+    let mut shown = name.split(|&byte| byte == b'/').skip(usize::from(name.starts_with(b".well-known/")));
+    if !hidden && shown.any(|segment| segment.starts_with(b".")) {
+        return Err(PathError::Hidden);
     }
     Ok(name)
 }
@@ -57,7 +66,18 @@ mod tests {
             ("/a+b", "a+b"),
             ("/folder/", "folder/"),
         ] {
-            assert_eq!(beneath(path).unwrap(), name.as_bytes(), "{path}");
+            assert_eq!(beneath(path, true).unwrap(), name.as_bytes(), "{path}");
+        }
+    }
+
+    #[test]
+    fn names_that_begin_with_a_dot_are_hidden() {
+        for path in ["/.git/config", "/a/.env", "/%2egit", "/a/.well-known/b", "/..a"] {
+            assert_eq!(beneath(path, false), Err(PathError::Hidden), "{path}");
+            assert!(beneath(path, true).is_ok(), "{path}");
+        }
+        for path in ["/a.b/c.", "/.well-known/acme", "/"] {
+            assert!(beneath(path, false).is_ok(), "{path}");
         }
     }
 
@@ -76,17 +96,17 @@ mod tests {
             "a",
             "",
         ] {
-            assert_eq!(beneath(path), Err(PathError::Nothing), "{path}");
+            assert_eq!(beneath(path, true), Err(PathError::Nothing), "{path}");
         }
         for path in ["/a%00.html", "/%", "/%4", "/%zz"] {
-            assert_eq!(beneath(path), Err(PathError::Malformed), "{path}");
+            assert_eq!(beneath(path, true), Err(PathError::Malformed), "{path}");
         }
     }
 
     proptest::proptest! {
         #[test]
         fn no_name_climbs_or_is_absolute(path in "/[a./%2efF0]{0,20}") {
-            if let Ok(name) = beneath(&path) {
+            if let Ok(name) = beneath(&path, true) {
                 proptest::prop_assert!(!name.starts_with(b"/") && !name.contains(&0));
                 proptest::prop_assert!(name.split(|&b| b == b'/').all(|part| part != b".."));
             }

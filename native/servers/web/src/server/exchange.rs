@@ -1,7 +1,10 @@
 //! Requests and their answers, without the socket.
 
 use std::rc::Rc;
-use std::sync::mpsc::{Receiver, SyncSender, TrySendError};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::mpsc::{Receiver, SyncSender};
+use std::time::Instant;
 
 use http::{App, Progress, Received, ResponseOptions, Then, is_known_method, origin_form, unescape};
 use net::ConnectionId;
@@ -53,7 +56,8 @@ impl<'t> Web<'t> {
 impl App for Web<'_> {
     type Lines<'a> = Conditions<'a>;
     type Form = Job;
-    type Waiting = ();
+    /// Whether the client has sent its last byte.
+    type Waiting = Arc<AtomicBool>;
     type Outcome = Result<Output, Fault>;
     type Outgoing = Box<Rest>;
     type Counters = Counters;
@@ -98,11 +102,15 @@ impl App for Web<'_> {
 
     fn finish(
         options: ResponseOptions,
-        (): (),
+        _: Arc<AtomicBool>,
         outcome: Result<Output, Fault>,
         turn: &mut http::Turn<Self>,
     ) -> Progress<Self> {
         finish(options, outcome, turn)
+    }
+
+    fn client_ended(ended: &Arc<AtomicBool>) {
+        ended.store(true, Relaxed);
     }
 
     #[inline]
@@ -128,9 +136,9 @@ fn file<'t>(
     options: ResponseOptions,
     turn: &mut Turn<'t>,
 ) -> Progress<Web<'t>> {
-    let name = match beneath(path) {
+    let name = match beneath(path, turn.app.shared.hidden) {
         Ok(name) => name,
-        Err(PathError::Nothing) => return turn.not_found(options),
+        Err(PathError::Nothing | PathError::Hidden) => return turn.not_found(options),
         Err(PathError::Malformed) => {
             return turn.refuse(options, "400 Bad Request", &[], "a path that cannot be decoded");
         }
@@ -391,17 +399,21 @@ fn cgi<'t>(request: &Request<'_>, path: &str, rest: &str, turn: &mut Turn<'t>) -
     };
     let script = path.get(..path.len() - rest.len() + name.len()).unwrap_or_default();
     let variables = Variables::new(&described(request, script, &path_info, turn.app.shared));
-    let job = Job { ticket: request.id, program: name.to_owned(), variables, body: Vec::new() };
+    let job = Job {
+        ticket: request.id,
+        program: name.to_owned(),
+        variables,
+        body: Vec::new(),
+        ended: Arc::default(),
+        since: Instant::now(),
+    };
     if request.has_body { request.receive(job, turn) } else { submit(job, options, turn) }
 }
 
 fn submit<'t>(job: Job, options: ResponseOptions, turn: &mut Turn<'t>) -> Progress<Web<'t>> {
-    match turn.app.jobs.as_ref().map(|jobs| jobs.try_send(job)) {
-        Some(Ok(())) => Progress::Wait(options, ()),
-        Some(Err(TrySendError::Full(_) | TrySendError::Disconnected(_))) | None => {
-            finish(options, Err(Fault::Busy), turn)
-        }
-    }
+    let ended = Arc::clone(&job.ended);
+    let sent = turn.app.jobs.as_ref().is_some_and(|jobs| jobs.try_send(job).is_ok());
+    if sent { Progress::Wait(options, ended) } else { finish(options, Err(Fault::Busy), turn) }
 }
 
 /// Answers a request whose program has ended.

@@ -70,6 +70,8 @@ struct Shared {
     tls: Option<Acceptor>,
     /// The folder of the files.
     root: Option<Arc<Root>>,
+    /// Whether names that begin with a dot are served.
+    hidden: bool,
     templates: Templates,
     /// One for each thread.
     published: Box<[Published]>,
@@ -89,6 +91,7 @@ pub fn start(config: Config) -> Result<Running, StartError> {
         host: config.host,
         tls,
         root,
+        hidden: config.hidden,
         templates: Templates::new(),
         published: (0..config.threads).map(|_| Default::default()).collect(),
         limits: config.limits,

@@ -79,6 +79,29 @@ fn a_program_inherits_three_descriptors() {
 }
 
 #[test]
+fn requests_of_clients_that_have_gone_keep_no_program_from_others() {
+    let web = Web::with(|config| config.limits.cgi_processes = 1);
+    web.program("slow", &format!("echo x >> '{}'; sleep 1.2; {TEXT}", web.outside("runs").display()));
+    web.program("quick", TEXT);
+    for _ in 0..20 {
+        web.client().send("GET /cgi-bin/slow HTTP/1.1\r\nHost: a\r\n\r\n");
+    }
+    assert_eq!(web.get("/cgi-bin/quick").status, 200);
+    let runs = fs::read_to_string(web.outside("runs")).unwrap().lines().count();
+    assert!(runs <= 3, "{runs} of 20 were run for nobody");
+}
+
+#[test]
+fn a_client_that_only_ends_its_own_half_is_answered() {
+    let web = Web::start();
+    web.program("slow", &format!("sleep 0.3; {TEXT}; printf there"));
+    let mut client = web.client();
+    client.send("GET /cgi-bin/slow HTTP/1.1\r\nHost: a\r\n\r\n");
+    client.finish_sending();
+    assert_eq!(client.answer().text(), "there");
+}
+
+#[test]
 fn a_program_reads_its_body_and_sets_status_and_lines() {
     let web = Web::with(|config| config.limits.body_bytes = 1_000_000);
     web.program("echo", &format!("{TEXT}; echo \"$CONTENT_LENGTH $CONTENT_TYPE\"; cat"));
