@@ -1,5 +1,8 @@
 """Hosts on one machine: network namespaces with addresses of their own, on a bridge.
 
+Each is some milliseconds away, as in a house: who waits for answers does so much in a second, and
+not as much as the machine's cores give.
+
 The test itself is the host `.1` of their network. Names and addresses are this process's, so that
 several can run at once, and all of it goes away with the context, whatever happens in it.
 """
@@ -14,6 +17,7 @@ from dataclasses import dataclass
 from tests.faults.groups import unavailable
 from tests.support.programs import required_program
 
+_DISTANCE = ("qdisc", "add", "dev", "eth0", "root", "netem", "delay", "4ms")
 _LETTERS = iter(string.ascii_lowercase)
 
 
@@ -38,7 +42,7 @@ class Network:
 @contextlib.contextmanager
 def network(size: int) -> Iterator[Network]:
     """Make a network of so many hosts."""
-    ip = str(required_program("ip"))
+    ip, tc = (str(required_program(name)) for name in ("ip", "tc"))
     # The kernel takes a namespace and its devices away some time after it is told to.
     me = f"{os.getpid()}{next(_LETTERS)}"
     bridge, subnet = f"sbb{me}", f"10.94.{os.getpid() % 250}"
@@ -59,6 +63,7 @@ def network(size: int) -> Iterator[Network]:
             _do(ip, "-n", name, "addr", "add", f"{address}/24", "dev", "eth0")
             for each in ("eth0", "lo"):
                 _do(ip, "-n", name, "link", "set", each, "up")
+            _do(ip, "netns", "exec", name, tc, *_DISTANCE)
             hosts.append(Host(name, address, (ip, "netns", "exec", name)))
         yield Network(f"{subnet}.1", hosts)
 

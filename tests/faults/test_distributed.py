@@ -4,7 +4,7 @@ from pathlib import Path
 
 from sitebench.system.network import free_port
 from tests.distributed.masters import worker
-from tests.faults.served import LANES, Served
+from tests.faults.served import LANES, RATE, Served
 from tests.support.aftermath import Ground
 from tests.support.killing import killed
 from tests.support.programs import required_program
@@ -16,7 +16,7 @@ def test_a_killed_master_costs_its_point_and_neither_run_file_nor_worker(
 ) -> None:
     where = f"127.0.0.1:{free_port()}"
     (tmp_path / "worker").mkdir()
-    load = (*directory.run(), "--workers", "1", "--bind", where, "--warmup", "0s")
+    load = (*directory.run(), *RATE, "--workers", "1", "--bind", where, "--warmup", "0s")
     with worker(tmp_path / "worker", where, None) as one:
         out = ("--measure", "60s", "--out", str(ground.run))
         with ground.started(*load, *out) as process:
