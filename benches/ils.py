@@ -30,12 +30,12 @@ from ils_bench.targets.opening import open_target
 from ils_bench.targets.openldap import fill, find, write_config
 from ils_bench.targets.people import spec_of
 from ils_bench.targets.target import OpenDirectory
-from seeders.ldif import write_ldif
-from seeders.people import Spec, generate
 from sitebench.calibrate import floor
 from sitebench.calibrate.floor import Exchange
 from sitebench.errors import ProgramMissing
 from sitebench.runs.point import PointResult
+from sitebench.seeders.ldif import write_ldif
+from sitebench.seeders.people import Spec, generate
 from sitebench.system.machine import usable_cores
 
 LOOKUP = Exchange(104, 1_283)

@@ -26,10 +26,10 @@ from ils_bench.targets.address import DirectoryAddress, parse_address
 from ils_bench.targets.ldap_directory import LdapDirectory
 from ils_bench.targets.openldap import open_openldap
 from ils_bench.targets.probe import connected, exists
-from seeders.ldif import pieces, write_ldif
-from seeders.people import Spec, contents_meanwhile, generate
 from sitebench._engine import seed_directory
 from sitebench.errors import ProgramMissing
+from sitebench.seeders.ldif import pieces, write_ldif
+from sitebench.seeders.people import Spec, contents_meanwhile, generate
 
 LDIF_PEOPLE = 1_000_000
 AWAY_S = 0.001

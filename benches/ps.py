@@ -20,13 +20,13 @@ from ps_bench.options import PsOptions
 from ps_bench.points import POINTS
 from ps_bench.scenarios import PAGE, PAGE_BYTES, PAPER, UPDATE
 from ps_bench.targets.opening import open_target, spec_of
-from seeders.upd import build, cached, visitors
 from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.errors import ProgramMissing
 from sitebench.http.address import SiteAddress
 from sitebench.http.engine_config import engine_config
 from sitebench.http.scenario import Expect, Operation, Request, Scenario
 from sitebench.http.site import OpenSite
+from sitebench.seeders.upd import build, cached, visitors
 from sitebench.system.native_errors import translated
 
 THOUSAND, TEN_THOUSAND, MILLION = 1_000, 10_000, 1_000_000

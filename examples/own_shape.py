@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from locustfiles.ils import LookupUser
+from ils_bench.locustfile import LookupUser
 from sitebench.locust.shapes import shapes
 
 __all__ = ["LookupUser", "OfficeHours"]

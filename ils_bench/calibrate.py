@@ -162,9 +162,9 @@ def running_engine(
     from ils_bench.engine_config import engine_config
     from ils_bench.seeding.journal import FIRST_ADDED
     from ils_bench.targets.people import spec_of
-    from seeders.people import generate
     from sitebench._engine import Engine
     from sitebench.counts.worker_slot import WorkerSlot
+    from sitebench.seeders.people import generate
     from sitebench.system.native_errors import translated
 
     config = engine_config(

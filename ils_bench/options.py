@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from ils_bench.suite import SUITE
-from seeders import DEFAULT_BASE
 from sitebench import units
 from sitebench.errors import UnknownValue
 from sitebench.locust.web_ui.options import SessionOptions
 from sitebench.measure.options import PointOptions
 from sitebench.options import option
+from sitebench.seeders import DEFAULT_BASE
 from sitebench.suite_base.options import (
     EndpointOptions,
     EntriesOption,

@@ -70,7 +70,7 @@ class IlsPoints(SuitePoints[Program, OpenDirectory]):
         return options, target
 
     def population(self, options: Any, size: int) -> Mapping[str, Any]:
-        from seeders.people import generate
+        from sitebench.seeders.people import generate
 
         return generate(spec_of(options, size)).manifest()
 

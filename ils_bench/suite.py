@@ -18,7 +18,7 @@ SUITE = Suite(
         "ils-user": "SessionUser",
         "register": "RegisterUser",
     },
-    locustfile="locustfiles.ils",
+    locustfile="ils_bench.locustfile",
     demo=Demo(
         command=("sweep", "--entries", "1k,10k,100k"),
         points=9,

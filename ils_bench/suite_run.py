@@ -21,13 +21,13 @@ from ils_bench.targets.live import seed
 from ils_bench.targets.monitor import DirectoryMonitor
 from ils_bench.targets.people import spec_of
 from ils_bench.targets.target import OpenDirectory
-from seeders.people import generate
 from sitebench._engine import Engine, Population
 from sitebench.locust.prepared import Prepared
 from sitebench.locust.preparing import Preparing, run_in_thread
 from sitebench.locust.recorder import Observed, Recording
 from sitebench.runs.point import PointSpec
 from sitebench.runs.windows import Windows
+from sitebench.seeders.people import generate
 from sitebench.suite_base.suite_run import BaseSuiteRun, LoadJob
 from sitebench.verdict.warning import PointWarning
 

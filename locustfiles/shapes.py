@@ -4,18 +4,4 @@ locust -f locustfiles/ils.py,locustfiles/shapes.py                web UI: they a
 locust -f locustfiles/ils.py,locustfiles/shapes.py --headless -u 64 -r 64 --shape Spike LookupUser
 """
 
-from __future__ import annotations
-
-from sitebench.locust.shapes import shapes
-
-
-class Steps(shapes.Steps):
-    """More users with each step, up to `-u`."""
-
-
-class Spike(shapes.Spike):
-    """All users of `-u` for a moment."""
-
-
-class Knee(shapes.Knee):
-    """Twice as many users with each step, until the rate rises no more."""
+from sitebench.locust.shapes.locustfile import *  # noqa: F403

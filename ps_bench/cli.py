@@ -74,9 +74,9 @@ def seed(options: SeedOptions, file: Path) -> None:
 
     sitebench ps seed people.sqlite --entries 1m
     """
-    from seeders.upd import UpdSpec, build
     from sitebench.measure.command import say
     from sitebench.measure.progress import bar
+    from sitebench.seeders.upd import UpdSpec, build
     from sitebench.system.files import refuse_existing
 
     refuse_existing(file)

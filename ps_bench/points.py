@@ -12,12 +12,12 @@ from ps_bench.scenarios import SCENARIOS
 from ps_bench.suite import SUITE
 from ps_bench.targets.opening import OWN_TARGETS, assure_pages, open_target
 from ps_bench.targets.personalized_site import PersonalizedSite
-from seeders.pools import cache_folder
-from seeders.upd import UpdSpec, visitors
 from sitebench.http.address import parse_address
 from sitebench.http.scenario import Scenario
 from sitebench.http.scenario_file import read, variables
 from sitebench.http.site import OpenSite, assure_own, open_live
+from sitebench.seeders.pools import cache_folder
+from sitebench.seeders.upd import UpdSpec, visitors
 from sitebench.suite_base.points import OwnUser, Progress, SuitePoints
 from sitebench.targets.in_process import known
 

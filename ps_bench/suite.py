@@ -17,7 +17,7 @@ SUITE = Suite(
         "update": "UpdateUser",
         "image": "ImageUser",
     },
-    locustfile="locustfiles.ps",
+    locustfile="ps_bench.locustfile",
     demo=Demo(
         command=("sweep", "--entries", "1k,10k,100k"),
         points=3,

@@ -9,7 +9,6 @@ from ps_bench.options import LocustOptions
 from ps_bench.paper.figures import figures
 from ps_bench.points import POINTS
 from ps_bench.targets.opening import database_of, spec_of
-from seeders.upd import visitors
 from sitebench._engine import Engine
 from sitebench.http.address import parse_address
 from sitebench.http.engine_config import engine_config
@@ -18,6 +17,7 @@ from sitebench.http.site import OpenSite
 from sitebench.locust.prepared import Prepared
 from sitebench.locust.preparing import Preparing
 from sitebench.locust.recorder import Observed
+from sitebench.seeders.upd import visitors
 from sitebench.suite_base.suite_run import BaseSuiteRun, LoadJob
 
 if TYPE_CHECKING:

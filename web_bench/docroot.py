@@ -11,8 +11,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from seeders.pools import cache_folder
 from sitebench.errors import BadInput
+from sitebench.seeders.pools import cache_folder
 from web_bench.options import FileSetOptions
 from web_bench.seed import seed
 from web_bench.workload import Workload

@@ -8,10 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from seeders.pools import cache_folder
 from sitebench.errors import BadInput
 from sitebench.http.address import parse_address
 from sitebench.measure.sweep import Stage
+from sitebench.seeders.pools import cache_folder
 from sitebench.suite_base.points import OwnUser, Progress, SuitePoints
 from sitebench.targets.in_process import known
 from web_bench.docroot import with_options

@@ -30,7 +30,7 @@ SUITE = Suite(
         "cgi-html": "CgiHtmlUser",
         "workload": "WorkloadUser",
     },
-    locustfile="locustfiles.web",
+    locustfile="web_bench.locustfile",
     # Files, a program within the web server, and a process for each request.
     demo=Demo(
         command=("sweep", "spice-static", "spice-inprocess", "spice-cgi", "--clients", "1,4,16"),

@@ -8,7 +8,7 @@ from typing import Any
 
 from flask import Flask, Response, abort, g, render_template_string, request
 
-from seeders.upd import UpdSpec, visitors
+from sitebench.seeders.upd import UpdSpec, visitors
 
 PAGE = """\
 <!doctype html><html><head><title>{{ given }}</title></head>

@@ -16,9 +16,9 @@ from collections.abc import Callable
 from ils_bench.seeding import journal
 from ils_bench.seeding.journal import Reservation
 from ils_bench.targets.target import OpenDirectory
-from seeders.people import generate
 from sitebench._engine import Population, first_person, remove_people
 from sitebench.errors import SitebenchError
+from sitebench.seeders.people import generate
 from sitebench.system.native_errors import translated
 
 CHUNK = 10_000

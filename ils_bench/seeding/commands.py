@@ -25,8 +25,6 @@ from ils_bench.targets.opening import OWN_TARGETS
 from ils_bench.targets.people import spec_of
 from ils_bench.targets.probe import WrongBase, connected, exists, probe
 from ils_bench.targets.target import OpenDirectory
-from seeders.ldif import pieces, write_ldif
-from seeders.people import Spec, contents_meanwhile, generate
 from sitebench._engine import Contents, LdifCount, Population, read_people
 from sitebench.errors import (
     EXIT_FAILED,
@@ -38,6 +36,8 @@ from sitebench.errors import (
 )
 from sitebench.measure.command import say
 from sitebench.measure.progress import bar
+from sitebench.seeders.ldif import pieces, write_ldif
+from sitebench.seeders.people import Spec, contents_meanwhile, generate
 from sitebench.system import secret
 from sitebench.system.files import refuse_existing
 from sitebench.system.native_errors import translated

@@ -25,10 +25,10 @@ from typing import IO
 import psutil
 
 from ils_bench.targets.openldap import DATA, cannot_load, find, write_config
-from seeders.ldif import pieces
-from seeders.people import People, Spec, generate
 from sitebench._engine import Contents, LdifCount
 from sitebench.errors import BadInput
+from sitebench.seeders.ldif import pieces
+from sitebench.seeders.people import People, Spec, generate
 from sitebench.system.native_errors import translated
 from sitebench.system.programs import last_line
 

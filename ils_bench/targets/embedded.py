@@ -7,8 +7,8 @@ import json
 from typing import Any
 
 from ils_bench.targets.people import read_spec
-from seeders.people import generate
 from sitebench._engine import Directory
+from sitebench.seeders.people import generate
 from sitebench.system.child import Service, serve
 from sitebench.system.native_errors import translated
 from sitebench.targets.embedded import service

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ils_bench.suite import SUITE
-from seeders.people import Profile, Spec, generate
 from sitebench._engine import Directory, Population
 from sitebench.errors import BadInput
+from sitebench.seeders.people import Profile, Spec, generate
 from sitebench.suite_base.options import DEFAULT_LOCALES
 from sitebench.system import secret
 from sitebench.targets.in_process import InProcess, certificate, keywords

@@ -13,9 +13,9 @@ from ils_bench.seeding import clean, journal
 from ils_bench.targets.address import parse_address
 from ils_bench.targets.identity import identity_of
 from ils_bench.targets.target import OpenDirectory
-from seeders.people import Spec, generate
 from sitebench._engine import Population, count_people, seed_directory
 from sitebench.errors import BadInput, SitebenchError
+from sitebench.seeders.people import Spec, generate
 from sitebench.system.native_errors import translated
 from sitebench.targets import ownership
 from sitebench.targets.tls import Trust

@@ -12,8 +12,8 @@ from ils_bench.targets.live import Progress, has_last, open_live, seed
 from ils_bench.targets.openldap import open_openldap
 from ils_bench.targets.people import spec_of, suffix_of
 from ils_bench.targets.target import OpenDirectory
-from seeders.people import Spec
 from sitebench.errors import BadInput
+from sitebench.seeders.people import Spec
 from sitebench.targets.embedded import open_child
 from sitebench.targets.limits import Limits, refuse_limits
 from sitebench.targets.tls import SYSTEM, Trust

@@ -22,9 +22,9 @@ from ils_bench import schema
 from ils_bench.targets.address import START_TLS, DirectoryAddress, parse_address
 from ils_bench.targets.people import read_spec, suffix_of
 from ils_bench.targets.target import OpenDirectory
-from seeders.ldif import write_ldif
-from seeders.people import Spec, generate
 from sitebench.errors import BadInput, MeasurementFailed, PortInUse, ProgramMissing
+from sitebench.seeders.ldif import write_ldif
+from sitebench.seeders.people import Spec, generate
 from sitebench.system.child import Child, Service, lives, serve
 from sitebench.system.machine import usable_cores
 from sitebench.system.network import free_port

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from ils_bench.options import LoadTestOptions, SeedOptions
-from seeders.people import Profile, Spec
+from sitebench.seeders.people import Profile, Spec
 
 _PART = re.compile(r'(?:\\.|"(?:\\.|[^"\\])*"|[^\\",;])+', re.DOTALL)
 """A part of a name: an escaped character or a quoted text is not its end (RFC 4514, RFC 2253)."""

@@ -8,11 +8,11 @@ from typing import Any
 
 from ps_bench.options import PsOptions
 from ps_bench.scenarios import SCENARIOS
-from seeders.upd import Progress, Upd, UpdSpec, cached, inspect
 from sitebench.errors import BadInput
 from sitebench.http.address import SiteAddress
 from sitebench.http.scenario import Scenario
 from sitebench.http.site import OpenSite, open_live
+from sitebench.seeders.upd import Progress, Upd, UpdSpec, cached, inspect
 from sitebench.targets.embedded import open_child
 from sitebench.targets.limits import refuse_limits
 from sitebench.targets.tls import Trust

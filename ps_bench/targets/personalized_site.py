@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from ps_bench.suite import SUITE
-from seeders.upd import Progress, UpdSpec, cached, copied
 from sitebench._engine import Site
+from sitebench.seeders.upd import Progress, UpdSpec, cached, copied
 from sitebench.suite_base.options import DEFAULT_LOCALES
 from sitebench.system.scratch import scratch
 from sitebench.targets.in_process import InProcess, certificate, keywords

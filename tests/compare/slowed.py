@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Any
 
 from ils_bench.targets.openldap import fill, find, write_config
-from seeders.ldif import write_ldif
-from seeders.people import Spec, generate
+from sitebench.seeders.ldif import write_ldif
+from sitebench.seeders.people import Spec, generate
 from sitebench.system.network import free_port
 from tests.support.cli import SITEBENCH
 from tests.support.programs import required_program

@@ -13,8 +13,8 @@ from ils_bench.sequences import Bind, Connect, Lookup, Repeat, Sequence, Unbind
 from ils_bench.targets.opening import open_embedded
 from ils_bench.targets.openldap import open_openldap
 from ils_bench.targets.target import OpenDirectory
-from seeders.people import People, Spec, generate
 from sitebench import _engine
+from sitebench.seeders.people import People, Spec, generate
 from tests.conformance.ldap3_client import Clients
 from tests.conformance.random_operations import escaped
 from tests.conformance.running import KINDS

@@ -122,7 +122,7 @@ def test_require_bind_tells_strangers_nothing(tmp_path: Path) -> None:
 
 
 def test_the_population_is_the_one_other_programs_make(tmp_path: Path) -> None:
-    from seeders.people import Spec, generate
+    from sitebench.seeders.people import Spec, generate
 
     population: Population = generate(Spec(100)).population
     with running_embedded(tmp_path, "--entries", "100", anonymous_writes=True) as served:

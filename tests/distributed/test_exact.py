@@ -16,11 +16,11 @@ from pathlib import Path
 
 import pytest
 
-from seeders.people import Spec, generate
-from seeders.upd import UpdSpec, build
 from sitebench._engine import Directory, Site
 from sitebench.counts.source import SEQUENCE
 from sitebench.runs.runfile import RunFile
+from sitebench.seeders.people import Spec, generate
+from sitebench.seeders.upd import UpdSpec, build
 from sitebench.system.network import free_port
 from sitebench.targets.ownership import FLAG
 from tests.distributed.masters import PORT, Master, Worker, master, waited_for, worker

@@ -1,6 +1,6 @@
 """The site suite's locustfile, with a witness."""
 
-from locustfiles.ps import ScenarioUser
+from ps_bench.locustfile import ScenarioUser
 from ps_bench.suite_run import PsRun
 from tests.distributed.witness import witnessed
 

@@ -9,7 +9,7 @@ import pytest
 from ils_bench.targets.ldap_directory import LdapDirectory
 from ils_bench.targets.openldap import open_openldap
 from ps_bench.targets.personalized_site import PersonalizedSite
-from seeders.people import Spec
+from sitebench.seeders.people import Spec
 from tests.faults.served import LOCALES, PEOPLE, Served
 from tests.support.aftermath import Ground
 

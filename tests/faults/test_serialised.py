@@ -10,8 +10,8 @@ import pytest
 from ils_bench import schema
 from ils_bench.targets.address import DirectoryAddress
 from ils_bench.targets.openldap import fill, find, write_config
-from seeders.ldif import write_ldif
-from seeders.people import Spec, generate
+from sitebench.seeders.ldif import write_ldif
+from sitebench.seeders.people import Spec, generate
 from sitebench.system.network import free_port
 from tests.conformance.slapd import DEBIAN_MODULES, DEBIAN_SCHEMAS
 from tests.faults.holding import put_ahead

@@ -7,7 +7,7 @@ import pytest
 
 from ils_bench.targets.openldap import open_openldap
 from ils_bench.targets.target import OpenDirectory
-from seeders.people import Spec
+from sitebench.seeders.people import Spec
 
 LOCALES = ("en_US", "de_DE", "ja_JP")
 PEOPLE = 300

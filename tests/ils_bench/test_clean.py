@@ -10,9 +10,9 @@ import pytest
 from ils_bench.seeding import clean, journal
 from ils_bench.targets.address import parse_address
 from ils_bench.targets.target import OpenDirectory
-from seeders.people import Spec, generate
 from sitebench import LdapDirectory
 from sitebench._engine import Directory, first_person, seed_directory
+from sitebench.seeders.people import Spec, generate
 from tests.support.cli import in_process
 
 ADMIN = "cn=admin"

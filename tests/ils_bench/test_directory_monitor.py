@@ -11,8 +11,8 @@ from ils_bench.targets.identity import Identity
 from ils_bench.targets.monitor import DirectoryMonitor
 from ils_bench.targets.openldap import open_openldap
 from ils_bench.targets.target import OpenDirectory
-from seeders.people import Spec
 from sitebench.monitor import Monitor, use_between
+from sitebench.seeders.people import Spec
 from tests.conformance.served import Served
 from tests.conformance.slapd import running_slapd
 from tests.support.cli import in_process

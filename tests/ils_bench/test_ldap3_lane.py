@@ -5,7 +5,7 @@ import pytest
 from ils_bench.targets.ldap_directory import LdapDirectory
 from ils_bench.targets.probe import connected
 from ils_bench.targets.target import OpenDirectory
-from seeders.people import Spec, generate
+from sitebench.seeders.people import Spec, generate
 from tests.support.cli import in_process
 
 SHORT = ("--client", "ldap3", "--users", "4", "--warmup", "200ms", "--measure", "1s", "--json")

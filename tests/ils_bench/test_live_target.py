@@ -19,10 +19,10 @@ from ils_bench.seeding import clean, journal
 from ils_bench.seeding.clean import CHUNK
 from ils_bench.targets.address import parse_address
 from ils_bench.targets.target import OpenDirectory
-from seeders.people import Spec, generate
 from sitebench._engine import Directory, seed_directory
 from sitebench.measure import point_process
 from sitebench.runs.store import RunStore
+from sitebench.seeders.people import Spec, generate
 from tests.support.cli import SITEBENCH, Ran, in_process, sitebench
 from tests.support.killing import killed
 from tests.support.relay import relayed

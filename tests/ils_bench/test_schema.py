@@ -12,7 +12,7 @@ from ldap3 import SchemaInfo
 from ils_bench import schema
 from ils_bench.targets.address import DirectoryAddress
 from ils_bench.targets.openldap import fill, find, write_config
-from seeders.people import Spec, generate
+from sitebench.seeders.people import Spec, generate
 from sitebench.system.network import free_port
 from tests.ils_bench.conftest import LOCALES
 from tests.support.cli import in_process

@@ -9,10 +9,10 @@ import pytest
 
 from ils_bench.seeding import slapd_folder
 from ils_bench.targets.openldap import find
-from seeders import DEFAULT_BASE
-from seeders.people import Spec, generate
 from sitebench._engine import seed_directory
 from sitebench.errors import EXIT_FAILED
+from sitebench.seeders import DEFAULT_BASE
+from sitebench.seeders.people import Spec, generate
 from sitebench.units import parse_size
 from tests.ils_bench.conftest import LOCALES
 from tests.support.cli import SITEBENCH, in_process

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from seeders.people import Spec, generate
 from sitebench._engine import Directory
+from sitebench.seeders.people import Spec, generate
 from sitebench.system.network import free_port
 from tests.support.waiting import eventually, left_s
 

@@ -91,7 +91,7 @@ def test_reset_stats_forgets_what_was_before_all_users_ran(
 
 TAGGED = """
 from locust import tag
-from locustfiles import ils
+from ils_bench import locustfile as ils
 
 @tag("read")
 class Looking(ils.LookupUser): ...

@@ -82,7 +82,7 @@ def test_users_come_and_go(tmp_path: Path, counting: Counting) -> None:
     shaped = tmp_path / "shaped.py"
     shaped.write_text(
         "from locust import LoadTestShape\n"
-        "from locustfiles.ils import LookupUser\n"
+        "from ils_bench.locustfile import LookupUser\n"
         "class Steps(LoadTestShape):\n"
         "    def tick(self):\n"
         "        t = self.get_run_time()\n"

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from seeders.upd import UpdSpec, build
 from sitebench._engine import Site
+from sitebench.seeders.upd import UpdSpec, build
 from tests.locustfiles.conftest import LOCALES, PEOPLE, processes
 from tests.support.other_site import other_site
 from tests.support.screen import Screen, requests, screen_of

@@ -100,8 +100,8 @@ def test_the_page_shows_it_and_tells_of_every_option_of_a_shape() -> None:
 
 
 BOTH = """
-from locustfiles.ils import AddUser, ConnectUser, LookupUser
-from locustfiles.shapes import Spike, Steps
+from ils_bench.locustfile import AddUser, ConnectUser, LookupUser
+from sitebench.locust.shapes.locustfile import Spike, Steps
 """
 
 

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from seeders.upd import UpdSpec, visitors
 from sitebench.http.site import OpenSite
+from sitebench.seeders.upd import UpdSpec, visitors
 from tests.ps_bench.conftest import LOCALES, PEOPLE
 from tests.support.browser import Browser, browsing
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from seeders.people import People, Profile, Spec, generate
+from sitebench.seeders.people import People, Profile, Spec, generate
 
 
 @pytest.fixture(scope="session")

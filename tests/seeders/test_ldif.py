@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from seeders.ldif import complete_or_resumable, pieces, write_ldif
-from seeders.people import People, Spec, generate
 from sitebench.errors import BadInput
+from sitebench.seeders.ldif import complete_or_resumable, pieces, write_ldif
+from sitebench.seeders.people import People, Spec, generate
 from tests.conformance.ldif_output import Entry, parse_entries
 from tests.support.programs import required_program
 

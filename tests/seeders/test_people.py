@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from seeders.people import People, Spec, generate
 from sitebench._engine import Population
 from sitebench.errors import BadInput
+from sitebench.seeders.people import People, Spec, generate
 from sitebench.suite_base.options import DEFAULT_LOCALES
 
 

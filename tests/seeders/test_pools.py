@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from seeders.pools import FIELDS, harvest, pools
 from sitebench.errors import BadInput
+from sitebench.seeders.pools import FIELDS, harvest, pools
 from sitebench.suite_base.options import DEFAULT_LOCALES
 
 # Two scripts, and the provider with the fewest names.
@@ -42,7 +42,7 @@ def test_two_harvests_are_the_same_to_the_byte() -> None:
 
 @pytest.mark.parametrize("hash_seed", ["0", "4711"])
 def test_another_process_harvests_the_same(hash_seed: str) -> None:
-    program = f"from seeders.pools import harvest; print(harvest({FEW}), end='')"
+    program = f"from sitebench.seeders.pools import harvest; print(harvest({FEW}), end='')"
     environment = os.environ | {"PYTHONHASHSEED": hash_seed, "PYTHONUTF8": "1"}
     root = Path(__file__).parents[2]
     other = subprocess.run(
@@ -65,7 +65,9 @@ def test_the_digest_is_that_of_the_file(tmp_path: Path) -> None:
 
 def test_a_second_call_harvests_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = pools(FEW, cache=tmp_path)
-    monkeypatch.setattr("seeders.pools.harvest", lambda locales: pytest.fail("harvested again"))
+    monkeypatch.setattr(
+        "sitebench.seeders.pools.harvest", lambda locales: pytest.fail("harvested again")
+    )
     assert pools(FEW, cache=tmp_path) == first
     assert list(tmp_path.iterdir()) == [first.path], "nothing but the pools is left behind"
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from seeders.upd import UpdSpec, build, cached, copied, inspect, visitors
 from sitebench.errors import BadInput
+from sitebench.seeders.upd import UpdSpec, build, cached, copied, inspect, visitors
 
 LOCALES = ("en_US", "ja_JP")
 SPEC = UpdSpec(500, 7, LOCALES)

@@ -12,7 +12,7 @@ from pathlib import Path
 import psutil
 
 from ils_bench.seeding import slapd_folder
-from seeders.people import Spec
+from sitebench.seeders.people import Spec
 from tests.distributed.network import network
 from tests.faults.links import directory, link
 from tests.support import slapd_folder as slapd

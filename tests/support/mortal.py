@@ -13,9 +13,9 @@ from pathlib import Path
 
 from ils_bench.seeding import slapd_folder
 from ils_bench.targets.openldap import DATA
-from seeders.ldif import write_ldif
-from seeders.people import Spec, generate
-from seeders.upd import UpdSpec, build
+from sitebench.seeders.ldif import write_ldif
+from sitebench.seeders.people import Spec, generate
+from sitebench.seeders.upd import UpdSpec, build
 from sitebench.system.network import free_port
 from tests.support.waiting import eventually
 

@@ -10,9 +10,9 @@ from pathlib import Path
 from ils_bench.targets.address import DirectoryAddress
 from ils_bench.targets.openldap import fill, write_config
 from ils_bench.targets.probe import probe
-from seeders.ldif import write_ldif
-from seeders.people import Spec, generate
 from sitebench.errors import SitebenchError
+from sitebench.seeders.ldif import write_ldif
+from sitebench.seeders.people import Spec, generate
 from sitebench.system.network import free_port
 from sitebench.targets.tls import ServerTls
 from tests.support.programs import required_program

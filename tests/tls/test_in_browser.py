@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from ps_bench.targets.personalized_site import PersonalizedSite
-from seeders.upd import UpdSpec, visitors
+from sitebench.seeders.upd import UpdSpec, visitors
 from sitebench.targets.tls import ServerTls
 from tests.support.browser import browsing
 from tests.tls.certificates import Certificate

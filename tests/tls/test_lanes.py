@@ -19,9 +19,9 @@ from ils_bench.targets.identity import ANONYMOUS, Identity
 from ils_bench.targets.ldap_directory import LdapDirectory
 from ils_bench.targets.live import count_seeded, seed
 from ils_bench.targets.target import OpenDirectory
-from seeders.people import Spec, generate
 from sitebench._engine import Engine
 from sitebench.counts.worker_slot import WorkerSlot
+from sitebench.seeders.people import Spec, generate
 from sitebench.system.network import free_port
 from sitebench.targets.tls import ServerTls, Trust, key_password
 from tests.tls.certificates import PASSWORD, Authority, Certificate

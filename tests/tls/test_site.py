@@ -16,7 +16,6 @@ from benches.ps import STATIC
 from ps_bench.options import PsOptions
 from ps_bench.scenarios import PAGE, PAGE_BYTES
 from ps_bench.targets.personalized_site import PersonalizedSite
-from seeders.upd import UpdSpec, visitors
 from sitebench._engine import Engine
 from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.errors import TlsFailed
@@ -24,6 +23,7 @@ from sitebench.http.address import SiteAddress, parse_address
 from sitebench.http.engine_config import engine_config
 from sitebench.http.scenario import Scenario
 from sitebench.http.site import probe
+from sitebench.seeders.upd import UpdSpec, visitors
 from sitebench.targets.tls import ServerTls, Trust
 from tests.ils_bench.test_bad_input import refused
 from tests.support.cli import in_process

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import psutil
 
-from seeders.pools import cache_folder
+from sitebench.seeders.pools import cache_folder
 from tests.support.cli import SITEBENCH, Ran, sitebench
 from tests.support.programs import required_program
 

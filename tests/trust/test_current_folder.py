@@ -11,7 +11,7 @@ import pytest
 from sitebench.system.network import free_port
 
 SITEBENCH = Path(sys.executable).with_name("sitebench")
-MODULES = ("locust", "sitebench", "ils_bench", "seeders", "psutil", "msgspec", "json", "flask")
+MODULES = ("locust", "sitebench", "ils_bench", "psutil", "msgspec", "json", "flask")
 FEW = ("--entries", "10", "--locales", "en_US")
 
 

@@ -11,10 +11,10 @@ from pathlib import Path
 from threading import Event
 from typing import Literal
 
-from seeders import DEFAULT_BASE
-from seeders.pools import PoolsFile, pools
 from sitebench._engine import Contents, Population
 from sitebench.errors import BadInput
+from sitebench.seeders import DEFAULT_BASE
+from sitebench.seeders.pools import PoolsFile, pools
 from sitebench.suite_base.options import DEFAULT_LOCALES
 from sitebench.system.native_errors import translated
 

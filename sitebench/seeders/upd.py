@@ -14,10 +14,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from seeders.people import no_people_or_seed_below_zero
-from seeders.pools import PoolsFile, cache_folder, pools
 from sitebench._engine import Visitors, build_upd, copy_upd, inspect_upd
 from sitebench.errors import BadInput, SitebenchError
+from sitebench.seeders.people import no_people_or_seed_below_zero
+from sitebench.seeders.pools import PoolsFile, cache_folder, pools
 from sitebench.suite_base.options import DEFAULT_LOCALES
 from sitebench.system.native_errors import translated
 

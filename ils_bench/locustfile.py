@@ -1,0 +1,57 @@
+"""The paper's directory workloads in Locust: one user class per sequence.
+
+A locustfile with them is one line: `from ils_bench.locustfile import *`.
+"""
+
+from __future__ import annotations
+
+from ils_bench import sequences
+from ils_bench.options import IlsOptions
+from ils_bench.sequences import Sequence
+from ils_bench.users import SequenceUser
+
+
+class LookupUser(SequenceUser):
+    """Looks 100 random people up per connection, all attributes (Table 2)."""
+
+    sequence = sequences.LOOKUP
+
+
+class ConnectUser(SequenceUser):
+    """Connects, binds anonymously, leaves (Table 2)."""
+
+    sequence = sequences.CONNECT
+
+
+class AddUser(SequenceUser):
+    """Enters 100 new people per connection (Table 2)."""
+
+    sequence = sequences.ADD
+
+
+class RetrieveUser(SequenceUser):
+    """Lists everyone who is online."""
+
+    sequence = sequences.RETRIEVE
+
+
+class SessionUser(SequenceUser):
+    """The nine steps of Table 3, thinking in between until `--session` is over."""
+
+    sequence = sequences.ils_user(1200.0)
+
+    @classmethod
+    def build(cls, options: IlsOptions) -> Sequence:
+        """Return a session as long as asked for."""
+        return sequences.ils_user(options.session)
+
+
+class RegisterUser(SequenceUser):
+    """Registers, announces an application, stays online, leaves."""
+
+    sequence = sequences.register("paper")
+
+    @classmethod
+    def build(cls, options: IlsOptions) -> Sequence:
+        """Return the words of the profile asked for."""
+        return sequences.register(options.profile)

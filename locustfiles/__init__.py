@@ -1,1 +1,0 @@
-"""What `locust -f` is pointed at; thin."""
