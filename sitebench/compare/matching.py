@@ -154,7 +154,8 @@ def check_facts(a: Mapping[str, Any], b: Mapping[str, Any], varying: Collection[
                 raise BadInput(
                     f"the runs measured different people: {name} {_short(found[0])} / "
                     f"{_short(found[1])}",
-                    "their names come from different versions of Faker: measure both with one",
+                    "their names come from different versions of sitebench, or of Faker where "
+                    "--locales is given: measure both with one",
                 )
     if "scenario" not in varying and a.get("scenario") != b.get("scenario"):
         raise BadInput(

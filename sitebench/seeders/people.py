@@ -63,7 +63,6 @@ class People:
             "digest": self.population.digest,
             "spec": self.spec.to_dict(),
             "pools_digest": self.pools.digest,
-            "faker": self.pools.faker_version,
         }
 
 

@@ -85,7 +85,6 @@ def test_the_manifest_identifies_the_people(people: People, cache: Path) -> None
     manifest = people.manifest()
     assert manifest["digest"] == people.population.digest
     assert manifest["pools_digest"] == people.pools.digest
-    assert manifest["faker"] == people.pools.faker_version
     assert manifest["spec"] == people.spec.to_dict()
     assert str(cache) not in str(manifest)
 

@@ -11,11 +11,14 @@ from pathlib import Path
 import pytest
 
 from sitebench.errors import BadInput
-from sitebench.seeders.pools import FIELDS, harvest, pools
+from sitebench.seeders.harvest import FIELDS, harvest
+from sitebench.seeders.pools import pools
 from sitebench.suite_base.options import DEFAULT_LOCALES
 
 # Two scripts, and the provider with the fewest names.
 FEW = ("en_US", "ja_JP")
+# One whose pools are shipped, and one that Faker draws: its Thai sentences are all too long.
+DRAWN = ("de_DE", "th_TH")
 
 
 def sections(text: str) -> dict[str, list[str]]:
@@ -42,7 +45,7 @@ def test_two_harvests_are_the_same_to_the_byte() -> None:
 
 @pytest.mark.parametrize("hash_seed", ["0", "4711"])
 def test_another_process_harvests_the_same(hash_seed: str) -> None:
-    program = f"from sitebench.seeders.pools import harvest; print(harvest({FEW}), end='')"
+    program = f"from sitebench.seeders.harvest import harvest; print(harvest({FEW}), end='')"
     environment = os.environ | {"PYTHONHASHSEED": hash_seed, "PYTHONUTF8": "1"}
     root = Path(__file__).parents[2]
     other = subprocess.run(
@@ -64,12 +67,61 @@ def test_the_digest_is_that_of_the_file(tmp_path: Path) -> None:
 
 
 def test_a_second_call_harvests_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    first = pools(FEW, cache=tmp_path)
-    monkeypatch.setattr(
-        "sitebench.seeders.pools.harvest", lambda locales: pytest.fail("harvested again")
-    )
-    assert pools(FEW, cache=tmp_path) == first
+    first = pools(DRAWN, cache=tmp_path)
+    again = "sitebench.seeders.pools._put_together"
+    monkeypatch.setattr(again, lambda locales: pytest.fail("put together again"))
+    assert pools(DRAWN, cache=tmp_path) == first
     assert list(tmp_path.iterdir()) == [first.path], "nothing but the pools is left behind"
+
+
+def release_of_faker(number: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pretend that another Faker is installed."""
+    for module in ("pools", "harvest"):
+        monkeypatch.setattr(f"sitebench.seeders.{module}.version", lambda package: number)
+
+
+@pytest.mark.parametrize("locales", [DEFAULT_LOCALES, FEW, DRAWN], ids="-".join)
+def test_a_release_of_faker_changes_nobody(
+    locales: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ours = pools(locales, cache=tmp_path / "ours")
+    release_of_faker("99.0", monkeypatch)
+    assert pools(locales, cache=tmp_path / "theirs").digest == ours.digest
+
+
+def test_what_another_faker_draws_is_another_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A cache outlives an upgrade, and Faker 99 may know other names."""
+    first = pools(DRAWN, cache=tmp_path)
+    release_of_faker("99.0", monkeypatch)
+    assert pools(DRAWN, cache=tmp_path).path != first.path
+
+
+@pytest.mark.parametrize("locales", [DEFAULT_LOCALES, FEW], ids="-".join)
+def test_names_that_are_shipped_need_no_faker(locales: tuple[str, ...], tmp_path: Path) -> None:
+    program = (
+        "import sys; sys.modules['faker'] = None\n"
+        "from pathlib import Path; from sitebench.seeders.pools import pools\n"
+        f"print(pools({locales}, cache=Path({str(tmp_path)!r})).digest)"
+    )
+    alone = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    assert alone.stdout.decode().strip() == pools(locales, cache=tmp_path).digest
+
+
+def test_a_locale_that_is_drawn_falls_back_on_what_is_shipped(
+    tmp_path: Path, harvested: dict[str, list[str]]
+) -> None:
+    drawn = sections(pools(("th_TH",), cache=tmp_path).path.read_text(encoding="utf-8"))
+    assert drawn["th_TH text"] == harvested["en_US text"]
+
+
+def test_what_is_shipped_suits(harvested: dict[str, list[str]]) -> None:
+    """The fields' rules are asked when names are drawn; those shipped were, by earlier rules."""
+    for field in FIELDS:
+        for locale in DEFAULT_LOCALES:
+            values = harvested[f"{locale} {field.name}"]
+            assert [value for value in values if not field.suits(value)] == []
 
 
 def test_other_locales_or_another_order_are_another_file(tmp_path: Path) -> None:
