@@ -124,12 +124,13 @@ bench: build system-packages ## measure the speed and memory ratios (takes minut
 	@$(BIN)/python -m benches
 
 # uv rebuilds the extension only when a file named in [tool.uv] cache-keys changed;
-# with nothing to do this takes a tenth of a second.
+# with nothing to do this takes a tenth of a second. The engine keeps its line numbers and symbols, for perf and
+# debuggers; a wheel's is linked once more, without them.
 .PHONY: build
 build: rust $(BIN)/uv ## build .venv and the native extension, if out of date
 	@ls sitebench/_engine*.so >/dev/null 2>&1 || \
 	    echo "building the engine (Rust): 2 to 4 minutes the first time"
-	@$(BIN)/uv sync --frozen --quiet
+	@MATURIN_STRIP=false $(BIN)/uv sync --frozen --quiet
 
 # Compiled in native/target, as `build` compiles; the tag follows from the C library of this machine. With TARGET,
 # zig is the C compiler and linker, which has the C libraries of other processors, and old ones.
