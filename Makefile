@@ -74,6 +74,21 @@ client-suites: build ## run the own tests of python-ldap and ldapts against the 
 	@.ci/system-packages client-suites
 	@$(BIN)/python -m tests.conformance.client_suites
 
+# The engine is the one that `build` made. Both environments are fetched from the package index.
+.PHONY: bounds
+bounds: build ## test the command line with the oldest and with the newest dependencies allowed (needs the network)
+	@rm -rf build/bounds
+	@MATURIN_STRIP=false $(BIN)/maturin build --release --locked --quiet --out build/bounds
+	@for resolution in lowest-direct highest; do \
+	    echo "tests/cli with $$resolution dependencies"; \
+	    home=build/bounds/$$resolution; \
+	    $(BIN)/uv venv --quiet --python $(BIN)/python $$home; \
+	    $(BIN)/uv pip install --quiet --python $$home --resolution $$resolution \
+	        --requirement pyproject.toml build/bounds/*.whl; \
+	    $(BIN)/uv pip install --quiet --python $$home hypothesis pytest pytest-timeout; \
+	    $$home/bin/python -m pytest --quiet -p no:cacheprovider tests/cli; \
+	done
+
 # Both tools fetch their data from the network, and fail without it.
 .PHONY: audit
 audit: build ## check the locked dependencies for known vulnerabilities (needs the network and cargo-deny)
