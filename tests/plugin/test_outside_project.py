@@ -119,3 +119,13 @@ def test_the_demo_runs_from_the_wheel_where_nothing_can_be_compiled(
     said = built(sitebench, *demo, cwd=tmp_path, PATH=path)
     assert "\nreport: demo.html\n" in said
     assert (tmp_path / "demo.html").stat().st_size > 100_000
+
+
+def test_the_source_distribution_has_all_that_a_locked_build_needs(tmp_path: Path) -> None:
+    built(MATURIN, "sdist", "--out", tmp_path)
+    (packed,) = tmp_path.glob("sitebench-*.tar.gz")
+    built("tar", "-xf", packed, "-C", tmp_path)
+    source = tmp_path / packed.name.removesuffix(".tar.gz")
+    manifest = ("--manifest-path", source / "native/Cargo.toml")
+    built("cargo", "metadata", "--locked", "--quiet", "--format-version", "1", *manifest)
+    assert (source / "native/servers/cgi/src/main.rs").exists(), "the engine compiles it itself"
