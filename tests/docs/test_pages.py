@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,8 @@ from tests.docs.shown import (
 )
 
 DOCS = sorted((ROOT / "docs").rglob("*.md"))
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS]
+PACKAGE = ROOT / "PACKAGE.md"
+PAGES = [ROOT / "README.md", PACKAGE, ROOT / "CONTRIBUTING.md", *DOCS]
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
 
 
@@ -59,6 +61,12 @@ def test_a_broken_link_would_be_noticed(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text("# One\n[a](#one) [b](#two) [c](other.md) [d](https://example.org)\n")
     assert broken(page) == ["#two", "other.md"]
+
+
+def test_what_a_package_index_shows_leads_to_no_file_of_ours() -> None:
+    described = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["readme"]
+    assert ROOT / described == PACKAGE
+    assert [link for link in LINK.findall(PACKAGE.read_text()) if "://" not in link] == []
 
 
 @pytest.mark.parametrize("page", PAGES, ids=named)
