@@ -128,6 +128,7 @@ class SweepOptions(SizesOption):
         locust=False,
         identity=False,
     )
+    operations_given: bool = option.given("operations")
     paper: bool = paper_flag(
         "The 1997 paper's sweep: 600 s per point, sizes 500, 1,000, 5,000 and 10,000."
     )

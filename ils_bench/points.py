@@ -43,13 +43,13 @@ class IlsPoints(SuitePoints[Program, OpenDirectory]):
         programs: Sequence[Program],
         progress: Progress = lambda done, total: None,
     ) -> AbstractContextManager[OpenDirectory]:
-        return open_target(options, options.entries, progress)
+        return open_target(options, options.entries, programs, progress)
 
     def address(self, options: Any, programs: Sequence[Program]) -> OpenDirectory:
         return open_live(options)
 
-    def assure_own(self, options: Any, what: str) -> None:
-        assure_own(options, what)
+    def assure_own(self, options: Any, what: str, *, named: bool) -> None:
+        assure_own(options, what, named=named)
 
     def here(
         self, server: LdapDirectory, entries: int | None, load: dict[str, Any]

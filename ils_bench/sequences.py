@@ -244,6 +244,13 @@ class Sequence:
         return any(_writes(step) for step in walk(self.steps))
 
     @property
+    def needs_people(self) -> bool:
+        """Whether it asks for people of the directory, and not only for those that it enters."""
+        chosen = {getattr(step, "person", "") for step in walk(self.steps)}
+        listed = any(isinstance(step, Retrieve) for step in walk(self.steps))
+        return listed or "random" in chosen or ("current" in chosen and not self.adding)
+
+    @property
     def adding(self) -> frozenset[str]:
         """Labels of the steps that enter people."""
         return frozenset(step.label for step in walk(self.steps) if isinstance(step, Add))

@@ -17,7 +17,7 @@ from ils_bench.seeding.journal import Reservation
 from ils_bench.sequences import Sequence as Program
 from ils_bench.targets.address import parse_address
 from ils_bench.targets.identity import identity_of
-from ils_bench.targets.live import seed
+from ils_bench.targets.live import make_ready
 from ils_bench.targets.monitor import DirectoryMonitor
 from ils_bench.targets.people import spec_of
 from ils_bench.targets.target import OpenDirectory
@@ -56,13 +56,18 @@ class IlsRun(BaseSuiteRun[Program, OpenDirectory]):
     def prepare_more(
         self, options: LocustOptions, target: OpenDirectory, processes: int, preparing: Preparing
     ) -> _More:
-        """Add the people that are missing, as `run` does, and reserve those that lanes will add."""
+        """Have the people there, as `run` does, and reserve those that lanes will add.
+
+        For the point of a sweep they are there already.
+        """
         theirs = not target.disposable and not options.disposable
-        if self.environment.web_ui is not None and theirs and not options.names:
+        if theirs and options.store is None:
             # Removed after the test, and also when it is stopped while they are being added.
             self.after.callback(run_in_thread, lambda: clean.remove_seeded(target))
-            people = spec_of(options, options.entries)
-            preparing.run_with_progress(lambda progress: seed(target, people, progress, keep=False))
+            programs = self.programs(options)
+            preparing.run_with_progress(
+                lambda progress: make_ready(target, options, options.entries, programs, progress)
+            )
         return _More(
             target.disposable or options.disposable,
             options.password_file,

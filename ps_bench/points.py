@@ -51,8 +51,8 @@ class PsPoints(SuitePoints[Scenario, OpenSite]):
         assure_pages(site, programs)
         return site
 
-    def assure_own(self, options: Any, what: str) -> None:
-        assure_own(options, what)
+    def assure_own(self, options: Any, what: str, *, named: bool) -> None:
+        assure_own(options, what, named=named)
 
     def here(
         self, server: PersonalizedSite, entries: int | None, load: dict[str, Any]

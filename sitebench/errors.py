@@ -5,7 +5,7 @@
     │   ├── UnknownValue          a size, duration, rate or choice that cannot be read
     │   ├── BadFile               an input file with an error; says on which line
     │   ├── WrongPassword         the target refuses the credentials
-    │   ├── NotYours              a write to another machine without --i-own-this-target
+    │   ├── NotYours              a write to a target that runs already, not declared one's own
     │   ├── PortInUse             another program listens on the port
     │   ├── BeyondMeasured        a load too far from any that was measured
     │   ├── ProgramMissing        a required program is not installed
@@ -95,7 +95,7 @@ class WrongPassword(BadInput):
 
 
 class NotYours(BadInput):
-    """A write to a target on another machine without --i-own-this-target."""
+    """A write to a target that runs already, without --i-own-this-target."""
 
 
 class PortInUse(BadInput):

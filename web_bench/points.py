@@ -58,7 +58,7 @@ class WebPoints(SuitePoints[Workload, OpenWeb]):
     def address(self, options: Any, programs: Sequence[Workload]) -> OpenWeb:
         return open_target(options, programs)
 
-    def assure_own(self, options: Any, what: str) -> None:
+    def assure_own(self, options: Any, what: str, *, named: bool) -> None:
         """Do nothing: no workload writes."""
 
     def here(

@@ -1,17 +1,22 @@
-"""A directory of the user's: probed, filled with the people that are missing, and left as it was.
+"""A directory of the user's: probed, and left as it was.
 
-The people of a larger size begin with those of a smaller one, so bisection finds the first that is
-missing; a directory that holds all of them is not written to.
+A test that needs people finds them there, or adds those that are missing and removes them again;
+that it does only if the user says so, by --i-own-this-target or by the name of an operation that
+adds people anyway. The people of a larger size begin with those of a smaller one, so bisection
+finds the first that is missing; a directory that holds all of them is not written to.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import shlex
+from collections.abc import Callable, Sequence
 
-from ils_bench.options import DirectoryOptions
+from ils_bench.options import DirectoryOptions, LoadTestOptions
 from ils_bench.seeding import clean, journal
+from ils_bench.sequences import Sequence as Program
 from ils_bench.targets.address import parse_address
 from ils_bench.targets.identity import identity_of
+from ils_bench.targets.people import spec_of
 from ils_bench.targets.target import OpenDirectory
 from sitebench._engine import Population, count_people, seed_directory
 from sitebench.errors import BadInput, SitebenchError
@@ -19,6 +24,7 @@ from sitebench.seeders.people import Spec, generate
 from sitebench.system.native_errors import translated
 from sitebench.targets import ownership
 from sitebench.targets.tls import Trust
+from sitebench.units import format_size
 
 Progress = Callable[[int, int], object]
 """Called with how many people are there, and how many are wanted."""
@@ -28,10 +34,10 @@ _SENT_AT_ONCE = 1_000
 """People who may have been added although the first was refused: more than are ever outstanding."""
 
 
-def assure_own(options: DirectoryOptions, what: str) -> None:
+def assure_own(options: DirectoryOptions, what: str, *, named: bool = True) -> None:
     """Raise NotYours unless `what` may write to the directory that options name."""
-    address = parse_address(options.target)
-    ownership.assure_own(address.host, address.port, owned=options.i_own_this_target, what=what)
+    address, owned = parse_address(options.target), options.i_own_this_target
+    ownership.assure_own(address.host, address.port, owned=owned, what=what, named=named)
 
 
 def open_live(options: DirectoryOptions) -> OpenDirectory:
@@ -54,7 +60,32 @@ def open_live(options: DirectoryOptions) -> OpenDirectory:
     )
 
 
-def has_last(target: OpenDirectory, names: str, people: int) -> None:
+def make_ready(
+    target: OpenDirectory,
+    options: LoadTestOptions,
+    size: int,
+    programs: Sequence[Program],
+    progress: Progress,
+) -> Callable[[], object]:
+    """Have the people there that programs need; return what removes those that were added.
+
+    Raises where they are missing and may not be added.
+    """
+    needing = [each.name for each in programs if each.needs_people]
+    adds = any(each.adding for each in programs)
+    if options.names is not None:
+        if needing:
+            _has_last(target, options.names, size)
+        return lambda: None
+    people = spec_of(options, size)
+    if (needing or adds) and target.owns(named=adds):
+        return seed(target, people, progress, keep=False)
+    if needing:
+        _has_people(target, people, ", ".join(needing))
+    return lambda: None
+
+
+def _has_last(target: OpenDirectory, names: str, people: int) -> None:
     """Refuse a test of more people than the directory has: their lookups would all fail."""
     from ils_bench.targets.probe import connected, lacks
 
@@ -66,6 +97,23 @@ def has_last(target: OpenDirectory, names: str, people: int) -> None:
                 f"{{i}} runs from 0 to --entries - 1: give --entries as many as there are, not "
                 f"{people:,}, or another --names",
             )
+
+
+def _has_people(target: OpenDirectory, people: Spec, operations: str) -> None:
+    """Refuse a test whose people the directory does not have, by the first and the last."""
+    from ils_bench.targets.probe import connected, exists
+
+    population = generate(people).population
+    with connected(target.address, target.who, target.trust, brief=True) as connection:
+        for number in (0, people.size - 1):
+            if not exists(connection, dn := population.dn(number)):
+                url = shlex.quote(f"{target.address}/{target.base}")
+                raise BadInput(
+                    f"{operations} needs people, and {target.address} has no {dn!r}",
+                    f"for your own people add --names 'uid=user.{{i}}'; for ours first run "
+                    f"`sitebench ils seed --to {url} --entries {format_size(people.size)}`; or "
+                    f"add {ownership.FLAG}, and the run adds them and removes them again",
+                )
 
 
 def count_seeded(target: OpenDirectory, population: Population) -> int:
@@ -97,7 +145,6 @@ def seed(
     present = count_seeded(target, population)
     if present >= people.size:
         return lambda: None
-    target.assure_own("adding people")
     reservation = None
     if not keep:
         reservation = journal.reserve(

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ils_bench.options import LoadTestOptions
+from ils_bench.sequences import Sequence as Program
 from ils_bench.targets.address import START_TLS, DirectoryAddress
-from ils_bench.targets.live import Progress, has_last, open_live, seed
+from ils_bench.targets.live import Progress, make_ready, open_live
 from ils_bench.targets.openldap import open_openldap
 from ils_bench.targets.people import spec_of, suffix_of
 from ils_bench.targets.target import OpenDirectory
@@ -53,9 +54,15 @@ def open_embedded(
 
 @contextlib.contextmanager
 def open_target(
-    options: Any, size: int, progress: Progress = lambda done, total: None
+    options: Any,
+    size: int,
+    programs: Sequence[Program] = (),
+    progress: Progress = lambda done, total: None,
 ) -> Iterator[OpenDirectory]:
-    """Open the target that options name, with `size` people in it; put everything back after."""
+    """Open the target that options name, ready for programs; put everything back after.
+
+    One that is started here holds `size` people; one of the user's, those that programs need.
+    """
     people = spec_of(options, size)
     if options.target in OWN_TARGETS and options.names is not None:
         raise BadInput(
@@ -71,9 +78,7 @@ def open_target(
     else:
         refuse_limits(options)
         target = open_live(options)
-        if options.names is not None:
-            has_last(target, options.names, size)
     with target, contextlib.ExitStack() as after:
-        if not target.disposable and options.names is None:
-            after.callback(seed(target, people, progress, keep=False))
+        if not target.disposable:
+            after.callback(make_ready(target, options, size, programs, progress))
         yield target

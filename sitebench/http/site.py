@@ -148,7 +148,7 @@ def open_live(options: Any) -> OpenSite:
     return OpenSite("the site", address, facts=facts, trust=trust, ca=options.tls_ca)
 
 
-def assure_own(options: Any, what: str) -> None:
+def assure_own(options: Any, what: str, *, named: bool) -> None:
     """Raise NotYours unless `what` may write to the site that options name."""
-    address = parse_address(options.target)
-    ownership.assure_own(address.host, address.port, owned=options.i_own_this_target, what=what)
+    address, owned = parse_address(options.target), options.i_own_this_target
+    ownership.assure_own(address.host, address.port, owned=owned, what=what, named=named)

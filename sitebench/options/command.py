@@ -15,6 +15,7 @@ from pkgutil import resolve_name
 from typing import Any
 
 import click
+from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
 from sitebench.options import help as own_help
@@ -147,13 +148,16 @@ def command(
     """Make a command of a function of one instance of `options`, and of `more` by their names."""
 
     def made(function: Callable[..., Any]) -> Command:
-        taken = [] if options is None else [each for each in fields_of(options) if each[1].command]
-        names = [each.name for each, _ in taken]
+        known = [] if options is None else [*fields_of(options)]
+        taken = [each for each in known if each[1].command]
+        told = {each.name: spec.given for each, spec in known if spec.given}
 
         def run(**values: Any) -> Any:
             if options is None:
                 return function(**values)
-            return function(options(**{each: values.pop(each) for each in names}), **values)
+            chosen = {each.name: values.pop(each.name) for each, _ in taken}
+            chosen |= {name: _is_given(other) for name, other in told.items()}
+            return function(options(**chosen), **values)
 
         found = Command(
             name or function.__name__,
@@ -166,6 +170,12 @@ def command(
         return found
 
     return made
+
+
+def _is_given(name: str) -> bool:
+    """Return whether the command that runs was given an option."""
+    source = click.get_current_context().get_parameter_source(name)
+    return source is ParameterSource.COMMANDLINE
 
 
 def invoke(command: click.Command, program: str, argv: Sequence[str]) -> int:

@@ -65,6 +65,7 @@ class Option:
     form: bool = True
     command: bool = True
     names: tuple[str, ...] = ()
+    given: str = ""
 
 
 class Placement(TypedDict, total=False):
@@ -107,6 +108,24 @@ def parsed(
 
 def flag(explanation: str, *, default: bool = False, **placement: Unpack[Placement]) -> bool:
     return parsed(default, explanation, metavar="", **placement)
+
+
+def given(name: str) -> bool:
+    """Make a field that is no option: whether the command was given another, named here."""
+    spec = Option(
+        "",
+        bool,
+        str,
+        "",
+        locust_default=False,
+        locust=False,
+        identity=False,
+        form=False,
+        command=False,
+        given=name,
+    )
+    made: bool = field(default=False, metadata={_KEY: spec})
+    return made
 
 
 def text(

@@ -135,9 +135,10 @@ class TestCommands:
                 options = _as_printed(options, paper)
             sizes = options.sizes or (DEFAULT_SIZES if paper is None else paper.sizes)
             names = list(getattr(options, "operations", (self.default,)))
+            named = getattr(options, "operations_given", True)
             options = points.asked(options)
             parts = [
-                Part(replace(narrowed(self._measured, options), entries=size), names)
+                Part(replace(narrowed(self._measured, options), entries=size), names, named=named)
                 for size in dict.fromkeys(sizes)
             ]
             measure_parts(points, options, parts, run_file(f"{self.suite.name}-sweep"))
@@ -228,6 +229,8 @@ class Part:
     options: Any
     operations: Sequence[str]
     clients: Sequence[int] = ()
+    named: bool = True
+    """Whether the user named the operations: they are no default."""
 
 
 def measure_parts(
@@ -252,7 +255,9 @@ def measure_parts(
         options,
         users=max(max(each.clients or (each.options.users,)) for each in parts),
         stages=lambda seeding: [
-            points.stage(each.options, each.operations, seeding, clients=each.clients)
+            points.stage(
+                each.options, each.operations, seeding, clients=each.clients, named=each.named
+            )
             for each in parts
         ],
         facts=lambda: points.facts(described.options, sizes),

@@ -36,7 +36,7 @@ class EndpointOptions(TlsOptions):
 
     target: str = target_option("embedded", "Target: embedded, or an address.")
     i_own_this_target: bool = option.flag(
-        "Permission to write to a target on another machine.",
+        "Permission to write to a target that runs already.",
         panel="Target",
         identity=False,
         form=False,

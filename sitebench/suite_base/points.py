@@ -171,8 +171,11 @@ class SuitePoints(ABC, Generic[_P, _T]):
         """Address a target of the user's; raises what is wrong with it."""
 
     @abstractmethod
-    def assure_own(self, options: Any, what: str) -> None:
-        """Raise NotYours unless `what` may write to the target that options name."""
+    def assure_own(self, options: Any, what: str, *, named: bool) -> None:
+        """Raise NotYours unless `what` may write to the target that options name.
+
+        `named`: the user named what writes; it is no default.
+        """
 
     @abstractmethod
     def here(self, server: Any, entries: int | None, load: dict[str, Any]) -> tuple[Any, _T]:
@@ -297,15 +300,19 @@ class SuitePoints(ABC, Generic[_P, _T]):
         *,
         clients: Sequence[int] = (),
         reused: bool = False,
+        named: bool = True,
     ) -> Stage:
-        """Return points that share a target: operations, each with every number of clients."""
+        """Return points that share a target: operations, each with every number of clients.
+
+        `named`: the user named the operations; they are no default.
+        """
         last = self.left_for_last
         ordered = sorted(operations, key=lambda name: last.index(name) if name in last else -1)
         programs = [self.program(options, name) for name in ordered]
 
         @contextlib.contextmanager
         def opened() -> Iterator[Endpoint]:
-            self._assure_own(options, programs)
+            self._assure_own(options, programs, named=named)
             with self.open(options, programs, progress) as target:
                 yield self.endpoint(target, options, reused=reused)
 
@@ -315,11 +322,11 @@ class SuitePoints(ABC, Generic[_P, _T]):
         title = f"making {options.target} ready {ready}"
         return Stage(title, [self.point(one, name) for name in ordered for one in each], opened)
 
-    def _assure_own(self, options: Any, programs: Sequence[_P]) -> None:
+    def _assure_own(self, options: Any, programs: Sequence[_P], *, named: bool = True) -> None:
         if options.target not in self.own_targets:
             for program in programs:
                 if program.writes:
-                    self.assure_own(options, f"the operation {program.name!r}")
+                    self.assure_own(options, f"the operation {program.name!r}", named=named)
 
     def api_stage(self, operation: str | _P, target: Any, entries: int | None, load: Any) -> Stage:
         """Return the one point that `sitebench.run` measures; `target` may be a server here."""

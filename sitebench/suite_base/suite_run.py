@@ -157,7 +157,8 @@ class BaseSuiteRun(ABC, Generic[_P, _T]):
             refuse_limits(options)
             for program in programs:
                 if program.writes:
-                    self.points.assure_own(options, f"the {self._word} {program.name!r}")
+                    what = f"the {self._word} {program.name!r}"
+                    self.points.assure_own(options, what, named=self._chosen)
             target = self.points.address(options, programs)
         self._facts = {"name": target.name, **target.facts}
         address = target.address
@@ -173,6 +174,12 @@ class BaseSuiteRun(ABC, Generic[_P, _T]):
             text=self._text(options),
             more=self.prepare_more(options, target, processes, preparing),
         )
+
+    @property
+    def _chosen(self) -> bool:
+        """Whether the user chose the classes that run, and did not just get all of a file."""
+        chosen, all_ = self.environment.user_classes, self.environment.available_user_classes
+        return len(chosen) == 1 or len(chosen) < len(all_ or chosen)
 
     def received(self, data: dict[str, Any]) -> Prepared[Any]:
         """Read the prepared test of a master, in a worker."""

@@ -76,10 +76,10 @@ class OpenTarget(Closing, Generic[_A]):
         """Return warnings about its identity."""
         return self.trust.warnings() if self.address.encrypted else ()
 
-    def assure_own(self, what: str) -> None:
-        """Raise NotYours unless `what` may write to it."""
+    def owns(self, *, named: bool) -> bool:
+        """Return whether it may be written to; `named`: by what says so in its name."""
         owned = self.owned or self.disposable
-        ownership.assure_own(self.address.host, self.address.port, owned=owned, what=what)
+        return ownership.owns(self.address.host, self.address.port, owned=owned, named=named)
 
     def check(self) -> None:
         """Raise TargetDied when it does not answer any more."""

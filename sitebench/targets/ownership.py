@@ -1,7 +1,9 @@
-"""Permission to write: a target on another machine is written to only if its user says so.
+"""Permission to write: a target that runs already is written to only if its user says so.
 
-A slip in an address must not fill a stranger's directory, nor submit a stranger's forms. Reading
-needs no permission here: access control is the target's business.
+A slip in an address must not fill a stranger's directory, nor submit a stranger's forms. On
+loopback a command that writes by its name, such as `add`, says so; a test that only reads does
+not, and what listens on loopback may be a tunnel to production. Reading needs no permission here:
+access control is the target's business.
 """
 
 from __future__ import annotations
@@ -21,17 +23,28 @@ def own_targets() -> Path:
     return Path(base) / "sitebench" / "own-targets"
 
 
-def assure_own(host: str, port: int, *, owned: bool, what: str) -> None:
-    """Raise NotYours unless `what` may write to a target; `owned` is --i-own-this-target."""
-    if owned or on_loopback(host) or _named(host, port):
+def owns(host: str, port: int, *, owned: bool, named: bool) -> bool:
+    """Return whether a target may be written to; `owned` is --i-own-this-target.
+
+    `named`: the user named what writes, which is permission enough on loopback.
+    """
+    return owned or (named and on_loopback(host)) or _listed(host, port)
+
+
+def assure_own(host: str, port: int, *, owned: bool, what: str, named: bool = True) -> None:
+    """Raise NotYours unless `what` may write to a target."""
+    if owns(host, port, owned=owned, named=named):
         return
+    where = f"{host}:{port}, which sitebench did not start, and was not asked for by its name"
+    if not on_loopback(host):
+        where = f"{host}, which is not this machine's loopback"
     raise NotYours(
-        f"{what} writes to {host}, which is not this machine's loopback",
+        f"{what} writes to {where}",
         f"if it is yours, add {FLAG}, or a line that reads {host} to {own_targets()}",
     )
 
 
-def _named(host: str, port: int) -> bool:
+def _listed(host: str, port: int) -> bool:
     try:
         lines = own_targets().read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError):

@@ -23,6 +23,7 @@ from sitebench._engine import Directory, seed_directory
 from sitebench.measure import point_process
 from sitebench.runs.store import RunStore
 from sitebench.seeders.people import Spec, generate
+from sitebench.targets.ownership import FLAG
 from tests.support.cli import SITEBENCH, Ran, in_process, sitebench
 from tests.support.killing import killed
 from tests.support.relay import relayed
@@ -50,8 +51,8 @@ class Live:
         return self.directory.stats()["entries"] - BASE_AND_SUFFIX
 
     def ils(self, *argv: str) -> Ran:
-        """Run a command of the directory suite against it."""
-        return in_process("ils", *argv, "--target", self.url, *LOCALES)
+        """Run a command of the directory suite against it, which is ours."""
+        return in_process("ils", *argv, "--target", self.url, FLAG, *LOCALES)
 
 
 @pytest.fixture
@@ -198,7 +199,7 @@ def test_a_crashed_run_is_cleaned_up_after(live: Live, own_temporary: Path) -> N
     # It could not remove its own run file any more: the next measurement does.
     (left,) = own_temporary.iterdir()
     again = ("ils", "run", "lookup", "--target", live.url, "--entries", "10", *LOCALES, *SHORT)
-    assert sitebench(*again).code == 0
+    assert sitebench(*again, FLAG).code == 0
     assert not left.exists()
 
 

@@ -11,6 +11,7 @@ import psutil
 import pytest
 
 from sitebench._engine import Directory
+from sitebench.targets.ownership import FLAG
 from tests.measure.test_window_edge import began_ns, ended
 from tests.support.cli import SITEBENCH
 from tests.support.people import small_population
@@ -29,7 +30,7 @@ def test_answers_that_wait_for_a_stopped_tester_are_known_to_have(
     with relayed(directory.port, delaying(lambda _: ANSWER_S)) as port:
         argv = ["ils", "run", "lookup", "--target", f"ldap://127.0.0.1:{port}", "--users", "16"]
         argv += ["--entries", "20", "--locales", "en_US", "--warmup", "100ms", "--measure", "3s"]
-        argv += ["--threads", "1", "--out", str(out), "--json"]
+        argv += ["--threads", "1", "--out", str(out), "--json", FLAG]
         with ended(subprocess.Popen([*SITEBENCH, *argv], stdout=-1, text=True)) as process:
             assert eventually(lambda: began_ns(out) is not None, within_s=60)
             tester = psutil.Process(process.pid).children(recursive=True)

@@ -1,4 +1,4 @@
-"""Nothing is written to another machine's target unless the user says that it is theirs."""
+"""Nothing is written to a target that runs already unless the user says that it is theirs."""
 
 import subprocess
 from collections.abc import Iterator
@@ -23,13 +23,14 @@ from ils_bench.sequences import (
 from ils_bench.targets.ldap_directory import LdapDirectory
 from ps_bench.targets.personalized_site import PersonalizedSite
 from sitebench import run
-from sitebench.errors import NotYours
+from sitebench.errors import BadInput, NotYours
 from sitebench.http.scenario import Operation, Request, Scenario
 from sitebench.system.network import on_loopback
 from sitebench.targets.ownership import FLAG, assure_own, own_targets
 from tests.distributed.network import network
 from tests.ils_bench.test_bad_input import refused
-from tests.locustfiles.conftest import arguments
+from tests.locustfiles.conftest import LOCUSTFILE, arguments
+from tests.locustfiles.conftest import PEOPLE as PEOPLE_OF_LOCUST
 from tests.support.cli import in_process
 from tests.support.screen import Screen, screen_of
 from tests.support.waiting import eventually
@@ -229,3 +230,129 @@ def test_a_site_elsewhere_is_read_by_anybody_and_changed_by_its_owner() -> None:
         assert site.stats()["updates"] == 0
         assert in_process("ps", "run", "update", *target, FLAG).code == 0
         assert site.stats()["updates"] > 0
+
+
+@pytest.fixture
+def empty() -> Iterator[LdapDirectory]:
+    """A directory on loopback that has its base and no people, and that sitebench did not start."""
+    with LdapDirectory(0) as directory:
+        yield directory
+
+
+REMEDIES = ("--names 'uid=user.{i}'", "sitebench ils seed --to ", FLAG)
+HERE = ("--base", "o=Intranet", "--locales", "en_US")
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ("run",),
+        ("run", "lookup"),
+        ("run", "retrieve"),
+        ("run", "ils-user"),
+        ("sweep", "--operations", "connect,lookup"),
+        ("peak", "lookup"),
+        ("peak", "lookup", "--objective", "p99<50ms"),
+    ],
+    ids=" ".join,
+)
+def test_what_reads_adds_nobody_to_a_directory_of_the_users(
+    argv: tuple[str, ...], empty: LdapDirectory, tmp_path: Path
+) -> None:
+    size = () if "sweep" in argv else ("--entries", "10")
+    before = empty.stats()
+    ran = in_process("ils", *argv, "--target", empty.url, *HERE, *size, cwd=tmp_path)
+    refused(ran, 2, "needs people", *REMEDIES)
+    assert empty.stats()["adds"] == before["adds"]
+
+
+def test_a_sweep_of_no_named_operations_adds_nobody_either(
+    empty: LdapDirectory, tmp_path: Path
+) -> None:
+    before = empty.stats()
+    ran = in_process("ils", "sweep", "--target", empty.url, *HERE, cwd=tmp_path)
+    refused(ran, 2, "the operation 'add' writes to", FLAG, "own-targets")
+    assert empty.stats() == before
+
+
+def test_nor_does_a_program(empty: LdapDirectory) -> None:
+    assert in_process("ils", "seed", "--to", empty.url, "--entries", "1").code == 0
+    before = empty.stats()["adds"]
+    with pytest.raises(BadInput, match="needs people"):
+        run("lookup", empty.url, entries=10)
+    assert empty.stats()["adds"] == before
+
+
+@pytest.mark.parametrize("classes", [("LookupUser",), ()], ids=["lookup", "all"])
+def test_nor_does_locust(classes: tuple[str, ...], empty: LdapDirectory, tmp_path: Path) -> None:
+    before = empty.stats()["adds"]
+    more = ("--headless", "-u", "1", "-t", "2s", "--target", empty.url, "--base", "o=Intranet")
+    done = subprocess.run(
+        arguments(LOCUSTFILE, None, *more, *classes),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+        cwd=tmp_path,
+    )
+    said = done.stdout + done.stderr
+    assert done.returncode == 2, said
+    assert FLAG in said
+    assert ("needs people" in said) == bool(classes)
+    assert empty.stats()["adds"] == before
+
+
+def test_people_of_whom_the_last_is_missing_are_too_few(empty: LdapDirectory) -> None:
+    target = ("--target", empty.url, *HERE)
+    assert in_process("ils", "seed", *target, "--entries", "9").code == 0
+    refused(in_process("ils", "run", "lookup", *target, "--entries", "10"), 2, *REMEDIES)
+    assert in_process("ils", "run", "lookup", *target, "--entries", "9", *BRIEF).code == 0
+
+
+def test_to_connect_needs_nobody(empty: LdapDirectory) -> None:
+    before = empty.stats()["adds"]
+    target = ("--target", empty.url, *HERE, *PEOPLE, *BRIEF)
+    ran = in_process("ils", "run", "connect", *target)
+    assert ran.code == 0, ran.err
+    ran = in_process("ils", "run", "connect", *target, "--names", "uid=user.{i}", FLAG)
+    assert ran.code == 0, ran.err
+    assert empty.stats()["adds"] == before
+
+
+@pytest.mark.parametrize("by_file", [False, True])
+def test_people_are_added_and_removed_where_the_directory_is_declared_ones_own(
+    by_file: bool, empty: LdapDirectory, config: Path
+) -> None:
+    before = empty.stats()
+    if by_file:
+        config.write_text("127.0.0.1\n")
+    said = () if by_file else (FLAG,)
+    ran = in_process("ils", "run", "lookup", "--target", empty.url, *HERE, *PEOPLE, *BRIEF, *said)
+    assert ran.code == 0, ran.err
+    after = empty.stats()
+    assert after["adds"] == before["adds"] + 10
+    assert after["entries"] == before["entries"]
+
+
+def test_locust_adds_and_removes_them_too(empty: LdapDirectory, tmp_path: Path) -> None:
+    before = empty.stats()
+    more = ("--headless", "-u", "2", "-t", "2s", "--target", empty.url, "--base", "o=Intranet")
+    argv = arguments(LOCUSTFILE, None, *more, FLAG, "LookupUser")
+    done = subprocess.run(argv, capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    after = empty.stats()
+    assert after["adds"] == before["adds"] + PEOPLE_OF_LOCUST
+    assert after["entries"] == before["entries"]
+
+
+@pytest.mark.parametrize("operation", ["add", "register"])
+def test_an_operation_that_adds_people_by_its_name_needs_no_other_word_on_loopback(
+    operation: str, empty: LdapDirectory
+) -> None:
+    before = empty.stats()
+    target = ("--target", empty.url, *HERE, *PEOPLE, *BRIEF)
+    ran = in_process("ils", "run", operation, *target)
+    assert ran.code == 0, ran.err
+    after = empty.stats()
+    assert after["adds"] > before["adds"] + 10
+    assert after["entries"] == before["entries"]

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from sitebench._engine import Directory
+from sitebench.targets.ownership import FLAG
 from tests.locustfiles.conftest import LOCALES
 from tests.support.other_site import other_site
 from tests.support.screen import Screen
@@ -54,7 +55,7 @@ def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Direc
 
 def of(directory: Directory, entries: int) -> tuple[str, ...]:
     target = ("--target", f"ldap://{directory.address}", "--base", "o=Intranet")
-    return (*target, "--entries", str(entries), "--locales", ",".join(LOCALES))
+    return (*target, FLAG, "--entries", str(entries), "--locales", ",".join(LOCALES))
 
 
 def test_a_directory_of_ones_own_gets_its_people_for_the_test_alone(
