@@ -75,7 +75,9 @@ def make_ready(
     adds = any(each.adding for each in programs)
     if options.names is not None:
         if needing:
-            _has_last(target, options.names, size)
+            # What looks at names itself: the native lanes, where they verify.
+            by_rdn = options.verify and options.client == "native"
+            _has_named(target, options.names, size, by_rdn=by_rdn)
         return lambda: None
     people = spec_of(options, size)
     if (needing or adds) and target.owns(named=adds):
@@ -85,18 +87,35 @@ def make_ready(
     return lambda: None
 
 
-def _has_last(target: OpenDirectory, names: str, people: int) -> None:
-    """Refuse a test of more people than the directory has: their lookups would all fail."""
-    from ils_bench.targets.probe import connected, lacks
+def _has_named(target: OpenDirectory, names: str, people: int, *, by_rdn: bool) -> None:
+    """Refuse a test of people whom the directory has not, or names otherwise, by the last of them.
+
+    Their lookups would all fail.
+    """
+    from ils_bench.targets.probe import connected, found
 
     last = names.replace("{i}", str(people - 1))
     with connected(target.address, target.who, target.trust, brief=True) as connection:
-        if lacks(connection, target.base, f"({last})"):
-            raise BadInput(
-                f"{target.address} has no {last!r} below {target.base!r}",
-                f"{{i}} runs from 0 to --entries - 1: give --entries as many as there are, not "
-                f"{people:,}, or another --names",
-            )
+        dn = found(connection, target.base, f"({last})")
+    if dn is None:
+        raise BadInput(
+            f"{target.address} has no {last!r} below {target.base!r}",
+            f"{{i}} runs from 0 to --entries - 1: give --entries as many as there are, not "
+            f"{people:,}, or another --names",
+        )
+    if by_rdn and dn and not _begins(dn, last):
+        attribute = dn.partition("=")[0]
+        raise BadInput(
+            f"{target.address}: found {dn!r}, expected the RDN {last!r}: --names must be the RDN",
+            f"name people as the directory does, like --names '{attribute}=...{{i}}'; or add "
+            "--no-verify, and a lookup takes any entry for right",
+        )
+
+
+def _begins(dn: str, rdn: str) -> bool:
+    """Return whether a DN begins with an RDN, as lanes compare it: without regard to case."""
+    first, rest = dn[: len(rdn)], dn[len(rdn) :]
+    return first.lower() == rdn.lower() and rest[:1] in ("", ",", ";", " ", "+")
 
 
 def _has_people(target: OpenDirectory, people: Spec, operations: str) -> None:

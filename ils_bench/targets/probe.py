@@ -202,14 +202,16 @@ def exists(connection: Any, dn: str) -> bool:
     return bool(connection.result["result"] == 0 and connection.response)
 
 
-def lacks(connection: Any, base: str, filter_: str) -> bool:
-    """Return whether the directory answers that it has no such entry; not that it does not tell."""
+def found(connection: Any, base: str, filter_: str) -> str | None:
+    """Return the DN of an entry; None if the directory has none, nothing if it does not tell."""
     try:
         connection.search(base, filter_, ldap3.SUBTREE, attributes=["1.1"], size_limit=1)
     except LDAPException:
-        return False
-    entries = [each for each in connection.response or () if each["type"] == "searchResEntry"]
-    return bool(connection.result["result"] == _SUCCESS and not entries)
+        return ""
+    for each in connection.response or ():
+        if each["type"] == "searchResEntry":
+            return str(each["dn"])
+    return None if connection.result["result"] == _SUCCESS else ""
 
 
 def root_dse(

@@ -5,10 +5,12 @@ from pathlib import Path
 import pytest
 
 from ils_bench.seeding import journal
+from ils_bench.suite import SUITE
 from ils_bench.targets.address import parse_address
 from ils_bench.targets.ldap_directory import LdapDirectory
 from ils_bench.targets.probe import connected
-from tests.support.cli import in_process
+from sitebench.targets.ownership import FLAG
+from tests.support.cli import in_process, python_module
 from tests.support.refusing_directory import refusing
 
 BASE = "ou=people,dc=example,dc=com"
@@ -20,7 +22,7 @@ FEW = ("--base", BASE, "--entries", "10", "--locales", "en_US")
 def test_its_words_are_one_line_without_controls(command: str, tmp_path: Path) -> None:
     with refusing(BASE, WORDS) as url:
         where = ("--to", url) if command == "seed" else ("lookup", "--target", url)
-        ran = in_process("ils", command, *where, *FEW, cwd=tmp_path)
+        ran = in_process("ils", command, *where, *FEW, FLAG, cwd=tmp_path)
     assert ran.code in (1, 2)
     assert r"insufficientAccessRights (50), \x1b[2J\x1b]0;pwned\x07line1\nline2\r" in ran.err
     assert all(each.isprintable() for each in ran.err.splitlines())
@@ -31,8 +33,9 @@ def test_its_words_are_one_line_without_controls(command: str, tmp_path: Path) -
 
 def test_nobody_is_left_where_the_first_add_was_refused(tmp_path: Path) -> None:
     with refusing(BASE, "no") as url:
-        ran = in_process("ils", "run", "lookup", "--target", url, *FEW, cwd=tmp_path)
+        ran = in_process("ils", "run", "lookup", "--target", url, *FEW, FLAG, cwd=tmp_path)
     assert ran.code == 2
+    assert "refuses to add" in ran.err
     assert "sitebench ils clean" not in ran.err
     assert not list(journal.entries())
 
@@ -49,6 +52,39 @@ def test_more_people_than_the_directory_has_are_refused_before_all_lookups_fail(
     assert ran.code == 2
     assert "has no 'cn=user.3' below 'ou=Dynamic,o=Intranet'" in ran.err
     assert "--entries" in ran.err
+
+
+@pytest.mark.parametrize("command", ["run", "locust"])
+def test_names_by_an_attribute_that_is_not_the_rdn_are_refused_before_any_load(
+    command: str, tmp_path: Path
+) -> None:
+    with LdapDirectory(1) as directory:
+        with connected(parse_address(directory.url)) as connection:
+            for i in range(3):
+                who = {"sn": "User", "description": f"user{i}@example.com"}
+                connection.add(f"cn=user.{i},{directory.base}", "person", who)
+        names = ("--names", "description=user{i}@example.com", "--entries", "3")
+        short = ("--users", "1", "--threads", "1", "--warmup", "0s", "--measure", "500ms")
+        start = ("ils", "run", "lookup", *short)
+        before = directory.stats()["searches"]
+        if command == "run":
+            ran = in_process(*start, "--target", directory.url, *names)
+        else:
+            more = ("--headless", "-u", "1", "-t", "5s", "--target", directory.url)
+            locust = ("-f", str(SUITE.locustfile_path()), *more, *names, "LookupUser")
+            ran = python_module("locust", *locust, cwd=tmp_path)
+        asked = directory.stats()["searches"] - before
+        unverified = in_process(*start, "--target", directory.url, *names, "--no-verify")
+        upper = ("--names", "CN=User.{i}", "--entries", "3")
+        other = in_process(*start, "--target", directory.url, *upper)
+    assert ran.code == 2, ran.err
+    assert (
+        "found 'cn=user.2,ou=Dynamic,o=Intranet', expected the RDN "
+        "'description=user2@example.com': --names must be the RDN" in ran.err
+    )
+    assert "'cn=...{i}'" in ran.err
+    assert asked <= 3
+    assert (unverified.code, other.code) == (0, 0), unverified.err + other.err
 
 
 @pytest.mark.parametrize("command", ["run", "verify"])
