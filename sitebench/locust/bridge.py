@@ -31,7 +31,7 @@ from gevent.lock import BoundedSemaphore  # type: ignore[import-untyped]
 from locust.env import Environment
 from locust.runners import STATE_INIT, MasterRunner, WorkerRunner
 
-from sitebench.errors import MeasurementFailed, SitebenchError
+from sitebench.errors import MeasurementFailed, PointFailed, SitebenchError
 from sitebench.locust.role import Role, raise_if_orphaned
 from sitebench.locust.role_local import LocalRole
 from sitebench.locust.statistics import await_csv
@@ -39,6 +39,7 @@ from sitebench.locust.suite_run import SuiteRun
 from sitebench.locust.workers import gathering
 from sitebench.locust.workers.master import MasterRole
 from sitebench.locust.workers.worker import WorkerRole
+from sitebench.measure.diagnosis import NOTHING_REMEDY
 
 log = logging.getLogger("sitebench")
 
@@ -60,6 +61,7 @@ class Bridge:
         self.role: Role = self._kind(environment, runner, suite_run)
         """The role in the present test or the last one; before the first, one without a test."""
         self._finishing = BoundedSemaphore()
+        self._begun = self._interrupted = False
         self._hub_cpu = (time.thread_time(), time.monotonic())
         environment.sitebench = self  # type: ignore[attr-defined]
 
@@ -100,6 +102,7 @@ class Bridge:
             self.role.fail(error)
 
     def _on_test_start(self, **_: Any) -> None:
+        self._begun = True
         self.role = self._kind(self.environment, self.runner, self.suite_run)
         try:
             raise_if_orphaned()
@@ -126,7 +129,20 @@ class Bridge:
         self.role.stop_preparing()
         self.role.stop()
         self._on_test_stop()
+        self._refuse_nothing()
         await_csv(self.environment.parsed_options)
+
+    def _refuse_nothing(self) -> None:
+        """Have no headless test pass in which nothing was done: Locust's exit code would be 0."""
+        options, code = self.environment.parsed_options, self.environment.process_exit_code
+        commands = self._begun and options is not None and options.headless
+        if not commands or self._interrupted or code is not None:
+            return
+        if isinstance(self.runner, WorkerRunner) or self.role.operations:
+            return
+        error = PointFailed("no operation ended before the test did", NOTHING_REMEDY)
+        log.error("%s", error)
+        self.environment.process_exit_code = error.exit_code
 
     def _on_interrupt(self) -> None:
         """Interrupt Locust's main greenlet, and no other.
@@ -138,7 +154,7 @@ class Bridge:
         if isinstance(self.runner, MasterRunner) and self.runner.state == STATE_INIT:
             # Locust would leave workers that wait for a test waiting.
             self.runner.quit()
-        hub = gevent.get_hub()
+        self._interrupted, hub = True, gevent.get_hub()
         try:
             if not self.role.ending:
                 self.role.stop()

@@ -48,6 +48,11 @@ class Role:
         self.ending = False
         self._ended = Event()
 
+    @property
+    def operations(self) -> int:
+        """How many operations have ended, well or not, as far as this process counts them."""
+        return 0
+
     # What Locust's events ask for.
 
     def begin(self) -> None:

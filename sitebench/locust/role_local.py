@@ -40,6 +40,16 @@ class LocalRole(Role):
     """Whether the measured window had its length."""
     _preparer: gevent.Greenlet | None = None
 
+    @property
+    def operations(self) -> int:
+        """How many operations of its lanes have ended, those before the window too."""
+        if self._recording is None:
+            return 0
+        counts = self._recording.subject.counts
+        tallies = self._recording.windows.tallies.values()
+        done = (tally.steps.get(step) for tally in tallies for step in counts)
+        return sum(totals.count for totals in done if totals is not None)
+
     def begin(self) -> None:
         """Begin the test."""
         _refuse_idle(self.environment.user_classes)

@@ -20,7 +20,12 @@ PORTS_REMEDY = (
     "wait a minute for TIME_WAIT to pass, use fewer users, or widen net.ipv4.ip_local_port_range"
 )
 
-_KNOWN: dict[str, tuple[type[MeasurementFailed], str]] = {
+NOTHING_REMEDY = (
+    "see whether the target answers at all; if it is only slow, measure longer, with fewer users"
+)
+
+_KNOWN: dict[str | None, tuple[type[MeasurementFailed], str]] = {
+    None: (PointFailed, NOTHING_REMEDY),
     "malformed": (TargetTalksNonsense, "check host and port"),
     "connect-refused": (TargetUnreachable, "check that the target is running"),
     "connect-timeout": (TargetUnreachable, "check the network between here and the target"),
@@ -30,8 +35,8 @@ _KNOWN: dict[str, tuple[type[MeasurementFailed], str]] = {
 def void(result: PointResult) -> SitebenchError | None:
     """Return why a point does not measure its target; None if it does.
 
-    No operation succeeded, a person was shown another's page, or this machine ran out of ports or
-    descriptors: its limit must never be reported as the target's.
+    No operation succeeded or even ended, a person was shown another's page, or this machine ran out
+    of ports or descriptors: its limit must never be reported as the target's.
     """
     kinds = result.failures_by_kind
     point = result.spec.title
@@ -43,10 +48,10 @@ def void(result: PointResult) -> SitebenchError | None:
     if kinds.get(LEAK):
         message = f"{point}: {result.verdict.evidence}"
         return Leak(message, "repair the target first: its other figures do not matter until then")
-    if result.operations > 0 or not kinds:
+    if result.operations > 0:
         return None
     message = f"{point}: {result.verdict.evidence}"
-    kind = max(kinds, key=lambda name: kinds[name])
+    kind = max(kinds, key=lambda name: kinds[name], default=None)
     if kind == "result:invalidCredentials":
         return WrongPassword(message, "check the bind DN and its password")
     error, remedy = _KNOWN.get(

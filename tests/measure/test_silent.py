@@ -1,0 +1,79 @@
+"""A target that answers nothing is no success, whatever asks it."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from ils_bench.targets.ldap_directory import LdapDirectory
+from sitebench import run
+from sitebench.errors import PointFailed
+from sitebench.suite import suite
+from tests.support.cli import in_process, python_module
+from tests.support.silent import silent_directory, silent_site
+
+PEOPLE = ("--entries", "10", "--locales", "en_US")
+BRIEF = ("--users", "2", "--threads", "1", "--warmup", "0s", "--measure", "500ms")
+SCENARIO = '[[operation]]\nname = "x"\n[[operation.request]]\npath = "/x"\n'
+NOTHING = "no operation finished within the window"
+
+
+@contextmanager
+def target(of: str, folder: Path) -> Iterator[tuple[str, ...]]:
+    """Yield the options that name a silent target of a suite."""
+    if of == "ils":
+        directory = LdapDirectory(10, locales=("en_US",))
+        with directory, silent_directory(directory.port) as url:
+            yield ("--target", url, *PEOPLE)
+        return
+    with silent_site() as url:
+        file = folder / "site.toml"
+        file.write_text(SCENARIO)
+        yield ("--target", url, *(("--scenario", str(file)) if of == "ps" else ()))
+
+
+@pytest.mark.parametrize("of", ["ils", "ps", "web"])
+def test_a_run_is_an_error(of: str, tmp_path: Path) -> None:
+    with target(of, tmp_path) as where:
+        ran = in_process(of, "run", *where, *BRIEF, "--allow-failures", cwd=tmp_path)
+    assert ran.code == 1
+    said = ran.err.splitlines()
+    assert said[-2].endswith(NOTHING)
+    assert "see whether the target answers at all" in said[-1]
+
+
+def test_so_is_a_sweep(tmp_path: Path) -> None:
+    with target("ils", tmp_path) as where:
+        sweep = ("ils", "sweep", "--operations", "lookup", "--sizes", "10", *where[:2])
+        ran = in_process(*sweep, *PEOPLE[2:], *BRIEF, "--junit", "run.xml", cwd=tmp_path)
+    assert ran.code == 1
+    assert NOTHING in ran.err
+    assert NOTHING in (tmp_path / "run.xml").read_text()
+
+
+def test_so_is_a_program(tmp_path: Path) -> None:
+    with (
+        LdapDirectory(10) as directory,
+        silent_directory(directory.port) as url,
+        pytest.raises(PointFailed, match=NOTHING),
+    ):
+        run("lookup", url, entries=10, users=2, warmup_s=0.1, measure_s=0.5)
+
+
+@pytest.mark.parametrize(("of", "user"), [("ils", "LookupUser"), ("ps", "ScenarioUser")])
+def test_so_is_locust(of: str, user: str, tmp_path: Path) -> None:
+    load = ("--headless", "-u", "2", "-t", "2s", user)
+    with target(of, tmp_path) as where:
+        file = str(suite(of).locustfile_path())
+        ran = python_module("locust", "-f", file, *where, *load, cwd=tmp_path)
+    # What is under way when a test ends counts as a failure.
+    assert ran.code == 1, ran.err
+
+
+def test_so_is_a_locust_whose_target_is_not_ready_in_time(tmp_path: Path) -> None:
+    file = str(suite("ils").locustfile_path())
+    load = ("--headless", "-u", "1", "-t", "1s", "--entries", "1m", "LookupUser")
+    ran = python_module("locust", "-f", file, *load, cwd=tmp_path)
+    assert ran.code == 1, ran.err
+    assert "no operation ended before the test did" in ran.err
