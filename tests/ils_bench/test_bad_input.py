@@ -18,6 +18,7 @@ from sitebench.errors import ProgramMissing
 from sitebench.runs.store import RunStore
 from sitebench.system import programs
 from sitebench.system.network import free_port
+from sitebench.targets.ownership import FLAG
 from tests.ils_bench.conftest import LOCALES
 from tests.support.cli import Ran, in_process, sitebench
 
@@ -101,7 +102,7 @@ def test_what_cannot_begin_leaves_no_run_file(
     unused_port: int, tmp_path: Path, out: tuple[str, ...]
 ) -> None:
     target = f"ldap://127.0.0.1:{unused_port}"
-    argv = ("ils", "sweep", "--sizes", "100", "--target", target, *out, *SHORT)
+    argv = ("ils", "sweep", "--sizes", "100", "--target", target, FLAG, *out, *SHORT)
     refused(in_process(*argv, cwd=tmp_path), 1, f"nothing answers at {target}")
     assert list(tmp_path.iterdir()) == []
 
@@ -109,7 +110,7 @@ def test_what_cannot_begin_leaves_no_run_file(
 def test_a_run_file_that_was_there_stays(unused_port: int, tmp_path: Path) -> None:
     RunStore(tmp_path / "run").close()
     target = f"ldap://127.0.0.1:{unused_port}"
-    argv = ("ils", "sweep", "--sizes", "100", "--target", target, "--out", "run", *SHORT)
+    argv = ("ils", "sweep", "--sizes", "100", "--target", target, FLAG, "--out", "run", *SHORT)
     assert in_process(*argv, cwd=tmp_path).code == 1
     assert [each.name for each in tmp_path.iterdir()] == ["run"]
 
