@@ -41,7 +41,7 @@ def run(
     users: int = 64,
     rate: float | None = None,
     warmup_s: float = 1.0,
-    measure_s: float = 3.0,
+    measure_s: float | None = None,
     think_s: float = 0.0,
     keys: str = "uniform",
     seed: int = 1997,
@@ -57,14 +57,16 @@ def run(
     `operation` is a name that such a command takes (lookup, add, connect, ...; scenario, page,
     ...), or a sequence or scenario of your own. `target` is what the command's --target takes, or
     a server that runs in this process; that server then decides about TLS and its certificate,
-    `tls` is for an embedded target. The load comes from a process of its own. With `out` the run
-    file is kept: for `sitebench report`, and to be continued.
+    `tls` is for an embedded target. Without `measure_s` the window is 3 s long, and up to 9 s where
+    that cannot tell a drift of the rate from chance. The load comes from a process of its own. With
+    `out` the run file is kept: for `sitebench report`, and to be continued.
     """
     load = {
         "users": users,
         "rate": rate,
         "warmup": warmup_s,
-        "measure": measure_s,
+        "measure": 3.0 if measure_s is None else measure_s,
+        "measure_given": measure_s is not None,
         "think": think_s,
         "keys": keys,
         "seed": seed,

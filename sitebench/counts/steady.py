@@ -12,7 +12,8 @@ the doubt is the target's.
 A window is unsettled when its rate drifts by more than `_DRIFT` and that is significant, over the
 whole window or over one of the half windows that roll over it: a window that begins before the
 target is warm has a steady end and no steady mean. A larger drift that is not significant means
-that the window is too short to tell, and it is made longer (`locust.role_local`).
+that the window is too short to tell; one whose length was not given is made longer
+(`locust.role_local`).
 
 On an open schedule throughput stays steady when the target does not keep up, and latency depends on
 the window's length. There the queue is tested in the same way, and may not grow (which by Little's
@@ -35,7 +36,7 @@ MIN_SLOTS = 8
 """With fewer slots only a strictly monotone series is significant."""
 
 MOST_WINDOWS = 3
-"""A window that is too short to tell is made longer, up to so many times its length."""
+"""A window of the default length that cannot tell is made longer, up to so many times that."""
 
 _DRIFT = 0.05
 """A change within the window that is as large as what comparisons are to find: 5 %."""

@@ -119,6 +119,8 @@ class Recording:
     until_stopped: bool = False
     until: Until | None = None
     """What its window goes on for until it is known."""
+    grows: bool = False
+    """Whether its window may grow where it cannot tell: the length of that is a default."""
 
     def further_s(self, seconds: float, window_s: float) -> float:
         """Return how much longer its window is to be, after so many seconds; 0 if it is enough."""
@@ -127,7 +129,7 @@ class Recording:
             # All that was measured is looked at each time: not more often than it has grown.
             return max(0.0, min(max(window_s, seconds / 10), until.limit_s - seconds))
         # Each step may end a little late.
-        longer = self._undecided and seconds < (MOST_WINDOWS - 0.5) * window_s
+        longer = self.grows and self._undecided and seconds < (MOST_WINDOWS - 0.5) * window_s
         return window_s if longer else 0.0
 
     @property
@@ -177,7 +179,8 @@ class Recorder:
                 windows.complete(result)
 
         windows = Windows(monitor, PointFile(store, store.join(key)))
-        return Recording(subject, windows, finished, until=spec.until)
+        grows = self._options.grow
+        return Recording(subject, windows, finished, until=spec.until, grows=grows)
 
     def failed(self, error: SitebenchError) -> None:
         """Record why the test failed."""

@@ -42,8 +42,12 @@ class LoadOptions:
         2.0, "Warm-up before the measured window: shown, not counted.", locust_default=0.0
     )
     measure: float | None = option.duration(
-        10.0, "Length of the measured window.", may_be_zero=False, locust_default=None
+        10.0,
+        "Length of the measured window; the default may grow to three times that.",
+        may_be_zero=False,
+        locust_default=None,
     )
+    measure_given: bool = option.given("measure")
     think: float = option.duration(0.0, "Mean think time of a user between operations.")
     keys: str = option.choice(
         "uniform",
@@ -231,6 +235,7 @@ class PointOptions:
     least_workers: int | None = option.count(
         None, "Number of workers that suffices after --workers-wait.", hidden=True
     )
+    grow: bool = option.flag("Window that may grow: its length is a default.", hidden=True)
 
 
 DEFAULT_SIZES = (1_000, 10_000, 100_000)

@@ -16,7 +16,8 @@ from sitebench.measure.objective import Objective
 from sitebench.runs.point import PointResult, PointSpec
 from sitebench.runs.store import RunStore
 from sitebench.system.closing import Closing
-from sitebench.units import format_rate, format_size
+from sitebench.tables.screen import LONGER
+from sitebench.units import format_duration, format_rate, format_size
 from sitebench.verdict.verdict import Quoted
 
 
@@ -124,6 +125,12 @@ class LiveProgress(Closing):
             f"[bold]{format_rate(result.ops_per_s)}/s[/], {result.failures:,} failures, "
             f"{verdict.bound}{' (measured before)' if resumed else ''}"
         )
+        if spec.until is None and result.seconds > LONGER * spec.measure_s:
+            asked = format_duration(spec.measure_s)
+            self._say(
+                f".. {self._title(spec)}: its window grew from {asked} to {result.seconds:.0f}s: "
+                f"a drift of the rate could not be told from chance; --measure {asked} keeps it"
+            )
         self._done += 1
 
     def _title(self, spec: PointSpec) -> str:

@@ -288,4 +288,4 @@ def _as_printed(options: Any, paper: PaperSweep) -> Any:
             "leave out one of both",
         )
     warmup = max(options.warmup, paper.warmup_s)
-    return replace(options, warmup=warmup, measure=paper.measure_s)
+    return replace(options, warmup=warmup, measure=paper.measure_s, measure_given=True)

@@ -16,7 +16,7 @@ from sitebench.units import format_duration, format_rate, format_size
 from sitebench.verdict.verdict import Quoted
 
 _GAP = "  "
-_LONGER = 1.5
+LONGER = 1.5
 """A window is so much longer than asked for where it was extended until something is known."""
 
 
@@ -72,9 +72,9 @@ def _title(found: Sequence[Series]) -> str:
         parts.append(f"{format_rate(first.rate)}/s asked for")
     measured = format_duration(first.measure_s)
     seconds = [result.seconds for each in found for result in each.results]
-    if min(seconds) > _LONGER * first.measure_s:
+    if min(seconds) > LONGER * first.measure_s:
         measured = f"{min(seconds):.0f}s"
-    if max(seconds) > _LONGER * min(seconds):
+    if max(seconds) > LONGER * min(seconds):
         measured += f" to {max(seconds):.0f}s"
     return ", ".join([*parts, f"{format_duration(first.warmup_s)} warm-up, {measured} measured"])
 

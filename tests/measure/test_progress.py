@@ -13,6 +13,18 @@ from tests.support.points import a_result, a_spec
 SPEC = replace(a_spec("scenario"), measure_s=5)
 
 
+def test_a_window_that_grew_says_so_and_why(capsys: pytest.CaptureFixture[str]) -> None:
+    with LiveProgress(counting(1)) as live:
+        live.finished(replace(a_result(SPEC), seconds=5.4), resumed=False)
+        live.finished(replace(a_result(SPEC), seconds=15.2), resumed=False)
+    lines = capsys.readouterr().err.splitlines()
+    assert [line.startswith("ok") for line in lines] == [True, True, False]
+    assert lines[2] == (
+        f".. {SPEC.title}: its window grew from 5s to 15s: a drift of the rate could not be told "
+        "from chance; --measure 5s keeps it"
+    )
+
+
 def test_each_line_says_which_point_of_how_many_and_is_not_wrapped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
