@@ -15,6 +15,7 @@ import pytest
 from sitebench._engine import Directory
 from sitebench.seeders.people import Spec, generate
 from sitebench.system.network import free_port
+from sitebench.targets.ownership import FLAG
 from tests.support.waiting import eventually, left_s
 
 LOCALES = ("en_US", "ru_RU")
@@ -65,7 +66,7 @@ def arguments(locustfile: Path | str, url: str | None, *more: str) -> list[str]:
     """Return the command line of a Locust that takes its people from the fixtures above."""
     argv = [sys.executable, "-m", "locust", "-f", str(locustfile), *more]
     argv += ["--locales", ",".join(LOCALES), "--entries", str(PEOPLE)]
-    return argv if url is None else [*argv, "--target", url, "--disposable"]
+    return argv if url is None else [*argv, "--target", url, FLAG, "--disposable"]
 
 
 def processes(n: int) -> tuple[str, ...]:
