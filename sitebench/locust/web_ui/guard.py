@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import argparse
 import hmac
+import html
 import ipaddress
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
-from flask import jsonify, redirect, request, url_for
+from flask import jsonify, make_response, redirect, request, url_for
 from flask_login import current_user  # type: ignore[import-untyped]
 from locust.argument_parser import ui_extra_args_dict
 from locust.runners import STATE_RUNNING, STATE_SPAWNING
@@ -23,6 +24,9 @@ from sitebench.system.network import on_loopback
 
 _OF_A_CLASS = frozenset({"user_class_name", "tasks", "weight", "fixed_count", "host"})
 """What the page may change of a user class; Locust would take any attribute."""
+
+_ELSEWHERE = ("cross-site", "same-site")
+"""What a browser says of requests that another site began, or another port of this machine."""
 
 
 class Guard:
@@ -73,7 +77,14 @@ class Guard:
             if request.endpoint != "locust.index":
                 return None
             others = urlencode([(k, v) for k, v in request.args.items(multi=True) if k != "token"])
-            answer = redirect(url_for("locust.index") + (f"?{others}" if others else ""))
+            page = url_for("locust.index") + (f"?{others}" if others else "")
+            answer = make_response(redirect(page))
+            if request.headers.get("Sec-Fetch-Site") in _ELSEWHERE:
+                # The link was followed from another site, or from a file (setup.py). What it
+                # redirects to counts as that site's request, and is sent without the cookie; what
+                # a page of ours goes on to does not.
+                to = html.escape(page)
+                answer = make_response(f'<meta http-equiv="refresh" content="0;url={to}">')
             # Of the page's own requests only; no script may read it.
             answer.set_cookie(name, token, httponly=True, samesite="Strict")
             return answer
@@ -136,7 +147,7 @@ def _cross_site() -> bool:
     """
     headers = request.headers
     followed = (request.method, headers.get("Sec-Fetch-Dest")) == ("GET", "document")
-    if headers.get("Sec-Fetch-Site") in ("cross-site", "same-site") and not followed:
+    if headers.get("Sec-Fetch-Site") in _ELSEWHERE and not followed:
         return True
     origin = headers.get("Origin")
     return origin is not None and urlsplit(origin).netloc != request.host

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import html
 import logging
 import webbrowser
 from typing import Any
@@ -22,9 +24,17 @@ from sitebench.measure.command import say
 from sitebench.options.convert import from_namespace
 from sitebench.options.option import OneOf, fields_of
 from sitebench.system.network import page_url
+from sitebench.system.scratch import scratch
 
 log = logging.getLogger("sitebench")
 
+_REDIRECT = """\
+<!doctype html>
+<meta charset="utf-8"><meta name="referrer" content="no-referrer">
+<meta http-equiv="refresh" content="0;url={page}">
+<title>sitebench</title>
+<a href="{page}">Open the web UI</a>
+"""
 _SCRIPT = b'<script src="./sitebench/frame.js" defer></script></body>'
 
 
@@ -54,7 +64,7 @@ def set_up_web_ui(bridge: Bridge, session: Session | None, options: type[Any]) -
     say(f"web UI: {where} (Ctrl-C to stop)")
     say(session.told)
     if from_namespace(SessionOptions, parsed).browser:
-        gevent.spawn(_show, where)
+        gevent.spawn(_show, environment, where, token)
 
     def after(response: Response) -> Response:
         if response.status_code == 200 and request.endpoint == "locust.request_stats":
@@ -83,7 +93,21 @@ def _profiles(options: type[Any]) -> list[str]:
     return list(profile.allowed) if isinstance(profile, OneOf) else []
 
 
-def _show(page: str) -> None:
+def _show(environment: Environment, page: str, token: str | None) -> None:
+    """Open the page in a browser, by way of a file where its address has the token.
+
+    Every user of the machine sees the arguments of the browser that is started; the file, which
+    redirects, is its owner's alone.
+    """
     gevent.sleep(0.2)  # The hub serves the page as soon as this greenlet waits.
-    if not webbrowser.open(page):
+    opened = page
+    if token is not None:
+        files = contextlib.ExitStack()
+        events: Any = environment.events
+        events.quit.add_listener(lambda **_: files.close())
+        file = files.enter_context(scratch()) / "sitebench.html"
+        file.touch(0o600)
+        file.write_text(_REDIRECT.format(page=html.escape(page)), encoding="utf-8")
+        opened = file.as_uri()
+    if not webbrowser.open(opened):
         log.warning("no browser found on this machine: open %s in one", page)

@@ -12,10 +12,11 @@ from pathlib import Path
 import pytest
 
 from sitebench.system.network import free_port
+from tests.support.browser import browsing
 from tests.support.cli import sitebench
 from tests.support.screen import Screen
 from tests.support.waiting import eventually
-from tests.support.web_page import web_ui
+from tests.support.web_page import WebPage, web_ui
 
 pytestmark = pytest.mark.timeout(180)
 
@@ -69,14 +70,31 @@ def test_a_session_without_a_test_leaves_no_run_file(tmp_path: Path) -> None:
     assert not list(tmp_path.glob("ui-*"))
 
 
-def test_the_page_is_opened_in_the_browser(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_page_is_opened_by_a_file_so_that_no_process_list_has_the_token(
+    tmp_path: Path, chromedriver: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = tmp_path / "opened"
     browser = tmp_path / "browser"
-    browser.write_text(f'#!/bin/sh\necho "$1" > {tmp_path}/opened\n')
+    browser.write_text(f'#!/bin/sh\necho "$1" > {said}\n')
     browser.chmod(0o755)
     monkeypatch.setenv("BROWSER", str(browser))
-    with web_ui(tmp_path, "ps", "--browser") as (_, root):
-        opened = tmp_path / "opened"
-        assert eventually(lambda: opened.exists() and opened.read_text() == f"{root.page}\n", 30)
+    (tmp_path / "ui").mkdir()
+    with web_ui(tmp_path / "ui", "ps", "--browser") as (_, root):
+        assert eventually(lambda: said.exists() and said.read_text().endswith("\n"), 30)
+        opened = said.read_text().strip()
+        file = Path(urllib.parse.unquote(urllib.parse.urlsplit(opened).path))
+        assert opened.startswith("file://")
+        assert (file.stat().st_mode & 0o777, file.parent.stat().st_mode & 0o777) == (0o600, 0o700)
+        assert root.token is not None
+        assert root.token not in opened
+        with browsing(chromedriver, tmp_path) as chromium:
+            chromium.open(opened)
+            page = WebPage(chromium, root)
+            assert page.sees("return document.querySelectorAll('button, input').length > 3")
+            # The token stays neither in the address bar nor in the history.
+            assert chromium.run("return location.href") == f"{root}/"
+            assert chromium.run("return document.cookie") == ""
+    assert not file.exists()
 
 
 def test_nobody_gets_in_without_the_password(tmp_path: Path) -> None:
