@@ -44,6 +44,22 @@ from sitebench.measure.diagnosis import NOTHING_REMEDY
 log = logging.getLogger("sitebench")
 
 
+def _leave_out_idle(environment: Environment, suite_run: SuiteRun) -> None:
+    """Drop our classes from a file of other people's users, if tags leave all of ours no task.
+
+    A file that imports ours means the others then; where some of ours have a task, or all users are
+    ours, the test is refused (`role_local`).
+    """
+    users = environment.user_classes
+    ours = suite_run.ours(users)
+    others = [each for each in users if each not in ours]
+    if not (ours and others):
+        return
+    environment._filter_tasks_by_tags()  # Locust itself does it as a test begins.
+    if not any(each.tasks for each in ours) and any(each.tasks for each in others):
+        environment.user_classes = others
+
+
 class Bridge:
     """Hands the events of one Locust environment to this process's role in the present test."""
 
@@ -64,6 +80,7 @@ class Bridge:
         self._begun = self._interrupted = False
         self._hub_cpu = (time.thread_time(), time.monotonic())
         environment.sitebench = self  # type: ignore[attr-defined]
+        _leave_out_idle(environment, suite_run)
 
         events: Any = environment.events
         events.test_start.add_listener(self._on_test_start)

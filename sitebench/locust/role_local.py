@@ -51,9 +51,16 @@ class LocalRole(Role):
         return sum(totals.count for totals in done if totals is not None)
 
     def begin(self) -> None:
-        """Begin the test."""
-        _refuse_idle(self.environment.user_classes)
-        self.start()
+        """Begin the test, unless all its users are other people's."""
+        users = self.environment.user_classes
+        if ours := self.suite_run.ours(users):
+            _refuse_idle(ours, users)
+            self.start()
+        else:
+            self.stand_by()
+
+    def stand_by(self) -> None:
+        """Take no part in a test without lanes."""
 
     def start(self) -> None:
         """Have the target made ready, and open lanes for users to start."""
@@ -204,18 +211,17 @@ class LocalRole(Role):
         self.suite_run.finish()
 
 
-def _refuse_idle(user_classes: Iterable[type[Any]]) -> None:
-    """Raise if a user class has no task left: Locust would start its users all the same.
+def _refuse_idle(ours: Iterable[type[Any]], users: Iterable[type[Any]]) -> None:
+    """Raise if a class of ours has no task left: Locust would start its users all the same.
 
     It warns and goes on; each such user then fails, once a second, while its lane does what was to
     be left out. `--tags`, `--exclude-tags` and the web UI's choice of tasks all lead here.
     """
-    classes = list(user_classes)
-    idle = [each.__name__ for each in classes if not each.tasks]
+    idle = [each.__name__ for each in ours if not each.tasks]
     if not idle:
         return
     remedy = "mark user classes with Locust's @tag"
-    if busy := [each.__name__ for each in classes if each.tasks]:
+    if busy := [each.__name__ for each in users if each.tasks]:
         remedy = f"name the others, before --tags: {' '.join(busy)}"
     what = f"{', '.join(idle)} would have nothing to do: no task of it has these tags"
     raise BadInput(what, remedy)

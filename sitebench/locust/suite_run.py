@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
 
 from locust.env import Environment
@@ -22,6 +22,9 @@ class SuiteRun(Protocol):
     @property
     def session(self) -> WebUiSession | None:
         """The run file of the web UI's tests, if this process has one."""
+
+    def ours(self, users: Iterable[type[Any]]) -> list[type[Any]]:
+        """Return those of these user classes that are lanes; Locust alone runs the others."""
 
     def check(self, options: Any, users: Sequence[type[Any]]) -> None:
         """Raise what is wrong with options for these user classes, as far as it shows at once."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from types import NoneType
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
@@ -121,22 +121,27 @@ class BaseSuiteRun(ABC, Generic[_P, _T]):
             return self.points.locust_options()
         return convert.from_namespace(self.points.locust_options, parsed)
 
+    def ours(self, users: Iterable[type[Any]]) -> list[type[Any]]:
+        """Return those of these user classes that are lanes; Locust alone runs the others."""
+        return [each for each in users if issubclass(each, LaneUser)]
+
     def programs(self, options: Any, users: Sequence[type[Any]] | None = None) -> list[_P]:
         """Return what user classes repeat; by default those of this test."""
         found: dict[str, _P] = {}
-        for user in self.environment.user_classes if users is None else users:
-            if issubclass(user, LaneUser):
-                program = self.build(user, options)
-                if found.setdefault(program.name, program) != program:
-                    raise BadInput(
-                        f"two user classes have different {self._word}s named {program.name!r}",
-                        f"give each {self._word} a name of its own",
-                    )
+        for user in self.ours(self.environment.user_classes if users is None else users):
+            program = self.build(user, options)
+            if found.setdefault(program.name, program) != program:
+                raise BadInput(
+                    f"two user classes have different {self._word}s named {program.name!r}",
+                    f"give each {self._word} a name of its own",
+                )
         return list(found.values())
 
     def check(self, options: Any, users: Sequence[type[Any]]) -> None:
         """Raise what is wrong with options, and unless a target of the user's answers."""
         programs = self.programs(options, users)
+        if not programs:
+            return
         self.points.check(options, programs)
         if options.target not in self.points.own_targets:
             self.points.address(options, programs)

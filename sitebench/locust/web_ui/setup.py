@@ -53,10 +53,14 @@ def set_up_web_ui(bridge: Bridge, session: Session | None, options: type[Any]) -
         login.require_login(web_ui, base_path, *login.credentials(chosen.login_file))
     app.register_blueprint(blueprint(web_ui, state, base_path))
     web_ui.template_args.update(template_args())
-    begin_form_with(web_ui, ("target", "entries"))
     # The form's fields in the order of the command line, not by name.
     app.jinja_env.policies["json.dumps_kwargs"] = {"sort_keys": False}
-    environment.host = environment.host or parsed.target
+    users = environment.available_user_classes or {}
+    mixed = len(bridge.suite_run.ours(users.values())) < len(users)
+    begin_form_with(web_ui, ("target", "entries"), mixed=mixed)
+    if not mixed:
+        # Shown at the top. Locust gives it to every class, and others have hosts of their own.
+        environment.host = environment.host or parsed.target
     web_ui.template_args["all_profiles"] = _profiles(options)
     path = f"{base_path or ''}/{'' if token is None else f'?token={token}'}"
     scheme = "https" if web_ui.tls_cert else "http"

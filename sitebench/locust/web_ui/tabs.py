@@ -69,11 +69,12 @@ def template_args() -> dict[str, Any]:
     }
 
 
-def begin_form_with(web_ui: Any, fields: Sequence[str]) -> None:
+def begin_form_with(web_ui: Any, fields: Sequence[str], *, mixed: bool) -> None:
     """Have the start form begin with one operation, a load shape and these fields.
 
     Locust's own picker begins with every user class, and its other fields are folded; so both are
-    left out, and our script draws them (frame.js).
+    left out, and our script draws them (frame.js). Where the file is `mixed` with other people's
+    classes, Locust's field for a host is theirs; else it is hidden, and has our target.
     """
     locusts_own = web_ui.update_template_args
 
@@ -91,6 +92,7 @@ def begin_form_with(web_ui: Any, fields: Sequence[str]) -> None:
         }
         args["show_userclass_picker"] = False
         args["sitebench_form"] = {
+            "mixed": mixed,
             "operations": [{"name": name, "about": text} for name, text in about.items()],
             "chosen": some[:1] if len(some) == len(available) else some,
             "shapes": args["available_shape_classes"],

@@ -286,13 +286,21 @@ class MasterRole(LocalRole):
         """Have the target made ready, and hand every worker the prepared test."""
         self._slots = slots = gathering.slots(self.runner)
         prepared = self.prepare(len(slots))
-        if (options := self.environment.parsed_options) is not None:
-            names = [each.__name__ for each in self.environment.user_classes]
-            build, test = this_build().to_json(), prepared.to_message()
-            shared = messages.Shared(build, slots, this_loopback(), names, test)
-            setattr(options, messages.SHARED, msgspec.to_builtins(shared))
+        self._share(slots, prepared.to_message())
         recording = self.record(prepared)
         self.run(_DistributedLoad(self.runner, slots, recording.windows), prepared)
+
+    def stand_by(self) -> None:
+        """Give no worker a part."""
+        self._share({}, {})
+
+    def _share(self, slots: dict[str, int], test: dict[str, Any]) -> None:
+        """Have Locust hand its workers the test, with the options that it sends them."""
+        if (options := self.environment.parsed_options) is not None:
+            names = [each.__name__ for each in self.environment.user_classes]
+            build = this_build().to_json()
+            shared = messages.Shared(build, slots, this_loopback(), names, test)
+            setattr(options, messages.SHARED, msgspec.to_builtins(shared))
 
     def uses(self, worker: str) -> bool:
         """Return whether a worker takes part in this test, or may in the next."""

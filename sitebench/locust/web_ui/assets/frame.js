@@ -31,7 +31,7 @@ setInterval(place, 250);
 
 // The start form begins with one operation, its target and entries: Locust's would run all
 // operations together, and has the others among its folded parameters. What is in the form is sent.
-const { operations, chosen, shapes, fields } = window.templateArgs.sitebench_form;
+const { mixed, operations, chosen, shapes, fields } = window.templateArgs.sitebench_form;
 
 function labelled(title, input, about) {
   const label = document.createElement("label");
@@ -69,13 +69,14 @@ setInterval(() => {
 }, 100);
 
 // Locust's host is our target: the form asks for it once, and Locust's page shows it at the top.
+// Locust gives it to every class, so in a file with other people's the field is left to them.
 const style = document.createElement("style");
-style.textContent = '.MuiFormControl-root:has(input[name="host"]) { display: none }'
+style.textContent = (mixed ? '' : '.MuiFormControl-root:has(input[name="host"]) { display: none }')
   + '.sitebench-form { display: grid; gap: 1rem; margin: 1rem 0 }'
   + '.sitebench-form label { display: grid; gap: .2rem; font-size: .8rem }'
   + '.sitebench-form :is(input, select) { font-size: 1rem; padding: .6rem; color: inherit; background: none; border: 1px solid #8888; border-radius: 4px }';
 document.head.append(style);
 addEventListener("submit", ({ target: form }) => {
   const [host, target] = ["host", "target"].map((name) => form.elements.namedItem(name));
-  if (host && target) host.value = target.value;
+  if (!mixed && host && target) host.value = target.value;
 }, true);

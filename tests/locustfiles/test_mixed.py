@@ -1,0 +1,170 @@
+"""Users of other programs in the same locustfile: each class keeps its own target."""
+
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.locustfiles.conftest import (
+    Counting,
+    agrees,
+    arguments,
+    headless,
+    processes,
+)
+from tests.support.other_site import other_site
+from tests.support.screen import Screen, requests, screen_of
+from tests.support.waiting import left_s
+
+MIXED = """
+from locust import FastHttpUser, HttpUser, constant, tag, task
+
+from locustfiles.ils import LookupUser
+
+
+class Web(FastHttpUser):
+    host = "{url}"
+    wait_time = constant(0.05)
+
+    @tag("web")
+    @task
+    def front(self):
+        self.client.get("/fast", name="fast")
+
+
+class Shop(HttpUser):
+    host = "{url}"
+    wait_time = constant(0.05)
+
+    @tag("web")
+    @task
+    def front(self):
+        self.client.get("/shop", name="shop")
+"""
+
+
+@pytest.fixture
+def site() -> Iterator[tuple[str, list[str]]]:
+    with other_site() as found:
+        yield found
+
+
+@pytest.fixture
+def mixed(site: tuple[str, list[str]], tmp_path: Path) -> Path:
+    path = tmp_path / "mixed.py"
+    path.write_text(MIXED.format(url=site[0]))
+    return path
+
+
+def asked(site: tuple[str, list[str]], name: str) -> int:
+    return sum(line == f"GET /{name}" for line in site[1])
+
+
+@pytest.mark.parametrize("distributed", [False, True])
+def test_headless_every_class_keeps_its_target(
+    tmp_path: Path,
+    counting: Counting,
+    mixed: Path,
+    site: tuple[str, list[str]],
+    distributed: bool,
+) -> None:
+    more = processes(1) if distributed else ()
+    ran = headless(tmp_path, counting, "-u", "3", "-r", "3", "-t", "3s", *more, locustfile=mixed)
+    assert ran.code == 0, ran.said
+    assert not any(ran.failures.values()), ran.said
+    agrees(ran, counting)
+    for name in ("fast", "shop"):
+        # Locust itself may lose what a worker reports last.
+        assert 0 < ran.counts["GET", name] <= asked(site, name)
+
+
+def test_a_file_that_imports_our_users_runs_its_others_alone(
+    tmp_path: Path, counting: Counting, mixed: Path, site: tuple[str, list[str]]
+) -> None:
+    for more in (("Web", "Shop"), ("Web", "--tags", "web"), ("--tags", "web", "--exclude-tags=no")):
+        ran = headless(
+            tmp_path, counting, "-u", "2", "-r", "2", "-t", "2s", *more, locustfile=mixed
+        )
+        assert ran.code == 0, ran.said
+        assert "Traceback" not in ran.said
+        assert {name for _, name in ran.counts} <= {"fast", "shop"}, ran.said
+        assert ran.counts["GET", "fast"] > 0, ran.said
+    # And nothing is asked of our target.
+    assert not any(counting.since().values()), counting.since()
+
+
+def test_so_it_is_with_worker_processes(tmp_path: Path, counting: Counting, mixed: Path) -> None:
+    few = ("-u", "2", "-r", "2", "-t", "3s", *processes(1))
+    ran = headless(tmp_path, counting, *few, "Web", locustfile=mixed)
+    assert ran.code == 0, ran.said
+    assert "Traceback" not in ran.said
+    assert ran.counts["GET", "fast"] > 0, ran.said
+    assert not any(counting.since().values()), counting.since()
+
+
+def test_autostart_sends_no_other_users_to_our_target(
+    tmp_path: Path, counting: Counting, mixed: Path, site: tuple[str, list[str]]
+) -> None:
+    load = ("-u", "3", "-r", "3", "-t", "3s", "--autostart", "--autoquit", "0")
+    argv = arguments(mixed, counting.url, *load, "--web-port", "0", "--json-file", "totals")
+    ran = subprocess.run(
+        argv,
+        cwd=tmp_path,
+        env={**os.environ, "XDG_STATE_HOME": str(tmp_path / "state")},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=left_s(),
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert asked(site, "fast") > 0
+    assert asked(site, "shop") > 0
+    assert counting.since()["searches"] > 10
+
+
+@pytest.fixture
+def screen(mixed: Path, counting: Counting, tmp_path: Path) -> Iterator[Screen]:
+    yield from screen_of(mixed, tmp_path, *arguments(mixed, counting.url)[5:])
+
+
+def test_the_page_leaves_every_class_its_target(
+    screen: Screen, counting: Counting, site: tuple[str, list[str]]
+) -> None:
+    form = {"user_count": "3", "spawn_rate": "3"}
+    # As the page sends it: with Locust's own field for a host left as it is, and all classes.
+    answer = screen.post("/swarm", **form, host="")
+    assert answer["success"], answer
+    assert not answer["host"]
+    stats = screen.wait(lambda s: all(requests(s, name) > 5 for name in ("fast", "shop", "lookup")))
+    assert stats["errors"] == []
+    screen.stop()
+    # The others alone: our target is not asked.
+    before = counting.since()["searches"]
+    answer = screen.post("/swarm", **form, host="", user_classes="Web")
+    assert answer["success"], answer
+    stats = screen.wait(lambda s: s["user_count"] == 3 and requests(s, "fast") > 5)
+    screen.stop()
+    assert stats["errors"] == []
+    # And ours alone, again.
+    screen.start("LookupUser", 2, host="")
+    screen.until_done("lookup", 100)
+    screen.stop()
+    assert counting.since()["searches"] > before
+
+
+def test_a_host_of_the_form_is_of_the_others_alone(
+    screen: Screen, counting: Counting, site: tuple[str, list[str]]
+) -> None:
+    with other_site() as (url, heard):
+        answer = screen.post("/swarm", user_count="3", spawn_rate="3", host=url)
+        assert answer["success"], answer
+        stats = screen.wait(
+            lambda s: all(requests(s, name) > 5 for name in ("fast", "shop", "lookup"))
+        )
+        assert stats["errors"] == []
+        screen.stop()
+        assert {"GET /fast", "GET /shop"} == set(heard)
+    assert not site[1]
