@@ -39,7 +39,6 @@ from sitebench.locust.suite_run import SuiteRun
 from sitebench.locust.workers import gathering
 from sitebench.locust.workers.master import MasterRole
 from sitebench.locust.workers.worker import WorkerRole
-from sitebench.measure.diagnosis import NOTHING_REMEDY
 
 log = logging.getLogger("sitebench")
 
@@ -77,7 +76,7 @@ class Bridge:
         self.role: Role = self._kind(environment, runner, suite_run)
         """The role in the present test or the last one; before the first, one without a test."""
         self._finishing = BoundedSemaphore()
-        self._begun = self._interrupted = False
+        self._interrupted = False
         self._hub_cpu = (time.thread_time(), time.monotonic())
         environment.sitebench = self  # type: ignore[attr-defined]
         _leave_out_idle(environment, suite_run)
@@ -119,7 +118,6 @@ class Bridge:
             self.role.fail(error)
 
     def _on_test_start(self, **_: Any) -> None:
-        self._begun = True
         self.role = self._kind(self.environment, self.runner, self.suite_run)
         try:
             raise_if_orphaned()
@@ -150,16 +148,18 @@ class Bridge:
         await_csv(self.environment.parsed_options)
 
     def _refuse_nothing(self) -> None:
-        """Have no headless test pass in which nothing was done: Locust's exit code would be 0."""
-        options, code = self.environment.parsed_options, self.environment.process_exit_code
-        commands = self._begun and options is not None and options.headless
-        if not commands or self._interrupted or code is not None:
+        """Fail where a test that ran headless did nothing: Locust's exit code would be 0.
+
+        Not a point of a sweep, whose verdict says it, nor after Ctrl-C.
+        """
+        environment, options = self.environment, self.environment.parsed_options
+        if options is None or not options.headless or getattr(options, "point", None):
             return
-        if isinstance(self.runner, WorkerRunner) or self.role.operations:
+        if self._interrupted or environment.process_exit_code is not None:
             return
-        error = PointFailed("no operation ended before the test did", NOTHING_REMEDY)
-        log.error("%s", error)
-        self.environment.process_exit_code = error.exit_code
+        if (error := self.role.nothing_done()) is not None:
+            log.error("%s", error)
+            environment.process_exit_code = error.exit_code
 
     def _on_interrupt(self) -> None:
         """Interrupt Locust's main greenlet, and no other.
@@ -168,6 +168,7 @@ class Bridge:
         or writes a row. The last batch comes first: Locust writes its HTML report before it fires
         `quitting`.
         """
+        self._interrupted = True
         if isinstance(self.runner, MasterRunner) and self.runner.state == STATE_INIT:
             # Locust would leave workers that wait for a test waiting.
             self.runner.quit()

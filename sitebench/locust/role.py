@@ -48,11 +48,6 @@ class Role:
         self.ending = False
         self._ended = Event()
 
-    @property
-    def operations(self) -> int:
-        """How many operations have ended, well or not, as far as this process counts them."""
-        return 0
-
     # What Locust's events ask for.
 
     def begin(self) -> None:
@@ -75,6 +70,10 @@ class Role:
     def finish(self) -> None:
         """Stop the lanes and take their last batch; a second call waits for the first."""
         raise NotImplementedError
+
+    def nothing_done(self) -> SitebenchError | None:
+        """Return the error of a test that ended before a single operation did."""
+        return None
 
     def clean_up(self) -> None:
         """Leave the target as it was before the test."""

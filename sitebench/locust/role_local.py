@@ -14,7 +14,7 @@ import gevent  # type: ignore[import-untyped]
 from locust.runners import STATE_SPAWNING, LocalRunner
 
 from sitebench.counts.worker_slot import WorkerSlot
-from sitebench.errors import BadInput, CannotRecord, SitebenchError
+from sitebench.errors import BadInput, CannotRecord, MeasurementFailed, SitebenchError
 from sitebench.locust.lanes import LoadSource, LocalLoad
 from sitebench.locust.prepared import Prepared
 from sitebench.locust.preparing import Preparing
@@ -36,25 +36,17 @@ class LocalRole(Role):
     _timer: gevent.Greenlet | None = None
     """Walks the test through its phases, once all users run."""
     _timeout_s: float
+    _begun = False
     _over = False
     """Whether the measured window had its length."""
     _preparer: gevent.Greenlet | None = None
-
-    @property
-    def operations(self) -> int:
-        """How many operations of its lanes have ended, those before the window too."""
-        if self._recording is None:
-            return 0
-        counts = self._recording.subject.counts
-        tallies = self._recording.windows.tallies.values()
-        done = (tally.steps.get(step) for tally in tallies for step in counts)
-        return sum(totals.count for totals in done if totals is not None)
 
     def begin(self) -> None:
         """Begin the test, unless all its users are other people's."""
         users = self.environment.user_classes
         if ours := self.suite_run.ours(users):
             _refuse_idle(ours, users)
+            self._begun = True
             self.start()
         else:
             self.stand_by()
@@ -205,6 +197,24 @@ class LocalRole(Role):
         finally:
             recording.windows.close()
             self._ended.set()
+
+    def nothing_done(self) -> SitebenchError | None:
+        """Return the error of a test that ended before a single operation did."""
+        recording = self._recording
+        if not self._begun:
+            return None
+        if recording is None:
+            return MeasurementFailed(
+                "the test ended without one operation: the target was still being made ready",
+                "give it more time: -t counts from the start",
+            )
+        tallies, counts = recording.windows.tallies.values(), recording.subject.counts
+        if any(each.counted(counts).count for each in tallies):
+            return None
+        return MeasurementFailed(
+            "the test ended without one operation",
+            "look whether the target answers, and give it more time",
+        )
 
     def clean_up(self) -> None:
         """Leave the target as it was before the test."""

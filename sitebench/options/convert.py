@@ -75,8 +75,18 @@ def add_arguments(parser: argparse.ArgumentParser, cls: type[Any], title: str) -
             continue
         explanation = argparse.SUPPRESS if spec.hidden else spec.help.replace("%", "%%")
         if isinstance(each.default, bool):
+            names = [long_option(each.name), long_option(f"no_{each.name}")]
+            if spec.paired or each.default:
+                # As the command has both; what is the default anyway is not in help or form.
+                group.add_argument(
+                    names[not each.default],
+                    dest=each.name,
+                    action="store_true" if each.default else "store_false",
+                    default=each.default,
+                    help=argparse.SUPPRESS,
+                )
             action: Any = group.add_argument(
-                long_option(f"no_{each.name}") if each.default else long_option(each.name),
+                names[each.default],
                 dest=each.name,
                 action="store_false" if each.default else "store_true",
                 default=each.default,

@@ -15,8 +15,16 @@ from sitebench.counts.source import SEQUENCE
 from sitebench.runs.runfile import RunFile
 from sitebench.runs.store import RunStore
 from sitebench.system.network import free_port
-from tests.locustfiles.conftest import Counting, Finished, agrees, headless
+from tests.locustfiles.conftest import (
+    LOCUSTFILE,
+    Counting,
+    Finished,
+    agrees,
+    arguments,
+    headless,
+)
 from tests.support.points import a_spec
+from tests.support.waiting import left_s
 
 ROOT = Path(__file__).parents[2]
 USERS = ("-u", "8", "-r", "8")
@@ -179,6 +187,34 @@ def finished_with_one_line(ran: Finished) -> bool:
     """Return whether the error is said in one line, and no traceback."""
     said = [line for line in ran.said.splitlines() if "/ERROR/" in line]
     return len(said) == 1 and "Traceback" not in ran.said
+
+
+@pytest.mark.parametrize(
+    ("asked", "why"),
+    [
+        # So many are not made within -t, however fast the machine is.
+        (("--entries", "1m", "-t", "1s"), "the target was still being made ready"),
+        (("--entries", "200", "--rate", "0.001", "-t", "2s"), "look whether the target answers"),
+    ],
+)
+def test_a_test_without_one_operation_fails(
+    tmp_path: Path, asked: tuple[str, ...], why: str
+) -> None:
+    argv = arguments(LOCUSTFILE, None, "--headless", *USERS)
+    ran = subprocess.run(
+        [*argv, *asked, "LookupUser"],
+        cwd=tmp_path,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=left_s(),
+        check=False,
+    )
+    assert ran.returncode == 1, ran.stdout
+    (said,) = [line for line in ran.stdout.splitlines() if "/ERROR/" in line]
+    assert "the test ended without one operation" in said
+    assert why in said
 
 
 def test_a_worker_with_another_locustfile_is_told_what_it_lacks(

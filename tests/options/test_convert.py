@@ -160,3 +160,13 @@ def test_a_paired_switch_can_be_turned_off_by_name() -> None:
         result = CliRunner().invoke(app, argv, catch_exceptions=False)
         assert result.exit_code == 0, result.output
     assert [chosen.kept for chosen in seen] == [False, True, False]
+
+
+def test_locust_takes_both_forms_of_a_switch_that_the_command_has_both_of() -> None:
+    for argv, kept in (([], False), (["--kept"], True), (["--kept", "--no-kept"], False)):
+        parser = argparse.ArgumentParser()
+        convert.add_arguments(parser, Switched, "Options")
+        assert convert.from_namespace(Switched, parser.parse_args(argv)).kept == kept
+    assert through_locust("--no-verify", "--verify").verify
+    with pytest.raises(SystemExit):
+        through_locust("--no-quiet")
