@@ -13,6 +13,7 @@ from locust.env import Environment
 
 from sitebench.counts.source import Drained, Source, ended
 from sitebench.errors import OutOfDescriptors
+from sitebench.locust.drains import tell
 from sitebench.locust.statistics import feed
 from sitebench.runs.windows import Phase, Windows
 from sitebench.system.limits import allow_descriptors
@@ -157,6 +158,7 @@ class LoadSource:
         else:
             self._windows.enter_phase(drained, begins)
         self._owed = drained.owed
+        tell(drained)
         self._warn_of_stall(drained)
 
     def _warn_of_stall(self, drained: Drained) -> None:

@@ -1,5 +1,7 @@
 """Locust's totals against the directory's own counters: equal, to the last operation."""
 
+import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -113,6 +115,25 @@ def test_a_sequence_of_ones_own_takes_less_than_20_lines(
     assert ran.code == 0, ran.said
     assert ran.counts["prefix", "search"] > 100
     assert not any(ran.failures.values())
+
+
+OWN_LISTENER = ROOT / "examples" / "own_listener.py"
+
+
+@pytest.mark.parametrize("distributed", [False, True])
+def test_a_listener_of_ones_own_gets_every_count_once(
+    tmp_path: Path, counting: Counting, distributed: bool
+) -> None:
+    assert '--8<-- "examples/own_listener.py"' in (ROOT / "docs" / "locust.md").read_text()
+    more = processes(2) if distributed else ()
+    ran = headless(tmp_path, counting, *RUN, *more, locustfile=OWN_LISTENER)
+    assert ran.code == 0, ran.said
+    told: Counter[tuple[str, str]] = Counter()
+    said = re.findall(r"^(\S+) (\S+) \+(\d+) failed \+0$", ran.said, re.MULTILINE)
+    for program, step, n in said:
+        told[program, step] += int(n)
+    assert ran.counts["lookup", "lookup"] > 100
+    assert {key: told[key] for key in ran.counts} == ran.counts
 
 
 def test_people_of_a_list_are_looked_up_and_each_has_to_be_there(

@@ -6,6 +6,7 @@ import contextlib
 import html
 import logging
 import webbrowser
+from collections.abc import Mapping
 from typing import Any
 
 import gevent  # type: ignore[import-untyped]
@@ -55,7 +56,7 @@ def set_up_web_ui(bridge: Bridge, session: Session | None, options: type[Any]) -
     web_ui.template_args.update(template_args())
     # The form's fields in the order of the command line, not by name.
     app.jinja_env.policies["json.dumps_kwargs"] = {"sort_keys": False}
-    users = environment.available_user_classes or {}
+    users: Mapping[str, Any] = environment.available_user_classes or {}
     mixed = len(bridge.suite_run.ours(users.values())) < len(users)
     begin_form_with(web_ui, ("target", "entries"), mixed=mixed)
     if not mixed:

@@ -1,0 +1,16 @@
+"""Your own listener: what every step did, as it happens."""
+
+from collections.abc import Sequence
+
+from locustfiles.ils import LookupUser
+from sitebench.locust.drains import StepRecord, on_drain
+
+__all__ = ["LookupUser"]
+
+
+@on_drain
+def forward(steps: Sequence[StepRecord]) -> None:
+    """Send on the counts since the last call; here, to standard output."""
+    for each in steps:
+        failed = sum(each.failures.values())
+        print(f"{each.program} {each.step} +{each.count} failed +{failed}", flush=True)

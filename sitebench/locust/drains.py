@@ -1,0 +1,37 @@
+"""What lanes did, for listeners of a locustfile: lanes fire no `events.request`.
+
+Locust's own statistics listen to that event, and an event for each of a million operations would
+make Locust's thread the limit. So its statistics, and whoever listens here, get counts: twice a
+second, in the process that commands the test.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+
+from sitebench.counts.source import Drained, StepRecord, ended
+
+__all__ = ["StepRecord", "on_drain"]
+
+log = logging.getLogger("sitebench")
+
+Listener = Callable[[Sequence[StepRecord]], object]
+_listeners: list[Listener] = []
+
+
+def on_drain(listener: Listener) -> Listener:
+    """Have a function called with what each step did since the last call."""
+    _listeners.append(listener)
+    return listener
+
+
+def tell(drained: Drained) -> None:
+    """Call the listeners; what one of them raises is logged, as Locust does with its events."""
+    if _listeners:
+        steps = [*ended(drained)]
+        for each in _listeners:
+            try:
+                each(steps)
+            except Exception:
+                log.exception("a listener of drains failed")
