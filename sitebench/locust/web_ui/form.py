@@ -38,7 +38,7 @@ def unreadable(cls: type[Any], posted: Mapping[str, str]) -> str | None:
         try:
             spec.parse(text)
         except SitebenchError as error:
-            return f"{_label(each.name)}: {error}"
+            return f"{label(each.name)}: {error}"
     return None
 
 
@@ -52,7 +52,7 @@ def withheld(
     """
     known = vars(parsed).keys() - _LOCUSTS_OWN - set(shown)
     found = next((name for name in posted if name in known), None)
-    return found and f"{_label(found)} cannot be set by the page: give it when Locust is started"
+    return found and f"{label(found)} cannot be set by the page: give it when Locust is started"
 
 
 def unchangeable(
@@ -63,7 +63,7 @@ def unchangeable(
     for each, _ in fields_of(cls):
         if getattr(before, each.name) != getattr(now, each.name):
             return (
-                f"{_label(each.name)} cannot change while a test runs; "
+                f"{label(each.name)} cannot change while a test runs; "
                 "stop it and start a new one, or change the number of users alone"
             )
     return None
@@ -95,7 +95,7 @@ def changed_pinned_field(
     now = options(cls, posted, parsed)
     found = next((name for name, value in pinned.items() if getattr(now, name) != value), None)
     return found and (
-        f"{_label(found)} cannot be changed by the page of a Locust that was started with a "
+        f"{label(found)} cannot be changed by the page of a Locust that was started with a "
         "password, a token or a permission: start another one"
     )
 
@@ -105,5 +105,10 @@ def options(cls: type[Any], posted: Mapping[str, str], parsed: argparse.Namespac
     return from_namespace(cls, argparse.Namespace(**{**vars(parsed), **posted}))
 
 
-def _label(name: str) -> str:
-    return name.replace("_", " ").capitalize()
+_ABBREVIATIONS = {"tls": "TLS", "ca": "CA", "dn": "DN", "sasl": "SASL", "cgi": "CGI"}
+
+
+def label(name: str) -> str:
+    """Return an option's name as the form shows it: `bind_dn` as Bind DN."""
+    words = " ".join(_ABBREVIATIONS.get(word, word) for word in name.split("_"))
+    return words[:1].upper() + words[1:]

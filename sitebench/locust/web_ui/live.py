@@ -190,7 +190,8 @@ def _usage(at_s: float, before: Sample, now: Sample, seconds: float) -> Usage:
     return Usage(
         at_s,
         target,
-        (now.generator.cpu_s - before.generator.cpu_s) / seconds,
+        # A helper's time is no longer in the sum when it has ended.
+        max(0.0, now.generator.cpu_s - before.generator.cpu_s) / seconds,
         _busy_cores(before.machine, now.machine, seconds),
         None if now.target is None else now.target.resident_bytes,
         now.generator.resident_bytes,
@@ -219,7 +220,7 @@ def _resources(before: Sample, now: Sample, seconds: float) -> Iterable[Resource
                 of = who.replace("-", "_")
                 per_s = _busy_cores(getattr(before, of), getattr(now, of), seconds)
             else:
-                per_s = (value - then) / seconds
+                per_s = max(0.0, value - then) / seconds
             yield _resource(title, name, per_s, name.rate_unit)
 
 

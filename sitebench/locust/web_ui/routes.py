@@ -21,6 +21,7 @@ from sitebench.locust.web_ui.session import Session
 from sitebench.locust.web_ui.state import State, WebUiState, title
 from sitebench.locust.web_ui.tabs import resources, verdict
 from sitebench.report.page import asset as report_asset
+from sitebench.report.sections.verdict import in_words
 from sitebench.system.programs import python_module
 from sitebench.system.scratch import scratch
 from sitebench.system.secret import without_secrets
@@ -94,6 +95,7 @@ def document(state: State, session: Session, query: Any) -> dict[str, Any]:
         "preparing": None if state.preparing is None else state.preparing.to_json(),
         "verdict": list(verdict(state)),
         "bound": None if state.result is None else state.result.verdict.to_json(),
+        "quoted": None if state.result is None else in_words(state.result),
         "steps": live.steps() if live else [],
         "resources": resources(state),
         "moments": _columns(Interval, (m for m in live.moments if m.at_s > after) if live else ()),
@@ -102,8 +104,7 @@ def document(state: State, session: Session, query: Any) -> dict[str, Any]:
             {
                 "title": title(each.spec),
                 "per_s": None if each.result is None else each.result.ops_per_s,
-                "bound": None if each.result is None else each.result.verdict.bound,
-                "valid": None if each.result is None else each.result.verdict.valid,
+                "quoted": None if each.result is None else in_words(each.result),
                 "error": None if each.error is None else str(each.error),
             }
             for each in session.tests

@@ -20,7 +20,7 @@ from sitebench.locust.web_ui.options import SessionOptions
 from sitebench.locust.web_ui.routes import blueprint
 from sitebench.locust.web_ui.session import Session
 from sitebench.locust.web_ui.state import WebUiState
-from sitebench.locust.web_ui.tabs import add_rows, begin_form_with, template_args
+from sitebench.locust.web_ui.tabs import add_rows, draw_form, template_args, without_tasks
 from sitebench.measure.command import say
 from sitebench.options.convert import from_namespace
 from sitebench.options.option import OneOf, fields_of
@@ -36,7 +36,7 @@ _REDIRECT = """\
 <title>sitebench</title>
 <a href="{page}">Open the web UI</a>
 """
-_SCRIPT = b'<script src="./sitebench/frame.js" defer></script></body>'
+_SCRIPT = b'<script src="./sitebench/frame.js"></script></body>'
 
 
 def set_up_web_ui(bridge: Bridge, session: Session | None, options: type[Any]) -> None:
@@ -57,8 +57,9 @@ def set_up_web_ui(bridge: Bridge, session: Session | None, options: type[Any]) -
     # The form's fields in the order of the command line, not by name.
     app.jinja_env.policies["json.dumps_kwargs"] = {"sort_keys": False}
     users: Mapping[str, Any] = environment.available_user_classes or {}
-    mixed = len(bridge.suite_run.ours(users.values())) < len(users)
-    begin_form_with(web_ui, ("target", "entries"), mixed=mixed)
+    ours = {each.__name__ for each in bridge.suite_run.ours(users.values())}
+    mixed = len(ours) < len(users)
+    draw_form(web_ui, options, mixed=mixed)
     if not mixed:
         # Shown at the top. Locust gives it to every class, and others have hosts of their own.
         environment.host = environment.host or parsed.target
@@ -75,7 +76,10 @@ def set_up_web_ui(bridge: Bridge, session: Session | None, options: type[Any]) -
         if response.status_code == 200 and request.endpoint == "locust.request_stats":
             add_rows(response, state.now())
         elif response.status_code == 200 and request.endpoint == "locust.index":
-            response.set_data(response.get_data().replace(b"</body>", _SCRIPT))
+            page = response.get_data().replace(b"</body>", _SCRIPT)
+            response.set_data(page.replace(b"<title>Locust</title>", b"<title>sitebench</title>"))
+        elif response.status_code == 200 and request.endpoint == "locust.tasks":
+            without_tasks(response, ours)
         # Locust's page shows the live page in a frame; nothing else may.
         live = request.endpoint == "sitebench.live"
         policy = "frame-ancestors 'self'" if live else "frame-ancestors 'none'"

@@ -33,6 +33,8 @@ class State:
     preparing: Preparing | None
     error: SitebenchError | None
     result: PointResult | None
+    stopping: bool = False
+    """Whether the test has been stopped, and its last counts are awaited."""
 
     @property
     def live(self) -> LiveView | None:
@@ -63,6 +65,8 @@ class State:
         if self.test is None:
             return "fill in the form and start"
         windows = self.test.live.windows
+        if self.stopping and not self.final:
+            return "stopping"
         return "done" if self.final or windows is None else _WORDS[windows.phase]
 
 
@@ -90,7 +94,8 @@ class WebUiState:
             return State(None, None, error, None)
         if test is None:
             return State(None, None, None, None)
-        return State(test, None, test.error, test.result or self._so_far(test))
+        stopping = self._bridge.role.ending
+        return State(test, None, test.error, test.result or self._so_far(test), stopping)
 
     def _so_far(self, test: Test) -> PointResult | None:
         windows = test.live.windows

@@ -8,11 +8,15 @@ our own live page over it.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from sitebench.locust.shapes.plans import ShapeOptions
+from sitebench.locust.web_ui.form import label
 from sitebench.locust.web_ui.state import State
+from sitebench.options.option import PANELS, fields_of
+from sitebench.report.sections.verdict import in_words
 from sitebench.units import format_duration
 
 if TYPE_CHECKING:
@@ -69,8 +73,23 @@ def template_args() -> dict[str, Any]:
     }
 
 
-def begin_form_with(web_ui: Any, fields: Sequence[str], *, mixed: bool) -> None:
-    """Have the start form begin with one operation, a load shape and these fields.
+_FIRST = ("target", "base", "names", "entries")
+"""What the form begins with, besides an operation and a load shape, of what the suite has."""
+
+
+def _groups(options: type[Any], names: Collection[str]) -> dict[str, list[str]]:
+    """Return fields of the form by the headings that they stand under."""
+    panels = {each.name: spec.panel for each, spec in fields_of(options)}
+    shapes = {each.name for each, _ in fields_of(ShapeOptions)}
+    found: dict[str, list[str]] = {each: [] for each in (*PANELS[1:], "Load shape", "Others")}
+    for name in names:
+        group = panels.get(name, "Load shape" if name in shapes else "Others")
+        found[group].append(name)
+    return {title: members for title, members in found.items() if members}
+
+
+def draw_form(web_ui: Any, options: type[Any], *, mixed: bool) -> None:
+    """Have the start form begin with one operation, a load shape and `_FIRST`, and group the rest.
 
     Locust's own picker begins with every user class, and its other fields are folded; so both are
     left out, and our script draws them (frame.js). Where the file is `mixed` with other people's
@@ -90,16 +109,37 @@ def begin_form_with(web_ui: Any, fields: Sequence[str], *, mixed: bool) -> None:
             name: (each.__doc__ or "").strip().partition("\n")[0].replace("`", "")
             for name, each in available.items()
         }
+        first = {name: extra.pop(name) for name in _FIRST if name in extra}
+        groups = _groups(options, extra)
+        args["extra_options"] = {name: extra[name] for each in groups.values() for name in each}
         args["show_userclass_picker"] = False
         args["sitebench_form"] = {
             "mixed": mixed,
             "operations": [{"name": name, "about": text} for name, text in about.items()],
             "chosen": some[:1] if len(some) == len(available) else some,
             "shapes": args["available_shape_classes"],
-            "fields": {name: extra.pop(name) for name in fields if name in extra},
+            "fields": [
+                {"name": name, "title": label(name), **each} for name, each in first.items()
+            ],
+            "groups": [[title, names[0]] for title, names in groups.items()],
+            "labels": {
+                name.replace("_", " ").title(): label(name)
+                for names in groups.values()
+                for name in names
+            },
         }
 
     web_ui.update_template_args = update
+
+
+def without_tasks(response: Response, ours: Collection[str]) -> None:
+    """Leave out the task of a user class of ours: it is always all that its users do."""
+    found = json.loads(response.get_data())
+    for ratios in found.values():
+        for name, each in ratios.items():
+            if name in ours:
+                each.pop("tasks", None)
+    response.set_data(json.dumps(found))
 
 
 def add_rows(response: Response, state: State) -> None:
@@ -138,8 +178,7 @@ def verdict(state: State) -> Iterator[_Row]:
     if (result := state.result) is not None:
         found = result.verdict
         what = "Verdict" if state.final else "Verdict so far"
-        if not found.valid:
-            what += f" ({found.grade})"
-        yield {"what": what, "message": f"{found.bound}: {found.evidence}", "remedy": ""}
+        message = f"{in_words(result)}; {found.evidence}"
+        yield {"what": what, "message": message, "remedy": ""}
         for warning in found.warnings:
             yield {"what": warning.kind, "message": warning.message, "remedy": warning.remedy}

@@ -12,6 +12,7 @@ from sitebench.report.page import Section
 from sitebench.report.sections.rates import lines
 from sitebench.report.suite import RateFigure, ReportSuite, ops_per_s
 from sitebench.report.table import NOTHING
+from sitebench.runs.point import PointResult
 from sitebench.runs.repeats import Series
 from sitebench.tables.tables import latency_mark, rate_mark
 from sitebench.units import format_rate, format_size
@@ -86,6 +87,16 @@ def stamp(run: Run) -> str:
     if any(point.result.verdict.warnings or point.result.failures for point in run.points):
         return '<span class="stamp doubt">Can be quoted, with warnings</span>'
     return '<span class="stamp good">Can be quoted</span>'
+
+
+def in_words(result: PointResult) -> str:
+    """Return a point's rate, what limited it, and whether it can be quoted."""
+    verdict = result.verdict
+    limit = _BOUNDS.get(verdict.bound, verdict.bound.replace("-", " "))
+    if verdict.grade == Quoted.NOT_USABLE:
+        return f"not usable: {limit}"
+    bound = "at least " if verdict.grade == Quoted.AT_LEAST else ""
+    return f"{bound}{format_rate(result.ops_per_s)}/s: {limit} was the limit"
 
 
 def headline(report: Report, run: Run) -> str:

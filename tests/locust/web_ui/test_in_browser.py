@@ -79,6 +79,58 @@ def test_start_runs_the_one_operation_that_the_form_begins_with(page: WebPage) -
     assert json.loads(page.get("/sitebench/live.json"))["title"].startswith("lookup at 1k")
 
 
+TABS = """
+return [...document.querySelectorAll('[role=tab]')].map(tab => [tab.textContent,
+  tab.getBoundingClientRect()]).sort(([, a], [, b]) => a.left - b.left).map(([text, {right}]) =>
+  [text, right]);
+"""
+
+
+def test_it_begins_with_the_live_page_and_says_at_once_that_it_stops(page: WebPage) -> None:
+    assert page.browser.run("return document.title") == "sitebench"
+    after = "return getComputedStyle(document.querySelector('header a'), '::after').content"
+    assert page.browser.run(after) == '"sitebench"'
+    page.fill(entries="1k", userCount="2", spawnRate="2")
+    page.press("Start")
+    assert page.sees(LIVE + "return page?.getElementById('word')?.textContent === 'measuring'")
+    tabs = page.browser.run(TABS)
+    assert [text for text, _ in tabs[:4]] == ["Live", "Microseconds", "Resources", "Verdict"]
+    assert max(right for _, right in tabs) < 1_280
+    assert eventually(lambda: json.loads(page.get("/sitebench/live.json"))["quoted"], 30)
+    (row,) = [
+        row
+        for row in json.loads(page.get("/stats/requests"))["extended_stats"][2]["data"]
+        if row["what"] == "Verdict so far"
+    ]
+    stamp = json.loads(page.get("/sitebench/live.json"))["quoted"]
+    assert row["message"].startswith(stamp.partition("/s")[0][:8])
+    assert "generator, invalid" not in page.get("/sitebench/live.js").decode()
+    tasks = json.loads(page.get("/tasks"))
+    assert tasks == {kind: {"LookupUser": {"ratio": 1.0}} for kind in ("per_class", "total")}
+    page.press("Stop")
+    said = "return [...document.querySelectorAll('header span')].map(each => each.textContent)"
+    assert {"stopping", "stopped"} & set(page.browser.run(said))
+    assert page.sees(said + ".includes('stopped')")
+
+
+def test_the_other_fields_stand_under_headings_with_names_as_people_write_them(
+    page: WebPage,
+) -> None:
+    names = "return [...document.querySelectorAll('.sitebench-form [name]')].map(f => f.name)"
+    assert page.sees(names + ".length > 3")
+    first = ["userClasses", "target", "base", "names", "entries", "shapeClass"]
+    assert page.browser.run(names) == first
+    heads = "return [...document.querySelectorAll('.sitebench-group')].map(h => h.textContent)"
+    groups = ["Load", "Target", "TLS", "Workers", "Advanced", "Load shape"]
+    assert eventually(lambda: page.browser.run(heads) == groups, 30), page.browser.run(heads)
+    labels = page.browser.run(
+        "return [...document.querySelectorAll('form label')].map(label => label.textContent)"
+    )
+    named = {label.partition(" (")[0] for label in labels}
+    assert {"TLS CA", "Bind DN", "SASL", "Start TLS", "TLS"} <= named
+    assert not [label for label in named if "Tls" in label or "Dn" in label]
+
+
 def test_a_ramp_to_the_knee_ends_by_itself(page: WebPage) -> None:
     page.choose("LookupUser")
     page.fill(entries="1k", userCount="8", spawnRate="8", stepUsers="4", stepTime="1s")

@@ -69,6 +69,15 @@ def test_resources_are_how_fast_counters_grew_and_what_values_are() -> None:
     assert rows["machine", "Available memory"] == "4 GB"
 
 
+def test_nothing_uses_less_than_no_core() -> None:
+    live = LiveView(COUNTS)
+    live.sampled(0, a_sample(2.0))
+    live.sampled(SECOND, a_sample(1.5))
+    (load,) = live.loads
+    assert (load.target_cores, load.generator_cores) == (0.0, 0.0)
+    assert {row.now for row in live.resources if row.what == "CPU"} == {"0.00 cores"}
+
+
 def test_a_remote_target_has_no_resources_rather_than_none_used() -> None:
     live = LiveView(COUNTS)
     live.sampled(0, a_sample(1.0, target=False))

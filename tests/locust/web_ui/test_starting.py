@@ -92,7 +92,7 @@ def test_the_page_is_opened_by_a_file_so_that_no_process_list_has_the_token(
             page = WebPage(chromium, root)
             assert page.sees("return document.querySelectorAll('button, input').length > 3")
             # The token stays neither in the address bar nor in the history.
-            assert chromium.run("return location.href") == f"{root}/"
+            assert chromium.run("return location.href") == f"{root}/?tab=sitebench-live"
             assert chromium.run("return document.cookie") == ""
     assert not file.exists()
 

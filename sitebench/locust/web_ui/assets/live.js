@@ -170,8 +170,9 @@ function show(found) {
   const bound = found.bound;
   $("stamp").hidden = !bound;
   if (bound) {
-    $("stamp").firstChild.textContent = bound.valid ? bound.verdict : `${bound.verdict}, invalid`;
-    $("stamp").firstChild.className = `stamp ${bound.valid ? (bound.warnings.length ? "doubt" : "good") : "bad"}`;
+    const kind = bound.grade === "not usable" ? "bad" : bound.valid && !bound.warnings.length ? "good" : "doubt";
+    $("stamp").firstChild.textContent = found.quoted;
+    $("stamp").firstChild.className = `stamp ${kind}`;
     $("evidence").textContent = bound.evidence;
   }
   $("warnings").replaceChildren(...found.verdict.filter(({ what }) => what === "Error" || bound?.warnings.some(({ kind }) => kind === what)).map(({ what, message, remedy }) => {
@@ -215,7 +216,7 @@ async function ask() {
     fill("micros", STEPS, found.steps);
     fill("resources", RESOURCES, found.resources);
     fill("tests", TESTS, found.tests.map((each) => ({
-      ...each, verdict: each.error ?? (each.bound === null ? "running" : each.valid ? each.bound : `${each.bound} (invalid)`),
+      ...each, verdict: each.error ?? each.quoted ?? "running",
     })).reverse());
   } catch (error) {
     $("word").textContent = `Locust does not answer: ${error.message}`;
