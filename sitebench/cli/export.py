@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sitebench.errors import BadInput
+from sitebench.errors import BadInput, printable
 from sitebench.options import option
 from sitebench.options.command import argument, command
 from sitebench.system.files import atomic_write, cannot_write
@@ -77,6 +77,9 @@ def as_text(run: RunFile, form: str, what: str = "points") -> Iterator[str]:
 
 def _write(lines: Iterable[str], out: str, run: Path) -> None:
     if out == "-":
+        if sys.stdout.isatty():
+            # A run file may be a stranger's; what is piped or written stays as it is.
+            lines = (printable(line, len(line)) for line in lines)
         try:
             sys.stdout.writelines(f"{line}\n" for line in lines)
             sys.stdout.flush()

@@ -8,11 +8,12 @@ requested.
 from __future__ import annotations
 
 import http.client
+import io
 import re
 import time
 import urllib.parse
 from collections.abc import Collection, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sitebench.monitor.sample import (
     CoreSample,
@@ -26,8 +27,12 @@ if TYPE_CHECKING:
     from prometheus_client.samples import Sample as Metric
 
 _TIMEOUT_S = 1.0
-_LARGEST = 8 << 20
-"""Usual pages have 60 KB; no more than this is read."""
+_WHOLE_S = 3.0
+"""For an answer, however steadily its bytes come; a timeout is for each of them."""
+_LARGEST = 1 << 20
+"""Usual pages have 60 KB."""
+_MOST_LINES = 8_000
+"""Of what is wanted: a machine of 512 cores has some 5,000, and each takes 20 us to parse."""
 
 _COLLECTORS = (
     *("cpu", "diskstats", "meminfo", "netclass", "netdev", "netstat"),
@@ -74,6 +79,31 @@ _WANTED = frozenset(
 )
 
 
+class _Received(io.RawIOBase):
+    """What an exporter sends, for as long as an answer may take."""
+
+    def __init__(self, raw: io.RawIOBase) -> None:
+        self._raw, self._end = raw, time.monotonic() + _WHOLE_S
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int | None:
+        if time.monotonic() > self._end:
+            raise TimeoutError(f"its answer takes longer than {_WHOLE_S:g} s")
+        return self._raw.readinto(buffer)
+
+    def close(self) -> None:
+        self._raw.close()
+        super().close()
+
+
+class _Answer(http.client.HTTPResponse):
+    def __init__(self, *arguments: Any, **more: Any) -> None:
+        super().__init__(*arguments, **more)
+        self.fp = io.BufferedReader(_Received(self.fp.detach()))
+
+
 class Exporter:
     """A node_exporter, read over one persistent connection."""
 
@@ -83,6 +113,7 @@ class Exporter:
         secure = parts.scheme == "https"
         made = http.client.HTTPSConnection if secure else http.client.HTTPConnection
         self._connection = made(parts.hostname or "", parts.port, timeout=timeout_s)
+        self._connection.response_class = _Answer
         self._path = parts.path or "/metrics"
         self._query = parts.query or "&".join(f"collect[]={name}" for name in _COLLECTORS)
         self._runnable_sum = 0
@@ -100,13 +131,21 @@ class Exporter:
             raise
         if status != http.client.OK:
             raise ValueError(f"it answered {status}")
-        return self._sample(metrics(text, _WANTED))
+        try:
+            return self._sample(metrics(text, _WANTED))
+        # A number that is none, such as +Inf, or a metric without its labels.
+        except (ArithmeticError, LookupError) as error:
+            why = f"{type(error).__name__}: {error}"
+            raise ValueError(f"its figures make no sense: {why}") from error
 
     def _get(self) -> tuple[int, str]:
         path = f"{self._path}?{self._query}" if self._query else self._path
         self._connection.request("GET", path)
-        answer = self._connection.getresponse()
-        return answer.status, answer.read(_LARGEST).decode(errors="replace")
+        with self._connection.getresponse() as answer:
+            page = answer.read(_LARGEST + 1)
+        if len(page) > _LARGEST:
+            raise ValueError("its page is longer than 1 MiB")
+        return answer.status, page.decode(errors="replace")
 
     def close(self) -> None:
         self._connection.close()
@@ -158,6 +197,8 @@ def metrics(text: str, wanted: Collection[str]) -> dict[str, list[Metric]]:
     from prometheus_client.parser import text_string_to_metric_families
 
     lines = [line for line in text.split("\n") if _NAME_END.split(line, 1)[0] in wanted]
+    if len(lines) > _MOST_LINES:
+        raise ValueError(f"its page has more than {_MOST_LINES:,} lines of what is monitored")
     found: dict[str, list[Metric]] = {}
     try:
         for family in text_string_to_metric_families("\n".join(lines) + "\n"):

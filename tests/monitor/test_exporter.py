@@ -1,8 +1,10 @@
 """Against a real node_exporter, whose figures are held against /proc of the same machine."""
 
+import contextlib
 import http.server
 import os
 import signal
+import socket
 import subprocess
 import threading
 from collections.abc import Iterator, Sequence
@@ -17,6 +19,7 @@ from sitebench.monitor.exporter import Exporter, metrics
 from sitebench.monitor.machine import MachineReader
 from sitebench.options.addresses import parse_exporter
 from sitebench.system.network import free_port
+from tests.support.cli import in_process
 from tests.support.programs import required_program
 from tests.support.waiting import eventually
 
@@ -226,6 +229,60 @@ def test_a_damaged_page_is_refused_as_such() -> None:
     with answering(b'node_cpu_seconds_total{cpu="0" 7\n') as url:
         _, end = _seen(url)
     assert "not in Prometheus' text format" in end.answers[0].reason
+
+
+PAGE = """\
+node_cpu_seconds_total{cpu="0",mode="idle"} 100
+node_memory_MemAvailable_bytes 1e9
+"""
+
+
+@pytest.mark.parametrize(
+    ("page", "why"),
+    [
+        (PAGE.replace("1e9", "+Inf"), "its figures make no sense: OverflowError"),
+        (PAGE.replace("1e9", "1e400"), "its figures make no sense: OverflowError"),
+        (PAGE.replace("1e9", "NaN"), "cannot convert float NaN to integer"),
+        (PAGE.replace('cpu="0",', ""), "its figures make no sense: KeyError"),
+        (PAGE.replace('cpu="0"', 'cpu="x"'), "invalid literal"),
+        (PAGE + 20_000 * "node_procs_running 1\n", "more than 8,000 lines"),
+        (PAGE + 40_000 * "# a comment of some thirty bytes\n", "longer than 1 MiB"),
+    ],
+)
+def test_a_page_that_makes_no_sense_is_one_line(page: str, why: str) -> None:
+    with answering(page.encode()) as url:
+        exporter = Exporter(url, timeout_s=PATIENCE_S)
+        with pytest.raises(ValueError, match=why):
+            exporter.read()
+        exporter.close()
+        point = ("--users", "1", "--measure", "100ms", "--warmup", "0s", "--entries", "10")
+        ran = in_process("ils", "run", "--monitor", url, *point)
+    assert ran.code == 2
+    assert f"--monitor: {url} cannot be read: " in ran.err
+    assert "Traceback" not in ran.err
+
+
+@pytest.mark.parametrize(
+    "sent", [b"HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\n", b"HTTP/1.1 200 OK\r\nX: "]
+)
+def test_one_that_trickles_is_given_up(sent: bytes) -> None:
+    def trickle() -> None:
+        connection, _ = listening.accept()
+        with connection, contextlib.suppress(OSError):
+            connection.sendall(sent)
+            while not given_up.wait(0.1):
+                connection.sendall(b"#")
+
+    given_up = threading.Event()
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        thread = threading.Thread(target=trickle)
+        thread.start()
+        exporter = Exporter(f"http://127.0.0.1:{listening.getsockname()[1]}/metrics")
+        with pytest.raises(TimeoutError, match="takes longer than 3 s"):
+            exporter.read()
+        exporter.close()
+        given_up.set()
+        thread.join()
 
 
 def test_only_the_wanted_metrics_are_parsed_labels_and_escapes_included() -> None:

@@ -3,8 +3,12 @@
 import contextlib
 import csv
 import json
+import os
+import pty
 import shutil
 import sqlite3
+import subprocess
+import sys
 import zipfile
 from collections.abc import Iterator
 from dataclasses import replace
@@ -113,6 +117,43 @@ def test_a_terminal_is_told_nothing(tmp_path: Path) -> None:
         assert done.code == 0, done.err
         assert "\x1b]" not in done.out + done.err
         assert "\x07" not in done.out + done.err
+
+
+@pytest.mark.parametrize(
+    ("table", "asked"),
+    [
+        ("steps", ("--what", "steps")),
+        ("timeline", ("--format", "hlog")),
+        ("timeline", ("--what", "timeline")),
+        ("samples", ("--what", "samples")),
+    ],
+)
+def test_what_is_exported_to_a_terminal_is_shown_and_a_file_has_it_as_it_is(
+    table: str, asked: tuple[str, ...], tmp_path: Path
+) -> None:
+    name = {"samples": "what"}.get(table, "step")
+    run = made.write(tmp_path / "run.sitebench")
+    with contextlib.closing(sqlite3.connect(run)) as database:
+        database.execute(f"UPDATE {table} SET {name} = {name} || ?", ("\x1b[31m\x9b7m",))
+        database.commit()
+    argv = [sys.executable, "-m", "sitebench.cli.main", "export", str(run), *asked]
+    screen, terminal = pty.openpty()
+    with (
+        os.fdopen(screen, "rb", buffering=0) as seen,
+        subprocess.Popen(argv, stdout=terminal) as process,
+    ):
+        os.close(terminal)
+        shown = b""
+        with contextlib.suppress(OSError):  # The end of a terminal that nobody has open any more.
+            while part := seen.read(1 << 16):
+                shown += part
+        assert process.wait(60) == 0
+    assert b"\\x1b[31m\\x9b7m" in shown
+    assert b"\x1b" not in shown
+    assert "\x9b".encode() not in shown
+    file = tmp_path / "file"
+    assert in_process("export", str(run), *asked, "--out", str(file)).code == 0
+    assert "\x1b[31m" in file.read_text(encoding="utf-8")
 
 
 def test_a_target_with_control_characters_is_refused(tmp_path: Path) -> None:

@@ -113,8 +113,8 @@ style.textContent = (mixed ? '' : '.MuiFormControl-root:has(input[name="host"]) 
   + '.MuiAppBar-root a:has(> svg) { display: flex; align-items: center; gap: .6rem }'
   + '.MuiAppBar-root a:has(> svg)::after { content: "sitebench"; font-weight: 600 }'
   + '.sitebench-group { margin: 0 0 -1rem }'
-  + '.sitebench-form { display: grid; gap: 1rem; margin: 1rem 0 }'
-  + '.sitebench-form label { display: grid; gap: .2rem; font-size: .8rem }'
+  + '.sitebench-form { display: grid; grid-template-columns: minmax(0, 1fr); gap: 1rem; margin: 1rem 0 }'
+  + '.sitebench-form label { display: grid; grid-template-columns: minmax(0, 1fr); gap: .2rem; font-size: .8rem }'
   + '.sitebench-form :is(input, select) { font-size: 1rem; padding: .6rem; color: inherit; background: none; border: 1px solid #8888; border-radius: 4px }';
 document.head.append(style);
 addEventListener("submit", ({ target: form }) => {
