@@ -13,6 +13,7 @@ from tests.docs.cli_page import ROOT
 from tests.docs.shown import parse
 
 DEPLOY = ROOT / "deploy"
+NETWORK = DEPLOY / "kubernetes" / "network.yaml"
 MANIFESTS = sorted(p for p in (DEPLOY / "kubernetes").glob("*.yaml") if p.stem != "kustomization")
 
 
@@ -57,6 +58,43 @@ def test_a_manifest_with_a_slip_would_be_noticed(tmp_path: Path) -> None:
     wrong.write_text(text.replace("replicas: 2", "replica: 2"))
     with pytest.raises(AssertionError, match="replica"):
         checked("kubernetes_validate", "--strict", str(wrong))
+
+
+def test_no_container_may_do_more_than_measure() -> None:
+    for name, container in containers().items():
+        context = container["securityContext"]
+        assert context["readOnlyRootFilesystem"] is True, name
+        assert context["allowPrivilegeEscalation"] is False, name
+        assert context["capabilities"] == {"drop": ["ALL"]}, name
+        # What sitebench keeps in its home, and its temporary files, need a place.
+        assert {"name": "HOME", "value": "/tmp"} in container["env"], name
+        assert "/tmp" in {each["mountPath"] for each in container["volumeMounts"]}, name
+    [compose] = documents(DEPLOY / "compose.yaml")
+    for name, service in compose["services"].items():
+        assert service["read_only"] is True, name
+        assert service["cap_drop"] == ["ALL"], name
+        assert service["security_opt"] == ["no-new-privileges:true"], name
+        assert service["tmpfs"] == ["/tmp"], name
+
+
+def test_other_pods_reach_neither_the_master_nor_the_directory() -> None:
+    policies = {each["metadata"]["name"]: each["spec"] for each in documents(NETWORK)}
+    labels = [
+        pod["metadata"]["labels"]
+        for path in MANIFESTS
+        for each in documents(path)
+        if (pod := each.get("spec", {}).get("template")) is not None
+    ]
+    everyone = policies["sitebench"]
+    assert "ingress" not in everyone
+    assert len(labels) == 3
+    assert all(everyone["podSelector"]["matchLabels"].items() <= each.items() for each in labels)
+    (master,) = policies["sitebench-master"]["ingress"]
+    (allowed,) = master["from"]
+    who = allowed["podSelector"]["matchLabels"]
+    assert [each for each in labels if who.items() <= each.items()] == [
+        {"app.kubernetes.io/name": "sitebench", "app.kubernetes.io/component": "worker"}
+    ]
 
 
 def test_kustomize_names_every_manifest_but_the_reader() -> None:
