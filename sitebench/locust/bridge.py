@@ -31,7 +31,7 @@ from gevent.lock import BoundedSemaphore  # type: ignore[import-untyped]
 from locust.env import Environment
 from locust.runners import STATE_INIT, MasterRunner, WorkerRunner
 
-from sitebench.errors import MeasurementFailed, PointFailed, SitebenchError
+from sitebench.errors import MeasurementFailed, SitebenchError
 from sitebench.locust.role import Role, raise_if_orphaned
 from sitebench.locust.role_local import LocalRole
 from sitebench.locust.statistics import await_csv
