@@ -40,6 +40,9 @@ _SECTIONS: tuple[Callable[[Report], Section | None], ...] = (
     manifest.section,
 )
 
+_OF_FAILURES = (failures.section, manifest.section)
+"""All that there is to say where no point was measured."""
+
 _TABLES: tuple[Callable[[Report], list[ReportTable]], ...] = (
     objectives.tables,
     operations.tables,
@@ -53,7 +56,8 @@ _TABLES: tuple[Callable[[Report], list[ReportTable]], ...] = (
 
 def sections(report: Report) -> list[Section]:
     """Return every section that has content."""
-    return [made for make in _SECTIONS if (made := make(report)) is not None]
+    wanted = _SECTIONS if report.points else _OF_FAILURES
+    return [made for make in wanted if (made := make(report)) is not None]
 
 
 def _title(report: Report) -> str:

@@ -133,13 +133,13 @@ class Report:
 
 
 def load(paths: Sequence[Path]) -> Report:
-    """Read run files; refuses those without a measured point."""
+    """Read run files; refuses those without a measured point, unless it is one that failed."""
     labels = _labels(paths)
     with contextlib.ExitStack() as stack:
         files = [stack.enter_context(RunFile(path)) for path in paths]
-        stored = [_stored(file) for file in files]
+        stored = [_stored(file, alone=len(files) == 1) for file in files]
         done = sum(each.status == "done" for points in stored for each in points)
-        most = max(_LEAST_SLOTS, min(_MOST_SLOTS, _SLOTS // done))
+        most = max(_LEAST_SLOTS, min(_MOST_SLOTS, _SLOTS // max(1, done)))
         return Report(
             [
                 Run(
@@ -155,16 +155,16 @@ def load(paths: Sequence[Path]) -> Report:
         )
 
 
-def _stored(file: RunFile) -> list[StoredPoint]:
+def _stored(file: RunFile, *, alone: bool) -> list[StoredPoint]:
     stored = file.points()
-    if not any(each.status == "done" for each in stored):
-        failed = sum(each.status == "failed" for each in stored)
-        state = f"{failed} of them failed" if failed else "none is finished yet"
-        raise BadRunFile(
-            f"{file.path} has no measured point ({len(stored)} planned, {state})",
-            f"finish the sweep first: sitebench resume {file.path}",
-        )
-    return stored
+    failed = sum(each.status == "failed" for each in stored)
+    if any(each.status == "done" for each in stored) or (failed and alone):
+        return stored
+    state = f"{failed} of them failed" if failed else "none is finished yet"
+    remedy = f"finish the sweep first: sitebench resume {file.path}"
+    if failed:
+        remedy = f"see what failed, in a report of its own: sitebench report {file.path}"
+    raise BadRunFile(f"{file.path} has no measured point ({len(stored)} planned, {state})", remedy)
 
 
 def _counted(stored: Sequence[StoredPoint]) -> list[StoredPoint]:

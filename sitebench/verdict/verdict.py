@@ -107,8 +107,8 @@ def judge(window: Evidence, known: Sequence[PointWarning] = ()) -> Verdict:
     if leaks := window.failures_by_kind.get(LEAK):
         return Verdict(Bound.LEAK, False, f"{leaks:,} pages showed another user's data")
     if window.operations == 0:
-        kinds = ", ".join(f"{kind} x {n:,}" for kind, n in sorted(window.failures_by_kind.items()))
-        nothing = f"succeeded: {kinds}" if kinds else "finished within the window"
+        failed = f"succeeded: {_failed(window)}"
+        nothing = failed if window.failures else "finished within the window"
         return Verdict(Bound.FAILED, False, f"no operation {nothing}")
     tester = generator(window)
     findings = _findings(window, tester)
@@ -126,6 +126,13 @@ def judge(window: Evidence, known: Sequence[PointWarning] = ()) -> Verdict:
     if verdict.grade == Quoted.AT_LEAST:
         verdict = with_interval(window, verdict)
     return replace(verdict, findings=findings, warnings=(*find_warnings(window), *known))
+
+
+def _failed(window: Evidence) -> str:
+    """Return each kind of failure, how many of it there were, and the first of them."""
+    firsts = {kind: f", the first: {text}" for kind, text in window.examples.items()}
+    kinds = sorted(window.failures_by_kind.items())
+    return "; ".join(f"{kind} x {n:,}{firsts.get(kind, '')}" for kind, n in kinds)
 
 
 def _findings(window: Evidence, tester: Generator) -> tuple[Finding, ...]:

@@ -22,7 +22,7 @@ def html(report: Report, run: Run) -> str:
 
 
 def _facts(run: Run) -> dict[str, str]:
-    manifest, specs = run.manifest, [point.spec for point in run.points]
+    manifest, specs = run.manifest, [each.spec for each in run.points or run.stored]
     cpu = manifest.get("cpu") or {}
     machine = f"{cpu.get('model')}, {cpu.get('usable')} cores" if cpu else ""
     n = len(run.points)
@@ -31,7 +31,7 @@ def _facts(run: Run) -> dict[str, str]:
         "Users": _range(spec.users for spec in specs),
         "Load model": "; ".join(dict.fromkeys(map(_load, specs))),
         "Window": _window(run, specs),
-        "Measured": f"{n} point{'s' if n > 1 else ''}{_lasted(run)}",
+        "Measured": f"{n} point{'' if n == 1 else 's'}{_lasted(run)}",
         "Machine": ", ".join(filter(None, (machine, str(manifest.get("kernel") or "")))),
         "Started": str(manifest.get("started") or ""),
     }
@@ -56,6 +56,8 @@ def _load(spec: PointSpec) -> str:
 def _window(run: Run, specs: Sequence[PointSpec]) -> str:
     """Return the measured window, as long as it was, and the warm-up before it."""
     seconds = sorted(result.seconds for result in run.results)
+    if not seconds:
+        return ""
     short, long = f"{seconds[0]:.3g}s", f"{seconds[-1]:.3g}s"
     measured = short if short == long else f"{short} to {long}"
     warmups = sorted({spec.warmup_s for spec in specs})

@@ -22,12 +22,13 @@ def section(report: Report) -> Section | None:
 
 def _by_kind(report: Report, run: Run) -> ReportTable:
     rows: list[Row] = []
-    for point in run.points:
-        attempts = point.result.attempts
-        for kind, n in sorted(point.result.failures_by_kind.items()):
-            example = point.result.examples.get(kind, "")
+    failed = [each.result for each in run.missing if each.result is not None]
+    for result in (*run.results, *failed):
+        attempts = result.attempts
+        for kind, n in sorted(result.failures_by_kind.items()):
+            example = result.examples.get(kind, "")
             share = f"{n / attempts:.3%}" if attempts else NOTHING
-            rows.append([report.name(point.spec), kind, example, f"{n:,}", share])
+            rows.append([report.name(result.spec), kind, example, f"{n:,}", share])
     title = report.titled("Failed operations by kind", run)
     return ReportTable(
         title, ("Point", "Kind", "The first of them", "count", "share"), rows, left=3

@@ -101,6 +101,8 @@ def in_words(result: PointResult) -> str:
 
 def headline(report: Report, run: Run) -> str:
     """Return what was found, what limited it and what can be quoted, in three sentences."""
+    if not run.points:
+        return "No point was measured: each of them failed."
     return " ".join((_found(report, run), _bound(run), _quotable(run)))
 
 

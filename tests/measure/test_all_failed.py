@@ -1,0 +1,44 @@
+"""A run in which everything failed says of each kind what the first of it was, wherever it is."""
+
+import html
+import re
+from pathlib import Path
+
+from tests.support.cli import in_process
+from tests.support.other_site import other_site
+
+SCENARIO = """
+[[operation]]
+name = "order"
+[[operation.request]]
+path = "/cart"
+expect.status = 201
+"""
+BRIEF = ("--users", "2", "--threads", "1", "--warmup", "0s", "--measure", "500ms")
+FIRST = "order: GET /cart: 200"
+
+
+def test_the_first_of_each_failure_is_in_terminal_junit_and_report(tmp_path: Path) -> None:
+    (tmp_path / "shop.toml").write_text(SCENARIO)
+    with other_site() as (url, _):
+        run = ("ps", "run", "--target", url, "--scenario", "shop.toml", *BRIEF)
+        out = ("--out", "l.sitebench", "--junit", "l.xml")
+        ran = in_process(*run, *out, cwd=tmp_path)
+    assert ran.code == 1
+    said = next(line for line in ran.err.splitlines() if line.startswith("sitebench: "))
+    assert re.search(rf"no operation succeeded: status:200 x [\d,]+, the first: {FIRST}", said)
+    assert FIRST in (tmp_path / "l.xml").read_text()
+
+    made = in_process("report", "l.sitebench", "--markdown", "l.md", cwd=tmp_path)
+    assert made.code == 0, made.err
+    page = html.unescape((tmp_path / "l.html").read_text())
+    assert re.findall(r'<section id="(\w+)"', page) == ["failures", "manifest"]
+    # In the table of kinds, and in what happened to the point.
+    assert page.count(FIRST) == 2
+    assert FIRST in (tmp_path / "l.md").read_text()
+    assert "each of them failed" in (tmp_path / "l.md").read_text()
+
+    both = in_process("report", "l.sitebench", "l.sitebench", cwd=tmp_path)
+    assert both.code == 2
+    assert "has no measured point (1 planned, 1 of them failed)" in both.err
+    assert "a report of its own: sitebench report l.sitebench" in both.err
