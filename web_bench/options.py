@@ -193,6 +193,9 @@ class ServeOptions(FileSetOptions, ServerOptions):
     workload: str = option.text(
         "webbench1-static", "Workload, or TOML file, whose files are served.", panel="Files"
     )
+    dot_files: bool = option.flag(
+        "Serve also what begins with a dot, such as .git and .env.", panel="Files"
+    )
 
 
 @option.options

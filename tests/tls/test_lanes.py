@@ -18,13 +18,15 @@ from ils_bench.targets.address import START_TLS, DirectoryAddress, parse_address
 from ils_bench.targets.identity import ANONYMOUS, Identity
 from ils_bench.targets.ldap_directory import LdapDirectory
 from ils_bench.targets.live import count_seeded, seed
+from ils_bench.targets.probe import probe
 from ils_bench.targets.target import OpenDirectory
 from sitebench._engine import Engine
 from sitebench.counts.worker_slot import WorkerSlot
+from sitebench.errors import SitebenchError
 from sitebench.seeders.people import Spec, generate
 from sitebench.system.network import free_port
 from sitebench.targets.tls import ServerTls, Trust, key_password
-from tests.tls.certificates import PASSWORD, Authority, Certificate
+from tests.tls.certificates import PASSWORD, Authority, Certificate, self_signed
 from tests.tls.targets import Slapd, slapd
 
 PEOPLE = Spec(50, 1997, "paper", ("en_US",), "ou=Dynamic,o=Intranet")
@@ -121,6 +123,45 @@ def shown(certificate: Certificate, **more: Any) -> Iterator[DirectoryAddress]:
 def test_a_certificate_for_another_name(authority: Authority, trust: Trust) -> None:
     with shown(authority.sign("other", names="DNS:other.example")) as address:
         assert set(ran(address, trust)[1]) == {"tls:wrong-name"}
+
+
+NAMES = ("-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1")
+
+
+@pytest.mark.parametrize("more", [(), ("-addext", "basicConstraints=critical,CA:FALSE")])
+def test_a_certificate_that_signed_itself_is_trusted_where_it_is_named(
+    tmp_path: Path, more: tuple[str, ...]
+) -> None:
+    made = self_signed(tmp_path, "own", *NAMES, *more)
+    trust = Trust(_read(made.cert))
+    with shown(made) as address:
+        probe(address, PEOPLE.base, trust=trust)
+        ended, failures = ran(address, trust)
+    assert ended >= DONE
+    assert not failures
+
+
+def test_a_certificate_that_is_named_itself_needs_no_authority(authority: Authority) -> None:
+    made = authority.sign("leaf")
+    with shown(made) as address:
+        probe(address, PEOPLE.base, trust=Trust(_read(made.cert)))
+        assert not ran(address, Trust(_read(made.cert)))[1]
+
+
+def test_a_common_name_alone_is_no_name_for_probe_and_lanes(tmp_path: Path) -> None:
+    made = self_signed(tmp_path, "nameless")
+    trust = Trust(_read(made.cert))
+    with shown(made) as address:
+        with pytest.raises(SitebenchError, match="a common name alone does not count"):
+            probe(replace(address, host="localhost"), PEOPLE.base, trust=trust)
+        assert set(ran(address, trust)[1]) == {"tls:wrong-name"}
+
+
+def test_a_certificate_that_signed_itself_and_is_not_named_is_called_so(
+    tmp_path: Path, trust: Trust
+) -> None:
+    with shown(self_signed(tmp_path, "own", *NAMES)) as address:
+        assert set(ran(address, trust)[1]) == {"tls:is-authority"}
 
 
 def test_a_certificate_that_has_ended(authority: Authority, trust: Trust) -> None:

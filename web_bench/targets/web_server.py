@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,7 +29,8 @@ class WebServer(InProcess[Native]):
         with WebServer("docroot") as server:
             page = urllib.request.urlopen(server.url + "/index.html").read()
 
-    Without a folder it serves the generated pages alone. Under /cgi-bin/ it runs nothing but the
+    Without a folder it serves the generated pages alone; files and folders whose names begin with a
+    dot are served with `dot_files`. Under /cgi-bin/ it runs nothing but the
     program of the CGI workloads. `limits` bound what one client can ask of it, by the names in
     docs/limits.md.
     """
@@ -42,6 +44,7 @@ class WebServer(InProcess[Native]):
         self,
         docroot: Path | str | None = None,
         *,
+        dot_files: bool = False,
         limits: Mapping[str, int] | None = None,
         host: str = "127.0.0.1",
         port: int = 0,
@@ -54,6 +57,7 @@ class WebServer(InProcess[Native]):
                 "port": port,
                 "threads": threads,
                 "docroot": None if docroot is None else str(docroot),
+                "hidden": dot_files,
                 "cgi": str(install(opening.enter_context(scratch()))),
                 "limits": dict(limits or {}),
             }
@@ -74,6 +78,7 @@ def serve(options: ServeOptions, console: Console) -> None:
     workload = with_options(find(options.workload), options)
     with bar("writing the files", 0 if workload.files is None else workload.files.bytes) as move:
         folder = docroot_of(options, [workload], lambda done, _: move(done))
+    _keep_from_programs()
     given = keywords(WebServer, options) | {"docroot": folder}
     serve_until_stopped(
         lambda: WebServer(**given),
@@ -81,6 +86,14 @@ def serve(options: ServeOptions, console: Console) -> None:
         console,
         host=options.host,
     )
+
+
+def _keep_from_programs() -> None:
+    """Keep descriptors that this process was started with from the programs that it starts."""
+    for each in Path("/proc/self/fd").iterdir():
+        with contextlib.suppress(OSError):  # the folder itself is closed by now
+            if int(each.name) > 2:
+                os.set_inheritable(int(each.name), False)
 
 
 def _greeting(options: ServeOptions, server: WebServer, folder: Path | None) -> list[str]:
