@@ -91,6 +91,8 @@ class IlsPoints(SuitePoints[Program, OpenDirectory]):
         return password_asked(options)
 
     def leftovers(self, options: Any) -> Callable[[], None]:
+        if options.target in self.own_targets:
+            return super().leftovers(options)
         from ils_bench.seeding.commands import leftovers
 
         return leftovers(options.target)
