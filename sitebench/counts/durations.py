@@ -16,7 +16,7 @@ from sitebench.counts import metrics
 LEAST_BEYOND = 100
 """A percentile needs this many samples beyond it; with fewer it is None."""
 
-PERCENTILES = {"p50": 50.0, "p90": 90.0, "p99": 99.0, "p99_9": 99.9}
+PERCENTILES = {"p50": 50.0, "p90": 90.0, "p95": 95.0, "p99": 99.0, "p99_9": 99.9}
 
 
 def percentile_ns(histogram: Histogram, q: float) -> int | None:
@@ -39,6 +39,7 @@ class Durations:
 
     p50: float | None = None
     p90: float | None = None
+    p95: float | None = None
     p99: float | None = None
     p99_9: float | None = None
     max: float | None = None

@@ -2,7 +2,7 @@
 
     objective  = condition *("," condition)         every one of them must hold
     condition  = metric operator value
-    metric     = "p50" | "p90" | "p99" | "p99.9" | "max" | "mean"    latency: a time with its unit
+    metric     = "p50" | "p90" | "p95" | "p99" | "p99.9" | "max" | "mean"    latency: a time with its unit
                | "failures" | "cpu"                                  a share, with "%"
                | "rate" | "ops_per_s" | one of a suite's metrics     a number per second
     operator   = "<" | "<=" | ">" | ">="
@@ -25,7 +25,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from sitebench import units
-from sitebench.counts.durations import LEAST_BEYOND
+from sitebench.counts.durations import LEAST_BEYOND, PERCENTILES
 from sitebench.counts.metrics import LATENCY
 from sitebench.errors import UnknownValue
 from sitebench.suite import suites
@@ -115,10 +115,7 @@ RATES = ("rate", "ops_per_s", *_OF_SUITES)
 """Metrics that say how much the target does per second."""
 
 METRICS: Mapping[str, _Metric] = {
-    "p50": _percentile("p50"),
-    "p90": _percentile("p90"),
-    "p99": _percentile("p99"),
-    "p99.9": _percentile("p99_9"),
+    **{name.replace("_", "."): _percentile(name) for name in PERCENTILES},
     "max": _latency("max"),
     "mean": _latency("mean"),
     "failures": _percent(_failures, "nothing ended"),

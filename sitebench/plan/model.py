@@ -19,7 +19,7 @@ from sitebench.errors import UnknownValue
 from sitebench.plan.formula import Constant, Formula, IfAny, Input, Least, WholeUp
 from sitebench.plan.rates import PAGES
 
-PERCENTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p99.9": 0.999}
+PERCENTILES = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99, "p99.9": 0.999}
 """Percentiles that a response-time objective may bound."""
 
 

@@ -142,14 +142,14 @@ def latency_table(results: Sequence[PointResult]) -> Group:
     at most (p99). Headroom is the share of time that the busiest thread of the tester had left. The
     95 % intervals of p99 stand below, and wrong answers, which are not among the latencies.
     """
-    table = new_table("Point", "n", "p50", "p99", "p99.9", "fails")
+    table = new_table("Point", "n", "p50", "p95", "p99", "p99.9", "fails")
     cost = new_table("Point", "waiting", UNREAD, "us/op", "headroom")
     for each in series(results):
         called = f"{each.spec.operation} {format_size(each.spec.size)}"
         table.add_row(
             called,
             f"{sum(result.clocks[LATENCY].n for result in each.results):,}",
-            *(latency_mark(each, name) for name in ("p50", "p99", "p99_9")),
+            *(latency_mark(each, name) for name in ("p50", "p95", "p99", "p99_9")),
             f"{each.failures:,}",
         )
         cost.add_row(

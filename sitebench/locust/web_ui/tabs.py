@@ -40,6 +40,7 @@ _TABLES = {
             failed="# Failed",
             p50="p50 (us)",
             p90="p90 (us)",
+            p95="p95 (us)",
             p99="p99 (us)",
             p999="p99.9 (us)",
             max="Max (us)",

@@ -7,7 +7,7 @@ from dataclasses import replace
 from html import escape
 
 from sitebench.counts import metrics
-from sitebench.counts.durations import Durations
+from sitebench.counts.durations import PERCENTILES, Durations
 from sitebench.counts.metrics import LATENCY, SERVICE, UNREAD
 from sitebench.report.model import Point, Report, Run, distinguishing_label, load_name
 from sitebench.report.page import Section
@@ -26,7 +26,7 @@ from sitebench.tables.tables import (
 )
 from sitebench.units import format_ns, format_rate, format_size
 
-_PERCENTILES = {"p50": "p50", "p90": "p90", "p99": "p99", "p99_9": "p99.9"}
+_PERCENTILES = {name: name.replace("_", ".") for name in PERCENTILES}
 
 
 def tables(report: Report) -> list[ReportTable]:

@@ -145,7 +145,7 @@ function fill(section, columns, rows) {
 
 const figure = (v) => v.toLocaleString("en", { maximumFractionDigits: 1 });
 const STEPS = [["program", "Program"], ["step", "Step"], ["count", "Done", figure], ["failed", "Failed", figure],
-  ["p50", "p50", figure], ["p90", "p90", figure], ["p99", "p99", figure], ["p999", "p99.9", figure],
+  ["p50", "p50", figure], ["p90", "p90", figure], ["p95", "p95", figure], ["p99", "p99", figure], ["p999", "p99.9", figure],
   ["max", "Max", figure]];
 const TESTS = [["title", "Test"], ["per_s", "Per second", figure], ["verdict", "Verdict"]];
 const RESOURCES = [["who", "Source"], ["what", "Figure"], ["now", "Now"]];
