@@ -138,11 +138,20 @@ locks: rust $(BIN)/uv ## check that the committed lock files are complete
 bench: build system-packages ## measure the speed and memory ratios (takes minutes)
 	@$(BIN)/python -m benches
 
+# The pages and examples, where a wheel has them for `sitebench docs`. In a checkout it reads them where they are.
+.PHONY: data
+data:
+	@rm -rf sitebench/data
+	@mkdir -p sitebench/data/docs
+	@cp docs/*.md sitebench/data/docs
+	@cp -r examples sitebench/data
+	@find sitebench/data -name __pycache__ -prune -exec rm -rf {} +
+
 # uv rebuilds the extension only when a file named in [tool.uv] cache-keys changed;
 # with nothing to do this takes a tenth of a second. The engine keeps its line numbers and symbols, for perf and
 # debuggers; a wheel's is linked once more, without them.
 .PHONY: build
-build: rust $(BIN)/uv ## build .venv and the native extension, if out of date
+build: rust $(BIN)/uv data ## build .venv and the native extension, if out of date
 	@ls sitebench/_engine*.so >/dev/null 2>&1 || \
 	    echo "building the engine (Rust): 2 to 4 minutes the first time"
 	@MATURIN_STRIP=false $(BIN)/uv sync --frozen --quiet
@@ -177,5 +186,5 @@ system-packages:
 
 .PHONY: clean
 clean: ## remove everything that was built
-	@rm -rf .venv native/target dist sitebench/_engine*.so .mypy_cache .ruff_cache .pytest_cache
+	@rm -rf .venv native/target dist sitebench/_engine*.so sitebench/data .mypy_cache .ruff_cache .pytest_cache
 	@find . -name __pycache__ -prune -exec rm -rf {} +

@@ -1,4 +1,4 @@
-"""`sitebench ps`: run, sweep, vary, peak, ui, serve and seed."""
+"""`sitebench ps`: run, sweep, vary, peak, ui, serve, seed and example."""
 
 from __future__ import annotations
 
@@ -87,4 +87,16 @@ def seed(options: SeedOptions, file: Path) -> None:
     say(f"digest {upd.manifest['digest']}")
 
 
-COMMANDS = {**_TESTS.all(), "serve": serve, "seed": seed}
+@command(None, panel=_PANEL)
+def example() -> None:
+    """Print a scenario file, to begin one for a site of your own.
+
+    sitebench ps example > site.toml
+    """
+    from sitebench.cli.docs import text
+    from sitebench.system.files import print_lines
+
+    print_lines([text("examples/flask_site/site.toml")])
+
+
+COMMANDS = {**_TESTS.all(), "serve": serve, "seed": seed, "example": example}

@@ -32,6 +32,7 @@ FILES = {
     for package in ("sitebench", *SUITES, "locustfiles", "benches")
     for file in sorted((ROOT / package).rglob("*.py*"))
     if file.suffix in (".py", ".pyi")
+    if ROOT / "sitebench/data" not in file.parents
 }
 
 

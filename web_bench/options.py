@@ -79,7 +79,7 @@ class TestOptions(FileSetOptions, EndpointOptions, StartedOptions, LoadOptions):
         "address of another.",
     )
     workload: str | None = option.file(
-        f"TOML file that describes the operation {OWN!r} (docs/web.md).",
+        f"TOML file that describes the operation {OWN!r} (`sitebench docs web`).",
         panel="Load",
         form=False,
     )

@@ -88,7 +88,7 @@ def _explain() -> list[str]:
         f"No mix of the printed rates gives both printed answers: these are {answers_apart:.2f} "
         f"times apart, and the printed rates of the two machines {rates_apart:.2f} times at most.",
         f"An operation that is not printed, once per session at {unprinted}, would give them; "
-        "docs/planner.md has the reasons to think so.",
+        "`sitebench docs planner` has the reasons to think so.",
     ]
 
 

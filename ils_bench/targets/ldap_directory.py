@@ -35,7 +35,7 @@ class LdapDirectory(InProcess[Directory]):
 
     People are those of the seed, under `base`; an LDIF file is loaded beside them, or alone with
     `entries=0`. Any client may write unless there is an administrator or it is read-only. `limits`
-    bound what one client can ask of it, by the names in docs/limits.md.
+    bound what one client can ask of it, by the names in `sitebench docs limits`.
 
     With `tls=True` it speaks ldaps with a certificate made for it, or StartTLS with `start_tls`;
     `ca` is the file that clients check it by:

@@ -68,6 +68,6 @@ def assure_pages(site: OpenSite, scenarios: Iterable[Scenario]) -> None:
     if ours and _WAY_IN not in site.probe().body:
         raise BadInput(
             f"{site.address} is not sitebench's own site, which {ours[0]!r} is for",
-            "write down what users of your site do, and give it with --scenario FILE "
-            "(docs/scenarios.md)",
+            "write down what users of your site do, as in `sitebench ps example`, and give it with "
+            "--scenario FILE; `sitebench docs scenarios` says how",
         )

@@ -33,7 +33,7 @@ class PersonalizedSite(InProcess[Site]):
 
     Without a database of your own it serves, and changes, a copy that is thrown away when closed;
     the original is made once and kept in the cache folder. `limits` bound what one client can ask
-    of it, by the names in docs/limits.md.
+    of it, by the names in `sitebench docs limits`.
     """
 
     suite = SUITE.name

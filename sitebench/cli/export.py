@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +10,7 @@ from typing import TYPE_CHECKING
 from sitebench.errors import BadInput, printable
 from sitebench.options import option
 from sitebench.options.command import argument, command
-from sitebench.system.files import atomic_write, cannot_write
+from sitebench.system.files import atomic_write, cannot_write, print_lines
 
 if TYPE_CHECKING:
     from sitebench.runs.runfile import RunFile
@@ -80,13 +78,7 @@ def _write(lines: Iterable[str], out: str, run: Path) -> None:
         if sys.stdout.isatty():
             # A run file may be a stranger's; what is piped or written stays as it is.
             lines = (printable(line, len(line)) for line in lines)
-        try:
-            sys.stdout.writelines(f"{line}\n" for line in lines)
-            sys.stdout.flush()
-        except BrokenPipeError:
-            # The reader has closed the pipe. Python would report that again when it flushes at
-            # exit.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        print_lines(lines)
         return
     if Path(out).exists() and Path(out).samefile(run):
         raise BadInput(f"{out} is the run file itself", "name another file with --out")

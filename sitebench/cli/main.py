@@ -56,6 +56,7 @@ def _members() -> Mapping[str, Member]:
         ),
         "calibrate": calibrate,
         "worker": "sitebench.cli.worker:worker",
+        "docs": "sitebench.cli.docs:docs",
     }
 
 

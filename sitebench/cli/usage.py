@@ -47,7 +47,7 @@ def _meant(error: Any, context: Any) -> str | None:
         for option, others in _ALSO_CALLED.items():
             if bare in others and f"--{option}" in known:
                 return f"--{option}"
-        near = _nearest(bare, [name.lstrip("-") for name in known])
+        near = nearest(bare, [name.lstrip("-") for name in known])
         return f"--{near}" if near else None
     words = error.format_message().split("'")
     if words[0].startswith("No such command") and len(words) > 1:
@@ -58,12 +58,12 @@ def _meant(error: Any, context: Any) -> str | None:
 def _command_meant(tried: str, context: Any) -> str | None:
     if tried in _NOT_COMMANDS:
         return f"`{_NOT_COMMANDS[tried]}`"
-    if near := _nearest(tried, context.command.list_commands(context)):
+    if near := nearest(tried, context.command.list_commands(context)):
         return near
     groups = ((name, each) for name, each in context.command.members() if hasattr(each, "members"))
     with_it = [name for name, group in groups if tried in dict(group.members())]
     return " or ".join(f"`{context.command_path} {name} {tried}`" for name in with_it)
 
 
-def _nearest(tried: str, known: list[str]) -> str | None:
+def nearest(tried: str, known: list[str]) -> str | None:
     return next(iter(difflib.get_close_matches(tried, known, 1, 0.7)), None)

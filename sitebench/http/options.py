@@ -14,8 +14,8 @@ class SiteTestOptions(SuiteTestOptions):
         "embedded", "Site to measure: embedded, or the http:// or https:// address of another."
     )
     scenario: str | None = option.file(
-        "TOML file with the users' requests (docs/scenarios.md), for any site but sitebench's own; "
-        "default: the paper's scenario.",
+        "TOML file with the users' requests (`sitebench ps example` prints one), for any site but "
+        "sitebench's own; default: the paper's scenario.",
         panel="Load",
         form=False,
     )

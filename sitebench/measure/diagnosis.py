@@ -58,8 +58,8 @@ def void(result: PointResult) -> SitebenchError | None:
         kind,
         (
             PointFailed,
-            "check the target: its answers do not match the requests; the usual causes are in "
-            "docs/troubleshooting.md",
+            "check the target: its answers do not match the requests; `sitebench docs "
+            "troubleshooting` has the usual causes",
         ),
     )
     return error(message, remedy)

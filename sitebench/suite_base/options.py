@@ -109,7 +109,7 @@ class ServerOptions(TlsServeOptions):
     threads: int = option.count(1, "Threads that serve clients.", panel="Advanced")
     limit: Mapping[str, int] | None = option.parsed(
         None,
-        "Limits to change, as name=number,name=number (docs/limits.md lists them).",
+        "Limits to change, as name=number,name=number (`sitebench docs limits` lists them).",
         parse=parse_limits,
         metavar="LIMITS",
         panel="Advanced",

@@ -176,7 +176,10 @@ WRONG = {
     "resume notes.txt": ("notes.txt is not a run file", "that sitebench wrote"),
     "export none": ("no run file at none", "check the name"),
     # Targets
-    "ils run --target ldap://me:pw@127.0.0.1": ("--target: an address contains cred", "safety.md"),
+    "ils run --target ldap://me:pw@127.0.0.1": (
+        "--target: an address contains cred",
+        "`sitebench docs safety`",
+    ),
     "ils run --base x --target ldap://127.0.0.1:1": ('the base "x" is no', "ou=Dynamic,o=Intranet"),
     "ils run --target http://127.0.0.1:1": ("is a web site, not a directory", "sitebench ps"),
     "ps run --target ldap://127.0.0.1:1": ("is a directory, not a web site", "sitebench ils"),

@@ -169,4 +169,4 @@ def test_the_image_is_made_of_what_is_there() -> None:
     sources = [source for line in copies for source in line.split()[1:-1]]
     assert "native" in sources
     for source in sources:
-        assert (ROOT / source).exists(), source
+        assert any(ROOT.glob(source)), source

@@ -115,6 +115,7 @@ def test_the_demo_runs_from_the_wheel_where_nothing_can_be_compiled(
     built(UV, "pip", "install", *install, "--requirement", locked, wheel, cwd=tmp_path, PATH=path)
     sitebench, version = empty / "bin/sitebench", wheel.name.split("-")[1]
     assert built(sitebench, "--version", cwd=tmp_path, PATH=path) == f"sitebench {version}\n"
+    assert built(sitebench, "docs", "limits", cwd=tmp_path).startswith("# Limits")
     demo = ("demo", "ps", "--measure", "300ms")
     said = built(sitebench, *demo, cwd=tmp_path, PATH=path)
     assert "\nreport: demo.html\n" in said

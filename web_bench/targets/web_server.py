@@ -32,7 +32,7 @@ class WebServer(InProcess[Native]):
     Without a folder it serves the generated pages alone; files and folders whose names begin with a
     dot are served with `dot_files`. Under /cgi-bin/ it runs nothing but the
     program of the CGI workloads. `limits` bound what one client can ask of it, by the names in
-    docs/limits.md.
+    `sitebench docs limits`.
     """
 
     suite = SUITE.name

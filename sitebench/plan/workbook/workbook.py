@@ -32,7 +32,7 @@ _SOURCES = (
     'Server on Compaq ProLiant Servers", Compaq, September 1997, Appendix A and Tables 13 and 14.',
     "Its workbook's Add row for the ProLiant 2500 differs from its Table 5; the row is used here.",
     "The response-time objective is a queueing estimate (M/M/c), not a measurement.",
-    "docs/planner.md of sitebench derives both laws and states their limits.",
+    "`sitebench docs planner` derives both laws and states their limits.",
 )
 
 

@@ -1,0 +1,72 @@
+"""`sitebench docs`: the documentation, as text.
+
+A wheel has the pages and examples as data (`make data` copies them); a checkout has them where they
+are written.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from sitebench.cli.usage import nearest
+from sitebench.errors import BadInput
+from sitebench.options.command import argument, command
+from sitebench.system.files import print_lines
+
+_CHECKOUT = Path(__file__).parents[2]
+_HOME = _CHECKOUT if (_CHECKOUT / "mkdocs.yml").is_file() else _CHECKOUT / "sitebench" / "data"
+_SHOWN = re.compile(r'^--8<-- "(.+)"$', re.MULTILINE)
+"""A file that a page shows, as mkdocs' snippets name it."""
+_KINDS = (".md", ".py", ".toml", ".yml")
+
+
+def pages() -> Mapping[str, Path]:
+    """Return every page by its name, then every file of an example by its path."""
+    examples = [each for each in (_HOME / "examples").rglob("*") if each.suffix in _KINDS]
+    return {
+        **{each.stem: each for each in sorted((_HOME / "docs").glob("*.md"))},
+        **{str(each.relative_to(_HOME)): each for each in sorted(examples)},
+    }
+
+
+def text(page: str) -> str:
+    """Return a page, with the files that it shows."""
+    known = pages()
+    if page not in known:
+        near, remedy = nearest(page, [*known]), "`sitebench docs` lists all of them"
+        raise BadInput(
+            f"there is no page {page!r}", f"did you mean {near}? {remedy}" if near else remedy
+        )
+    return _SHOWN.sub(lambda found: _read(known[found[1]]), _read(known[page]))
+
+
+def _read(path: Path) -> str:
+    return path.read_text(encoding="utf-8").rstrip("\n")
+
+
+@command(
+    None,
+    argument("PAGE", "Page to print.", words=tuple(pages()), shown="all pages, listed"),
+    panel="Help",
+)
+def docs(page: str | None) -> None:
+    """Print a page of the documentation, or the list of pages.
+
+    sitebench docs
+
+    sitebench docs troubleshooting
+    """
+    print_lines([text(page)] if page else _listed())
+
+
+def _listed() -> list[str]:
+    if not (known := pages()):
+        raise BadInput("this sitebench was installed without its pages", "install it as a wheel")
+    widest = max(len(name) for name, path in known.items() if "/" not in name)
+    rows = [
+        name if "/" in name else f"{name:<{widest}}  {_read(path).splitlines()[0].lstrip('# ')}"
+        for name, path in known.items()
+    ]
+    return [*rows, "`sitebench docs PAGE` prints one."]

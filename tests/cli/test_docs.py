@@ -1,0 +1,108 @@
+"""`sitebench docs` prints pages, from a checkout or a wheel, and messages name them as it does."""
+
+import ast
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from sitebench.cli.docs import pages
+from sitebench.http.scenario_file import read
+from sitebench.suite import SUITES
+from tests.docs.cli_page import commands
+from tests.support.cli import in_process
+
+ROOT = Path(__file__).parents[2]
+DATA = ROOT / "sitebench" / "data"
+MODULES = [
+    module
+    for package in ("sitebench", *SUITES)
+    for module in sorted((ROOT / package).rglob("*.py"))
+    if DATA not in module.parents
+]
+NAMED = re.compile(r"`sitebench docs ([\w/.-]+)`")
+
+
+def test_without_a_page_it_lists_them_by_their_headings() -> None:
+    ran = in_process("docs")
+    assert ran.code == 0
+    assert re.search(r"^tuning +Tuning: vary one thing, hold the rest$", ran.out, re.MULTILINE)
+    assert re.search(r"^examples/flask_site/site.toml$", ran.out, re.MULTILINE)
+    listed = {line.split()[0] for line in ran.out.splitlines()[:-1]}
+    assert listed == set(pages())
+    assert {each.stem for each in (ROOT / "docs").glob("*.md")} <= listed
+
+
+@pytest.mark.parametrize("page", sorted(pages()))
+def test_a_page_is_printed_with_the_files_that_it_shows(page: str) -> None:
+    ran = in_process("docs", page)
+    assert (ran.code, ran.err) == (0, "")
+    assert "--8<--" not in ran.out
+    if page == "locust":
+        assert (ROOT / "examples/own_shape.py").read_text() in ran.out
+
+
+def test_a_page_that_is_not_there_is_refused_with_one_that_is_like_it() -> None:
+    ran = in_process("docs", "verdct")
+    assert ran.code == 2
+    assert ran.err == (
+        "sitebench: there is no page 'verdct'\n"
+        "  did you mean verdict? `sitebench docs` lists all of them\n"
+    )
+    assert in_process("docs", "xyzzy").err.endswith("\n  `sitebench docs` lists all of them\n")
+
+
+@pytest.mark.parametrize("page", ["../pyproject", "/etc/passwd", "examples/../mkdocs.yml"])
+def test_it_prints_nothing_but_pages(page: str) -> None:
+    assert in_process("docs", page).code == 2
+
+
+def test_the_example_of_a_scenario_is_one(tmp_path: Path) -> None:
+    ran = in_process("ps", "example")
+    assert ran.code == 0
+    (tmp_path / "site.toml").write_text(ran.out)
+    assert len(read(str(tmp_path / "site.toml")).operations) > 1
+
+
+def test_a_wheel_has_them_as_data(tmp_path: Path) -> None:
+    """What `make build` puts beside the modules, in a folder with nothing else of the checkout."""
+    source = tmp_path / "source"
+    shutil.copytree(ROOT / "docs", source / "docs")
+    shutil.copytree(ROOT / "examples", source / "examples")
+    skipped = shutil.ignore_patterns("data", "__pycache__")
+    shutil.copytree(ROOT / "sitebench", source / "sitebench", ignore=skipped)
+    make = ("make", "--silent", "--file", ROOT / "Makefile", "data")
+    subprocess.run(make, cwd=source, check=True)
+    site = tmp_path / "site-packages"
+    shutil.copytree(source / "sitebench", site / "sitebench")
+    program = (
+        "import sys; sys.path.insert(0, sys.argv.pop(1)); import sitebench; "
+        "from sitebench.cli.docs import pages; print(*pages(), sitebench.__file__)"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", program, site], cwd=tmp_path, capture_output=True, check=True
+    )
+    assert ran.stdout.decode().split() == [*pages(), str(site / "sitebench/__init__.py")]
+
+
+def messages(module: Path) -> list[str]:
+    """Return the texts of a module, without what documents it."""
+    tree = ast.parse(module.read_text())
+    documents = {id(each.value) for each in ast.walk(tree) if isinstance(each, ast.Expr)}
+    return [
+        each.value
+        for each in ast.walk(tree)
+        if isinstance(each, ast.Constant) and isinstance(each.value, str)
+        if id(each) not in documents
+    ]
+
+
+def test_messages_and_help_name_pages_as_the_command_does() -> None:
+    texts = [text for module in MODULES for text in messages(module)]
+    texts += [command.help for _, command in commands()]
+    assert [text for text in texts if re.search(r"\bdocs/", text)] == []
+    named = {page for text in texts for page in NAMED.findall(text)}
+    assert named - {"PAGE"} <= set(pages())
