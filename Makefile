@@ -84,7 +84,7 @@ bounds: build ## test the command line with the oldest and with the newest depen
 	    home=build/bounds/$$resolution; \
 	    $(BIN)/uv venv --quiet --python $(BIN)/python $$home; \
 	    $(BIN)/uv pip install --quiet --python $$home --resolution $$resolution \
-	        --requirement pyproject.toml build/bounds/*.whl; \
+	        --requirement pyproject.toml --all-extras build/bounds/*.whl; \
 	    $(BIN)/uv pip install --quiet --python $$home hypothesis pytest pytest-timeout; \
 	    $$home/bin/python -m pytest --quiet -p no:cacheprovider tests/cli; \
 	done
@@ -141,7 +141,7 @@ bench: build system-packages ## measure the speed and memory ratios (takes minut
 # The pages and examples, where a wheel has them for `sitebench docs`. In a checkout it reads them where they are.
 .PHONY: data
 data:
-	@rm -rf sitebench/data
+	@rm -rf sitebench/data/docs sitebench/data/examples
 	@mkdir -p sitebench/data/docs
 	@cp docs/*.md sitebench/data/docs
 	@cp -r examples sitebench/data
@@ -155,6 +155,13 @@ build: rust $(BIN)/uv data ## build .venv and the native extension, if out of da
 	@ls sitebench/_engine*.so >/dev/null 2>&1 || \
 	    echo "building the engine (Rust): 2 to 4 minutes the first time"
 	@MATURIN_STRIP=false $(BIN)/uv sync --frozen --quiet
+	@$(MAKE) --silent sitebench/data/charts.js
+
+# The chart library of a report, made of the locked vl-convert.
+sitebench/data/charts.js: uv.lock sitebench/report/bundle.py
+	@mkdir -p $(@D)
+	@$(BIN)/python -m sitebench.report.bundle > $@.part
+	@mv $@.part $@
 
 # Compiled in native/target, as `build` compiles; the tag follows from the C library of this machine. With TARGET,
 # zig is the C compiler and linker, which has the C libraries of other processors, and old ones.

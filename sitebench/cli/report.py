@@ -47,6 +47,8 @@ def report(options: _ReportOptions, run: Sequence[Path]) -> None:
     from sitebench.report.model import load
     from sitebench.runs.runfile import shown
 
+    if options.figures is not None:
+        images.drawing()
     with shown(run):
         loaded = load(run)
         made = build.sections(loaded)

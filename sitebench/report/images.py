@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from sitebench.report.bundle import NoVlConvert
 from sitebench.report.charts import Chart, prepared, rows, theme
 from sitebench.report.page import Section
 
@@ -28,10 +29,18 @@ def images(sections: Sequence[Section], image: str) -> Iterator[tuple[str, bytes
             yield f"{name}.{image}", render(chart, choice, image)
 
 
+def drawing() -> Any:
+    """Return the module that draws a specification; raises where it is not installed."""
+    try:
+        import vl_convert
+    except ImportError:
+        raise NoVlConvert("figures") from None
+    return vl_convert
+
+
 def render(chart: Chart, choice: str, image: str) -> bytes:
     """Return a figure as an image with light colours."""
-    import vl_convert
-
+    vl_convert = drawing()
     spec = _sized(prepared(chart, choice)) | {"title": chart.titled(choice)}
     if image == "svg":
         drawn: str = vl_convert.vegalite_to_svg(spec, config=theme(css=False))

@@ -7,26 +7,19 @@ from a run file can neither run nor load anything.
 from __future__ import annotations
 
 import base64
-import contextlib
 import functools
 import hashlib
-import importlib.metadata
 import json
-import os
-import tempfile
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 
+from sitebench.report.bundle import bundle
 from sitebench.report.charts import Chart, theme
 
 _ASSETS = Path(__file__).parent / "assets"
-
-# Wrapped in a function: the bundle's global names would clash with those of other scripts.
-_OPEN, _CLOSE = "(()=>{", "})();"
-_SNIPPET = "window.vegaEmbed = vegaEmbed;"
 
 
 @dataclass(frozen=True)
@@ -93,31 +86,6 @@ def _digest(script: str) -> str:
 @functools.cache
 def asset(name: str) -> str:
     return (_ASSETS / name).read_text(encoding="utf-8")
-
-
-@functools.cache
-def bundle() -> str:
-    """Return the chart library as the script that defines `vegaEmbed`, bundled by vl-convert.
-
-    Bundling takes a second, so the script is kept in the user's cache, by version. If the cache
-    cannot be written, it is bundled each time.
-    """
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "sitebench"
-    kept = cache / f"charts-{importlib.metadata.version('vl-convert-python')}.js"
-    with contextlib.suppress(OSError, UnicodeDecodeError):
-        script = kept.read_text(encoding="utf-8")
-        # A file that was only partly written is made again.
-        if script.startswith(_OPEN) and script.endswith(_CLOSE):
-            return script
-    from vl_convert import javascript_bundle
-
-    script = _OPEN + javascript_bundle(snippet=_SNIPPET) + _CLOSE
-    with contextlib.suppress(OSError):
-        cache.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile("w", dir=cache, delete=False, encoding="utf-8") as file:
-            file.write(script)
-        Path(file.name).replace(kept)
-    return script
 
 
 def figure(chart: Chart) -> str:

@@ -12,9 +12,9 @@ import pytest
 from benches import long_run
 from sitebench.cli.export import as_text
 from sitebench.report import build, model
+from sitebench.report.bundle import bundle
 from sitebench.report.charts import names, rows
 from sitebench.report.model import Report, load
-from sitebench.report.page import bundle
 from sitebench.runs.runfile import RunFile
 
 
