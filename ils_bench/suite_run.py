@@ -17,7 +17,7 @@ from ils_bench.seeding.journal import Reservation
 from ils_bench.sequences import Sequence as Program
 from ils_bench.targets.address import parse_address
 from ils_bench.targets.identity import identity_of
-from ils_bench.targets.live import make_ready
+from ils_bench.targets.live import make_ready, told_of_removal
 from ils_bench.targets.monitor import DirectoryMonitor
 from ils_bench.targets.people import spec_of
 from ils_bench.targets.target import OpenDirectory
@@ -29,6 +29,7 @@ from sitebench.runs.point import PointSpec
 from sitebench.runs.windows import Windows
 from sitebench.seeders.people import generate
 from sitebench.suite_base.suite_run import BaseSuiteRun, LoadJob
+from sitebench.system.machine import engine_threads
 from sitebench.verdict.warning import PointWarning
 
 if TYPE_CHECKING:
@@ -163,22 +164,26 @@ class IlsRun(BaseSuiteRun[Program, OpenDirectory]):
         def remove() -> None:
             # In the hub itself it would keep workers' heartbeats waiting.
             added = self._added(options)
-            run_in_thread(lambda: clean.remove(reservation, target, added=added))
+            removed = run_in_thread(lambda: clean.remove(reservation, target, added=added))
+            told_of_removal(target, removed)
 
         self.after.callback(remove)
         return reservation
 
-    def _added(self, options: LocustOptions) -> int | None:
-        """Return how many people this test's lanes have added at the most; None if unknown."""
+    def _added(self, options: LocustOptions) -> clean.Added | None:
+        """Return what this test's lanes have added; None if unknown."""
+        gap = clean.KEYS_OF_A_THREAD * engine_threads(options.threads)
         if self._windows is None:
-            return 0
+            return clean.Added(0, 0, gap)
         if any(worker.ended or worker.missing for worker in self._windows.workers):
             return None
         adding = {(each.name, name) for each in self.programs(options) for name in each.adding}
         tallies = self._windows.tallies.values()
-        return sum(
-            step.count for tally in tallies for key, step in tally.steps.items() if key in adding
-        )
+        steps = [s for tally in tallies for key, s in tally.steps.items() if key in adding]
+        # What the directory answered with another result it did not do (RFC 4511 4.1.9).
+        refused = sum(n for s in steps for k, n in s.failures.items() if k.startswith("result:"))
+        keys = sum(step.count for step in steps)
+        return clean.Added(keys, keys - refused, gap)
 
 
 def _population(job: LoadJob[Program, OpenDirectory]) -> Population:

@@ -22,7 +22,8 @@ Removal goes from the first key on
     `clean.remove` deletes in blocks from `start`, advances the reservation after each, and deletes
     its file after the last. Where a block was not full it looks for the next person. It may stop
     where a long row of keys is empty, because they are handed out in order; not so where the run
-    also removed people itself, or where the keys were seeded.
+    also removed people itself, or where the keys were seeded. A run that removes its own knows how
+    many keys it took, and looks only as far as its threads may have taken more (`clean.Added`).
 
 When a process dies
     Its reservation stays, and is abandoned: no process of that id and start time runs. `clean`

@@ -5,18 +5,22 @@ the first long range in which no person was there. Where the run also removed pe
 may lie before those that it had not come to: then removal goes as far as the run did.
 
 Where a person is missing, the next one is looked for: to look costs a server less than a delete
-in vain, which waits for its lock on writing and stands in its log.
+in vain, which waits for its lock on writing and stands in its log. A run knows how many keys it
+took, so at its end about one request is sent for each person; a crash leaves only the range.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from ils_bench.seeding import journal
 from ils_bench.seeding.journal import Reservation
 from ils_bench.targets.target import OpenDirectory
 from sitebench._engine import Population, first_person, remove_people
+from seeders.people import generate
+from sitebench._engine import first_person, remove_people
 from sitebench.errors import SitebenchError
 from sitebench.seeders.people import generate
 from sitebench.system.native_errors import translated
@@ -25,8 +29,23 @@ CHUNK = 10_000
 """Keys in a row that must be empty before the rest is taken to be empty too: more than all threads
 together can have taken and not yet added."""
 
+KEYS_OF_A_THREAD = 256
+"""Keys that a thread of the engine takes at a time, and may not have come to (`ring.rs`)."""
+
 _BLOCK = 1_000
 """Keys deleted at a time, or an eighth of those so far: as many may be asked for in vain."""
+
+
+@dataclass(frozen=True)
+class Added:
+    """What a run knows of the people that it added."""
+
+    keys: int
+    """How many it took, whatever became of the adds."""
+    people: int
+    """How many may be there: those that were added, and those of whom it does not know."""
+    gap: int
+    """How many keys in a row may be empty although people follow."""
 
 
 def remove_seeded(target: OpenDirectory) -> None:
@@ -42,33 +61,54 @@ def remove(
     reservation: Reservation,
     target: OpenDirectory,
     progress: Callable[[int], object] = lambda removed: None,
-    added: int | None = None,
+    added: Added | None = None,
 ) -> int:
     """Remove a reservation's people, delete it, and return how many people were there.
 
-    `added` is how many its run has added, if that is known.
+    `added` is what its run knows of them.
     """
+    if added is not None and not added.people:
+        # Where every add was refused, a directory may refuse deletes too.
+        journal.release(reservation)
+        return 0
     population = generate(reservation.people).population
     config, removed, empty = target.to_engine(), 0, 0
     scan_to, end = _scan_to(reservation, added), reservation.stop
+    gap = CHUNK if added is None else added.gap
+
+    def next_person(at: int) -> int | None:
+        """Return the key of the next person who is there, as far as one may be."""
+        last = at
+        while at < end and (at - last < gap or at < scan_to):
+            stop = min(at + CHUNK, end, max(scan_to, last + gap))
+            with translated():
+                there = first_person(config, population, at, stop)
+            if there is not None:
+                return there
+            at = stop
+        return None
+
     try:
-        there = _first_person(config, population, reservation.start, end)
+        there = next_person(reservation.start)
     except SitebenchError:
         there = None
     # Who may delete people need not see them: looking is of use where it has found one.
     sees = there is not None
     at = reservation.start if there is None else there
-    while at < end and (empty < CHUNK or at < scan_to):
-        stop = min(at + max(_BLOCK, min(removed // 8, CHUNK)), end)
+    while at < end and (empty < gap or at < scan_to):
+        block = max(_BLOCK, min(removed // 8, CHUNK))
+        if added is not None and added.people > removed:
+            block = min(block, added.people - removed)
+        stop = min(at + block, end)
         with translated():
             found = remove_people(config, population, at, stop)
         removed += found
         progress(removed)
         empty = 0 if found else empty + stop - at
-        if sees and found < stop - at:
-            there = _first_person(config, population, stop, end)
-            empty = CHUNK if there is None else 0
-            stop = min(stop + CHUNK, end) if there is None else there
+        enough = added is not None and removed >= added.people
+        if sees and (found < stop - at or enough):
+            there = next_person(stop)
+            stop = end if there is None else there
         at = stop
         # After an interruption, `clean` goes on from here.
         journal.advance(reservation, at)
@@ -76,15 +116,11 @@ def remove(
     return removed
 
 
-def _first_person(config: str, population: Population, start: int, end: int) -> int | None:
-    """Return the key of the next person who is there, or None if the next `CHUNK` are not."""
-    with translated():
-        return first_person(config, population, start, min(start + CHUNK, end))
-
-
-def _scan_to(reservation: Reservation, added: int | None) -> int:
+def _scan_to(reservation: Reservation, added: Added | None) -> int:
     """Return the key up to which an empty range must not end the scan."""
-    if reservation.start < journal.FIRST_ADDED or (reservation.sparse and added is None):
+    if added is not None:
+        return min(reservation.start + added.keys, reservation.stop)
+    if reservation.start < journal.FIRST_ADDED or reservation.sparse:
         return reservation.stop
     # An interrupted removal may have emptied the first chunk; threads hold keys back.
-    return reservation.start + 2 * CHUNK + (added or 0 if reservation.sparse else 0)
+    return reservation.start + 2 * CHUNK

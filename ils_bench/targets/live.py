@@ -9,6 +9,7 @@ finds the first that is missing; a directory that holds all of them is not writt
 from __future__ import annotations
 
 import shlex
+import sys
 from collections.abc import Callable, Sequence
 
 from ils_bench.options import DirectoryOptions, LoadTestOptions
@@ -21,6 +22,7 @@ from ils_bench.targets.target import OpenDirectory
 from sitebench._engine import Population, count_people, seed_directory
 from sitebench.errors import BadInput, SitebenchError
 from sitebench.seeders.people import Spec, generate
+from sitebench.measure.point_process import REMOVED
 from sitebench.system.native_errors import translated
 from sitebench.targets import ownership
 from sitebench.targets.tls import Trust
@@ -188,4 +190,10 @@ def seed(
         raise
     if reservation is None:
         return lambda: None
-    return lambda: clean.remove(reservation, target)
+    return lambda: told_of_removal(target, clean.remove(reservation, target))
+
+
+def told_of_removal(target: OpenDirectory, removed: int) -> None:
+    """Print how many people a run has removed again."""
+    if removed:
+        print(f"{REMOVED}{removed:,} people of this run from {target.address}", file=sys.stderr)

@@ -35,6 +35,8 @@ GRACE_S = 60.0
 """Time beyond its windows that a point may take to start; and to end once its clean-up is done."""
 CLEANUP_NOTICE_S = 2.0
 """A clean-up that takes longer than this is announced."""
+REMOVED = "removed "
+"""What begins the line in which a point's process says what it cleaned up."""
 _DECIDED = ("measured", "failed")
 """States that a point's process reports before it ends."""
 
@@ -118,6 +120,9 @@ def run_point(
             _end(process, command)
         output.seek(0)
         text = output.read()
+    for line in text.splitlines():
+        if line.startswith(REMOVED):
+            print(line, file=sys.stderr, flush=True)
     if failure := store.failure(spec.key):
         raise revive(failure)
     result = store.result(spec, "measured")

@@ -89,6 +89,23 @@ def test_a_run_leaves_a_directory_as_it_was(live: Live, operation: str) -> None:
     assert not list(journal.entries())
 
 
+@pytest.mark.parametrize("threads", [1, 2])
+def test_about_one_request_is_sent_for_each_person_that_a_run_removes(
+    live: Live, threads: int
+) -> None:
+    # So many that what threads took and did not come to weighs little: 256 keys each at the most.
+    load = ("--users", "4", "--threads", str(threads), "--warmup", "0s", "--measure", "2s")
+    assert live.ils("seed", "--entries", "1").code == 0
+    before = live.directory.stats()
+    ran = live.ils("run", "add", "--entries", "1", *load)
+    done = {name: n - before[name] for name, n in live.directory.stats().items()}
+    assert ran.code == 0, ran.err
+    assert done["entries"] == 0
+    assert done["adds"] > 6_000
+    assert done["deletes"] + done["searches"] < 1.1 * done["adds"]
+    assert f"removed {done['adds']:,} people of this run from {live.url}" in ran.err.splitlines()
+
+
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("crashed", [False, True])
 def test_people_who_register_and_leave_are_found_wherever_the_end_caught_them(
