@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -235,26 +236,42 @@ def clean_all(options: SeedOptions, *, seeded: bool) -> None:
         # Raises what is missing from the options before any person is removed.
         options = _to_empty(options)
     _warn(options)
-    failed: SitebenchError | None = None
+    failures: list[SitebenchError] = []
     left = [each for each in journal.entries() if each.abandoned and _named(options, each)]
     _refuse_one_password_for_several(options, left)
     for reservation in left:
-        try:
+        # Others may be reachable where one is not; it stays in the journal.
+        with _kept(failures):
             removed = _clean_one(reservation, options)
             say(f"{reservation.target}: removed {removed:,} people from {reservation.base}")
-        except SitebenchError as error:
-            # The others may be reachable; this one stays in the journal.
-            say(f"{reservation.target}: {error.message}")
-            if isinstance(error, TargetUnreachable):
-                gone = f"sitebench ils clean --forget --target {reservation.target}"
-                say(f"  if it is gone for good: {gone}")
-            failed = error
     if seeded:
-        _remove_seeded(options)
+        with _kept(failures):
+            _remove_seeded(options)
     elif not left:
         say("nothing to clean up")
-    if failed is not None:
-        raise failed
+    for error in failures[:-1]:
+        say(f"{error.message}\n  {error.remedy}")
+    if failures:
+        raise failures[-1]
+
+
+@contextmanager
+def _kept(failures: list[SitebenchError]) -> Iterator[None]:
+    """Keep an error for later, and go on."""
+    try:
+        yield
+    except SitebenchError as error:
+        failures.append(error)
+
+
+@contextmanager
+def _or_forget(target: str, *errors: type[SitebenchError]) -> Iterator[None]:
+    """Add to the remedy of an error that the directory can be dropped from the journal."""
+    try:
+        yield
+    except errors as error:
+        forget = f"or drop it from the list: sitebench ils clean --forget --target {target}"
+        raise type(error)(error.message, f"{error.remedy}; {forget}") from error
 
 
 def forget(options: SeedOptions) -> None:
@@ -264,8 +281,11 @@ def forget(options: SeedOptions) -> None:
     left = [each for each in journal.entries() if each.abandoned and _named(options, each)]
     for reservation in left:
         journal.release(reservation)
-        people = f"{reservation.stop - reservation.start:,}"
-        say(f"{reservation.target}: forgot up to {people} people under {reservation.base}")
+        began = time.strftime("%Y-%m-%d %H:%M", time.localtime(reservation.began))
+        say(
+            f"{reservation.target}: forgot the people that the run of {began} added under "
+            f"{reservation.base}; those who are there stay"
+        )
     if not left:
         say(f"the journal has nothing of {options.target}")
 
@@ -314,11 +334,13 @@ def _clean_one(reservation: journal.Reservation, options: SeedOptions) -> int:
     known = replace(options, target=reservation.target, bind_dn=reservation.bind_dn)
     if options.target and options.bind_dn not in (None, reservation.bind_dn):
         raise BadInput(
-            f"these people were added {_by(reservation.bind_dn)}, not {_by(options.bind_dn)}",
+            f"the people left at {options.target} were added {_by(reservation.bind_dn)}, "
+            f"not {_by(options.bind_dn)}",
             "leave --bind-dn out, or give the one that added them",
         )
     who = identity_of(password_asked(known))
-    probe(address, reservation.base, who, trust)
+    with _or_forget(reservation.target, TargetUnreachable):
+        probe(address, reservation.base, who, trust)
     target = OpenDirectory(
         reservation.target,
         address,
@@ -327,7 +349,8 @@ def _clean_one(reservation: journal.Reservation, options: SeedOptions) -> int:
         trust=trust,
     )
     wanted = reservation.stop - reservation.start
-    with bar(f"cleaning {reservation.target}", wanted) as move:
+    refused = _or_forget(reservation.target, SitebenchError)
+    with refused, bar(f"cleaning {reservation.target}", wanted) as move:
         return clean.remove(reservation, target, move)
 
 

@@ -1,5 +1,6 @@
 """A directory that refuses to add people: what is said of it, and that nobody is left."""
 
+import multiprocessing
 from pathlib import Path
 
 import pytest
@@ -9,9 +10,10 @@ from ils_bench.suite import SUITE
 from ils_bench.targets.address import parse_address
 from ils_bench.targets.ldap_directory import LdapDirectory
 from ils_bench.targets.probe import connected
+from seeders.people import Spec
 from sitebench.targets.ownership import FLAG
 from tests.support.cli import in_process, python_module
-from tests.support.refusing_directory import refusing
+from tests.support.refusing_directory import OTHER, refusing
 
 BASE = "ou=people,dc=example,dc=com"
 WORDS = "\x1b[2J\x1b]0;pwned\x07line1\nline2\r\x85\u202eend " + "x" * 5_000
@@ -38,6 +40,37 @@ def test_nobody_is_left_where_the_first_add_was_refused(tmp_path: Path) -> None:
     assert "refuses to add" in ran.err
     assert "sitebench ils clean" not in ran.err
     assert not list(journal.entries())
+
+
+def test_nobody_is_left_where_every_add_of_a_run_was_refused(tmp_path: Path) -> None:
+    with refusing(BASE, "no", OTHER) as url:
+        # With names nobody is added before.
+        adds = ("ils", "run", "add", "--target", url, "--names", "cn=user.{i}", *FEW)
+        brief = ("--users", "2", "--threads", "1", "--warmup", "0s", "--measure", "500ms")
+        ran = in_process(*adds, *brief, cwd=tmp_path)
+        cleaned = in_process("ils", "clean", "--target", url)
+    assert ran.code == 1
+    assert "result:other x " in ran.err
+    assert '"no"' in ran.err
+    assert "sitebench ils clean" not in ran.err
+    assert (cleaned.code, cleaned.err) == (0, "nothing to clean up\n")
+
+
+def left(target: str) -> None:
+    journal.reserve(target, Spec(1, locales=("en_US",), base=BASE), bind_dn=None, keys=100)
+
+
+def test_a_refused_delete_is_told_once_and_can_be_forgotten() -> None:
+    with refusing(BASE, "no", OTHER) as url:
+        ended = multiprocessing.get_context("fork").Process(target=left, args=(url,))
+        ended.start()
+        ended.join()
+        ran = in_process("ils", "clean", "--target", url)
+        assert (ran.code, ran.err.count("refuses to delete")) == (1, 1)
+        assert f"sitebench ils clean --forget --target {url}" in ran.err.splitlines()[-1]
+        forgotten = in_process("ils", "clean", "--forget", "--target", url)
+        assert f"{url}: forgot the people that the run of " in forgotten.err
+        assert in_process("ils", "clean").err == "nothing to clean up\n"
 
 
 def test_more_people_than_the_directory_has_are_refused_before_all_lookups_fail() -> None:

@@ -1,4 +1,4 @@
-"""A directory that has its base, and refuses every add in words of its own."""
+"""A directory that has its base, and refuses every add, or more, in words of its own."""
 
 import contextlib
 import socket
@@ -6,8 +6,10 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-BIND, SEARCH, UNBIND, ADD = 0x60, 0x63, 0x42, 0x68
-NO_SUCH_OBJECT, INSUFFICIENT_ACCESS = 32, 50
+BIND, SEARCH, UNBIND, ADD, DELETE = 0x60, 0x63, 0x42, 0x68, 0x4A
+NO_SUCH_OBJECT, INSUFFICIENT_ACCESS, OTHER = 32, 50, 80
+_ANSWERS = {DELETE: 0x6B}
+"""By request, where the answer is not the next tag (RFC 4511 4.8)."""
 
 
 def tlv(tag: int, content: bytes) -> bytes:
@@ -45,13 +47,14 @@ def answer(number: bytes, operation: bytes, base: bytes, refusal: bytes) -> byte
             return message(number, 0x65, result(NO_SUCH_OBJECT))
         entry = message(number, 0x64, tlv(4, base) + tlv(0x30, b""))
         return entry + message(number, 0x65, result(0))
-    return message(number, operation[0] + 1, refusal if operation[0] == ADD else result(0))
+    tag = _ANSWERS.get(operation[0], operation[0] + 1)
+    return message(number, tag, refusal if operation[0] in (ADD, DELETE) else result(0))
 
 
 @contextmanager
-def refusing(base: str, words: str) -> Iterator[str]:
-    """Yield its address; `words` are its answer to each add."""
-    refusal = result(INSUFFICIENT_ACCESS, words.encode())
+def refusing(base: str, words: str, code: int = INSUFFICIENT_ACCESS) -> Iterator[str]:
+    """Yield its address; `words` are its answer to each add and delete."""
+    refusal = result(code, words.encode())
 
     def serve(connection: socket.socket) -> None:
         received = b""
