@@ -186,16 +186,19 @@ class ServeOptions(FileSetOptions, ServerOptions):
     port: int = port_option(8080)
     docroot: str | None = option.text(
         None,
-        "Folder to serve (default: the files of --workload, in the cache folder).",
+        "Folder to serve as it is, or where --workload's files are (default: the cache folder).",
         "FOLDER",
         panel="Files",
     )
     workload: str = option.text(
-        "webbench1-static", "Workload, or TOML file, whose files are served.", panel="Files"
+        "webbench1-static",
+        "Workload, or TOML file, whose files are served; what is missing in --docroot is written.",
+        panel="Files",
     )
     dot_files: bool = option.flag(
         "Serve also what begins with a dot, such as .git and .env.", panel="Files"
     )
+    workload_given: bool = option.given("workload")
 
 
 @option.options

@@ -15,11 +15,11 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from seeders.people import generate
+
 from ils_bench.seeding import journal
 from ils_bench.seeding.journal import Reservation
 from ils_bench.targets.target import OpenDirectory
-from sitebench._engine import Population, first_person, remove_people
-from seeders.people import generate
 from sitebench._engine import first_person, remove_people
 from sitebench.errors import SitebenchError
 from sitebench.seeders.people import generate

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 from ils_bench.suite import SUITE
 from sitebench._engine import Directory, Population
 from sitebench.errors import BadInput
+from sitebench.options.option import fields_of
+from sitebench.options.spelling import long_option
 from sitebench.seeders.people import Profile, Spec, generate
 from sitebench.suite_base.options import DEFAULT_LOCALES
 from sitebench.system import secret
@@ -112,7 +114,7 @@ def serve(options: ServeOptions, console: Console) -> None:
     open_to_all = "anyone who reaches this address may write: consider --admin-dn or --read-only"
     serve_until_stopped(
         lambda: _opened(options),
-        _greeting,
+        lambda directory: _greeting(options, directory),
         console,
         host=options.host,
         warning=open_to_all if options.admin_dn is None else None,
@@ -145,7 +147,7 @@ def _admin_password(options: ServeOptions) -> str | None:
     return password
 
 
-def _greeting(directory: LdapDirectory) -> list[str]:
+def _greeting(options: ServeOptions, directory: LdapDirectory) -> list[str]:
     """Return its address, a search to try, and a test to run at it."""
     url, base, people = directory.url, shlex.quote(directory.base), directory.people
     who = f"the entries of {directory.ldif}" if directory.ldif else "no people"
@@ -157,10 +159,23 @@ def _greeting(directory: LdapDirectory) -> list[str]:
     if directory.start_tls:
         tls += " --start-tls"
     start_tls = " -ZZ" if directory.start_tls else ""
-    # Without it the run would add those that its default number has more.
-    entries = f" --entries {people.size}" if people is not None else ""
+    if options.require_bind and options.admin_dn is not None:
+        tls += f" --bind-dn {shlex.quote(options.admin_dn)}"
+    # Of people that are others a lookup finds none; to connect it needs none.
+    run = "connect" if people is None else "lookup"
+    who_else = "" if people is None else f" --entries {people.size}{_which_people(options)}"
     return [
         f"serving {who} at {url}, suffix {directory.suffix} (Ctrl-C to stop)",
         f"  {trust}ldapsearch -x{start_tls} -H {url} -b {base} {shlex.quote(search)}",
-        f"  sitebench ils run lookup --target {url}{tls} --base {base}{entries}",
+        f"  sitebench ils run {run} --target {url}{tls} --base {base}{who_else}",
     ]
+
+
+def _which_people(options: ServeOptions) -> str:
+    """Return the options of a test that has the people of `serve`, where they are no defaults."""
+    words = ""
+    for each, spec in fields_of(type(options)):
+        value = getattr(options, each.name)
+        if each.name in ("profile", "seed", "locales") and value != each.default:
+            words += f" {long_option(each.name)} {shlex.quote(spec.show(value))}"
+    return words

@@ -21,8 +21,8 @@ from ils_bench.targets.people import spec_of
 from ils_bench.targets.target import OpenDirectory
 from sitebench._engine import Population, count_people, seed_directory
 from sitebench.errors import BadInput, SitebenchError
-from sitebench.seeders.people import Spec, generate
 from sitebench.measure.point_process import REMOVED
+from sitebench.seeders.people import Spec, generate
 from sitebench.system.native_errors import translated
 from sitebench.targets import ownership
 from sitebench.targets.tls import Trust

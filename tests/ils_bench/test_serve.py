@@ -1,6 +1,7 @@
 """`sitebench ils serve`, as a person starts it and as another program stops it."""
 
 import re
+import shlex
 import signal
 import socket
 import subprocess
@@ -43,6 +44,21 @@ def test_the_search_that_it_suggests_finds_somebody(ldapsearch: Path) -> None:
             command, shell=True, capture_output=True, text=True, check=False, timeout=20
         )
         assert "numEntries: 1" in found.stdout, found
+
+
+@pytest.mark.parametrize("own", [False, True])
+def test_the_run_that_it_suggests_works(own: bool, tmp_path: Path) -> None:
+    ldif = tmp_path / "tree.ldif"
+    ldif.write_text("dn: dc=example,dc=com\nobjectClass: domain\ndc: example\n\n")
+    (tmp_path / "password").write_text("secret\n")
+    admin = ("--admin-dn", "cn=admin", "--admin-password-file", str(tmp_path / "password"))
+    asked = ("--suffix", "dc=example,dc=com", "--ldif", str(ldif), *admin)
+    people = (*LOCALES, "--profile", "small", "--entries", "20")
+    with serving("ils", *(asked if own else people)) as (_, lines):
+        program, *argv = shlex.split(lines[2])
+        ran = in_process(*argv, "--users", "2", "--warmup", "0s", "--measure", "500ms")
+    assert program == "sitebench"
+    assert ran.code == 0, (lines, ran.err)
 
 
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])

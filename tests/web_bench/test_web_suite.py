@@ -4,6 +4,7 @@ import http.client
 import os
 import subprocess
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -223,6 +224,48 @@ def test_the_server_in_this_process_runs_the_program_that_the_engine_carries(
     assert get(server, "/cgi-bin/sh")[0] == 404
     status, environment = get(server, "/cgi-bin/sitebench-cgi")
     assert (status, b"REQUEST_METHOD=GET" in environment) == (200, True)
+
+
+@contextmanager
+def served(*argv: str, lines: int = 2) -> Iterator[list[str]]:
+    """Run `web serve` and yield what it greets with."""
+    with subprocess.Popen(
+        [*SITEBENCH, "web", "serve", "--port", "0", *argv],
+        stdout=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"COLUMNS": "200"},
+    ) as process:
+        assert process.stdout is not None
+        yield [process.stdout.readline() for _ in range(lines)]
+        process.send_signal(2)
+        assert process.wait(20) == 0
+
+
+def test_a_folder_of_ones_own_is_served_as_it_is(tmp_path: Path) -> None:
+    (tmp_path / "index.html").write_text("hi\n")
+    with served("--docroot", str(tmp_path)) as (first, hint):
+        assert first.startswith(f"serving {tmp_path} at ")
+        got = subprocess.run(hint, shell=True, capture_output=True, text=True, check=False)
+        assert got.stdout == "hi\n", hint
+        assert [each.name for each in tmp_path.iterdir()] == ["index.html"]
+
+
+def test_a_workload_that_is_named_has_its_files_written(tmp_path: Path) -> None:
+    (tmp_path / "index.html").write_text("hi\n")
+    named = ("--workload", "webbench1-static")
+    with served("--docroot", str(tmp_path), *named) as (_, hint):
+        assert (tmp_path / "webbench1").is_dir()
+        command = [*SITEBENCH, *hint.split()[1:], *SHORT, "--users", "2"]
+        ran = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert ran.returncode == 0, ran.stderr
+
+
+def test_a_folder_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    ran = in_process("web", "serve", "--docroot", tmp_path / "absent", "--port", "0")
+    assert ran.code == 2
+    assert "there is no folder" in ran.err
+    assert "--workload" in ran.err
+    assert not (tmp_path / "absent").exists()
 
 
 def test_serving_ends_with_ctrl_c_and_says_how_to_measure(tmp_path: Path, cache: Path) -> None:

@@ -7,8 +7,10 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 from sitebench._engine import WebServer as Native
+from sitebench.errors import BadInput
 from sitebench.system.scratch import scratch
 from sitebench.targets.in_process import InProcess, certificate, keywords
 from sitebench.targets.serving import serve_until_stopped
@@ -75,14 +77,21 @@ def serve(options: ServeOptions, console: Console) -> None:
     from web_bench.docroot import docroot_of, with_options
     from web_bench.workload import find
 
-    workload = with_options(find(options.workload), options)
-    with bar("writing the files", 0 if workload.files is None else workload.files.bytes) as move:
-        folder = docroot_of(options, [workload], lambda done, _: move(done))
+    own = options.docroot is not None and not options.workload_given
+    workloads = [] if own else [with_options(find(options.workload), options)]
+    total = sum(0 if each.files is None else each.files.bytes for each in workloads)
+    with bar("writing the files", total) as move:
+        folder = docroot_of(options, workloads, lambda done, _: move(done))
+    if own and not Path(str(folder)).is_dir():
+        raise BadInput(
+            f"--docroot: there is no folder {folder}",
+            "name one that is there; or add --workload, and its files are written there",
+        )
     _keep_from_programs()
     given = keywords(WebServer, options) | {"docroot": folder}
     serve_until_stopped(
         lambda: WebServer(**given),
-        lambda server: _greeting(options, server, folder),
+        lambda server: _greeting(options, server, folder, own=own),
         console,
         host=options.host,
     )
@@ -96,11 +105,18 @@ def _keep_from_programs() -> None:
                 os.set_inheritable(int(each.name), False)
 
 
-def _greeting(options: ServeOptions, server: WebServer, folder: Path | None) -> list[str]:
-    """Return its address, and a test to run at it."""
+def _greeting(
+    options: ServeOptions, server: WebServer, folder: Path | None, *, own: bool
+) -> list[str]:
+    """Return its address, and a test to run at it; of a folder of the user's, a file to get."""
     what = "generated pages" if folder is None else str(folder)
+    first = f"serving {what} at {server.url} (Ctrl-C to stop)"
+    if own and folder is not None:
+        path = next((quote(each.name) for each in sorted(folder.iterdir()) if each.is_file()), "")
+        trust = "" if server.ca is None else f"--cacert {server.ca} "
+        return [first, f"  curl {trust}{server.url}/{path}"]
     trust = "" if server.ca is None else f" --tls-ca {server.ca}"
     return [
-        f"serving {what} at {server.url} (Ctrl-C to stop)",
+        first,
         f"  sitebench web run {options.workload} --target {server.url}{trust}",
     ]
