@@ -15,8 +15,6 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from seeders.people import generate
-
 from ils_bench.seeding import journal
 from ils_bench.seeding.journal import Reservation
 from ils_bench.targets.target import OpenDirectory

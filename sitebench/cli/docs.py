@@ -10,9 +10,9 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from sitebench.cli.usage import nearest
 from sitebench.errors import BadInput
 from sitebench.options.command import argument, command
+from sitebench.options.spelling import nearest
 from sitebench.system.files import print_lines
 
 _CHECKOUT = Path(__file__).parents[2]

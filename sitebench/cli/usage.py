@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 from typing import Any
 
 import click
 
 from sitebench.errors import BadInput
+from sitebench.options.spelling import nearest
 
 _ALSO_CALLED = {
     "entries": ("people",),
@@ -17,7 +17,7 @@ _ALSO_CALLED = {
     "rate": ("qps", "rps", "arrival-rate"),
     "target": ("url", "host", "server"),
     "out": ("output",),
-    "password-file": ("password",),
+    "password-file": ("password", "w", "bind-password"),
 }
 """What people try who come from other tools, or from another command of this one."""
 _NOT_COMMANDS = {"version": "sitebench --version", "help": "sitebench --help"}
@@ -31,6 +31,9 @@ def as_bad_input(error: click.UsageError) -> BadInput:
     message = message[:1].lower() + message[1:].split(" (Possible options", 1)[0]
     message = message.split(" (Did you mean", 1)[0].split(" Did you mean", 1)[0].rstrip(".")
     meant = _meant(error, context)
+    if meant == "--password-file":
+        # An argument is in the list of processes.
+        return BadInput(message, f"passwords come from {meant}, which names a file")
     remedy = f"`{command} --help` says what there is"
     return BadInput(message, f"did you mean {meant}? {remedy}" if meant else remedy)
 
@@ -47,7 +50,7 @@ def _meant(error: Any, context: Any) -> str | None:
         for option, others in _ALSO_CALLED.items():
             if bare in others and f"--{option}" in known:
                 return f"--{option}"
-        near = nearest(bare, [name.lstrip("-") for name in known])
+        near = nearest(bare, [name.lstrip("-") for name in known], 0.7)
         return f"--{near}" if near else None
     words = error.format_message().split("'")
     if words[0].startswith("No such command") and len(words) > 1:
@@ -63,7 +66,3 @@ def _command_meant(tried: str, context: Any) -> str | None:
     groups = ((name, each) for name, each in context.command.members() if hasattr(each, "members"))
     with_it = [name for name, group in groups if tried in dict(group.members())]
     return " or ".join(f"`{context.command_path} {name} {tried}`" for name in with_it)
-
-
-def nearest(tried: str, known: list[str]) -> str | None:
-    return next(iter(difflib.get_close_matches(tried, known, 1, 0.7)), None)

@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 
 from sitebench.errors import UnknownValue
 from sitebench.system import secret
+from sitebench.system.network import HOST_AND_PORT
 
 _REMEDY = "write embedded, or an address such as http://127.0.0.1:8080"
 _PORTS = {"http": 80, "https": 443}
@@ -41,7 +42,8 @@ def parse_address(url: str) -> SiteAddress:
         directories = "measure it with `sitebench ils`"
         raise UnknownValue(f"{url} is a directory, not a web site", directories)
     if parts.scheme not in _PORTS or not parts.hostname or parts.query or parts.fragment:
-        raise UnknownValue(f"unknown target {url!r}", _REMEDY)
+        meant = f"did you mean http://{url}? " if HOST_AND_PORT.fullmatch(url) else ""
+        raise UnknownValue(f"unknown target {url!r}", f"{meant}{_REMEDY}")
     return SiteAddress(
         parts.hostname, port or _PORTS[parts.scheme], parts.path.rstrip("/"), parts.scheme
     )

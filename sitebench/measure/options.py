@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime as dt
 from typing import Any, Final, Unpack
 
@@ -25,11 +26,31 @@ def objective_option(explanation: str, **placement: Unpack[Placement]) -> Object
     return option.parsed(None, explanation, parse=parse, metavar="CONDITIONS", **placement)
 
 
+def _one_number_of_users(text: str) -> int:
+    if "," in text:
+        with contextlib.suppress(UnknownValue):
+            return units.parse_size(text)
+        with contextlib.suppress(UnknownValue):
+            several = option.joined(units.parse_sizes(text))
+            raise BadInput(
+                f"--users: {text!r} are several numbers of users",
+                f"measure each with `peak --clients {several}`",
+            )
+    return units.parse_size(text)
+
+
 @option.options
 class LoadOptions:
     """The load, and what makes it."""
 
-    users: int = option.size(64, "Virtual users, each with one connection.", "N", locust=False)
+    users: int = option.parsed(
+        64,
+        "Virtual users, each with one connection.",
+        parse=_one_number_of_users,
+        show=units.format_size,
+        metavar="N",
+        locust=False,
+    )
     rate: float | None = option.rate(
         None, "Operations/s, answered or not (default: each user as fast as it is answered)."
     )

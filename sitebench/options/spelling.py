@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
+from collections.abc import Iterable
+
 _LETTERS = {"users": "-u", "measure": "-d", "rate": "-r", "out": "-o"}
 
 _ALSO = {
@@ -21,6 +24,11 @@ def spellings(name: str) -> tuple[str, ...]:
     """Return every way to type an option, its own name first: --measure, -d, --duration."""
     letter = (_LETTERS[name],) if name in _LETTERS else ()
     return (long_option(name), *letter, *_ALSO.get(name, ()))
+
+
+def nearest(tried: str, known: Iterable[str], cutoff: float = 0.6) -> str | None:
+    """Return what was probably meant; two letters of three that changed places are near enough."""
+    return next(iter(difflib.get_close_matches(tried, list(known), 1, cutoff)), None)
 
 
 def gives(words: list[str], name: str) -> bool:

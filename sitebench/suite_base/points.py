@@ -22,6 +22,7 @@ from sitebench.measure.options import check_pace
 from sitebench.measure.point_process import Gathering, PointCommand
 from sitebench.measure.sweep import Stage
 from sitebench.options import convert
+from sitebench.options.spelling import nearest
 from sitebench.runs.point import PointSpec, is_name
 from sitebench.suite import Suite
 from sitebench.system import secret
@@ -218,8 +219,11 @@ class SuitePoints(ABC, Generic[_P, _T]):
         """Return the operation that a command was given, and the options with what it says."""
         if text not in self.suite.operations:
             known = ", ".join(self.suite.operations)
-            one = f"{text!r} is not one operation" if "," in text else f"unknown operation {text!r}"
-            raise UnknownValue(one, f"use one of {known}")
+            if "," in text:
+                raise UnknownValue(f"{text!r} is not one operation", f"use one of {known}")
+            near = nearest(text, self.suite.operations)
+            meant = "" if near is None else f"did you mean {near}? "
+            raise UnknownValue(f"unknown operation {text!r}", f"{meant}use one of {known}")
         return options, text
 
     def leftovers(self, options: Any) -> Callable[[], None]:

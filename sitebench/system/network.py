@@ -5,12 +5,15 @@ from __future__ import annotations
 import contextlib
 import ipaddress
 import random
+import re
 import socket
 from pathlib import Path
 
 from sitebench.system.machine import this_machine
 
 _LOWEST_PORT = 10_000  # Well-known services keep below.
+HOST_AND_PORT = re.compile(r"[A-Za-z0-9][A-Za-z0-9.-]*:\d{1,5}")
+"""What a person types who leaves out the scheme of an address."""
 
 
 def on_loopback(host: str) -> bool:

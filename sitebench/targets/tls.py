@@ -241,7 +241,7 @@ _FAULTS = (
         "tls:closed",
         ("UNEXPECTED_EOF", "EOF occurred"),
         "it closed the connection during the handshake",
-        "check the port, and its log",
+        "is it ldap:// or http:// there? check the port, and its log",
     ),
     _Fault(
         "tls:refused",
