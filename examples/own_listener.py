@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from locustfiles.ils import LookupUser
+from ils_bench.locustfile import LookupUser
 from sitebench.locust.drains import StepRecord, on_drain
 
 __all__ = ["LookupUser"]

@@ -56,11 +56,11 @@ _TESTS = TestCommands(
 def serve(options: ServeOptions) -> None:
     """Serve the embedded directory until Ctrl-C.
 
-    sitebench ils serve --entries 1m
+    sitebench directory serve --entries 1m
 
-    sitebench ils serve --suffix dc=example,dc=com --ldif people.ldif --port 3389
+    sitebench directory serve --suffix dc=example,dc=com --ldif people.ldif --port 3389
 
-    sitebench ils serve --profile ils --port 1002
+    sitebench directory serve --profile ils --port 1002
     """
     from rich.console import Console
 

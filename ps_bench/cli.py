@@ -57,9 +57,9 @@ _TESTS = TestCommands(
 def serve(options: ServeOptions) -> None:
     """Serve the personalized site until Ctrl-C.
 
-    sitebench ps serve --entries 1m
+    sitebench site serve --entries 1m
 
-    sitebench ps serve --database people.sqlite --durability full --port 8081
+    sitebench site serve --database people.sqlite --durability full --port 8081
     """
     from rich.console import Console
 
@@ -72,7 +72,7 @@ def serve(options: ServeOptions) -> None:
 def seed(options: SeedOptions, file: Path) -> None:
     """Write a user-property database: one SQLite file, one row per person.
 
-    sitebench ps seed people.sqlite --entries 1m
+    sitebench site seed people.sqlite --entries 1m
     """
     from sitebench.measure.command import say
     from sitebench.measure.progress import bar

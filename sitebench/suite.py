@@ -87,6 +87,11 @@ class Suite:
     metrics: Mapping[str, str] = field(default_factory=dict)
     """Rates that an objective may be about, and the figure of a result that has each."""
 
+    @property
+    def first_name(self) -> str:
+        """Its command in help and examples: a word rather than the papers' letters."""
+        return self.long_name or self.name
+
     def locustfile_path(self) -> Path:
         """Return where the locustfile is installed."""
         found = importlib.util.find_spec(self.locustfile)

@@ -20,11 +20,11 @@ def seed(options: SeedOptions, to: str | None) -> None:
 
     If it is interrupted, the same command resumes where it stopped.
 
-    sitebench ils seed --to people.ldif --entries 1m
+    sitebench directory seed --to people.ldif --entries 1m
 
-    sitebench ils seed --to ldap://127.0.0.1:389/ou=people,dc=example,dc=com --entries 10k
+    sitebench directory seed --to ldap://127.0.0.1:389/ou=people,dc=example,dc=com --entries 10k
 
-    sitebench ils seed --to slapd:/srv/people --entries 100k
+    sitebench directory seed --to slapd:/srv/people --entries 100k
     """
     from ils_bench.seeding.commands import seed_destination
 
@@ -37,9 +37,9 @@ def seed(options: SeedOptions, to: str | None) -> None:
 def verify(options: SeedOptions, place: str | None) -> None:
     """Check that a directory or file holds exactly the people that `seed` puts there.
 
-    sitebench ils verify people.ldif --entries 1m
+    sitebench directory verify people.ldif --entries 1m
 
-    sitebench ils verify ldap://127.0.0.1:389/ou=people,dc=example,dc=com --entries 10k
+    sitebench directory verify ldap://127.0.0.1:389/ou=people,dc=example,dc=com --entries 10k
     """
     from ils_bench.seeding.commands import verify_destination
 
@@ -61,9 +61,9 @@ def verify(options: SeedOptions, place: str | None) -> None:
 def schema(server: str | None) -> None:
     """Print the schema of the people's entries, for your directory to load.
 
-    sitebench ils schema openldap
+    sitebench directory schema openldap
 
-    sitebench ils schema 389ds
+    sitebench directory schema 389ds
     """
     print(text(server or "openldap"), end="")
 
@@ -72,11 +72,11 @@ def schema(server: str | None) -> None:
 def clean(options: CleanOptions) -> None:
     """Remove entries that crashed runs left in your directories, or in that of --target.
 
-    sitebench ils clean
+    sitebench directory clean
 
-    sitebench ils clean --forget --target ldap://gone:389
+    sitebench directory clean --forget --target ldap://gone:389
 
-    sitebench ils clean --seeded --target ldap://127.0.0.1:389/ou=people,dc=example,dc=com
+    sitebench directory clean --seeded --target ldap://127.0.0.1:389/ou=people,dc=example,dc=com
     --entries 10k
     """
     from ils_bench.seeding import commands

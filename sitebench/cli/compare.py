@@ -44,6 +44,7 @@ class _CompareOptions:
     )
     html: str | None = option.file("HTML page to write, with both runs overlaid.", panel="Output")
     json: bool = option.flag("JSON instead of tables.", panel="Output")
+    quiet: bool = option.flag("Result and errors alone: no progress.", panel="Output")
     fail_on: str | None = option.choice(
         None,
         "Result of B that ends the command with exit code 3; 4 where the repeats cannot tell.",
@@ -86,7 +87,8 @@ def compare(options: _CompareOptions, a: str, b: str) -> None:
             seed=options.seed,
             restart=options.restart,
         )
-        files = _measure(turns, options.out, decides=options.fail_on is not None)
+        decides = options.fail_on is not None
+        files = _measure(turns, options.out, decides=decides, quiet=options.quiet)
     elif options.out is not None or options.restart is not None:
         name = "--out" if options.restart is None else "--restart"
         raise BadInput(f"{name} needs --interleave", "leave it out: nothing is measured here")
@@ -112,7 +114,8 @@ def compare(options: _CompareOptions, a: str, b: str) -> None:
         from sitebench.compare.page import comparison_page
 
         write(Path(options.html), comparison_page(found))
-        say(f"page: {options.html}")
+        if not options.quiet:
+            say(f"page: {options.html}")
     if options.fail_on == _SLOWER:
         from sitebench.compare.wording import answer
 
@@ -125,7 +128,9 @@ def compare(options: _CompareOptions, a: str, b: str) -> None:
             )
 
 
-def _measure(plan: Interleaving, out: str | None, *, decides: bool) -> tuple[Path, Path]:
+def _measure(
+    plan: Interleaving, out: str | None, *, decides: bool, quiet: bool
+) -> tuple[Path, Path]:
     """Measure both in turn and return their run files."""
     import datetime as dt
 
@@ -136,7 +141,7 @@ def _measure(plan: Interleaving, out: str | None, *, decides: bool) -> tuple[Pat
     files = interleave.files(name)
     interleave.prepare(plan, files)
     try:
-        _in_turn(plan, files, decides=decides)
+        _in_turn(plan, files, decides=decides, quiet=quiet)
     except BaseException as error:
         if isinstance(error, KeyboardInterrupt) or (
             out is None and not isinstance(error, BadInput)
@@ -146,18 +151,19 @@ def _measure(plan: Interleaving, out: str | None, *, decides: bool) -> tuple[Pat
     return files
 
 
-def _in_turn(plan: Interleaving, files: tuple[Path, Path], *, decides: bool) -> None:
-    """Measure under a bar that names whose turn it is."""
+def _in_turn(plan: Interleaving, files: tuple[Path, Path], *, decides: bool, quiet: bool) -> None:
+    """Measure under a bar that names whose turn it is; off a terminal each turn is a line."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
     from rich.progress import TimeRemainingColumn as Left
 
     from sitebench.compare.interleave import measure
+    from sitebench.measure.command import say
 
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), Left())
     with Progress(
-        *columns, console=console, transient=True, disable=not console.is_terminal
+        *columns, console=console, transient=True, disable=quiet or not console.is_terminal
     ) as bar:
         task = bar.add_task("", total=2 * plan.repeats)
         begun = iter(range(2 * plan.repeats))
@@ -166,6 +172,8 @@ def _in_turn(plan: Interleaving, files: tuple[Path, Path], *, decides: bool) -> 
             value = plan.value(turn.side)
             description = f"{turn.side.upper()} = {value}, repeat {turn.repeat + 1}"
             bar.update(task, completed=(done := next(begun)), description=description)
+            if not (quiet or console.is_terminal):
+                say(f".. {done + 1}/{2 * plan.repeats} {description}")
             if decides and done == 1:
                 _warn_of_too_few(plan.repeats, files)
 

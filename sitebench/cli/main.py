@@ -29,7 +29,7 @@ from sitebench.system.version import say_version
 _EXAMPLES = "\n\n".join(
     [
         "sitebench demo",
-        *(shlex.join(["sitebench", each.name, *each.demo.command]) for each in suites()),
+        *(shlex.join(["sitebench", each.first_name, *each.demo.command]) for each in suites()),
     ]
 )
 _LONG_NAMES = {each.name: each.long_name for each in suites() if each.long_name}

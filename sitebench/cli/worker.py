@@ -47,7 +47,7 @@ def worker(options: _WorkerOptions, master: MasterAddress) -> None:
 
     sitebench worker --master 10.0.0.1 --processes 2 --threads 1
 
-    The master is `sitebench ils sweep --workers N --bind 10.0.0.1`, or `locust --master
+    The master is `sitebench directory sweep --workers N --bind 10.0.0.1`, or `locust --master
     --master-bind-host 10.0.0.1`. A worker runs what its master sends: connect only to a master that
     you trust.
     """

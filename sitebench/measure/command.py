@@ -151,7 +151,9 @@ def measure(
     Every repeat is a point of its own. `first` is printed always, the papers' `tables` if asked.
     """
     reporter = (
-        JsonLines(options.objective) if options.json else LiveProgress(counting(options.repeats))
+        JsonLines(options.objective)
+        if options.json
+        else LiveProgress(counting(options.repeats), quiet=options.quiet)
     )
     with recording(options, reporter, users, default_out) as store:
         planned = repeated(stages(reporter.seeding), options.repeats)
@@ -174,7 +176,7 @@ def measure(
         kept = store.path if options.out or default_out else None
         more = _where_all_is(kept, paper_tables=options.paper_tables)
         ends = () if _part.get() else (more,)
-        show([*first(found), *twice, WhatToDo(found), *ends])
+        show([*first(found), *([] if options.quiet else [*twice, WhatToDo(found), *ends])])
         if options.paper_tables:
             for table in tables(found):
                 show(["", table])

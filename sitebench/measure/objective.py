@@ -2,7 +2,7 @@
 
     objective  = condition *("," condition)         every one of them must hold
     condition  = metric operator value
-    metric     = "p50" | "p90" | "p95" | "p99" | "p99.9" | "max" | "mean"   latency: a time, its unit
+    metric     = "p50" | "p90" | "p95" | "p99" | "p99.9" | "max" | "mean"  latency: a time, its unit
                | "failures" | "cpu"                                  a share, with "%"
                | "rate" | "ops_per_s" | one of a suite's metrics     a number per second
     operator   = "<" | "<=" | ">" | ">="

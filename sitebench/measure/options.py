@@ -121,6 +121,9 @@ class LoadOptions:
     )
 
 
+QUIET = "Result and errors alone: no progress, and nothing about what to do."
+
+
 def check_pace(options: Any) -> None:
     """Raise where users that pause could not keep up with the rate that is asked for."""
     if options.rate is not None and options.think:
@@ -137,6 +140,7 @@ class _OutputOptions:
     out: str | None = option.file("Run file to write, or to resume if it exists.", **_OUTPUT)
     resume: bool = option.flag("Continuation of the run in --out, which must exist.", **_OUTPUT)
     json: bool = option.flag("JSON instead of tables: one object per point.", **_OUTPUT)
+    quiet: bool = option.flag(QUIET, **_OUTPUT)
 
 
 @option.options

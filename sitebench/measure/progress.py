@@ -59,8 +59,8 @@ _LONG_S = 5.0
 class LiveProgress(Closing):
     """A bar for the running point with its current rate, and a line for each finished one."""
 
-    def __init__(self, named: Callable[[PointSpec], str]) -> None:
-        self._console = Console(stderr=True)
+    def __init__(self, named: Callable[[PointSpec], str], *, quiet: bool = False) -> None:
+        self._console = Console(stderr=True, quiet=quiet)
         self._named = named
         self._planned, self._done = 0, 0
         self._bars = Progress(
@@ -71,7 +71,7 @@ class LiveProgress(Closing):
             TimeElapsedColumn(),
             console=self._console,
             transient=True,
-            disable=not sys.stderr.isatty(),
+            disable=quiet or not sys.stderr.isatty(),
         )
         self._task: TaskID | None = None
         self._silent: PointSpec | None = None

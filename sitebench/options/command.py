@@ -253,7 +253,7 @@ def _option(name: str, default: Any, spec: Spec) -> Option:
         if default or spec.paired:
             declared += f"/{long_option(f'no_{name}')}"
         return Option(
-            [declared, name],
+            [declared, *spellings(name)[1:], name],
             is_flag=True,
             default=default,
             help=spec.help,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
-_LETTERS = {"users": "-u", "measure": "-d", "rate": "-r", "out": "-o"}
+_LETTERS = {"users": "-u", "measure": "-d", "rate": "-r", "out": "-o", "quiet": "-q"}
 
 _ALSO = {
     "entries": ("--size", "--sizes"),

@@ -105,7 +105,7 @@ class TestCommands:
             measures=self.measures,
             sweeps=self.sweeps,
             **{
-                key: "\n\n".join(f"sitebench {self.suite.name} {each}" for each in found)
+                key: "\n\n".join(f"sitebench {self.suite.first_name} {each}" for each in found)
                 for key, found in self.examples.items()
             },
         )

@@ -24,7 +24,7 @@ WIDTH, HEIGHT = 1_280, 860
 REPORT_WIDTH = 1_000
 RUNS_S = 20.0
 SWEEP = (
-    *("ils", "sweep", "--sizes", "1k,10k,100k", "--operations", "add,lookup"),
+    *("directory", "sweep", "--sizes", "1k,10k,100k", "--operations", "add,lookup"),
     *("--out", "directory.sitebench"),
 )
 DRAWN = "return document.documentElement.dataset.state"

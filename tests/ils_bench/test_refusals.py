@@ -4,7 +4,7 @@ import multiprocessing
 from pathlib import Path
 
 import pytest
-from seeders.people import Spec
+from sitebench.seeders.people import Spec
 
 from ils_bench.seeding import journal
 from ils_bench.suite import SUITE

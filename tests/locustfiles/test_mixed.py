@@ -21,7 +21,7 @@ from tests.support.waiting import left_s
 MIXED = """
 from locust import FastHttpUser, HttpUser, constant, tag, task
 
-from locustfiles.ils import LookupUser
+from ils_bench.locustfile import LookupUser
 
 
 class Web(FastHttpUser):

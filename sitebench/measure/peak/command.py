@@ -152,7 +152,7 @@ def _check_search(options: PeakOptions, objective: Objective) -> None:
 
 def find_peak(options: PeakOptions, job: PeakJob) -> None:
     check_options(options)
-    reporter = JsonLines() if options.json else LiveProgress(point_name)
+    reporter = JsonLines() if options.json else LiveProgress(point_name, quiet=options.quiet)
     clients = tuple(dict.fromkeys(options.clients or DEFAULT_CLIENTS))
     most = most_connections(options.users or DEFAULT_USERS, _MOST_USERS)
     users = max(clients) if options.objective is None else most
@@ -174,6 +174,8 @@ def find_peak(options: PeakOptions, job: PeakJob) -> None:
         store.set_manifest({"peaks": [*others, peak.to_json()]})
     if options.json:
         print(json.dumps({"peak": peak.to_json()}), flush=True)
+    elif options.quiet:
+        show(each for each in shown if not isinstance(each, WhatToDo))
     else:
         show(shown)
         say(f"run file: {store.path}")

@@ -1,0 +1,59 @@
+"""`--quiet`: the result alone; and what a comparison says where no bar can be drawn."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.support.cli import sitebench
+
+BRIEF = ("--entries", "50", "--locales", "en_US", "--measure", "300ms", "--warmup", "0s")
+PLAIN = (*BRIEF, "--target-threads", "1", "--threads", "1")
+
+
+@pytest.mark.parametrize(
+    ("argv", "result"),
+    [
+        (("ils", "run", "lookup", *PLAIN, "--users", "2"), "Operation"),
+        (("ils", "sweep", "--sizes", "50", "--operations", "lookup", *PLAIN[2:]), "Operation"),
+        (("ils", "peak", "lookup", "--clients", "1,2", *PLAIN), "with 2 clients"),
+    ],
+)
+def test_quiet_is_the_result_and_errors_alone(
+    tmp_path: Path, argv: tuple[str, ...], result: str
+) -> None:
+    told = sitebench(*argv, "--allow-failures", cwd=tmp_path) if "peak" not in argv else None
+    ran = sitebench(*argv, "-q", cwd=tmp_path)
+    assert ran.code == 0, ran.err
+    assert ran.err == ""
+    assert result in ran.out
+    assert "What to do" not in ran.out
+    assert "More:" not in ran.out
+    if told is not None:
+        assert "/s" in told.err
+        assert "More:" in told.out
+    wrong = sitebench(*argv, "--quiet", "--target", "ldap://127.0.0.1:1", cwd=tmp_path)
+    assert wrong.code == 1
+    assert wrong.err.startswith("sitebench: nothing answers at ldap://127.0.0.1:1")
+
+
+@pytest.mark.parametrize("quiet", [False, True])
+def test_a_comparison_says_whose_turn_it_is_where_there_is_no_terminal(
+    tmp_path: Path, quiet: bool
+) -> None:
+    command = " ".join(("ils run lookup --users {}", *PLAIN))
+    more = ("-q",) if quiet else ()
+    ran = sitebench(
+        *("compare", "1", "2", "--interleave", command, "--repeats", "5", "--out", "it"),
+        *more,
+        cwd=tmp_path,
+        timeout_s=250,
+    )
+    assert ran.code == 0, ran.err
+    turns = [line for line in ran.err.splitlines() if line.startswith(".. ")]
+    if quiet:
+        assert ran.err == ""
+    else:
+        assert len(turns) == 10
+        assert turns[0].startswith(".. 1/10 ")
+        assert "repeat 1" in turns[0]
+    assert "A  " in ran.out
