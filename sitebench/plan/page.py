@@ -58,12 +58,12 @@ class _Field:
 
 
 def planner_fragment(rates: Mapping[str, Sequence[RateTable]]) -> tuple[str, str]:
-    """Return the planner of every suite as HTML, and the script that it needs; it loads nothing.
+    """Return planners as HTML, and the script that they need; it loads nothing.
 
-    `rates` are those of measured machines, by suite. Every class starts with `plan-`; their style
-    is the page's.
+    `rates` are those of measured machines, by suite, each of which gets a planner. Every class
+    starts with `plan-`; their style is the page's.
     """
-    planners = [_planner(each, rates.get(each.name, ())) for each in plan_suites()]
+    planners = [_planner(each, rates[each.name]) for each in plan_suites() if each.name in rates]
     laws = ", ".join(
         f"{_literal(name)}: {_laws(steps)}" for each in planners for name, steps in each.laws
     )

@@ -12,6 +12,7 @@ from ils_bench.paper.plan import PLAN as ILS
 from sitebench.plan.model import Scenario, solve
 from sitebench.plan.page import planner_fragment
 from sitebench.plan.rates import RateTable
+from sitebench.plan.suite import plan_suites
 from tests.support.browser import Browser, browsing
 
 TODAY = RateTable(
@@ -19,7 +20,12 @@ TODAY = RateTable(
     (10_000, 100_000),
     {"connect": (9_000.0, 8_000.0), "add": (21_000.0, None), "lookup": (33_000.0, 31_000.0)},
 )
-RATES = {"ils": [TODAY], "ps": [RateTable("embedded", (100_000,), {"pages": (1_234.5,)})]}
+OF_THE_PAPERS: Mapping[str, Sequence[RateTable]] = {each.name: () for each in plan_suites()}
+RATES: Mapping[str, Sequence[RateTable]] = {
+    **OF_THE_PAPERS,
+    "ils": [TODAY],
+    "ps": [RateTable("embedded", (100_000,), {"pages": (1_234.5,)})],
+}
 
 SET = """
 const [suite, name, value] = arguments;
@@ -162,7 +168,7 @@ def test_every_input_has_a_label_and_answers_to_the_keyboard(browser: Browser) -
 
 
 def test_without_a_script_the_page_says_what_the_plan_says() -> None:
-    fragment, _ = planner_fragment({})
+    fragment, _ = planner_fragment(OF_THE_PAPERS)
     assert '<output data-answer="simultaneous">1,088</output>' in fragment
     assert '<output data-answer="served">27,188</output>' in fragment
     assert "http" not in fragment

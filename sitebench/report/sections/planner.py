@@ -1,7 +1,12 @@
-"""The capacity planner with the rates of these runs, and sliders."""
+"""The capacity planner with the rates of these runs, and sliders.
+
+A suite has one where these runs have measured what its scenario needs: it begins with this
+target's own rates. The machines of the papers are further choices.
+"""
 
 from __future__ import annotations
 
+from sitebench.plan.choose import on_first
 from sitebench.plan.measured import tables_of
 from sitebench.plan.page import planner_fragment
 from sitebench.plan.suite import plan_suites
@@ -12,8 +17,9 @@ from sitebench.report.page import Section
 def section(report: Report) -> Section | None:
     """Return the planner; its script goes to the page, whose policy lists it by digest."""
     results = [result for run in report.runs for result in run.results]
-    rates = {each.name: tables_of(results, each) for each in plan_suites()}
-    if not any(rates.values()):
+    measured = [(each, tables_of(results, each)) for each in plan_suites()]
+    rates = {suite.name: rates for suite, rates in measured if on_first(suite, rates)}
+    if not rates:
         return None
     body, script = planner_fragment(rates)
     return Section("plan", "Capacity planner", body, scripts=(script,), short="Planner")
