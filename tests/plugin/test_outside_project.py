@@ -5,8 +5,11 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
+
+from sitebench.suite import SUITES
 
 ROOT = Path(__file__).resolve().parents[2]
 UV, MATURIN = (Path(sys.executable).with_name(name) for name in ("uv", "maturin"))
@@ -120,6 +123,12 @@ def test_the_demo_runs_from_the_wheel_where_nothing_can_be_compiled(
     said = built(sitebench, *demo, cwd=tmp_path, PATH=path)
     assert "\nreport: demo.html\n" in said
     assert (tmp_path / "demo.html").stat().st_size > 100_000
+
+
+def test_the_wheel_takes_no_names_but_ours(wheel: Path) -> None:
+    with ZipFile(wheel) as packed:
+        names = {name.partition("/")[0] for name in packed.namelist()}
+    assert names == {"sitebench", *SUITES, f"{wheel.name.split('-cp')[0]}.dist-info"}
 
 
 def test_the_source_distribution_has_all_that_a_locked_build_needs(tmp_path: Path) -> None:
