@@ -23,7 +23,8 @@ _TESTS = TestCommands(
             "--names 'uid=user.{i}' --entries 5k",
             "run lookup --rate 5k --objective 'p99<5ms,failures<0.1%' --junit run.xml",
             "run add --rate 5k --measure 30s --json",
-            "run lookup --target ldap://127.0.0.1:389 --base ou=people,dc=example,dc=com",
+            "run lookup --target ldap://127.0.0.1:389 --base ou=people,dc=example,dc=com "
+            "--i-own-this-target",
         ],
         "sweep": [
             "sweep --entries 1k,10k,100k,1m",
@@ -41,7 +42,7 @@ _TESTS = TestCommands(
         "objective": [
             "peak lookup --objective 'p99<5ms,failures<0.1%'",
             "peak lookup --objective 'p99<5ms' --target ldap://127.0.0.1:389 "
-            "--base ou=people,dc=example,dc=com --start 500",
+            "--base ou=people,dc=example,dc=com --names 'uid=user.{i}' --entries 5k --start 500",
         ],
         "ui": [
             "ui",

@@ -2,7 +2,7 @@
 
 locust -f locustfiles/ils.py                                 web UI, embedded directory
 locust -f locustfiles/ils.py --headless -u 64 -t 20s LookupUser
-locust -f locustfiles/ils.py --target ldap://127.0.0.1:389 --base ou=people,dc=example,dc=com
+locust -f locustfiles/ils.py --target ldap://127.0.0.1:389 --names 'uid=user.{i}' LookupUser
 """
 
 from ils_bench.locustfile import *  # noqa: F403
