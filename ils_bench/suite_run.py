@@ -29,7 +29,7 @@ from sitebench.runs.point import PointSpec
 from sitebench.runs.windows import Windows
 from sitebench.seeders.people import generate
 from sitebench.suite_base.suite_run import BaseSuiteRun, LoadJob
-from sitebench.system.machine import engine_threads
+from sitebench.system.machine import MOST_THREADS, engine_threads
 from sitebench.verdict.warning import PointWarning
 
 if TYPE_CHECKING:
@@ -172,11 +172,14 @@ class IlsRun(BaseSuiteRun[Program, OpenDirectory]):
 
     def _added(self, options: LocustOptions) -> clean.Added | None:
         """Return what this test's lanes have added; None if unknown."""
-        gap = clean.KEYS_OF_A_THREAD * engine_threads(options.threads)
         if self._windows is None:
-            return clean.Added(0, 0, gap)
-        if any(worker.ended or worker.missing for worker in self._windows.workers):
+            return clean.Added(0, 0, 0)
+        workers = self._windows.workers
+        if any(worker.ended or worker.missing for worker in workers):
             return None
+        # Workers on other machines choose their own number.
+        default = MOST_THREADS if workers else engine_threads(None)
+        gap = clean.KEYS_OF_A_THREAD * (options.threads or default)
         adding = {(each.name, name) for each in self.programs(options) for name in each.adding}
         tallies = self._windows.tallies.values()
         steps = [s for tally in tallies for key, s in tally.steps.items() if key in adding]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from sitebench.errors import BadInput
 
-_MOST_THREADS = 4
+MOST_THREADS = 4
 """Beyond four threads of its own, a machine has better use for its cores: the target."""
 
 _SCHEDULED = 2
@@ -37,7 +37,7 @@ def engine_threads(asked: int | None) -> int:
             f"{asked} threads are more than the {cores} cores that sitebench may use",
             f"--threads {cores} is the most",
         )
-    return asked or min(_MOST_THREADS, max(1, usable_cores() // 2))
+    return asked or min(MOST_THREADS, max(1, usable_cores() // 2))
 
 
 def cpu_ns(pid: int) -> int:
