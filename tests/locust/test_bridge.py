@@ -32,9 +32,14 @@ class Source:
         time.sleep(0.1)
         return Drain(0, 1)
 
+class Waiting:
+    tasks = (lambda user: None,)
+
 class Idle:
     def __init__(self):
         self.sources, self.warmup_s = [], 0.0
+    def ours(self, users):
+        return [Waiting]
     def prepare(self, environment, processes, preparing):
         return Prepared(
             options=None, url="", trust=SYSTEM, pid=None, cores=None, warmup_s=self.warmup_s,
