@@ -40,7 +40,7 @@ def test_a_database_that_is_built_shows_its_progress_and_can_be_given_up(tmp_pat
         screen.start("PageUser", entries="1k")
         screen.until_done("page", 10)
         screen.stop()
-        assert [test["bound"] is not None for test in screen.live()["tests"]] == [True]
+        assert [test["quoted"] is not None for test in screen.live()["tests"]] == [True]
 
 
 @pytest.fixture
