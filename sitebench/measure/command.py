@@ -145,15 +145,17 @@ def measure(
     order: Callable[[PointResult], Any] = lambda result: 0,
     default_out: str | None = None,
     afterwards: Callable[[], None] = lambda: None,
+    grows: bool = False,
 ) -> None:
     """Measure the missing points, print what they gave in `order`, and judge each.
 
-    Every repeat is a point of its own. `first` is printed always, the papers' `tables` if asked.
+    Every repeat is a point of its own; windows may be lengthened where it `grows`. `first` is
+    printed always, the papers' `tables` if asked.
     """
     reporter = (
         JsonLines(options.objective)
         if options.json
-        else LiveProgress(counting(options.repeats), quiet=options.quiet)
+        else LiveProgress(counting(options.repeats), quiet=options.quiet, grows=grows)
     )
     with recording(options, reporter, users, default_out) as store:
         planned = repeated(stages(reporter.seeding), options.repeats)

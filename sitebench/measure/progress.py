@@ -59,9 +59,12 @@ _LONG_S = 5.0
 class LiveProgress(Closing):
     """A bar for the running point with its current rate, and a line for each finished one."""
 
-    def __init__(self, named: Callable[[PointSpec], str], *, quiet: bool = False) -> None:
+    def __init__(
+        self, named: Callable[[PointSpec], str], *, quiet: bool = False, grows: bool = False
+    ) -> None:
+        """`grows` where windows may be lengthened: one that ends late on a busy machine was not."""
         self._console = Console(stderr=True, quiet=quiet)
-        self._named = named
+        self._named, self._grows = named, grows
         self._planned, self._done = 0, 0
         self._bars = Progress(
             SpinnerColumn(),
@@ -125,7 +128,7 @@ class LiveProgress(Closing):
             f"[bold]{format_rate(result.ops_per_s)}/s[/], {result.failures:,} failures, "
             f"{verdict.bound}{' (measured before)' if resumed else ''}"
         )
-        if spec.until is None and result.seconds > LONGER * spec.measure_s:
+        if self._grows and spec.until is None and result.seconds > LONGER * spec.measure_s:
             asked = format_duration(spec.measure_s)
             self._say(
                 f".. {self._title(spec)}: its window grew from {asked} to {result.seconds:.0f}s: "

@@ -269,6 +269,7 @@ def measure_parts(
         ),
         default_out=default_out,
         afterwards=points.leftovers(options),
+        grows=not all(each.options.measure_given for each in parts),
     )
 
 

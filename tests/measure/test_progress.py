@@ -15,6 +15,10 @@ SPEC = replace(a_spec("scenario"), measure_s=5)
 
 def test_a_window_that_grew_says_so_and_why(capsys: pytest.CaptureFixture[str]) -> None:
     with LiveProgress(counting(1)) as live:
+        # A busy machine ended it late.
+        live.finished(replace(a_result(SPEC), seconds=15.2), resumed=False)
+    assert len(capsys.readouterr().err.splitlines()) == 1
+    with LiveProgress(counting(1), grows=True) as live:
         live.finished(replace(a_result(SPEC), seconds=5.4), resumed=False)
         live.finished(replace(a_result(SPEC), seconds=15.2), resumed=False)
     lines = capsys.readouterr().err.splitlines()
