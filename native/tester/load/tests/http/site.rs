@@ -268,6 +268,7 @@ fn answer(shared: &Shared, message: &[u8], what: Do) -> Answer {
             }
             Answer::new(200, body)
         }
+        ("HEAD", "/") => Answer::new(200, ""),
         ("GET", "/image") => Answer::new(200, vec![b'i'; IMAGE_BYTES]),
         ("POST", "/users") => {
             let mut created = shared.seen.created.lock().unwrap();
