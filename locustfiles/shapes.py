@@ -4,4 +4,4 @@ locust -f locustfiles/ils.py,locustfiles/shapes.py                web UI: they a
 locust -f locustfiles/ils.py,locustfiles/shapes.py --headless -u 64 -r 64 --shape Spike LookupUser
 """
 
-from sitebench.locust.shapes.locustfile import *  # noqa: F403
+from sitebench.locust.shapes.ready import *  # noqa: F403

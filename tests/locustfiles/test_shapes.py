@@ -101,7 +101,7 @@ def test_the_page_shows_it_and_tells_of_every_option_of_a_shape() -> None:
 
 BOTH = """
 from ils_bench.locustfile import AddUser, ConnectUser, LookupUser
-from sitebench.locust.shapes.locustfile import Spike, Steps
+from sitebench.locust.shapes.ready import Spike, Steps
 """
 
 

@@ -1,8 +1,8 @@
 """Load shapes that are ready to use, steps, a spike and a ramp to the knee, and their base class.
 
 Locust takes the first shape class of its locustfiles, or the one chosen in its web UI;
-`--shape NAME` picks one by name. `locustfile.py`, beside this module, makes its shapes available
-to any locustfile named with it; `locustfiles/shapes.py` imports that one:
+`--shape NAME` picks one by name. `ready.py` makes those of this module available to any locustfile
+named beside it; `locustfiles/shapes.py` imports it:
 
     locust -f locustfiles/ils.py,locustfiles/shapes.py --headless --shape Spike -u 64 -r 64
 

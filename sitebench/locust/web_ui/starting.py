@@ -17,7 +17,8 @@ from sitebench.measure.point_process import Gathering
 from sitebench.options.convert import narrowed, to_argv
 from sitebench.system.programs import python_module
 
-_SHAPES = Path(shapes.__file__).with_name("locustfile.py")
+_SHAPES = Path(shapes.__file__).with_name("ready.py")
+"""Locust sends both files to workers, which keep them by their last names: these must differ."""
 
 
 def become_locust(locustfile: Path, chosen: Any, options: type[SessionOptions]) -> None:

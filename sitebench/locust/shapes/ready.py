@@ -1,6 +1,6 @@
 """Load shapes that Locust can choose from, beside any locustfile.
 
-A locustfile with them is one line: `from sitebench.locust.shapes.locustfile import *`.
+A locustfile with them is one line: `from sitebench.locust.shapes.ready import *`.
 """
 
 from __future__ import annotations
