@@ -109,7 +109,13 @@ def test_a_site_of_another_kind_without_a_scenario(command: str) -> None:
     """It is refused before any load: our pages are not there."""
     with other_site() as (url, asked):
         ran = in_process(*shlex.split(command), "--target", url, *SIZE, *SHORT[:-1])
-    refused(ran, 2, f"{url} is not sitebench's own site", "--scenario FILE", "scenarios.md")
+    refused(
+        ran,
+        2,
+        f"{url} is not sitebench's own site",
+        "--scenario FILE",
+        "`sitebench docs scenarios`",
+    )
     assert set(asked) == {"GET /"}
 
 
