@@ -35,13 +35,12 @@ def assure_own(host: str, port: int, *, owned: bool, what: str, named: bool = Tr
     """Raise NotYours unless `what` may write to a target."""
     if owns(host, port, owned=owned, named=named):
         return
-    where = f"{host}:{port}, which sitebench did not start, and was not asked for by its name"
+    declare = f"if it is yours, add {FLAG}, or a line that reads {host} to {own_targets()}"
     if not on_loopback(host):
         where = f"{host}, which is not this machine's loopback"
-    raise NotYours(
-        f"{what} writes to {where}",
-        f"if it is yours, add {FLAG}, or a line that reads {host} to {own_targets()}",
-    )
+        raise NotYours(f"{what} writes to {where}", declare)
+    where = f"{host}:{port}, which sitebench did not start, and was not asked for by its name"
+    raise NotYours(f"{what} writes to {where}", f"name what is to be measured; or, {declare}")
 
 
 def _listed(host: str, port: int) -> bool:
