@@ -186,9 +186,9 @@ def test_interleaved_targets_survive_ctrl_c_and_go_on(tmp_path: Path) -> None:
     assert (begun.returncode, out) == (130, ""), err
     assert "with 5 repeats of 1 point, B cannot pass: that needs --repeats " in err
     assert "resume with: sitebench compare 2 4 --interleave" in err
-    first, *_ = (line for line in err.splitlines() if line.startswith(".. "))
-    assert first.startswith(".. 1/10 ")
-    assert "repeat 1" in first
+    turn, *_ = (line for line in err.splitlines() if line.startswith(".. "))
+    assert turn.startswith(".. 1/10 ")
+    assert "repeat 1" in turn
     before = repeats_done(a), repeats_done(b)
     assert sum(before) < 10
 
