@@ -3,7 +3,7 @@
 import math
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ils_bench.paper.plan import PLAN as ILS
@@ -52,6 +52,7 @@ def test_a_machine_with_its_simultaneous_users_is_exactly_as_busy_as_it_may_be(
 
 
 @given(st.integers(1, 10**9), shares, times, rates, st.floats(0, 0.9))
+@example(25_067_314, 0.43826794, 0.43826794, 0.43826794, 0.0)
 def test_the_machines_suffice_and_one_less_would_not(
     community: int, active: float, view: float, rate: float, headroom: float
 ) -> None:
@@ -61,7 +62,8 @@ def test_the_machines_suffice_and_one_less_would_not(
     assert machines == int(machines) >= 1
     assert machines * values["simultaneous"] >= values["online"] * (1 - 1e-8)
     if machines > 1:
-        assert (machines - 1) * values["simultaneous"] < values["online"]
+        # Of 25 million machines that a community fills, the quotient is off by more than one knows.
+        assert (machines - 1) * values["simultaneous"] < values["online"] * (1 + 1e-8)
     assert values["busy"] <= (1 - headroom) * (1 + 1e-8)
 
 
