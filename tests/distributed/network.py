@@ -1,7 +1,7 @@
 """Hosts on one machine: network namespaces with addresses of their own, on a bridge.
 
-Each is some milliseconds away, as in a house: who waits for answers does so much in a second, and
-not as much as the machine's cores give.
+Each sends through a narrow line: it asks so much in a second, and not as much as the machine's
+cores give.
 
 The test itself is the host `.1` of their network. Names and addresses are this process's, so that
 several can run at once, and all of it goes away with the context, whatever happens in it.
@@ -17,7 +17,14 @@ from dataclasses import dataclass
 from tests.faults.groups import unavailable
 from tests.support.programs import required_program
 
-_DISTANCE = ("qdisc", "add", "dev", "eth0", "root", "netem", "delay", "4ms")
+_LINE = (
+    "qdisc",
+    "add",
+    "dev",
+    "eth0",
+    "root",
+    *["tbf", "rate", "2mbit", "burst", "16kb", "limit", "1mb"],
+)
 _LETTERS = iter(string.ascii_lowercase)
 
 
@@ -63,7 +70,7 @@ def network(size: int) -> Iterator[Network]:
             _do(ip, "-n", name, "addr", "add", f"{address}/24", "dev", "eth0")
             for each in ("eth0", "lo"):
                 _do(ip, "-n", name, "link", "set", each, "up")
-            _do(ip, "netns", "exec", name, tc, *_DISTANCE)
+            _do(ip, "netns", "exec", name, tc, *_LINE)
             hosts.append(Host(name, address, (ip, "netns", "exec", name)))
         yield Network(f"{subnet}.1", hosts)
 

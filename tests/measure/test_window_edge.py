@@ -13,6 +13,7 @@ import pytest
 from sitebench.errors import BadRunFile
 from sitebench.runs.runfile import RunFile
 from sitebench.system.network import free_port
+from sitebench.targets.ownership import FLAG
 from tests.distributed.masters import worker
 from tests.support.cli import SITEBENCH
 from tests.support.frozen import freeze, served
@@ -53,7 +54,7 @@ def stalled(folder: Path, out: Path, workers: int) -> tuple[dict[str, Any], int,
         argv = ["ils", "run", "lookup", "--target", f"ldap://127.0.0.1:{port}"]
         argv += ["--entries", "100", "--locales", "en_US", "--users", str(LANES), "--threads", "1"]
         argv += ["--rate", str(RATE), "--arrivals", "even"]
-        argv += ["--warmup", "200ms", "--measure", f"{MEASURE_S}s"]
+        argv += ["--warmup", "200ms", "--measure", f"{MEASURE_S}s", FLAG]
         argv += ["--out", str(out), "--json"]
         where = f"127.0.0.1:{free_port()}"
         made_by = worker(folder, where, None) if workers else contextlib.nullcontext()

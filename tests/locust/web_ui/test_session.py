@@ -145,9 +145,8 @@ def test_a_target_that_died_is_reported_and_its_point_is_not_taken(tmp_path: Pat
 
 def test_headless_records_too_where_it_is_told_to(counting: Counting, tmp_path: Path) -> None:
     kept = tmp_path / "kept"
-    ran = headless(
-        tmp_path, counting, "-u", "4", "-r", "4", "-t", "2s", "--out", str(kept), "AddUser"
-    )
+    window = ("--warmup", "0s", "--measure", "1s")
+    ran = headless(tmp_path, counting, "-u", "4", "-r", "4", *window, "--out", str(kept), "AddUser")
     assert ran.code == 0, ran.said
     assert f"run file: {kept}" in ran.said
     (point,) = points(kept)
