@@ -139,7 +139,7 @@ fn crowd(size: usize) -> Store {
 }
 
 fn dn(number: usize) -> String {
-    format!("cn=Person {number},ou={},o=Intranet", if number % 2 == 0 { "Even" } else { "Odd" })
+    format!("cn=Person {number},ou={},o=Intranet", if number.is_multiple_of(2) { "Even" } else { "Odd" })
 }
 
 fn add_numbered(store: &mut Store, number: usize) {

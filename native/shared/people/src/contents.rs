@@ -137,10 +137,10 @@ impl Count {
 
     /// Takes a record of a file, if it is a person.
     fn take_record(&mut self, record: &Record<'_>) {
-        if let Body::Content(lines) | Body::Add(lines) = record.body {
-            if is_person(lines.iter()) {
-                self.contents.add(self.hasher.hash(lines.iter()));
-            }
+        if let Body::Content(lines) | Body::Add(lines) = record.body
+            && is_person(lines.iter())
+        {
+            self.contents.add(self.hasher.hash(lines.iter()));
         }
     }
 }

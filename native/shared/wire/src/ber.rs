@@ -130,11 +130,11 @@ impl<'a> Reader<'a> {
     #[inline]
     pub fn element(&mut self) -> Result<Tlv<'a>, BerError> {
         // Nearly every length takes one byte.
-        if let &[tag, length @ ..0x80, ref after @ ..] = self.rest {
-            if let Some((value, rest)) = after.split_at_checked(usize::from(length)) {
-                self.rest = rest;
-                return Ok(Tlv { tag, value });
-            }
+        if let &[tag, length @ ..0x80, ref after @ ..] = self.rest
+            && let Some((value, rest)) = after.split_at_checked(usize::from(length))
+        {
+            self.rest = rest;
+            return Ok(Tlv { tag, value });
         }
         self.any_element()
     }

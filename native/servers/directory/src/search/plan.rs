@@ -122,10 +122,10 @@ impl Store {
             while at < nodes.end {
                 if PlanCost::of(filter.at(at)) == cost {
                     let most = best.as_ref().map_or(most, |best| best.1);
-                    if let Some(plan) = self.plan_node(filter, at, most, scratch) {
-                        if best.as_ref().is_none_or(|best| plan.1 < best.1) {
-                            best = Some(plan);
-                        }
+                    if let Some(plan) = self.plan_node(filter, at, most, scratch)
+                        && best.as_ref().is_none_or(|best| plan.1 < best.1)
+                    {
+                        best = Some(plan);
                     }
                     if best.as_ref().is_some_and(|best| best.1 <= FEW) {
                         return best;

@@ -92,10 +92,10 @@ impl Store {
         let mut deepest: Option<(usize, &str)> = None;
         for value in classes.iter().flat_map(|attribute| attribute.values.iter().flatten()) {
             let chain = self.schema.class_chain(value);
-            if let Some(class) = chain.first().filter(|class| class.kind == ClassKind::Structural) {
-                if deepest.is_none_or(|(depth, _)| chain.len() > depth) {
-                    deepest = Some((chain.len(), class.name()));
-                }
+            if let Some(class) = chain.first().filter(|class| class.kind == ClassKind::Structural)
+                && deepest.is_none_or(|(depth, _)| chain.len() > depth)
+            {
+                deepest = Some((chain.len(), class.name()));
             }
         }
         out.extend_from_slice(deepest.map_or("", |(_, name)| name).as_bytes());

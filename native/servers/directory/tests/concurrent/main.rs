@@ -89,7 +89,7 @@ fn left_by(accounts: &[Account]) -> BTreeSet<String> {
         }
     }
     let wanderings: u64 = accounts.iter().map(|one| one.wanderings).sum();
-    let wanderer = if wanderings % 2 == 0 { "here" } else { "there" };
+    let wanderer = if wanderings.is_multiple_of(2) { "here" } else { "there" };
     left.extend(["counter", wanderer].map(String::from));
     left
 }

@@ -66,7 +66,7 @@ const MAX_HEADER: usize = 6;
 
 /// Whether the digits are those of one primitive element and nothing more.
 pub(super) fn check_ber(digits: &[u8]) -> bool {
-    digits.len() % 2 == 0
+    digits.len().is_multiple_of(2)
         && element(digits)
             .is_some_and(|(tag, start, length)| tag & 0x20 == 0 && digits.len() / 2 == start + length)
 }

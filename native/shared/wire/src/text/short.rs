@@ -12,10 +12,10 @@ const FOLDED: [u16; (TWO_BYTES.end - TWO_BYTES.start) as usize] = {
     let mut folded = [0; (TWO_BYTES.end - TWO_BYTES.start) as usize];
     let mut code = TWO_BYTES.start;
     while code < TWO_BYTES.end {
-        if let Some(c) = char::from_u32(code) {
-            if let Some(simple) = simple(c) {
-                folded[(code - TWO_BYTES.start) as usize] = simple as u16;
-            }
+        if let Some(c) = char::from_u32(code)
+            && let Some(simple) = simple(c)
+        {
+            folded[(code - TWO_BYTES.start) as usize] = simple as u16;
         }
         code += 1;
     }
