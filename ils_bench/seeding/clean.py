@@ -41,7 +41,7 @@ class Added:
     keys: int
     """How many it took, whatever became of the adds."""
     people: int
-    """How many may be there: those that were added, and those of whom it does not know."""
+    """How many may be there: those that were added, and those whose add was not answered."""
     gap: int
     """How many keys in a row may be empty although people follow."""
 

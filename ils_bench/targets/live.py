@@ -90,7 +90,7 @@ def make_ready(
 
 
 def _has_named(target: OpenDirectory, names: str, people: int, *, by_rdn: bool) -> None:
-    """Refuse a test of people whom the directory has not, or names otherwise, by the last of them.
+    """Refuse a test whose last person the directory lacks, or names by another attribute.
 
     Their lookups would all fail.
     """

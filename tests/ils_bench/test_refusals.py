@@ -44,7 +44,7 @@ def test_nobody_is_left_where_the_first_add_was_refused(tmp_path: Path) -> None:
 
 def test_nobody_is_left_where_every_add_of_a_run_was_refused(tmp_path: Path) -> None:
     with refusing(BASE, "no", OTHER) as url:
-        # With names nobody is added before.
+        # With --names, no people are added first.
         adds = ("ils", "run", "add", "--target", url, "--names", "cn=user.{i}", *FEW)
         brief = ("--users", "2", "--threads", "1", "--warmup", "0s", "--measure", "500ms")
         ran = in_process(*adds, *brief, cwd=tmp_path)

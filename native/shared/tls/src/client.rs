@@ -85,22 +85,21 @@ fn sessions(resume: bool) -> Resumption {
 }
 
 fn verifier(spec: &ClientSpec) -> Result<Arc<dyn ServerCertVerifier>, ConfigError> {
+    let (provider, mut pinned) = (provider(), Vec::new());
     if spec.insecure {
-        return Ok(Arc::new(AcceptAnyCertificate(provider())));
+        return Ok(Arc::new(Verifier { authorities: None, pinned, provider }));
     }
-    let given = Path::new("(given as text)");
-    let (path, text) = (spec.ca.as_deref().unwrap_or(given), spec.ca_pem.as_deref());
-    if text.is_none() && spec.ca.is_none() {
-        return Ok(by_authorities(system_roots()?)?);
-    }
-    let pinned = pem::authorities(path, text)?;
-    let authorities = by_authorities(pem::store(path, &pinned)?)?;
-    Ok(Arc::new(AcceptPinned { authorities, pinned }))
-}
-
-fn by_authorities(roots: RootCertStore) -> Result<Arc<WebPkiServerVerifier>, ConfigError> {
-    let verifier = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider()).build();
-    verifier.map_err(|error| ConfigError::Unusable(Error::General(error.to_string())))
+    let roots = if spec.ca_pem.is_none() && spec.ca.is_none() {
+        system_roots()?
+    } else {
+        let path = spec.ca.as_deref().unwrap_or(Path::new("(given as text)"));
+        pinned = pem::authorities(path, spec.ca_pem.as_deref())?;
+        pem::store(path, &pinned)?
+    };
+    let authorities = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), Arc::clone(&provider))
+        .build()
+        .map_err(|error| ConfigError::Unusable(Error::General(error.to_string())))?;
+    Ok(Arc::new(Verifier { authorities: Some(authorities), pinned, provider }))
 }
 
 fn system_roots() -> Result<RootCertStore, ConfigError> {
@@ -114,16 +113,19 @@ fn system_roots() -> Result<RootCertStore, ConfigError> {
     Ok(roots)
 }
 
-/// Accepts a server whose certificate is signed by an authority, or is itself one of those given.
-///
-/// `openssl req -x509` makes a certificate that is its own authority; as a server's, webpki refuses it.
+/// Which certificates of servers are accepted. That a server has the key is verified with each of them, so that
+/// a handshake costs as much as usual.
 #[derive(Debug)]
-struct AcceptPinned {
-    authorities: Arc<WebPkiServerVerifier>,
+struct Verifier {
+    /// Accept any certificate where there are none.
+    authorities: Option<Arc<WebPkiServerVerifier>>,
+    /// Certificates that are trusted themselves: `openssl req -x509` makes one that is its own authority, which
+    /// webpki refuses as a server's.
     pinned: Vec<CertificateDer<'static>>,
+    provider: Arc<CryptoProvider>,
 }
 
-impl ServerCertVerifier for AcceptPinned {
+impl ServerCertVerifier for Verifier {
     fn verify_server_cert(
         &self,
         end_entity: &CertificateDer<'_>,
@@ -132,9 +134,8 @@ impl ServerCertVerifier for AcceptPinned {
         ocsp_response: &[u8],
         now: UnixTime,
     ) -> Result<ServerCertVerified, Error> {
-        let verified =
-            self.authorities.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now);
-        match verified {
+        let Some(authorities) = &self.authorities else { return Ok(ServerCertVerified::assertion()) };
+        match authorities.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now) {
             // webpki looks at the dates of a certificate before it looks for who signed it.
             Err(Error::InvalidCertificate(problem))
                 if is_about_its_signer(&problem) && self.pinned.contains(end_entity) =>
@@ -152,7 +153,7 @@ impl ServerCertVerifier for AcceptPinned {
         cert: &CertificateDer<'_>,
         signed: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        self.authorities.verify_tls12_signature(message, cert, signed)
+        verify_tls12_signature(message, cert, signed, &self.provider.signature_verification_algorithms)
     }
 
     fn verify_tls13_signature(
@@ -161,11 +162,11 @@ impl ServerCertVerifier for AcceptPinned {
         cert: &CertificateDer<'_>,
         signed: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        self.authorities.verify_tls13_signature(message, cert, signed)
+        verify_tls13_signature(message, cert, signed, &self.provider.signature_verification_algorithms)
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.authorities.supported_verify_schemes()
+        self.provider.signature_verification_algorithms.supported_schemes()
     }
 }
 
@@ -178,43 +179,4 @@ fn is_about_its_signer(problem: &CertificateError) -> bool {
 pub(crate) fn is_an_authority(problem: &CertificateError) -> bool {
     let CertificateError::Other(OtherError(error)) = problem else { return false };
     matches!(error.downcast_ref(), Some(webpki::Error::CaUsedAsEndEntity))
-}
-
-/// Accepts any certificate, but verifies that its holder has the key, so that a handshake costs as much as usual.
-#[derive(Debug)]
-struct AcceptAnyCertificate(Arc<CryptoProvider>);
-
-impl ServerCertVerifier for AcceptAnyCertificate {
-    fn verify_server_cert(
-        &self,
-        _end_entity: &CertificateDer<'_>,
-        _intermediates: &[CertificateDer<'_>],
-        _server_name: &ServerName<'_>,
-        _ocsp_response: &[u8],
-        _now: UnixTime,
-    ) -> Result<ServerCertVerified, Error> {
-        Ok(ServerCertVerified::assertion())
-    }
-
-    fn verify_tls12_signature(
-        &self,
-        message: &[u8],
-        cert: &CertificateDer<'_>,
-        signed: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        verify_tls12_signature(message, cert, signed, &self.0.signature_verification_algorithms)
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        cert: &CertificateDer<'_>,
-        signed: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        verify_tls13_signature(message, cert, signed, &self.0.signature_verification_algorithms)
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.0.signature_verification_algorithms.supported_schemes()
-    }
 }

@@ -167,7 +167,7 @@ fn a_certificate_that_is_given_itself_is_trusted_for_its_name_and_its_time() {
     let by = |spec: &ClientSpec, host: &str| fault(&server, &Connector::new(spec, host, &[]).unwrap());
     assert_eq!(by(&itself, "localhost"), None);
     assert_eq!(by(&itself, "example.org"), Some(Fault::WrongName));
-    assert_eq!(by(&trusting(&acceptor()), "localhost"), Some(Fault::Authority), "of somebody else");
+    assert_eq!(by(&trusting(&acceptor()), "localhost"), Some(Fault::Authority), "another authority");
 
     let (server, itself) = self_signed(folder.path(), 2020, 2021);
     let connector = Connector::new(&itself, "localhost", &[]).unwrap();

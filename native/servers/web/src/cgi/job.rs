@@ -27,7 +27,7 @@ pub(crate) struct Job {
 const PATIENCE: Duration = Duration::from_secs(1);
 
 impl Job {
-    /// Whether nobody will read what the program writes, as far as can be known. Requests that are sent and
+    /// Whether the client has probably gone, and will not read what the program writes. Requests that are sent and
     /// closed at once would keep the programs from everybody else.
     pub(crate) fn is_abandoned(&self) -> bool {
         // Nothing is handed over with the flag; seen late, it lets one more program run.

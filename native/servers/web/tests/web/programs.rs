@@ -88,7 +88,7 @@ fn requests_of_clients_that_have_gone_keep_no_program_from_others() {
     }
     assert_eq!(web.get("/cgi-bin/quick").status, 200);
     let runs = fs::read_to_string(web.outside("runs")).unwrap().lines().count();
-    assert!(runs <= 3, "{runs} of 20 were run for nobody");
+    assert!(runs <= 3, "{runs} of 20 were run for clients that had gone");
 }
 
 #[test]

@@ -194,7 +194,7 @@ impl Session {
             if let Some(answer) = found {
                 return Ok(answer);
             }
-            // Bytes alone, and messages that nobody asked for, may come without end.
+            // Bytes alone, and messages that were not asked for, may come without end.
             if heard.elapsed() > self.timeout {
                 return Err(self.broken(io::ErrorKind::TimedOut.into()));
             }
