@@ -136,10 +136,13 @@ def _measure(
 
     from sitebench.compare import interleave
     from sitebench.measure.command import say
+    from sitebench.monitor.others import others
 
     name = out or f"compare-{dt.datetime.now(dt.UTC).strftime('%Y%m%d-%H%M%S')}"
     files = interleave.files(name)
     interleave.prepare(plan, files)
+    if not quiet and (found := others()).disturb:
+        say(f"note {found}")
     try:
         _in_turn(plan, files, decides=decides, quiet=quiet)
     except BaseException as error:

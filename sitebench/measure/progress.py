@@ -13,6 +13,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 
 from sitebench.measure.objective import Objective
+from sitebench.monitor.others import others
 from sitebench.runs.point import PointResult, PointSpec
 from sitebench.runs.store import RunStore
 from sitebench.system.closing import Closing
@@ -60,11 +61,20 @@ class LiveProgress(Closing):
     """A bar for the running point with its current rate, and a line for each finished one."""
 
     def __init__(
-        self, named: Callable[[PointSpec], str], *, quiet: bool = False, grows: bool = False
+        self,
+        named: Callable[[PointSpec], str],
+        *,
+        quiet: bool = False,
+        grows: bool = False,
+        judged: Callable[[PointResult], str | None] | None = None,
     ) -> None:
-        """`grows` where windows may be lengthened: one that ends late on a busy machine was not."""
+        """`grows` where windows may be lengthened: one that ends late on a busy machine was not.
+
+        `judged` says why a point is not what was hoped for; None where it is.
+        """
         self._console = Console(stderr=True, quiet=quiet)
-        self._named, self._grows = named, grows
+        self._named, self._grows, self._judged = named, grows, judged
+        self._looked = quiet
         self._planned, self._done = 0, 0
         self._bars = Progress(
             SpinnerColumn(),
@@ -88,6 +98,12 @@ class LiveProgress(Closing):
         self._planned = points
 
     def opening(self, title: str) -> None:
+        """Show that a target is opened; before the first, say what else the machine does."""
+        if not self._looked:
+            self._looked = True
+            self._replace("looking at what else this machine does", total=None)
+            if (found := others()).disturb:
+                self._say(f"[yellow]note[/] {escape(str(found))}")
         self._replace(title, total=None)
 
     def seeding(self, done: int, total: int) -> None:
@@ -121,12 +137,14 @@ class LiveProgress(Closing):
         """Print one line, marked if the point is invalid or had failures."""
         self._replace("", total=None)
         spec, verdict = result.spec, result.verdict
-        mark = "[green]ok[/]" if verdict.valid and not result.failures else "[yellow]note[/]"
+        why = self._judged(result) if self._judged is not None else None
+        good = verdict.valid and not result.failures and why is None
+        mark = "[green]ok[/]" if good else "[yellow]note[/]"
         least = "at least " if verdict.grade == Quoted.AT_LEAST else ""
         self._say(
             f"{mark} {self._title(spec)}: {least}"
             f"[bold]{format_rate(result.ops_per_s)}/s[/], {result.failures:,} failures, "
-            f"{verdict.bound}{' (measured before)' if resumed else ''}"
+            f"{escape(why or verdict.bound)}{' (measured before)' if resumed else ''}"
         )
         if self._grows and spec.until is None and result.seconds > LONGER * spec.measure_s:
             asked = format_duration(spec.measure_s)

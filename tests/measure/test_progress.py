@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from sitebench.measure import progress
 from sitebench.measure.progress import LiveProgress, counting
+from sitebench.monitor.others import Others
 from sitebench.runs.store import RunStore
 from tests.support.drains import Drain, Step
 from tests.support.points import a_result, a_spec
@@ -27,6 +29,32 @@ def test_a_window_that_grew_says_so_and_why(capsys: pytest.CaptureFixture[str]) 
         f".. {SPEC.title}: its window grew from 5s to 15s: a drift of the rate could not be told "
         "from chance; --measure 5s keeps it"
     )
+
+
+def test_a_look_before_the_first_target_says_who_disturbs(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    looks = iter([Others(1.7, 2, (("[rustc]", 1.2),))])
+    monkeypatch.setattr(progress, "others", lambda: next(looks))
+    with LiveProgress(counting(1)) as live:
+        live.opening("target")
+        live.opening("the next")
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("note Other programs use 1.7 of this machine's 2 cores ([rustc] 1.2):")
+    with LiveProgress(counting(1), quiet=True) as live:
+        live.opening("target")
+    assert not capsys.readouterr().err
+
+
+def test_a_rate_that_broke_is_no_ok(capsys: pytest.CaptureFixture[str]) -> None:
+    answers = iter(["broke: p99 is 9 ms [asked]", None])
+    with LiveProgress(counting(1), judged=lambda result: next(answers)) as live:
+        live.finished(a_result(SPEC), resumed=False)
+        live.finished(a_result(SPEC), resumed=False)
+    broke, held = capsys.readouterr().err.splitlines()
+    assert broke.startswith("note ")
+    assert broke.endswith("0 failures, broke: p99 is 9 ms [asked]")
+    assert held.startswith("ok ")
 
 
 def test_each_line_says_which_point_of_how_many_and_is_not_wrapped(

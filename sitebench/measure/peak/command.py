@@ -152,7 +152,7 @@ def _check_search(options: PeakOptions, objective: Objective) -> None:
 
 def find_peak(options: PeakOptions, job: PeakJob) -> None:
     check_options(options)
-    reporter = JsonLines() if options.json else LiveProgress(point_name, quiet=options.quiet)
+    reporter = JsonLines() if options.json else _live(options)
     clients = tuple(dict.fromkeys(options.clients or DEFAULT_CLIENTS))
     most = most_connections(options.users or DEFAULT_USERS, _MOST_USERS)
     users = max(clients) if options.objective is None else most
@@ -181,6 +181,19 @@ def find_peak(options: PeakOptions, job: PeakJob) -> None:
         say(f"run file: {store.path}")
     if error is not None:
         raise error
+
+
+def _live(options: PeakOptions) -> LiveProgress:
+    """Return a progress whose lines say whether a rate held."""
+    objective = options.objective
+
+    def judged(result: PointResult) -> str | None:
+        reply = _reply(result, objective) if objective is not None else None
+        if reply is None or reply.answer is Answer.HELD:
+            return None
+        return f"{reply.answer}: {reply.message}"
+
+    return LiveProgress(point_name, quiet=options.quiet, judged=judged)
 
 
 @dataclass(frozen=True)
@@ -238,12 +251,16 @@ class _PeakSearch:
         at_best = [result for result in results if result.spec.rate == found.rate]
         table, drawn = rates_table(tried, found.rate), ["", plot(curve, bend), ""]
         error: SitebenchError | None = None
-        if found.tester_bound and found.rate is None:
-            remedy = "use a faster machine for the tester, or more --users"
-            error = MeasurementFailed(answer, remedy)
-        elif found.rate is None:
+        if found.rate is None and found.limit_known:
             error = ObjectiveMissed(answer, "begin lower with --start, or relax the objective")
-        return peak, [table, *drawn, WhatToDo(at_best), "", answer], error
+        elif found.rate is None:
+            remedy = "use a faster machine for the tester, or more --users"
+            if found.ceiling is not None and found.ceiling.reply.answer is Answer.BUSY:
+                remedy = "end other programs, and search again with another --out"
+            error = MeasurementFailed(answer, remedy)
+        # Without a rate the answer is the error, which says it.
+        said = [] if error else ["", answer]
+        return peak, [table, *drawn, WhatToDo(at_best), *said], error
 
     def _walk(
         self, plan: SearchPlan, objective: Objective, spec_of: Callable[[Trial], PointSpec]

@@ -13,6 +13,8 @@ the same trials, which makes a search resumable.
 The tester may be what breaks a rate: an engine thread is used up, or all lanes are busy because the
 target is slow without being used up. The first ends the search with a reply that says so. For the
 second the rate is tried again with twice the lanes; if that changes nothing, it was the target.
+Other programs may break it too: what broke while they had most of the machine is tried once more,
+and if they still have it, the search ends with a reply that says so.
 
 What is reported is what was seen: a rate that held each time, and how often the next one broke. It
 is no interval. A search that one unlucky window ends is too low for a noisy target, by 5 to 25 % if
@@ -34,6 +36,7 @@ from sitebench.measure.objective import Objective, ObjectiveState
 from sitebench.runs.point import PointResult
 from sitebench.verdict.rules.generator import rate_reached
 from sitebench.verdict.verdict import Bound
+from sitebench.verdict.warning import WarningKind
 
 _GAIN = 1.05
 """With twice the lanes, less than this many times the throughput: lanes were not the limit."""
@@ -55,6 +58,13 @@ class Answer(StrEnum):
     HELD = "held"
     BROKE = "broke"
     TESTER = "tester"
+    BUSY = "busy"
+    """It broke beside other programs that had most of the machine."""
+
+    @property
+    def of_target(self) -> bool:
+        """Whether it says something of the target."""
+        return self in (Answer.HELD, Answer.BROKE)
 
 
 @dataclass(frozen=True)
@@ -111,9 +121,9 @@ class HighestRate:
     users: int
 
     @property
-    def tester_bound(self) -> bool:
-        """Whether the tester was the limit above it, so that the target's is not known."""
-        return self.ceiling is not None and self.ceiling.reply.answer is Answer.TESTER
+    def limit_known(self) -> bool:
+        """Whether what did not hold above it was the target."""
+        return self.ceiling is None or self.ceiling.reply.answer.of_target
 
 
 Search = Generator[Trial, Reply, HighestRate]
@@ -136,7 +146,7 @@ def search(plan: SearchPlan) -> Search:
             break
         low, high = yield from searching.narrow(low, high)
         low, high = yield from searching.hold(low, high)
-        if low is None or high.sure or high.reply.answer is Answer.TESTER:
+        if low is None or high.sure or not high.reply.answer.of_target:
             break
         again = yield from searching.attempt(high.rate, long=True)
         if again.answer is not Answer.HELD:
@@ -158,13 +168,15 @@ class _Searching:
     def attempt(self, rate: float, *, long: bool = False) -> _Attempt:
         """Try a rate; if busy lanes may be what breaks it, with more of them."""
         reply = yield self._trial(rate, self.users, long=long)
+        if reply.answer is Answer.BUSY:
+            reply = yield self._trial(rate, self.users, long=long)
         while reply.answer is Answer.BROKE and reply.crowded:
             if self.users * 2 > self._plan.most_users:
                 why = f"all {self.users:,} lanes are busy, the most allowed: {reply.message}"
                 return Reply(Answer.TESTER, reply.achieved, why)
             more = yield self._trial(rate, self.users * 2, long=long)
-            if more.answer is Answer.TESTER:
-                # That more lanes changed nothing may be the tester's doing.
+            if not more.answer.of_target:
+                # That more lanes changed nothing may be the tester's doing, or that of others.
                 return more
             if more.answer is Answer.BROKE and more.achieved < _GAIN * reply.achieved:
                 return reply
@@ -241,8 +253,18 @@ def reply_of(result: PointResult, objective: Objective) -> Reply:
     """Return the reply that a measured point gives.
 
     If the tester was used up and the target was not, the target's limit is still unknown. A rate
-    that was not reached did not hold, whatever the latencies of the operations that were done.
+    that was not reached did not hold, whatever the latencies of the operations that were done. What
+    did not hold while other programs had most of the machine says nothing of the target either.
     """
+    reply, warned = _on_its_own(result, objective), result.verdict.warnings
+    noise = next((each for each in warned if each.kind == WarningKind.NOISY_MACHINE), None)
+    if noise is None or reply.answer is Answer.HELD:
+        return reply
+    return Reply(Answer.BUSY, reply.achieved, f"{noise.message}; {reply.message}")
+
+
+def _on_its_own(result: PointResult, objective: Objective) -> Reply:
+    """Return the reply of a point beside which no other program ran."""
     achieved, rate, bound = result.ops_per_s, result.spec.rate or 0.0, result.verdict.bound
     judgement = objective.judge(result)
     if bound == Bound.GENERATOR:

@@ -174,7 +174,12 @@ class Probe:
     reply: Reply
 
 
-_COLOURS = {Answer.HELD: "green", Answer.BROKE: "yellow", Answer.TESTER: "red"}
+_COLOURS = {
+    Answer.HELD: "green",
+    Answer.BROKE: "yellow",
+    Answer.TESTER: "red",
+    Answer.BUSY: "red",
+}
 
 
 def rates_table(tried: Sequence[Probe], best: float | None) -> Group:
@@ -201,7 +206,7 @@ def rates_table(tried: Sequence[Probe], best: float | None) -> Group:
 
 def seen(found: HighestRate, tried: Sequence[Probe]) -> Seen | None:
     """Return what a search saw at its rate and above it; None where either is not the target's."""
-    if found.rate is None or found.ceiling is None or found.tester_bound:
+    if found.rate is None or found.ceiling is None or not found.limit_known:
         return None
     high = found.ceiling.rate
     held = [
@@ -246,8 +251,11 @@ def rates_answer(
     name, ceiling = spec.what, found.ceiling
     reason = "" if ceiling is None else ceiling.reply.message
     why = "" if ceiling is None else f"at {ceiling.rate:,g}/s {reason}"
-    if found.rate is None and found.tester_bound:
-        return f"{name}: the target's limit is not known, the tester reached its own first: {why}"
+    if found.rate is None and ceiling is not None and not found.limit_known:
+        first = "the tester reached its own first"
+        if ceiling.reply.answer is Answer.BUSY:
+            first = "this machine was busy with other programs"
+        return f"{name}: the target's limit is not known, {first}: {why}"
     if found.rate is None:
         return f"{name}: no rate from {plan.lowest:,g}/s up holds {objective}: {why}"
     answer = f"{name}: sustains {found.rate:,g}/s with {objective}"

@@ -143,6 +143,9 @@ def test_a_search_says_what_it_found_and_what_it_did_not() -> None:
     assert "sustains 760/s with p99<5ms: held 3 of 3 times for 30s" in found
     assert "broke 2 of 2 times at 800/s (p99 is 9 ms (asked: p99<5ms))" in found
     assert "no rate from 6.25/s up holds p99<5ms" in said(None, Answer.BROKE)
+    busy = said(None, Answer.BUSY)
+    assert "limit is not known, this machine was busy with other programs: at 800/s" in busy
+    assert "limit lies above and is not known: at 800/s" in said(760, Answer.BUSY)
     assert "broke 1 of 2 times at 800/s" in said(760, Answer.BROKE, Answer.BROKE, Answer.HELD)
 
 

@@ -5,6 +5,7 @@ import random
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from itertools import count
 
 import pytest
 from hypothesis import given, settings
@@ -24,6 +25,7 @@ from sitebench.measure.peak.search import (
 )
 from sitebench.measure.summarise import summarise
 from sitebench.verdict.verdict import Bound
+from sitebench.verdict.warning import PointWarning, WarningKind
 from tests.support.drains import histogram
 from tests.support.evidence import changed
 from tests.support.points import a_result, a_spec, a_tally, a_use
@@ -100,19 +102,19 @@ def test_a_target_that_fails_at_every_rate_has_none() -> None:
     went = walk(holds_to(1))
     assert went.rates == [100, 50, 25, 12.5, 6.25]
     assert went.found.rate is None
-    assert not went.found.tester_bound
+    assert went.found.limit_known
 
 
 def test_where_the_tester_gives_up_first_the_targets_limit_is_not_said() -> None:
     found = walk(holds_to(5_000, above=Answer.TESTER)).found
-    assert found.tester_bound
+    assert not found.limit_known
     assert found.rate == pytest.approx(5_000, rel=0.05)
 
 
 def test_a_tester_that_cannot_even_start_says_nothing_of_the_target() -> None:
     found = walk(holds_to(1, above=Answer.TESTER)).found
     assert found.rate is None
-    assert found.tester_bound
+    assert not found.limit_known
 
 
 def test_the_tester_above_and_the_target_below_it_is_the_targets_limit() -> None:
@@ -122,7 +124,7 @@ def test_the_tester_above_and_the_target_below_it_is_the_targets_limit() -> None
         return holds_to(700)(trial)
 
     found = walk(answer).found
-    assert not found.tester_bound
+    assert found.limit_known
     assert found.rate == 700
 
 
@@ -239,14 +241,14 @@ def test_busy_lanes_are_not_taken_for_the_targets_limit() -> None:
     assert went.found.rate is not None
     assert went.found.rate == pytest.approx(5_000, rel=0.05)
     assert went.found.users == 512
-    assert not went.found.tester_bound
+    assert went.found.limit_known
 
 
 def test_twice_the_lanes_that_change_nothing_prove_the_target_used_up() -> None:
     went = walk(lanes_needed(per_lane=1_000, limit=700))
     assert went.found.users == 64
     assert {trial.users for trial in went.trials} == {64, 128}
-    assert not went.found.tester_bound
+    assert went.found.limit_known
     assert went.found.rate is not None
     assert 650 < went.found.rate <= 700
 
@@ -258,7 +260,7 @@ def test_lanes_that_change_nothing_because_the_tester_is_full_prove_nothing() ->
         return lanes_needed(per_lane=1_000, limit=700)(trial)
 
     found = walk(answer).found
-    assert found.tester_bound
+    assert not found.limit_known
 
 
 def test_a_used_up_tester_is_never_the_upper_end() -> None:
@@ -273,7 +275,7 @@ def test_a_used_up_tester_is_never_the_upper_end() -> None:
 def test_lanes_that_run_out_are_the_testers_limit() -> None:
     found = walk(lanes_needed(per_lane=1)).found
     assert found.users == 1024
-    assert found.tester_bound
+    assert not found.limit_known
     assert found.ceiling is not None
     assert "1,024 lanes are busy" in found.ceiling.reply.message
 
@@ -330,6 +332,43 @@ def test_a_point_bound_by_the_tester_says_nothing_of_the_target() -> None:
     result = a_result(a_spec(rate=20_000))
     verdict = replace(result.verdict, bound=Bound.GENERATOR, valid=False, evidence="used up")
     assert reply_of(replace(result, verdict=verdict), OBJECTIVE).answer is Answer.TESTER
+
+
+def test_what_broke_beside_other_programs_says_nothing_of_the_target() -> None:
+    result = a_result(a_spec(rate=10_000))
+    noise = PointWarning(WarningKind.NOISY_MACHINE, "everything else 1.42", "end it")
+    result = replace(result, verdict=replace(result.verdict, warnings=(noise,)))
+    assert reply_of(result, OBJECTIVE).answer is Answer.HELD
+    broke = reply_of(result, Objective.parse("p99<1us"))
+    assert broke.answer is Answer.BUSY
+    assert broke.message.startswith("everything else 1.42; p99 is ")
+
+
+def test_a_moment_of_other_programs_does_not_end_a_search() -> None:
+    went = walk(beside(lambda nth: nth == 3, holds_to(700)))
+    assert went.found.limit_known
+    assert went.found.rate is not None
+    assert 660 < went.found.rate <= 700
+
+
+def test_a_machine_that_stays_busy_leaves_the_limit_unknown() -> None:
+    for limit in (1, 700):
+        found = walk(beside(lambda nth: True, holds_to(limit))).found
+        assert not found.limit_known
+        assert found.rate is None or found.rate <= limit
+
+
+def beside(busy: Callable[[int], bool], target: Target) -> Target:
+    """Return the target on a machine that others use at some of its trials that do not hold."""
+    broke = count()
+
+    def answer(trial: Trial) -> Reply:
+        reply = target(trial)
+        if reply.answer is Answer.BROKE and busy(next(broke)):
+            return replace(reply, answer=Answer.BUSY)
+        return reply
+
+    return answer
 
 
 def test_a_point_that_is_invalid_for_another_reason_does_not_hold() -> None:

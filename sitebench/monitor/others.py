@@ -1,0 +1,99 @@
+"""A look at what other programs take of this machine, before the first target is started.
+
+At that moment nothing else of sitebench's runs, so what is busy beside this process is neither
+tester nor target. A quiet machine is recognised in a quarter of a second; a busy one is looked at
+for a whole one, to be sure and to name who it is.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from sitebench.errors import printable
+from sitebench.monitor import texts
+from sitebench.system.machine import cpu_ns
+
+_WAITS_S = (0.25, 0.75)
+_SHOWS = 0.10
+"""Share of the cores that others may take without a word: figures then lack at most a tenth."""
+_NAMED = 3
+_LEAST_NAMED = 0.05
+"""A program that takes fewer cores is not named."""
+
+
+@dataclass(frozen=True)
+class Others:
+    """What other programs used of the cores that sitebench may use, and which used most."""
+
+    used: float
+    cores: int
+    busiest: tuple[tuple[str, float], ...] = ()
+
+    @property
+    def disturb(self) -> bool:
+        """Whether figures that are measured beside them will show it."""
+        return self.used >= _SHOWS * self.cores
+
+    def __str__(self) -> str:
+        named = ", ".join(f"{printable(name)} {used:.1f}" for name, used in self.busiest)
+        return (
+            f"Other programs use {self.used:.1f} of this machine's {self.cores} cores"
+            f"{f' ({named})' if named else ''}: rates will be too low, and latencies too high. "
+            "End them first, or measure on another machine."
+        )
+
+
+def others() -> Others:
+    """Return what other programs use now; takes up to a second."""
+    before = _Reading.now()
+    for wait_s in _WAITS_S:
+        time.sleep(wait_s)
+        found = _Reading.now().since(before)
+        if not found.disturb:
+            break
+    return found
+
+
+@dataclass(frozen=True)
+class _Reading:
+    """Seconds of CPU so far, of the cores, of this process, and of each of the others."""
+
+    at_s: float
+    cores_s: tuple[float, ...]
+    own_s: float
+    processes_s: Mapping[int, float]
+
+    @classmethod
+    def now(cls) -> _Reading:
+        cores = texts.stat(texts.read("/proc/stat") or "").cores
+        allowed = os.sched_getaffinity(0)
+        # Time that another machine on the same host had is nobody's that could be ended here.
+        busy = tuple(each.busy_s - each.stolen_s for n, each in enumerate(cores) if n in allowed)
+        return cls(time.monotonic(), busy, time.process_time(), dict(_processes()))
+
+    def since(self, before: _Reading) -> Others:
+        seconds = self.at_s - before.at_s
+        busy_s = sum(self.cores_s) - sum(before.cores_s) - (self.own_s - before.own_s)
+        took = {
+            pid: (cpu_s - before.processes_s.get(pid, 0.0)) / seconds
+            for pid, cpu_s in self.processes_s.items()
+        }
+        most = sorted(took, key=lambda pid: took[pid], reverse=True)[:_NAMED]
+        named = ((_name(pid), took[pid]) for pid in most if took[pid] >= _LEAST_NAMED)
+        return Others(max(0.0, busy_s / seconds), len(self.cores_s), tuple(named))
+
+
+def _processes() -> Iterator[tuple[int, float]]:
+    for name in texts.names("/proc"):
+        if name.isdigit() and (pid := int(name)) != os.getpid():
+            # It may have ended.
+            with contextlib.suppress(OSError):
+                yield pid, cpu_ns(pid) / 1e9
+
+
+def _name(pid: int) -> str:
+    return (texts.read(f"/proc/{pid}/comm") or f"process {pid}").strip()

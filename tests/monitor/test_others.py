@@ -1,0 +1,46 @@
+"""What other programs take of the machine is seen before anything is measured."""
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from sitebench.monitor.others import Others, _Reading, others
+
+SPIN = "import time\nend = time.monotonic() + 20\nwhile time.monotonic() < end: pass"
+
+
+def test_a_busy_program_is_seen_and_named() -> None:
+    name = Path(sys.executable).name[:15]
+    busy = subprocess.Popen([sys.executable, "-c", SPIN])
+    try:
+        # It may be starved itself by what else runs here.
+        until = time.monotonic() + 15
+        found = others()
+        while name not in dict(found.busiest) and time.monotonic() < until:
+            found = others()
+    finally:
+        busy.kill()
+        busy.wait()
+    assert found.disturb
+    assert found.used > 0.1 * found.cores
+    assert name in dict(found.busiest)
+
+
+def test_what_this_process_itself_uses_is_not_counted() -> None:
+    """Of two cores that were busy all of a second, it had one, and the program 7 the other."""
+    before = _Reading(10.0, (100.0, 200.0), 5.0, {7: 1.0, 8: 3.0})
+    now = _Reading(11.0, (101.0, 201.0), 6.0, {7: 1.5, 8: 3.01, 2**22 + 9: 0.4})
+    found = now.since(before)
+    assert (found.used, found.cores) == (1.0, 2)
+    assert [used for _, used in found.busiest] == [0.5, 0.4]
+    assert found.busiest[1][0] == f"process {2**22 + 9}"
+
+
+def test_the_note_says_who_and_what_to_do() -> None:
+    assert str(Others(1.7, 2, (("rustc", 1.2), ("cargo\x1b", 0.4)))) == (
+        "Other programs use 1.7 of this machine's 2 cores (rustc 1.2, cargo\\x1b 0.4): rates will "
+        "be too low, and latencies too high. End them first, or measure on another machine."
+    )
+    assert not Others(0.19, 2).disturb
+    assert Others(0.2, 2).disturb
