@@ -17,7 +17,7 @@ from ils_bench.suite import SUITE
 from ils_bench.targets.address import parse_address
 from ils_bench.targets.identity import password_asked
 from ils_bench.targets.ldap_directory import LdapDirectory
-from ils_bench.targets.live import assure_own, open_live
+from ils_bench.targets.live import assure_own, open_live, removing
 from ils_bench.targets.opening import OWN_TARGETS, open_target
 from ils_bench.targets.people import spec_of
 from ils_bench.targets.target import OpenDirectory
@@ -85,7 +85,7 @@ class IlsPoints(SuitePoints[Program, OpenDirectory]):
 
     def pending_cleanup(self, pid: int) -> str | None:
         found = journal.unfinished_reservation(pid)
-        return None if found is None else f"removing the people that were added to {found.target}"
+        return None if found is None else removing(found.target)
 
     def asked(self, options: Any) -> Any:
         return password_asked(options)

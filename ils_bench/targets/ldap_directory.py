@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 _DEFAULT_SUFFIX = "o=Intranet"
 _DEFAULT_PEOPLE = 10_000
+_LOOKED_AT = 100
+"""People who are looked at for a name in ASCII: of seven locales most have one."""
 
 
 class LdapDirectory(InProcess[Directory]):
@@ -153,7 +155,7 @@ def _greeting(options: ServeOptions, directory: LdapDirectory) -> list[str]:
     who = f"the entries of {directory.ldif}" if directory.ldif else "no people"
     if people is not None:
         who = f"{people.size:,} people{' and ' + who if directory.ldif else ''}"
-    search = "(objectClass=*)" if people is None else f"(cn={people.name(0)})"
+    search = "(objectClass=*)" if people is None else f"(cn={_easy_name(people)})"
     trust = "" if directory.ca is None else f"LDAPTLS_CACERT={directory.ca} "
     tls = "" if directory.ca is None else f" --tls-ca {directory.ca}"
     if directory.start_tls:
@@ -169,6 +171,12 @@ def _greeting(options: ServeOptions, directory: LdapDirectory) -> list[str]:
         f"  {trust}ldapsearch -x{start_tls} -H {url} -b {base} {shlex.quote(search)}",
         f"  sitebench ils run {run} --target {url}{tls} --base {base}{who_else}",
     ]
+
+
+def _easy_name(people: Population) -> str:
+    """Return a name that every terminal can take, where one of the first people has one."""
+    names = (people.name(index) for index in range(min(people.size, _LOOKED_AT)))
+    return next(filter(str.isascii, names), people.name(0))
 
 
 def _which_people(options: ServeOptions) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+import time
 from collections.abc import Callable, Sequence
 
 from ils_bench.options import DirectoryOptions, LoadTestOptions
@@ -21,7 +22,7 @@ from ils_bench.targets.people import spec_of
 from ils_bench.targets.target import OpenDirectory
 from sitebench._engine import Population, count_people, seed_directory
 from sitebench.errors import BadInput, SitebenchError
-from sitebench.measure.point_process import REMOVED
+from sitebench.measure.point_process import CLEANUP_NOTICE_S, LEAVES, REMOVED
 from sitebench.seeders.people import Spec, generate
 from sitebench.system.native_errors import translated
 from sitebench.targets import ownership
@@ -184,13 +185,35 @@ def seed(
                 people.size,
                 lambda done: progress(present + done, people.size),
             )
+    except KeyboardInterrupt:
+        if reservation is not None:
+            _remove(reservation, target)
+        raise
     except SitebenchError:
         if reservation is not None and _none_added(target, population, present, people.size):
             journal.release(reservation)
         raise
     if reservation is None:
         return lambda: None
-    return lambda: told_of_removal(target, clean.remove(reservation, target))
+    return lambda: _remove(reservation, target)
+
+
+def _remove(reservation: journal.Reservation, target: OpenDirectory) -> None:
+    """Remove what was added, and say so; beforehand where it takes a while."""
+    began, told = time.monotonic(), False
+
+    def progress(removed: int) -> None:
+        nonlocal told
+        if not told and time.monotonic() - began > CLEANUP_NOTICE_S:
+            told = True
+            print(f"{removing(reservation.target)}{LEAVES}", file=sys.stderr, flush=True)
+
+    told_of_removal(target, clean.remove(reservation, target, progress))
+
+
+def removing(target: str) -> str:
+    """Return what a run says while it removes people."""
+    return f"removing the people that were added to {target}"
 
 
 def told_of_removal(target: OpenDirectory, removed: int) -> None:

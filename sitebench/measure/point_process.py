@@ -35,6 +35,7 @@ GRACE_S = 60.0
 """Time beyond its windows that a point may take to start; and to end once its clean-up is done."""
 CLEANUP_NOTICE_S = 2.0
 """A clean-up that takes longer than this is announced."""
+LEAVES = "; Ctrl-C now leaves the rest there"
 REMOVED = "removed "
 """What begins the line in which a point's process says what it cleaned up."""
 _DECIDED = ("measured", "failed")
@@ -118,11 +119,11 @@ def run_point(
             code = _attended(process, spec, store, command, watch)
         finally:
             _end(process, command)
-        output.seek(0)
-        text = output.read()
-    for line in text.splitlines():
-        if line.startswith(REMOVED):
-            print(line, file=sys.stderr, flush=True)
+            output.seek(0)
+            text = output.read()
+            for line in text.splitlines():
+                if line.startswith(REMOVED):
+                    print(line, file=sys.stderr, flush=True)
     if failure := store.failure(spec.key):
         raise revive(failure)
     result = store.result(spec, "measured")
@@ -207,7 +208,7 @@ def _end(process: subprocess.Popen[bytes], command: PointCommand) -> None:
         return
     process.send_signal(signal.SIGINT)
     try:
-        _ended(process, command, GRACE_S / 4, "; Ctrl-C now leaves the rest there")
+        _ended(process, command, GRACE_S / 4, LEAVES)
     finally:
         process.kill()
         process.wait()

@@ -1,6 +1,7 @@
 """Directories of the user's: filled as far as needed, left as they were, also after a crash."""
 
 import json
+import re
 import signal
 import socket
 import subprocess
@@ -220,14 +221,23 @@ def test_a_crashed_run_is_cleaned_up_after(live: Live, own_temporary: Path) -> N
     assert not left.exists()
 
 
-def test_ctrl_c_removes_what_was_added(live: Live, tmp_path: Path) -> None:
-    argv = ["ils", "run", "add", "--target", live.url, "--entries", "300", "--measure", "10m"]
-    with subprocess.Popen([*SITEBENCH, *argv, *LOCALES], stderr=subprocess.DEVNULL) as process:
+@pytest.mark.parametrize(
+    ("operation", "entries"),
+    [("add", "300"), ("lookup", "1m")],
+    ids=["while it measures", "while it adds those it needs"],
+)
+def test_ctrl_c_removes_what_was_added(live: Live, operation: str, entries: str) -> None:
+    argv = ["ils", "run", operation, "--target", live.url, "--entries", entries, FLAG]
+    argv += ["--measure", "10m", *LOCALES]
+    with subprocess.Popen([*SITEBENCH, *argv], stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
         assert eventually(lambda: live.people >= 2_000)
         process.send_signal(signal.SIGINT)
+        said = process.stderr.read()
         assert process.wait(left_s()) == 130
     assert live.people == 0
     assert not list(journal.entries())
+    assert re.search(rf"^removed [0-9,]+ people of this run from {live.url}$", said, re.MULTILINE)
 
 
 REMOVED = bytes((0x6B, 7, 0x0A, 1, 0))
