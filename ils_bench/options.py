@@ -113,6 +113,7 @@ class LocustOptions(SessionOptions, PointOptions, IlsOptions):
     """What the locustfile takes."""
 
     disposable: bool = option.flag("A target that is deleted afterwards.", hidden=True)
+    embedded: bool = option.flag("An embedded directory, which a command started.", hidden=True)
 
 
 @option.options

@@ -15,7 +15,7 @@ from ils_bench.seeding import journal
 from ils_bench.sequences import Sequence as Program
 from ils_bench.suite import SUITE
 from ils_bench.targets.address import parse_address
-from ils_bench.targets.identity import password_asked
+from ils_bench.targets.identity import identity_of, password_asked
 from ils_bench.targets.ldap_directory import LdapDirectory
 from ils_bench.targets.live import assure_own, open_live, removing
 from ils_bench.targets.opening import OWN_TARGETS, open_target
@@ -23,6 +23,7 @@ from ils_bench.targets.people import spec_of
 from ils_bench.targets.target import OpenDirectory
 from sitebench.suite_base.points import OwnUser, Progress, SuitePoints
 from sitebench.targets.in_process import known
+from sitebench.targets.tls import Trust
 
 
 class IlsPoints(SuitePoints[Program, OpenDirectory]):
@@ -46,7 +47,14 @@ class IlsPoints(SuitePoints[Program, OpenDirectory]):
         return open_target(options, options.entries, programs, progress)
 
     def address(self, options: Any, programs: Sequence[Program]) -> OpenDirectory:
-        return open_live(options)
+        if not options.embedded:
+            return open_live(options)
+        # What started it knows it: all there is to see is whether it still answers.
+        address = parse_address(options.target, start_tls=options.start_tls)
+        who, trust = identity_of(options), Trust.of(options)
+        target = OpenDirectory("embedded", address, options.base, who, trust=trust)
+        target.probe()
+        return target
 
     def assure_own(self, options: Any, what: str, *, named: bool) -> None:
         assure_own(options, what, named=named)
@@ -81,6 +89,7 @@ class IlsPoints(SuitePoints[Program, OpenDirectory]):
         return {
             "start_tls": target.address.start_tls,
             "disposable": target.disposable and not reused,
+            "embedded": target.name == "embedded",
         }
 
     def pending_cleanup(self, pid: int) -> str | None:

@@ -93,8 +93,10 @@ class IlsRun(BaseSuiteRun[Program, OpenDirectory]):
         """Read cn=Monitor, count entries, and warn of writes that do less than elsewhere."""
         writes = any(each.writes for each in programs)
         adds = any(each.adding for each in programs)
+        options = self.options()
+        bare = options.embedded or options.target == "embedded"
         return {
-            "probe": DirectoryMonitor(target),
+            "probe": None if bare else DirectoryMonitor(target),
             "figures": lambda measured: self._entries(programs) if adds else {},
             "warnings": lambda spec, figures: (
                 *target.warnings(),

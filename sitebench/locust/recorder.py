@@ -46,7 +46,7 @@ def operation(environment: Environment, known: Mapping[str, str], programs: Iter
 class Observed(TypedDict, total=False):
     """What a suite adds to a subject, as its fields."""
 
-    probe: Probe
+    probe: Probe | None
     figures: Callable[[Tally], Mapping[str, Any]]
     warnings: Callable[[PointSpec, Mapping[str, Any]], Sequence[PointWarning]]
 

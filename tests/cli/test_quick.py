@@ -9,6 +9,7 @@ import pytest
 
 HEAVY = ("typer", "pydantic", "rich", "locust", "ldap3", "faker", "gevent", "msgspec")
 ASKED = "_SITEBENCH_COMPLETE"
+BRIEF = ("--warmup", "0s", "--measure", "300ms", "--allow-failures", "-q")
 
 
 def ran(*argv: str, **env: str) -> subprocess.CompletedProcess[str]:
@@ -91,3 +92,11 @@ def test_a_shell_without_completion_is_told_in_a_line(tmp_path: Path) -> None:
     assert done.returncode == 2
     assert done.stderr.startswith("sitebench: there is no completion for tcsh\n")
     assert not list(tmp_path.iterdir())
+
+
+def test_a_run_at_a_server_of_its_own_imports_what_it_needs() -> None:
+    """Two tenths of a second of CPU, twice a point: ldap3 is for directories of others."""
+    asked = ("--entries", "20", "--locales", "en_US", "--users", "1", "--rate", "50")
+    done = ran("ils", "run", "lookup", *asked, *BRIEF)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1] == "['rich', 'msgspec']"
