@@ -9,6 +9,7 @@ from ils_bench.options import IlsOptions
 from ils_bench.sequences import Bind, Repeat, Search, Sequence, Step
 from ils_bench.targets.address import DirectoryAddress
 from ils_bench.targets.identity import ANONYMOUS, Identity
+from ils_bench.targets.names import names_of
 from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.targets import engine_config as shared
 from sitebench.targets.tls import SYSTEM, Trust
@@ -27,7 +28,7 @@ def engine_config(
     """Return the configuration of one engine; workers differ in draws, additions and share."""
     names = None
     if options.names is not None:
-        names = {"template": options.names, "count": options.entries}
+        names = {"template": names_of(options.names).template, "count": options.entries}
     return shared.engine_config(
         options,
         address,

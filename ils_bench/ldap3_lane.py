@@ -19,6 +19,7 @@ from ils_bench.engine_config import placed
 from ils_bench.options import IlsOptions
 from ils_bench.sequences import Sequence, Step
 from ils_bench.targets.identity import Identity
+from ils_bench.targets.names import names_of
 from ils_bench.targets.probe import opened, server_of
 from ils_bench.targets.target import OpenDirectory
 from sitebench._engine import Population
@@ -61,6 +62,7 @@ class Ldap3Lanes(PortableLanes):
         self.target = target
         self.population = population
         self.options = options
+        self.names = None if options.names is None else names_of(options.names)
         self._sequences = {each.name: placed(each, options.base, target.who) for each in sequences}
         self.server = server_of(target.address, target.trust, connecting_s(options.timeout))
         self._made = itertools.count(slot.index, slot.count)
@@ -166,17 +168,17 @@ class _Ldap3Lane(PortableLane):
         return self._current
 
     def _dn(self, i: int) -> str:
-        template = self._lanes.options.names
-        if template is None:
+        names = self._lanes.names
+        if names is None:
             return self._lanes.population.dn(i)
-        return f"{template.replace('{i}', str(i))},{self._lanes.options.base}"
+        return f"{names.rdn(i)},{self._lanes.options.base}"
 
     def _filter(self, i: int, more: str = "") -> str:
         from ldap3.utils.conv import escape_filter_chars
 
-        template = self._lanes.options.names
-        if template is not None:
-            return f"({template.replace('{i}', str(i))})"
+        names = self._lanes.names
+        if names is not None:
+            return f"({names.condition(i)})"
         name = escape_filter_chars(self._lanes.population.name(i))
         return f"(&(objectClass=RTPerson)(cn={name}){more})"
 

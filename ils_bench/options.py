@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ils_bench.suite import SUITE
+from ils_bench.targets.names import check_form
 from sitebench import units
 from sitebench.errors import UnknownValue
 from sitebench.locust.web_ui.options import SessionOptions
@@ -24,14 +25,6 @@ from sitebench.system.secret import BIND_PASSWORD
 
 EXTERNAL = "external"
 _PROFILES = ("paper", "small", "ils")
-
-
-def _template(text: str) -> str:
-    if "=" not in text or "{i}" not in text:
-        raise UnknownValue(
-            f"{text!r} is not of the form attribute=text{{i}}", "write it like 'uid=user.{i}'"
-        )
-    return text
 
 
 def _suffix(text: str) -> str:
@@ -60,9 +53,10 @@ class DirectoryOptions(EndpointOptions):
     )
     names: str | None = option.parsed(
         None,
-        "RDNs of the people in the directory, such as 'uid=user.{i}'; no entries are added.",
+        "People who are in the directory: numbered, such as 'uid=user.{i}', or of a file, "
+        "@people.txt with a uid in each line or @accounts.csv:mail. No entries are added.",
         metavar="TEMPLATE",
-        parse=_template,
+        parse=check_form,
         panel="Target",
     )
     profile: str = option.choice(
@@ -106,6 +100,8 @@ class LoadTestOptions(DirectoryOptions, SuiteTestOptions):
 @option.options
 class IlsOptions(EntriesOption, LoadTestOptions):
     """One test at one size."""
+
+    entries_given: bool = option.given("entries")
 
 
 @option.options

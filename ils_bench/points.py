@@ -6,6 +6,7 @@ import json
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from ils_bench.targets.address import parse_address
 from ils_bench.targets.identity import identity_of, password_asked
 from ils_bench.targets.ldap_directory import LdapDirectory
 from ils_bench.targets.live import assure_own, open_live, removing
+from ils_bench.targets.names import is_list, names_of
 from ils_bench.targets.opening import OWN_TARGETS, open_target
 from ils_bench.targets.people import spec_of
 from ils_bench.targets.target import OpenDirectory
@@ -77,7 +79,14 @@ class IlsPoints(SuitePoints[Program, OpenDirectory]):
         target = OpenDirectory("the directory", address, options.base, **known(server, options))
         return options, target
 
+    def check(self, options: Any, programs: Sequence[Program]) -> None:
+        super().check(options, programs)
+        if options.names is not None:
+            names_of(options.names).check(options.entries)
+
     def population(self, options: Any, size: int) -> Mapping[str, Any]:
+        if is_list(options.names):
+            return {"digest": names_of(options.names).digest, "names": options.names}
         from sitebench.seeders.people import generate
 
         return generate(spec_of(options, size)).manifest()
@@ -97,6 +106,9 @@ class IlsPoints(SuitePoints[Program, OpenDirectory]):
         return None if found is None else removing(found.target)
 
     def asked(self, options: Any) -> Any:
+        listed = is_list(options.names) and names_of(options.names).listed
+        if listed and not getattr(options, "entries_given", True):
+            options = replace(options, entries=len(listed))
         return password_asked(options)
 
     def leftovers(self, options: Any) -> Callable[[], None]:

@@ -19,9 +19,11 @@ from ils_bench.targets.address import parse_address
 from ils_bench.targets.identity import identity_of
 from ils_bench.targets.live import make_ready, told_of_removal
 from ils_bench.targets.monitor import DirectoryMonitor
+from ils_bench.targets.names import names_of
 from ils_bench.targets.people import spec_of
 from ils_bench.targets.target import OpenDirectory
 from sitebench._engine import Engine, Population
+from sitebench.errors import BadFile
 from sitebench.locust.prepared import Prepared
 from sitebench.locust.preparing import Preparing, run_in_thread
 from sitebench.locust.recorder import Observed, Recording
@@ -42,6 +44,8 @@ class _More:
 
     disposable: bool
     password_file: str | None
+    names_digest: str | None
+    """Of a list of names, which each of them reads itself."""
     first_added: list[int]
     """For each process that makes load, the first person that it may add."""
 
@@ -72,6 +76,7 @@ class IlsRun(BaseSuiteRun[Program, OpenDirectory]):
         return _More(
             target.disposable or options.disposable,
             options.password_file,
+            None if options.names is None else names_of(options.names).digest,
             self._first_added(options, target, processes),
         )
 
@@ -125,7 +130,7 @@ class IlsRun(BaseSuiteRun[Program, OpenDirectory]):
             who=job.target.who,
             trust=job.target.trust,
         )
-        return Engine(config, _population(job))
+        return Engine(config, _population(job), _names(job))
 
     def portable(self, job: LoadJob[Program, OpenDirectory]) -> Ldap3Lanes:
         # Late: importing ldap3 takes a tenth of a second, and most tests do without these.
@@ -189,6 +194,19 @@ class IlsRun(BaseSuiteRun[Program, OpenDirectory]):
         refused = sum(n for s in steps for k, n in s.failures.items() if k.startswith("result:"))
         keys = sum(step.count for step in steps)
         return clean.Added(keys, keys - refused, gap)
+
+
+def _names(job: LoadJob[Program, OpenDirectory]) -> bytes | None:
+    """Return the list that this process reads itself; raises where it is not the master's."""
+    if job.options.names is None:
+        return None
+    names = names_of(job.options.names)
+    if names.digest != job.prepared.more.names_digest:
+        raise BadFile(
+            f"{names.file} is another list here than where the test was started",
+            "give each machine the same file, at the same path",
+        )
+    return names.lines
 
 
 def _population(job: LoadJob[Program, OpenDirectory]) -> Population:

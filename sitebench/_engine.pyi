@@ -474,7 +474,10 @@ class Engine:
     """
 
     def __new__(
-        cls, config_json: str, population: Population | Visitors | None = None
+        cls,
+        config_json: str,
+        population: Population | Visitors | None = None,
+        names: bytes | None = None,
     ) -> Engine: ...
     def start_lanes(self, program: str, n: int) -> None:
         """Start `n` more lanes of `program`."""

@@ -15,9 +15,11 @@ from collections.abc import Callable, Sequence
 
 from ils_bench.options import DirectoryOptions, LoadTestOptions
 from ils_bench.seeding import clean, journal
+from ils_bench.sequences import Compare, Delete, Modify, Refresh, walk
 from ils_bench.sequences import Sequence as Program
 from ils_bench.targets.address import parse_address
 from ils_bench.targets.identity import identity_of
+from ils_bench.targets.names import Names, names_of
 from ils_bench.targets.people import spec_of
 from ils_bench.targets.target import OpenDirectory
 from sitebench._engine import Population, count_people, seed_directory
@@ -78,9 +80,11 @@ def make_ready(
     adds = any(each.adding for each in programs)
     if options.names is not None:
         if needing:
+            names = names_of(options.names)
+            names.check(size)
             # What looks at names itself: the native lanes, where they verify.
-            by_rdn = options.verify and options.client == "native"
-            _has_named(target, options.names, size, by_rdn=by_rdn)
+            verified = options.verify and options.client == "native"
+            _has_named(target, names, size, verified=verified, by_dn=_by_dn(programs))
         return lambda: None
     people = spec_of(options, size)
     if (needing or adds) and target.owns(named=adds):
@@ -90,28 +94,48 @@ def make_ready(
     return lambda: None
 
 
-def _has_named(target: OpenDirectory, names: str, people: int, *, by_rdn: bool) -> None:
-    """Refuse a test whose last person the directory lacks, or names by another attribute.
+def _by_dn(programs: Sequence[Program]) -> bool:
+    """Return whether any step names people by their DN, which begins with what --names says."""
+    steps = (step for each in programs for step in walk(each.steps))
+    return any(isinstance(step, (Compare, Delete, Modify, Refresh)) for step in steps)
 
-    Their lookups would all fail.
+
+def _has_named(
+    target: OpenDirectory, names: Names, people: int, *, verified: bool, by_dn: bool
+) -> None:
+    """Refuse a test whose last person the directory lacks, or does not show.
+
+    All would fail, or count as wrong.
     """
     from ils_bench.targets.probe import connected, found
 
-    last = names.replace("{i}", str(people - 1))
+    last = names.condition(people - 1)
     with connected(target.address, target.who, target.trust, brief=True) as connection:
-        dn = found(connection, target.base, f"({last})")
-    if dn is None:
-        raise BadInput(
-            f"{target.address} has no {last!r} below {target.base!r}",
+        entry = found(connection, target.base, f"({last})", names.attribute)
+    if entry is None:
+        remedy = (
             f"{{i}} runs from 0 to --entries - 1: give --entries as many as there are, not "
-            f"{people:,}, or another --names",
+            f"{people:,}, or another --names"
         )
-    if by_rdn and dn and not _begins(dn, last):
-        attribute = dn.partition("=")[0]
+        if names.listed is not None:
+            remedy = f"it is name {people:,} of {names.file}; the attribute that is searched is "
+            remedy += f"{names.attribute}: another is named like @FILE:mail"
+        raise BadInput(f"{target.address} has no {last!r} below {target.base!r}", remedy)
+    dn, shown = entry
+    if not dn or _begins(dn, names.rdn(people - 1)):
+        return
+    attribute = dn.partition("=")[0]
+    if by_dn:
         raise BadInput(
             f"{target.address}: found {dn!r}, expected the RDN {last!r}: --names must be the RDN",
-            f"name people as the directory does, like --names '{attribute}=...{{i}}'; or add "
-            "--no-verify, and a lookup takes any entry for right",
+            f"name people as the directory does, like --names '{attribute}=...{{i}}'",
+        )
+    if verified and not shown:
+        raise BadInput(
+            f"{target.address}: {dn!r} was found by {last!r} and does not show its "
+            f"{names.attribute}",
+            "bind as a user who may read it, with --bind-dn; or add --no-verify, and a lookup "
+            "takes any entry for right",
         )
 
 

@@ -202,16 +202,19 @@ def exists(connection: Any, dn: str) -> bool:
     return bool(connection.result["result"] == 0 and connection.response)
 
 
-def found(connection: Any, base: str, filter_: str) -> str | None:
-    """Return the DN of an entry; None if the directory has none, nothing if it does not tell."""
+def found(connection: Any, base: str, filter_: str, attribute: str) -> tuple[str, bool] | None:
+    """Return the DN of an entry, and whether it shows an attribute; None if there is no entry.
+
+    The DN is empty where the directory does not tell.
+    """
     try:
-        connection.search(base, filter_, ldap3.SUBTREE, attributes=["1.1"], size_limit=1)
+        connection.search(base, filter_, ldap3.SUBTREE, attributes=[attribute], size_limit=1)
     except LDAPException:
-        return ""
+        return "", False
     for each in connection.response or ():
         if each["type"] == "searchResEntry":
-            return str(each["dn"])
-    return None if connection.result["result"] == _SUCCESS else ""
+            return str(each["dn"]), bool(each["raw_attributes"].get(attribute))
+    return None if connection.result["result"] == _SUCCESS else ("", False)
 
 
 def root_dse(

@@ -151,6 +151,11 @@ def check_facts(a: Mapping[str, Any], b: Mapping[str, Any], varying: Collection[
     if "locales" not in varying and "seed" not in varying:
         for name, found in zip(("pools_digest", "digest"), _people(a, b), strict=True):
             if None not in found and found[0] != found[1]:
+                if "names" in b.get("population", {}):
+                    raise BadInput(
+                        "the runs measured different people: their lists of names were not equal",
+                        "measure both with the same file",
+                    )
                 raise BadInput(
                     f"the runs measured different people: {name} {_short(found[0])} / "
                     f"{_short(found[1])}",

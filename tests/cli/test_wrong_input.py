@@ -86,7 +86,12 @@ WRONG = {
     "ils run --objective 'p99<fast'": ("--objective: objective 'p99<fast', character 5", "500ms"),
     "ils run --objective 'p99<5'": ("'5' has no unit", "5ms"),
     "ils run --objective 'speed>5'": ("character 1: unknown metric 'speed'", "p50, p90"),
-    "ils run --names uid=user": ("--names: 'uid=user' is not of the form", "'uid=user.{i}'"),
+    "ils run --names uid=user": ("--names: 'uid=user' is neither", "'uid=user.{i}'"),
+    "ils run --names @": ("--names: '@' names no file", "@people.txt"),
+    "ils run --names @/nowhere:mail --target ldap://127.0.0.1:9": (
+        "cannot read the names in /nowhere: No such file",
+        "FILE.csv:COLUMN",
+    ),
     "ils sweep --operations lookup,ad": ("--operations: unknown operation 'ad'", "use some of"),
     "ils sweep --operations ,": ("--operations: ',' names no operation", "use some of connect"),
     "ils vary --vary speed=1,2": ("--vary: 'speed' cannot be varied", "processors"),

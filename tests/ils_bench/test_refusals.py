@@ -87,39 +87,6 @@ def test_more_people_than_the_directory_has_are_refused_before_all_lookups_fail(
     assert "--entries" in ran.err
 
 
-@pytest.mark.parametrize("command", ["run", "locust"])
-def test_names_by_an_attribute_that_is_not_the_rdn_are_refused_before_any_load(
-    command: str, tmp_path: Path
-) -> None:
-    with LdapDirectory(1) as directory:
-        with connected(parse_address(directory.url)) as connection:
-            for i in range(3):
-                who = {"sn": "User", "description": f"user{i}@example.com"}
-                connection.add(f"cn=user.{i},{directory.base}", "person", who)
-        names = ("--names", "description=user{i}@example.com", "--entries", "3")
-        short = ("--users", "1", "--threads", "1", "--warmup", "0s", "--measure", "500ms")
-        start = ("ils", "run", "lookup", *short)
-        before = directory.stats()["searches"]
-        if command == "run":
-            ran = in_process(*start, "--target", directory.url, *names)
-        else:
-            more = ("--headless", "-u", "1", "-t", "5s", "--target", directory.url)
-            locust = ("-f", str(SUITE.locustfile_path()), *more, *names, "LookupUser")
-            ran = python_module("locust", *locust, cwd=tmp_path)
-        asked = directory.stats()["searches"] - before
-        unverified = in_process(*start, "--target", directory.url, *names, "--no-verify")
-        upper = ("--names", "CN=User.{i}", "--entries", "3")
-        other = in_process(*start, "--target", directory.url, *upper)
-    assert ran.code == 2, ran.err
-    assert (
-        "found 'cn=user.2,ou=Dynamic,o=Intranet', expected the RDN "
-        "'description=user2@example.com': --names must be the RDN" in ran.err
-    )
-    assert "'cn=...{i}'" in ran.err
-    assert asked <= 3
-    assert (unverified.code, other.code) == (0, 0), unverified.err + other.err
-
-
 @pytest.mark.parametrize("command", ["run", "verify"])
 def test_a_directory_that_shows_nothing_is_not_said_to_have_nothing(command: str) -> None:
     with LdapDirectory(10, locales=("en_US",), require_bind=True) as directory:

@@ -50,6 +50,10 @@ def withheld(
     Locust would take any of its options: files with secrets, and where results go, are named by
     the person who starts it.
     """
+    files = {name: value for name, value in posted.items() if value.startswith("@")}
+    for name, value in files.items():
+        if value != getattr(parsed, name, None):
+            return f"{label(name)}: a file is named by who starts Locust, not by the page"
     known = vars(parsed).keys() - _LOCUSTS_OWN - set(shown)
     found = next((name for name in posted if name in known), None)
     return found and f"{label(found)} cannot be set by the page: give it when Locust is started"

@@ -1,9 +1,9 @@
 //! `Engine`: lanes running programs against one target.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use load::AnyConfig;
+use load::{AnyConfig, NameList};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -36,14 +36,20 @@ impl Engine {
 #[pymethods]
 impl Engine {
     #[new]
-    #[pyo3(signature = (config_json, population=None))]
-    fn new(py: Python<'_>, config_json: &str, population: Option<People<'_>>) -> PyResult<Self> {
+    #[pyo3(signature = (config_json, population=None, names=None))]
+    fn new(
+        py: Python<'_>,
+        config_json: &str,
+        population: Option<People<'_>>,
+        names: Option<Vec<u8>>,
+    ) -> PyResult<Self> {
         let config = config::parse("an engine", config_json)?;
+        let names = names.map(|lines| Arc::new(NameList::new(lines)));
         let started = match (config, population) {
-            (AnyConfig::Ldap(config), None) => py.detach(|| load::Engine::start(config, None)),
+            (AnyConfig::Ldap(config), None) => py.detach(|| load::Engine::start(config, None, names)),
             (AnyConfig::Ldap(config), Some(People::Population(population))) => {
                 let people = population.people();
-                py.detach(|| load::Engine::start(config, Some(people)))
+                py.detach(|| load::Engine::start(config, Some(people), names))
             }
             (AnyConfig::Http(config), None) => py.detach(|| load::Engine::start_http(config, None)),
             (AnyConfig::Http(config), Some(People::Visitors(visitors))) => {

@@ -13,7 +13,7 @@ use crate::config::{Adds, Config, ConfigError, DEFAULT_ADDS};
 use crate::drive::driver::{CommandError, Driver, LaunchError, Plan};
 use crate::drive::snapshot::Snapshot;
 use crate::http::{self, Http, HttpConfig, TargetError};
-use crate::ldap::{self, Ldap, LdapConfig, NamesError};
+use crate::ldap::{self, Ldap, LdapConfig, NameList, NamesError};
 use crate::program::{Compiled, ProgramError};
 use crate::protocol::Protocol;
 use crate::target_address::TargetAddress;
@@ -51,10 +51,15 @@ pub struct Engine {
 impl Engine {
     /// Checks the configuration, compiles its programs and starts the threads; no lane runs yet.
     ///
-    /// `people` are needed to verify, to add, and to pick from unless the target has a name template.
-    pub fn start(config: LdapConfig, people: Option<Arc<Population>>) -> Result<Self, StartError> {
+    /// `people` are needed to verify, to add, and to pick from unless the target has a name template; `names`
+    /// are what its `{i}` stands for, where that is no number.
+    pub fn start(
+        config: LdapConfig,
+        people: Option<Arc<Population>>,
+        names: Option<Arc<NameList>>,
+    ) -> Result<Self, StartError> {
         config.check()?;
-        let shared = ldap::Shared::new(&config.target, people, config.verify, &config.programs)?;
+        let shared = ldap::Shared::new(&config.target, people, names, config.verify, &config.programs)?;
         let compiled = shared.compile(&config.programs, config.is_open())?;
         let ring = ldap::adds_people(&config.programs).then(|| ring(&config, shared.count()));
         let keys = Keys::new(config.keys.choice, shared.count(), config.keys.seed);

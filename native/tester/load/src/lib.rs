@@ -43,7 +43,7 @@ pub use drive::driver::{CommandError, LaunchError};
 pub use drive::snapshot::{DeckSnapshot, Snapshot, StepSnapshot};
 pub use engine::{Engine, StartError};
 pub use http::{HttpConfig, TargetError};
-pub use ldap::{LdapConfig, NamesError};
+pub use ldap::{LdapConfig, NameList, NamesError};
 pub use program::{Problem, ProgramError};
 pub use record::clock::now_ns;
 pub use record::failure::Failure;

@@ -23,7 +23,7 @@ use crate::connection::security::{Security, Tls};
 use crate::program::{self, Compiled, Connects, MAIN, ProgramError, ProgramSpec, Rules};
 use crate::target_address::TargetAddress;
 
-pub use names::{NamesError, NamesSpec, Person};
+pub use names::{NameList, NamesError, NamesSpec, Person};
 pub use request::Request;
 use step::PersonSelector;
 pub use step::Step;
@@ -126,10 +126,12 @@ impl Shared {
     pub(crate) fn new(
         target: &Target,
         people: Option<Arc<Population>>,
+        list: Option<Arc<NameList>>,
         verify: bool,
         programs: &[ProgramSpec<Step>],
     ) -> Result<Self, NamesError> {
-        let template = target.names.as_ref().map(|spec| Template::new(spec, &target.base)).transpose()?;
+        let template =
+            target.names.as_ref().map(|spec| Template::new(spec, &target.base, list)).transpose()?;
         let names = Names { people, template, ils: names::is_ils(target.profile) };
         let count = names.count(target.names.as_ref());
         let base = if names.ils { request::ILS_BASE } else { target.base.as_bytes() };

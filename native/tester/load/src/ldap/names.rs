@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use people::{Population, Profile};
 use serde::{Deserialize, Serialize};
+use wire::dn::escape_value;
+use wire::ldap::Attributes;
 
 /// Where a template has the number.
 const PLACE: &str = "{i}";
@@ -30,6 +32,43 @@ pub enum NamesError {
     /// A directory without entries.
     #[error("names.count is 0: say how many entries the directory holds")]
     NoEntries,
+    /// A list that ends before the last number.
+    #[error("names.count is {count}, and the list has {listed} names")]
+    TooFew {
+        /// How many are to be asked for.
+        count: u64,
+        /// How many there are.
+        listed: u64,
+    },
+}
+
+/// Names that follow no rule, in the order of their numbers.
+#[derive(Debug)]
+pub struct NameList {
+    text: Vec<u8>,
+    ends: Vec<usize>,
+}
+
+impl NameList {
+    /// Takes a name of each line; the last line need not end.
+    pub fn new(text: Vec<u8>) -> Self {
+        let mut ends: Vec<usize> = memchr::memchr_iter(b'\n', &text).collect();
+        if ends.last().map_or(0, |last| last + 1) < text.len() {
+            ends.push(text.len());
+        }
+        Self { text, ends }
+    }
+
+    fn len(&self) -> u64 {
+        self.ends.len() as u64
+    }
+
+    fn get(&self, number: u64) -> &[u8] {
+        let at = number as usize;
+        let Some(&end) = self.ends.get(at) else { return b"" };
+        let begin = at.checked_sub(1).map_or(0, |before| self.ends[before] + 1);
+        &self.text[begin..end]
+    }
 }
 
 /// A person: one of those that were there before, or one that the run has added.
@@ -46,10 +85,12 @@ pub(super) struct Template {
     before: String,
     after: String,
     base: String,
+    /// What stands for `{i}`, where that is not the number itself.
+    list: Option<Arc<NameList>>,
 }
 
 impl Template {
-    pub(super) fn new(spec: &NamesSpec, base: &str) -> Result<Self, NamesError> {
+    pub(super) fn new(spec: &NamesSpec, base: &str, list: Option<Arc<NameList>>) -> Result<Self, NamesError> {
         let wrong = || NamesError::NoTemplate(spec.template.clone());
         let (attribute, value) = spec.template.split_once('=').ok_or_else(wrong)?;
         let (before, after) = value.split_once(PLACE).ok_or_else(wrong)?;
@@ -64,20 +105,50 @@ impl Template {
         if spec.count == 0 {
             return Err(NamesError::NoEntries);
         }
+        if let Some(listed) = list.as_ref().map(|list| list.len()).filter(|listed| *listed < spec.count) {
+            return Err(NamesError::TooFew { count: spec.count, listed });
+        }
         let [attribute, before, after, base] = [attribute, before, after, base].map(str::to_owned);
-        Ok(Self { attribute, before, after, base })
+        Ok(Self { attribute, before, after, base, list })
     }
 
     fn write_value(&self, number: u64, out: &mut Vec<u8>) {
         out.extend_from_slice(self.before.as_bytes());
-        write_decimal(number, out);
+        match &self.list {
+            Some(list) => out.extend_from_slice(list.get(number)),
+            None => write_decimal(number, out),
+        }
         out.extend_from_slice(self.after.as_bytes());
     }
 
     fn write_rdn(&self, number: u64, out: &mut Vec<u8>) {
         out.extend_from_slice(self.attribute.as_bytes());
         out.push(b'=');
-        self.write_value(number, out);
+        match &self.list {
+            Some(list) => escape_value(list.get(number), out),
+            // A template holds nothing that is special in names.
+            None => self.write_value(number, out),
+        }
+    }
+
+    /// Whether attributes hold the value that is looked for, in any case.
+    fn is_value_in(&self, number: u64, attributes: Attributes<'_>, scratch: &mut Vec<u8>) -> bool {
+        scratch.clear();
+        self.write_value(number, scratch);
+        let wanted = self.attribute.as_bytes();
+        let mut named = attributes.iter().flatten().filter(|each| each.name.eq_ignore_ascii_case(wanted));
+        named.any(|each| each.values.iter().flatten().any(|value| same_text(value, scratch)))
+    }
+}
+
+/// Whether two values differ in the case of letters at most.
+fn same_text(a: &[u8], b: &[u8]) -> bool {
+    if a.eq_ignore_ascii_case(b) {
+        return true;
+    }
+    match (std::str::from_utf8(a), std::str::from_utf8(b)) {
+        (Ok(a), Ok(b)) => a.to_lowercase() == b.to_lowercase(),
+        _ => false,
     }
 }
 
@@ -163,8 +234,19 @@ impl Names {
         }
     }
 
+    /// Whether an entry is the one that a template names: by its RDN, or by the attribute that was looked for.
+    pub(super) fn is_named(
+        &self,
+        person: Person,
+        (dn, attributes): (&[u8], Attributes<'_>),
+        scratch: &mut Vec<u8>,
+    ) -> bool {
+        let Some(template) = &self.template else { return false };
+        self.starts_with_rdn(person, dn, scratch) || template.is_value_in(person.number, attributes, scratch)
+    }
+
     /// Whether an answer's DN starts with the RDN that a template gives this person, in any case.
-    pub(super) fn starts_with_rdn(&self, person: Person, dn: &[u8], scratch: &mut Vec<u8>) -> bool {
+    fn starts_with_rdn(&self, person: Person, dn: &[u8], scratch: &mut Vec<u8>) -> bool {
         let Some(template) = &self.template else { return false };
         scratch.clear();
         template.write_rdn(person.number, scratch);
@@ -188,7 +270,7 @@ mod tests {
     use super::*;
 
     fn template(text: &str) -> Result<Template, NamesError> {
-        Template::new(&NamesSpec { template: text.into(), count: 10 }, "ou=people,dc=x")
+        Template::new(&NamesSpec { template: text.into(), count: 10 }, "ou=people,dc=x", None)
     }
 
     fn names(text: &str) -> Names {
@@ -205,6 +287,72 @@ mod tests {
         names.write_dn(SEVEN, &mut dn);
         assert_eq!((&value[..], &dn[..]), (&b"user.7"[..], &b"uid=user.7,ou=people,dc=x"[..]));
         assert_eq!(names.attribute(SEVEN), b"uid");
+    }
+
+    fn listed(lines: &str) -> Names {
+        let list = Arc::new(NameList::new(lines.into()));
+        let count = list.len();
+        let spec = NamesSpec { template: "cn={i}".into(), count };
+        let template = Template::new(&spec, "ou=people,dc=x", Some(list)).unwrap();
+        Names { people: None, template: Some(template), ils: false }
+    }
+
+    #[test]
+    fn a_list_gives_each_line_as_it_is_and_escapes_it_in_names() {
+        let lines = ["jsmith", "Smith, John", " a+b ", "Ωμέγα", "#1*(x)\\"];
+        for ending in ["", "\n"] {
+            let names = listed(&(lines.join("\n") + ending));
+            for (number, line) in lines.into_iter().enumerate() {
+                let person = Person { number: number as u64, added: false };
+                let (mut value, mut dn) = (Vec::new(), Vec::new());
+                names.write_value(person, &mut value);
+                names.write_dn(person, &mut dn);
+                assert_eq!(value, line.as_bytes());
+                let parsed = wire::dn::Dn::parse(&dn).unwrap();
+                let pair = parsed.rdns().next().unwrap().pairs().next().unwrap();
+                let mut scratch = Vec::new();
+                assert_eq!(pair.value.decode(&mut scratch), line.as_bytes(), "{line}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_list_that_ends_too_early_is_refused() {
+        let list = || Some(Arc::new(NameList::new(b"a\nb\nc".to_vec())));
+        let spec = |count| NamesSpec { template: "uid={i}".into(), count };
+        assert!(Template::new(&spec(3), "", list()).is_ok());
+        assert_eq!(
+            Template::new(&spec(4), "", list()).unwrap_err(),
+            NamesError::TooFew { count: 4, listed: 3 }
+        );
+    }
+
+    #[test]
+    fn an_entry_is_named_by_its_rdn_or_by_what_was_looked_for() {
+        let entry = |name: &[u8], values: &[&[u8]]| {
+            let mut out = Vec::new();
+            let mut set = Vec::new();
+            for value in values {
+                set.extend_from_slice(&[4, value.len() as u8]);
+                set.extend_from_slice(value);
+            }
+            out.extend_from_slice(&[0x30, (name.len() + set.len() + 4) as u8, 4, name.len() as u8]);
+            out.extend_from_slice(name);
+            out.extend_from_slice(&[0x31, set.len() as u8]);
+            out.extend_from_slice(&set);
+            out
+        };
+        let names = listed("JSmith\nΩmega");
+        let at = |number, dn: &str, content: &[u8]| {
+            let person = Person { number, added: false };
+            names.is_named(person, (dn.as_bytes(), Attributes(content)), &mut Vec::new())
+        };
+        assert!(at(0, "cn=jsmith,dc=x", b""));
+        assert!(at(0, "uid=7,dc=x", &entry(b"CN", &[b"other", b"jsmith"])));
+        assert!(at(1, "uid=7,dc=x", &entry(b"cn", &["ωMEGA".as_bytes()])));
+        assert!(!at(0, "uid=7,dc=x", &entry(b"cn", &[b"jsmith2"])));
+        assert!(!at(0, "uid=7,dc=x", &entry(b"sn", &[b"jsmith"])));
+        assert!(!at(0, "uid=7,dc=x", b""));
     }
 
     #[test]
@@ -247,6 +395,6 @@ mod tests {
             assert!(error.contains(expected), "{text}: {error}");
         }
         let empty = NamesSpec { template: "uid={i}".into(), count: 0 };
-        assert_eq!(Template::new(&empty, "").unwrap_err(), NamesError::NoEntries);
+        assert_eq!(Template::new(&empty, "", None).unwrap_err(), NamesError::NoEntries);
     }
 }

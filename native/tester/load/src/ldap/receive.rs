@@ -103,9 +103,8 @@ impl Ldap {
         match self.shared.names.known(person) {
             Some(people) => self.verifier.is_person(people, person, wanted, entry, expected_dn),
             None => {
-                let (dn, attributes) = entry;
-                let named = self.shared.names.starts_with_rdn(person, dn, &mut self.scratch);
-                named && attributes.check().is_ok()
+                // Its values are walked first: a reader that meets an error would end there.
+                entry.1.check().is_ok() && self.shared.names.is_named(person, entry, &mut self.scratch)
             }
         }
     }

@@ -40,7 +40,7 @@ pub fn start(config: &Value, people: Option<&Arc<Population>>) -> Engine {
 }
 
 pub fn try_start(config: &Value, people: Option<&Arc<Population>>) -> Result<Engine, StartError> {
-    Engine::start(serde_json::from_value(config.clone()).unwrap(), people.cloned())
+    Engine::start(serde_json::from_value(config.clone()).unwrap(), people.cloned(), None)
 }
 
 /// Runs `lanes` lanes of the program `p` for so long, and on a busy machine until each has had a chance

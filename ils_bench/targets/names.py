@@ -1,0 +1,168 @@
+"""`--names`: what the people of a directory of the user's are called.
+
+They are numbered, as `uid=user.{i}` says, or they stand in a file: `@people.txt` with a name in
+each line, or `@accounts.csv:mail` with a column of a CSV file (RFC 4180) whose first line names
+them. What is searched is the attribute of that name; `uid`, unless one is named.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import Any
+
+from sitebench.errors import BadFile, UnknownValue
+
+_ATTRIBUTE = "uid"
+_PLACE = "{i}"
+_FILE = "@"
+_SPECIAL = str.maketrans({each: f"\\{ord(each):02x}" for each in "\\*()\0"})
+"""In a filter (RFC 4515 section 3)."""
+_LONGEST = 10_000
+"""Characters of a name: a file that is no list has longer ones."""
+
+
+def check_form(text: str) -> str:
+    """Return what --names was given, if it is of a form that can be read."""
+    if text.startswith(_FILE):
+        if not text.removeprefix(_FILE).partition(":")[0]:
+            raise UnknownValue(f"{text!r} names no file", "write it like @people.txt or @a.csv:uid")
+    elif "=" not in text or _PLACE not in text:
+        raise UnknownValue(
+            f"{text!r} is neither attribute=text{_PLACE} nor {_FILE}FILE",
+            f"write it like 'uid=user.{_PLACE}', or @people.txt, with a name in each line",
+        )
+    return text
+
+
+@dataclass(frozen=True)
+class Names:
+    """The names of people, from 0 on; as many as one likes where they are numbered."""
+
+    template: str
+    """As the engine takes it: an RDN with `{i}`."""
+    listed: Sequence[str] | None = field(default=None, repr=False)
+    """What stands for `{i}`, where that is not the number."""
+    file: str | None = None
+
+    def condition(self, i: int) -> str:
+        """Return what finds a person, as a filter has it."""
+        if self.listed is None:
+            return self.template.replace(_PLACE, str(i))
+        return self.template.replace(_PLACE, self.listed[i].translate(_SPECIAL))
+
+    def rdn(self, i: int) -> str:
+        if self.listed is None:
+            return self.template.replace(_PLACE, str(i))
+        # Late, as everywhere: importing ldap3 takes two tenths of a second.
+        from ldap3.utils.dn import escape_rdn
+
+        return self.template.replace(_PLACE, escape_rdn(self.listed[i]))
+
+    @property
+    def attribute(self) -> str:
+        return self.template.partition("=")[0]
+
+    @cached_property
+    def lines(self) -> bytes | None:
+        """The list as the engine takes it, a name in each line."""
+        return None if self.listed is None else "\n".join(self.listed).encode()
+
+    @cached_property
+    def digest(self) -> str | None:
+        """What two lists have in common only if they are equal."""
+        if self.lines is None:
+            return None
+        return hashlib.sha256(self.attribute.encode() + b"\n" + self.lines).hexdigest()
+
+    def check(self, size: int) -> None:
+        """Raise unless there are so many."""
+        if self.listed is not None and len(self.listed) < size:
+            raise BadFile(
+                f"{self.file} has {len(self.listed):,} names, and {size:,} people are asked for",
+                f"leave --entries out, or give {len(self.listed)} at the most",
+            )
+
+
+def is_list(text: str | None) -> bool:
+    """Whether --names was given a file."""
+    return text is not None and text.startswith(_FILE)
+
+
+def names_of(text: str) -> Names:
+    """Return the names that --names was given; raises what is wrong with their file, and where."""
+    if not is_list(text):
+        return Names(text)
+    file, attribute = text.removeprefix(_FILE), ""
+    if ":" in file and not Path(file).exists():
+        file, _, attribute = file.rpartition(":")
+    try:
+        found = Path(file).stat()
+    except OSError as error:
+        raise BadFile(
+            f"cannot read the names in {file}: {error.strerror}",
+            "name a file with a name in each line, or FILE.csv:COLUMN",
+        ) from error
+    return _read(file, attribute, (found.st_mtime_ns, found.st_size))
+
+
+@lru_cache(maxsize=1)
+def _read(file: str, attribute: str, state: tuple[int, int]) -> Names:
+    """Read a list; `state` tells a file that was changed from what it was before."""
+    wanted = attribute or _ATTRIBUTE
+    try:
+        with Path(file).open(encoding="utf-8-sig", newline="") as lines:
+            rows = csv.reader(lines, strict=True)
+            listed = list(_column(file, rows, wanted, asked=bool(attribute)))
+    except UnicodeDecodeError as error:
+        raise BadFile(
+            f"{file} is not UTF-8, near line {rows.line_num + 1}", "save it as UTF-8"
+        ) from error
+    except csv.Error as error:
+        raise BadFile(
+            f"{file}, line {rows.line_num}: {error}",
+            "put names that hold quotes or commas in quotes, as CSV has them (RFC 4180)",
+        ) from error
+    except OSError as error:
+        raise BadFile(
+            f"cannot read the names in {file}: {error.strerror}", "name a file that you may read"
+        ) from error
+    if not listed:
+        raise BadFile(f"{file} has no names", "write a name in each of its lines")
+    return Names(f"{wanted}={_PLACE}", tuple(listed), file)
+
+
+def _column(file: str, rows: Any, wanted: str, *, asked: bool) -> Iterator[str]:
+    """Yield the names of a column, or of a file that has only one."""
+    column = None
+    for row in rows:
+        where = f"{file}, line {rows.line_num}"
+        if column is None:
+            heads = [each.strip().lower() for each in row]
+            column = heads.index(wanted.lower()) if wanted.lower() in heads else 0
+            width = len(row)
+            if wanted.lower() in heads:
+                continue
+            if width > 1:
+                raise BadFile(
+                    f"{where} has {width} columns, and none is called {wanted}: {', '.join(row)}",
+                    f"name one of them: --names @{file}:COLUMN"
+                    if not asked
+                    else "name one of these, or put names that hold commas in quotes",
+                )
+        if not row:
+            continue
+        if len(row) != width:
+            raise BadFile(
+                f"{where} has {len(row)} columns, and the first line has {width}",
+                "put names that hold commas in quotes",
+            )
+        name = row[column]
+        if not name or len(name) > _LONGEST or any(each in name for each in "\n\r\0"):
+            what = "no name" if not name else "no name that one line could hold"
+            raise BadFile(f"{where} has {what}", "leave such lines out of the list")
+        yield name

@@ -1,0 +1,185 @@
+"""`--names`: people whom the directory has already, whatever they are called."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ils_bench.suite import SUITE
+from ils_bench.targets import probe
+from ils_bench.targets.address import parse_address
+from ils_bench.targets.ldap_directory import LdapDirectory
+from ils_bench.targets.names import Names, names_of
+from ils_bench.targets.probe import connected
+from sitebench.errors import BadFile
+from tests.support.cli import in_process, python_module
+
+SHORT = ("--users", "2", "--threads", "1", "--warmup", "0s", "--measure", "500ms")
+PEOPLE = ("jsmith", "Müller, Ann", "x*(y)", " padded ", "a+b=c")
+BASE = "ou=Dynamic,o=Intranet"
+
+
+@pytest.fixture(scope="module")
+def theirs() -> Iterator[LdapDirectory]:
+    """A directory with people of others, whose uids hold what filters and names escape."""
+    from ldap3.utils.dn import escape_rdn
+
+    with LdapDirectory(1, locales=("en_US",)) as directory:
+        with connected(parse_address(directory.url)) as connection:
+            for n, uid in enumerate(PEOPLE):
+                who = {"sn": "S", "cn": "C", "mail": f"person{n}@example.com", "uid": uid}
+                dn = f"uid={escape_rdn(uid)},{directory.base}"
+                assert connection.add(dn, "inetOrgPerson", who), connection.result
+        yield directory
+
+
+def csv_of(folder: Path) -> Path:
+    lines = ["uid,mail,note"]
+    for n, uid in enumerate(PEOPLE):
+        lines.append(f'"{uid}",PERSON{n}@example.com,"a, b"')
+    path = folder / "accounts.csv"
+    path.write_text("\r\n".join(lines) + "\r\n", encoding="utf-8")
+    return path
+
+
+def lookup(directory: LdapDirectory, names: str, *more: str) -> tuple[str, ...]:
+    where = ("--target", directory.url, "--names", names, "--locales", "en_US")
+    return ("ils", "run", "lookup", *where, *SHORT, *more)
+
+
+@pytest.mark.parametrize("column", ["", ":uid", ":mail"])
+def test_everybody_of_a_file_is_found(theirs: LdapDirectory, tmp_path: Path, column: str) -> None:
+    before = theirs.stats()["searches"]
+    ran = in_process(*lookup(theirs, f"@{csv_of(tmp_path)}{column}", "--json"))
+    assert ran.code == 0, ran.err
+    (point,) = ran.objects
+    assert point["entries"] == len(PEOPLE)
+    assert point["failures"] == 0
+    assert 0 < point["operations"] <= theirs.stats()["searches"] - before
+
+
+def test_the_portable_client_finds_them_too(theirs: LdapDirectory, tmp_path: Path) -> None:
+    ran = in_process(*lookup(theirs, f"@{csv_of(tmp_path)}", "--client", "ldap3", "--json"))
+    assert ran.code == 0, ran.err
+    assert ran.objects[0]["failures"] == 0
+
+
+def test_who_is_missing_is_a_wrong_answer(theirs: LdapDirectory, tmp_path: Path) -> None:
+    listed = tmp_path / "people.txt"
+    listed.write_text("jsmith\nwho\n\njsmith\n")
+    ran = in_process(*lookup(theirs, f"@{listed}", "--allow-failures", "--json"))
+    (point,) = ran.objects
+    share = point["failures"] / (point["failures"] + point["operations"])
+    assert point["entries"] == 3
+    assert point["failures_by_kind"].keys() == {"wrong-answer"}
+    # Each lookup draws one of the three.
+    assert 0.2 < share < 0.5
+
+
+def test_the_last_of_the_list_has_to_be_there(theirs: LdapDirectory, tmp_path: Path) -> None:
+    listed = tmp_path / "people.txt"
+    listed.write_text("jsmith\nx*\n")
+    before = theirs.stats()["searches"]
+    ran = in_process(*lookup(theirs, f"@{listed}"))
+    assert ran.code == 2
+    assert rf"has no 'uid=x\2a' below '{BASE}'" in ran.err
+    assert "name 2 of" in ran.err
+    assert theirs.stats()["searches"] - before <= 3
+    fewer = in_process(*lookup(theirs, f"@{listed}", "--entries", "1"))
+    assert fewer.code == 0, fewer.err
+    more = in_process(*lookup(theirs, f"@{listed}", "--entries", "3"))
+    assert (more.code, "has 2 names, and 3 people" in more.err) == (1, True), more.err
+
+
+def test_peak_sweep_and_locust_take_a_list(theirs: LdapDirectory, tmp_path: Path) -> None:
+    at = ("--target", theirs.url, "--names", f"@{csv_of(tmp_path)}", "--locales", "en_US")
+    short = ("--warmup", "0s", "--measure", "300ms", "--threads", "1")
+    out = ("--out", str(tmp_path / "p.sitebench"))
+    peak = in_process("ils", "peak", "lookup", *at, *short, "--clients", "1,2", *out)
+    assert peak.code == 0, peak.err
+    only = ("--sizes", "2,5", "--operations", "lookup", "--out", str(tmp_path / "s.sitebench"))
+    sweep = in_process("ils", "sweep", *at, *short, *only)
+    assert sweep.code == 0, sweep.err
+    assert "5" in sweep.out
+    load = ("--headless", "-u", "1", "-t", "1s", "--rate", "200", "--entries", str(len(PEOPLE)))
+    file = ("-f", str(SUITE.locustfile_path()))
+    ran = python_module("locust", *file, *load, *at, "LookupUser", cwd=tmp_path)
+    assert ran.code == 0, ran.err
+    assert re.search(r"lookup +\d{2,} +0\(0.00%\)", ran.out + ran.err)
+
+
+def test_two_lists_are_not_the_same_people(theirs: LdapDirectory, tmp_path: Path) -> None:
+    files = []
+    for n in range(2):
+        listed = tmp_path / "people.txt"
+        listed.write_text("jsmith\n" * (3 - n) + "jsmith\n" * n)
+        listed.write_text(listed.read_text() if n == 0 else "jsmith\nJSMITH\njsmith\n")
+        file = tmp_path / f"{n}.sitebench"
+        ran = in_process(*lookup(theirs, f"@{listed}", "--out", str(file), "--allow-failures"))
+        assert ran.code == 0, ran.err
+        files.append(str(file))
+    compared = in_process("compare", *files)
+    assert compared.code == 2
+    assert "the runs measured different people: their lists of names were" in compared.err
+
+
+def test_an_attribute_that_is_not_shown_cannot_tell_right_from_wrong(
+    theirs: LdapDirectory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As where access control lets people search an attribute, and not read it."""
+    monkeypatch.setattr(probe, "found", lambda *_: (f"uid=jsmith,{BASE}", False))
+    listed = tmp_path / "people.txt"
+    listed.write_text("person0@example.com\n")
+    asked = lookup(theirs, f"@{listed}:mail")
+    ran = in_process(*asked)
+    assert ran.code == 2
+    assert "does not show its mail" in ran.err
+    assert "--bind-dn" in ran.err
+    assert in_process(*asked, "--no-verify").code == 0
+
+
+@pytest.mark.parametrize(
+    ("content", "column", "words"),
+    [
+        ("", "", "has no names"),
+        ("uid\n", "", "has no names"),
+        ("a,b\n1,2\n", "", "line 1 has 2 columns, and none is called uid: a, b"),
+        ("a,b\n1,2\n", ":c", "none is called c"),
+        ("uid,b\n1\n", "", "line 2 has 1 columns, and the first line has 2"),
+        ("uid,b\n,2\n", "", "line 2 has no name"),
+        ('uid\n"a\nb"\n', "", "line 3 has no name that one line could hold"),
+        ('uid\n"a\n', "", "unexpected end of data"),
+        ("ann\nSmith, Ben\n", "", "line 2 has 2 columns, and the first line has 1"),
+        ("uid\n" + "x" * 20_000 + "\n", "", "no name that one line could hold"),
+        ("uid\nM\xfcller\n", "", "is not UTF-8, near line"),
+    ],
+)
+def test_what_is_wrong_with_a_list_is_said_with_its_line(
+    tmp_path: Path, content: str, column: str, words: str
+) -> None:
+    path = tmp_path / "people.csv"
+    path.write_bytes(content.encode("latin-1"))
+    with pytest.raises(BadFile) as caught:
+        names_of(f"@{path}{column}")
+    assert words in str(caught.value)
+    assert str(path) in str(caught.value)
+    assert "\n" not in caught.value.message
+
+
+def test_a_file_that_changed_is_read_again(tmp_path: Path) -> None:
+    path = tmp_path / "people.txt"
+    path.write_text("\ufeffann\n")
+    first = names_of(f"@{path}")
+    assert first.listed == ("ann",)
+    path.write_text("ann\nben\n")
+    assert names_of(f"@{path}").listed == ("ann", "ben")
+    assert first.digest != names_of(f"@{path}").digest != names_of(f"@{path}:cn").digest
+
+
+def test_numbers_have_no_list() -> None:
+    numbered = names_of("uid=user.{i}")
+    assert numbered == Names("uid=user.{i}")
+    assert (numbered.condition(7), numbered.rdn(7)) == ("uid=user.7", "uid=user.7")
+    assert json.dumps(numbered.digest) == "null"
