@@ -65,7 +65,8 @@ def _title(report: Report) -> str:
 
 
 def html(report: Report, made: Sequence[Section]) -> str:
-    lead = "".join(facts.html(report, run) for run in report.runs)
+    # Where no point was measured there is no verdict that they could stand below.
+    lead = "" if report.points else "".join(facts.html(run) for run in report.runs)
     files = {name: text for run in report.runs for name, text in run.downloads.items()}
     return page(_title(report), made, lead, files)
 

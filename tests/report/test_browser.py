@@ -97,7 +97,7 @@ def test_every_chart_is_drawn_without_a_word_of_complaint_and_nothing_is_fetched
 ) -> None:
     marks = shown.run(MARKS)
     assert set(marks) == {
-        *("rate-ils-lookup", "curve", "spectrum", "over-time"),
+        *("overview", "rate-ils-lookup", "curve", "spectrum", "over-time"),
         *PRINTED,
     }
     assert all(count >= 2 for name, count in marks.items() if name not in PRINTED), marks
@@ -106,6 +106,13 @@ def test_every_chart_is_drawn_without_a_word_of_complaint_and_nothing_is_fetched
     assert page.stat().st_size < 2_000_000
     shown.screenshot(tmp_path / "page.png")
     assert (tmp_path / "page.png").stat().st_size > 30_000
+
+
+def test_verdict_cards_and_chart_are_seen_without_scrolling(shown: Browser) -> None:
+    """Two runs, one of each suite, on a screen of 1,280 by 900."""
+    size(shown, 1_280)
+    ends = "return Math.round(document.querySelector(arguments[0]).getBoundingClientRect().bottom)"
+    assert 0 < shown.run(ends, ".cards") < shown.run(ends, "#figure-overview") <= 900
 
 
 def test_a_point_is_chosen_from_the_list_and_drawn(shown: Browser) -> None:

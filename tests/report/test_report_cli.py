@@ -38,6 +38,7 @@ def test_figures_go_into_a_folder(tmp_path: Path) -> None:
     found = sorted(each.name for each in (tmp_path / "img" / "svg").iterdir())
     assert found == [
         "over-time-direct-lookup-1k-entries.svg",
+        "overview.svg",
         "printed-ils-lookup.svg",
         "spectrum-direct-lookup.svg",
     ]

@@ -10,10 +10,20 @@ from sitebench._engine import Histogram
 from sitebench.counts.worker_seen import WorkerSeen
 from sitebench.measure.objective import METRICS
 from sitebench.report import build
-from sitebench.report.charts import log_axis
-from sitebench.report.model import Report
+from sitebench.report.charts import log_axis, rows
+from sitebench.report.model import Report, Run
 from sitebench.report.page import Section
-from sitebench.report.sections import facts, failures, objectives, tail, verdict, workers
+from sitebench.report.sections import (
+    facts,
+    failures,
+    objectives,
+    overview,
+    plainly,
+    tail,
+    verdict,
+    workers,
+)
+from sitebench.verdict.warning import PointWarning
 
 
 @pytest.fixture(scope="session")
@@ -70,6 +80,99 @@ def test_a_point_that_is_not_usable_is_said_not_to_be_quoted(spoilt: Report) -> 
     said = verdict.headline(spoilt, spoilt.runs[0])
     assert "7 of 8 points can be quoted; 1 must not be (unsettled); 1 more have no result" in said
     assert "add operation" not in said
+
+
+def of_one(report: Report, bound: str, *kinds: str) -> Run:
+    """Return the run with one point, of this verdict and with warnings of these kinds."""
+    (run,) = with_bound(report, "add", bound).runs
+    (point,) = (each for each in run.points if each.spec.operation == "add")
+    kept = tuple(PointWarning(kind, "", "") for kind in kinds)
+    valid = bound not in ("generator", "unsettled", "leak")
+    judged = replace(point.result.verdict, bound=bound, valid=valid, warnings=kept)
+    one = replace(point, result=replace(point.result, verdict=judged))
+    return replace(run, points=[one], stored=[])
+
+
+@pytest.mark.parametrize(
+    ("bound", "kinds", "said"),
+    [
+        ("target-cpu", (), "The server did 20,000/s. Its processor was fully used."),
+        ("undecided", (), "The server did 20,000/s. What limited it is not known."),
+        (
+            "generator",
+            ("noisy-machine",),
+            "Not yet an answer about the server: the computer that made the load was too busy to "
+            "load it fully. It did at least 20,000/s.",
+        ),
+        (
+            "generator",
+            (),
+            "Not yet an answer about the server: the load generator reached its own limit first. "
+            "It did at least 20,000/s.",
+        ),
+        ("unsettled", (), "No answer about the server: its speed had not settled."),
+        ("leak", (), "No answer about the server: it showed people the data of others."),
+        ("of a newer version", (), "The server did 20,000/s."),
+    ],
+)
+def test_one_sentence_says_what_a_run_tells_of_the_server(
+    report: Report, bound: str, kinds: tuple[str, ...], said: str
+) -> None:
+    assert plainly.sentence(of_one(report, bound, *kinds)) == said
+
+
+def test_the_sentence_of_several_points_says_how_many_are_the_servers_own(
+    report: Report, spoilt: Report
+) -> None:
+    (run,) = report.runs
+    assert plainly.sentence(run) == (
+        "7 of 8 figures are the server's own. "
+        '1 says "at least": the server may do more than that. 72 operations failed.'
+    )
+    said = plainly.sentence(spoilt.runs[0])
+    assert "1 says nothing about it: its speed had not settled." in said
+    sound = [p for p in run.points if p.spec.operation == "lookup"]
+    assert plainly.sentence(replace(run, points=sound)) == "All 6 figures are the server's own."
+
+
+def test_the_fold_has_the_sentence_the_cards_and_one_chart_and_below_them_the_settings(
+    sections: dict[str, Section],
+) -> None:
+    body = sections["verdict"].body
+    parts = ('class="headline"', 'class="cards"', 'id="figure-overview"', "<details", "facts")
+    places = [body.index(part) for part in parts]
+    assert places == sorted(places)
+    assert [chart.id for chart in sections["verdict"].charts] == ["overview"]
+
+
+def test_the_settings_of_several_runs_are_folded_one_by_one(report: Report) -> None:
+    (run,) = report.runs
+    two = Report([replace(run, label="before"), replace(run, label="after")])
+    body = build.sections(two)[0].body
+    for label in ("before", "after"):
+        assert f"<summary>Settings and machine of {label}</summary>" in body
+    assert (
+        "facts"
+        not in build.html(two, build.sections(two)).partition("<main")[0].partition("</style>")[2]
+    )
+
+
+def test_the_first_chart_has_a_bar_for_each_size_and_its_rate_in_words(spoilt: Report) -> None:
+    bars = rows(overview.chart(spoilt).choices[""]["bars"])
+    said = {bar["label"]: (bar["rate"], bar["said"]) for bar in bars}
+    assert said["Direct lookup, 10k entries"] == (20_000, "20,000/s")
+    assert said["Add, 1k entries"] == (0, "not usable"), "it has no length"
+
+
+def test_of_more_bars_than_a_screen_holds_the_highest_of_each_operation_is_kept(
+    report: Report, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(overview, "_MOST_BARS", 3)
+    chart = overview.chart(report)
+    assert chart.title == "Operations per second: the highest of each operation"
+    assert [bar["label"].partition(",")[0] for bar in rows(chart.choices[""]["bars"])] == [
+        *("Connect", "Add", "Direct lookup"),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -211,7 +314,7 @@ def test_a_single_size_makes_no_chart_over_sizes(report: Report) -> None:
 
 
 def test_the_head_says_how_hard_how_and_how_long(report: Report) -> None:
-    said = " ".join(re.sub(r"<[^>]+>", " ", facts.html(report, report.runs[0])).split())
+    said = " ".join(re.sub(r"<[^>]+>", " ", facts.html(report.runs[0])).split())
     assert "Users 2 to 64 Load model closed: each user as soon as it is answered" in said
     assert "Window 4s, after 2s of warm-up Measured 8 points in " in said
     (run,) = report.runs
@@ -219,7 +322,7 @@ def test_the_head_says_how_hard_how_and_how_long(report: Report) -> None:
         run.points[0].spec, rate=5_000.0, settings={"arrivals": "poisson", "think": "0.0"}
     )
     point = replace(run.points[0], result=replace(run.points[0].result, spec=asked))
-    said = facts.html(report, replace(run, points=[point]))
+    said = facts.html(replace(run, points=[point]))
     assert "open: 5,000/s, poisson arrivals" in said
 
 

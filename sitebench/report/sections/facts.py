@@ -1,24 +1,23 @@
-"""The head of the page: what was measured, how hard, for how long, and on which machine."""
+"""A run's settings: what was measured, how hard, for how long, and on which machine."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from html import escape
 
-from sitebench.report.model import Report, Run
+from sitebench.report.model import Run
 from sitebench.runs.point import PointSpec
 from sitebench.units import format_duration, format_rate, parse_duration
 
 
-def html(report: Report, run: Run) -> str:
+def html(run: Run) -> str:
     """Return the facts of a run, those that are known."""
-    heading = f"<h2>{escape(run.label)}</h2>" if len(report.runs) > 1 else ""
     rows = "".join(
         f"<div><dt>{name}</dt><dd>{escape(text)}</dd></div>"
         for name, text in _facts(run).items()
         if text
     )
-    return f'{heading}<dl class="facts">{rows}</dl>'
+    return f'<dl class="facts">{rows}</dl>'
 
 
 def _facts(run: Run) -> dict[str, str]:

@@ -27,7 +27,7 @@ from sitebench.report.page import Section, figure
 from sitebench.report.paper import why
 from sitebench.report.suite import RateFigure, ReportSuite
 from sitebench.runs.point import PointSpec
-from sitebench.runs.repeats import Series
+from sitebench.runs.repeats import Of, Series
 from sitebench.units import format_size
 
 
@@ -136,15 +136,20 @@ def _chart(report: Report, suite: ReportSuite, shown: RateFigure, identity: str)
     )
 
 
+def around(each: Series, of: Of) -> tuple[float | None, float | None]:
+    """Return the interval of repeats; of few, the least and the greatest; none of one."""
+    found = each.interval(of)
+    bounds = (found.low, found.high) if found else each.spread(of)
+    return bounds if bounds and each.n > 1 else (None, None)
+
+
 def _columns(found: Sequence[_Line], name: Callable[[_Line], str], figure: RateFigure) -> Columns:
     rows: list[tuple[Any, ...]] = []
     for line in found:
         for each in line.series:
             rate = each.median(figure.of)
             if rate is not None:
-                around = each.interval(figure.of)
-                bounds = (around.low, around.high) if around else each.spread(figure.of)
-                low, high = bounds if bounds and each.n > 1 else (None, None)
+                low, high = around(each, figure.of)
                 rows.append(
                     (name(line), each.spec.size, rate, low, high, each.n, why(each), each.grade)
                 )

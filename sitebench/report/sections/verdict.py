@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from html import escape
 
 from sitebench.report.model import Report, Run
-from sitebench.report.page import Section
+from sitebench.report.page import Section, figure
+from sitebench.report.sections import facts, overview, plainly
 from sitebench.report.sections.rates import lines
 from sitebench.report.suite import RateFigure, ReportSuite, ops_per_s
 from sitebench.report.table import NOTHING
@@ -54,18 +55,26 @@ class Warned:
 
 
 def section(report: Report) -> Section | None:
-    parts = []
+    several, parts = len(report.runs) > 1, []
     for run in report.runs:
-        heading = f"<h3>{escape(run.label)}</h3>" if len(report.runs) > 1 else ""
-        parts.append(
-            f'{heading}<p class="headline">{stamp(run)} {escape(headline(report, run))}</p>'
-        )
+        label = f"<b>{escape(run.label)}</b> " if several else ""
+        said = escape(plainly.sentence(run) if run.points else headline(report, run))
+        parts.append(f'<p class="headline">{label}{stamp(run)} {said}</p>')
     parts.append('<div class="cards">')
     for suite in report.present:
-        rows = "".join(_best(report, suite, figure) for figure in _figures(report, suite))
+        rows = "".join(_best(report, suite, each) for each in overview.figures(report, suite))
         parts.append(f'<div class="card"><h3>{escape(suite.title)}</h3><dl>{rows}</dl></div>')
-    parts.append("</div>")
-    return Section("verdict", "Verdict", "".join(parts))
+    chart = overview.chart(report)
+    parts.append(f"</div>{figure(chart)}")
+    for run in report.runs:
+        label = f"<b>{escape(run.label)}:</b> " if several else ""
+        if run.points:
+            parts.append(f'<p class="detail">{label}{escape(headline(report, run))}</p>')
+        name = f"Settings and machine of {run.label}" if several else "Settings and machine"
+        parts.append(
+            f"<details data-print><summary>{escape(name)}</summary>{facts.html(run)}</details>"
+        )
+    return Section("verdict", "Verdict", "".join(parts), (chart,))
 
 
 def warnings(report: Report) -> Section | None:
@@ -109,28 +118,20 @@ def headline(report: Report, run: Run) -> str:
 def _found(report: Report, run: Run) -> str:
     ranges = []
     for suite in report.present:
-        for figure in _figures(report, suite):
-            for line in lines(report, suite.name, figure.operation):
-                if line.run is run and (text := _range(suite, figure, line.series)):
+        for shown in overview.figures(report, suite):
+            for line in lines(report, suite.name, shown.operation):
+                if line.run is run and (text := _range(suite, shown, line.series)):
                     ranges.append(text)
                     break
     text = "; ".join(ranges)
     return f"{text[:1].upper()}{text[1:]}." if text else "No point is usable."
 
 
-def _figures(report: Report, suite: ReportSuite) -> list[RateFigure]:
-    """Return one figure per operation: the first that the papers have of it."""
-    found: dict[str, RateFigure] = {}
-    for figure in suite.figures(report.operations(suite)):
-        found.setdefault(figure.operation, figure)
-    return list(found.values())
-
-
-def _range(suite: ReportSuite, figure: RateFigure, found: Sequence[Series]) -> str:
-    sound = [each for each in found if each.usable and each.median(figure.of) is not None]
+def _range(suite: ReportSuite, shown: RateFigure, found: Sequence[Series]) -> str:
+    sound = [each for each in found if each.usable and each.median(shown.of) is not None]
     if not sound:
         return ""
-    rates = [each.median(figure.of) or 0.0 for each in sound]
+    rates = [each.median(shown.of) or 0.0 for each in sound]
     low, high = format_rate(min(rates)), format_rate(max(rates))
     rate = low if low == high else f"{low} to {high}"
     if any(not each.valid for each in sound):
@@ -138,11 +139,11 @@ def _range(suite: ReportSuite, figure: RateFigure, found: Sequence[Series]) -> s
     sizes = [format_size(each.spec.size) for each in sound]
     over = sizes[0] if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}"
     # Not "html" for HTML, nor "webbench".
-    named = any(word[1:] != word[1:].lower() for word in figure.title.split())
-    what = figure.title if named else figure.title.lower()
+    named = any(word[1:] != word[1:].lower() for word in shown.title.split())
+    what = shown.title if named else shown.title.lower()
     text = f"{what} {rate}/s with {over} {suite.people}"
     # Only operations have an upper end, and of several sizes each has its own.
-    if len(sound) == 1 and sound[0].at_most is not None and figure.of is ops_per_s:
+    if len(sound) == 1 and sound[0].at_most is not None and shown.of is ops_per_s:
         text += f", and at most {format_rate(sound[0].at_most)}/s"
     return text
 
@@ -171,7 +172,8 @@ def _quotable(run: Run) -> str:
     else:
         text = f"{sound} of {total} points can be quoted"
     if bounds := grades[Quoted.AT_LEAST]:
-        text += ", as lower bounds" if bounds == sound else f", {bounds} of them as lower bounds"
+        some = " as a lower bound" if sound == 1 else ", as lower bounds"
+        text += some if bounds == sound else f", {bounds} of them as lower bounds"
     if sound < total:
         spoiled = (p.result.verdict for p in run.points)
         why = dict.fromkeys(each.bound for each in spoiled if each.grade == Quoted.NOT_USABLE)
@@ -184,30 +186,32 @@ def _quotable(run: Run) -> str:
         if p.result.verdict.grade != Quoted.NOT_USABLE
     )
     if with_warnings:
-        text += f"; {with_warnings} of them with warnings"
+        text += (
+            ", with warnings" if sound == total == 1 else f"; {with_warnings} of them with warnings"
+        )
     return f"{text}."
 
 
-def _best(report: Report, suite: ReportSuite, figure: RateFigure) -> str:
+def _best(report: Report, suite: ReportSuite, shown: RateFigure) -> str:
     """Return an operation's highest usable rate, its size, and its p99."""
     series = [
         each
         for _, each in report.measured
-        if (each.spec.suite, each.spec.operation) == (suite.name, figure.operation)
+        if (each.spec.suite, each.spec.operation) == (suite.name, shown.operation)
         and each.usable
-        and each.median(figure.of) is not None
+        and each.median(shown.of) is not None
     ]
     if not series:
         none = '<span class="mark invalid">n/a</span>'
-        return f"<div><dt>{escape(figure.title)}</dt><dd>{none}</dd></div>"
-    best = max(series, key=lambda each: each.median(figure.of) or 0.0)
+        return f"<div><dt>{escape(shown.title)}</dt><dd>{none}</dd></div>"
+    best = max(series, key=lambda each: each.median(shown.of) or 0.0)
     p99 = latency_mark(best, "p99")
     remarks = [suite.sized(best.spec)]
     # The tester's own waiting is in the latency of a lower bound.
     remarks += [f"p99 {p99}"] if best.valid and p99 != NOTHING else []
-    shown = escape(rate_mark(best, figure.of))
+    rate = escape(rate_mark(best, shown.of))
     return (
-        f"<div><dt>{escape(figure.title)}</dt><dd><b>{shown}<small>/s</small></b>"
+        f"<div><dt>{escape(shown.title)}</dt><dd><b>{rate}<small>/s</small></b>"
         f"<small>{escape(', '.join(remarks))}</small></dd></div>"
     )
 
