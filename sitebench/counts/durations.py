@@ -18,6 +18,9 @@ LEAST_BEYOND = 100
 
 PERCENTILES = {"p50": 50.0, "p90": 90.0, "p95": 95.0, "p99": 99.0, "p99_9": 99.9}
 
+OVER_TIME = ("p50", "p95", "p99")
+"""Those that are drawn second by second."""
+
 
 def percentile_ns(histogram: Histogram, q: float) -> int | None:
     """Return a percentile; None with too few samples beyond it."""

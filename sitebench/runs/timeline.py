@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from operator import itemgetter
 
 from sitebench._engine import Histogram
@@ -20,6 +20,9 @@ _SHOWN = {"ramp": WARMUP, "warmup": WARMUP, "measure": MEASURED, "after": AFTER}
 
 _LEAST_GAP_NS = 1_000_000
 """Rounding of the seconds, which are floats, may leave a nanosecond between two drains."""
+
+_NEARLY_1_S = 0.75
+"""Two half seconds are one, and three would be too many."""
 
 Steps = Set[tuple[str, str]]
 """(program, step) of those that stand for an operation."""
@@ -89,13 +92,24 @@ def _gapless(drains: Iterable[Slot]) -> Iterator[Slot]:
         before = drain
 
 
+def seconds(found: Sequence[Slot]) -> list[Slot]:
+    """Return slots of about a second, or as long as they are: half ones are merged, as copies."""
+    return _joined([replace(slot, latency=slot.latency.copy()) for slot in found], _NEARLY_1_S)
+
+
 def _merged(drains: Sequence[Slot], most: int) -> list[Slot]:
+    """Merge neighbours to about `most` slots."""
+    if not drains:
+        return []
+    return _joined(drains, 0.999 * (drains[-1].t1_ns - drains[0].t0_ns) / 1e9 / max(most, 1))
+
+
+def _joined(drains: Sequence[Slot], share_s: float) -> list[Slot]:
     """Merge neighbours of one phase up to one length; a shorter rest joins the slot before it."""
     if not drains:
         return []
     usual_s = sorted(drain.seconds for drain in drains)[len(drains) * 3 // 4]
-    share_s = (drains[-1].t1_ns - drains[0].t0_ns) / 1e9 / max(most, 1)
-    least_s = max(share_s * 0.999, usual_s / 2)
+    least_s = max(share_s, usual_s / 2)
     found: list[Slot] = []
     for drain in drains:
         before = found[-1] if found else None

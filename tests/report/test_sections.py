@@ -2,6 +2,7 @@
 
 import html
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
@@ -10,20 +11,23 @@ from sitebench._engine import Histogram
 from sitebench.counts.worker_seen import WorkerSeen
 from sitebench.measure.objective import METRICS
 from sitebench.report import build
-from sitebench.report.charts import log_axis, rows
-from sitebench.report.model import Report, Run
+from sitebench.report.charts import Columns, log_axis, rows
+from sitebench.report.model import Point, Report, Run
 from sitebench.report.page import Section
 from sitebench.report.sections import (
     facts,
     failures,
     objectives,
+    overtime,
     overview,
     plainly,
     tail,
     verdict,
     workers,
 )
+from sitebench.runs.timeline import Slot
 from sitebench.verdict.warning import PointWarning
+from tests.report import made
 
 
 @pytest.fixture(scope="session")
@@ -324,6 +328,43 @@ def test_the_head_says_how_hard_how_and_how_long(report: Report) -> None:
     point = replace(run.points[0], result=replace(run.points[0].result, spec=asked))
     said = facts.html(replace(run, points=[point]))
     assert "open: 5,000/s, poisson arrivals" in said
+
+
+def over_time(report: Report, point: Point) -> Mapping[str, Columns]:
+    """Return what is drawn of one point."""
+    section = overtime.section(Report([replace(report.runs[0], points=[point])]))
+    assert section is not None
+    (datasets,) = section.charts[0].choices.values()
+    return datasets
+
+
+def test_percentiles_over_time_have_a_gap_where_a_second_has_too_few_samples(
+    report: Report,
+) -> None:
+    """A p50 needs 200 samples, a p95 2,000 and a p99 10,000."""
+
+    def second(n: int, count: int) -> Slot:
+        slot = Slot("measured", n * 10**9, (n + 1) * 10**9, count)
+        slot.latency.add(made.took(100_000, count))
+        return slot
+
+    (run,) = report.runs
+    point = replace(run.points[0], slots=[second(*each) for each in enumerate((100, 300, 2_000))])
+    datasets = over_time(report, point)
+    lines: dict[str, list[int | None]] = {
+        "p50": [None, 99, 99],
+        "p95": [None, None, 144],
+        "p99": [None, None, None],
+    }
+    for name, values in lines.items():
+        found = [row for row in rows(datasets["percentiles"]) if row["series"] == name]
+        assert [(row["t"], row["v"]) for row in found] == [
+            (n + 0.5, v if v is None else pytest.approx(v, abs=1)) for n, v in enumerate(values)
+        ]
+    assert datasets["unknown"] == {"said": []}
+    none = replace(point, slots=point.slots[:1])
+    datasets = over_time(report, none)
+    assert datasets["unknown"] == {"said": ["no second has enough answers for a percentile"]}
 
 
 def test_failures_are_counted_by_kind(sections: dict[str, Section]) -> None:

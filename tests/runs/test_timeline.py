@@ -9,7 +9,7 @@ from sitebench._engine import Histogram
 from sitebench.report.sections.spectrum import levels
 from sitebench.report.sections.strips import thinned
 from sitebench.runs.runfile import TimelineRow
-from sitebench.runs.timeline import PER_DECADE, cell_of, cells, slots
+from sitebench.runs.timeline import PER_DECADE, cell_of, cells, seconds, slots
 
 COUNTED = {("lookup", "lookup")}
 HALF = 500_000_000
@@ -41,6 +41,19 @@ def test_slots_keep_every_operation_and_merge_histograms_bucket_by_bucket() -> N
         merged.add(slot.latency)
     assert merged == whole
     assert found[3].latency.percentile(50.0) != found[4].latency.percentile(50.0)
+
+
+def test_half_seconds_become_seconds_of_one_phase_and_stay_as_they_were() -> None:
+    rows = [row(n, "warmup" if n < 3 else "measure", "lookup", 10_000) for n in range(8)]
+    halves = slots(rows, COUNTED, 100)
+    found = seconds(halves)
+    assert [(slot.phase, slot.seconds, slot.count) for slot in found] == [
+        *(("warm-up", 1.0, 2), ("warm-up", 0.5, 1)),
+        *(("measured", 1.0, 2), ("measured", 1.0, 2), ("measured", 0.5, 1)),
+    ]
+    assert [(slot.seconds, slot.latency.count) for slot in halves] == [(0.5, 1)] * 8
+    longer = slots(rows, COUNTED, 2)
+    assert seconds(longer) == longer
 
 
 def test_slots_stand_one_behind_the_other_and_none_is_in_two_phases() -> None:

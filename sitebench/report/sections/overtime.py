@@ -1,4 +1,4 @@
-"""One point over time: heat map of latencies, operations per second, and what was used meanwhile.
+"""One point over time: latencies, operations per second, and what was used meanwhile.
 
 Everything stands on one axis of time, warm-up shaded. The heat map's cells hold counts of merged
 histograms; the tracks are means of the monitor's rates.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sitebench.counts.durations import LEAST_BEYOND, OVER_TIME, PERCENTILES
 from sitebench.report.charts import (
     AXES,
     Chart,
@@ -16,12 +17,13 @@ from sitebench.report.charts import (
     names,
     quantity,
     short,
+    tell_apart,
     transposed,
 )
 from sitebench.report.model import Point, Report, Run
 from sitebench.report.page import Section, chooser, figure
 from sitebench.report.sections.strips import STRIPS, Strip, thinned
-from sitebench.runs.timeline import MEASURED, PER_DECADE, cells
+from sitebench.runs.timeline import MEASURED, PER_DECADE, cells, seconds
 
 _CHOOSER = "choose-moment"
 
@@ -39,8 +41,9 @@ def section(report: Report) -> Section | None:
         id="over-time",
         title="One point over time",
         description=(
-            "Latencies as a heat map, operations per second, and tracks of CPU, run queue, "
-            "pressure, disk, network and memory, on one axis of seconds; warm-up is shaded."
+            "Latencies as a heat map and as percentiles, operations per second, and tracks of CPU, "
+            "run queue, pressure, disk, network and memory, on one axis of seconds; warm-up is "
+            "shaded."
         ),
         spec=_spec([strip for strip in STRIPS if strip.id in present]),
         choices=choices,
@@ -48,6 +51,8 @@ def section(report: Report) -> Section | None:
         titles={identity: title for _, each in options for identity, title in each},
     )
     note = (
+        '<p class="note">Percentiles are those of the right answers that came in a second. Where '
+        f"a line has a gap, fewer than {LEAST_BEYOND} were slower.</p>"
         '<p class="note screen-only">Drag to pan, Shift and wheel to zoom, double-click to reset. '
         "The shaded warm-up is shown, but not counted. In a long point neighbouring half seconds "
         "are merged.</p>"
@@ -89,12 +94,32 @@ def _datasets(point: Point) -> dict[str, Columns]:
             "phase": names(slot.phase for slot in slots),
             "rate": [short(slot.ops_per_s) for slot in slots],
             "failed": [short(slot.failures / slot.seconds) for slot in slots],
-            "p50": [short(slot.percentile(50.0)) for slot in slots],
-            "p99": [short(slot.percentile(99.0)) for slot in slots],
         },
+        **_percentiles(point, origin),
         "shade": _shade(point, origin),
         "tracks": _tracks(point, origin),
     }
+
+
+def _percentiles(point: Point, origin: int) -> dict[str, Columns]:
+    """Return a line per percentile, with a gap where a second has too few samples for it."""
+    found = [slot for slot in seconds(point.slots) if slot.seconds > 0]
+    middles = [(slot.t0_ns + slot.t1_ns) / 2 - origin for slot in found]
+    values = [[short(slot.percentile(PERCENTILES[name])) for slot in found] for name in OVER_TIME]
+    known = any(value is not None for line in values for value in line)
+    return {
+        "percentiles": {
+            "series": names(_called(name) for name in OVER_TIME for _ in found),
+            "phase": names(slot.phase for _ in OVER_TIME for slot in found),
+            "t": [short(t_ns / 1e9, 5) for t_ns in middles] * len(OVER_TIME),
+            "v": [value for line in values for value in line],
+        },
+        "unknown": {"said": [] if known else ["no second has enough answers for a percentile"]},
+    }
+
+
+def _called(name: str) -> str:
+    return name.replace("_", ".")
 
 
 def _shade(point: Point, origin: int) -> Columns:
@@ -130,6 +155,15 @@ def _tracks(point: Point, origin: int) -> Columns:
     }
 
 
+_LEGEND: Spec = {
+    "title": None,
+    "orient": "right",
+    "columns": 1,
+    "offset": 6,
+    "labelLimit": 110,
+    "symbolType": "stroke",
+}
+
 _ZOOM: Spec = {
     "name": "zoom",
     "select": {
@@ -157,7 +191,7 @@ def _spec(strips: Sequence[Strip]) -> Spec:
     return {
         "spacing": 6,
         "resolve": {"scale": {"color": "independent", "strokeDash": "independent"}},
-        "vconcat": [_heat(), _throughput(last=not tracks), *tracks],
+        "vconcat": [_heat(), _lines(), _throughput(last=not tracks), *tracks],
     }
 
 
@@ -215,6 +249,49 @@ def _heat() -> Spec:
     }
 
 
+def _lines() -> Spec:
+    shown = [_called(name) for name in OVER_TIME]
+    each = {name: tell_apart(name, shown) for name in ("color", "strokeDash")}
+    for channel in each.values():
+        channel["legend"] |= _LEGEND
+    axis = AXES["us"] | {"title": "percentiles", "grid": False, "titleAnchor": "middle"}
+    tooltip = [
+        {"field": "series", "title": "percentile"},
+        quantity("t", title="at, s"),
+        quantity("v", title="latency, us", format=",.4~r"),
+    ]
+    return {
+        "width": "container",
+        "height": 110,
+        "layer": [
+            _shaded(),
+            {
+                "data": {"name": "percentiles"},
+                "mark": {"type": "line", "clip": True, "point": {"size": 12}},
+                "encoding": {
+                    "x": _x(),
+                    "y": quantity(
+                        "v", scale={"type": "log", "nice": False, "padding": 8}, axis=axis
+                    ),
+                    **each,
+                    # What was not measured is not joined to what was.
+                    "detail": {"field": "phase"},
+                    "tooltip": tooltip,
+                },
+            },
+            {
+                "data": {"name": "unknown"},
+                "mark": {"type": "text", "align": "left", "fontSize": 12},
+                "encoding": {
+                    "text": {"field": "said"},
+                    "x": {"value": 12},
+                    "y": {"value": 55},
+                },
+            },
+        ],
+    }
+
+
 def _throughput(*, last: bool) -> Spec:
     tooltip = [
         {"field": "phase"},
@@ -222,8 +299,6 @@ def _throughput(*, last: bool) -> Spec:
         quantity("u", title="to, s"),
         quantity("rate", title="operations/s", format=",.4~r"),
         quantity("failed", title="failed/s", format=",.3~r"),
-        quantity("p50", title="median, us", format=",.3~r"),
-        quantity("p99", title="99 %, us", format=",.3~r"),
     ]
     axis = AXES["count"] | {"title": "ops/s", "tickCount": 3}
     rate, failed = (quantity(each, scale={"zero": True}, axis=axis) for each in ("rate", "failed"))
@@ -248,8 +323,7 @@ def _throughput(*, last: bool) -> Spec:
 
 
 def _strip(strip: Strip, *, last: bool) -> Spec:
-    legend = {"title": None, "orient": "right", "columns": 1, "offset": 6, "labelLimit": 110}
-    series = {"field": "series", "type": "nominal", "sort": None, "legend": legend}
+    series = {"field": "series", "type": "nominal", "sort": None, "legend": _LEGEND}
     scale: Spec = {"zero": strip.id != "available"}
     if strip.most is not None:
         scale["domain"] = [0, strip.most]

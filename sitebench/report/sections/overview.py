@@ -19,7 +19,7 @@ _MOST_BARS = 24
 _FEW_BARS, _TALL, _LOW = 9, 22, 13
 """So many bars are tall, in pixels; more of them are low."""
 
-_WORDS = 150
+_WORDS = 112
 """Room for a rate in words to the right of the longest bar, in pixels."""
 
 _Bar = tuple[str, str, Series]
@@ -107,7 +107,7 @@ def _spec(series: Sequence[str], bars: int) -> Spec:
             "domain": False,
             "ticks": False,
             "labelPadding": 6,
-            "labelLimit": {"expr": "max(120, containerSize()[0] * 0.34)"},
+            "labelLimit": {"expr": "max(150, containerSize()[0] * 0.34)"},
             "minExtent": 0,
             "maxExtent": 1_000,
         },
