@@ -103,15 +103,17 @@ def settle(drains: Iterable[tuple[float, int]], queue: Sequence[int] = ()) -> Se
         return Settled(Steadiness.GROWING, grown)
     spans = list(_spans(len(rates)))
     drifts = [_drift(rates[first:last]) for first, last in spans]
-    moved = [
-        d for d in drifts if abs(d.change) > _DRIFT and d.chance < _FALSE_ALARM_RATE / len(spans)
-    ]
+    allowed = _FALSE_ALARM_RATE / len(spans)
+    moved = [d for d in drifts if abs(d.change) > _DRIFT and d.chance < allowed]
     if moved:
         worst = max(moved, key=lambda drift: abs(drift.change))
         return Settled(Steadiness.UNSETTLED, f"{_change(worst)}: it drifts", worst.change * 100)
     whole = drifts[0]
     if abs(whole.change) > _DRIFT:
-        evidence = f"{_change(whole)}: too few half seconds to tell that from chance"
+        evidence = (
+            f"{_change(whole)}: a steady rate that wanders as much does so in "
+            f"{whole.chance * 100:.2g}% of windows; below {allowed * 100:.2g}% it is a drift"
+        )
         return Settled(Steadiness.TOO_SHORT, evidence, whole.change * 100)
     return Settled(
         Steadiness.SETTLED, f"{_change(whole)}: {_DRIFT:.0%} is allowed", whole.change * 100

@@ -130,7 +130,19 @@ def test_a_change_that_chance_may_have_made_is_not_called_steady_either() -> Non
     zigzag = [(HALF_S, 5_000 + 120 * n + 900 * (n % 2)) for n in range(10)]
     found = settle(zigzag)
     assert found.state == Steadiness.TOO_SHORT
-    assert "too few half seconds to tell that from chance" in found.evidence
+    assert found.evidence.endswith(
+        "a steady rate that wanders as much does so in 30% of windows; below 0.2% it is a drift"
+    )
+
+
+def test_long_windows_that_cannot_tell_do_not_say_that_they_have_too_few_half_seconds() -> None:
+    """290 of them were too few, and p = 0.0026 was chance."""
+    chance = random.Random(2)
+    wandering = [(HALF_S, 5_000 + int(1_500 * chance.gauss(0, 1)) + 4 * n) for n in range(290)]
+    found = settle(wandering)
+    assert found.state == Steadiness.TOO_SHORT
+    assert "too few" not in found.evidence
+    assert "below 0.05% it is a drift" in found.evidence, "a window of four spans"
 
 
 def test_operations_longer_than_half_a_second_cannot_be_judged() -> None:
