@@ -28,7 +28,7 @@ def _recording(options: IlsOptions, sequence: Sequence) -> Iterator[PointFile]:
         temporary_folder() as folder,
         RunStore(folder / "run") as store,
     ):
-        spec = POINTS.point(options, sequence.name)
+        spec = POINTS.point(options, sequence.name, [sequence])
         store.begin(spec)
         yield PointFile(store, store.point_id(spec.key))
 

@@ -91,6 +91,10 @@ class IlsPoints(SuitePoints[Program, OpenDirectory]):
 
         return generate(spec_of(options, size)).manifest()
 
+    def needs_people(self, program: Program) -> bool:
+        """Those that a program adds come after those that are there."""
+        return program.needs_people or bool(program.adding)
+
     def data(self, options: Any) -> Path | None:
         return Path(tempfile.gettempdir()) if options.target == "openldap" else None
 

@@ -52,6 +52,11 @@ def format_size(size: int) -> str:
     return f"{size:,}"
 
 
+def format_people(size: int, unit: str) -> str:
+    """Write how many people a target holds; `any size` where a test is without them."""
+    return f"{format_size(size)} {unit}" if size else "any size"
+
+
 def parse_duration(text: str) -> float:
     """Read seconds; a bare number means seconds."""
     match = _DURATION.fullmatch(text.strip())

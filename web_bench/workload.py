@@ -188,6 +188,10 @@ class Workload:
         return False
 
     @property
+    def needs_people(self) -> bool:
+        return False
+
+    @property
     def uses_tls(self) -> bool:
         """Whether some of its requests go over TLS whatever the others do."""
         return any(each.tls for each in self.classes)

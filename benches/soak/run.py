@@ -114,9 +114,9 @@ def soak(entries: int, measure_s: float, users: int, out: str) -> None:
         store.set_manifest(collect([], {**POINTS.facts(options, [entries]), "command": command}))
         with CountingProgress() as progress:
             title = f"making a directory of {entries:,} people"
-            stage = Stage(
-                title, [POINTS.point(options, "soak")], lambda: opened(options, store, progress)
-            )
+            programs = [sequence for sequence, _ in mix.USERS.values()]
+            point = POINTS.point(options, "soak", programs)
+            stage = Stage(title, [point], lambda: opened(options, store, progress))
             try:
                 sweep([stage], store, progress)
             except (KeyboardInterrupt, SitebenchError):

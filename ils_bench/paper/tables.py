@@ -22,7 +22,7 @@ from sitebench.tables.tables import (
     repeat_rows,
     titled,
 )
-from sitebench.units import format_rate, format_size
+from sitebench.units import format_people, format_rate
 
 NAMES = {
     "connect": ("Connect Operation", "Connect Ops/sec"),
@@ -68,7 +68,7 @@ def rate_1997(operation: str, machine: str, size: int) -> str:
 def summary(results: Sequence[PointResult]) -> Group:
     """Lay out operations per second, one operation per row and one size per column."""
     sizes = sorted({result.spec.entries for result in results})
-    table = new_table("Operation", *(f"{format_size(size)} entries" for size in sizes))
+    table = new_table("Operation", *(format_people(size, "entries") for size in sizes))
     for operation in dict.fromkeys(result.spec.operation for result in results):
         found = {each.spec.entries: each for each in of_operation(results, operation)}
         table.add_row(operation, *(_rate(found.get(size)) for size in sizes))

@@ -167,6 +167,13 @@ class Scenario:
         requests = (request for each in self.operations for request in each.requests)
         return any(each.method not in _SAFE or each.does != "read" for each in requests)
 
+    @property
+    def needs_people(self) -> bool:
+        """Whether a request or its answer names a property of a person: else visitors are alike."""
+        requests = (request for each in self.operations for request in each.requests)
+        named = {name for each in requests for name in fields_in(repr(each))}
+        return not named.isdisjoint(_PROPERTIES)
+
     def without_credentials(self) -> Scenario:
         """Return it as a run file may hold it."""
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from sitebench.report.table import Cell, Mark, ReportTable, Row
 from sitebench.runs.repeats import Series
-from sitebench.units import format_size
+from sitebench.units import format_people
 
 _NO_NUMBER = "-"
 _REPEATS = "Repeats"
@@ -49,7 +49,7 @@ def beside(
                 cells_then = {size: Cell(text, Mark.THEN) for size, text in printed.items()}
                 numbers = (cells_then.get(size, _NO_NUMBER) for size in sizes)
                 lines.append(["", Cell(table.machine, Mark.THEN), *numbers])
-    columns = ("Average measurement", "Machine", *(f"{format_size(size)} users" for size in sizes))
+    columns = ("Average measurement", "Machine", *(format_people(size, "users") for size in sizes))
     return ReportTable(title, columns, lines, left=2)
 
 

@@ -40,6 +40,8 @@ class Program(Protocol):
     def name(self) -> str: ...
     @property
     def writes(self) -> bool: ...
+    @property
+    def needs_people(self) -> bool: ...
 
 
 _P = TypeVar("_P", bound=Program)
@@ -187,6 +189,17 @@ class SuitePoints(ABC, Generic[_P, _T]):
         """Return what is known of the people in the target; None for a suite without any."""
         return None
 
+    def people(self, options: Any, programs: Sequence[_P]) -> int:
+        """Return how many people a test is with; none where nothing makes or asks for them."""
+        # A suite whose targets hold no people has no such option.
+        found: int = getattr(options, "entries", 0)
+        own = options.target in self.own_targets
+        return found if own or any(map(self.needs_people, programs)) else 0
+
+    def needs_people(self, program: _P) -> bool:
+        """Return whether a target of the user's has to hold people for a program."""
+        return program.needs_people
+
     def check(self, options: Any, programs: Sequence[_P]) -> None:
         """Raise what is wrong with options, as far as it shows before anything is begun."""
         if self.by_file is not None and self.file(options) is not None:
@@ -241,10 +254,17 @@ class SuitePoints(ABC, Generic[_P, _T]):
         found: str | None = self.by_file and getattr(options, self.by_file)
         return found
 
-    def point(self, options: Any, operation: str, **settings: str) -> PointSpec:
+    def point(
+        self,
+        options: Any,
+        operation: str,
+        programs: Sequence[_P] | None = None,
+        **settings: str,
+    ) -> PointSpec:
         """Return the specification of one point; `settings` identify it besides its options.
 
-        The content of the user's file is part of it.
+        The content of the user's file is part of it. `programs` are all that share its target, if
+        it is not the operation's alone.
         """
         if not is_name(operation):
             raise UnknownValue(
@@ -257,9 +277,10 @@ class SuitePoints(ABC, Generic[_P, _T]):
                     f"a {self.by_file} file says what users do, and so does {operation!r}",
                     "leave one of them out",
                 )
-            self.program(options, operation)
             digest = hashlib.sha256(Path(path).read_bytes()).hexdigest()
             settings[f"{self.by_file}_digest"] = digest
+        if programs is None:
+            programs = [self.program(options, operation)]
         chosen = convert.to_texts(options) | settings
         if options.rate is None or options.arrivals == "even":
             # Even ones are not named: points measured before there was a choice keep their keys.
@@ -267,8 +288,7 @@ class SuitePoints(ABC, Generic[_P, _T]):
         return PointSpec(
             suite=self.suite.name,
             operation=operation,
-            # A suite whose targets hold no people has no such option.
-            entries=getattr(options, "entries", 0),
+            entries=self.people(options, programs),
             target=options.target,
             users=options.users,
             rate=options.rate,
@@ -322,10 +342,11 @@ class SuitePoints(ABC, Generic[_P, _T]):
                 yield self.endpoint(target, options, reused=reused)
 
         each = [replace(options, users=users) for users in clients or (options.users,)]
-        entries = getattr(options, "entries", None)
-        ready = f"for {', '.join(ordered)}" if entries is None else f"with {entries:,} people"
+        people = self.people(options, programs)
+        ready = f"with {people:,} people" if people else f"for {', '.join(ordered)}"
         title = f"making {options.target} ready {ready}"
-        return Stage(title, [self.point(one, name) for name in ordered for one in each], opened)
+        points = [self.point(one, name, programs) for name in ordered for one in each]
+        return Stage(title, points, opened)
 
     def _assure_own(self, options: Any, programs: Sequence[_P], *, named: bool = True) -> None:
         if options.target not in self.own_targets:
@@ -360,7 +381,7 @@ class SuitePoints(ABC, Generic[_P, _T]):
             with opening as there, _own_locustfile(self.user, own) as made:
                 yield self.endpoint(there, options, made)
 
-        return Stage(options.target, [self.point(options, name, **settings)], opened)
+        return Stage(options.target, [self.point(options, name, [program], **settings)], opened)
 
     def facts(self, options: Any, sizes: Sequence[int]) -> dict[str, Any]:
         """Return the suite's facts about a run; those of the user's file are its text."""

@@ -152,9 +152,9 @@ class BaseSuiteRun(ABC, Generic[_P, _T]):
         """Open the target, where the test is commanded; one of the user's is only addressed."""
         options = self.options()
         preparing.title = options.target
-        if (people := getattr(options, "entries", None)) is not None:
-            preparing.title += f" with {format_size(people)} people"
         programs = self.programs(options)
+        if people := self.points.people(options, programs):
+            preparing.title += f" with {format_size(people)} people"
         if options.target in self.points.own_targets:
             self.make_data(options, programs, preparing)
             target = self.after.enter_context(self.points.open(options, programs))
@@ -199,7 +199,7 @@ class BaseSuiteRun(ABC, Generic[_P, _T]):
         def spec() -> PointSpec:
             now = command_options(self.points.options, self.options(), self.environment)
             known = self.points.suite.operations
-            return self.points.point(now, operation(self.environment, known, names))
+            return self.points.point(now, operation(self.environment, known, names), programs)
 
         return self._recorder.recording(
             Subject(

@@ -14,7 +14,7 @@ from rich.text import Text
 from sitebench.counts.metrics import BYTES_IN, BYTES_OUT, LATENCY, UNREAD, WRONG, Counter
 from sitebench.runs.point import PointResult, PointSpec
 from sitebench.runs.repeats import Of, Series, counted, least_repeats, series
-from sitebench.units import format_bytes, format_ns, format_rate, format_size
+from sitebench.units import format_bytes, format_ns, format_people, format_rate, format_size
 from sitebench.verdict.verdict import Quoted
 
 _NOTHING = "n/a"
@@ -68,7 +68,7 @@ def by_size(
     title: str, sizes: Sequence[int], rows: Mapping[str, Sequence[str]], unit: str = "Users"
 ) -> Group:
     """Lay out rows under one column per size."""
-    names = [f"{format_size(size)} {unit}" for size in sizes]
+    names = [format_people(size, unit) for size in sizes]
     table = new_table("Average measurement", *names)
     for name, cells in rows.items():
         table.add_row(name, *cells)

@@ -63,3 +63,10 @@ def test_a_number_that_is_not_the_targets_is_marked_and_explained() -> None:
     nothing = a_result(a_spec("lookup", 1_000), count=0)
     assert "*" in shown(summary([nothing]))
     assert footnotes([nothing])[0].startswith("* lookup at 1k, 64 clients: failed")
+
+
+def test_a_point_without_people_is_of_any_size() -> None:
+    text = shown(*tables([a_result(a_spec("connect", 0))]))
+    assert "any size" in text
+    assert "0 Users" not in text
+    assert "0 entries" not in text

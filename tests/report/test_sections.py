@@ -446,6 +446,24 @@ def test_rates_over_sizes_are_drawn_over_a_factor_of_four_at_least(report: Repor
         assert sum(low <= mark <= high for mark in y["axis"]["values"]) >= 4
 
 
+def test_what_is_without_people_is_over_clients(report: Report) -> None:
+    """A connect of the user's directory is with as many people as are there, not --entries."""
+    (run,) = report.runs
+    points = [
+        replace(each, result=replace(each.result, spec=replace(each.spec, entries=0)))
+        for each in run.points
+        if each.spec.entries == 1_000
+    ]
+    bare = Report([replace(run, points=points)])
+    assert "direct lookup operation 20,000/s with 2 to 64 clients" in verdict.headline(
+        bare, bare.runs[0]
+    )
+    made = {each.id: each for each in build.sections(bare)}
+    assert all(c.spec["encoding"]["x"]["axis"]["title"] == "Clients" for c in made["rates"].charts)
+    for name in ("verdict", "rates", "results"):
+        assert "entries" not in words(made[name]).lower(), name
+
+
 def test_a_hollow_mark_says_how_its_rate_may_be_quoted(report: Report) -> None:
     for bound, word in (("generator", "at least"), ("unsettled", "not usable")):
         made = {each.id: each for each in build.sections(with_bound(report, "add", bound))}

@@ -128,3 +128,39 @@ def test_a_rate_reaches_the_load_as_it_was_given(
     (sent,) = (each for each in to_argv(IlsOptions(rate=spec.rate)) if "--rate=" in each)
     assert from_texts(IlsOptions, {"rate": sent.partition("=")[2]}).rate == spec.rate
     assert from_texts(IlsOptions, spec.settings).rate == spec.rate
+
+
+ANONYMOUS = """
+[[operation]]
+name = "home"
+
+[[operation.request]]
+path = "/"
+"""
+ORDER = ANONYMOUS + 'method = "POST"\n'
+PERSONAL = ANONYMOUS + 'expect.contains = "Hello, {given}"\n'
+ELSEWHERE = ("--target", "ldap://127.0.0.1:9", "--base", "o=Intranet")
+
+
+def test_the_people_of_a_directory_are_named_where_they_are_made_or_asked_for_only(
+    planned: Callable[..., list[PointSpec]],
+) -> None:
+    """The default of --entries was printed as a fact: "connect at 10k"."""
+    assert [each.title for each in planned("ils", "run", "connect", *ELSEWHERE)] == [
+        "connect, 64 clients"
+    ]
+    for line in (("connect",), ("lookup", *ELSEWHERE), ("add", *ELSEWHERE)):
+        assert [each.title for each in planned("ils", "run", *line)] == [f"{line[0]} at 10k"]
+    both = planned("ils", "sweep", "--operations", "connect,lookup", "--sizes", "1k", *ELSEWHERE)
+    assert [each.title for each in both] == ["connect at 1k", "lookup at 1k"]
+
+
+def test_the_people_of_a_site_are_named_where_its_scenario_does(
+    planned: Callable[..., list[PointSpec]], tmp_path: Path
+) -> None:
+    scenario = tmp_path / "site.toml"
+    asked = ("ps", "run", "--target", "http://127.0.0.1:9", "--scenario", str(scenario))
+    nobody, somebody = "scenario, 64 clients", "scenario at 10k"
+    for text, title in ((ANONYMOUS, nobody), (ORDER, nobody), (PERSONAL, somebody)):
+        scenario.write_text(text)
+        assert [each.title for each in planned(*asked, "--i-own-this-target")] == [title]

@@ -123,15 +123,16 @@ def _chart(report: Report, suite: ReportSuite, shown: RateFigure, identity: str)
     name = caller(report, found)
     then = [each.machine for each in shown.printed]
     points = _columns(found, name, shown)
+    peopled = any(each.spec.entries for line in found for each in line.series)
+    over = suite.size_title if peopled else "Clients"
     beside = f", beside {' and '.join(then)}" if then else ""
     return Chart(
         id=identity,
         title=shown.title,
         description=(
-            f"{shown.title}: {shown.unit} against {suite.size_title.lower()}, both axes "
-            f"logarithmic{beside}."
+            f"{shown.title}: {shown.unit} against {over.lower()}, both axes logarithmic{beside}."
         ),
-        spec=_spec(suite, shown, list(dict.fromkeys(map(name, found))), then, points),
+        spec=_spec(shown, list(dict.fromkeys(map(name, found))), then, points, over),
         choices={"": {"points": points}},
     )
 
@@ -171,17 +172,17 @@ def _columns(found: Sequence[_Line], name: Callable[[_Line], str], figure: RateF
 
 
 def _spec(
-    suite: ReportSuite,
     shown: RateFigure,
     today: Sequence[str],
     then: Sequence[str],
     points: Columns,
+    over: str,
 ) -> Spec:
     x = quantity(
         "size",
         scale={"type": "log", "nice": False, "padding": 34},
         axis={
-            "title": suite.size_title,
+            "title": over,
             "labelExpr": "lower(format(datum.value, '~s'))",
             "grid": False,
             "values": sorted(set(points["size"])),
@@ -200,7 +201,7 @@ def _spec(
     in_us = ", us" if shown.axis == "us" else ""
     tooltip = [
         {"field": "series", "title": "machine"},
-        {"field": "people", "title": suite.people},
+        {"field": "people", "title": over.lower()},
         quantity("rate", title=f"{shown.unit}{in_us}", format=",.4~r"),
         quantity("low", title="from", format=",.4~r"),
         quantity("high", title="to", format=",.4~r"),

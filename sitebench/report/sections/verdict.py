@@ -136,12 +136,13 @@ def _range(suite: ReportSuite, shown: RateFigure, found: Sequence[Series]) -> st
     rate = low if low == high else f"{low} to {high}"
     if any(not each.valid for each in sound):
         rate = f"at least {rate}"
-    sizes = [format_size(each.spec.size) for each in sound]
-    over = sizes[0] if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}"
+    over = suite.sized(sound[0].spec)
+    if len(sound) > 1:
+        over = f"{format_size(sound[0].spec.size)} to {suite.sized(sound[-1].spec)}"
     # Not "html" for HTML, nor "webbench".
     named = any(word[1:] != word[1:].lower() for word in shown.title.split())
     what = shown.title if named else shown.title.lower()
-    text = f"{what} {rate}/s with {over} {suite.people}"
+    text = f"{what} {rate}/s with {over}"
     # Only operations have an upper end, and of several sizes each has its own.
     if len(sound) == 1 and sound[0].at_most is not None and shown.of is ops_per_s:
         text += f", and at most {format_rate(sound[0].at_most)}/s"
