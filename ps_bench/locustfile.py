@@ -13,7 +13,10 @@ from sitebench.http.scenario_file import read
 
 
 class ScenarioUser(SiteUser):
-    """Deals 5 new users, 91 pages and 4 pages with an update of every hundred (Table 12)."""
+    """Does what the file of --scenario says; without one, the paper's 91 pages of a hundred.
+
+    The other nine are 5 new users, and 4 pages after an update (Table 12).
+    """
 
     scenario = scenarios.PAPER
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from ps_bench.paper.figures import figure_of
 from ps_bench.paper.printed import SIZES_1997, TABLES_1997, machine_of
-from ps_bench.paper.tables import as_1997, measurements
+from ps_bench.paper.tables import as_1997, counted_as, measurements, own
 from ps_bench.suite import SUITE
 from sitebench.report.paper import PaperTable, beside
 from sitebench.report.suite import Printed, RateFigure, ReportSuite, bottlenecks
@@ -54,13 +54,15 @@ def _figure(name: str) -> RateFigure:
         Printed(f"{machine_of(table)}, 1997", SIZES_1997, [float(cell) for cell in rows[row]])
         for table, rows in TABLES_1997.items()
     ]
-    return RateFigure(name, title, "scenario", figure_of(figure), printed)
+    return RateFigure(
+        name, title, "scenario", figure_of(figure), printed, ours=lambda s: not own(s)
+    )
 
 
 def _paper_table(found: Sequence[Series]) -> ReportTable:
     """Return the table of the scenario, or of one operation: 1997's figures and today's."""
     operation = found[0].spec.operation
-    rows = measurements(found) | repeat_rows(found, "ASP requests/sec")
+    rows = measurements(found) | repeat_rows(found, counted_as(found))
     then = [
         PaperTable(f"{machine_of(name)}, {name.partition(':')[0]}", SIZES_1997, printed)
         for name, printed in TABLES_1997.items()

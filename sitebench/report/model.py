@@ -108,10 +108,13 @@ class Report:
         found = dict.fromkeys(each.spec.suite for _, each in self.measured)
         return [self.suite(name) for name in found]
 
+    def specs(self, suite: ReportSuite) -> list[PointSpec]:
+        """Return what was measured of a suite."""
+        return [each.spec for _, each in self.measured if each.spec.suite == suite.name]
+
     def operations(self, suite: ReportSuite) -> list[str]:
         """Return the operations of a suite that were measured."""
-        specs = (each.spec for _, each in self.measured)
-        return list(dict.fromkeys(spec.operation for spec in specs if spec.suite == suite.name))
+        return list(dict.fromkeys(spec.operation for spec in self.specs(suite)))
 
     def titled(self, title: str, run: Run) -> str:
         """Return the title of a table of this run, which names the run if there are several."""

@@ -34,6 +34,8 @@ class RateFigure:
     unit: str = "operations/s"
     axis: str = "count, log"
     """The name of its axis among those of `charts`."""
+    ours: Callable[[PointSpec], bool] = lambda spec: True
+    """Whether it is a figure of a point, which may do what a file of the user's says."""
 
 
 @dataclass(frozen=True)
@@ -72,10 +74,15 @@ class ReportSuite:
     def title_of(self, operation: str) -> str:
         return self.operations.get(operation, operation)
 
-    def figures(self, operations: Sequence[str]) -> list[RateFigure]:
+    def figures(self, specs: Sequence[PointSpec]) -> list[RateFigure]:
         """Return a figure for each measured operation, the paper's own first."""
-        known = [each for each in self.rates if each.operation in operations]
-        others = [name for name in operations if name not in {each.operation for each in known}]
+        known = [
+            each
+            for each in self.rates
+            if any(spec.operation == each.operation and each.ours(spec) for spec in specs)
+        ]
+        names = dict.fromkeys(spec.operation for spec in specs)
+        others = [name for name in names if name not in {each.operation for each in known}]
         make = self.figures_of or _rate_alone
         return known + [each for name in others for each in make(name, self.title_of(name))]
 

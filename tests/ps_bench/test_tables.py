@@ -8,6 +8,7 @@ from rich.console import Console
 
 from ps_bench.paper.figures import figures, mix, off_by
 from ps_bench.paper.printed import TABLES_1997
+from ps_bench.paper.report import REPORT
 from ps_bench.paper.tables import ROWS, measurements, tables
 from ps_bench.scenarios import PAPER
 from sitebench.counts.tally import Tally
@@ -16,6 +17,7 @@ from sitebench.runs.point import PointResult
 from sitebench.runs.repeats import series
 from sitebench.tables.tables import footnotes
 from tests.support.drains import Drain, Step, histogram
+from tests.support.in_locust import in_locust
 from tests.support.points import a_spec, a_use
 
 
@@ -37,8 +39,9 @@ def a_tally(hundreds: int = 10, extra_pages: int = 0) -> Tally:
     return tally
 
 
-def a_result(entries: int = 1_000) -> PointResult:
-    spec = replace(a_spec("scenario", entries), suite="ps", settings={"keepalive": "false"})
+def a_result(entries: int = 1_000, **settings: str) -> PointResult:
+    settings = {"keepalive": "false", **settings}
+    spec = replace(a_spec("scenario", entries), suite="ps", settings=settings)
     tally = a_tally()
     return summarise(
         spec,
@@ -80,6 +83,31 @@ def test_every_row_of_the_paper_is_there_in_its_order() -> None:
     assert rows["ASP requests/sec"] == ["495"]
     assert rows["Average Connect Time"] == ["50 us"]
     assert rows["CPU Utilization"] == ["95.0%"]
+
+
+def test_a_scenario_of_the_users_own_has_no_word_of_the_papers() -> None:
+    """Its operations are no ASP requests, and its site has no user-property database."""
+    own = a_result(scenario="shop.toml")
+    assert measurements(series([own]))["Operations/sec"] == ["495"]
+    console = Console(width=140, record=True, file=io.StringIO())
+    for table in tables([own]):
+        console.print(table)
+    said = console.export_text() + str(REPORT.paper_table and REPORT.paper_table(series([own])))
+    for words in ("ASP", "UPD", "1997", "every hundred"):
+        assert words not in said
+    assert [each.name for each in REPORT.figures([own.spec])] == ["scenario"]
+    papers = REPORT.figures([a_result().spec])
+    assert [each.name for each in papers] == ["web-pages", "asp-requests", "upd-reads"]
+
+
+def test_what_a_form_says_of_scenarios_is_true_of_the_users_own() -> None:
+    """It said "Deals 5 new users, 91 pages ..." of any."""
+    said = in_locust("""
+        import json
+        from ps_bench.locustfile import ScenarioUser
+        print(json.dumps(ScenarioUser.__doc__))
+    """)
+    assert "--scenario" in said.partition("\n")[0]
 
 
 def test_1997_stands_beside_the_sizes_it_knew() -> None:

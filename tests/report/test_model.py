@@ -81,4 +81,4 @@ def test_a_half_that_this_version_does_not_know_is_shown_by_its_name(tmp_path: P
         made.measured(store, made.spec(suite="dns", operation="query"))
     (suite,) = load([path]).present
     assert (suite.name, suite.title) == ("dns", "dns")
-    assert [figure.operation for figure in suite.figures(["static"])] == ["static"]
+    assert [figure.operation for figure in suite.figures([made.spec("static")])] == ["static"]

@@ -29,7 +29,7 @@ _Bar = tuple[str, str, Series]
 def figures(report: Report, suite: ReportSuite) -> list[RateFigure]:
     """Return one figure per operation: the first that the papers have of it."""
     found: dict[str, RateFigure] = {}
-    for figure in suite.figures(report.operations(suite)):
+    for figure in suite.figures(report.specs(suite)):
         found.setdefault(figure.operation, figure)
     return list(found.values())
 

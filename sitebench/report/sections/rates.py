@@ -86,7 +86,7 @@ def section(report: Report) -> Section | None:
     for suite in report.present:
         found = [
             _chart(report, suite, replace(each, printed=()), f"rate-{suite.name}-{each.name}")
-            for each in suite.figures(report.operations(suite))
+            for each in suite.figures(report.specs(suite))
             if _sizes(report, suite, each) > 1
         ]
         if found:
@@ -108,7 +108,7 @@ def printed_figures(report: Report, suite: ReportSuite) -> list[Chart]:
     """Return the papers' figures of a suite, their machines beside today's."""
     return [
         _chart(report, suite, each, f"printed-{suite.name}-{each.name}")
-        for each in suite.figures(report.operations(suite))
+        for each in suite.figures(report.specs(suite))
         if each.printed
     ]
 
