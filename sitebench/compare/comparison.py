@@ -353,6 +353,10 @@ def _least(alpha: float) -> int:
     return max(_LEAST_REPEATS, least_pairs(alpha))
 
 
+LEAST_TO_DIFFER = _least(_FIRST * _FAMILY_ALPHA)
+"""With fewer pairs nothing can be found of a single point; several need more."""
+
+
 def _row(
     measure: Measure, a: Sequence[float], b: Sequence[float], design: Design, alpha: float
 ) -> Row:

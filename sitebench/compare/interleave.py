@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from sitebench.compare.comparison import LEAST_TO_DIFFER
 from sitebench.errors import (
     EXIT_BAD_INPUT,
     EXIT_INTERRUPTED,
@@ -29,6 +30,7 @@ from sitebench.errors import (
     MeasurementFailed,
     SitebenchError,
 )
+from sitebench.measure.command import say
 from sitebench.options.spelling import gives, long_option
 from sitebench.runs.manifest import COMPARED
 from sitebench.runs.runfile import RunFile
@@ -133,7 +135,10 @@ def files(out: str) -> tuple[Path, Path]:
 
 
 def prepare(plan: Interleaving, places: tuple[Path, Path]) -> None:
-    """Make both run files, or see that those there are belong to this comparison."""
+    """Make both run files, or see that those there are belong to this comparison.
+
+    Says so where there are too few pairs for an answer: they take minutes.
+    """
     found = [_compared(path) for path in places]
     identity = next((each["id"] for each in found if each), str(uuid.uuid4()))
     for side, path, known in zip(_SIDES, places, found, strict=True):
@@ -146,6 +151,11 @@ def prepare(plan: Interleaving, places: tuple[Path, Path]) -> None:
                 f"{path} holds something else: {_described(known)}",
                 "name another --out, or repeat the same command to resume it",
             )
+    if plan.repeats < LEAST_TO_DIFFER:
+        say(
+            f"with {plan.repeats} pairs no difference can be found, however large: that needs "
+            f"--repeats {LEAST_TO_DIFFER} for one point, and more for several"
+        )
 
 
 def _described(known: dict[str, Any]) -> str:

@@ -58,7 +58,8 @@ def _answers(comparison: Comparison) -> Section:
         numbers += "".join(table.to_html() for table in words.tables(point, analysis.design))
         for line in (*point.left_out, *map(str, point.missing)):
             numbers += f'<p class="note">left out: {escape(line)}</p>'
-    notes = f'<p class="note">{escape(words.decided(analysis))} {escape(words.COLUMNS)}</p>'
+    notes = f'<p class="note">{escape(words.decided(analysis))}</p>'
+    notes += f'<p class="note">{escape(words.meaning(analysis.design))}</p>'
     listed = f'<ul class="warnings">{remarks}</ul>' if remarks else ""
     return Section("answer", "Answer", answers + listed + numbers + notes)
 

@@ -38,7 +38,8 @@ def show(comparison: Comparison, console: Console) -> None:
             _say(console, f"left out: {line}", style="dim")
         console.print()
     _say(console, words.decided(comparison.analysis))
-    _say(console, words.COLUMNS)
+    if meaning := words.meaning(comparison.analysis.design):
+        _say(console, meaning)
 
 
 def _say(console: Console, line: str, style: str | None = None) -> None:

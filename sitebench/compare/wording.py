@@ -7,11 +7,17 @@ from sitebench.compare.effect import Effect
 from sitebench.report.table import NOTHING, Cell, Mark, ReportTable
 from sitebench.units import format_ns, format_rate
 
-COLUMNS = (
-    "A/A null: the same procedure on repeats of one side. Could show: about the change that "
-    "repeats as noisy as these would find four times in five."
+_PAIRS = (
+    "Typical pair: how B differs from A within a pair, the median of the means of every two pairs; "
+    "what slowed both of a pair is not in it, but is in the medians A and B. A/A null: the same "
+    "procedure on repeats of one side. Could show: about the change that repeats as noisy as these "
+    "would find four times in five."
 )
-"""The meaning of the columns."""
+
+
+def meaning(design: Design) -> str:
+    """Return what the columns mean; the medians of runs that were measured apart need no word."""
+    return _PAIRS if design is Design.PAIRS else ""
 
 
 def _value(row: Row, number: float) -> str:
@@ -100,7 +106,8 @@ def tables(point: Compared, design: Design) -> list[ReportTable]:
             null = (_percent(row, row.null.ratio), _interval(row, row.null))
         evidence.append([row.measure.title, *null, detectable(row)])
     title = f"{point.title} ({point.repeats} {design})"
-    found = [ReportTable(title, ("Median of", "A", "B", "B/A", "interval", "B is"), answers)]
+    ratio = "typical pair" if design is Design.PAIRS else "B/A"
+    found = [ReportTable(title, ("Median of", "A", "B", ratio, "interval", "B is"), answers)]
     if design is Design.PAIRS:
         columns = ("Evidence", "A/A null", "its interval", "could show")
         found.append(ReportTable("", columns, evidence))

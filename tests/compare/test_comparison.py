@@ -97,6 +97,18 @@ def test_too_few_repeats_claim_nothing_and_say_how_many_could() -> None:
     assert [row.least for row in point.rows] == [7, 9, 9, 9, 9]
 
 
+def test_the_ratio_of_pairs_is_not_called_that_of_the_columns_beside_it() -> None:
+    """Medians of 4.6 and 5.18 ms stood beside "B/A +15.0 %": the ratio is that of pairs."""
+    analysis, point = compared(noisy(10, 15_000, 1), noisy(10, 14_000, 2))
+    answers, _ = words.tables(point, analysis.design)
+    assert answers.columns == ("Median of", "A", "B", "typical pair", "interval", "B is")
+    assert "Typical pair: " in words.meaning(analysis.design)
+    apart, point = compared(noisy(10, 15_000, 1), noisy(10, 14_000, 2), design=Design.APART)
+    (answers,) = words.tables(point, apart.design)
+    assert answers.columns[3] == "B/A"
+    assert "Typical pair" not in words.meaning(apart.design)
+
+
 def test_of_a_given_rate_the_latency_is_asked_first() -> None:
     rates = noisy(10, 15_000, 1)
     each = [a_repeat(a_spec(repeat=n, rate=15_000), x)[1] for n, x in enumerate(rates)]

@@ -91,6 +91,17 @@ def test_files_of_another_comparison_are_not_added_to(
         prepare(a_plan(**other), places)  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize(("repeats", "said"), [(6, True), (7, False)])
+def test_so_few_pairs_that_no_difference_can_be_found_are_told_before_the_first(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], *, repeats: int, said: bool
+) -> None:
+    """Five pairs were measured, and then "at least 7 are needed"."""
+    prepare(a_plan(repeats=repeats), files(str(tmp_path / "c")))
+    heard = capsys.readouterr().err
+    told = f"with {repeats} pairs no difference can be found, however large: that needs --repeats 7"
+    assert (told in heard) == said
+
+
 def test_every_turn_starts_a_target_of_its_own(
     slapd: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
