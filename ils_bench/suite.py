@@ -7,7 +7,7 @@ from sitebench.suite import Demo, Suite
 SUITE = Suite(
     name="ils",
     long_name="directory",
-    title="Directory of online users",
+    title="Directory",
     help="Measure, fill and serve LDAP directories.",
     commands="ils_bench.cli:COMMANDS",
     operations={

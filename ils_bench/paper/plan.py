@@ -95,7 +95,7 @@ def _explain() -> list[str]:
 PLAN = PlanSuite(
     name=SUITE.name,
     title=f"{SUITE.title} ({SUITE.name.upper()})",
-    help="""Plan a directory of online users, from a run, typed-in rates or 1997's.
+    help="""Plan a directory, from a run, typed-in rates or 1997's.
 
     sitebench plan ils
 

@@ -119,9 +119,9 @@ def _notes(found: Sequence[Series]) -> list[str]:
     """Explain the marks that the table has, and no others."""
     marks = []
     if any(each.grade == Quoted.AT_LEAST and each.at_most is not None for each in found):
-        marks.append("a..b: at least a, at most b by the target's CPU")
+        marks.append("a..b: the true rate is between a and b")
     starred = {
-        Quoted.AT_LEAST: "holds the tester's waiting",
+        Quoted.AT_LEAST: "too high by the tester's own delays",
         Quoted.NOT_USABLE: "not usable",
     }
     grades = {each.grade for each in found}

@@ -149,6 +149,11 @@ def test_the_fold_has_the_sentence_the_cards_and_one_chart_and_below_them_the_se
     assert [chart.id for chart in sections["verdict"].charts] == ["overview"]
 
 
+def test_a_card_says_directory_of_anybodys_directory(sections: dict[str, Section]) -> None:
+    """It said "Directory of online users", which is what the paper measured."""
+    assert "<h3>Directory</h3>" in sections["verdict"].body
+
+
 def test_the_settings_of_several_runs_are_folded_one_by_one(report: Report) -> None:
     (run,) = report.runs
     two = Report([replace(run, label="before"), replace(run, label="after")])

@@ -53,9 +53,9 @@ def test_a_rate_that_is_not_the_targets_own_says_so(
     assert "50 us *" in row
     assert row.endswith(limit)
     about = " ".join(notes[1:])
-    assert ("a..b: at least a" in about) == (at_most is not None)
+    assert ("a..b: the true rate is between a and b" in about) == (at_most is not None)
     waits = bound == Bound.GENERATOR
-    assert about.endswith("*: holds the tester's waiting." if waits else "*: not usable.")
+    assert about.endswith("*: too high by the tester's own delays." if waits else "*: not usable.")
 
 
 def test_marked_and_unmarked_figures_stand_below_each_other() -> None:

@@ -96,8 +96,8 @@ def section(report: Report) -> Section | None:
     if not charts:
         return None
     note = (
-        '<p class="note">Both axes are logarithmic. A bar at a point is its interval over repeats; '
-        "a hollow mark is a lower bound, or a point that is not usable. A click on a name "
+        '<p class="note">Both axes are logarithmic. A bar at a point shows how far its '
+        'repeats lie apart. A hollow mark says "at least" or "not usable". A click on a name '
         "in a legend, or the arrow keys on a figure, show one series alone.</p>"
     )
     body = "".join(parts) + note
