@@ -15,7 +15,7 @@ from sitebench.runs.repeats import series
 from sitebench.units import format_size
 from sitebench.verdict.verdict import Bound
 from sitebench.verdict.warning import PointWarning, WarningKind
-from sitebench.verdict.warnings import QUOTA, WOKE_LATE
+from sitebench.verdict.warnings import MORE_LOAD, QUOTA, WOKE_LATE
 
 _MOST_NAMED = 6
 """More points are counted, not named."""
@@ -42,7 +42,7 @@ _TELL: Mapping[str, frozenset[str]] = {
 _LAST = (WarningKind.TOO_SHORT, WarningKind.TOO_FEW_SAMPLES, WarningKind.UNWATCHED)
 
 _REMEDIES: Mapping[str, str] = {
-    Bound.GENERATOR: "use more engine threads (--threads), more workers, or faster machines",
+    Bound.GENERATOR: MORE_LOAD,
 }
 
 

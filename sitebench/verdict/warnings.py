@@ -35,6 +35,9 @@ QUOTA = "run the tester outside of that control group, or raise its quota (cpu.m
 WOKE_LATE = "lanes were free, so the tester woke up late: give it cores of its own (taskset)"
 """Remedies by which `sitebench.tables.advice` tells causes of one kind apart."""
 
+MORE_LOAD = "run sitebench on another machine, or give it more threads (--threads 2) or workers"
+"""The remedy where the load generator is the limit."""
+
 
 def find_warnings(window: Evidence) -> tuple[PointWarning, ...]:
     """Return every warning about one window, the gravest first."""
@@ -115,7 +118,7 @@ def _generator_near_ceiling(window: Evidence) -> PointWarning | None:
     return PointWarning(
         WarningKind.GENERATOR_NEAR_CEILING,
         f"the tester's busiest thread was on a core {share(window.generator_share)} of the time",
-        "use more engine threads (--threads), more workers, or a faster machine",
+        MORE_LOAD,
     )
 
 

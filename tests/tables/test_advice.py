@@ -95,7 +95,7 @@ def test_a_quota_and_too_few_users_are_causes_of_their_own(other: PointWarning) 
 @pytest.mark.parametrize(
     ("bound", "known", "remedy"),
     [
-        (Bound.GENERATOR, (SHARED,), "use more engine threads (--threads), more workers"),
+        (Bound.GENERATOR, (SHARED,), "run sitebench on another machine, or give it more threads"),
         (Bound.UNSETTLED, (), "do not use its rate"),
     ],
 )

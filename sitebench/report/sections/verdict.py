@@ -18,6 +18,7 @@ from sitebench.runs.repeats import Series
 from sitebench.tables.tables import latency_mark, rate_mark
 from sitebench.units import format_rate, format_size
 from sitebench.verdict.verdict import Quoted
+from sitebench.verdict.warnings import MORE_LOAD
 
 _BOUNDS = {
     "target-cpu": "the target's CPU",
@@ -226,8 +227,7 @@ def warned(report: Report, run: Run) -> list[Warned]:
     )
     bounds = Warned(
         "Lower bounds: the tester was the limit",
-        "quote the rate as at least so, and no latency; for more, use more threads (--threads), "
-        "workers or a faster machine for the tester",
+        f'quote the rate as "at least", and no latency; for more, {MORE_LOAD}',
         bad=False,
     )
     found: dict[tuple[str, str], Warned] = {}
