@@ -173,6 +173,13 @@ def test_nothing_is_wider_than_the_screen(shown: Browser, width: int) -> None:
         " > place.getBoundingClientRect().right + 1).map(place => place.parentNode.id)"
     )
     assert shown.run(overlapping) == []
+    cut = (
+        "const svg = document.querySelector('#figure-overview svg'),"
+        " right = svg.getBoundingClientRect().right;"
+        "return [...svg.querySelectorAll('.mark-text text')]"
+        ".filter(word => word.getBoundingClientRect().right > right).map(word => word.textContent)"
+    )
+    assert shown.run(cut) == []
 
 
 CUT = (

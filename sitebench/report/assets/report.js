@@ -22,7 +22,8 @@
   const AXES = 84, LEGEND = 130, NARROW = 640;
   const fit = (spec, width) => {
     if (!spec.vconcat) {
-      if (spec.width === "container") spec.width = Math.max(120, width - AXES);
+      // One that fits itself into its width has its axes in it.
+      if (spec.width === "container") spec.width = spec.autosize ? width : Math.max(120, width - AXES);
       return spec;
     }
     const narrow = width < NARROW;

@@ -253,7 +253,7 @@ def _lines() -> Spec:
     shown = [_called(name) for name in OVER_TIME]
     each = {name: tell_apart(name, shown) for name in ("color", "strokeDash")}
     for channel in each.values():
-        channel["legend"] |= _LEGEND
+        channel["legend"] = _LEGEND
     axis = AXES["us"] | {"title": "percentiles", "grid": False, "titleAnchor": "middle"}
     tooltip = [
         {"field": "series", "title": "percentile"},

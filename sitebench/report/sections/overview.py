@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sitebench.report.charts import AXES, Chart, Spec, names, quantity, short, tell_apart
+from sitebench.report.charts import Chart, Spec, names, quantity, short, tell_apart
 from sitebench.report.model import Report
 from sitebench.report.paper import why
 from sitebench.report.sections.rates import around, caller, lines
@@ -76,7 +76,7 @@ def _operations(report: Report) -> list[list[_Bar]]:
             for line in found:
                 for each in line.series:
                     words = [title, suite.sized(each.spec)]
-                    words += [name(line)] if len(found) > 1 or len(report.runs) > 1 else []
+                    words += [name(line)] if len(found) > 1 else []
                     series = line.run.label if len(report.runs) > 1 else title
                     bars.append((series, ", ".join(filter(None, words)), each))
             made.append(bars)
@@ -107,7 +107,7 @@ def _spec(series: Sequence[str], bars: int) -> Spec:
             "domain": False,
             "ticks": False,
             "labelPadding": 6,
-            "labelLimit": {"expr": "max(150, containerSize()[0] * 0.34)"},
+            "labelLimit": {"expr": "max(170, containerSize()[0] * 0.4)"},
             "minExtent": 0,
             "maxExtent": 1_000,
         },
@@ -115,7 +115,8 @@ def _spec(series: Sequence[str], bars: int) -> Spec:
     x = quantity(
         "rate",
         scale={"zero": True, "nice": False, "rangeMax": {"expr": f"max(40, width - {_WORDS})"}},
-        axis=AXES["count"] | {"title": None, "tickCount": 4},
+        # Each bar has its rate in words.
+        axis=None,
     )
     colour = {**tell_apart("color", series), "legend": None}
     tooltip = [

@@ -73,7 +73,7 @@ def _at_least(bounds: Sequence[PointResult]) -> str:
         if kinds & _BUSY
         else "the load generator reached its own limit first"
     )
-    did = "The figures say what it can do at least."
+    did = 'All figures mean "at least".'
     if len(bounds) == 1:
         did = f"It did at least {format_rate(bounds[0].ops_per_s)}/s."
     return f"Not yet an answer about the server: {why}. {did}"
