@@ -16,7 +16,7 @@ from ils_bench.seeding import journal
 from ils_bench.sequences import Sequence as Program
 from ils_bench.suite import SUITE
 from ils_bench.targets.address import parse_address
-from ils_bench.targets.identity import identity_of, password_asked
+from ils_bench.targets.identity import check_sasl, identity_of, password_asked
 from ils_bench.targets.ldap_directory import LdapDirectory
 from ils_bench.targets.live import assure_own, open_live, removing
 from ils_bench.targets.names import is_list, names_of
@@ -81,6 +81,7 @@ class IlsPoints(SuitePoints[Program, OpenDirectory]):
 
     def check(self, options: Any, programs: Sequence[Program]) -> None:
         super().check(options, programs)
+        check_sasl(options)
         if options.names is not None:
             names_of(options.names).check(options.entries)
 

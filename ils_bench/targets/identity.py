@@ -46,8 +46,7 @@ ANONYMOUS = Identity()
 
 def identity_of(options: DirectoryOptions) -> Identity:
     """Return the identity that options name, with the password from its file or the environment."""
-    if options.sasl is not None:
-        _check(options)
+    check_sasl(options)
     if options.sasl == EXTERNAL:
         return Identity(sasl=EXTERNAL)
     if options.bind_dn is None:
@@ -58,8 +57,10 @@ def identity_of(options: DirectoryOptions) -> Identity:
     return Identity(options.bind_dn, found, options.sasl)
 
 
-def _check(options: DirectoryOptions) -> None:
+def check_sasl(options: DirectoryOptions) -> None:
     """Raise unless options have what their SASL mechanism needs."""
+    if options.sasl is None:
+        return
     if not (options.tls or options.start_tls or options.target.lower().startswith("ldaps:")):
         raise BadInput(
             f"--sasl {options.sasl} needs TLS",

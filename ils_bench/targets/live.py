@@ -120,7 +120,8 @@ def _has_named(
         if names.listed is not None:
             remedy = f"it is name {people:,} of {names.file}; the attribute that is searched is "
             remedy += f"{names.attribute}: another is named like @FILE:mail"
-        raise BadInput(f"{target.address} has no {last!r} below {target.base!r}", remedy)
+        name = names.plain(people - 1)
+        raise BadInput(f"{target.address} has no {name!r} below {target.base!r}", remedy)
     dn, shown = entry
     if not dn or _begins(dn, names.rdn(people - 1)):
         return
@@ -131,9 +132,9 @@ def _has_named(
             f"name people as the directory does, like --names '{attribute}=...{{i}}'",
         )
     if verified and not shown:
+        by = names.plain(people - 1)
         raise BadInput(
-            f"{target.address}: {dn!r} was found by {last!r} and does not show its "
-            f"{names.attribute}",
+            f"{target.address}: {dn!r}, found by {by!r}, does not show its {names.attribute}",
             "bind as a user who may read it, with --bind-dn; or add --no-verify, and a lookup "
             "takes any entry for right",
         )

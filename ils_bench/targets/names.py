@@ -49,6 +49,10 @@ class Names:
     """What stands for `{i}`, where that is not the number."""
     file: str | None = None
 
+    def plain(self, i: int) -> str:
+        """Return how messages name a person."""
+        return self.template.replace(_PLACE, str(i) if self.listed is None else self.listed[i])
+
     def condition(self, i: int) -> str:
         """Return what finds a person, as a filter has it."""
         if self.listed is None:

@@ -98,12 +98,6 @@ class LiveProgress(Closing):
         self._planned = points
 
     def opening(self, title: str) -> None:
-        """Show that a target is opened; before the first, say what else the machine does."""
-        if not self._looked:
-            self._looked = True
-            self._replace("looking at what else this machine does", total=None)
-            if (found := others()).disturb:
-                self._say(f"[yellow]note[/] {escape(str(found))}")
         self._replace(title, total=None)
 
     def seeding(self, done: int, total: int) -> None:
@@ -112,6 +106,12 @@ class LiveProgress(Closing):
             self._bars.update(self._task, completed=done, total=total, rate=rate)
 
     def started(self, spec: PointSpec) -> None:
+        """Show that a point is measured; before the first, say what else the machine does."""
+        if not self._looked:
+            self._looked = True
+            self._replace("looking at what else this machine does", total=None)
+            if (found := others()).disturb:
+                self._say(f"[yellow]note[/] {escape(str(found))}")
         self._replace(self._title(spec), total=spec.warmup_s + spec.measure_s)
         self._silent = spec if self._bars.disable and spec.measure_s >= _LONG_S else None
 

@@ -1,8 +1,8 @@
-"""A look at what other programs take of this machine, before the first target is started.
+"""A look at what other programs take of this machine, before the first point is measured.
 
-At that moment nothing else of sitebench's runs, so what is busy beside this process is neither
-tester nor target. A quiet machine is recognised in a quarter of a second; a busy one is looked at
-for a whole one, to be sure and to name who it is.
+At that moment the target waits for work and no load is made, so what is busy beside this process is
+neither tester nor target. A quiet machine is recognised in a quarter of a second; a busy one is
+looked at for a whole one, to be sure and to name who it is.
 """
 
 from __future__ import annotations

@@ -271,16 +271,18 @@ class SuitePoints(ABC, Generic[_P, _T]):
                 f"{operation!r} cannot be the name of an operation",
                 "give it letters, digits, spaces and .,:+-_, at most 64",
             )
-        if (path := self.file(options)) is not None:
-            if operation != self.by_file:
-                raise BadInput(
-                    f"a {self.by_file} file says what users do, and so does {operation!r}",
-                    "leave one of them out",
-                )
-            digest = hashlib.sha256(Path(path).read_bytes()).hexdigest()
-            settings[f"{self.by_file}_digest"] = digest
+        path = self.file(options)
+        if path is not None and operation != self.by_file:
+            raise BadInput(
+                f"a {self.by_file} file says what users do, and so does {operation!r}",
+                "leave one of them out",
+            )
         if programs is None:
             programs = [self.program(options, operation)]
+        if path is not None:
+            # Read once more: what is wrong with it was said above.
+            digest = hashlib.sha256(Path(path).read_bytes()).hexdigest()
+            settings[f"{self.by_file}_digest"] = digest
         chosen = convert.to_texts(options) | settings
         if options.rate is None or options.arrivals == "even":
             # Even ones are not named: points measured before there was a choice keep their keys.

@@ -84,13 +84,13 @@ def test_the_last_of_the_list_has_to_be_there(theirs: LdapDirectory, tmp_path: P
     before = theirs.stats()["searches"]
     ran = in_process(*lookup(theirs, f"@{listed}"))
     assert ran.code == 2
-    assert rf"has no 'uid=x\2a' below '{BASE}'" in ran.err
+    assert f"has no 'uid=x*' below '{BASE}'" in ran.err
     assert "name 2 of" in ran.err
     assert theirs.stats()["searches"] - before <= 3
     fewer = in_process(*lookup(theirs, f"@{listed}", "--entries", "1"))
     assert fewer.code == 0, fewer.err
     more = in_process(*lookup(theirs, f"@{listed}", "--entries", "3"))
-    assert (more.code, "has 2 names, and 3 people" in more.err) == (1, True), more.err
+    assert (more.code, "has 2 names, and 3 people" in more.err) == (2, True), more.err
 
 
 def test_peak_sweep_and_locust_take_a_list(theirs: LdapDirectory, tmp_path: Path) -> None:

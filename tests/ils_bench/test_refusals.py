@@ -6,13 +6,12 @@ from pathlib import Path
 import pytest
 
 from ils_bench.seeding import journal
-from ils_bench.suite import SUITE
 from ils_bench.targets.address import parse_address
 from ils_bench.targets.ldap_directory import LdapDirectory
 from ils_bench.targets.probe import connected
 from sitebench.seeders.people import Spec
 from sitebench.targets.ownership import FLAG
-from tests.support.cli import in_process, python_module
+from tests.support.cli import in_process
 from tests.support.refusing_directory import OTHER, refusing
 
 BASE = "ou=people,dc=example,dc=com"

@@ -125,7 +125,7 @@ def test_a_sweep_whose_run_file_may_not_grow_says_so_and_is_completed_when_it_ma
         timeout=GRACE_S,
     )
     assert ran.returncode == 1
-    first, remedy = ran.stderr.splitlines()
+    *_, first, remedy = ran.stderr.splitlines()
     assert first == f"sitebench: cannot write run file {sweep.run}: disk I/O error"
     assert "look at the disk it is on" in remedy
     sweep.assert_over()

@@ -31,18 +31,19 @@ def test_a_window_that_grew_says_so_and_why(capsys: pytest.CaptureFixture[str]) 
     )
 
 
-def test_a_look_before_the_first_target_says_who_disturbs(
+def test_a_look_before_the_first_point_says_who_disturbs(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     looks = iter([Others(1.7, 2, (("[rustc]", 1.2),))])
     monkeypatch.setattr(progress, "others", lambda: next(looks))
     with LiveProgress(counting(1)) as live:
         live.opening("target")
-        live.opening("the next")
+        live.started(SPEC)
+        live.started(SPEC)
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith("note Other programs use 1.7 of this machine's 2 cores ([rustc] 1.2):")
     with LiveProgress(counting(1), quiet=True) as live:
-        live.opening("target")
+        live.started(SPEC)
     assert not capsys.readouterr().err
 
 
@@ -61,6 +62,7 @@ def test_each_line_says_which_point_of_how_many_and_is_not_wrapped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("COLUMNS", "30")
+    monkeypatch.setattr(progress, "others", lambda: Others(0.0, 2))
     with LiveProgress(counting(1)) as live, RunStore(tmp_path / "a.sitebench") as store:
         live.planned(2)
         live.started(SPEC)
