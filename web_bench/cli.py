@@ -39,6 +39,7 @@ _TESTS = TestCommands(
             "run silicon-surf --users 64",
             "run spice-cgi --users 8 --json",
             "run own.toml --target http://127.0.0.1:8080 --keepalive",
+            "run --path / --target https://www.example.org",
             "run webbench1-static --rate 2k --objective 'p99<5ms,failures<0.1%'",
         ],
         "vary": [
@@ -65,7 +66,14 @@ _SWEEP = combined(SweepOptions, MeasureOptions, TestOptions)
 
 @command(
     _SWEEP,
-    argument("WORKLOAD...", _WORKLOAD, name="names", words=_NAMES, several=True),
+    argument(
+        "WORKLOAD...",
+        _WORKLOAD,
+        name="names",
+        words=_NAMES,
+        several=True,
+        shown=_TESTS.default,
+    ),
     panel="Measure",
 )
 def sweep(options: Any, names: Sequence[str]) -> None:
@@ -81,7 +89,9 @@ def sweep(options: Any, names: Sequence[str]) -> None:
 
     An interrupted sweep resumes where it stopped if repeated with the same --out.
     """
-    _sweep(options, names, "web-sweep")
+    from web_bench.points import POINTS
+
+    _sweep(options, names or [_TESTS.default_of(POINTS, options)], "web-sweep")
 
 
 def _sweep(options: Any, workloads: Sequence[str], kind: str, first: Tables | None = None) -> None:

@@ -84,3 +84,9 @@ class WorkloadUser(WebUser):
     """Runs the workload of a TOML file (--workload)."""
 
     workload = "workload"
+
+
+class PathUser(WebUser):
+    """Asks for one path (--path)."""
+
+    workload = "path"

@@ -16,10 +16,13 @@ from sitebench.suite_base.options import (
     port_option,
     target_option,
 )
-from web_bench.workload import DYNAMIC, SEED, Workload
+from web_bench.workload import DYNAMIC, SEED, Workload, path_fault
 
 OWN = "workload"
 """The operation that --workload describes."""
+
+PATH = "path"
+"""The operation that --path describes."""
 
 
 def pairs(text: str, example: str, known: Mapping[str, str] | None = None) -> dict[str, str]:
@@ -54,6 +57,12 @@ def _programs(text: str) -> dict[str, str]:
     return found
 
 
+def _path(text: str) -> str:
+    if (fault := path_fault(text)) is not None:
+        raise UnknownValue(*fault)
+    return text
+
+
 @option.options
 class FileSetOptions:
     """Which files: they follow from the workload, these, and nothing else."""
@@ -77,6 +86,14 @@ class TestOptions(FileSetOptions, EndpointOptions, StartedOptions, LoadOptions):
         "embedded",
         "Server to measure: embedded, nginx or apache, started here; or the http:// or https:// "
         "address of another.",
+    )
+    path: str | None = option.parsed(
+        None,
+        "One path to ask for, with its query if it has one, instead of a workload: the operation "
+        f"{PATH!r}.",
+        parse=_path,
+        metavar="PATH",
+        panel="Load",
     )
     workload: str | None = option.file(
         f"TOML file that describes the operation {OWN!r} (`sitebench docs web`).",

@@ -15,12 +15,12 @@ from sitebench.seeders.pools import cache_folder
 from sitebench.suite_base.points import OwnUser, Progress, SuitePoints
 from sitebench.targets.in_process import known
 from web_bench.docroot import with_options
-from web_bench.options import OWN, LocustOptions, WebOptions
+from web_bench.options import OWN, PATH, LocustOptions, WebOptions
 from web_bench.suite import SUITE
 from web_bench.targets.open_web import OpenWeb
 from web_bench.targets.opening import OWN_TARGETS, check, open_target
 from web_bench.targets.web_server import WebServer
-from web_bench.workload import Workload, find
+from web_bench.workload import Workload, find, of_path
 
 
 class WebPoints(SuitePoints[Workload, OpenWeb]):
@@ -32,6 +32,11 @@ class WebPoints(SuitePoints[Workload, OpenWeb]):
     by_file = OWN
 
     def program(self, options: Any, operation: str) -> Workload:
+        if operation == PATH:
+            if options.path is None:
+                needs = f"the operation {PATH!r} needs a path"
+                raise BadInput(needs, "name one, such as --path /")
+            return of_path(PATH, options.path)
         if operation != OWN:
             return with_options(find(operation), options)
         path = options.workload
@@ -43,6 +48,15 @@ class WebPoints(SuitePoints[Workload, OpenWeb]):
                 f"{path!r} is not the name of a TOML file", "name a file ending in .toml"
             )
         return with_options(replace(find(path), name=OWN), options)
+
+    def described_by(self, options: Any) -> tuple[str, str] | None:
+        """Return also the operation of --path."""
+        by_file = super().described_by(options)
+        if options.path is None:
+            return by_file
+        if by_file is not None:
+            raise BadInput(f"{by_file[1]} says what users do, and so does --path", "leave one out")
+        return PATH, "--path"
 
     def check(self, options: Any, programs: Sequence[Workload]) -> None:
         check(options, programs)

@@ -29,6 +29,7 @@ SUITE = Suite(
         "large-filemix": "LargeFilemixUser",
         "cgi-html": "CgiHtmlUser",
         "workload": "WorkloadUser",
+        "path": "PathUser",
     },
     locustfile="web_bench.locustfile",
     # Files, a program within the web server, and a process for each request.

@@ -236,6 +236,13 @@ class Workload:
         return [cards * mean for cards, mean in zip(self.deck, known, strict=True)]
 
 
+def of_path(name: str, path: str) -> Workload:
+    """Return the workload that asks for one path again and again."""
+    return Workload(
+        name, f"GET {path}", (RequestClass(name, 1, paths=(path,)),), clients=(1, 4, 16, 64)
+    )
+
+
 def built_in() -> dict[str, Workload]:
     """Return the workloads of the package by their names, in alphabetical order."""
     folder = package("web_bench").joinpath("workloads")
@@ -441,12 +448,24 @@ def _name(found: Any, key: Key) -> str:
 
 def _path(found: Any, key: Key) -> str:
     path = text(found, key)
-    if not path.startswith("/"):
-        raise TomlError(key, f"the path {path!r} does not begin with '/'", f"write {'/' + path!r}")
-    if not path.isascii() or not path.isprintable() or {*" #{}"} & {*path}:
-        what = f"the path {path!r} has a character that no request line can carry"
-        raise TomlError(key, what, "write it as %XX")
+    if (fault := path_fault(path)) is not None:
+        raise TomlError(key, *fault)
     return path
+
+
+def path_fault(path: str) -> tuple[str, str] | None:
+    """Return why a text cannot be asked for as a path, and the remedy; None if it can."""
+    if not path.startswith("/"):
+        remedy = f"write {'/' + path!r}"
+        if "://" in path:
+            remedy = "write the path alone; the target has the address"
+        return f"the path {path!r} does not begin with '/'", remedy
+    if not path.isascii() or not path.isprintable() or {*" #{}"} & {*path}:
+        return (
+            f"the path {path!r} has a character that no request line can carry",
+            "write it as %XX",
+        )
+    return None
 
 
 def _clients(found: Any, key: Key) -> tuple[int, ...]:

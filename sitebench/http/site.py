@@ -29,14 +29,17 @@ _MOST_BYTES = 1 << 20
 
 
 @dataclass(frozen=True)
-class FrontPage:
-    """What a site answers to a stranger: its Server header, and a body."""
+class Page:
+    """What a site answers to a stranger: its status, some headers, and a body."""
 
+    status: int
+    reason: str
     server: str | None
+    location: str | None
     body: bytes
 
 
-def probe(address: SiteAddress, trust: Trust = SYSTEM) -> FrontPage:
+def probe(address: SiteAddress, trust: Trust = SYSTEM, path: str = "/") -> Page:
     """Raise what is wrong with a site, or return its front page; any HTTP answer will do."""
     context = trust.context() if address.encrypted else None
     connection: http.client.HTTPConnection
@@ -50,7 +53,7 @@ def probe(address: SiteAddress, trust: Trust = SYSTEM) -> FrontPage:
         )
         _connect(connection, address, context, deadline)
         try:
-            connection.request("GET", f"{address.base_path}/", headers={"Connection": "close"})
+            connection.request("GET", f"{address.base_path}{path}", headers={"Connection": "close"})
             # It keeps the connection open until it is read to its end, or closed.
             with connection.getresponse() as answer:
                 try:
@@ -59,7 +62,13 @@ def probe(address: SiteAddress, trust: Trust = SYSTEM) -> FrontPage:
                     body = cut.partial
             if deadline.over:
                 raise _late(address, deadline)
-            return FrontPage(answer.getheader("Server"), body)
+            return Page(
+                answer.status,
+                answer.reason,
+                answer.getheader("Server"),
+                answer.getheader("Location"),
+                body,
+            )
         # What a site says of a length may be too large a number, or more than there is memory.
         except (OSError, http.client.HTTPException, MemoryError, OverflowError) as error:
             if deadline.over:
@@ -136,7 +145,7 @@ def _connect(
 
 @dataclass(frozen=True)
 class OpenSite(OpenTarget[SiteAddress]):
-    def probe(self) -> FrontPage:
+    def probe(self) -> Page:
         return probe(self.address, self.trust)
 
 

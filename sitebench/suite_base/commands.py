@@ -91,12 +91,12 @@ class TestCommands:
     def _measured(self) -> type[Any]:
         return combined(MeasureOptions, self.one)
 
-    def _default(
+    def default_of(
         self, points: SuitePoints[Any, Any], options: Any, other: str | None = None
     ) -> str:
-        """Return the operation of a command that names none: that of the user's file, if any."""
-        described = points.by_file if points.file(options) is not None else None
-        return described or other or self.default
+        """Return the operation of a command that names none: one that options describe, if any."""
+        described = points.described_by(options)
+        return (described and described[0]) or other or self.default
 
     def _help(self, name: str) -> str:
         """Return the help of a command: paragraphs, with the suite's examples among them."""
@@ -116,7 +116,7 @@ class TestCommands:
         @command(self._measured, what, panel=_PANEL, explanation=self._help("run"))
         def run(options: Any, operation: str | None) -> None:
             points = _points(self.suite)
-            options, name = points.named(options, operation or self._default(points, options))
+            options, name = points.named(options, operation or self.default_of(points, options))
             options = points.asked(options)
             measure_parts(points, options, [Part(options, [name])])
 
@@ -168,7 +168,7 @@ class TestCommands:
 
             points = _points(self.suite)
             options, name = points.named(
-                options, operation or self._default(points, options, self.varied)
+                options, operation or self.default_of(points, options, self.varied)
             )
             measure_levels(points, points.asked(options), name, asked)
 
@@ -182,7 +182,7 @@ class TestCommands:
             from sitebench.measure.peak.command import PeakJob, find_peak
 
             points = _points(self.suite)
-            options, name = points.named(options, operation or self._default(points, options))
+            options, name = points.named(options, operation or self.default_of(points, options))
             options = points.asked(options)
             one = narrowed(points.options, options)
             points.point(one, name)

@@ -254,6 +254,12 @@ class SuitePoints(ABC, Generic[_P, _T]):
         found: str | None = self.by_file and getattr(options, self.by_file)
         return found
 
+    def described_by(self, options: Any) -> tuple[str, str] | None:
+        """Return the operation that options describe, and which of them; None if none does."""
+        if self.by_file is None or self.file(options) is None:
+            return None
+        return self.by_file, f"a {self.by_file} file"
+
     def point(
         self,
         options: Any,
@@ -271,15 +277,14 @@ class SuitePoints(ABC, Generic[_P, _T]):
                 f"{operation!r} cannot be the name of an operation",
                 "give it letters, digits, spaces and .,:+-_, at most 64",
             )
-        path = self.file(options)
-        if path is not None and operation != self.by_file:
+        if (described := self.described_by(options)) is not None and operation != described[0]:
             raise BadInput(
-                f"a {self.by_file} file says what users do, and so does {operation!r}",
+                f"{described[1]} says what users do, and so does {operation!r}",
                 "leave one of them out",
             )
         if programs is None:
             programs = [self.program(options, operation)]
-        if path is not None:
+        if (path := self.file(options)) is not None:
             # Read once more: what is wrong with it was said above.
             digest = hashlib.sha256(Path(path).read_bytes()).hexdigest()
             settings[f"{self.by_file}_digest"] = digest

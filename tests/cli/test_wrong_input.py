@@ -226,7 +226,6 @@ WRONG = {
     "ils sweeep": ("no such command 'sweeep'", "did you mean sweep?"),
     "ils run conect": ("unknown operation 'conect'", "use one of "),
     "ils run --measure": ("option '--measure' requires an argument", "--help"),
-    "web sweep": ("missing argument", "--help"),
     "report": ("missing argument", "--help"),
     "ils run lookup add": ("unexpected extra argument", "--help"),
 }

@@ -75,7 +75,7 @@ def swept(tmp_path_factory: pytest.TempPathFactory, cache: Path) -> tuple[Ran, P
 
 
 def test_every_built_in_workload_is_an_operation() -> None:
-    assert set(SUITE.operations) == {*built_in(), "workload"}
+    assert set(SUITE.operations) == {*built_in(), "workload", "path"}
 
 
 def test_a_sweep_measures_each_workload_at_each_number_of_clients(swept: tuple[Ran, Path]) -> None:

@@ -127,11 +127,12 @@ def _over_clients(name: str, found: Sequence[Series]) -> Group:
         varies = medians([each], figure_of("clients.variation"), "{:.0%}".format)
         table.add_row(clients, *row(each, RATES), *varies, failed, bounds(each))
         took.add_row(clients, *row(each, LATENCIES))
-    spec = found[0].spec
-    kept = spec.settings.get("keepalive") == "true"
-    how = "connections kept" if kept else "a connection per request"
+    # What they did: a workload of one's own decides about its connections by itself.
+    figures = ("connects_per_s", "requests_per_s")
+    opened, requests = (found[0].median(figure_of(each)) or 0.0 for each in figures)
+    how = "connections kept" if opened < requests / 2 else "a connection per request"
     return Group(
-        titled(f"{name}: by clients ({spec.target}, {how})", table),
+        titled(f"{name}: by clients ({found[0].spec.target}, {how})", table),
         Text(bytes_note(found), style="dim"),
         titled(f"{name}: latency, its mean split into its parts", took),
     )

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
+from http.client import OK
 from pathlib import Path
 from typing import Any
 
-from sitebench.errors import BadInput
+from sitebench.errors import BadInput, printable
 from sitebench.http.address import SiteAddress, parse_address
 from sitebench.http.site import open_live, probe
 from sitebench.system.machine import usable_cores
@@ -17,6 +18,7 @@ from sitebench.targets.limits import confined, forget, refuse_limits
 from sitebench.targets.tls import ServerTls, Trust, trusting
 from web_bench.docroot import Progress, docroot_of
 from web_bench.options import WebOptions, keeps_connections
+from web_bench.seed import file_set
 from web_bench.targets import apache, cgi, nginx
 from web_bench.targets.embedded import PROGRAMS
 from web_bench.targets.open_web import OpenWeb, check_able
@@ -38,6 +40,11 @@ def check(options: WebOptions, workloads: Sequence[Workload]) -> None:
         raise BadInput(
             f"{options.target} has one address, which its start decides",
             "leave --addresses out, or name the server by its address",
+        )
+    if options.path is not None and options.target in OWN_TARGETS and options.docroot is None:
+        raise BadInput(
+            f"{options.target} has no files to serve for --path",
+            "name the server with --target http://HOST:PORT, or its files with --docroot FOLDER",
         )
     if options.cgi_program is not None:
         _check_program(options, workloads)
@@ -77,7 +84,9 @@ def open_target(
     check(options, workloads)
     if options.target not in OWN_TARGETS:
         refuse_limits(options)
-        return _open_live(options)
+        found = _open_live(options)
+        _assure_pages(options, found, workloads)
+        return found
     docroot = docroot_of(options, workloads, progress)
     limits = options.target_limits
     if docroot is not None and limits is not None and (limits.memory or limits.disk):
@@ -106,6 +115,30 @@ def _open_live(options: WebOptions) -> OpenWeb:
         programs=options.programs or {},
         addresses=options.addresses,
     )
+
+
+def _assure_pages(options: WebOptions, there: OpenWeb, workloads: Sequence[Workload]) -> None:
+    """Raise BadInput where a server has not the files of a workload, or not the path of --path."""
+    for each in workloads:
+        if each.files is not None:
+            path = file_set(each.files.spec(options.seed)).path(0)
+            remedy = (
+                "measure a path of its own with --path /, or a workload file of your own "
+                f"(`sitebench docs web`); or have it serve the files of {each.name}, which "
+                "`sitebench web seed` writes"
+            )
+            _assure(there, path, f"the first file of {each.name}", remedy)
+        elif options.path is not None:
+            _assure(there, options.path, "--path", "name a path that it answers with 200")
+
+
+def _assure(there: OpenWeb, path: str, what: str, remedy: str) -> None:
+    found = probe(there.address, there.trust, path)
+    if found.status != OK:
+        said = printable(f"{found.status} {found.reason}", 100)
+        if found.location is not None:
+            said += f", to {printable(found.location, 200)}"
+        raise BadInput(f"{there.address}{path} ({what}) is answered with {said}", remedy)
 
 
 def _secure(options: WebOptions) -> SiteAddress | None:

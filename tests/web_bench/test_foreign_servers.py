@@ -1,0 +1,169 @@
+"""Servers that sitebench did not start, and that have none of its files: what is asked of them."""
+
+import contextlib
+from http.server import BaseHTTPRequestHandler
+from pathlib import Path
+
+import pytest
+
+from sitebench.runs.runfile import RunFile
+from tests.support.cli import Ran, in_process, sitebench
+from tests.tls.certificates import self_signed
+from tests.web_bench.servers import Server, nginx, serving
+
+SHORT = ("--warmup", "0s", "--measure", "1s", "--threads", "1", "--users", "2")
+PAGE = b"<p>hello"
+
+
+@pytest.fixture
+def docroot(tmp_path: Path) -> Path:
+    (tmp_path / "docroot").mkdir()
+    (tmp_path / "docroot/index.html").write_bytes(PAGE)
+    return tmp_path / "docroot"
+
+
+def site(asked: list[str]) -> contextlib.AbstractContextManager[Server]:
+    """Serve a front page with any query, a page that has moved, and nothing else.
+
+    A refusal has control characters, but that of one path.
+    """
+
+    class Site(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True
+
+        def log_message(self, *args: object) -> None:
+            """Say nothing."""
+
+        def do_GET(self) -> None:
+            asked.append(self.path)
+            path = self.path.partition("?")[0]
+            status = {"/": 200, "/old": 301}.get(path, 404)
+            hostile = status == 404 and path != "/gone"
+            self.send_response(status, "Gone \x1b[31mhome" if hostile else None)
+            if status == 301:
+                self.send_header("Location", "/new")
+            self.send_header("Content-Length", str(len(PAGE)))
+            self.end_headers()
+            self.wfile.write(PAGE)
+
+    return serving(Site)
+
+
+def address(server: Server) -> str:
+    return f"http://127.0.0.1:{server.server_address[1]}"
+
+
+def test_one_path_is_measured_at_any_server(tmp_path: Path) -> None:
+    path, asked = "/?q=a,b&x=%7B1%7D", list[str]()
+    with site(asked) as server:
+        ran = sitebench(
+            *("web", "run", "--path", path, "--target", address(server), *SHORT, "--json"),
+            *("--out", "run"),
+            cwd=tmp_path,
+        )
+    assert ran.code == 0, ran.err
+    (point,) = ran.objects
+    assert (point["operation"], point["failures"]) == ("path", 0)
+    # Whatever it answers for a front page is looked at too, before and after.
+    assert 0 < point["operations"] <= asked.count(path)
+    assert {*asked} <= {"/", path}
+    # A client keeps its connection.
+    assert server.connections < 20
+    with RunFile(tmp_path / "run") as stored:
+        (stored_point,) = stored.points()
+        assert stored_point.spec.settings["path"] == path
+
+
+def test_one_path_is_measured_below_a_base_and_over_tls(tmp_path: Path, docroot: Path) -> None:
+    shown = self_signed(tmp_path, "server")
+    with nginx(docroot, tmp_path / "nginx", shown=shown) as url:
+        assert url.startswith("https://")
+        ran = sitebench(
+            *("web", "run", "--path", "/index.html", "--target", url, "--tls-insecure"),
+            *(*SHORT, "--json"),
+            cwd=tmp_path,
+        )
+    assert ran.code == 0, ran.err
+    (point,) = ran.objects
+    assert (point["failures"], point["ops_per_s"] > 0) == (0, True)
+    log = (tmp_path / "nginx/access.log").read_text()
+    assert log.count('"GET /base/index.html HTTP/1.1" 200') >= point["operations"]
+
+
+def refused(tmp_path: Path, url: str, *argv: str) -> Ran:
+    """Run a test that is refused before it begins."""
+    ran = in_process("web", "run", *argv, "--target", url, *SHORT, cwd=tmp_path)
+    assert ran.code == 2
+    assert "\x1b" not in ran.err
+    return ran
+
+
+def test_a_server_without_the_files_of_a_workload_is_refused_after_one_request(
+    tmp_path: Path,
+) -> None:
+    asked = list[str]()
+    with site(asked) as server:
+        ran = refused(tmp_path, address(server), "silicon-surf")
+    first = "/silicon-surf/2k-3k/0/0.html"
+    said, remedy = ran.err.splitlines()[-2:]
+    assert said == (
+        f"sitebench: {address(server)}{first} (the first file of silicon-surf) is answered with "
+        r"404 Gone \x1b[31mhome"
+    )
+    assert "--path /" in remedy
+    assert "a workload file of your own" in remedy
+    assert "sitebench web seed" in remedy
+    assert asked == ["/", first]
+    assert not [*tmp_path.glob("*.sitebench")]
+
+
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [("/old", "301 Moved Permanently, to /new"), ("/none", r"404 Gone \x1b[31mhome")],
+)
+def test_a_path_that_is_not_there_is_refused_after_one_request(
+    path: str, said: str, tmp_path: Path
+) -> None:
+    asked = list[str]()
+    with site(asked) as server:
+        ran = refused(tmp_path, address(server), "--path", path)
+    assert f"{address(server)}{path} (--path) is answered with {said}" in ran.err
+    assert asked == ["/", path]
+
+
+def test_a_workload_of_ones_own_paths_is_asked_nothing_before(tmp_path: Path) -> None:
+    (tmp_path / "own.toml").write_text(
+        '[[class]]\nname = "gone"\nweight = 100\npaths = ["/gone"]\nstatus = [404]\n'
+    )
+    asked = list[str]()
+    with site(asked) as server:
+        ran = sitebench(
+            *("web", "run", "own.toml", "--target", address(server), *SHORT, "--json"), cwd=tmp_path
+        )
+    assert (ran.code, ran.objects[0]["failures"]) == (0, 0), ran.err
+
+
+WRONG = {
+    ("--path", "x"): ("--path: the path 'x' does not begin with '/'", "write '/x'"),
+    ("--path", "http://a/x"): ("the path 'http://a/x' does not", "write the path alone"),
+    ("--path", "/a b"): ("has a character that no request line can carry", "write it as %XX"),
+    ("--path", "/{x}"): ("has a character that no request line can carry", "write it as %XX"),
+    ("--path", "/"): ("embedded has no files to serve for --path", "--target http://HOST:PORT"),
+    ("silicon-surf", "--path", "/"): ("so does 'silicon-surf'", "leave one of them out"),
+    ("own.toml", "--path", "/"): (
+        "a workload file says what users do, and so does --path",
+        "leave",
+    ),
+    ("path",): ("the operation 'path' needs a path", "--path /"),
+}
+
+
+@pytest.mark.parametrize("argv", WRONG, ids=" ".join)
+def test_a_path_that_cannot_be_is_refused(argv: tuple[str, ...], tmp_path: Path) -> None:
+    (tmp_path / "own.toml").write_text('[[class]]\nname = "own"\nweight = 100\npaths = ["/own"]\n')
+    ran = in_process("web", "run", *argv, cwd=tmp_path)
+    assert ran.code == 2
+    for words in WRONG[argv]:
+        assert words in ran.err
+    assert [each.name for each in tmp_path.iterdir()] == ["own.toml"]
