@@ -81,7 +81,7 @@ class _Received(io.RawIOBase):
     """What a site sends, as if it ended after so many bytes; late, it is an error."""
 
     def __init__(self, raw: io.RawIOBase, deadline: Deadline) -> None:
-        self._raw, self._deadline, self._left = raw, deadline, _MOST_BYTES
+        self._raw, self._deadline, self.left = raw, deadline, _MOST_BYTES
 
     def readable(self) -> bool:
         return True
@@ -89,10 +89,10 @@ class _Received(io.RawIOBase):
     def readinto(self, buffer: Any) -> int | None:
         if self._deadline.over:
             raise TimeoutError
-        if not self._left:
+        if not self.left:
             return 0
-        found = self._raw.readinto(memoryview(buffer)[: self._left])
-        self._left -= found or 0
+        found = self._raw.readinto(memoryview(buffer)[: self.left])
+        self.left -= found or 0
         return found
 
     def close(self) -> None:
@@ -105,7 +105,18 @@ class _Answer(http.client.HTTPResponse):
 
     def __init__(self, *arguments: Any, deadline: Deadline, **more: Any) -> None:
         super().__init__(*arguments, **more)
-        self.fp = io.BufferedReader(_Received(self.fp.detach(), deadline))
+        self._received = _Received(self.fp.detach(), deadline)
+        self.fp = io.BufferedReader(self._received)
+
+    def begin(self) -> None:
+        """Read the head; provisional answers before it count too."""
+        try:
+            super().begin()
+        except http.client.HTTPException as error:
+            if self._received.left:
+                raise
+            what = f"over {_MOST_BYTES:,} bytes before its answer's body"
+            raise http.client.HTTPException(what) from error
 
 
 def _late(address: SiteAddress, deadline: Deadline) -> TargetTalksNonsense:

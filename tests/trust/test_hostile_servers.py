@@ -1,0 +1,275 @@
+"""Commands at servers that send without end, or nothing, or nonsense: each ends soon, and small.
+
+`test_hostile_targets` has the looks at a target one by one. Here are whole commands, and servers
+that turn hostile when the load begins.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.support.cli import SITEBENCH
+from tests.support.hostile_target import (
+    BASE,
+    DONE,
+    ENDLESS_DIRECTORIES,
+    ENDLESS_SITES,
+    ENTRY,
+    INTERMEDIATE,
+    LARGE_SITES,
+    LATE_DIRECTORIES,
+    LATE_SITES,
+    OK,
+    Answer,
+    Part,
+    directory_that,
+    entry,
+    flood,
+    hold,
+    hostile,
+    site_that,
+)
+from tests.support.refusing_directory import (
+    NO_SUCH_OBJECT,
+    SEARCH,
+    UNBIND,
+    message,
+    result,
+    split,
+    tlv,
+)
+
+pytestmark = pytest.mark.timeout(300)
+MOST_MIB = 64
+"""By which the memory of a command may exceed that of one at a good server."""
+LOOK_S = 10.0
+"""The limit of a look at a target, in which it may be late; a command takes a second beside it."""
+BUSY_S = 60.0
+"""More than a busy machine needs; far less than what has no end takes."""
+AT_ONCE = 6
+"""Commands: most of them wait."""
+
+# The memory of a process begins, for the kernel, with that of the one that started it.
+MEASURED = """
+import json, resource, subprocess, sys
+ran = subprocess.run(sys.argv[1:], capture_output=True, text=True)
+most = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+print(json.dumps([ran.returncode, ran.stdout, ran.stderr, most / 1024]))
+"""
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a command ended, and the most memory that a process of it had."""
+
+    code: int
+    out: str
+    err: str
+    mib: float
+    took_s: float
+
+
+def ended(argv: Sequence[str], answer: Answer, folder: Path) -> Ended:
+    """Run a command at a server."""
+    with hostile(answer) as port:
+        told = [each.format(port=port) for each in argv]
+        began = time.monotonic()
+        ran = subprocess.run(
+            [sys.executable, "-I", "-S", "-c", MEASURED, *SITEBENCH, *told],
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=200,
+            cwd=folder,
+            env={**os.environ, "COLUMNS": "160"},
+        )
+        code, out, err, mib = json.loads(ran.stdout)
+        return Ended(code, out, err, mib, time.monotonic() - began)
+
+
+LOAD = ("--users", "2", "--threads", "1", "--warmup", "0s", "--measure", "1s", "--timeout", "1s")
+WEB = ("web", "run", "--path", "/", "--target", "http://127.0.0.1:{port}", *LOAD)
+SITE = ("ps", "run", "page", "--entries", "10", "--target", "http://127.0.0.1:{port}", *LOAD)
+DIRECTORY = (
+    *("ils", "run", "lookup", "--entries", "10", "--base", BASE, "--names", "cn={{i}}"),
+    *("--target", "ldap://127.0.0.1:{port}", *LOAD),
+)
+GOOD = OK + b"Content-Length: 2\r\n\r\nok"
+NOT_FOUND = b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"
+MOVED = b"HTTP/1.1 302 Found\r\nLocation: /\r\nContent-Length: 0\r\n\r\n"
+
+
+def site(load: Answer | bytes, look: bytes = GOOD) -> Answer:
+    """Answer looks, which ask for the connection's end, and the requests of a load as told."""
+
+    def answer(connection: socket.socket, over: threading.Event) -> None:
+        while asked := connection.recv(65_536):
+            if b"Connection: close" in asked:
+                connection.sendall(look)
+                return
+            if callable(load):
+                load(connection, over)
+                return
+            connection.sendall(load)
+
+    return answer
+
+
+def directory(load: Part | None = None) -> Answer:
+    """Have everybody who is looked for; answer the searches of a load as told."""
+
+    def answer(connection: socket.socket, over: threading.Event) -> None:
+        received = b""
+        while part := connection.recv(65_536):
+            received += part
+            while (whole := split(received)) is not None:
+                number, operation, received = whole
+                # Below a base, and aliases are left alone (RFC 4511 4.5.1): a load's search.
+                if load is not None and b"\x0a\x01\x02\x0a\x01\x00" in operation:
+                    said = load(number)
+                    if callable(said):
+                        said(connection, over)
+                        return
+                    connection.sendall(said)
+                elif operation[0] == SEARCH:
+                    found = NAME.search(operation)
+                    name = BASE if found is None else f"cn={found[1].decode()},{BASE}"
+                    people = message(number, ENTRY, tlv(4, name.encode()) + tlv(0x30, b""))
+                    connection.sendall(people + message(number, DONE, result(0)))
+                elif operation[0] != UNBIND:
+                    connection.sendall(message(number, operation[0] + 1, result(0)))
+
+    return answer
+
+
+NAME = re.compile(rb"\x04\x02cn\x04\x01(.)")
+"""In a filter for one of ten people."""
+
+
+def closes(connection: socket.socket, over: threading.Event) -> None:
+    """Close without a word."""
+
+
+def a_part(of: Mapping[str, Answer], *names: str) -> dict[str, Answer]:
+    return {name: of[name] for name in names}
+
+
+def refuses(number: bytes) -> bytes:
+    return message(number, DONE, result(NO_SUCH_OBJECT))
+
+
+Row = tuple[Sequence[str], Answer]
+REFUSED: Mapping[str, Mapping[str, Row]] = {
+    "web": {
+        "good": (WEB, site(GOOD, NOT_FOUND)),
+        **{
+            name: (WEB, answer)
+            for name, answer in {
+                **a_part(LATE_SITES, "a byte now and then", "a chunk without its end"),
+                **a_part(ENDLESS_SITES, "provisional answers", "header lines"),
+                "silence": hold,
+                "a closed connection": closes,
+                "garbage": site_that(b"\x00\x01\xff garbage\r\n\r\n" * 100),
+                "a redirect to itself": site_that(MOVED),
+            }.items()
+        },
+        "ps: a byte now and then": (SITE, LATE_SITES["a body a byte now and then"]),
+        "ps: a body without end": (SITE, LARGE_SITES["a body without end"]),
+    },
+    "ils": {
+        "good": (DIRECTORY, directory_that(refuses)),
+        **{
+            name: (DIRECTORY, answer)
+            for name, answer in {
+                **a_part(LATE_DIRECTORIES, "a byte now and then", "entries now and then"),
+                **a_part(ENDLESS_DIRECTORIES, "entries", "one entry", "a length of 2 GB", "zeros"),
+                "silence": hold,
+                "a closed connection": closes,
+                "garbage": site_that(bytes(range(255, 0, -1)) * 4),
+            }.items()
+        },
+    },
+}
+MEASURED_ONES: Mapping[str, Mapping[str, Row]] = {
+    "web": {
+        "good": (WEB, site(GOOD)),
+        # Of a front page without end, the begin is a good answer to a look.
+        "a body without end": (WEB, LARGE_SITES["a body without end"]),
+        "small chunks": (WEB, LARGE_SITES["small chunks"]),
+        "header lines": (WEB, site(ENDLESS_SITES["header lines"])),
+        "silence": (WEB, site(hold)),
+    },
+    "ils": {
+        "good": (DIRECTORY, directory()),
+        "entries": (DIRECTORY, directory(lambda number: flood(entry(number, b"x" * 1_000) * 60))),
+        "intermediate responses": (
+            DIRECTORY,
+            directory(
+                lambda number: flood(message(number, INTERMEDIATE, tlv(0x80, b"1.2.3")) * 1_000)
+            ),
+        ),
+        "a length of 2 GB": (
+            DIRECTORY,
+            directory(lambda number: b"\x30\x84\x7f\xff\xff\xff\x02\x01" + number),
+        ),
+        "silence": (DIRECTORY, directory(lambda _: hold)),
+    },
+}
+
+
+def all_ended(rows: Mapping[str, Row], folder: Path) -> tuple[Ended, dict[str, Ended]]:
+    """Run a command at each server, some at a time; return that at the good one, and the others."""
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        running = {name: pool.submit(ended, *row, folder) for name, row in rows.items()}
+        found = {name: each.result() for name, each in running.items()}
+    return found.pop("good"), found
+
+
+def assert_soon_and_small(each: Ended, good: Ended) -> None:
+    assert each.code in (1, 2)
+    assert each.took_s < LOOK_S + BUSY_S
+    assert each.mib < good.mib + MOST_MIB
+    # Of what a server sent, nothing but what a terminal shows.
+    assert (each.out + each.err).replace("\n", "").isprintable()
+    assert "Traceback" not in each.err
+    assert [line[:11] for line in each.err.splitlines()].count("sitebench: ") == 1
+
+
+@pytest.mark.parametrize("half", REFUSED)
+def test_a_command_that_looks_at_a_hostile_server_ends_soon_and_small(
+    half: str, tmp_path: Path
+) -> None:
+    good, others = all_ended(REFUSED[half], tmp_path)
+    assert good.code == 2, good
+    for name, each in others.items():
+        print(f"{name}: {each}")  # of all, if one fails
+        assert_soon_and_small(each, good)
+        assert each.out == ""
+        said, remedy = each.err.splitlines()
+        assert said.startswith("sitebench: ")
+        assert remedy.startswith("  ")
+
+
+@pytest.mark.parametrize("half", MEASURED_ONES)
+def test_a_load_on_a_server_that_turns_hostile_ends_soon_and_small(
+    half: str, tmp_path: Path
+) -> None:
+    good, others = all_ended(MEASURED_ONES[half], tmp_path)
+    assert good.code == 0, good
+    for name, each in others.items():
+        print(f"{name}: {each}")
+        assert_soon_and_small(each, good)
+        assert "no operation succeeded: " in each.err
