@@ -94,6 +94,18 @@ fn lengths_that_smuggle_requests_are_refused() {
 }
 
 #[test]
+fn a_folded_line_of_a_response_is_read_as_if_it_had_spaces() {
+    // RFC 9112 section 5.2: a user agent replaces each fold by spaces.
+    let folded = b"HTTP/1.1 200 OK\r\nX: a\r\n b\r\nConnection:\r\n\tkeep-alive,\r\n close\r\nContent-Length:\r\n 5\r\n\r\n";
+    let head = ResponseHead::decode(folded, false).unwrap().unwrap();
+    assert_eq!((head.framing, head.keep_alive, head.length), (Framing::Length(5), false, folded.len()));
+    // Two numbers are not one.
+    assert!(ResponseHead::decode(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n 6\r\n\r\n", false).is_err());
+    // A server refuses them in a request.
+    assert!(RequestHead::decode(b"GET / HTTP/1.1\r\nHost: a\r\nX: a\r\n b\r\n\r\n").is_err());
+}
+
+#[test]
 fn an_endless_head_is_refused() {
     let mut bytes = b"GET / HTTP/1.1\r\nX: ".to_vec();
     bytes.resize(MAX_HEAD_BYTES + 1, b'a');

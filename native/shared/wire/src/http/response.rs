@@ -29,7 +29,10 @@ impl<'a> ResponseHead<'a> {
     pub fn decode(bytes: &'a [u8], bodiless: bool) -> Result<Option<Self>, HeadError> {
         let mut headers = [const { MaybeUninit::uninit() }; MAX_HEADERS];
         let mut response = httparse::Response::new(&mut []);
-        let parser = httparse::ParserConfig::default();
+        let mut parser = httparse::ParserConfig::default();
+        // RFC 9112 section 5.2: a user agent reads the fold of a line as spaces. It stays in the value, where
+        // each is trimmed as a space is.
+        parser.allow_obsolete_multiline_headers_in_responses(true);
         let parsed = parser.parse_response_with_uninit_headers(&mut response, bytes, &mut headers);
         let Some(length) = status(parsed?, bytes.len())? else {
             return Ok(None);

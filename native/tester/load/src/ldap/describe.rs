@@ -1,7 +1,7 @@
 //! A request and its answer in words, for people who look into a failure.
 
 use wire::ldap::frame::message_length;
-use wire::ldap::{Reply, Response};
+use wire::ldap::{Reply, Response, ResultCode};
 
 use super::receive::MESSAGE_BYTES;
 use super::request::Request;
@@ -49,8 +49,14 @@ fn result(mut bytes: &[u8]) -> Option<String> {
         let response = Response::decode(bytes.get(..length)?).ok()?;
         if let Reply::Done { outcome, .. } = response.reply {
             let said = text(outcome.diagnostic);
-            let code = outcome.code.name();
-            return Some(if said.is_empty() { code.to_owned() } else { format!("{code}, {said:?}") });
+            let code = match outcome.code {
+                ResultCode::OTHER => outcome.code.name().to_owned(),
+                ResultCode(number) if outcome.code.name() == ResultCode::OTHER.name() => {
+                    format!("result {number}")
+                }
+                code => code.name().to_owned(),
+            };
+            return Some(if said.is_empty() { code } else { format!("{code}, {said:?}") });
         }
         bytes = &bytes[length..];
     }

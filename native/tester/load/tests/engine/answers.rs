@@ -94,6 +94,16 @@ fn a_refusal_is_named_as_the_target_names_it_and_the_sequence_goes_on() {
 }
 
 #[test]
+fn a_result_that_has_no_name_is_shown_with_its_number() {
+    for (code, shown) in [(4_999, "\": result 4999"), (80, "\": other")] {
+        let totals = answered(Do::Code(ResultCode(code)), |_| ());
+        assert_eq!(totals.kinds(), ["result:other"]);
+        let example = &totals.of("lookup").examples["result:other"];
+        assert!(example.ends_with(shown) || example.contains(&format!("{shown}, ")), "{example}");
+    }
+}
+
+#[test]
 fn what_is_not_ldap_is_malformed_and_ends_the_connection() {
     for what in [Do::Nonsense, Do::OtherId, Do::OtherOperation] {
         let people = people(Profile::Paper, 500);
