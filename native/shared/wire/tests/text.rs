@@ -1,7 +1,7 @@
 //! Which strings match each other.
 
 use proptest::prelude::*;
-use wire::text::{NORMALISED_BYTES, Preparation, prepare, prepare_numeric, prepare_telephone};
+use wire::text::{NORMALISED_BYTES, Preparation, is_normalised, prepare, prepare_numeric, prepare_telephone};
 
 fn prepared(value: impl AsRef<[u8]>, how: Preparation) -> Vec<u8> {
     let mut out = Vec::new();
@@ -124,4 +124,18 @@ fn what_a_huge_text_is_made_of_is_not_taken_apart() {
     assert_eq!((growth(NORMALISED_BYTES / 3), growth(NORMALISED_BYTES / 3 + 1)), (11, 1));
     let huge = "\u{1fd3}".repeat(NORMALISED_BYTES);
     assert_eq!(ignoring_case(ignoring_case(&huge)), ignoring_case(&huge));
+}
+
+#[test]
+fn a_text_is_normal_where_preparing_it_costs_no_more_than_others() {
+    for normal in
+        ["", "Anna", "Zo\u{e9} \u{41c}\u{438}\u{440} \u{65e5}\u{672c}", "\u{df}", &"\u{fdfa}".repeat(30_000)]
+    {
+        assert!(is_normalised(normal.as_bytes()), "{normal:.20}");
+    }
+    // Eighteen characters; half-width; decomposed; and what only its folding makes longer.
+    for odd in ["\u{fdfa}", "\u{ff71}", "e\u{301}", "\u{390}"] {
+        assert!(!is_normalised(odd.as_bytes()), "{odd}");
+    }
+    assert!(is_normalised(b"\xff\xfe"), "what is no UTF-8 is compared as it is");
 }

@@ -39,6 +39,7 @@ impl Store {
     ) -> Result<EntryId, Refusal> {
         let spot = self.vacant_spot(dn, now, writer)?;
         self.bounds.check(list)?;
+        self.bounds.check_work(&self.schema, list, &[])?;
         writer.body.clear();
         let inspection = writer.inspector.inspect(&self.schema, &self.indexes, list)?;
         let ttl_s = match inspection {

@@ -2,8 +2,9 @@
 
 use wire::ldap::{Attributes, Change, ResultCode};
 
-use super::Refusal;
+use super::{Refusal, work};
 use crate::limits::Limits;
+use crate::schema::Schema;
 
 /// See the limits of the same names ([`Limits`]).
 #[derive(Debug, Clone, Copy)]
@@ -18,6 +19,8 @@ pub struct Bounds {
     pub changes: usize,
     /// Values that they bring.
     pub changed_values: usize,
+    /// Work of one add or modify.
+    pub write_work: usize,
     /// Bytes of an entry that a filter looks at.
     pub filter_work: usize,
     /// Bytes that a rename rewrites.
@@ -38,6 +41,7 @@ impl From<&Limits> for Bounds {
             entry_bytes: limits.entry_bytes,
             changes: limits.changes_per_modify,
             changed_values: limits.values_per_modify,
+            write_work: limits.write_work,
             filter_work: limits.filter_work,
             rename_bytes: limits.rename_bytes,
         }
@@ -72,6 +76,23 @@ impl Bounds {
     /// Refuses too many values of an entry, or for one.
     pub(super) fn check_values(&self, values: usize) -> Result<(), Refusal> {
         if values > self.values { Err(too_many("values", values, self.values)) } else { Ok(()) }
+    }
+
+    /// Refuses a write that would take too long. Of short lists nothing can, and they are not looked at.
+    #[inline]
+    pub(super) fn check_work(
+        &self,
+        schema: &Schema,
+        list: Attributes<'_>,
+        changes: &[Change<'_>],
+    ) -> Result<(), Refusal> {
+        let changed: usize = changes.iter().map(|change| change.attribute.values.0.len()).sum();
+        if (list.0.len() + changed).saturating_mul(work::MOST_A_BYTE) <= self.write_work {
+            return Ok(());
+        }
+        let units = work::of_entry(schema, list) + work::of_changes(schema, changes);
+        let most = self.write_work;
+        if units > most { Err(too_many("units of work for the values", units, most)) } else { Ok(()) }
     }
 
     /// Refuses an entry that would be too long.

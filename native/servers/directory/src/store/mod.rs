@@ -23,6 +23,7 @@ mod rename;
 mod scratch;
 mod slots;
 mod time;
+mod work;
 
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};

@@ -35,6 +35,7 @@ impl Store {
         now: UnixSeconds,
         writer: &mut Writer,
     ) -> Result<(), Refusal> {
+        self.bounds.check_work(&self.schema, Attributes(&[]), changes)?;
         self.declare(now, changes.iter().map(|change| change.attribute.name));
         let Some(slot) = self.slots.get(id) else {
             return Ok(());
@@ -58,6 +59,7 @@ impl Store {
         write_body(dn, &writer.list, &mut writer.body);
         let list = Attributes(&writer.list);
         self.bounds.check(list)?;
+        self.bounds.check_work(&self.schema, list, changes)?;
         self.bounds.check_entry(writer.body.len())?;
         // Inspected before anything changes: all or nothing.
         let inspection = writer.inspector.inspect(&self.schema, &self.indexes, list)?;

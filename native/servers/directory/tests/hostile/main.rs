@@ -28,7 +28,7 @@ fn members(count: usize) -> Vec<String> {
 }
 
 /// By limit, the test that goes beyond it.
-const ROWS: [(&str, &str, &str); 25] = [
+const ROWS: [(&str, &str, &str); 26] = [
     ("message_bytes_before_bind", "limits.rs", "messages_have_a_length_before_a_bind_and_another_after_it"),
     ("message_bytes_after_bind", "limits.rs", "messages_have_a_length_before_a_bind_and_another_after_it"),
     ("name_bytes", "limits.rs", "names_have_a_length"),
@@ -43,6 +43,7 @@ const ROWS: [(&str, &str, &str); 25] = [
     ("connection_bytes", "hostile/memory.rs", "a_search_beyond_the_account_of_its_connection_is_refused"),
     ("changes_per_modify", "limits.rs", "a_modify_has_a_number_of_changes"),
     ("values_per_modify", "limits.rs", "the_changes_of_a_modify_have_a_number_of_values"),
+    ("write_work", "hostile/writes.rs", "values_that_take_long_to_prepare_are_refused"),
     ("rename_bytes", "hostile/writes.rs", "a_container_of_too_many_is_not_renamed"),
     ("password_bytes", "hostile/writes.rs", "passwords_have_a_length"),
     ("running_searches", "streaming.rs", "too_many_searches_at_once_are_turned_away"),

@@ -127,3 +127,35 @@ fn what_a_refused_write_declares_is_forgotten() {
     }
     assert_eq!(client.modify(GROUP, &[(0, "mine", &["v"])]).code, ResultCode::SUCCESS);
 }
+
+#[test]
+fn values_that_take_long_to_prepare_are_refused() {
+    let directory = common::serve(r#"{"limits": {"message_bytes_before_bind": 4194304}}"#);
+    let mut client = Client::connect(directory.addr());
+    // Each of these characters becomes eighteen (U+FDFA, NFKC), escaped in a name or not; and names of many parts.
+    let odd = |i: usize| format!("{i} {}", "\u{fdfa}".repeat(40));
+    let escaped = |i: usize| format!("cn={i}{}", "\\ef\\b7\\ba".repeat(13));
+    let folded = |i: usize| format!("{i} {}", "\u{390}".repeat(60));
+    let parts = |i: usize| format!("cn={i}{}", ",c=a".repeat(28));
+    let kinds: [(&str, &dyn Fn(usize) -> String, usize); 4] = [
+        ("description", &odd, 1_500),
+        ("seeAlso", &escaped, 1_500),
+        ("description", &folded, 1_500),
+        ("seeAlso", &parts, 8_000),
+    ];
+    for (name, value, count) in kinds {
+        let values: Vec<String> = (0..count).map(value).collect();
+        let values: Vec<&str> = values.iter().map(String::as_str).collect();
+        let attributes: &[(&str, &[&str])] =
+            &[("objectClass", &["RTPerson"]), ("cn", &["Group"]), (name, &values)];
+        assert_eq!(client.add(GROUP, attributes).code, ResultCode::ADMIN_LIMIT_EXCEEDED, "{name}");
+        let few: &[(&str, &[&str])] =
+            &[("objectClass", &["RTPerson"]), ("cn", &["Group"]), (name, &values[..20])];
+        assert_eq!(client.add(GROUP, few).code, ResultCode::SUCCESS, "{name}");
+        let more = &values[20..];
+        assert_eq!(client.modify(GROUP, &[(0, name, more)]).code, ResultCode::ADMIN_LIMIT_EXCEEDED, "{name}");
+        assert_eq!(client.modify(GROUP, &[(2, name, more)]).code, ResultCode::ADMIN_LIMIT_EXCEEDED, "{name}");
+        assert_eq!(client.modify(GROUP, &[(2, name, &more[..20])]).code, ResultCode::SUCCESS, "{name}");
+        assert_eq!(client.delete(GROUP).code, ResultCode::SUCCESS);
+    }
+}

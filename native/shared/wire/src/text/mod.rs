@@ -115,6 +115,19 @@ fn prepare_text(text: &str, how: Preparation, spaces: &mut Spaces<'_>) {
     prepared.chars().for_each(|c| if c == ' ' { spaces.space() } else { spaces.char(c) });
 }
 
+/// Whether [`prepare`] leaves a text unnormalised because it is normal already, folded too, or longer than is
+/// normalised at all. Where it does not, a byte takes up to a hundred times as long.
+#[must_use]
+pub fn is_normalised(value: &[u8]) -> bool {
+    if value.is_ascii() || value.len() > NORMALISED_BYTES {
+        return true;
+    }
+    let Ok(text) = std::str::from_utf8(value) else { return true };
+    let mut folded = String::with_capacity(text.len());
+    text.chars().for_each(|c| push_folded(c, &mut folded));
+    [text, &folded].into_iter().all(|one| is_nfkc_quick(one.chars()) == IsNormalized::Yes)
+}
+
 fn nfkc(text: &str) -> Cow<'_, str> {
     match is_nfkc_quick(text.chars()) {
         IsNormalized::Yes => Cow::Borrowed(text),

@@ -1,0 +1,359 @@
+"""What one message can cost a directory: the server's CPU for the worst of each kind.
+
+    python -m benches.ils_messages
+
+A message is done in one piece as a rule, and while it is nobody else is answered. So each is as
+large as the limits allow, is sent by a client that has bound as an entry of its own, and leaves the
+directory as it was. Its CPU is that of the server's process (`clock_gettime` of another process),
+which a busy machine changes little; the least of some tries counts.
+
+REFERENCE is what a large entry costs however it is written: a group of 9,990 is replaced by itself.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from ils_bench.options import IlsOptions
+from ils_bench.targets.opening import directory_config, open_embedded
+from ils_bench.targets.people import spec_of
+
+TRIES = 3
+PEOPLE = 16_000
+"""Below one container: nearly as many as `rename_bytes` lets it have."""
+VALUES = 9_990
+"""Of a group: nearly `values_per_entry`."""
+CHANGED = 50_000
+"""`values_per_modify`."""
+BASE = "ou=Dynamic,o=Intranet"
+ME, PASSWORD = f"cn=me,{BASE}", "p" * 8
+ADD, DELETE, REPLACE = 0, 1, 2
+REFERENCE = "modify member: replace"
+SUCCESS = 0
+
+
+def tlv(tag: int, *contents: bytes) -> bytes:
+    content = b"".join(contents)
+    size = len(content)
+    if size < 0x80:
+        return bytes([tag, size]) + content
+    length = size.to_bytes((size.bit_length() + 7) // 8, "big")
+    return bytes([tag, 0x80 | len(length)]) + length + content
+
+
+def octets(text: str | bytes, tag: int = 4) -> bytes:
+    return tlv(tag, text.encode() if isinstance(text, str) else text)
+
+
+def enumerated(number: int) -> bytes:
+    return tlv(10, bytes([number]))
+
+
+def message(*operation: bytes) -> bytes:
+    """Make one (RFC 4511 4.1.1); each of a connection has the same id, one after the other."""
+    return tlv(0x30, b"\x02\x01\x05", *operation)
+
+
+def attribute(name: str, values: Sequence[str]) -> bytes:
+    return tlv(0x30, octets(name), tlv(0x31, *map(octets, values)))
+
+
+def add(dn: str, attributes: Sequence[tuple[str, Sequence[str]]]) -> bytes:
+    return message(tlv(0x68, octets(dn), tlv(0x30, *(attribute(*each) for each in attributes))))
+
+
+def modify(dn: str, changes: Sequence[tuple[int, str, Sequence[str]]]) -> bytes:
+    made = (tlv(0x30, enumerated(kind), attribute(name, of)) for kind, name, of in changes)
+    return message(tlv(0x66, octets(dn), tlv(0x30, *made)))
+
+
+def search(base: str, scope: int, wanted: bytes, attributes: Sequence[str] = ("1.1",)) -> bytes:
+    limits = enumerated(scope) + enumerated(0) + b"\x02\x01\x00" * 2 + b"\x01\x01\x00"
+    return message(
+        tlv(0x63, octets(base), limits, wanted, tlv(0x30, *(octets(each) for each in attributes)))
+    )
+
+
+def equal(name: str, value: str) -> bytes:
+    return tlv(0xA3, octets(name), octets(value))
+
+
+def delete(dn: str) -> bytes:
+    return message(octets(dn, 0x4A))
+
+
+def rename(dn: str, to: str) -> bytes:
+    return message(tlv(0x6C, octets(dn), octets(to), b"\x01\x01\xff"))
+
+
+def bind(dn: str, password: str) -> bytes:
+    return message(tlv(0x60, b"\x02\x01\x03", octets(dn), octets(password, 0x80)))
+
+
+def compare(dn: str, name: str, value: str) -> bytes:
+    return message(tlv(0x6E, octets(dn), tlv(0x30, octets(name), octets(value))))
+
+
+def extended(name: str, value: bytes) -> bytes:
+    return message(tlv(0x77, octets(name, 0x80), octets(value, 0x81)))
+
+
+class Client:
+    """A connection that sends a message, and reads to the end of its answer."""
+
+    def __init__(self, port: int) -> None:
+        self._socket = socket.create_connection(("127.0.0.1", port), timeout=60)
+        self._received = b""
+
+    def ask(self, asked: bytes) -> int:
+        """Return the result code."""
+        self._socket.sendall(asked)
+        while True:
+            operation, content = self._next()
+            if operation not in (0x64, 0x73, 0x79):
+                return content[2]
+
+    def _next(self) -> tuple[int, bytes]:
+        while True:
+            with contextlib.suppress(IndexError):
+                start, end = _content(self._received, 0)
+                if end <= len(self._received):
+                    whole, self._received = self._received[start:end], self._received[end:]
+                    _, at = _content(whole, 0)
+                    start, end = _content(whole, at)
+                    return whole[at], whole[start:end]
+            part = self._socket.recv(1 << 20)
+            if not part:
+                raise ConnectionError("the directory closed the connection")
+            self._received += part
+
+    def close(self) -> None:
+        self._socket.close()
+
+
+def _content(of: bytes, at: int) -> tuple[int, int]:
+    size, start = of[at + 1], at + 2
+    if size & 0x80:
+        start += size & 0x7F
+        if start > len(of):
+            raise IndexError
+        size = int.from_bytes(of[at + 2 : start], "big")
+    return start, start + size
+
+
+@dataclass(frozen=True)
+class Message:
+    """One that is measured, and what is sent before and after it."""
+
+    name: str
+    sent: bytes
+    before: tuple[bytes, ...] = ()
+    after: tuple[bytes, ...] = ()
+    """Unless it was refused."""
+
+
+KINDS: dict[str, Callable[[int], str]] = {
+    "mail": lambda i: f"{i}@a",
+    "description": lambda i: f"{i} a",
+    "member": lambda i: f"a={i}",
+    "seeAlso": lambda i: f"a = {i} , b = {i}",
+}
+WIDE = "\ufdfa"
+"""Eighteen characters after preparation (RFC 4518 2.3), of three bytes."""
+
+
+HEX = r"\ef\b7\ba"
+"""The same, escaped in a name (RFC 4514 2.4)."""
+
+
+def group(name: str) -> str:
+    return f"cn=all of {name},{BASE}"
+
+
+def of_group(name: str) -> list[str]:
+    return [KINDS[name](i) for i in range(VALUES)]
+
+
+def group_of(name: str, values: Sequence[str]) -> bytes:
+    known = [("objectClass", ["top", "person", "inetOrgPerson"]), ("cn", [f"all of {name}"])]
+    return add(group(name), [*known, ("sn", ["x"]), (name, values)])
+
+
+def modifies() -> Iterator[Message]:
+    for name in KINDS:
+        values, dn = of_group(name), group(name)
+        rest = values[1:]
+        swap = [(DELETE, name, rest[::-1]), (ADD, name, rest)]
+        back = modify(dn, [(REPLACE, name, values)])
+        yield Message(f"modify {name}: replace", back)
+        yield Message(
+            f"modify {name}: replace 5 times",
+            modify(dn, [(REPLACE, name, values[:: 1 - 2 * (n % 2)]) for n in range(5)]),
+        )
+        yield Message(f"modify {name}: delete and add twice", modify(dn, swap * 2), after=(back,))
+        few = values[-48:]
+        pairs = [(DELETE, name, few[::-1]), (ADD, name, few)]
+        yield Message(f"modify {name}: 1,000 changes of 48", modify(dn, pairs * 500), after=(back,))
+        ones = [(DELETE, name, values[-1:]), (ADD, name, values[-1:])]
+        yield Message(f"modify {name}: 1,000 changes of 1", modify(dn, ones * 500), after=(back,))
+    kinds: dict[str, Callable[[int], str]] = {
+        "names of five parts": lambda i: f"cn={i:05},ou={'a' * 15},ou={'b' * 19},o={'c' * 12},c=dd",
+        "names of nineteen parts": lambda i: f"a={i:05}{',a=1' * 18}",
+        "names with escapes": lambda i: f"a={i:05}{HEX * 8}",
+        "text": lambda i: f"{i:05}{'ab ' * 130}",
+    }
+    for kind, value in kinds.items():
+        values = [value(i) for i in range(VALUES)]
+        name = "description" if kind == "text" else "seeAlso"
+        dn = f"cn=kinds,{BASE}"
+        known = [
+            ("objectClass", ["top", "person", "inetOrgPerson"]),
+            ("cn", ["kinds"]),
+            ("sn", ["x"]),
+        ]
+        whole = add(dn, [*known, (name, values)])
+        yield Message(f"add: {kind}", whole, after=(delete(dn),))
+        for changed in (5_000, 2_500):
+            some = values[:changed]
+            swapped = modify(dn, [(DELETE, name, some[::-1]), (ADD, name, some)])
+            yield Message(
+                f"modify {kind}: delete and add {changed:,}", swapped, before=(delete(dn), whole)
+            )
+    long = [f"{i} {WIDE * 128}" for i in range(9_000)]
+    wide = group("long")
+    fresh = [("objectClass", ["top", "person", "inetOrgPerson"]), ("cn", ["all of long"])]
+    begun = add(wide, [*fresh, ("sn", ["x"])])
+    yield Message(
+        "modify description: add 3.4 MiB that become longer",
+        modify(wide, [(ADD, "description", long)]),
+        before=(begun,),
+        after=(delete(wide),),
+    )
+    filled = add(wide, [*fresh, ("sn", ["x"]), ("description", long)])
+    yield Message("add: 3.4 MiB that become longer", filled, after=(delete(wide),))
+    yield Message("delete: the same", delete(wide), before=(filled,))
+    yield Message(
+        "add: 9,990 members",
+        group_of("member", of_group("member")),
+        before=(delete(group("member")),),
+    )
+    many = [(f"description;x-{i}", [f"{n} a" for n in range(9)]) for i in range(990)]
+    yield Message(
+        "add: 990 attributes of 9",
+        add(wide, [*fresh, ("sn", ["x"]), *many]),
+        after=(delete(wide),),
+    )
+
+
+def searches() -> Iterator[Message]:
+    members = group("member")
+    for terms in (13, 40):
+        found = tlv(0xA1, *(equal("member", f"a=x{i}") for i in range(terms)))
+        yield Message(f"search a group: {terms} members", search(members, 0, found))
+    parts = tlv(0x30, *(octets("zz", 0x81) for _ in range(1_000)))
+    yield Message(
+        "search a group: a substring of 1,000 parts",
+        search(group("description"), 0, tlv(0xA4, octets("description"), parts)),
+    )
+    wide = tlv(0xA1, *(equal("description", WIDE * 100 + str(i)) for i in range(150)))
+    yield Message("search: 64 KiB of filter that become longer", search(members, 0, wide))
+    one = equal("description", WIDE * 20_000)
+    yield Message("search: one value of 60 KB that becomes longer", search(members, 0, one))
+    many = tlv(0xA1, *(equal("cn", f"x{i}") for i in range(3_500)))
+    yield Message("search a person: 3,500 terms", search(ME, 0, many))
+    yield Message(
+        "search: 256 attributes of a group",
+        search(members, 0, octets("objectClass", 0x87), [f"member;x-{i}" for i in range(256)]),
+    )
+    yield Message(
+        "search: a group, whole", search(members, 0, octets("objectClass", 0x87), ["member"])
+    )
+    deep = ",".join(f"a={i}" for i in range(1_400))
+    yield Message("search below a name of 8 KB", search(deep, 0, octets("cn", 0x87)))
+
+
+def others() -> Iterator[Message]:
+    large = WIDE * 1_300_000
+    for name in ("description", "member", "mail"):
+        yield Message(
+            f"compare {name}: 3.9 MB that become longer", compare(group(name), name, large)
+        )
+        yield Message(
+            f"compare {name}: the last value", compare(group(name), name, of_group(name)[-1])
+        )
+    escaped = "a=" + "\\41" * 1_300_000
+    yield Message("compare member: 3.9 MB of escapes", compare(group("member"), "member", escaped))
+    spaces = "a" + " " * 4_000_000 + "b"
+    yield Message(
+        "compare description: 4 MB of spaces", compare(group("description"), "description", spaces)
+    )
+    yield Message("extended: 4 MB of an unknown one", extended("1.2.3.4", b"x" * 4_000_000))
+    yield Message(
+        "bind: 9,900 passwords of 1 KiB each looked at",
+        bind(f"cn=keys,{BASE}", "y" * 1_000),
+        after=(bind(ME, PASSWORD),),
+    )
+    yield Message(
+        "rename: 16,000 people",
+        rename(f"ou=many,{BASE}", "ou=more"),
+        after=(rename(f"ou=more,{BASE}", "ou=many"),),
+    )
+    control = tlv(0x30, octets("1.2.3"))
+    yield Message(
+        "compare: 4 MB of controls",
+        message(compare(ME, "cn", "me")[5:], tlv(0xA0, control * 400_000)),
+    )
+
+
+def setup(client: Client) -> None:
+    """Make the entries that messages are about, and bind."""
+    person = [("objectClass", ["top", "person", "inetOrgPerson"]), ("sn", ["x"])]
+    made = [add(ME, [*person, ("cn", ["me"]), ("userPassword", [PASSWORD])]), bind(ME, PASSWORD)]
+    made += [group_of(name, of_group(name)) for name in KINDS]
+    keys = [f"{i:06}" for i in range(9_900)]
+    made.append(add(f"cn=keys,{BASE}", [*person, ("cn", ["keys"]), ("userPassword", keys)]))
+    made.append(
+        add(f"ou=many,{BASE}", [("objectClass", ["top", "organizationalUnit"]), ("ou", ["many"])])
+    )
+    made += [add(f"cn={i},ou=many,{BASE}", [*person, ("cn", [f"{i}"])]) for i in range(PEOPLE)]
+    for each in made:
+        code = client.ask(each)
+        assert code == SUCCESS, (code, each[:120])
+
+
+def cpu_s(pid: int) -> float:
+    """Return the CPU time of a process: its clock (clock_getcpuclockid(3)) to the nanosecond."""
+    return time.clock_gettime((~pid << 3) | 2)
+
+
+def measured(wanted: Callable[[str], bool] = lambda name: True) -> Iterator[tuple[str, int, float]]:
+    """Yield the name of each message, its result code, and the server's CPU for it in seconds."""
+    options = IlsOptions(entries=1)
+    with open_embedded(spec_of(options, 1), directory_config(options)) as target:
+        pid = target.pid
+        assert pid is not None
+        client = Client(target.address.port)
+        setup(client)
+        for each in (*modifies(), *searches(), *others()):
+            if not wanted(each.name):
+                continue
+            took = []
+            for _ in range(TRIES):
+                for one in each.before:
+                    client.ask(one)
+                began = cpu_s(pid)
+                code = client.ask(each.sent)
+                took.append(cpu_s(pid) - began)
+                for one in each.after if code == SUCCESS else ():
+                    assert client.ask(one) == SUCCESS, each.name
+            yield each.name, code, min(took)
+        client.close()
+
+
+if __name__ == "__main__":
+    for name, code, took_s in measured():
+        print(f"{1e3 * took_s:8.1f} ms  result {code:2}  {name}", flush=True)
