@@ -6,8 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from ils_bench.targets.address import parse_address
-from ils_bench.targets.probe import connected
 from tests.locustfiles.conftest import Counting, agrees, headless, processes
 
 RUN = ("-u", "8", "-r", "8", "-t", "5s")
@@ -136,18 +134,3 @@ def test_a_listener_of_ones_own_gets_every_count_once(
     assert {key: told[key] for key in ran.counts} == ran.counts
 
 
-def test_people_of_a_list_are_looked_up_and_each_has_to_be_there(
-    tmp_path: Path, counting: Counting, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    names = tmp_path / "names.txt"
-    monkeypatch.setenv("NAMES", str(names))
-    locustfile = ROOT / "examples" / "own_names.py"
-    assert '--8<-- "examples/own_names.py"' in (ROOT / "docs" / "your-data.md").read_text()
-    names.write_text("ann\nben\n")
-    with connected(parse_address(counting.url)) as connection:
-        person = {"uid": "ann", "cn": "Ann", "sn": "A"}
-        assert connection.add("uid=ann,ou=Dynamic,o=Intranet", "inetOrgPerson", person)
-    ran = headless(tmp_path, counting, *RUN, locustfile=locustfile)
-    found, failed = ran.counts["names", "search"], ran.failures["names", "search"]
-    assert found > 100
-    assert abs(found - 2 * failed) <= 8
