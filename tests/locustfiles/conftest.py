@@ -5,7 +5,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -84,11 +84,11 @@ def headless(
     counting: Counting,
     *more: str,
     locustfile: Path | str = LOCUSTFILE,
-    interrupt_after: str | None = None,
+    interrupt_after: Sequence[str] = (),
 ) -> Finished:
     """Run Locust without its web UI, and read the totals it wrote at its end.
 
-    `interrupt_after` is what the directory counts when Ctrl-C comes: hundreds of them, at least.
+    Ctrl-C comes when the directory has counted hundreds of each in `interrupt_after`.
     """
     argv = arguments(locustfile, counting.url, "--headless", "--json-file", "totals", *more)
     environment = {**os.environ, "XDG_STATE_HOME": str(folder / "state")}
@@ -102,8 +102,10 @@ def headless(
         text=True,
         start_new_session=True,
     )
-    if interrupt_after is not None:
-        under_way = eventually(lambda: counting.since()[interrupt_after] > ENOUGH)
+    if interrupt_after:
+        under_way = eventually(
+            lambda: min(counting.since()[each] for each in interrupt_after) > ENOUGH
+        )
         os.killpg(process.pid, signal.SIGINT)
         assert under_way, process.communicate(timeout=left_s())[0]
     said, _ = process.communicate(timeout=left_s())

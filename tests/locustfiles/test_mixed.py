@@ -44,6 +44,8 @@ class Shop(HttpUser):
         self.client.get("/shop", name="shop")
 """
 
+LOAD = ("-u", "3", "-r", "3", "-t", "3s", "--rate", "100")
+
 
 @pytest.fixture
 def site() -> Iterator[tuple[str, list[str]]]:
@@ -71,7 +73,7 @@ def test_headless_every_class_keeps_its_target(
     distributed: bool,
 ) -> None:
     more = processes(1) if distributed else ()
-    ran = headless(tmp_path, counting, "-u", "3", "-r", "3", "-t", "3s", *more, locustfile=mixed)
+    ran = headless(tmp_path, counting, *LOAD, *more, locustfile=mixed)
     assert ran.code == 0, ran.said
     assert not any(ran.failures.values()), ran.said
     agrees(ran, counting)
@@ -85,7 +87,7 @@ def test_a_file_that_imports_our_users_runs_its_others_alone(
 ) -> None:
     for more in (("Web", "Shop"), ("Web", "--tags", "web"), ("--tags", "web", "--exclude-tags=no")):
         ran = headless(
-            tmp_path, counting, "-u", "2", "-r", "2", "-t", "2s", *more, locustfile=mixed
+            tmp_path, counting, "-u", "2", "-r", "2", "-t", "1s", *more, locustfile=mixed
         )
         assert ran.code == 0, ran.said
         assert "Traceback" not in ran.said
@@ -107,7 +109,7 @@ def test_so_it_is_with_worker_processes(tmp_path: Path, counting: Counting, mixe
 def test_autostart_sends_no_other_users_to_our_target(
     tmp_path: Path, counting: Counting, mixed: Path, site: tuple[str, list[str]]
 ) -> None:
-    load = ("-u", "3", "-r", "3", "-t", "3s", "--autostart", "--autoquit", "0")
+    load = (*LOAD, "--autostart", "--autoquit", "0")
     argv = arguments(mixed, counting.url, *load, "--web-port", "0", "--json-file", "totals")
     ran = subprocess.run(
         argv,
@@ -133,7 +135,7 @@ def screen(mixed: Path, counting: Counting, tmp_path: Path) -> Iterator[Screen]:
 def test_the_page_leaves_every_class_its_target(
     screen: Screen, counting: Counting, site: tuple[str, list[str]]
 ) -> None:
-    form = {"user_count": "3", "spawn_rate": "3"}
+    form = {"user_count": "3", "spawn_rate": "3", "rate": "200"}
     # As the page sends it: with Locust's own field for a host left as it is, and all classes.
     answer = screen.post("/swarm", **form, host="")
     assert answer["success"], answer
@@ -159,7 +161,7 @@ def test_a_host_of_the_form_is_of_the_others_alone(
     screen: Screen, counting: Counting, site: tuple[str, list[str]]
 ) -> None:
     with other_site() as (url, heard):
-        answer = screen.post("/swarm", user_count="3", spawn_rate="3", host=url)
+        answer = screen.post("/swarm", user_count="3", spawn_rate="3", rate="100", host=url)
         assert answer["success"], answer
         stats = screen.wait(
             lambda s: all(requests(s, name) > 5 for name in ("fast", "shop", "lookup"))

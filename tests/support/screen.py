@@ -74,9 +74,9 @@ class Screen:
         return path
 
     def start(self, user_class: str, users: int = 4, **fields: str) -> None:
-        """Start a test, or change the number of its users."""
-        more = {"user_count": str(users), "spawn_rate": str(users), "user_classes": user_class}
-        answer = self.post("/swarm", **more, **fields)
+        """Start a test, or change the number of its users; at full speed if `rate` is ""."""
+        how = {"user_count": str(users), "spawn_rate": str(users), "user_classes": user_class}
+        answer = self.post("/swarm", **{"rate": "400", **how, **fields})
         assert answer["success"], answer
 
     def post(self, path: str, **fields: str) -> dict[str, Any]:

@@ -9,6 +9,8 @@ from collections.abc import Callable
 
 AFTERWARDS_S = 15.0
 """Of a test's time, for what it does after it has waited in vain, and for its fixtures' ends."""
+FIRST_PAUSE_S, LAST_PAUSE_S = 0.01, 0.05
+"""A look may start a process or read a run file: what takes seconds is looked at less often."""
 
 _ends_at_s: float | None = None
 
@@ -32,8 +34,10 @@ def eventually(happened: Callable[[], bool], within_s: float | None = None) -> b
     `within_s` is for what must not happen within it.
     """
     deadline = time.monotonic() + (left_s() if within_s is None else within_s)
+    pause_s = FIRST_PAUSE_S
     while not happened():
         if time.monotonic() > deadline:
             return False
-        time.sleep(0.01)
+        time.sleep(pause_s)
+        pause_s = min(1.2 * pause_s, LAST_PAUSE_S)
     return True
