@@ -11,7 +11,7 @@ from sitebench.http.site import OpenSite
 LOCALES = ("en_US", "de_DE", "ja_JP")
 PEOPLE = 300
 SIZE = ("--entries", str(PEOPLE), "--locales", ",".join(LOCALES))
-SHORT = ("--users", "8", "--threads", "1", "--warmup", "200ms", "--measure", "1s", "--json")
+SHORT = ("--users", "8", "--threads", "1", "--warmup", "100ms", "--measure", "500ms", "--json")
 
 
 @pytest.fixture

@@ -13,11 +13,13 @@ from tests.support.cli import in_process
 from tests.support.waiting import eventually
 
 LOAD = ("--users", "8", "--threads", "1", "--locales", ",".join(LOCALES))
-SHORT = ("--warmup", "200ms", "--measure", "1s")
+SHORT = ("--warmup", "100ms", "--measure", "500ms")
+RATE = ("--rate", "200")
+"""Where nothing depends on how fast users go: at full speed a window takes both cores."""
 
 
 def test_a_sweep_measures_every_size_and_is_resumed(tmp_path: Path) -> None:
-    argv = ("ps", "sweep", "--sizes", "100,1k", "--out", "run", *LOAD, *SHORT)
+    argv = ("ps", "sweep", "--sizes", "100,1k", "--out", "run", *LOAD, *RATE, *SHORT)
     ran = in_process(*argv, "--paper-tables", cwd=tmp_path)
     assert ran.code == 0, ran.err
     for words in ("Web pages requested/sec", "Average Connect Time", "Table 13", "exact in every"):
@@ -31,7 +33,8 @@ def test_a_sweep_measures_every_size_and_is_resumed(tmp_path: Path) -> None:
 
 def test_a_site_that_dies_is_named_and_what_was_measured_is_kept(tmp_path: Path) -> None:
     ground = Ground(tmp_path)
-    argv = ("ps", "sweep", "--sizes", "100,200", *LOAD, "--warmup", "0s", "--measure", "4s")
+    window = ("--warmup", "0s", "--measure", "4s")
+    argv = ("ps", "sweep", "--sizes", "100,200", *LOAD, *RATE, *window)
     with ground.started(*argv, "--json", "--out", str(ground.run)) as sweep:
         assert eventually(lambda: ground.windows() == 2 or sweep.poll() is not None, 60)
         finished = ground.done()
@@ -56,7 +59,8 @@ def test_a_site_that_dies_is_named_and_what_was_measured_is_kept(tmp_path: Path)
 @pytest.mark.parametrize("operation", ["page", "create", "update", "image"])
 def test_each_request_can_be_measured_alone(operation: str) -> None:
     ran = in_process(
-        "ps", "run", operation, "--entries", "200", "--keepalive", "--json", *LOAD, *SHORT
+        *("ps", "run", operation, "--entries", "200", "--keepalive", "--json"),
+        *(*LOAD, "--rate", "1k", *SHORT),
     )
     assert ran.code == 0, ran.err
     (point,) = ran.objects
@@ -78,7 +82,7 @@ def test_a_connection_per_request_or_per_user() -> None:
 def test_an_open_schedule_keeps_its_rate() -> None:
     ran = in_process(
         *("ps", "run", "--entries", "200", "--rate", "200", "--arrivals", "even", "--json", *LOAD),
-        *("--warmup", "500ms", "--measure", "3s"),
+        *("--warmup", "200ms", "--measure", "2s"),
     )
     (point,) = ran.objects
     # What was due in the window has ended in it, or has joined its queue.
@@ -92,7 +96,7 @@ def test_an_open_schedule_keeps_its_rate() -> None:
 
 @pytest.mark.timeout(300)
 def test_the_mix_is_exact_but_for_the_decks_cut_by_the_window() -> None:
-    for window in ("2s", "8s", "30s"):  # A busy machine needs longer for two decks.
+    for window in ("1s", "8s", "30s"):  # A busy machine needs longer for two decks.
         ran = in_process(
             *("ps", "run", "--entries", "500", "--json", *LOAD),
             *("--warmup", "200ms", "--measure", window),
