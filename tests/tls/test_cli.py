@@ -15,7 +15,10 @@ from tests.support.serving import serving
 from tests.tls.certificates import PASSWORD, Authority, Certificate
 
 PEOPLE = ("--entries", "50", "--locales", "en_US")
-SHORT = ("--users", "4", "--threads", "1", "--warmup", "100ms", "--measure", "500ms", "--json")
+SHORT = (
+    *("--users", "4", "--threads", "1", "--think", "10ms"),
+    *("--warmup", "0s", "--measure", "500ms", "--json"),
+)
 
 
 def test_what_serve_suggests_works_and_leaves_no_file_behind() -> None:

@@ -14,7 +14,19 @@ from tests.tls.certificates import Authority, Certificate
 from tests.tls.test_directory import ANN
 
 PEOPLE = ("--entries", "50", "--locales", "en_US")
-SHORT = ("--users", "2", "--threads", "1", "--warmup", "0s", "--measure", "2s", "--json")
+SHORT = (
+    "--users",
+    "2",
+    "--threads",
+    "1",
+    "--think",
+    "10ms",
+    "--warmup",
+    "0s",
+    "--measure",
+    "500ms",
+    "--json",
+)
 
 
 @pytest.fixture

@@ -10,7 +10,10 @@ from tests.distributed.masters import worker
 from tests.support.cli import sitebench
 
 PEOPLE = ("--entries", "50", "--locales", "en_US")
-SHORT = ("--users", "4", "--threads", "1", "--warmup", "100ms", "--measure", "2s", "--json")
+SHORT = (
+    *("--users", "4", "--threads", "1", "--think", "10ms"),
+    *("--warmup", "100ms", "--measure", "1s", "--json"),
+)
 
 
 @pytest.mark.parametrize(
