@@ -74,9 +74,9 @@ def test_two_tests_are_two_points_and_nothing_is_lost(
 
 
 def test_users_that_change_begin_the_measured_window_anew(screen: Screen, tmp_path: Path) -> None:
-    screen.start("LookupUser", 2)
+    screen.start("LookupUser", 2, rate="")
     screen.until_done("lookup", 1_000)
-    screen.start("LookupUser", 5)
+    screen.start("LookupUser", 5, rate="")
     screen.until_lanes(5)
     screen.until_done("lookup", 1_000)
     screen.stop()
@@ -145,7 +145,7 @@ def test_a_target_that_died_is_reported_and_its_point_is_not_taken(tmp_path: Pat
 
 def test_headless_records_too_where_it_is_told_to(counting: Counting, tmp_path: Path) -> None:
     kept = tmp_path / "kept"
-    window = ("--warmup", "0s", "--measure", "1s")
+    window = ("--rate", "200", "--warmup", "0s", "--measure", "1s")
     ran = headless(tmp_path, counting, "-u", "4", "-r", "4", *window, "--out", str(kept), "AddUser")
     assert ran.code == 0, ran.said
     assert f"run file: {kept}" in ran.said
