@@ -6,7 +6,7 @@ from pathlib import Path
 from sitebench.runs.point import PointSpec
 from tests.support.cli import in_process
 
-LOAD = ("--users", "4", "--threads", "1", "--locales", "en_US")
+LOAD = ("--users", "4", "--threads", "1", "--rate", "200", "--locales", "en_US")
 SHORT = ("--warmup", "100ms", "--measure", "500ms")
 SWEEP = ("ps", "sweep", "--sizes", "100,200", "--out", "run", *LOAD, *SHORT)
 
