@@ -22,7 +22,6 @@ from tests.support.waiting import eventually
 
 NATIVE = (
     pytest.param("directory", "native", id="directory"),
-    pytest.param("openldap", "native", id="slapd"),
     pytest.param("site", "native", id="site"),
 )
 PORTABLE = (
