@@ -18,8 +18,8 @@ from tests.support.points import a_spec
 from tests.support.waiting import eventually
 
 COMMAND = (
-    "ils run lookup --entries 100 --locales en_US --users {} --warmup 100ms --measure 300ms "
-    "--target-threads 1 --threads 1"
+    "ils run lookup --entries 100 --locales en_US --users {} --rate 100 --warmup 0s "
+    "--measure 300ms --target-threads 1 --threads 1"
 )
 
 

@@ -116,7 +116,7 @@ def test_every_turn_starts_a_target_of_its_own(
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     command = (
         "ils run lookup --target openldap --threads 1 --users {} --entries 100 --locales en_US "
-        "--warmup 50ms --measure 100ms"
+        "--rate 100 --warmup 0s --measure 100ms"
     )
     places = files(str(tmp_path / "c"))
     two = plan(command, "1", "2", repeats=2, seed=1)
