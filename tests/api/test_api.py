@@ -20,7 +20,8 @@ from sitebench.errors import BadInput
 
 def measured(operation: Any, target: Any = "embedded", **more: Any) -> Result:
     """Measure shortly."""
-    return sitebench.run(operation, target, users=4, threads=1, warmup_s=0.2, measure_s=1.0, **more)
+    short = {"users": 4, "threads": 1, "warmup_s": 0.1, "measure_s": 0.5}
+    return sitebench.run(operation, target, **short | more)
 
 
 PREFIX = sitebench.Sequence(
@@ -115,7 +116,7 @@ def test_a_site_is_measured_where_it_runs() -> None:
 
 def test_a_notebook_shows_a_table_and_a_chart(tmp_path: Path) -> None:
     kept = tmp_path / "kept.sitebench"
-    result = measured("lookup", entries=100, out=kept)
+    result = measured("lookup", entries=100, out=kept, rate=200, measure_s=1.0)
     shown = result._repr_html_()
     assert "operations per second" in shown
     chart = ET.fromstring(shown[shown.index("<svg") :])

@@ -45,7 +45,7 @@ def test_nobody_is_left_where_every_add_of_a_run_was_refused(tmp_path: Path) -> 
     with refusing(BASE, "no", OTHER) as url:
         # With --names, no people are added first.
         adds = ("ils", "run", "add", "--target", url, "--names", "cn=user.{i}", *FEW)
-        brief = ("--users", "2", "--threads", "1", "--warmup", "0s", "--measure", "500ms")
+        brief = ("--users", "2", "--rate", "200", "--warmup", "0s", "--measure", "500ms")
         ran = in_process(*adds, *brief, cwd=tmp_path)
         cleaned = in_process("ils", "clean", "--target", url)
     assert ran.code == 1
@@ -78,7 +78,7 @@ def test_more_people_than_the_directory_has_are_refused_before_all_lookups_fail(
             for i in range(3):
                 connection.add(f"cn=user.{i},{directory.base}", "person", {"sn": "User"})
         where = ("ils", "run", "lookup", "--target", directory.url, "--names", "cn=user.{i}")
-        short = ("--users", "1", "--warmup", "100ms", "--measure", "600ms")
+        short = ("--users", "1", "--rate", "200", "--warmup", "0s", "--measure", "500ms")
         assert in_process(*where, "--entries", "3", *short).code == 0
         ran = in_process(*where, "--entries", "4", *short)
     assert ran.code == 2

@@ -32,12 +32,12 @@ FIRST = "C"
 """The column of the machine that is planned with."""
 
 
-@pytest.fixture
-def workbook(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def workbook(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A workbook of today's rates, and scenarios of one's own."""
     busy = Scenario(0.07, 900.0, {"connect": 1.0, "lookup": 9.5}, 0.3, 3_000_000, (0.9, 0.05))
     site = Scenario(0.03, 12.0, None, 0.25, 150_000)
-    path = tmp_path / "plan.xlsx"
+    path = tmp_path_factory.mktemp("plan") / "plan.xlsx"
     write(
         path,
         [
@@ -47,6 +47,47 @@ def workbook(tmp_path: Path) -> Path:
         "A fine processor, 2 cores",
     )
     return path
+
+
+def changed(workbook: Path, name: str, label: str, value: float) -> Path:
+    """Type a value into a copy, as a person would."""
+    book = openpyxl.load_workbook(workbook)
+    ils = book["ILS"]
+    ils[f"{FIRST}{rows(ils)[label]}"] = value
+    path = workbook.with_name(name)
+    book.save(path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def drawn() -> list[tuple[Scenario, Scenario, str, int]]:
+    """Many random inputs."""
+    dice = random.Random(1997)
+    return [draw(dice) for _ in range(8)]
+
+
+@pytest.fixture(scope="module")
+def recalculated(
+    workbook: Path, drawn: list[tuple[Scenario, Scenario, str, int]], libreoffice: LibreOffice
+) -> dict[str, Path]:
+    """The workbook and changed copies of it, computed by one LibreOffice, which starts slowly."""
+    # openpyxl keeps formulas without their values: what is there afterwards was computed.
+    empty = workbook.with_name("empty.xlsx")
+    openpyxl.load_workbook(workbook).save(empty)
+    assert {value for _, value in formulas(empty).values()} == {None}
+    copies = [
+        workbook,
+        empty,
+        changed(workbook, "missing.xlsx", "Number of ils-user per session", 1),
+        changed(workbook, "slow.xlsx", "... below so many ms (0: none)", 1e-6),
+    ]
+    for n, (directory, site, machine, size) in enumerate(drawn):
+        book = openpyxl.load_workbook(workbook)
+        fill(book["ILS"], directory, machine, size)
+        fill(book["PS"], site, "ProLiant 7000 (1997)", size)
+        copies.append(workbook.with_name(f"changed-{n}.xlsx"))
+        book.save(copies[-1])
+    return {path.stem: path for path in libreoffice.recalculated(copies)}
 
 
 def formulas(path: Path) -> dict[tuple[str, str], tuple[str, Any]]:
@@ -84,10 +125,10 @@ def cells(path: Path, sheet: str) -> Callable[..., Any]:
 
 
 def test_libreoffice_computes_what_is_stored_in_every_cell(
-    workbook: Path, libreoffice: LibreOffice
+    workbook: Path, recalculated: dict[str, Path]
 ) -> None:
-    (again,) = libreoffice.recalculated([workbook])
-    stored, computed = formulas(workbook), openpyxl.load_workbook(again, data_only=True)
+    stored = formulas(workbook)
+    computed = openpyxl.load_workbook(recalculated["plan"], data_only=True)
     assert len(stored) > 150
     wrong = {
         place: (formula, value, computed[place[0]][place[1]].value)
@@ -97,15 +138,8 @@ def test_libreoffice_computes_what_is_stored_in_every_cell(
     assert not wrong
 
 
-def test_libreoffice_really_computes(
-    workbook: Path, libreoffice: LibreOffice, tmp_path: Path
-) -> None:
-    # openpyxl keeps formulas without their values: what is there afterwards was computed.
-    empty = tmp_path / "empty.xlsx"
-    openpyxl.load_workbook(workbook).save(empty)
-    assert {value for _, value in formulas(empty).values()} == {None}
-    (again,) = libreoffice.recalculated([empty])
-    computed = openpyxl.load_workbook(again, data_only=True)
+def test_libreoffice_really_computes(workbook: Path, recalculated: dict[str, Path]) -> None:
+    computed = openpyxl.load_workbook(recalculated["empty"], data_only=True)
     for (sheet, cell), (formula, value) in formulas(workbook).items():
         assert same(value, computed[sheet][cell].value), (sheet, cell, formula)
 
@@ -148,23 +182,12 @@ def test_what_may_be_typed_is_marked_named_and_checked(workbook: Path) -> None:
 
 
 def test_changed_inputs_give_what_the_model_gives(
-    workbook: Path, libreoffice: LibreOffice, tmp_path: Path
+    drawn: list[tuple[Scenario, Scenario, str, int]], recalculated: dict[str, Path]
 ) -> None:
-    """Many random inputs, typed into copies, computed by one LibreOffice."""
-    dice = random.Random(1997)
-    drawn = [draw(dice) for _ in range(8)]
-    copies = []
-    for n, (directory, site, machine, size) in enumerate(drawn):
-        book = openpyxl.load_workbook(workbook)
-        fill(book["ILS"], directory, machine, size)
-        fill(book["PS"], site, "ProLiant 7000 (1997)", size)
-        copies.append(tmp_path / f"changed-{n}.xlsx")
-        book.save(copies[-1])
     tables = {table.machine: table for table in (TODAY, *ILS.presets.values())}
     pages = PS.presets["paper-7000"]
-    for path, (directory, site, machine, size) in zip(
-        libreoffice.recalculated(copies), drawn, strict=True
-    ):
+    for n, (directory, site, machine, size) in enumerate(drawn):
+        path = recalculated[f"changed-{n}"]
         agrees(cells(path, "ILS"), solve(directory, tables[machine].at(size)))
         agrees(cells(path, "PS"), solve(site, pages.at(size)))
 
@@ -224,27 +247,14 @@ def agrees(cell: Callable[..., Any], values: dict[str, float]) -> None:
         assert math.isclose(cell(label), values[key], rel_tol=1e-9), label
 
 
-def test_what_has_no_rate_has_no_answer(
-    workbook: Path, libreoffice: LibreOffice, tmp_path: Path
-) -> None:
-    book = openpyxl.load_workbook(workbook)
-    ils = book["ILS"]
-    ils[f"{FIRST}{rows(ils)['Number of ils-user per session']}"] = 1
-    path = tmp_path / "missing.xlsx"
-    book.save(path)
-    (again,) = libreoffice.recalculated([path])
-    assert cells(again, "ILS")("Simultaneous users (users)") == "n/a"
+def test_what_has_no_rate_has_no_answer(recalculated: dict[str, Path]) -> None:
+    assert cells(recalculated["missing"], "ILS")("Simultaneous users (users)") == "n/a"
 
 
 def test_an_objective_that_cannot_be_met_has_no_users_below_zero(
-    workbook: Path, libreoffice: LibreOffice, tmp_path: Path
+    recalculated: dict[str, Path],
 ) -> None:
-    book = openpyxl.load_workbook(workbook)
-    ils = book["ILS"]
-    ils[f"{FIRST}{rows(ils)['... below so many ms (0: none)']}"] = 1e-6
-    path = tmp_path / "slow.xlsx"
-    book.save(path)
-    (again,) = libreoffice.recalculated([path])
+    again = recalculated["slow"]
     cell = cells(again, "ILS")
     for label in ("Simultaneous users (users)", "Machines needed (machines)"):
         assert cell(label) == "n/a"

@@ -14,7 +14,7 @@ from tests.support.waiting import eventually
 pytestmark = pytest.mark.timeout(300)
 """A real sweep is waited for, on a machine that may be busy."""
 
-SHORT = ("--warmup", "500ms", "--measure", "1s", "--threads", "1")
+SHORT = ("--warmup", "100ms", "--measure", "1s", "--threads", "1")
 LEFT, RIGHT, ESCAPE = "\ue012", "\ue014", "\ue00c"
 DRAWN = "return document.documentElement.dataset.state"
 PRINTED = {"printed-ils-lookup"} | {
