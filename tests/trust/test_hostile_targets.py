@@ -172,7 +172,7 @@ def test_a_directory_that_is_late_is_refused(name: str, scheme: str, tls: ssl.SS
 
 
 @pytest.mark.parametrize("name", ENDLESS_DIRECTORIES)
-@pytest.mark.parametrize("scheme", ["ldap", "ldaps", "starttls"])
+@pytest.mark.parametrize("scheme", ["ldap", "ldaps"])
 def test_a_directory_without_an_end_is_refused(
     name: str, scheme: str, tls: ssl.SSLContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
