@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -42,14 +43,21 @@ class Counting:
         return {name: now[name] - self._before.get(name, 0) for name in now}
 
 
-@pytest.fixture
-def counting() -> Iterator[Counting]:
+@contextmanager
+def counting_directory() -> Iterator[Counting]:
     """A directory of 200 people."""
     people = generate(Spec(PEOPLE, locales=LOCALES)).population
     config = {"host": "127.0.0.1", "port": 0, "suffix": "o=Intranet", "profile": "paper"}
     directory = Directory(json.dumps(config), people)
     yield Counting(directory, directory.stats())
     directory.stop()
+
+
+@pytest.fixture
+def counting() -> Iterator[Counting]:
+    """A directory of 200 people."""
+    with counting_directory() as made:
+        yield made
 
 
 @dataclass

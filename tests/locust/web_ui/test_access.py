@@ -21,7 +21,7 @@ from tests.support.ui_address import UiAddress
 from tests.support.web_page import web_ui
 
 pytestmark = pytest.mark.timeout(180)
-FEW = ("--entries", "10", "--locales", "en_US")
+FEW = ("--entries", "10", "--locales", "en_US", "--rate", "10")
 
 
 @pytest.fixture(scope="module")
