@@ -58,7 +58,8 @@ def test_the_run_that_it_suggests_works(own: bool, tmp_path: Path) -> None:
     people = (*LOCALES, "--profile", "small", "--entries", "20")
     with serving("ils", *(asked if own else people)) as (_, lines):
         program, *argv = shlex.split(lines[2])
-        ran = in_process(*argv, "--users", "2", "--warmup", "0s", "--measure", "500ms")
+        load = ("--users", "2", "--rate", "200", "--warmup", "0s", "--measure", "500ms")
+        ran = in_process(*argv, *load)
     assert program == "sitebench"
     assert ran.code == 0, (lines, ran.err)
 

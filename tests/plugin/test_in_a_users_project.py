@@ -22,7 +22,8 @@ def test_a_person_is_in_the_database(user_property_db):
     assert user_property_db.stat().st_size > 0
 """,
 }
-RUN = ("--entries", "10", "--locales", "en_US", "--users", "1", "--warmup", "0s", "--measure", "1s")
+LOAD = ("--users", "1", "--rate", "100", "--warmup", "0s", "--measure", "500ms")
+RUN = ("--entries", "10", "--locales", "en_US", *LOAD)
 
 
 @pytest.fixture

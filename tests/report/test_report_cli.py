@@ -46,7 +46,8 @@ def test_figures_go_into_a_folder(tmp_path: Path) -> None:
 
 def test_the_objective_of_a_run_is_in_its_report(tmp_path: Path) -> None:
     path = tmp_path / "one.sitebench"
-    short = ("--entries", "100", "--users", "2", "--warmup", "100ms", "--measure", "500ms")
+    load = ("--users", "2", "--rate", "100", "--warmup", "0s", "--measure", "500ms")
+    short = ("--entries", "100", *load)
     in_process("ils", "run", *short, "--objective", "failures<50%", "--out", path)
     assert in_process("report", path).code == 0
     assert "failures&lt;50%" in path.with_suffix(".html").read_text(encoding="utf-8")

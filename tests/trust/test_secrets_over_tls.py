@@ -13,7 +13,8 @@ from tests.tls.certificates import Authority
 from tests.trust.searching import ADMIN, Searched
 
 PEOPLE = ("--entries", "20", "--locales", "en_US")
-BRIEF = ("--users", "2", "--threads", "1", "--warmup", "0s", "--measure", "500ms")
+LOAD = ("--users", "2", "--threads", "1", "--think", "20ms")
+BRIEF = (*LOAD, "--warmup", "0s", "--measure", "500ms")
 
 
 def test_neither_keys_nor_their_passwords_leave_a_trace(
