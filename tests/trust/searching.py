@@ -130,14 +130,17 @@ class Searched:
 
     @contextlib.contextmanager
     def watched(self) -> Iterator[None]:
-        """Look at every process there is, and every file of ours, over and over."""
-        ended = threading.Event()
+        """Look at every process that began since, and every file of ours, over and over."""
+        ended, before = threading.Event(), {*psutil.pids()} - {os.getpid()}
         seen = dict[Path, tuple[int, int, int]]()
 
         def watch() -> None:
             while not ended.wait(0.2):
-                for each in psutil.process_iter():
+                now = {*psutil.pids()}
+                before.intersection_update(now)  # An id may be given again.
+                for pid in now - before:
                     with contextlib.suppress(psutil.Error):
+                        each = psutil.Process(pid)
                         self.titles.update((" ".join(each.cmdline()), each.name()))
                 for each in psutil.Process().children(recursive=True):
                     with contextlib.suppress(psutil.Error, OSError):

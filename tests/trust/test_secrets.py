@@ -21,6 +21,8 @@ from tests.trust.searching import ADMIN, SERVE, Searched, administered
 PEOPLE = ("--entries", "20", "--locales", "en_US")
 WINDOW = ("--users", "2", "--threads", "1", "--warmup", "0s", "--measure", "500ms")
 BRIEF = ("--rate", "50", *WINDOW)
+SLOW = ("--think", "20ms", *WINDOW)
+"""The same of ldap3 and Locust's client, which keep no rate."""
 
 SCENARIO = """\
 [headers]
@@ -85,7 +87,7 @@ def test_a_password_from_a_file_leaves_no_trace(searched: Searched, password_fil
         # Where others keep the cores busy the point is invalid, and an invalid one misses.
         assert ran.code in {0, EXIT_MISSED}, ran.err
         assert (searched.folder / "junit.xml").exists()
-        searched.done("ils", "run", "add", *target, *WINDOW, "--client", "ldap3", "--json")
+        searched.done("ils", "run", "add", *target, *SLOW, "--client", "ldap3", "--json")
         searched.done("ils", "clean", "--seeded", *target)
     searched.done("report", "run.sitebench", "--out", "report.html")
     searched.done("export", "run.sitebench", "--format", "hlog", "--out", "run.hlog")
@@ -117,7 +119,7 @@ def test_who_needs_no_password_is_not_told_it(searched: Searched) -> None:
         "SITEBENCH_UI_LOGIN": searched.secret,
         "SITEBENCH_WEB_TOKEN": searched.secret,
     }
-    run = ("run", *PEOPLE, *BRIEF[:-1], "1s")
+    run = ("run", *PEOPLE, *BRIEF)
     for target in ("embedded", "openldap"):
         searched.done("ils", *run, "--target", target, **env)
     assert searched.traces() == []
@@ -145,7 +147,20 @@ def test_locust_at_its_most_talkative_leaves_no_trace(
                 [
                     *(sys.executable, "-m", "locust", "--headless"),
                     *("-f", str(SUITE.locustfile_path())),
-                    *("-u", "2", "-t", "1s", "--target", url, *known, *PEOPLE, *talk, *more),
+                    *(
+                        "-u",
+                        "2",
+                        "-t",
+                        "1s",
+                        "--think",
+                        "20ms",
+                        "--target",
+                        url,
+                        *known,
+                        *PEOPLE,
+                        *talk,
+                        *more,
+                    ),
                     *("--out", "run.sitebench", "LookupUser"),
                 ],
                 cwd=searched.folder,
@@ -174,7 +189,7 @@ def test_a_password_typed_at_a_terminal_leaves_no_trace(searched: Searched) -> N
         for argv in (
             ("ils", "seed", "--to", url, *TYPED),
             ("ils", "run", "lookup", "--target", url, *TYPED, *BRIEF, "--out", "run.sitebench"),
-            (*adds, "--target", url, *TYPED_WITHOUT_SIZE, *WINDOW, "--out", "sweep.sitebench"),
+            (*adds, "--target", url, *TYPED_WITHOUT_SIZE, *SLOW, "--out", "sweep.sitebench"),
             ("ils", "clean", "--seeded", "--target", url, *TYPED),
         ):
             code, shown = searched.typing(*argv)
@@ -232,7 +247,7 @@ def test_a_token_of_a_scenario_leaves_no_trace(searched: Searched) -> None:
     from ps_bench.targets.personalized_site import PersonalizedSite
 
     with PersonalizedSite(20, locales=("en_US",)) as site:
-        run = ("ps", "run", "--target", site.url, "--scenario", "site.toml", *PEOPLE, *WINDOW)
+        run = ("ps", "run", "--target", site.url, "--scenario", "site.toml", *PEOPLE, *SLOW)
         missing = searched.run(*run)
         assert (missing.code, "SITE_TOKEN" in missing.err) == (2, True)
         for client in ("native", "fasthttp"):

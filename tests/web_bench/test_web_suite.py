@@ -12,12 +12,13 @@ import pytest
 import sitebench
 from sitebench.runs.runfile import RunFile
 from tests.support.cli import SITEBENCH, Ran, in_process
-from tests.support.cli import sitebench as run
 from web_bench.suite import SUITE
 from web_bench.targets.web_server import WebServer
 from web_bench.workload import built_in
 
 SHORT = ("--warmup", "0s", "--measure", "1s", "--threads", "1")
+THINK = ("--think", "4ms")
+"""At full speed, or with a program for each request, they would take both cores."""
 OWN = """
 clients = [2]
 [files]
@@ -65,8 +66,9 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def swept(tmp_path_factory: pytest.TempPathFactory, cache: Path) -> tuple[Ran, Path]:
     """A sweep of two workloads over two numbers of clients."""
     folder = tmp_path_factory.mktemp("swept")
-    ran = run(
+    ran = in_process(
         *("web", "sweep", "webbench1-static", "webbench1-heavy", "--clients", "2,3", *SHORT),
+        *THINK,
         *("--json", "--out", "run"),
         cwd=folder,
         XDG_CACHE_HOME=str(cache),
@@ -108,8 +110,18 @@ def test_a_connection_serves_one_request_as_in_the_papers_unless_it_is_kept(
     swept: tuple[Ran, Path], cache: Path
 ) -> None:
     apart = swept[0].objects[0]
-    kept = run(
-        *("web", "run", "webbench1-static", "--keepalive", "--users", "2", *SHORT, "--json"),
+    kept = in_process(
+        *(
+            "web",
+            "run",
+            "webbench1-static",
+            "--keepalive",
+            "--users",
+            "2",
+            *SHORT,
+            *THINK,
+            "--json",
+        ),
         XDG_CACHE_HOME=str(cache),
     )
     assert kept.code == 0, kept.err
@@ -128,8 +140,8 @@ def test_a_connection_serves_one_request_as_in_the_papers_unless_it_is_kept(
 
 def test_a_workload_of_ones_own_is_measured(tmp_path: Path, cache: Path) -> None:
     (tmp_path / "own.toml").write_text(OWN)
-    ran = run(
-        *("web", "run", "own.toml", "--users", "2", *SHORT, "--json", "--out", "run"),
+    ran = in_process(
+        *("web", "run", "own.toml", "--users", "2", *SHORT, *THINK, "--json", "--out", "run"),
         cwd=tmp_path,
         XDG_CACHE_HOME=str(cache),
     )
@@ -169,9 +181,9 @@ def test_a_server_of_ones_own_is_measured_by_its_address(tmp_path: Path, cache: 
             "wrong-answer": "256b: GET /webbench1/256b/0/0.html: 200 OK",
         }
         programs = "cgi=/cgi-bin/sitebench-cgi?kind={content}&size={size}"
-        cgi = run(
+        cgi = in_process(
             *("web", "run", "spice-cgi", "--target", server.url, "--programs", programs),
-            *("--users", "2", *SHORT, "--json"),
+            *("--users", "2", *SHORT, *THINK, "--json"),
         )
         assert (cgi.code, cgi.objects[0]["failures"]) == (0, 0), cgi.err
         assert server.stats()["cgi"] >= cgi.objects[0]["steps"][0]["count"]
@@ -255,7 +267,7 @@ def test_a_workload_that_is_named_has_its_files_written(tmp_path: Path) -> None:
     named = ("--workload", "webbench1-static")
     with served("--docroot", str(tmp_path), *named) as (_, hint):
         assert (tmp_path / "webbench1").is_dir()
-        command = [*SITEBENCH, *hint.split()[1:], *SHORT, "--users", "2"]
+        command = [*SITEBENCH, *hint.split()[1:], *SHORT, *THINK, "--users", "2"]
         ran = subprocess.run(command, capture_output=True, text=True, check=False)
         assert ran.returncode == 0, ran.stderr
 
