@@ -12,7 +12,7 @@ import pytest
 
 from sitebench.runs.runfile import RunFile, StoredPoint
 from sitebench.system.network import free_port
-from tests.locustfiles.conftest import LOCALES, PEOPLE, Counting, headless
+from tests.locustfiles.conftest import LOCALES, PEOPLE, Counting, counting_directory, headless
 from tests.support.cli import SITEBENCH
 from tests.support.in_locust import in_locust
 from tests.support.screen import Screen
@@ -23,12 +23,19 @@ pytestmark = pytest.mark.timeout(180)
 PEOPLE_THERE = ("--entries", str(PEOPLE), "--locales", ",".join(LOCALES))
 
 
-@pytest.fixture
-def screen(counting: Counting, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Screen]:
-    """A web UI on a directory that counts, recording into `kept`."""
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    target = ("--target", counting.url, *PEOPLE_THERE, "--out", str(tmp_path / "kept"))
-    with web_ui(tmp_path, "ils", *target) as (_, root):
+@pytest.fixture(scope="module")
+def counted() -> Iterator[Counting]:
+    """The directory of the screen."""
+    with counting_directory() as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def screen(counted: Counting, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Screen]:
+    """A web UI on a directory that counts; its run file has the points of all tests before."""
+    folder = tmp_path_factory.mktemp("screen")
+    target = ("--target", counted.url, *PEOPLE_THERE, "--out", str(folder / "kept"))
+    with web_ui(folder, "ils", *target, XDG_STATE_HOME=str(folder / "state")) as (_, root):
         yield Screen(root)
 
 
@@ -51,18 +58,19 @@ def total(found: Counter[tuple[str, str]], step: str) -> int:
 
 
 def test_two_tests_are_two_points_and_nothing_is_lost(
-    screen: Screen, counting: Counting, tmp_path: Path
+    screen: Screen, counted: Counting, tmp_path: Path
 ) -> None:
+    before = counted.since()["adds"]
     for user_class, step in (("AddUser", "add"), ("ConnectUser", "connect")):
         screen.start(user_class)
         screen.until_done(step, 100)
         screen.stop()
     copy = screen.download(tmp_path / "copy")
-    adds, connects = points(copy)
+    *_, adds, connects = points(copy)
     assert [adds.status, connects.status] == ["done", "done"]
     assert [adds.spec.operation, connects.spec.operation] == ["add", "connect"]
     assert adds.spec.users == 4
-    assert total(recorded(copy, adds), "add") == counting.since()["adds"]
+    assert total(recorded(copy, adds), "add") == counted.since()["adds"] - before
     done = total(recorded(copy, connects), "connect")
     assert done == screen.totals()["connect"]
     assert connects.result is not None
@@ -81,7 +89,7 @@ def test_users_that_change_begin_the_measured_window_anew(screen: Screen, tmp_pa
     screen.until_done("lookup", 1_000)
     screen.stop()
     copy = screen.download(tmp_path / "copy")
-    (point,) = points(copy)
+    *_, point = points(copy)
     assert point.spec.users == 5
     found = recorded(copy, point)
     assert found["lookup", "ramp"] > 1_000
@@ -99,13 +107,15 @@ def test_users_that_change_begin_the_measured_window_anew(screen: Screen, tmp_pa
 
 def test_the_same_test_again_is_a_repeat_of_it(screen: Screen, tmp_path: Path) -> None:
     for _ in range(2):
-        screen.start("LookupUser")
+        screen.start("LookupUser", 3)
         screen.until_done("lookup", 100)
         screen.stop()
-    assert [point.spec.repeat for point in points(screen.download(tmp_path / "copy"))] == [0, 1]
+    found = points(screen.download(tmp_path / "copy"))
+    assert [point.spec.repeat for point in found if point.spec.users == 3] == [0, 1]
 
 
 def test_a_form_that_cannot_be_run_is_refused_in_words(screen: Screen, tmp_path: Path) -> None:
+    before = len(screen.live()["tests"])
     base = {"user_count": "1", "spawn_rate": "1", "user_classes": "LookupUser"}
     answer = screen.post("/swarm", **base, entries="many")
     assert not answer["success"]
@@ -122,7 +132,7 @@ def test_a_form_that_cannot_be_run_is_refused_in_words(screen: Screen, tmp_path:
     assert not answer["success"]
     assert "while a test runs" in answer["message"]
     screen.stop()
-    assert len(points(screen.download(tmp_path / "copy"))) == 1
+    assert len(points(screen.download(tmp_path / "copy"))) == before + 1
 
 
 def test_a_target_that_died_is_reported_and_its_point_is_not_taken(tmp_path: Path) -> None:
