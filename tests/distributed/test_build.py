@@ -86,7 +86,7 @@ def test_a_worker_that_does_not_compare_is_refused_by_the_master(tmp_path: Path)
     ("change", "named"),
     [
         ("del plain['did']", "missing required field `did`"),
-        ("plain['more'] = 1", "unknown field `more`"),
+        # It is read where it is used.
         ("plain['use'] = {'seconds': 'many'}", "seconds"),
     ],
 )
@@ -157,6 +157,22 @@ def test_a_report_is_read_as_it_was_sent() -> None:
     (step,) = drain.steps
     assert step.clocks["service"] == histogram(50_000)
     assert step.clocks["latency"] is step.clocks["service"]
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        (lambda report: report.pop("did"), "missing required field `did`"),
+        (lambda report: report.update(more=1), "unknown field `more`"),
+    ],
+)
+def test_what_is_wrong_with_a_report_is_named(
+    change: Callable[[dict[str, Any]], object], named: str
+) -> None:
+    report = a_report()
+    change(report)
+    with pytest.raises(BadMessage, match=named):
+        read(Report, report)
 
 
 @pytest.mark.parametrize(
