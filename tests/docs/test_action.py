@@ -10,13 +10,17 @@ from typing import Any
 import pytest
 from ruamel.yaml import YAML
 
+from ils_bench.targets.ldap_directory import LdapDirectory
 from tests.docs.cli_page import ROOT
 from tests.docs.shown import parse
 from tests.docs.test_deploy import checked
 
 ACTION = ROOT / "action.yml"
 SAMPLE = ROOT / "examples/github/compare.yml"
-MEASURE = "ils run lookup --entries 100 --users 2 --warmup 100ms --measure 300ms --think {}"
+MEASURE = (
+    "ils run lookup --target {url} --entries 100 --locales en_US --users 2 "
+    "--warmup 0s --measure 300ms --think {{}}"
+)
 
 
 def read(path: Path) -> Any:
@@ -78,9 +82,9 @@ def test_the_sample_names_inputs_and_a_command_that_there_are() -> None:
 
 @pytest.mark.timeout(600)
 def test_two_servers_are_measured_in_turn_and_the_answer_is_in_the_summary(tmp_path: Path) -> None:
-    code, said, outputs = run_step(
-        tmp_path, "measure", base="0ms", head="20ms", measure=MEASURE, repeats="5", out="it's"
-    )
+    with LdapDirectory(100, locales=("en_US",)) as directory:
+        each = {"measure": MEASURE.format(url=directory.url), "repeats": "5", "out": "it's"}
+        code, said, outputs = run_step(tmp_path, "measure", base="10ms", head="20ms", **each)
     assert code == 0, said
     # Five repeats are too few for an answer, whatever the machine did.
     assert outputs == {"answer": "unknown"}
