@@ -15,7 +15,9 @@ from tests.support.waiting import eventually
 GONE = {"connect-refused", "closed", "reset", "truncated"}
 NO_PERSON = {"directory": "wrong-answer", "slapd": "result:noSuchObject", "site": "status:404"}
 
-pytestmark = pytest.mark.parametrize("kind", list(NO_PERSON))
+any_kind = pytest.mark.parametrize("kind", list(NO_PERSON))
+both_lanes = pytest.mark.parametrize("kind", ["directory", "site"])
+"""Before slapd they do what they do before the directory."""
 
 
 @pytest.fixture
@@ -44,6 +46,7 @@ def lost(point: dict[str, Any]) -> int:
     return sum(n for kind, n in point["failures_by_kind"].items() if kind in GONE)
 
 
+@both_lanes
 def test_a_target_that_is_stopped_costs_timeouts_and_goes_on(
     ground: Ground, target: Mortal
 ) -> None:
@@ -57,6 +60,7 @@ def test_a_target_that_is_stopped_costs_timeouts_and_goes_on(
     assert ground.right_again()
 
 
+@both_lanes
 def test_a_target_that_is_killed_and_comes_back_is_found_again(
     ground: Ground, target: Mortal
 ) -> None:
@@ -70,6 +74,7 @@ def test_a_target_that_is_killed_and_comes_back_is_found_again(
     assert ground.right_again()
 
 
+@any_kind
 def test_a_target_that_is_killed_and_comes_back_empty_is_named(
     ground: Ground, target: Mortal, kind: str
 ) -> None:
