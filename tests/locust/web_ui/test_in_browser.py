@@ -4,6 +4,7 @@ import base64
 import json
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -19,13 +20,34 @@ from tests.support.web_page import LIVE, WebPage, web_ui
 pytestmark = pytest.mark.timeout(300)
 
 
-@pytest.fixture
-def page(chromedriver: Path, tmp_path: Path) -> Iterator[WebPage]:
-    (tmp_path / "ui").mkdir()
-    with web_ui(tmp_path / "ui", "ils") as (_, root), browsing(chromedriver, tmp_path) as browser:
+@pytest.fixture(scope="module")
+def browser(chromedriver: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    with browsing(chromedriver, tmp_path_factory.mktemp("browser")) as browser:
         wide(browser)
+        yield browser
+
+
+@contextmanager
+def opened(browser: Browser, folder: Path) -> Iterator[WebPage]:
+    """Yield the page of a web UI of its own, which is not at full speed."""
+    with web_ui(folder, "ils", "--rate", "400") as (_, root):
         page = WebPage(browser, root)
+        browser.complaints()
         page.open()
+        yield page
+
+
+@pytest.fixture
+def page(browser: Browser, tmp_path: Path) -> Iterator[WebPage]:
+    (tmp_path / "ui").mkdir()
+    with opened(browser, tmp_path / "ui") as page:
+        yield page
+
+
+@pytest.fixture(scope="module")
+def unused(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[WebPage]:
+    """A page on which nothing is started."""
+    with opened(browser, tmp_path_factory.mktemp("unused")) as page:
         yield page
 
 
@@ -114,8 +136,10 @@ def test_it_begins_with_the_live_page_and_says_at_once_that_it_stops(page: WebPa
 
 
 def test_the_other_fields_stand_under_headings_with_names_as_people_write_them(
-    page: WebPage,
+    unused: WebPage,
 ) -> None:
+    page = unused
+    page.open()
     names = "return [...document.querySelectorAll('.sitebench-form [name]')].map(f => f.name)"
     assert page.sees(names + ".length > 3")
     first = ["userClasses", "target", "base", "names", "entries", "shapeClass"]
@@ -133,7 +157,7 @@ def test_the_other_fields_stand_under_headings_with_names_as_people_write_them(
 
 def test_a_ramp_to_the_knee_ends_by_itself(page: WebPage) -> None:
     page.choose("LookupUser")
-    page.fill(entries="1k", userCount="8", spawnRate="8", stepUsers="4", stepTime="1s")
+    page.fill(entries="1k", userCount="8", spawnRate="8", stepUsers="4", stepTime="1s", rate="")
     page.fill(shapeClass="Knee")
     page.press("Start")
     assert eventually(lambda: bool(ended(page)), 60)
@@ -226,12 +250,12 @@ return picture.decode().then(() => {
 
 
 def test_the_empty_part_of_the_bar_is_light_in_the_light_theme(
-    page: WebPage, tmp_path: Path
+    unused: WebPage, tmp_path: Path
 ) -> None:
     for theme, least, most in (("light", 190, 245), ("dark", 30, 120)):
-        page.browser.open(f"{page.root}/sitebench/live?theme={theme}")
-        x, y = page.browser.run(BAR)
-        page.browser.screenshot(picture := tmp_path / f"{theme}.png")
+        unused.browser.open(f"{unused.root}/sitebench/live?theme={theme}")
+        x, y = unused.browser.run(BAR)
+        unused.browser.screenshot(picture := tmp_path / f"{theme}.png")
         png = base64.b64encode(picture.read_bytes()).decode()
-        colour = page.browser.run(PIXEL, png, int(x), int(y))
+        colour = unused.browser.run(PIXEL, png, int(x), int(y))
         assert least <= min(colour) <= max(colour) <= most, (theme, colour)
