@@ -99,9 +99,8 @@ def test_by_default_only_loopback_is_listened_at(argv: tuple[str, ...], tmp_path
     assert heard_at(tmp_path, *SITEBENCH, *argv) <= LOOPBACK
 
 
-@pytest.mark.parametrize("suite", ["ils", "ps"])
-def test_so_is_the_web_page(suite: str, tmp_path: Path) -> None:
-    page = (suite, "ui", "--no-browser", "--web-port", "{port}")
+def test_so_is_the_web_page(tmp_path: Path) -> None:
+    page = ("ils", "ui", "--no-browser", "--web-port", "{port}")
     assert heard_at(tmp_path, *SITEBENCH, *page) <= LOOPBACK
 
 
