@@ -16,7 +16,7 @@ import psutil
 from sitebench.errors import BadRunFile
 from sitebench.runs.runfile import RunFile, TimelineRow
 from sitebench.runs.windows import Phase
-from tests.support.cli import SITEBENCH, Ran
+from tests.support.cli import SITEBENCH, Ran, without_note
 from tests.support.waiting import eventually
 
 MARK = "SITEBENCH_TEST_OF_FAULTS"
@@ -70,7 +70,7 @@ class Ground:
         with self.started(*argv, before=before, **environment) as process:
             out, err = process.communicate(timeout=ENDS_WITHIN_S)
         assert "Traceback" not in err, err
-        return Ran(process.returncode, out, err)
+        return Ran(process.returncode, out, without_note(err))
 
     def point(self, *argv: str, before: Sequence[str] = (), **environment: str) -> dict[str, Any]:
         """Measure a point into the run file, and return it."""
