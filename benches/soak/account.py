@@ -24,9 +24,8 @@ KINDS = {
 
 STAYED = "added - deleted - expired, and more entries"
 
-OTHERS = {"binds": 3, "searches": 3}
-"""Requests of the lanes' process before they begin: whether the target answers, what the
-directory says of itself, and whether it has a cn=Monitor."""
+OTHERS = {"binds": 1}
+"""Requests of the lanes' process before they begin: whether the target answers."""
 
 
 @dataclass(frozen=True)

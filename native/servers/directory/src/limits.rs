@@ -55,8 +55,8 @@ net::limits! {
         /// Values that the changes of one modify bring, together: up to 0.6 us each, under the same lock. A group
         /// of 10,000 members can be taken away and added again twice.
         values_per_modify: usize = 50_000;
-        /// Work of one add or modify: for the values that the entry has in the end, and for those of changes that
-        /// look for them. A value is 24 units of some 20 ns, two bytes are one, a part of a name is 8, and a
+        /// Work of one add, modify or compare: for the values that the entry has in the end, and for those that are
+        /// looked for. A value is 24 units of some 20 ns, two bytes are one, a part of a name is 8, and a
         /// byte of text that has to be normalised (RFC 4518 section 2.3) is 64. Ten thousand names of four parts
         /// can be taken away and added again.
         write_work: usize = 9 << 18;

@@ -4,7 +4,7 @@ use wire::ldap::{Attributes, Change, ResultCode};
 
 use super::{Refusal, work};
 use crate::limits::Limits;
-use crate::schema::Schema;
+use crate::schema::{Matching, Schema};
 
 /// See the limits of the same names ([`Limits`]).
 #[derive(Debug, Clone, Copy)]
@@ -19,7 +19,7 @@ pub struct Bounds {
     pub changes: usize,
     /// Values that they bring.
     pub changed_values: usize,
-    /// Work of one add or modify.
+    /// Work of one add, modify or compare.
     pub write_work: usize,
     /// Bytes of an entry that a filter looks at.
     pub filter_work: usize,
@@ -90,7 +90,20 @@ impl Bounds {
         if (list.0.len() + changed).saturating_mul(work::MOST_A_BYTE) <= self.write_work {
             return Ok(());
         }
-        let units = work::of_entry(schema, list) + work::of_changes(schema, changes);
+        self.check_units(work::of_entry(schema, list) + work::of_changes(schema, changes))
+    }
+
+    /// Refuses to compare a value that takes too long to prepare.
+    pub(super) fn check_value(
+        &self,
+        matching: Matching,
+        value: &[u8],
+        decoded: &mut Vec<u8>,
+    ) -> Result<(), Refusal> {
+        self.check_units(work::of_value(matching, value, decoded))
+    }
+
+    fn check_units(&self, units: usize) -> Result<(), Refusal> {
         let most = self.write_work;
         if units > most { Err(too_many("units of work for the values", units, most)) } else { Ok(()) }
     }

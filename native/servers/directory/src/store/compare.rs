@@ -23,6 +23,7 @@ impl Store {
         let rule = self.schema.attribute(attribute).equality;
         let rule = rule.ok_or_else(|| refuse(ResultCode::INAPPROPRIATE_MATCHING, "no equality rule"))?;
         scratch.normal.clear();
+        self.bounds.check_value(rule.matching, request.value, &mut scratch.other)?;
         if !rule.matching.normalise(&self.schema, request.value, &mut scratch.normal) {
             return Err(refuse(ResultCode::INVALID_ATTRIBUTE_SYNTAX, "the value breaks the syntax"));
         }

@@ -36,12 +36,16 @@ fn of_values(schema: &Schema, name: &[u8], values: Values<'_>) -> usize {
     let rule = schema.resolve(name).and_then(|id| schema.attribute(id).equality);
     let matching = rule.map_or(Matching::OctetString, |rule| rule.matching);
     let mut decoded = Vec::new();
-    let of_value = |value: &[u8]| match matching {
-        Matching::DistinguishedName => of_name(value, &mut decoded),
+    values.iter().flatten().map(|value| of_value(matching, value, &mut decoded)).sum()
+}
+
+/// The work for one value that is compared so; `decoded` is room for parts of names.
+pub(super) fn of_value(matching: Matching, value: &[u8], decoded: &mut Vec<u8>) -> usize {
+    match matching {
+        Matching::DistinguishedName => of_name(value, decoded),
         Matching::OctetString => EACH,
         _ => EACH + of_text(value),
-    };
-    values.iter().flatten().map(of_value).sum()
+    }
 }
 
 fn of_text(value: &[u8]) -> usize {

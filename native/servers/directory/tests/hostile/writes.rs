@@ -137,7 +137,8 @@ fn values_that_take_long_to_prepare_are_refused() {
     let escaped = |i: usize| format!("cn={i}{}", "\\ef\\b7\\ba".repeat(13));
     let folded = |i: usize| format!("{i} {}", "\u{390}".repeat(60));
     let parts = |i: usize| format!("cn={i}{}", ",c=a".repeat(28));
-    let kinds: [(&str, &dyn Fn(usize) -> String, usize); 4] = [
+    type Made<'m> = &'m dyn Fn(usize) -> String;
+    let kinds: [(&str, Made<'_>, usize); 4] = [
         ("description", &odd, 1_500),
         ("seeAlso", &escaped, 1_500),
         ("description", &folded, 1_500),
@@ -156,6 +157,10 @@ fn values_that_take_long_to_prepare_are_refused() {
         assert_eq!(client.modify(GROUP, &[(0, name, more)]).code, ResultCode::ADMIN_LIMIT_EXCEEDED, "{name}");
         assert_eq!(client.modify(GROUP, &[(2, name, more)]).code, ResultCode::ADMIN_LIMIT_EXCEEDED, "{name}");
         assert_eq!(client.modify(GROUP, &[(2, name, &more[..20])]).code, ResultCode::SUCCESS, "{name}");
+        let compared = client.compare(GROUP, name, &values[0]);
+        assert!([ResultCode::COMPARE_TRUE, ResultCode::COMPARE_FALSE].contains(&compared), "{name}");
         assert_eq!(client.delete(GROUP).code, ResultCode::SUCCESS);
     }
+    let long = "\u{fdfa}".repeat(20_000);
+    assert_eq!(client.compare("o=Intranet", "o", &long), ResultCode::ADMIN_LIMIT_EXCEEDED);
 }
