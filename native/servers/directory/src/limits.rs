@@ -56,8 +56,8 @@ net::limits! {
         /// of 10,000 members can be taken away and added again twice.
         values_per_modify: usize = 50_000;
         /// Work of one add, modify or compare: for the values that the entry has in the end, and for those that are
-        /// looked for. A value is 24 units of some 20 ns, two bytes are one, a part of a name is 8, and a
-        /// byte of text that has to be normalised (RFC 4518 section 2.3) is 64. Ten thousand names of four parts
+        /// looked for. A value is 24 units of some 20 ns, two bytes of ASCII are one, a byte of other text is
+        /// one and of text that has to be normalised (RFC 4518 section 2.3) 64, a part of a name is 8. Ten thousand names of four parts
         /// can be taken away and added again.
         write_work: usize = 9 << 18;
         /// Bytes that renaming a container may rewrite, which is done as a whole under the store's lock: those

@@ -90,7 +90,7 @@ impl Bounds {
         if (list.0.len() + changed).saturating_mul(work::MOST_A_BYTE) <= self.write_work {
             return Ok(());
         }
-        self.check_units(work::of_entry(schema, list) + work::of_changes(schema, changes))
+        self.check_units(work::of_entry(schema, list).chain(work::of_changes(schema, changes)))
     }
 
     /// Refuses to compare a value that takes too long to prepare.
@@ -100,12 +100,17 @@ impl Bounds {
         value: &[u8],
         decoded: &mut Vec<u8>,
     ) -> Result<(), Refusal> {
-        self.check_units(work::of_value(matching, value, decoded))
+        self.check_units([work::of_value(matching, value, decoded)].into_iter())
     }
 
-    fn check_units(&self, units: usize) -> Result<(), Refusal> {
+    /// Adds up until it is too much: to weigh the rest would be work as well.
+    fn check_units(&self, mut units: impl Iterator<Item = usize>) -> Result<(), Refusal> {
         let most = self.write_work;
-        if units > most { Err(too_many("units of work for the values", units, most)) } else { Ok(()) }
+        let too_much = units.try_fold(0_usize, |sum, each| match sum.saturating_add(each) {
+            sum if sum > most => Err(sum),
+            sum => Ok(sum),
+        });
+        too_much.map(drop).map_err(|units| too_many("units of work for the values", units, most))
     }
 
     /// Refuses an entry that would be too long.

@@ -14,29 +14,32 @@ use crate::schema::{Matching, Schema};
 const EACH: usize = 24;
 /// A part of a name, besides its bytes.
 const PART: usize = 8;
-/// A byte of text that has to be normalised; two bytes of any other are a unit.
+/// A byte of text that has to be normalised; of other text a byte is a unit, of ASCII two are.
 const ODD: usize = 64;
 
 /// More than a byte of a list can cost: a part of a name has two, a value has two for its tag and length.
 pub(super) const MOST_A_BYTE: usize = ODD + EACH;
 
-/// The work for the values of an entry.
-pub(super) fn of_entry(schema: &Schema, list: Attributes<'_>) -> usize {
-    list.iter().flatten().map(|attribute| of_values(schema, attribute.name, attribute.values)).sum()
+/// The work for each value of an entry.
+pub(super) fn of_entry<'a>(schema: &'a Schema, list: Attributes<'a>) -> impl Iterator<Item = usize> + 'a {
+    list.iter().flatten().flat_map(|attribute| of_values(schema, attribute.name, attribute.values))
 }
 
-/// The work for changes that look for each of their values: all but replace, which takes them as they are.
-pub(super) fn of_changes(schema: &Schema, changes: &[Change<'_>]) -> usize {
+/// The work for each value of changes that look for it: all but replace, which takes them as they are.
+pub(super) fn of_changes<'a>(
+    schema: &'a Schema,
+    changes: &'a [Change<'a>],
+) -> impl Iterator<Item = usize> + 'a {
     const REPLACE: u8 = 2;
     let looked_for = changes.iter().filter(|change| change.operation != REPLACE);
-    looked_for.map(|change| of_values(schema, change.attribute.name, change.attribute.values)).sum()
+    looked_for.flat_map(|change| of_values(schema, change.attribute.name, change.attribute.values))
 }
 
-fn of_values(schema: &Schema, name: &[u8], values: Values<'_>) -> usize {
+fn of_values<'a>(schema: &Schema, name: &[u8], values: Values<'a>) -> impl Iterator<Item = usize> + use<'a> {
     let rule = schema.resolve(name).and_then(|id| schema.attribute(id).equality);
     let matching = rule.map_or(Matching::OctetString, |rule| rule.matching);
     let mut decoded = Vec::new();
-    values.iter().flatten().map(|value| of_value(matching, value, &mut decoded)).sum()
+    values.iter().flatten().map(move |value| of_value(matching, value, &mut decoded))
 }
 
 /// The work for one value that is compared so; `decoded` is room for parts of names.
@@ -49,7 +52,11 @@ pub(super) fn of_value(matching: Matching, value: &[u8], decoded: &mut Vec<u8>) 
 }
 
 fn of_text(value: &[u8]) -> usize {
-    if is_normalised(value) { value.len() / 2 } else { value.len().saturating_mul(ODD) }
+    match (value.is_ascii(), is_normalised(value)) {
+        (true, _) => value.len() / 2,
+        (false, true) => value.len(),
+        (false, false) => value.len().saturating_mul(ODD),
+    }
 }
 
 fn of_name(value: &[u8], decoded: &mut Vec<u8>) -> usize {

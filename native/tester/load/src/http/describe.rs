@@ -35,7 +35,12 @@ impl Http {
         let asked =
             masked(line.strip_suffix(" HTTP/1.1").or(line.strip_suffix(" HTTP/1.0")).unwrap_or(&line));
         let Some(answer) = answer else { return asked };
-        format!("{asked}: {}", status_line(answer, lane.status))
+        let said = status_line(answer, lane.status);
+        if request.accepts(lane.status) {
+            return format!("{asked}: {said}");
+        }
+        let expected = request.statuses.iter().map(u16::to_string).collect::<Vec<_>>().join(" or ");
+        format!("{asked}: {said}, expected {expected}")
     }
 }
 

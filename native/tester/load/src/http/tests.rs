@@ -117,7 +117,9 @@ fn a_failure_is_described_without_secrets_and_by_its_last_status() {
     (lane.captured, lane.status) = (b"k1".to_vec(), 404);
     let asked = format!("GET /s/...?page=...&PHPSESSID=...&code=...&jwt=...&next=/a&u={}", lane.asked.id);
     let early = b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 404 Not Found\r\n\r\n";
-    for (answer, expected) in [(&early[..], ": 404 Not Found"), (b"the body's end", ": 404")] {
+    for (answer, expected) in
+        [(&early[..], ": 404 Not Found, expected 200"), (b"the body's end", ": 404, expected 200")]
+    {
         assert_eq!(http.describe_request(&request, &lane, Some(answer)), format!("{asked}{expected}"));
     }
     assert_eq!(http.describe_request(&request, &lane, None), asked);

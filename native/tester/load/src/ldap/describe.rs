@@ -17,7 +17,7 @@ impl Ldap {
     ) -> String {
         let asked = match request {
             Request::Bind { dn, .. } => format!("bind as {:?}", text(dn)),
-            Request::Lookup { .. } => format!("look up {:?}", self.name_of(lane)),
+            Request::Lookup { .. } => format!("look up {}", self.sought(lane)),
             Request::Retrieve { .. } => format!("search {:?} for people", text(&self.shared.base)),
             Request::Search { base, .. } => format!("search {:?}", text(base)),
             Request::Remove | Request::Delete { .. } => format!("delete {:?}", self.name_of(lane)),
@@ -27,9 +27,25 @@ impl Ldap {
             Request::Compare { .. } => format!("compare {:?}", self.name_of(lane)),
         };
         match answer.and_then(result) {
+            // What was found is not there to be described: an answer without it is.
+            Some(result) if found_nothing(request, lane, &result) => format!("{asked}: no entry"),
             Some(result) if lane.entries > 0 => format!("{asked}: {} entries, {result}", lane.entries),
             Some(result) => format!("{asked}: {result}"),
             None => asked,
+        }
+    }
+
+    /// A person as they were looked for: by DN where people are ours, else by what was searched.
+    fn sought(&self, lane: &LaneState) -> String {
+        let names = &self.shared.names;
+        match lane.current {
+            Some(person) if names.known(person).is_none() => {
+                let mut value = Vec::new();
+                names.write_value(person, &mut value);
+                let (attribute, base) = (text(names.attribute(person)), text(&self.shared.base));
+                format!("({attribute}={}) below {base:?}", text(&value))
+            }
+            _ => format!("{:?}", self.name_of(lane)),
         }
     }
 
@@ -40,6 +56,11 @@ impl Ldap {
         }
         text(&dn)
     }
+}
+
+fn found_nothing(request: &Request, lane: &LaneState, result: &str) -> bool {
+    let searched = matches!(request, Request::Lookup { .. } | Request::Search { .. });
+    searched && lane.entries == 0 && result == ResultCode::SUCCESS.name()
 }
 
 /// The result in the last of the messages that came.
