@@ -20,7 +20,7 @@ _TESTS = TestCommands(
         "run": [
             "run lookup --entries 100k --users 64",
             "run lookup --target ldap://127.0.0.1:389 --base ou=people,dc=example,dc=com "
-            "--names 'uid=user.{i}' --entries 5k",
+            "--names @people.txt",
             "run lookup --rate 5k --objective 'p99<5ms,failures<0.1%' --junit run.xml",
             "run add --rate 5k --measure 30s --json",
             "run lookup --target ldap://127.0.0.1:389 --base ou=people,dc=example,dc=com "

@@ -14,6 +14,7 @@ from ils_bench import sequences
 from ils_bench.options import IlsOptions, LocustOptions
 from ils_bench.seeding import journal
 from ils_bench.sequences import Sequence as Program
+from ils_bench.sequences import need_base
 from ils_bench.suite import SUITE
 from ils_bench.targets.address import parse_address
 from ils_bench.targets.identity import check_sasl, identity_of, password_asked
@@ -50,7 +51,7 @@ class IlsPoints(SuitePoints[Program, OpenDirectory]):
 
     def address(self, options: Any, programs: Sequence[Program]) -> OpenDirectory:
         if not options.embedded:
-            return open_live(options)
+            return open_live(options, base=need_base(programs))
         # What started it knows it: all there is to see is whether it still answers.
         address = parse_address(options.target, start_tls=options.start_tls)
         who, trust = identity_of(options), Trust.of(options)

@@ -18,7 +18,7 @@ The paper's sequences are those of its Tables 2 and 3 (pages 8 and 9).
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -282,6 +282,14 @@ def walk(steps: tuple[Step, ...]) -> Iterator[Step]:
         yield step
         if isinstance(step, Repeat):
             yield from walk(step.steps)
+
+
+def need_base(sequences: Iterable[Sequence]) -> bool:
+    """Return whether any asks for more than a connection and an identity."""
+    steps = [step for each in sequences for step in walk(each.steps)]
+    return not steps or not all(
+        isinstance(step, (Connect, Bind, Unbind, Repeat, Think)) for step in steps
+    )
 
 
 _READING = (Connect, Bind, Unbind, Repeat, Think, Compare, Retrieve)

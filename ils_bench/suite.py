@@ -18,6 +18,9 @@ SUITE = Suite(
         "ils-user": "SessionUser",
         "register": "RegisterUser",
     },
+    does="connect: log in (bind) and out again; add: enter people, 100 per connection; lookup: "
+    "search a person, 100 per connection; retrieve: list all; ils-user, register: the life of an "
+    "online user.",
     locustfile="ils_bench.locustfile",
     demo=Demo(
         command=("sweep", "--entries", "1k,10k,100k"),

@@ -85,16 +85,19 @@ def password_asked(options: _T) -> _T:
 
     Commands do so before anything else, as the processes that they start have no terminal.
     """
-    if options.bind_dn is None or options.sasl == EXTERNAL:
+    if (dn := options.bind_dn) is None or options.sasl == EXTERNAL:
         return options
+    if options.password_file is not None:
+        again = secret.read_once(options.password_file, "password file", BIND_PASSWORD)
+        options = replace(options, password_file=again)
     if secret.given(options.password_file, "password file", BIND_PASSWORD) is not None:
         return options
     if getattr(options, "workers", None) is not None:
         raise BadInput(
-            f"workers cannot use a password for {options.bind_dn} that is typed here",
+            f"workers cannot use a password for {dn} that is typed here",
             f"give each worker --password-file, or ${BIND_PASSWORD}, on its machine",
         )
-    typed = secret.typed(f"Password of {options.bind_dn}: ", _missing(options.bind_dn))
+    typed = secret.typed(f"Password of {dn}: ", _missing(dn))
     return replace(options, password_file=typed)
 
 

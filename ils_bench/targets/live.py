@@ -45,13 +45,13 @@ def assure_own(options: DirectoryOptions, what: str, *, named: bool = True) -> N
     ownership.assure_own(address.host, address.port, owned=owned, what=what, named=named)
 
 
-def open_live(options: DirectoryOptions) -> OpenDirectory:
-    """Address a directory that runs already; raises what is wrong with it."""
+def open_live(options: DirectoryOptions, *, base: bool = True) -> OpenDirectory:
+    """Address a directory that runs already; raises what is wrong with it, and with its base."""
     from ils_bench.targets.probe import probe, root_dse
 
     address = parse_address(options.target, start_tls=options.start_tls)
     who, trust = identity_of(options), Trust.of(options)
-    probe(address, options.base, who, trust)
+    probe(address, options.base if base else None, who, trust)
     facts = root_dse(address, who, trust)
     return OpenDirectory(
         "the directory",

@@ -88,7 +88,7 @@ class Names:
         if self.listed is not None and len(self.listed) < size:
             raise BadFile(
                 f"{self.file} has {len(self.listed):,} names, and {size:,} people are asked for",
-                f"leave --entries out, or give {len(self.listed)} at the most",
+                f"give --entries {len(self.listed)}, or less",
             )
 
 

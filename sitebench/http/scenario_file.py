@@ -53,6 +53,7 @@ from sitebench.http.toml_file import Key, TomlError, TomlTable, flag, list_of, n
 from sitebench.system.texts import read_text
 
 _VARIABLE = re.compile(r"\{env\.([A-Za-z_][A-Za-z0-9_]*)\}")
+_BLANK = re.compile(r"[\x00-\x20\x7f]")
 _NAME = "scenario"
 """What a scenario from a file is called in results."""
 
@@ -125,7 +126,7 @@ def _request(found: Any, key: Key, about: str) -> Request:
     does = table.take("does", one_of(DOES), "read")
     return Request(
         name=table.take("name", text, ""),
-        path=table.take("path", _template, "/"),
+        path=table.take("path", _path, "/"),
         method=table.take("method", one_of(METHODS), "GET"),
         person=table.take("person", one_of(PERSONS), about if does == "read" else ""),
         does=does,
@@ -136,6 +137,13 @@ def _request(found: Any, key: Key, about: str) -> Request:
         expect=table.take("expect", _expect, Expect()),
         capture=table.take("capture", _capture, None),
     )
+
+
+def _path(found: Any, key: Key) -> str:
+    path = _template(found, key)
+    if not path.startswith("/") or _BLANK.search(path):
+        raise TomlError(key, f"{path!r} is no path", "begin with /, and write %20 for a space")
+    return path
 
 
 def _expect(found: Any, key: Key) -> Expect:

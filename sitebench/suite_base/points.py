@@ -232,6 +232,13 @@ class SuitePoints(ABC, Generic[_P, _T]):
         """Return the operation that a command was given, and the options with what it says."""
         if text not in self.suite.operations:
             known = ", ".join(self.suite.operations)
+            if "://" in text:
+                raise UnknownValue(f"{text!r} is an address", f"give it with --target {text}")
+            if self.by_file is not None and self.file(options) is not None:
+                raise UnknownValue(
+                    f"unknown operation {text!r}",
+                    f"a {self.by_file} file has them all: name none, and see each in the report",
+                )
             if "," in text:
                 raise UnknownValue(f"{text!r} is not one operation", f"use one of {known}")
             near = nearest(text, self.suite.operations)

@@ -57,7 +57,18 @@ def first_line(path: str, what: str, variable: str) -> str:
             f"cannot read the {what} {path}: {why}",
             f"name a readable file, or set ${variable}",
         ) from error
-    return lines[0] if lines else ""
+    if not (lines and lines[0]):
+        raise BadFile(
+            f"the first line of the {what} {path} is empty", "put it there, and nothing else"
+        )
+    return lines[0]
+
+
+def read_once(path: str, what: str, variable: str) -> str:
+    """Return a path that can be read as often as needed: of a pipe, that of a copy in memory."""
+    if Path(path).is_fifo():
+        return _kept(first_line(path, what, variable))
+    return path
 
 
 def given(path: str | None, what: str, variable: str) -> str | None:
@@ -81,6 +92,11 @@ def typed(prompt: str, none: BadInput) -> str:
             raise none from None
     if not text:
         raise none
+    return _kept(text)
+
+
+def _kept(text: str) -> str:
+    """Return the path of a secret that is held until this process and those it starts end."""
     descriptor = _hold(text.encode())
     # Locust's web UI replaces this process by exec, which closes other descriptors.
     os.set_inheritable(descriptor, True)

@@ -165,6 +165,16 @@ WRONG = {
     "ils seed": ("no destination is named", "people.ldif"),
     "ps seed /none/people": ("cannot write /none/people", "a folder you may write to"),
     "ps run --database none.sqlite": ("no user-property database at none.sqlite", "ps seed"),
+    "ps run page --scenario typo.toml": (
+        "a scenario file says what users do",
+        "leave one of them out",
+    ),
+    "ps run a --scenario typo.toml": ("unknown operation 'a'", "name none, and see each"),
+    "ils run ldap://127.0.0.1:389": ("'ldap://127.0.0.1:389' is an address", "with --target"),
+    "ils run --target ldap://127.0.0.1:9 --bind-dn cn=a --password-file empty": (
+        "the first line of the password file empty is empty",
+        "put it there",
+    ),
     "ps run --scenario none.toml": ("cannot read the scenario none.toml", "a readable TOML file"),
     "ps run --scenario bad.toml": ("bad.toml, line 1, column 8", "TOML syntax"),
     "ps run --scenario typo.toml": ("typo.toml, line 4, column 1: unknown key 'pth'", "'path'"),
@@ -246,6 +256,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     texts = {
         "notes.txt": "hello\n",
         "empty.sitebench": "",
+        "empty": "",
         "bad.toml": "path = /\n",
         "field.toml": "[[operation]]\nname = 'a'\n[[operation.request]]\npath = '/{gven}'\n",
         "typo.toml": "[[operation]]\nname = 'a'\n[[operation.request]]\npth = '/'\n",

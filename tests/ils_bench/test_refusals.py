@@ -1,6 +1,8 @@
 """A directory that refuses to add people: what is said of it, and that nobody is left."""
 
 import multiprocessing
+import os
+import threading
 from pathlib import Path
 
 import pytest
@@ -94,3 +96,30 @@ def test_a_directory_that_shows_nothing_is_not_said_to_have_nothing(command: str
     assert ran.code == 2
     assert "does not show 'ou=Dynamic,o=Intranet': insufficientAccessRights" in ran.err
     assert "--bind-dn" in ran.err
+
+
+def test_connections_are_counted_below_any_base() -> None:
+    with LdapDirectory(1, suffix="dc=example,dc=com", locales=("en_US",)) as directory:
+        where = ("--target", directory.url, "--base", "ou=wrong,dc=example,dc=com")
+        short = ("--users", "1", "--warmup", "0s", "--measure", "500ms", "--rate", "50")
+        connects = in_process("ils", "run", "connect", *where, *short, "--json")
+        lookups = in_process("ils", "run", "lookup", *where, *short, FLAG)
+    assert connects.code == 0, connects.err
+    assert connects.objects[0]["operations"] > 0
+    assert (lookups.code, "has no entry 'ou=wrong" in lookups.err) == (2, True)
+
+
+def test_a_password_may_come_from_a_pipe(tmp_path: Path) -> None:
+    """As of `<(pass show ldap)`: it gives its content once, and processes need it more often."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with LdapDirectory(
+        5, locales=("en_US",), admin_dn="cn=admin", admin_password="s3cret"
+    ) as theirs:
+        writer = threading.Thread(target=pipe.write_text, args=("s3cret\n",), daemon=True)
+        writer.start()
+        where = ("--target", theirs.url, "--bind-dn", "cn=admin", "--password-file", str(pipe))
+        short = ("--users", "1", "--warmup", "0s", "--measure", "500ms", "--rate", "50")
+        ran = in_process("ils", "run", "connect", *where, *short)
+        writer.join(10)
+    assert ran.code == 0, ran.err

@@ -73,6 +73,8 @@ OPERATION = '[[operation]]\nname = "a"\n[[operation.request]]\n'
         (OPERATION + "expect.statu = 200\n", "line 4, column 8", "unknown key 'statu'"),
         (OPERATION + 'expect = { status = 200, text = "a" }\n', "line 4, column 26", "'text'"),
         (OPERATION + 'path = "/{nmae}"\n', "line 4, column 1", "{nmae}"),
+        (OPERATION + 'path = "a.html"\n', "line 4, column 1", "'a.html' is no path"),
+        (OPERATION + 'path = "/a b"\n', "line 4, column 1", "'/a b' is no path"),
         (OPERATION + 'expect.contains = ["a",\n  "{foo}"]\n', "line 5, column 3", "{foo}"),
         (OPERATION + 'person = "everyone"\n', "line 4, column 1", "'everyone'"),
         (OPERATION + "path = 7\n", "line 4, column 1", "is not text"),
