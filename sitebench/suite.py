@@ -58,6 +58,8 @@ class Suite:
     """Its commands, in the order in which help lists them."""
     operations: Mapping[str, str]
     """What can be measured by name, and the class of the locustfile that does it."""
+    does: str = ""
+    """What each of them does, in words that people elsewhere use."""
     locustfile: str
     """The module that `locust -f` is given."""
     demo: Demo

@@ -90,6 +90,8 @@ def recording(
                 if not gives(argv, "out"):
                     argv = [*argv, "--out", out]
                 say(f"interrupted; resume with: {shlex.join(['sitebench', *argv])}")
+            elif _part.get() is None:
+                say("interrupted; what was measured is kept with --out FILE")
             raise
 
 

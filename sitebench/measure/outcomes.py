@@ -83,6 +83,6 @@ def raise_if_missed(judged: Sequence[Judged], objective: Objective) -> None:
     lines = missed_objectives(judged)
     if lines:
         raise ObjectiveMissed(
-            f"objective {objective} missed by {len(lines)} of {len(judged)} points",
-            "each is listed above with its measured value",
+            f"objective {objective} not met by {len(lines)} of {len(judged)} points",
+            "each is listed above with its value, or with why that is not known",
         )

@@ -216,7 +216,7 @@ def one_operation(suite: Suite) -> Callable[[str], Argument]:
     names = list(suite.operations)
 
     def made(default: str) -> Argument:
-        text = f"One of {', '.join(names)}."
+        text = f"One of {', '.join(names)}. {suite.does}".rstrip()
         return argument("OPERATION", text, words=names, shown=default)
 
     return made

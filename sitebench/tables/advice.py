@@ -27,7 +27,6 @@ _CAUSES: Mapping[str, frozenset[str]] = {
     _STARVED: frozenset((_NOISY, _SHARED)),
     WarningKind.ANSWERS_UNREAD: frozenset((_NOISY, _SHARED, _STARVED, _NEAR_CEILING)),
     WarningKind.SCHEDULE_LAG: frozenset((_NOISY, _SHARED, _STARVED, _NEAR_CEILING)),
-    WarningKind.TOO_FEW_SAMPLES: frozenset((WarningKind.TOO_SHORT,)),
 }
 """What is the same cause, seen elsewhere: a kind is left out at a point that has one of these."""
 

@@ -16,6 +16,8 @@ from sitebench.units import format_duration, format_rate, format_size
 from sitebench.verdict.verdict import Quoted
 
 _GAP = "  "
+_DROPPED = ("p95", "p50")
+"""Columns that a narrow terminal has no room for, the first to go first."""
 LONGER = 1.5
 """A window is so much longer than asked for where it was extended until something is known."""
 
@@ -48,8 +50,9 @@ class PointsTable:
         title, columns = _title(self._found), _columns(self._found)
         if _width(columns) > options.max_width and len(set(columns[0].cells)) == 1:
             title, columns = f"{columns[0].cells[0]}, {title}", columns[1:]
-        if _width(columns) > options.max_width:
-            columns = [each for each in columns if each.name != "p50"]
+        for name in _DROPPED:
+            if _width(columns) > options.max_width:
+                columns = [each for each in columns if each.name != name]
         yield Text(title, style="bold")
         for n, row in enumerate(zip(*(each.lines() for each in columns), strict=True)):
             line = Text(_GAP, no_wrap=True, overflow="ignore", style="" if n else "dim").join(row)
@@ -92,7 +95,7 @@ def _columns(found: Sequence[Series]) -> list[_Column]:
         sure = all(each.n >= least_repeats() for each in found)
         title = "95% interval" if sure else "least..most"
         columns.append(_Column(title, [around(each, rate_of, format_rate) for each in found]))
-    columns += [_Column(name, _latencies(found, name)) for name in ("p50", "p99")]
+    columns += [_Column(name, _latencies(found, name)) for name in ("p50", "p95", "p99")]
     columns.append(_Column("Fails", [f"{each.failures:,}" for each in found]))
     columns.append(_Column("Limit", [_limit(each) for each in found], right=False))
     return columns

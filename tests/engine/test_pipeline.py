@@ -38,7 +38,7 @@ def test_an_objective_that_is_met_passes_and_one_that_is_not_has_an_exit_code_of
         "scenario at 200, 100/s, 4 clients",
     ]
     assert all("(asked: max<1us)" in line for line in said)
-    assert lines[-2] == "sitebench: objective rate>1,max<1us missed by 2 of 2 points"
+    assert lines[-2] == "sitebench: objective rate>1,max<1us not met by 2 of 2 points"
     suite = ET.parse(tmp_path / "run.xml").getroot()[0]
     assert [suite.attrib[name] for name in ("name", "tests", "failures")] == [
         *("ps.scenario", "2", "2")

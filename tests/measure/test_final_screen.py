@@ -63,7 +63,9 @@ def test_a_point_fits_in_fifteen_lines_of_eighty_columns(tmp_path: Path) -> None
     assert len(lines) <= 15 or len(remedies) > 2
     title, head, row, *_ = lines
     assert title == "embedded, 4 clients, 200/s asked for, 200ms warm-up, 1s measured"
-    assert head.split() == ["Operation", "Size", "Rate/s", "p50", "p99", "Fails", "Limit"]
+    # The p95 is there if the figures leave it room.
+    heads = [each for each in head.split() if each != "p95"]
+    assert heads == ["Operation", "Size", "Rate/s", "p50", "p99", "Fails", "Limit"]
     assert row.split()[:2] == ["lookup", "100"]
     assert lines[-1] == "More: add --out FILE for a report; --paper-tables adds the papers' tables"
 

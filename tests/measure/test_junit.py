@@ -199,7 +199,7 @@ def test_every_point_that_did_not_pass_has_its_line_and_the_exit_code_is_its_own
 ) -> None:
     lines = missed_objectives(judged(store))
     assert [line.split(":")[0] for line in lines] == ["missed", "invalid", "failed", "skipped"]
-    with pytest.raises(ObjectiveMissed, match=r"missed by 4 of 6 points") as caught:
+    with pytest.raises(ObjectiveMissed, match=r"not met by 4 of 6 points") as caught:
         raise_if_missed(judged(store), OBJECTIVE)
     assert caught.value.exit_code == EXIT_MISSED == 3
     raise_if_missed([judge_result(a_result(), OBJECTIVE)], OBJECTIVE)

@@ -32,8 +32,8 @@ def a_point(
 def test_a_healthy_point_is_a_title_a_head_and_a_row() -> None:
     assert shown(a_point()) == [
         "embedded, 64 clients, 500ms warm-up, 2s measured",
-        "Operation  Size  Rate/s    p50    p99  Fails  Limit",
-        "lookup       1k  10,000  50 us  50 us      0  target-cpu",
+        "Operation  Size  Rate/s    p50    p95    p99  Fails  Limit",
+        "lookup       1k  10,000  50 us  50 us  50 us      0  target-cpu",
     ]
 
 
@@ -100,8 +100,11 @@ def test_a_narrow_terminal_has_fewer_columns_and_whole_figures() -> None:
     point = a_point(spec, 2_000_000, Bound.GENERATOR, 12_345_678.0)
     title, head, row, *_ = shown(point)
     assert title.startswith("a-workload-with-a-long-name, embedded, 64 clients")
-    assert head.split() == ["Clients", "Rate/s", "p50", "p99", "Fails", "Limit"]
+    assert head.split() == ["Clients", "Rate/s", "p50", "p95", "p99", "Fails", "Limit"]
     assert max(map(len, (head, row))) <= 80
+    (head,) = [line for line in shown(point, width=72) if "Rate/s" in line]
+    assert "p95" not in head
+    assert "p50" in head
     head, row = shown(point, width=20)[4:6]
     assert "p50" not in head
     assert "1,000,000..12,345,678  " in row

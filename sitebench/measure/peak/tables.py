@@ -122,7 +122,7 @@ def clients_table(found: Sequence[Series], bend: Spot | None, best: str | None) 
     """Lay out a sweep over client counts, one per row."""
     repeated = any(each.n > 1 for each in found)
     extra = ("around",) if repeated else ()
-    columns = ("clients", "rate/s", *extra, "mean", "p50", "p99", "CPU", "bound by", "")
+    columns = ("clients", "rate/s", *extra, "mean", "p50", "p95", "p99", "CPU", "bound by", "")
     table = new_table(*columns, left=0)
     for each in sorted(found, key=lambda each: each.spec.users):
         marks = [
@@ -133,7 +133,7 @@ def clients_table(found: Sequence[Series], bend: Spot | None, best: str | None) 
             f"{each.spec.users:,}",
             rate_mark(each),
             *([around(each, rate_of, format_rate)] if repeated else []),
-            *(latency_mark(each, name) for name in ("mean", "p50", "p99")),
+            *(latency_mark(each, name) for name in ("mean", "p50", "p95", "p99")),
             *medians([each], lambda r: r.use.target_cpu_percent, _percent),
             bounds(each),
             ", ".join(marks),
@@ -186,7 +186,7 @@ def rates_table(tried: Sequence[Probe], best: float | None) -> Group:
     """Lay out a search in the order it went; the best rate's rows are marked."""
     spread = len({each.spec.users for each in tried}) > 1
     lanes = ("lanes",) if spread else ()
-    columns = ("asked/s", *lanes, "for", "rate/s", "p50", "p99", "CPU", "bound by", "answer")
+    columns = ("asked/s", *lanes, "for", "rate/s", "p50", "p95", "p99", "CPU", "bound by", "answer")
     table = new_table(*columns, left=0)
     for each in tried:
         spec, answer = each.spec, each.reply.answer
@@ -196,7 +196,7 @@ def rates_table(tried: Sequence[Probe], best: float | None) -> Group:
             *([f"{spec.users:,}"] if spread else []),
             f"{spec.measure_s:g}s",
             rate_mark(found),
-            *(latency_mark(found, name) for name in ("p50", "p99")),
+            *(latency_mark(found, name) for name in ("p50", "p95", "p99")),
             *medians([found], lambda r: r.use.target_cpu_percent, _percent),
             bounds(found),
             f"[{_COLOURS[answer]}]{answer}[/]{', best' if spec.rate == best else ''}",
