@@ -157,7 +157,7 @@ fn values_that_take_long_to_prepare_are_refused() {
         assert_eq!(client.modify(GROUP, &[(0, name, more)]).code, ResultCode::ADMIN_LIMIT_EXCEEDED, "{name}");
         assert_eq!(client.modify(GROUP, &[(2, name, more)]).code, ResultCode::ADMIN_LIMIT_EXCEEDED, "{name}");
         assert_eq!(client.modify(GROUP, &[(2, name, &more[..20])]).code, ResultCode::SUCCESS, "{name}");
-        let compared = client.compare(GROUP, name, &values[0]);
+        let compared = client.compare(GROUP, name, values[0]);
         assert!([ResultCode::COMPARE_TRUE, ResultCode::COMPARE_FALSE].contains(&compared), "{name}");
         assert_eq!(client.delete(GROUP).code, ResultCode::SUCCESS);
     }
