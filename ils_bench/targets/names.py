@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import hashlib
+import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
@@ -111,6 +112,8 @@ def names_of(text: str) -> Names:
             f"cannot read the names in {file}: {error.strerror}",
             "name a file with a name in each line, or FILE.csv:COLUMN",
         ) from error
+    if not stat.S_ISREG(found.st_mode):
+        raise BadFile(f"{file} is no regular file", "write the names into one: it is read again")
     return _read(file, attribute, (found.st_mtime_ns, found.st_size))
 
 
@@ -143,7 +146,7 @@ def _read(file: str, attribute: str, state: tuple[int, int]) -> Names:
 def _column(file: str, rows: Any, wanted: str, *, asked: bool) -> Iterator[str]:
     """Yield the names of a column, or of a file that has only one."""
     column = None
-    for row in rows:
+    for row in filter(None, rows):
         where = f"{file}, line {rows.line_num}"
         if column is None:
             heads = [each.strip().lower() for each in row]
@@ -158,11 +161,9 @@ def _column(file: str, rows: Any, wanted: str, *, asked: bool) -> Iterator[str]:
                     if not asked
                     else "name one of these, or put names that hold commas in quotes",
                 )
-        if not row:
-            continue
         if len(row) != width:
             raise BadFile(
-                f"{where} has {len(row)} columns, and the first line has {width}",
+                f"{where} has {len(row)} fields, and the first line {width}",
                 "put names that hold commas in quotes",
             )
         name = row[column]

@@ -1,6 +1,7 @@
 """`--names`: people whom the directory has already, whatever they are called."""
 
 import json
+import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -147,11 +148,11 @@ def test_an_attribute_that_is_not_shown_cannot_tell_right_from_wrong(
         ("uid\n", "", "has no names"),
         ("a,b\n1,2\n", "", "line 1 has 2 columns, and none is called uid: a, b"),
         ("a,b\n1,2\n", ":c", "none is called c"),
-        ("uid,b\n1\n", "", "line 2 has 1 columns, and the first line has 2"),
+        ("uid,b\n1\n", "", "line 2 has 1 fields, and the first line 2"),
         ("uid,b\n,2\n", "", "line 2 has no name"),
         ('uid\n"a\nb"\n', "", "line 3 has no name that one line could hold"),
         ('uid\n"a\n', "", "unexpected end of data"),
-        ("ann\nSmith, Ben\n", "", "line 2 has 2 columns, and the first line has 1"),
+        ("ann\nSmith, Ben\n", "", "line 2 has 2 fields, and the first line 1"),
         ("uid\n" + "x" * 20_000 + "\n", "", "no name that one line could hold"),
         ("uid\nM\xfcller\n", "", "is not UTF-8, near line"),
     ],
@@ -170,12 +171,18 @@ def test_what_is_wrong_with_a_list_is_said_with_its_line(
 
 def test_a_file_that_changed_is_read_again(tmp_path: Path) -> None:
     path = tmp_path / "people.txt"
-    path.write_text("\ufeffann\n")
+    path.write_text("\ufeff\nann\n")
     first = names_of(f"@{path}")
     assert first.listed == ("ann",)
     path.write_text("ann\nben\n")
     assert names_of(f"@{path}").listed == ("ann", "ben")
     assert first.digest != names_of(f"@{path}").digest != names_of(f"@{path}:cn").digest
+
+
+def test_a_pipe_is_refused_as_it_would_be_empty_the_second_time(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(BadFile, match="no regular file"):
+        names_of(f"@{tmp_path / 'pipe'}")
 
 
 def test_numbers_have_no_list() -> None:
