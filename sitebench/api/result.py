@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,6 +11,9 @@ from pathlib import Path
 from sitebench._engine import Histogram
 from sitebench.counts.durations import percentile_ns, with_censored
 from sitebench.counts.metrics import CENSORED, LATENCY
+from sitebench.errors import NotDecided, ObjectiveMissed
+from sitebench.measure.objective import Objective, ObjectiveState
+from sitebench.measure.outcomes import Outcome, judge_result, missed_objectives
 from sitebench.runs.point import PointResult, PointSpec
 from sitebench.runs.runfile import RunFile
 from sitebench.runs.timeline import MEASURED, Slot, counted_steps, slots
@@ -17,6 +21,8 @@ from sitebench.units import format_ns, format_rate
 from sitebench.verdict.verdict import Quoted
 
 _MOST_SLOTS = 120
+_ROOM = 1.1
+"""Factor on the samples that a percentile needs: how many come in a window is random."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -74,6 +80,37 @@ class Result:
         """
         found = percentile_ns(self.latency, q)
         return None if found is None else found / 1e9
+
+    def check(self, objective: str) -> None:
+        """Return if an objective such as "p99<5ms,failures<0.1%" is met, as `--objective` judges.
+
+        Raises ObjectiveMissed where it is not, and NotDecided where the measurement does not tell:
+        a percentile has too few samples, or the figures are not the target's.
+        """
+        asked = Objective.parse(objective)
+        judged = judge_result(self.point, asked)
+        if judged.outcome is Outcome.PASSED:
+            return
+        (line,) = missed_objectives([judged])
+        if judged.outcome is Outcome.INVALID:
+            raise NotDecided(line, "see `sitebench docs troubleshooting`")
+        if asked.judge(self.point).state is ObjectiveState.BROKEN:
+            evidence = self.point.verdict.evidence
+            raise ObjectiveMissed(line, f"what the rate was bound by: {self.bound}: {evidence}")
+        raise NotDecided(line, self._samples_missing(asked))
+
+    def _samples_missing(self, objective: Objective) -> str:
+        """Return what to do about a value that is not known."""
+        needed, measured = objective.samples(), self.point.clocks[LATENCY].n
+        if measured >= needed or not self.point.seconds:
+            return "leave out of the objective what cannot be known here"
+        if not measured:
+            return f"{needed:,} samples are needed, and there are none"
+        seconds = math.ceil(_ROOM * needed * self.point.seconds / measured)
+        return (
+            f"{needed:,} samples are needed, and there are {measured:,}: "
+            f"at this rate measure_s={seconds} would do"
+        )
 
     @property
     def _least(self) -> str:

@@ -2,14 +2,20 @@
 
 from dataclasses import replace
 
+import pytest
+
 from sitebench._engine import Histogram
 from sitebench.api.result import Result
 from sitebench.counts.durations import Durations
+from sitebench.errors import NotDecided, ObjectiveMissed, UnknownValue
+from sitebench.measure.objective import Objective
+from sitebench.measure.outcomes import judge_result, missed_objectives
+from sitebench.runs.point import PointResult
 from sitebench.runs.timeline import MEASURED, Slot
 from sitebench.verdict.verdict import Bound
 from tests.support.drains import histogram
 from tests.support.evidence import changed
-from tests.support.points import a_result
+from tests.support.points import a_result, a_use
 
 
 def test_a_percentile_of_too_few_samples_is_printed_as_none_with_their_number() -> None:
@@ -35,3 +41,55 @@ def test_lower_bounds_are_shown_as_such() -> None:
     shown = result._repr_html_()
     assert ", &gt;= 10 s, &gt;= 10 s" in shown
     assert "&gt;= 10,000" in shown
+
+
+def checked(point: PointResult, objective: str) -> None:
+    Result(point, Histogram(), [Slot(MEASURED, 0, 10**9)]).check(objective)
+
+
+def test_an_objective_that_is_met_passes() -> None:
+    checked(a_result(), "p99<5ms,failures<0.1%,rate>=9k")
+
+
+def test_an_objective_that_is_missed_says_what_the_command_line_says() -> None:
+    point, objective = a_result(), "p99<10us,failures<0.1%"
+    with pytest.raises(ObjectiveMissed) as found:
+        checked(point, objective)
+    lines = missed_objectives([judge_result(point, Objective.parse(objective))])
+    assert [found.value.message] == lines
+    assert lines == ["missed: lookup at 1k, 64 clients: p99 is 50 us (asked: p99<10us)"]
+    assert point.verdict.evidence in found.value.remedy
+
+
+def test_too_few_samples_decide_nothing_and_say_what_would() -> None:
+    """5,000 in 2 s: 10,000 are in 4 s, and a tenth more for chance."""
+    with pytest.raises(NotDecided) as found:
+        checked(a_result(count=5_000), "p50<1ms,p99<5ms")
+    assert "p99 is not known (asked: p99<5ms): too few samples" in found.value.message
+    assert found.value.remedy == (
+        "10,000 samples are needed, and there are 5,000: at this rate measure_s=5 would do"
+    )
+    checked(a_result(count=11_000), "p50<1ms,p99<5ms")
+
+
+def test_what_is_broken_is_missed_whatever_else_is_not_known() -> None:
+    with pytest.raises(ObjectiveMissed, match=r"p50 is 50 us .*; p99 is not known"):
+        checked(a_result(count=5_000), "p50<1us,p99<5ms")
+
+
+def test_what_no_measurement_tells_is_no_matter_of_samples() -> None:
+    blind = replace(a_result(), use=a_use(target_cpu_s=None))
+    with pytest.raises(NotDecided, match="leave out of the objective what cannot be known"):
+        checked(blind, "cpu<50%")
+
+
+def test_the_testers_own_figures_decide_nothing() -> None:
+    point = a_result()
+    verdict = replace(point.verdict, bound=Bound.GENERATOR, valid=False)
+    with pytest.raises(NotDecided, match=r"^invalid: lookup at 1k, 64 clients: generator: "):
+        checked(replace(point, verdict=verdict), "p99<5ms")
+
+
+def test_a_mistake_in_an_objective_is_one_of_the_caller() -> None:
+    with pytest.raises(UnknownValue, match="character 1: unknown metric 'p98'"):
+        checked(a_result(), "p98<5ms")
