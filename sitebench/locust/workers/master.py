@@ -7,6 +7,7 @@ the way would show.
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import time
 from collections.abc import Callable, Mapping
@@ -20,7 +21,7 @@ from gevent.lock import RLock  # type: ignore[import-untyped]
 from locust.runners import STATE_MISSING, MasterRunner
 
 from sitebench.counts.worker_seen import WorkerSeen
-from sitebench.errors import BadMessage, SitebenchError, WorkersMissing
+from sitebench.errors import BadMessage, SitebenchError, WorkersMissing, printable
 from sitebench.locust.lanes import LoadSource
 from sitebench.locust.role_local import LocalRole
 from sitebench.locust.workers import gathering, messages
@@ -282,6 +283,10 @@ class MasterRole(LocalRole):
     _slots: dict[str, int] | None = None
     """The slot of each worker that takes part, by its name in Locust."""
 
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        self._told = set[str]()
+
     def start(self) -> None:
         """Have the target made ready, and hand every worker the prepared test."""
         self._slots = slots = gathering.slots(self.runner)
@@ -309,6 +314,9 @@ class MasterRole(LocalRole):
     def receive(self, message: str, sender: str, data: Mapping[str, Any]) -> None:
         """Take a worker's message; before the load exists there is nothing to tell it."""
         load = self._load
+        if message == messages.Failed.TYPE and sender not in self.runner.clients:
+            self._stays_away(sender, data)
+            return
         if not isinstance(load, _DistributedLoad):
             return
         try:
@@ -330,6 +338,15 @@ class MasterRole(LocalRole):
                 f"{load.name(sender)} sent what makes no sense: {type(error).__name__}: {error}",
                 "run the same sitebench on the master's machine and on the workers'",
             ) from error
+
+    def _stays_away(self, sender: str, data: Any) -> None:
+        """Say once why a worker cannot take part; it is started again every second."""
+        with contextlib.suppress(BadMessage, KeyError):
+            error = revive(messages.read(messages.Failed, data).error)
+            why = f"a worker on {printable(sender.partition('_refused_')[0])}: {error}"
+            if why not in self._told:
+                self._told.add(why)
+                log.error("%s", why)
 
     def finish(self) -> None:
         """Have all workers stop their lanes; from then on any worker may take part in the next."""

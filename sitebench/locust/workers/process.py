@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
 
 import gevent  # type: ignore[import-untyped]
 
+from sitebench.errors import BadInput
 from sitebench.locust.process import main
-from sitebench.system.child import orphaned
+from sitebench.locust.workers import messages
+from sitebench.system.child import dump, orphaned
 
 _POLL_S = 1.0
+_SENT_MS = 1_000
 
 
 def _end_with_parent() -> None:
@@ -19,6 +27,33 @@ def _end_with_parent() -> None:
     os.kill(os.getpid(), signal.SIGTERM)
 
 
+def _refused(error: ImportError) -> None:
+    """Say that the master's locustfile cannot be imported: here once, and to each master."""
+    from locust.argument_parser import parse_locustfile_option
+    from locust.rpc import zmqrpc
+
+    found = BadInput(
+        f"the master's locustfile cannot be imported here: {error}",
+        "start this worker in a folder with its modules, or install them",
+    )
+    # This process is started again and again; the folder is this worker's own.
+    said = Path(tempfile.gettempdir()) / "refused"
+    if not said.exists() or said.read_text() != str(found):
+        print(f"sitebench: {found}", file=sys.stderr)
+        said.write_text(str(found))
+    options: Any = parse_locustfile_option()
+    name = f"{socket.gethostname()}_refused_{os.getpid()}"
+    rpc: Any = zmqrpc
+    client = rpc.Client(options.master_host, options.master_port, name)
+    client.send(rpc.Message(messages.Failed.TYPE, {"error": dump(found)}, name))
+    client.close(linger=_SENT_MS)
+
+
 if __name__ == "__main__":
     gevent.spawn(_end_with_parent)
-    main()
+    try:
+        # The master sends its locustfile alone: modules of its own are here, or nowhere.
+        main(folder_last=True)
+    except ImportError as error:
+        _refused(error)
+        sys.exit(BadInput.exit_code)

@@ -1,0 +1,84 @@
+"""A master's locustfile that imports modules of its own, which no message brings to a worker."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from sitebench.system.network import free_port
+from tests.distributed.masters import ROOT
+from tests.support.cli import SITEBENCH
+from tests.support.waiting import left_s
+
+LOCUSTFILE = "import ours\nfrom ils_bench.locustfile import LookupUser\n"
+SHADOWS = ("locust", "gevent", "msgspec", "sitebench", "ils_bench", "json")
+
+
+@pytest.fixture
+def folders(tmp_path: Path) -> tuple[Path, Path]:
+    """Return the master's folder, with the module, and the worker's, without it."""
+    master, worker = tmp_path / "master", tmp_path / "worker"
+    for each in (master, worker):
+        each.mkdir()
+    (master / "lf.py").write_text(LOCUSTFILE)
+    (master / "ours.py").write_text("")
+    return master, worker
+
+
+def run(master: Path, worker: Path, *, wait_s: int) -> tuple[subprocess.CompletedProcess[str], str]:
+    """Run a test of three seconds with one worker; return how the master ended, and its words."""
+    port = str(free_port())
+    env = {**os.environ, "TMPDIR": str(worker.parent)}
+    with subprocess.Popen(
+        [*SITEBENCH[:1], "-P", *SITEBENCH[1:], "worker", "--master", f"127.0.0.1:{port}"],
+        cwd=worker,
+        env={**env, "PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    ) as waiting:
+        try:
+            done = subprocess.run(
+                [
+                    *(sys.executable, "-m", "locust", "-f", "lf.py", "--master", "--headless"),
+                    *("--master-bind-port", port, "-u", "2", "-r", "2", "-t", "2s"),
+                    *("--expect-workers", "1", "--expect-workers-max-wait", str(wait_s)),
+                    *("--entries", "10", "--locales", "en_US", "--loglevel", "WARNING"),
+                ],
+                cwd=master,
+                env={**env, "PYTHONPATH": f"{master}:{ROOT}"},
+                capture_output=True,
+                text=True,
+                timeout=left_s(),
+                check=False,
+            )
+        finally:
+            waiting.terminate()
+            said, _ = waiting.communicate(timeout=left_s())
+    return done, said
+
+
+def test_a_worker_finds_them_in_its_own_folder_after_everything_else(
+    folders: tuple[Path, Path], tmp_path: Path
+) -> None:
+    master, worker = folders
+    (worker / "ours.py").write_text("")
+    for name in SHADOWS:
+        (worker / f"{name}.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w').close()\n")
+    done, said = run(master, worker, wait_s=30)
+    assert done.returncode == 0, done.stderr + said
+    assert not (tmp_path / "ran").exists()
+    assert "Traceback" not in said
+
+
+def test_a_worker_without_them_says_so_once_and_tells_the_master(
+    folders: tuple[Path, Path],
+) -> None:
+    done, said = run(*folders, wait_s=8)
+    assert done.returncode != 0
+    found = "the master's locustfile cannot be imported here: No module named 'ours'; "
+    assert said.count(found + "start this worker in a folder with its modules") == 1, said
+    assert done.stderr.count(found) == 1, done.stderr
+    assert "Traceback" not in said + done.stderr
