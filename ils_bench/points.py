@@ -24,6 +24,8 @@ from ils_bench.targets.names import is_list, names_of
 from ils_bench.targets.opening import OWN_TARGETS, open_target
 from ils_bench.targets.people import spec_of
 from ils_bench.targets.target import OpenDirectory
+from sitebench.errors import BadInput
+from sitebench.measure.sweep import Stage
 from sitebench.suite_base.points import OwnUser, Progress, SuitePoints
 from sitebench.targets.in_process import known
 from sitebench.targets.tls import Trust
@@ -62,6 +64,22 @@ class IlsPoints(SuitePoints[Program, OpenDirectory]):
     def assure_own(self, options: Any, what: str, *, named: bool) -> None:
         assure_own(options, what, named=named)
 
+    def api_stage(
+        self, operation: str | Program, target: Any, entries: int | None, load: Any
+    ) -> Stage:
+        """Refuse people whom a directory in this process cannot have; it knows its own."""
+        if isinstance(target, LdapDirectory) and target.people is None and entries is None:
+            program = operation
+            if isinstance(program, str):
+                program = sequences.built_in(program, "paper", 0.0)
+            if program.needs_people:
+                raise BadInput(
+                    f"{program.name!r} asks for people of sitebench, and {target} has none",
+                    "measure a Sequence with Search(filter=..., expect_entries=1); where there "
+                    "are people of sitebench below its suffix, say how many with entries=",
+                )
+        return super().api_stage(operation, target, entries, load)
+
     def here(
         self, server: LdapDirectory, entries: int | None, load: dict[str, Any]
     ) -> tuple[IlsOptions, OpenDirectory]:
@@ -73,6 +91,12 @@ class IlsPoints(SuitePoints[Program, OpenDirectory]):
             load |= {"entries": entries or 1, "base": server.base}
         else:
             people = json.loads(server.people.spec_json)
+            if entries is not None and entries > people["size"]:
+                raise BadInput(
+                    f"entries: {entries:,} people are asked for, and {server} has "
+                    f"{people['size']:,}",
+                    "leave entries out, or make the directory with as many",
+                )
             load |= {name: people[name] for name in ("base", "profile", "seed")}
             load |= {"entries": entries or people["size"], "locales": tuple(people["locales"])}
         options = IlsOptions(**load)

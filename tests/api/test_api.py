@@ -136,6 +136,37 @@ def test_what_cannot_be_measured_is_refused() -> None:
         sitebench.run("page", directory)
 
 
+def test_people_whom_a_directory_here_has_not_are_refused_at_once(tmp_path: Path) -> None:
+    """Not after seconds of wrong answers."""
+    with (
+        sitebench.LdapDirectory(entries=10, locales=("en_US",)) as directory,
+        pytest.raises(BadInput, match=r"entries: 5,000 people are asked for, and .* has 10; leave"),
+    ):
+        measured("lookup", directory, entries=5_000)
+    ldif = tmp_path / "own.ldif"
+    ldif.write_text("dn: o=Own\nobjectClass: organization\no: Own\n")
+    with sitebench.LdapDirectory(entries=0, ldif=ldif, suffix="o=Own") as directory:
+        for needing in ("lookup", "retrieve"):
+            with pytest.raises(BadInput, match=rf"'{needing}' asks for people .*expect_entries=1"):
+                measured(needing, directory)
+        assert directory.stats()["searches"] == 0
+        search = sitebench.Search(filter="(o=Own)", expect_entries=1)
+        steps = (sitebench.Connect(), sitebench.Bind(), search, sitebench.Unbind())
+        assert measured(sitebench.Sequence("found", steps), directory).failures == 0
+
+
+def test_people_of_an_ldif_file_are_measured_where_their_number_is_given(tmp_path: Path) -> None:
+    ldif = tmp_path / "people.ldif"
+    with sitebench.LdapDirectory(entries=10) as directory:
+        people = directory.people
+        assert people is not None
+    container = b"dn: ou=Dynamic,o=Intranet\nobjectClass: organizationalUnit\nou: Dynamic\n\n"
+    ldif.write_bytes(container + people.ldif(0, 10, with_containers=False))
+    suffix = "ou=Dynamic,o=Intranet"
+    with sitebench.LdapDirectory(entries=0, ldif=ldif, suffix=suffix) as directory:
+        assert measured("lookup", directory, entries=10).failures == 0
+
+
 def test_a_closed_server_is_gone() -> None:
     directory = sitebench.LdapDirectory(entries=0, suffix="dc=example,dc=com")
     with ldap3.Connection(directory.url) as connection:
