@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +14,7 @@ from typing import Any
 from ils_bench import sequences
 from ils_bench.options import IlsOptions, LocustOptions
 from ils_bench.seeding import journal
+from ils_bench.seeding.destinations import LiveDirectory, parse_destination
 from ils_bench.sequences import Sequence as Program
 from ils_bench.sequences import need_base
 from ils_bench.suite import SUITE
@@ -67,7 +69,10 @@ class IlsPoints(SuitePoints[Program, OpenDirectory]):
     def api_stage(
         self, operation: str | Program, target: Any, entries: int | None, load: Any
     ) -> Stage:
-        """Refuse people whom a directory in this process cannot have; it knows its own."""
+        """Read a base in the target's address, as `ils seed` does: `run` has no other place for it.
+
+        People whom a directory in this process cannot have are refused; it knows its own.
+        """
         if isinstance(target, LdapDirectory) and target.people is None and entries is None:
             program = operation
             if isinstance(program, str):
@@ -78,7 +83,26 @@ class IlsPoints(SuitePoints[Program, OpenDirectory]):
                     "measure a Sequence with Search(filter=..., expect_entries=1); where there "
                     "are people of sitebench below its suffix, say how many with entries=",
                 )
-        return super().api_stage(operation, target, entries, load)
+        if isinstance(target, str) and "://" in target:
+            found = parse_destination(target)
+            if isinstance(found, LiveDirectory) and found.base is not None:
+                target, load = str(found.address), {**load, "base": found.base}
+        stage = super().api_stage(operation, target, entries, load)
+
+        @contextlib.contextmanager
+        def opened() -> Iterator[Any]:
+            from ils_bench.targets.probe import WrongBase
+
+            try:
+                with stage.open() as endpoint:
+                    yield endpoint
+            except WrongBase as error:
+                raise WrongBase(
+                    error.message,
+                    "name the DN that holds the people in the address: ldap://HOST/DN",
+                ) from error
+
+        return replace(stage, open=opened)
 
     def here(
         self, server: LdapDirectory, entries: int | None, load: dict[str, Any]

@@ -167,6 +167,18 @@ def test_people_of_an_ldif_file_are_measured_where_their_number_is_given(tmp_pat
         assert measured("lookup", directory, entries=10).failures == 0
 
 
+def test_an_address_may_name_the_base(tmp_path: Path) -> None:
+    ldif = tmp_path / "own.ldif"
+    ldif.write_text("dn: o=Own\nobjectClass: organization\no: Own\n")
+    search = sitebench.Search(filter="(o=Own)", expect_entries=1)
+    steps = (sitebench.Connect(), sitebench.Bind(), search, sitebench.Unbind())
+    found = sitebench.Sequence("found", steps)
+    with sitebench.LdapDirectory(entries=0, ldif=ldif, suffix="o=Own") as directory:
+        assert measured(found, f"{directory.url}/o=Own").failures == 0
+        with pytest.raises(BadInput, match=r"no entry 'ou=Dynamic,o=Intranet'; .*ldap://HOST/DN$"):
+            measured(found, directory.url)
+
+
 def test_a_closed_server_is_gone() -> None:
     directory = sitebench.LdapDirectory(entries=0, suffix="dc=example,dc=com")
     with ldap3.Connection(directory.url) as connection:
