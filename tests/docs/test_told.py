@@ -1,6 +1,7 @@
 """What pages list is what there is: columns, keys, fields, warnings, defaults."""
 
 import dataclasses
+import inspect
 import re
 import sqlite3
 from contextlib import closing
@@ -9,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from ils_bench.sequences import Step
+from ils_bench.targets.ldap_directory import LdapDirectory
 from sitebench.http import scenario
 from sitebench.http.scenario_file import parse
 from sitebench.verdict.warning import WarningKind
@@ -51,7 +54,21 @@ def test_the_site_s_tables_have_the_columns_that_are_told(user_property_db: Path
 def test_the_scenario_that_is_shown_can_be_read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TOKEN", "secret")
     shown = [parse(text, "site.toml") for text in blocks(page("scenarios.md"), "toml")]
-    assert [[each.name for each in one.operations] for one in shown] == [["home"], ["page", "note"]]
+    assert [[each.name for each in one.operations] for one in shown] == [
+        ["home"],
+        ["page", "note"],
+        ["order"],
+    ]
+
+
+def test_every_step_of_a_sequence_is_told() -> None:
+    steps = {each.__name__ for each in Step.__subclasses__()}
+    assert steps <= set(first_cells(page("sequences.md")))
+
+
+def test_every_argument_of_a_directory_for_tests_is_told() -> None:
+    arguments = set(inspect.signature(LdapDirectory).parameters)
+    assert arguments <= set(first_cells(page("pytest.md")))
 
 
 def test_every_key_and_field_of_a_scenario_is_told() -> None:
