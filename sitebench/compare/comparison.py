@@ -180,6 +180,8 @@ class Compared:
     rows: tuple[Row, ...]
     left_out: tuple[str, ...]
     missing: tuple[Missing, ...]
+    costs_only: str = ""
+    """Why rates and latencies were not compared, where only the cost of an operation was."""
 
     def row(self, key: str) -> Row | None:
         return next((row for row in self.rows if row.measure.key == key), None)
@@ -236,43 +238,57 @@ def analyse(matched: Sequence[Matched], design: Design, planned: int = 0) -> Ana
     """Compare every point that both runs have, once it has as many repeats as were planned."""
     kept = [_valid(each, design, planned) for each in matched]
     found = [
-        _values(each.a.spec, a, b, costs_only=costs_only)
+        _values(each.a.spec, a, b, costs_only=bool(costs_only))
         for each, (a, b, _, costs_only) in zip(matched, kept, strict=True)
     ]
     alpha = _FAMILY_ALPHA / max(1, sum(bool(values) for values, _ in found))
     points = tuple(
         Compared(
-            each, title(each.a.spec), _rows(values, design, alpha), tuple(left_out), tuple(missing)
+            each,
+            title(each.a.spec),
+            _rows(values, design, alpha),
+            tuple(left_out),
+            tuple(missing),
+            costs_only,
         )
-        for each, (_, _, left_out, _), (values, missing) in zip(matched, kept, found, strict=True)
+        for each, (_, _, left_out, costs_only), (values, missing) in zip(
+            matched, kept, found, strict=True
+        )
     )
     return Analysis(design, sum(len(point.rows) for point in points), points)
 
 
 def _valid(
     matched: Matched, design: Design, planned: int
-) -> tuple[list[PointResult], list[PointResult], list[str], bool]:
+) -> tuple[list[PointResult], list[PointResult], list[str], str]:
     """Return both sides' valid repeats, of pairs those whose partner is valid, and the others.
 
-    Where the tester was the limit of too many, the cost of an operation can still be compared.
+    Where the tester was the limit of too many, the cost of an operation can still be compared;
+    the last says so then.
     """
     sides = [{r.spec.repeat: r for r in side.results} for side in (matched.a, matched.b)]
     if (done := min(map(len, sides))) < planned:
         waiting = f"{done} of {planned} repeats are measured: compared when all are"
-        return [], [], [waiting], False
+        return [], [], [waiting], ""
     invalid = [line for name, side in zip("AB", sides, strict=True) for line in _named(name, side)]
     valid = [{n: r for n, r in side.items() if r.verdict.valid} for side in sides]
-    costs_only = _too_few(valid, sides)
-    if costs_only:
+    costs_only = ""
+    if _too_few(valid, sides):
         usable = Quoted.MEASURED, Quoted.AT_LEAST
         valid = [{n: r for n, r in side.items() if r.verdict.grade in usable} for side in sides]
         if _too_few(valid, sides):
-            return [], [], [*invalid, f"{_MANY_LEFT_OUT}: the point is not compared"], False
+            return [], [], [*invalid, f"{_MANY_LEFT_OUT}: the point is not compared"], ""
+        costs_only = f"the tester was the limit in {_at_limit(sides)} repeats"
         invalid.append(f"{_MANY_LEFT_OUT}: only what an operation costs the target is compared")
     if design is Design.PAIRS:
         common = sorted(valid[0].keys() & valid[1].keys())
         valid = [{n: side[n] for n in common} for side in valid]
     return list(valid[0].values()), list(valid[1].values()), invalid, costs_only
+
+
+def _at_limit(sides: Sequence[_Side]) -> str:
+    grades = [result.verdict.grade for side in sides for result in side.values()]
+    return f"{grades.count(Quoted.AT_LEAST)} of {len(grades)}"
 
 
 def _named(name: str, side: _Side) -> Iterator[str]:

@@ -65,13 +65,5 @@ def _answers(comparison: Comparison) -> Section:
 
 
 def _stamp(point: Compared) -> str:
-    """Return the answer in a word: by what is seen, what it means for a user of B."""
-    verdicts = {row.verdict for row in point.rows if row.differs}
-    for bad in ("slower", "fails more"):
-        if bad in verdicts:
-            return f'<span class="stamp bad">{bad.capitalize()}</span>'
-    if "faster" in verdicts:
-        return '<span class="stamp good">Faster</span>'
-    if not point.rows or not point.rows[0].enough:
-        return '<span class="stamp doubt">Cannot say</span>'
-    return '<span class="stamp">No difference</span>'
+    word, mark = words.stamp(point)
+    return f'<span class="stamp{" " if mark else ""}{mark}">{word}</span>'

@@ -71,7 +71,37 @@ def answer(point: Compared) -> str:
     more = [
         f"{row.measure.title} {_percent(row, row.effect.ratio)}" for row in others if row.differs
     ]
-    return f"{point.title}: {main}" + (f"; {', '.join(more)}" if more else "")
+    found = "; ".join([f"{point.title}: {main}", *([", ".join(more)] if more else [])])
+    if point.costs_only:
+        found += f". Rates and latencies were not compared: {point.costs_only}"
+    return found
+
+
+_STAMPS = {
+    "slower": "bad",
+    "fails more": "bad",
+    "faster": "good",
+    "fails less": "good",
+    "more CPU": "doubt",
+    "less CPU": "good",
+}
+"""What can be found of B, worst first, and how it is marked."""
+
+
+def stamp(point: Compared) -> tuple[str, str]:
+    """Return the answer in a word, and its mark: by what it means for a user of B.
+
+    The tester's own CPU is not B's.
+    """
+    found = {
+        row.verdict for row in point.rows if row.differs and row.measure.key != "generator_cpu"
+    }
+    for verdict, mark in _STAMPS.items():
+        if verdict in found:
+            return verdict[:1].upper() + verdict[1:], mark
+    if not point.rows or not point.rows[0].enough:
+        return "Cannot say", "doubt"
+    return ("Rates not compared", "doubt") if point.costs_only else ("No difference", "")
 
 
 def decided(analysis: Analysis) -> str:

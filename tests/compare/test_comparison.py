@@ -236,10 +236,36 @@ def test_where_the_tester_was_the_limit_costs_are_compared_and_rates_are_not() -
     b = replace(b, results=tuple(replace(each, verdict=limited) for each in b.results))
     (point,) = analyse([Matched(a, b)], Design.PAIRS).points
     assert verdicts(point) == {"target_cpu": "more CPU"}
-    assert words.answer(point).startswith("lookup at 1k, 64 users: B takes more CPU: +5.")
+    said = words.answer(point)
+    assert said.startswith("lookup at 1k, 64 users: B takes more CPU: +5.")
+    assert said.endswith(
+        "). Rates and latencies were not compared: the tester was the limit in 10 of 20 repeats"
+    )
     assert point.left_out[-1].endswith("only what an operation costs the target is compared")
     assert point.undecided == "its rates are not compared"
     assert not point.slower
+
+
+@pytest.mark.parametrize(
+    ("rates", "limited", "stamped"),
+    [
+        ((15_000, 14_000), False, ("Slower", "bad")),
+        ((14_000, 15_000), False, ("Faster", "good")),
+        ((15_000, 15_000), False, ("No difference", "")),
+        ((15_000, 14_000), True, ("More CPU", "doubt")),
+        ((14_000, 15_000), True, ("Less CPU", "good")),
+        ((15_000, 15_000), True, ("Rates not compared", "doubt")),
+    ],
+)
+def test_the_stamp_says_what_was_found(
+    rates: tuple[float, float], limited: bool, stamped: tuple[str, str]
+) -> None:
+    """It said "No difference" of rates that nobody had compared, beside a difference in CPU."""
+    a, b = (series(noisy(10, rate, seed)) for seed, rate in enumerate(rates, 1))
+    if limited:
+        judged = Verdict("generator", False, "the tester was used up")
+        b = replace(b, results=tuple(replace(each, verdict=judged) for each in b.results))
+    assert words.stamp(analyse([Matched(a, b)], Design.PAIRS).points[0]) == stamped
 
 
 def test_a_point_that_is_mostly_not_usable_is_not_compared() -> None:
