@@ -17,7 +17,7 @@ from sitebench.errors import BadRunFile
 from sitebench.monitor.figures import rates
 from sitebench.report.suite import ReportSuite
 from sitebench.runs.export import hlog, table
-from sitebench.runs.point import PointResult, PointSpec
+from sitebench.runs.point import SUITE_KEY, PointResult, PointSpec
 from sitebench.runs.repeats import Series, counted, series
 from sitebench.runs.runfile import RunFile, StoredPoint
 from sitebench.runs.timeline import Slot, counted_steps, slots
@@ -79,6 +79,40 @@ class Run:
     def missing(self) -> list[StoredPoint]:
         """Points that failed, or are not measured yet."""
         return [each for each in self.stored if each.status != "done"]
+
+    @property
+    def counted(self) -> str:
+        """How many measurements there are, in words: a table has one row for all of a point."""
+        n, points = len(self.points), len(self.series)
+        if n == points:
+            return f"{n} point{'' if n == 1 else 's'}"
+        return f"{n} measurements of {points} point{'' if points == 1 else 's'}"
+
+    def peaks_of(self, spec: PointSpec) -> list[Mapping[str, Any]]:
+        """Return the answers of `peak` that this point was measured for.
+
+        Numbers of clients are swept closed, rates are searched open.
+        """
+        same = ("operation", "entries", "target", "client")
+        asked = {SUITE_KEY: spec.suite, **{name: getattr(spec, name) for name in same}}
+        return [
+            peak
+            for peak in self.manifest.get("peaks", ())
+            if all(peak.get(key) == value for key, value in asked.items())
+            and (peak.get("objective") is None) == (spec.rate is None)
+        ]
+
+    def found_at(self, each: Series) -> Mapping[str, Any] | None:
+        """Return the answer of a search to an objective, if this is the point that holds it."""
+        if each.spec.rate is None:
+            return None
+        keys = {each.spec.key, *(result.spec.key for result in each.results)}
+        return next((p for p in self.peaks_of(each.spec) if p.get("best") in keys), None)
+
+    def probes(self, each: Series) -> bool:
+        """Whether this is a rate that a search for the highest only tried."""
+        searched = each.spec.rate is not None and bool(self.peaks_of(each.spec))
+        return searched and self.found_at(each) is None
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ import html
 import re
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -12,7 +13,7 @@ from sitebench.counts.worker_seen import WorkerSeen
 from sitebench.measure.objective import METRICS
 from sitebench.report import build
 from sitebench.report.charts import Columns, log_axis, rows
-from sitebench.report.model import Point, Report, Run
+from sitebench.report.model import Point, Report, Run, load
 from sitebench.report.page import Section
 from sitebench.report.sections import (
     facts,
@@ -77,12 +78,14 @@ def test_the_headline_says_what_was_found_what_bound_it_and_what_can_be_quoted(
     assert "was the limit at" in said
     assert "add operation at least 20,000/s with 1k entries, and at most 632,000/s" in said
     assert "The load generator at 1" not in said
-    assert "All 8 points can be quoted, 1 of them as lower bounds; 1 more have no result" in said
+    assert (
+        "All 8 measurements of 6 points can be quoted, 1 of them as lower bounds; 1 more " in said
+    )
 
 
 def test_a_point_that_is_not_usable_is_said_not_to_be_quoted(spoilt: Report) -> None:
     said = verdict.headline(spoilt, spoilt.runs[0])
-    assert "7 of 8 points can be quoted; 1 must not be (unsettled); 1 more have no result" in said
+    assert "7 of 8 measurements of 6 points can be quoted; 1 must not be (unsettled); 1 " in said
     assert "add operation" not in said
 
 
@@ -130,13 +133,15 @@ def test_the_sentence_of_several_points_says_how_many_are_the_servers_own(
 ) -> None:
     (run,) = report.runs
     assert plainly.sentence(run) == (
-        "7 of 8 figures are the server's own. "
+        "7 of 8 measurements of 6 points are the server's own. "
         '1 says "at least": the server may do more than that. 72 operations failed.'
     )
     said = plainly.sentence(spoilt.runs[0])
     assert "1 says nothing about it: its speed had not settled." in said
     sound = [p for p in run.points if p.spec.operation == "lookup"]
-    assert plainly.sentence(replace(run, points=sound)) == "All 6 figures are the server's own."
+    assert plainly.sentence(replace(run, points=sound)) == (
+        "All 6 measurements of 4 points are the server's own."
+    )
 
 
 def test_the_fold_has_the_sentence_the_cards_and_one_chart_and_below_them_the_settings(
@@ -147,6 +152,75 @@ def test_the_fold_has_the_sentence_the_cards_and_one_chart_and_below_them_the_se
     places = [body.index(part) for part in parts]
     assert places == sorted(places)
     assert [chart.id for chart in sections["verdict"].charts] == ["overview"]
+
+
+@pytest.fixture(scope="session")
+def searched(tmp_path_factory: pytest.TempPathFactory) -> Report:
+    """A report on a search for the highest rate that meets an objective."""
+    return load([made.search(tmp_path_factory.mktemp("made") / "search.sitebench")])
+
+
+def test_a_report_on_a_search_begins_with_its_answer(searched: Report) -> None:
+    """It began with the highest rate that was tried, at which the objective was not met."""
+    section = verdict.section(searched)
+    assert section is not None
+    said = words(section)
+    assert "Direct lookup, 1k entries: 2,620/s with p99<50ms (held 3 of 3 times)." in said
+    card = said.partition("Directory ")[2].partition("Settings")[0]
+    assert card.startswith(
+        "Direct Lookup Operation 2,620 /s with p99<50ms, held 3 of 3 times, 1k entries, p95 "
+    )
+    assert "broke 2 of 2 times at 2,750/s" in verdict.headline(searched, searched.runs[0])
+    assert "20,000/s" not in said, "what the rates that were tried did"
+    assert 'class="stamp good">Can be quoted<' in section.body, "of the answer"
+    (bar,) = rows(overview.chart(searched).choices[""]["bars"])
+    assert (bar["label"], bar["rate"]) == ("Direct lookup, 1k entries, p99<50ms", 2_620)
+    assert bar["said"] == "2,620/s"
+
+
+@pytest.mark.parametrize(
+    ("other", "said", "card"),
+    [
+        (
+            {"seen": None},
+            "at least 2,620/s with p99<50ms (the server's own limit is not known).",
+            ">= 2,620 /s",
+        ),
+        (
+            {"best": None, "rate": None, "seen": None, "said": "no rate from 500/s up holds it"},
+            "no rate from 500/s up holds it.",
+            "n/a no rate found with p99<50ms",
+        ),
+    ],
+)
+def test_a_search_without_a_limit_or_without_a_rate_says_so(
+    searched: Report, other: dict[str, Any], said: str, card: str
+) -> None:
+    (run,) = searched.runs
+    peaks = [{**run.manifest["peaks"][0], **other}]
+    section = verdict.section(Report([replace(run, manifest={**run.manifest, "peaks": peaks})]))
+    assert section is not None
+    assert said in words(section)
+    assert card in words(section)
+    assert len(section.charts) == (peaks[0]["rate"] is not None)
+
+
+def test_a_card_has_p95_p99_and_failures_beside_the_rate(
+    sections: dict[str, Section], spoilt: Report
+) -> None:
+    said = words(sections["verdict"])
+    assert "20,000 /s 1k entries, p95 146 us, p99 150 us, 0 failed" in said
+    assert "1k entries, p95 144 us, p99 148 us, 72 failed" in said
+    assert ">= 20,000 /s 1k entries, no latency of the server alone, 0 failed" in said
+
+
+def test_the_rate_of_a_bar_is_written_after_the_line_of_its_interval(report: Report) -> None:
+    chart = overview.chart(report)
+    *_, written = chart.spec["layer"]
+    assert written["encoding"]["x"]["field"] == "end"
+    bars = rows(chart.choices[""]["bars"])
+    assert all(bar["end"] >= max(bar["rate"], bar["high"] or 0) for bar in bars)
+    assert any(bar["high"] for bar in bars)
 
 
 def test_a_card_says_directory_of_anybodys_directory(sections: dict[str, Section]) -> None:
@@ -325,7 +399,7 @@ def test_a_single_size_makes_no_chart_over_sizes(report: Report) -> None:
 def test_the_head_says_how_hard_how_and_how_long(report: Report) -> None:
     said = " ".join(re.sub(r"<[^>]+>", " ", facts.html(report.runs[0])).split())
     assert "Users 2 to 64 Load model closed: each user as soon as it is answered" in said
-    assert "Window 4s, after 2s of warm-up Measured 8 points in " in said
+    assert "Window 4s, after 2s of warm-up Measured 8 measurements of 6 points in " in said
     (run,) = report.runs
     asked = replace(
         run.points[0].spec, rate=5_000.0, settings={"arrivals": "poisson", "think": "0.0"}

@@ -32,7 +32,7 @@ from sitebench.report.model import (
 )
 from sitebench.report.page import Section, chooser, figure
 from sitebench.report.paper import why
-from sitebench.runs.point import SUITE_KEY, PointSpec
+from sitebench.runs.point import PointSpec
 from sitebench.runs.repeats import Series
 from sitebench.tables.tables import percentile, rate_of
 from sitebench.units import format_rate
@@ -67,25 +67,13 @@ def _curves(report: Report) -> list[_Curve]:
         found.setdefault((run.label, key), []).append(each)
     chosen = [(runs[label], group) for (label, _), group in found.items() if len(group) > 1]
     return [
-        _Curve(f"c{n}", run, sorted(group, key=_load), _peaks(run, group[0].spec))
+        _Curve(f"c{n}", run, sorted(group, key=_load), run.peaks_of(group[0].spec))
         for n, (run, group) in enumerate(chosen)
     ]
 
 
 def _load(each: Series) -> tuple[float, int]:
     return each.spec.rate or 0.0, each.spec.users
-
-
-def _peaks(run: Run, spec: PointSpec) -> list[Mapping[str, Any]]:
-    """Return what the manifest has of this group: clients are swept closed, objectives open."""
-    same = ("operation", "entries", "target", "client")
-    asked = {SUITE_KEY: spec.suite, **{name: getattr(spec, name) for name in same}}
-    return [
-        peak
-        for peak in run.manifest.get("peaks", ())
-        if all(peak.get(key) == value for key, value in asked.items())
-        and (peak.get("objective") is None) == (spec.rate is None)
-    ]
 
 
 def _titles(report: Report, found: Sequence[_Curve]) -> dict[str, str]:

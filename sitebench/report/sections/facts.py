@@ -24,13 +24,12 @@ def _facts(run: Run) -> dict[str, str]:
     manifest, specs = run.manifest, [each.spec for each in run.points or run.stored]
     cpu = manifest.get("cpu") or {}
     machine = f"{cpu.get('model')}, {cpu.get('usable')} cores" if cpu else ""
-    n = len(run.points)
     return {
         "Target": ", ".join(dict.fromkeys(spec.target for spec in specs)),
         "Users": _range(spec.users for spec in specs),
         "Load model": "; ".join(dict.fromkeys(map(_load, specs))),
         "Window": _window(run, specs),
-        "Measured": f"{n} point{'' if n == 1 else 's'}{_lasted(run)}",
+        "Measured": f"{run.counted}{_lasted(run)}",
         "Machine": ", ".join(filter(None, (machine, str(manifest.get("kernel") or "")))),
         "Started": str(manifest.get("started") or ""),
     }

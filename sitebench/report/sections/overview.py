@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import itemgetter
 
 from sitebench.report.charts import Chart, Spec, names, quantity, short, tell_apart
 from sitebench.report.model import Report
 from sitebench.report.paper import why
+from sitebench.report.sections import answers
 from sitebench.report.sections.rates import around, caller, lines
 from sitebench.report.suite import RateFigure, ReportSuite, ops_per_s
 from sitebench.runs.repeats import Series
@@ -22,8 +24,8 @@ _FEW_BARS, _TALL, _LOW = 9, 22, 13
 _WORDS = 112
 """Room for a rate in words to the right of the longest bar, in pixels."""
 
-_Bar = tuple[str, str, Series]
-"""Its series, its label, and what was measured."""
+_Bar = tuple[str, str, Series, float, str]
+"""Its series, its label, what was measured, how long it is, and its rate in words."""
 
 
 def figures(report: Report, suite: ReportSuite) -> list[RateFigure]:
@@ -39,10 +41,10 @@ def chart(report: Report) -> Chart:
     found = [bar for each in _operations(report) for bar in each]
     title = "Operations per second"
     if len(found) > _MOST_BARS:
-        found = [max(each, key=_rate) for each in _operations(report)]
+        found = [max(each, key=itemgetter(3)) for each in _operations(report) if each]
         title += ": the highest of each operation"
     series = list(dict.fromkeys(bar[0] for bar in found))
-    spans = [around(each, ops_per_s) for _, _, each in found]
+    spans = [around(bar[2], ops_per_s) for bar in found]
     return Chart(
         id="overview",
         title=title,
@@ -53,12 +55,16 @@ def chart(report: Report) -> Chart:
                 "bars": {
                     "series": names(bar[0] for bar in found),
                     "label": names(bar[1] for bar in found),
-                    "rate": [short(_rate(bar), 5) for bar in found],
+                    "rate": [short(bar[3], 5) for bar in found],
                     "low": [short(low, 5) for low, _ in spans],
                     "high": [short(high, 5) for _, high in spans],
-                    "said": [_said(each) for _, _, each in found],
-                    "invalid": names(why(each) for _, _, each in found),
-                    "grade": names(each.grade for _, _, each in found),
+                    "end": [
+                        short(max(bar[3], high or 0.0), 5)
+                        for bar, (_, high) in zip(found, spans, strict=True)
+                    ],
+                    "said": [bar[4] for bar in found],
+                    "invalid": names(why(bar[2]) for bar in found),
+                    "grade": names(bar[2].grade for bar in found),
                 }
             }
         },
@@ -77,24 +83,22 @@ def _operations(report: Report) -> list[list[_Bar]]:
                 for each in line.series:
                     words = [title, suite.sized(each.spec)]
                     words += [name(line)] if len(found) > 1 else []
+                    words += [line.objective]
                     series = line.run.label if len(report.runs) > 1 else title
-                    bars.append((series, ", ".join(filter(None, words)), each))
+                    peak = line.run.found_at(each)
+                    rate, said = _drawn(each) if peak is None else answers.rate_of(peak)
+                    bars.append((series, ", ".join(filter(None, words)), each, rate, said))
             made.append(bars)
     return made
 
 
-def _rate(bar: _Bar) -> float:
-    """Return how long a bar is: one that is not usable has no length."""
-    _, _, each = bar
-    return (each.median(ops_per_s) or 0.0) if each.usable else 0.0
-
-
-def _said(each: Series) -> str:
+def _drawn(each: Series) -> tuple[float, str]:
+    """Return how long a bar is, and its rate: one that is not usable has no length."""
     rate = each.median(ops_per_s)
     if not each.usable or rate is None:
-        return Quoted.NOT_USABLE
+        return 0.0, Quoted.NOT_USABLE
     bound = "" if each.valid else "at least "
-    return f"{bound}{format_rate(rate)}/s"
+    return rate, f"{bound}{format_rate(rate)}/s"
 
 
 def _spec(series: Sequence[str], bars: int) -> Spec:
@@ -152,7 +156,8 @@ def _spec(series: Sequence[str], bars: int) -> Spec:
             },
             {
                 "mark": {"type": "text", "align": "left", "dx": 6, "fontSize": 12},
-                "encoding": {"text": {"field": "said"}},
+                # After the line of the interval, which would strike it through.
+                "encoding": {"text": {"field": "said"}, "x": {**x, "field": "end"}},
             },
         ],
     }

@@ -47,7 +47,11 @@ def sentence(run: Run) -> str:
     elif own:
         which = f"All {len(own)}" if len(own) == len(run.results) else f"{len(own)} of"
         which += "" if len(own) == len(run.results) else f" {len(run.results)}"
-        parts.append(f"{which} figures are the server's own.")
+        # Every repeat is judged by itself.
+        points = len(run.series)
+        what = "figures" if points == len(run.results) else "measurements"
+        of = "" if what == "figures" else f" of {points} point{'' if points == 1 else 's'}"
+        parts.append(f"{which} {what}{of} are the server's own.")
     if bounds:
         say = "1 says" if len(bounds) == 1 else f"{len(bounds)} say"
         parts.append(f'{say} "at least": the server may do more than that.')

@@ -43,23 +43,29 @@ class _Line:
         """The first of its points."""
         return self.series[0].spec
 
+    @property
+    def objective(self) -> str:
+        """What a search for the highest rate held here; empty where it is none."""
+        return str((self.run.found_at(self.series[0]) or {}).get("objective") or "")
+
 
 def lines(report: Report, suite: str, operation: str) -> list[_Line]:
     """Return what was measured over sizes: per run and target, at the load that has most sizes.
 
     Of loads that have as many, the one that did most: the papers raised the number of clients
-    until the server did no more, and printed that.
+    until the server did no more, and printed that. Of a search to an objective, what it found.
     """
-    found: dict[tuple[str, str], dict[str, list[Series]]] = {}
+    found: dict[tuple[str, str, str], dict[str, list[Series]]] = {}
     runs = {run.label: run for run in report.runs}
     for run, each in report.measured:
-        if (each.spec.suite, each.spec.operation) == (suite, operation):
-            loads = found.setdefault((run.label, variant_name(each.spec)), {})
-            loads.setdefault(load_key(each.spec), []).append(each)
+        if (each.spec.suite, each.spec.operation) == (suite, operation) and not run.probes(each):
+            held = (run.found_at(each) or {}).get("objective", "")
+            loads = found.setdefault((run.label, variant_name(each.spec), held), {})
+            loads.setdefault("" if held else load_key(each.spec), []).append(each)
     best = {key: max(loads.values(), key=_worth) for key, loads in found.items()}
     return [
         _Line(runs[label], sorted(chosen, key=lambda each: each.spec.size))
-        for (label, _), chosen in best.items()
+        for (label, _, _), chosen in best.items()
     ]
 
 
@@ -123,7 +129,7 @@ def _chart(report: Report, suite: ReportSuite, shown: RateFigure, identity: str)
     name = caller(report, found)
     then = [each.machine for each in shown.printed]
     points = _columns(found, name, shown)
-    peopled = any(each.spec.entries for line in found for each in line.series)
+    peopled = not found or any(each.spec.entries for line in found for each in line.series)
     over = suite.size_title if peopled else "Clients"
     beside = f", beside {' and '.join(then)}" if then else ""
     return Chart(

@@ -9,7 +9,7 @@ from html import escape
 
 from sitebench.report.model import Report, Run
 from sitebench.report.page import Section, figure
-from sitebench.report.sections import facts, overview, plainly
+from sitebench.report.sections import answers, facts, overview, plainly
 from sitebench.report.sections.rates import lines
 from sitebench.report.suite import RateFigure, ReportSuite, ops_per_s
 from sitebench.report.table import NOTHING
@@ -59,14 +59,18 @@ def section(report: Report) -> Section | None:
     several, parts = len(report.runs) > 1, []
     for run in report.runs:
         label = f"<b>{escape(run.label)}</b> " if several else ""
-        said = escape(plainly.sentence(run) if run.points else headline(report, run))
+        said = escape(_first(report, run))
         parts.append(f'<p class="headline">{label}{stamp(run)} {said}</p>')
     parts.append('<div class="cards">')
     for suite in report.present:
-        rows = "".join(_best(report, suite, each) for each in overview.figures(report, suite))
+        figures = overview.figures(report, suite)
+        rows = "".join(
+            _searched(report, suite, each) + _best(report, suite, each) for each in figures
+        )
         parts.append(f'<div class="card"><h3>{escape(suite.title)}</h3><dl>{rows}</dl></div>')
-    chart = overview.chart(report)
-    parts.append(f"</div>{figure(chart)}")
+    # A search that found no rate has nothing to draw.
+    charts = [each for each in (overview.chart(report),) if each.choices[""]["bars"]["said"]]
+    parts.append(f"</div>{''.join(map(figure, charts))}")
     for run in report.runs:
         label = f"<b>{escape(run.label)}:</b> " if several else ""
         if run.points:
@@ -75,7 +79,7 @@ def section(report: Report) -> Section | None:
         parts.append(
             f"<details data-print><summary>{escape(name)}</summary>{facts.html(run)}</details>"
         )
-    return Section("verdict", "Verdict", "".join(parts), (chart,))
+    return Section("verdict", "Verdict", "".join(parts), tuple(charts))
 
 
 def warnings(report: Report) -> Section | None:
@@ -86,17 +90,29 @@ def warnings(report: Report) -> Section | None:
 
 def stamp(run: Run) -> str:
     """Return in a few words what of a run can be quoted."""
-    grades = Counter(point.result.verdict.grade for point in run.points)
-    if grades[Quoted.NOT_USABLE] == len(run.points):
+    # Rates that a search only tried are to break: they say nothing of its answer.
+    tried = {id(result) for each in run.series if run.probes(each) for result in each.results}
+    points = [point for point in run.points if id(point.result) not in tried] or run.points
+    grades = Counter(point.result.verdict.grade for point in points)
+    if grades[Quoted.NOT_USABLE] == len(points):
         return '<span class="stamp bad">Nothing can be quoted</span>'
     if grades[Quoted.NOT_USABLE] or run.missing:
         return '<span class="stamp doubt">Can be quoted in part</span>'
     if grades[Quoted.AT_LEAST]:
         some = "" if not grades[Quoted.MEASURED] else ", in part"
         return f'<span class="stamp doubt">Can be quoted{some} as lower bounds</span>'
-    if any(point.result.verdict.warnings or point.result.failures for point in run.points):
+    if any(point.result.verdict.warnings or point.result.failures for point in points):
         return '<span class="stamp doubt">Can be quoted, with warnings</span>'
     return '<span class="stamp good">Can be quoted</span>'
+
+
+def _first(report: Report, run: Run) -> str:
+    """Return the first sentence: the answer of a search, and what else was measured."""
+    if not run.points:
+        return headline(report, run)
+    found = answers.sentence(report, run)
+    others = any(not run.peaks_of(point.spec) for point in run.points)
+    return " ".join([found] * bool(found) + [plainly.sentence(run)] * (others or not found))
 
 
 def in_words(result: PointResult) -> str:
@@ -117,15 +133,22 @@ def headline(report: Report, run: Run) -> str:
 
 
 def _found(report: Report, run: Run) -> str:
-    ranges = []
+    ranges, found = [], list[str]()
     for suite in report.present:
         for shown in overview.figures(report, suite):
+            found += map(answers.in_full, answers.searches(run, suite.name, shown.operation))
             for line in lines(report, suite.name, shown.operation):
-                if line.run is run and (text := _range(suite, shown, line.series)):
+                if (
+                    line.run is run
+                    and not line.objective
+                    and (text := _range(suite, shown, line.series))
+                ):
                     ranges.append(text)
                     break
     text = "; ".join(ranges)
-    return f"{text[:1].upper()}{text[1:]}." if text else "No point is usable."
+    if text:
+        found.append(f"{text[:1].upper()}{text[1:]}.")
+    return " ".join(found) or "No point is usable."
 
 
 def _range(suite: ReportSuite, shown: RateFigure, found: Sequence[Series]) -> str:
@@ -162,7 +185,12 @@ def _bound(run: Run) -> str:
     if len(words) == 1:
         return f"{limit} at every point." if n > 1 else f"{limit}."
     others = ", ".join(f"{word} at {n}" for word, n in words[1:])
-    return f"{limit} at {n} of {len(sound)} points ({others})."
+    return f"{limit} at {n} of {len(sound)} {_unit(run)} ({others})."
+
+
+def _unit(run: Run) -> str:
+    """Return what is counted: repeats of a point are judged one by one, and are one row."""
+    return "points" if len(run.points) == len(run.series) else "measurements"
 
 
 def _quotable(run: Run) -> str:
@@ -170,9 +198,9 @@ def _quotable(run: Run) -> str:
     grades = Counter(point.result.verdict.grade for point in run.points)
     sound = total - grades[Quoted.NOT_USABLE]
     if sound == total:
-        text = "The one point can be quoted" if total == 1 else f"All {total} points can be quoted"
+        text = "The one point can be quoted" if total == 1 else f"All {run.counted} can be quoted"
     else:
-        text = f"{sound} of {total} points can be quoted"
+        text = f"{sound} of {run.counted} can be quoted"
     if bounds := grades[Quoted.AT_LEAST]:
         some = " as a lower bound" if sound == 1 else ", as lower bounds"
         text += some if bounds == sound else f", {bounds} of them as lower bounds"
@@ -194,27 +222,55 @@ def _quotable(run: Run) -> str:
     return f"{text}."
 
 
+def _searched(report: Report, suite: ReportSuite, shown: RateFigure) -> str:
+    """Return what searches to an objective found of an operation."""
+    made = ""
+    for run in report.runs:
+        for peak in answers.searches(run, suite.name, shown.operation):
+            best = next((each for each in run.series if run.found_at(each) is peak), None)
+            if best is None or peak.get("rate") is None:
+                none = (
+                    f"<b>{NOTHING}</b><small>no rate found with {escape(peak['objective'])}</small>"
+                )
+                made += f"<div><dt>{escape(shown.title)}</dt><dd>{none}</dd></div>"
+                continue
+            rate = answers.rate_of(peak)[1].removesuffix("/s").replace("at least", ">=")
+            remarks = [f"with {peak['objective']}", answers.held(peak), *_remarks(suite, best)]
+            made += _row(shown.title, rate, remarks)
+    return made
+
+
 def _best(report: Report, suite: ReportSuite, shown: RateFigure) -> str:
-    """Return an operation's highest usable rate, its size, and its p99."""
-    series = [
+    """Return an operation's highest usable rate; nothing where all of them were for a search."""
+    measured = [
         each
-        for _, each in report.measured
+        for run, each in report.measured
         if (each.spec.suite, each.spec.operation) == (suite.name, shown.operation)
-        and each.usable
-        and each.median(shown.of) is not None
+        and not (run.probes(each) or run.found_at(each))
     ]
+    if not measured:
+        return ""
+    series = [each for each in measured if each.usable and each.median(shown.of) is not None]
     if not series:
         none = '<span class="mark invalid">n/a</span>'
         return f"<div><dt>{escape(shown.title)}</dt><dd>{none}</dd></div>"
     best = max(series, key=lambda each: each.median(shown.of) or 0.0)
-    p99 = latency_mark(best, "p99")
-    remarks = [suite.sized(best.spec)]
+    return _row(shown.title, rate_mark(best, shown.of), _remarks(suite, best))
+
+
+def _remarks(suite: ReportSuite, each: Series) -> list[str]:
+    """Return what stands beside a rate: its size, its latency, and what failed."""
     # The tester's own waiting is in the latency of a lower bound.
-    remarks += [f"p99 {p99}"] if best.valid and p99 != NOTHING else []
-    rate = escape(rate_mark(best, shown.of))
+    latency = ["no latency of the server alone"]
+    if each.valid:
+        latency = [f"{name} {latency_mark(each, name)}" for name in ("p95", "p99")]
+    return [suite.sized(each.spec), *latency, f"{each.failures:,} failed"]
+
+
+def _row(title: str, rate: str, remarks: Sequence[str]) -> str:
     return (
-        f"<div><dt>{escape(shown.title)}</dt><dd><b>{rate}<small>/s</small></b>"
-        f"<small>{escape(', '.join(remarks))}</small></dd></div>"
+        f"<div><dt>{escape(title)}</dt><dd><b>{escape(rate)}<small>/s</small></b>"
+        f"<small>{escape(', '.join(filter(None, remarks)))}</small></dd></div>"
     )
 
 
