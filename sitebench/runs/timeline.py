@@ -21,8 +21,8 @@ _SHOWN = {"ramp": WARMUP, "warmup": WARMUP, "measure": MEASURED, "after": AFTER}
 _LEAST_GAP_NS = 1_000_000
 """Rounding of the seconds, which are floats, may leave a nanosecond between two drains."""
 
-_NEARLY_1_S = 0.75
-"""Two half seconds are one, and three would be too many."""
+_HALF_A_DRAIN_S = 0.25
+"""Two half seconds are a second, and three would be too many."""
 
 Steps = Set[tuple[str, str]]
 """(program, step) of those that stand for an operation."""
@@ -92,9 +92,10 @@ def _gapless(drains: Iterable[Slot]) -> Iterator[Slot]:
         before = drain
 
 
-def seconds(found: Sequence[Slot]) -> list[Slot]:
-    """Return slots of about a second, or as long as they are: half ones are merged, as copies."""
-    return _joined([replace(slot, latency=slot.latency.copy()) for slot in found], _NEARLY_1_S)
+def seconds(found: Sequence[Slot], every_s: float = 1.0) -> list[Slot]:
+    """Return slots of about so many seconds, or as long as they are: merged, as copies."""
+    copies = [replace(slot, latency=slot.latency.copy()) for slot in found]
+    return _joined(copies, every_s - _HALF_A_DRAIN_S)
 
 
 def _merged(drains: Sequence[Slot], most: int) -> list[Slot]:

@@ -4,6 +4,7 @@ import html
 import re
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -433,8 +434,8 @@ def test_percentiles_over_time_have_a_gap_where_a_second_has_too_few_samples(
     lines: dict[str, list[int | None]] = {
         "p50": [None, 99, 99],
         "p95": [None, None, 144],
-        "p99": [None, None, None],
     }
+    assert set(datasets["percentiles"]["series"]["names"]) == set(lines), "p99 has no line"
     for name, values in lines.items():
         found = [row for row in rows(datasets["percentiles"]) if row["series"] == name]
         assert [(row["t"], row["v"]) for row in found] == [
@@ -444,6 +445,36 @@ def test_percentiles_over_time_have_a_gap_where_a_second_has_too_few_samples(
     none = replace(point, slots=point.slots[:1])
     datasets = over_time(report, none)
     assert datasets["unknown"] == {"said": ["no second has enough answers for a percentile"]}
+
+
+@pytest.mark.parametrize(
+    ("per_s", "lasted_s", "width_s", "said"),
+    [
+        (10_000, 10, 1, "came in a second. Where a line has a gap, fewer than 100 were slower."),
+        (666, 20, 4, "came in 4 s. {gap} p99 needs about 10,000 answers in 4 s; see the table."),
+        (666, 100, 4, "came in 4 s. {gap} p99 needs about 10,000 answers in 4 s; see the table."),
+        (666, 10, 1, "second. {gap} p95 needs about 2,000 answers, p99 needs about 10,000 in a "),
+        (100, 10, 1, "second. p50 needs about 200 answers, p95 needs about 2,000, p99 needs "),
+    ],
+)
+def test_percentiles_over_time_are_of_as_many_seconds_as_a_p95_needs(
+    report: Report, per_s: int, lasted_s: int, width_s: int, said: str
+) -> None:
+    """At 666/s no second has enough for a p95: no line was drawn, and the legend had it."""
+    slots = [Slot("measured", n * 10**9, (n + 1) * 10**9, per_s) for n in range(lasted_s)]
+    for slot in slots:
+        slot.latency.record(100_000, per_s)
+    (run,) = report.runs
+    point = replace(run.points[0], slots=slots)
+    one = Report([replace(run, points=[point])])
+    section = overtime.section(one)
+    assert section is not None
+    gap = "Where a line has a gap, fewer than 100 were slower."
+    assert said.format(gap=gap) in words(section)
+    found = rows(over_time(report, point)["percentiles"])
+    starts = sorted({row["t"] for row in found})
+    assert all(b - a == width_s for a, b in pairwise(starts))
+    assert ("p95" in {row["series"] for row in found}) == (per_s * width_s >= 2_000)
 
 
 def test_failures_are_counted_by_kind(sections: dict[str, Section]) -> None:

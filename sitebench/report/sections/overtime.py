@@ -7,6 +7,8 @@ histograms; the tracks are means of the monitor's rates.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from html import escape
+from statistics import median
 
 from sitebench.counts.durations import LEAST_BEYOND, OVER_TIME, PERCENTILES
 from sitebench.report.charts import (
@@ -23,9 +25,15 @@ from sitebench.report.charts import (
 from sitebench.report.model import Point, Report, Run
 from sitebench.report.page import Section, chooser, figure
 from sitebench.report.sections.strips import STRIPS, Strip, thinned
-from sitebench.runs.timeline import MEASURED, PER_DECADE, cells, seconds
+from sitebench.runs.timeline import MEASURED, PER_DECADE, Slot, cells, seconds
 
 _CHOOSER = "choose-moment"
+
+_WIDTHS_S = (1, 2, 3, 4, 5, 10, 20, 30)
+"""How many seconds a percentile over time is of: the fewest with enough samples for a p95."""
+
+_LEAST_PARTS = 5
+"""Fewer would be no line."""
 
 
 def section(report: Report) -> Section | None:
@@ -50,9 +58,13 @@ def section(report: Report) -> Section | None:
         chooser=_CHOOSER,
         titles={identity: title for _, each in options for identity, title in each},
     )
+    said = "".join(
+        f'<p class="note" data-chosen-by="{_CHOOSER}" data-choice="{point.id}" hidden>'
+        f"{escape(_said(point))}</p>"
+        for point in report.points
+    )
     note = (
-        '<p class="note">Percentiles are those of the right answers that came in a second. Where '
-        f"a line has a gap, fewer than {LEAST_BEYOND} were slower.</p>"
+        f"{said}"
         '<p class="note screen-only">Drag to pan, Shift and wheel to zoom, double-click to reset. '
         "The shaded warm-up is shown, but not counted. In a long point neighbouring half seconds "
         "are merged.</p>"
@@ -101,20 +113,61 @@ def _datasets(point: Point) -> dict[str, Columns]:
     }
 
 
+def _parts(point: Point) -> tuple[int, list[Slot]]:
+    """Return how many seconds a percentile is of, and the slots: as few as make a line of p95."""
+    made = {every_s: _merged(point, every_s) for every_s in _WIDTHS_S}
+    for every_s, slots in made.items():
+        measured = [slot for slot in slots if slot.phase == MEASURED]
+        known = sum(slot.percentile(PERCENTILES["p95"]) is not None for slot in measured)
+        if known > len(measured) / 2 and len(measured) >= _LEAST_PARTS:
+            return every_s, slots
+    return _WIDTHS_S[0], made[_WIDTHS_S[0]]
+
+
+def _merged(point: Point, every_s: int) -> list[Slot]:
+    return [slot for slot in seconds(point.slots, every_s) if slot.seconds > 0]
+
+
+def _lines_of(slots: Sequence[Slot]) -> dict[str, list[float | None]]:
+    """Return the values of each percentile that any slot has enough samples for."""
+    values = {name: [short(s.percentile(PERCENTILES[name])) for s in slots] for name in OVER_TIME}
+    return {name: line for name, line in values.items() if set(line) != {None} and line}
+
+
+def _said(point: Point) -> str:
+    """Return what the percentiles are of, and why one of them has no line."""
+    every_s, slots = _parts(point)
+    lines = _lines_of(slots)
+    # Neighbours are merged already in a long point.
+    usual_s = max([every_s, *(round(median(slot.seconds for slot in slots)),) * bool(slots)])
+    period = "a second" if usual_s == 1 else f"{usual_s} s"
+    said = f"Percentiles are those of the right answers that came in {period}."
+    if lines:
+        said += f" Where a line has a gap, fewer than {LEAST_BEYOND} were slower."
+    needs = [
+        f"{_called(name)} needs about {LEAST_BEYOND * 100 / (100 - PERCENTILES[name]):,.0f}"
+        for name in OVER_TIME
+        if name not in lines
+    ]
+    if needs:
+        needs[0] += " answers"
+        said += f" {', '.join(needs)} in {period}; see the table."
+    return said
+
+
 def _percentiles(point: Point, origin: int) -> dict[str, Columns]:
-    """Return a line per percentile, with a gap where a second has too few samples for it."""
-    found = [slot for slot in seconds(point.slots) if slot.seconds > 0]
+    """Return a line per percentile, with a gap where a part has too few samples for it."""
+    _, found = _parts(point)
+    lines = _lines_of(found)
     middles = [(slot.t0_ns + slot.t1_ns) / 2 - origin for slot in found]
-    values = [[short(slot.percentile(PERCENTILES[name])) for slot in found] for name in OVER_TIME]
-    known = any(value is not None for line in values for value in line)
     return {
         "percentiles": {
-            "series": names(_called(name) for name in OVER_TIME for _ in found),
-            "phase": names(slot.phase for _ in OVER_TIME for slot in found),
-            "t": [short(t_ns / 1e9, 5) for t_ns in middles] * len(OVER_TIME),
-            "v": [value for line in values for value in line],
+            "series": names(_called(name) for name in lines for _ in found),
+            "phase": names(slot.phase for _ in lines for slot in found),
+            "t": [short(t_ns / 1e9, 5) for t_ns in middles] * len(lines),
+            "v": [value for line in lines.values() for value in line],
         },
-        "unknown": {"said": [] if known else ["no second has enough answers for a percentile"]},
+        "unknown": {"said": [] if lines else ["no second has enough answers for a percentile"]},
     }
 
 
@@ -253,7 +306,9 @@ def _lines() -> Spec:
     shown = [_called(name) for name in OVER_TIME]
     each = {name: tell_apart(name, shown) for name in ("color", "strokeDash")}
     for channel in each.values():
-        channel["legend"] = _LEGEND
+        # Lines that are not drawn are the last of these, and not in the legend.
+        del channel["scale"]["domain"]
+        channel |= {"legend": _LEGEND, "sort": None}
     axis = AXES["us"] | {"title": "percentiles", "grid": False, "titleAnchor": "middle"}
     tooltip = [
         {"field": "series", "title": "percentile"},
