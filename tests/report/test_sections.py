@@ -204,6 +204,10 @@ def test_a_search_without_a_limit_or_without_a_rate_says_so(
     assert said in words(section)
     assert card in words(section)
     assert len(section.charts) == (peaks[0]["rate"] is not None)
+    if section.charts:
+        assert "Can be quoted as lower bounds" in words(section)
+        (bar,) = rows(section.charts[0].choices[""]["bars"])
+        assert (bar["said"], bar["grade"]) == ("at least 2,620/s", "at least")
 
 
 def test_a_card_has_p95_p99_and_failures_beside_the_rate(

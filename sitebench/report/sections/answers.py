@@ -7,7 +7,9 @@ from typing import Any
 
 from sitebench.report.model import Report, Run
 from sitebench.runs.point import SUITE_KEY
+from sitebench.runs.repeats import Series
 from sitebench.units import format_rate
+from sitebench.verdict.verdict import Quoted
 
 Peak = Mapping[str, Any]
 """An answer, as the manifest has it."""
@@ -23,17 +25,30 @@ def searches(run: Run, suite: str, operation: str) -> list[Peak]:
     ]
 
 
+def is_open(peak: Peak | None) -> bool:
+    """Whether the rate that was found is a lower bound: the target's limit is not known."""
+    return peak is not None and not peak.get("seen")
+
+
+def grades(run: Run, each: Series) -> list[Quoted]:
+    """Return how each repeat of a point may be quoted, as an answer if it is one."""
+    found = [result.verdict.grade for result in each.results]
+    if is_open(run.found_at(each)):
+        return [Quoted.AT_LEAST if grade is Quoted.MEASURED else grade for grade in found]
+    return found
+
+
 def rate_of(peak: Peak) -> tuple[float, str]:
-    """Return the rate that was found, also in words: a lower bound if the target's limit is not."""
-    least = "" if peak.get("seen") else "at least "
+    """Return the rate that was found, also in words."""
+    least = "at least " if is_open(peak) else ""
     return peak["rate"], f"{least}{format_rate(peak['rate'])}/s"
 
 
 def held(peak: Peak) -> str:
     """Return how often it held; where the target's limit is not known, that."""
-    seen = peak.get("seen")
-    if not seen:
+    if is_open(peak):
         return "the server's own limit is not known"
+    seen = peak["seen"]
     return f"held {seen['held']} of {seen['held_of']} times"
 
 

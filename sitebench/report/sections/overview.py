@@ -24,8 +24,8 @@ _FEW_BARS, _TALL, _LOW = 9, 22, 13
 _WORDS = 112
 """Room for a rate in words to the right of the longest bar, in pixels."""
 
-_Bar = tuple[str, str, Series, float, str]
-"""Its series, its label, what was measured, how long it is, and its rate in words."""
+_Bar = tuple[str, str, Series, float, str, str]
+"""Its series, its label, what was measured, how long it is, its rate in words, and its grade."""
 
 
 def figures(report: Report, suite: ReportSuite) -> list[RateFigure]:
@@ -64,7 +64,7 @@ def chart(report: Report) -> Chart:
                     ],
                     "said": [bar[4] for bar in found],
                     "invalid": names(why(bar[2]) for bar in found),
-                    "grade": names(bar[2].grade for bar in found),
+                    "grade": names(bar[5] for bar in found),
                 }
             }
         },
@@ -87,7 +87,8 @@ def _operations(report: Report) -> list[list[_Bar]]:
                     series = line.run.label if len(report.runs) > 1 else title
                     peak = line.run.found_at(each)
                     rate, said = _drawn(each) if peak is None else answers.rate_of(peak)
-                    bars.append((series, ", ".join(filter(None, words)), each, rate, said))
+                    grade = Quoted.AT_LEAST if answers.is_open(peak) else each.grade
+                    bars.append((series, ", ".join(filter(None, words)), each, rate, said, grade))
             made.append(bars)
     return made
 

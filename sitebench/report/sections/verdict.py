@@ -91,17 +91,17 @@ def warnings(report: Report) -> Section | None:
 def stamp(run: Run) -> str:
     """Return in a few words what of a run can be quoted."""
     # Rates that a search only tried are to break: they say nothing of its answer.
-    tried = {id(result) for each in run.series if run.probes(each) for result in each.results}
-    points = [point for point in run.points if id(point.result) not in tried] or run.points
-    grades = Counter(point.result.verdict.grade for point in points)
-    if grades[Quoted.NOT_USABLE] == len(points):
+    found = [each for each in run.series if not run.probes(each)] or run.series
+    results = [result for each in found for result in each.results]
+    grades = Counter(grade for each in found for grade in answers.grades(run, each))
+    if grades[Quoted.NOT_USABLE] == len(results):
         return '<span class="stamp bad">Nothing can be quoted</span>'
     if grades[Quoted.NOT_USABLE] or run.missing:
         return '<span class="stamp doubt">Can be quoted in part</span>'
     if grades[Quoted.AT_LEAST]:
         some = "" if not grades[Quoted.MEASURED] else ", in part"
         return f'<span class="stamp doubt">Can be quoted{some} as lower bounds</span>'
-    if any(point.result.verdict.warnings or point.result.failures for point in points):
+    if any(result.verdict.warnings or result.failures for result in results):
         return '<span class="stamp doubt">Can be quoted, with warnings</span>'
     return '<span class="stamp good">Can be quoted</span>'
 
