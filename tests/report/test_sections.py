@@ -360,6 +360,26 @@ def test_operations_have_n_median_and_interval(sections: dict[str, Section]) -> 
     assert "with few repeats, least and greatest" in said
 
 
+def test_steps_are_seen_at_once_where_a_point_has_several(
+    report: Report, sections: dict[str, Section]
+) -> None:
+    """Pages differ in latency; their table was folded, and had no p95."""
+    folded = "<details><summary>Every step of every program"
+    assert folded in sections["results"].body
+    (run,) = report.runs
+    (step, *others) = run.points[0].result.steps
+
+    def body(*names: str) -> str:
+        steps = (step, *(replace(step, step=name) for name in names), *others)
+        point = replace(run.points[0], result=replace(run.points[0].result, steps=steps))
+        return build.sections(Report([replace(run, points=[point])]))[1].body
+
+    assert folded in body("connect", "bind", "unbind")
+    assert "<details open><summary>Every step of every program" in body("connect", "page")
+    said = html.unescape(re.sub(r"<[^>]+>", " ", body("page")))
+    assert "service p50 service p95 service p99" in " ".join(said.split())
+
+
 def test_objectives_have_an_outcome_and_what_was_measured(sections: dict[str, Section]) -> None:
     said = words(sections["results"])
     assert "lookup at 1k, 16 clients p99<1ms pass 150 us max<1us fail 151 us" in said

@@ -7,8 +7,9 @@ from dataclasses import replace
 from html import escape
 
 from sitebench.counts import metrics
-from sitebench.counts.durations import PERCENTILES, Durations
+from sitebench.counts.durations import OVER_TIME, PERCENTILES, Durations
 from sitebench.counts.metrics import LATENCY, SERVICE, UNREAD
+from sitebench.counts.source import SEQUENCE
 from sitebench.report.model import Point, Report, Run, distinguishing_label, load_name
 from sitebench.report.page import Section
 from sitebench.report.paper import marked
@@ -26,6 +27,9 @@ from sitebench.tables.tables import (
 )
 from sitebench.units import format_ns, format_rate, format_size
 
+_HANDLING = ("connect", "bind", "unbind", SEQUENCE)
+"""Steps of connections, and the whole of a sequence, which is made of the others."""
+
 _PERCENTILES = {name: name.replace("_", ".") for name in PERCENTILES}
 
 
@@ -41,13 +45,21 @@ def section(report: Report) -> Section | None:
         parts.append(_operations(report, run).to_html())
         parts.append(tail.table(report, run).to_html())
         parts.append(_downloads(run))
-        for title, table in (
-            ("The tester's own cost", _cost(report, run)),
-            ("Every step of every program", _steps(report, run)),
-            ("Every clock of every step", _clocks(report, run)),
+        for title, table, opened in (
+            ("The tester's own cost", _cost(report, run), ""),
+            ("Every step of every program", _steps(report, run), " open" * _has_pages(run)),
+            ("Every clock of every step", _clocks(report, run), ""),
         ):
-            parts.append(f"<details><summary>{title}</summary>{table.to_html()}</details>")
+            parts.append(f"<details{opened}><summary>{title}</summary>{table.to_html()}</details>")
     return Section("results", "Results", "".join(parts))
+
+
+def _has_pages(run: Run) -> bool:
+    """Whether any point did more than one thing on its connections: they differ in latency."""
+    return any(
+        sum(not (step.overlaps or step.step in _HANDLING) for step in result.steps) > 1
+        for result in run.results
+    )
 
 
 def _downloads(run: Run) -> str:
@@ -136,12 +148,13 @@ def _latency(each: Series, name: str) -> str | Cell:
 
 
 def _steps(report: Report, run: Run) -> ReportTable:
-    columns = ("Point", "Program", "Step", "count", "failed", "per s", "service p50", "service p99")
+    service = [f"service {name}" for name in OVER_TIME]
+    columns = ("Point", "Program", "Step", "count", "failed", "per s", *service)
     rows: list[Row] = []
     for point in run.points:
         for step in point.result.steps:
             took = replace(point.result, clocks={LATENCY: step.clocks[SERVICE]})
-            shown = [latency_mark(Series(point.spec, (took,)), name) for name in ("p50", "p99")]
+            shown = [latency_mark(Series(point.spec, (took,)), name) for name in OVER_TIME]
             rows.append(
                 [
                     *(_repeat(report, point), step.program, step.step, f"{step.count:,}"),
