@@ -278,7 +278,7 @@ def _valid(
         valid = [{n: r for n, r in side.items() if r.verdict.grade in usable} for side in sides]
         if _too_few(valid, sides):
             return [], [], [*invalid, f"{_MANY_LEFT_OUT}: the point is not compared"], ""
-        costs_only = f"the tester was the limit in {_at_limit(sides)} repeats"
+        costs_only = f"the tester was the limit in {_at_limit(sides)}"
         invalid.append(f"{_MANY_LEFT_OUT}: only what an operation costs the target is compared")
     if design is Design.PAIRS:
         common = sorted(valid[0].keys() & valid[1].keys())
@@ -287,8 +287,12 @@ def _valid(
 
 
 def _at_limit(sides: Sequence[_Side]) -> str:
-    grades = [result.verdict.grade for side in sides for result in side.values()]
-    return f"{grades.count(Quoted.AT_LEAST)} of {len(grades)}"
+    found = []
+    for name, side in zip("AB", sides, strict=True):
+        grades = [result.verdict.grade for result in side.values()]
+        if n := grades.count(Quoted.AT_LEAST):
+            found.append(f"{n} of {len(grades)} repeats of {name}")
+    return " and ".join(found)
 
 
 def _named(name: str, side: _Side) -> Iterator[str]:

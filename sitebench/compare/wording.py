@@ -49,7 +49,8 @@ def answer(point: Compared) -> str:
         return f"{point.title}: not compared"
     first, *others = point.rows
     change = _percent(first, first.effect.ratio)
-    what, interval = first.measure.title.lower(), _interval(first, first.effect)
+    title = first.measure.title
+    what, interval = title[:1].lower() + title[1:], _interval(first, first.effect)
     if first.least is None:
         return f"{point.title}: {Design.APART}: {APART} ({change} {what})"
     if not first.enough:
@@ -73,7 +74,7 @@ def answer(point: Compared) -> str:
     ]
     found = "; ".join([f"{point.title}: {main}", *([", ".join(more)] if more else [])])
     if point.costs_only:
-        found += f". Rates and latencies were not compared: {point.costs_only}"
+        found += f". Rates and latencies were not compared: {point.costs_only}."
     return found
 
 
