@@ -176,7 +176,10 @@ def test_a_report_on_a_search_begins_with_its_answer(searched: Report) -> None:
     assert 'class="stamp good">Can be quoted<' in section.body, "of the answer"
     (bar,) = rows(overview.chart(searched).choices[""]["bars"])
     assert (bar["label"], bar["rate"]) == ("Direct lookup, 1k entries, p99<50ms", 2_620)
-    assert bar["said"] == "2,620/s"
+    assert (bar["said"], bar["low"], bar["end"]) == ("2,620/s", None, 2_620)
+    warned = verdict.warnings(searched)
+    assert warned is not None
+    assert "the tester was the limit: 3 measurements" in words(warned)
 
 
 @pytest.mark.parametrize(

@@ -64,12 +64,11 @@ def section(report: Report) -> Section | None:
         for point in report.points
     )
     note = (
-        f"{said}"
         '<p class="note screen-only">Drag to pan, Shift and wheel to zoom, double-click to reset. '
         "The shaded warm-up is shown, but not counted. In a long point neighbouring half seconds "
         "are merged.</p>"
     )
-    body = chooser(_CHOOSER, "Point", options) + figure(chart) + note
+    body = chooser(_CHOOSER, "Point", options) + said + figure(chart) + note
     return Section("over-time", "Over time", body, (chart,))
 
 

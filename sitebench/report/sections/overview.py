@@ -24,8 +24,11 @@ _FEW_BARS, _TALL, _LOW = 9, 22, 13
 _WORDS = 112
 """Room for a rate in words to the right of the longest bar, in pixels."""
 
-_Bar = tuple[str, str, Series, float, str, str]
-"""Its series, its label, what was measured, how long it is, its rate in words, and its grade."""
+_Span = tuple[float | None, float | None]
+
+_Bar = tuple[str, str, Series, float, str, str, _Span]
+"""Its series, its label, what was measured, how long it is, its rate in words, its grade, and how
+far repeats lie apart, if that is known."""
 
 
 def figures(report: Report, suite: ReportSuite) -> list[RateFigure]:
@@ -44,7 +47,7 @@ def chart(report: Report) -> Chart:
         found = [max(each, key=itemgetter(3)) for each in _operations(report) if each]
         title += ": the highest of each operation"
     series = list(dict.fromkeys(bar[0] for bar in found))
-    spans = [around(bar[2], ops_per_s) for bar in found]
+    spans = [bar[6] for bar in found]
     return Chart(
         id="overview",
         title=title,
@@ -88,7 +91,10 @@ def _operations(report: Report) -> list[list[_Bar]]:
                     peak = line.run.found_at(each)
                     rate, said = _drawn(each) if peak is None else answers.rate_of(peak)
                     grade = Quoted.AT_LEAST if answers.is_open(peak) else each.grade
-                    bars.append((series, ", ".join(filter(None, words)), each, rate, said, grade))
+                    # What was asked for is the same in every repeat.
+                    span: _Span = around(each, ops_per_s) if peak is None else (None, None)
+                    label = ", ".join(filter(None, words))
+                    bars.append((series, label, each, rate, said, grade, span))
             made.append(bars)
     return made
 

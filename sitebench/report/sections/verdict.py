@@ -317,12 +317,12 @@ def _warnings(report: Report, run: Run) -> str:
     found = warned(report, run)
     if not found:
         return ""
-    items = "".join(_item(each) for each in found)
+    items = "".join(_item(each, _unit(run)) for each in found)
     heading = f"<h3>{escape(run.label)}</h3>" if len(report.runs) > 1 else ""
     return f'{heading}<ul class="warnings">{items}</ul>'
 
 
-def _item(warning: Warned) -> str:
+def _item(warning: Warned, unit: str) -> str:
     each = [
         f'<div>{escape(message)} <span class="where">({escape(_where(names))})</span></div>'
         for message, names in warning.messages.items()
@@ -332,7 +332,7 @@ def _item(warning: Warned) -> str:
     if rest:
         first += f"<details><summary>{len(rest)} more</summary>{''.join(rest)}</details>"
     bad = ' class="bad"' if warning.bad else ""
-    points = "1 point" if warning.points == 1 else f"{warning.points} points"
+    points = f"1 {unit[:-1]}" if warning.points == 1 else f"{warning.points} {unit}"
     return (
         f"<li{bad}><b>{escape(warning.title)}: {points}</b>{first}"
         f'<div class="remedy">{escape(warning.remedy)}</div></li>'
