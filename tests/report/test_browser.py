@@ -3,10 +3,14 @@
 import base64
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from sitebench.report import build
+from sitebench.report.model import Report
+from sitebench.runs.timeline import Slot
 from tests.support.browser import Browser, browsing
 from tests.support.cli import in_process
 from tests.support.waiting import eventually
@@ -113,6 +117,30 @@ def test_verdict_cards_and_chart_are_seen_without_scrolling(shown: Browser) -> N
     size(shown, 1_280)
     ends = "return Math.round(document.querySelector(arguments[0]).getBoundingClientRect().bottom)"
     assert 0 < shown.run(ends, ".cards") < shown.run(ends, "#figure-overview") <= 900
+
+
+def test_the_legend_over_time_has_the_lines_that_are_drawn(
+    browser: Browser, report: Report, tmp_path: Path
+) -> None:
+    """666/s for 20 s: a p95 of every 4 s, and no p99, which was in the legend all the same."""
+    slots = [Slot("measured", n * 10**9, (n + 1) * 10**9, 666) for n in range(20)]
+    for slot in slots:
+        slot.latency.record(100_000, 666)
+    (run,) = report.runs
+    one = Report([replace(run, points=[replace(run.points[0], slots=slots)])])
+    made = tmp_path / "slow.html"
+    made.write_text(build.html(one, build.sections(one)), encoding="utf-8")
+    browser.open(made.as_uri())
+    assert eventually(lambda: browser.run(DRAWN) == "drawn", 30), "not: the page is drawn"
+    legend = (
+        "return [...document.querySelectorAll('#figure-over-time .role-legend-label text')]"
+        ".map(label => label.textContent).filter(name => /^p[0-9]/.test(name))"
+    )
+    assert browser.run(legend) == ["p50", "p95"]
+    said = browser.text("#over-time p[data-choice]:not([hidden])")
+    assert "came in 4 s." in said
+    assert "p99 needs about 10,000 answers in 4 s; see the table." in said
+    assert browser.complaints() == []
 
 
 def test_a_point_is_chosen_from_the_list_and_drawn(shown: Browser) -> None:

@@ -481,6 +481,7 @@ def test_percentiles_over_time_have_a_gap_where_a_second_has_too_few_samples(
         (666, 20, 4, "came in 4 s. {gap} p99 needs about 10,000 answers in 4 s; see the table."),
         (666, 100, 4, "came in 4 s. {gap} p99 needs about 10,000 answers in 4 s; see the table."),
         (666, 10, 1, "second. {gap} p95 needs about 2,000 answers, p99 needs about 10,000 in a "),
+        (100, 0, 1, "second. p50 needs about 200 answers, p95 needs about 2,000, p99 needs "),
         (100, 10, 1, "second. p50 needs about 200 answers, p95 needs about 2,000, p99 needs "),
     ],
 )

@@ -138,7 +138,7 @@ def _said(point: Point) -> str:
     every_s, slots = _parts(point)
     lines = _lines_of(slots)
     # Neighbours are merged already in a long point.
-    usual_s = max([every_s, *(round(median(slot.seconds for slot in slots)),) * bool(slots)])
+    usual_s = max(every_s, round(median([slot.seconds for slot in slots] or [0.0])))
     period = "a second" if usual_s == 1 else f"{usual_s} s"
     said = f"Percentiles are those of the right answers that came in {period}."
     if lines:
