@@ -119,13 +119,30 @@ def test_verdict_cards_and_chart_are_seen_without_scrolling(shown: Browser) -> N
     assert 0 < shown.run(ends, ".cards") < shown.run(ends, "#figure-overview") <= 900
 
 
+@pytest.mark.parametrize(
+    ("per_s", "drawn", "width", "needs"),
+    [
+        (666, ["p50", "p95"], "4 s", "p99 needs about 10,000 answers in 4 s; see the table."),
+        (100, ["no line"], "a second", "p50 needs about 200 answers, p95 needs about 2,000"),
+    ],
+)
 def test_the_legend_over_time_has_the_lines_that_are_drawn(
-    browser: Browser, report: Report, tmp_path: Path
+    browser: Browser,
+    report: Report,
+    tmp_path: Path,
+    *,
+    per_s: int,
+    drawn: list[str],
+    width: str,
+    needs: str,
 ) -> None:
-    """666/s for 20 s: a p95 of every 4 s, and no p99, which was in the legend all the same."""
-    slots = [Slot("measured", n * 10**9, (n + 1) * 10**9, 666) for n in range(20)]
+    """666/s for 20 s: a p95 of every 4 s, and no p99, which was in the legend all the same.
+
+    An empty legend would have the whole figure laid out at infinity.
+    """
+    slots = [Slot("measured", n * 10**9, (n + 1) * 10**9, per_s) for n in range(20)]
     for slot in slots:
-        slot.latency.record(100_000, 666)
+        slot.latency.record(100_000, per_s)
     (run,) = report.runs
     one = Report([replace(run, points=[replace(run.points[0], slots=slots)])])
     made = tmp_path / "slow.html"
@@ -134,12 +151,12 @@ def test_the_legend_over_time_has_the_lines_that_are_drawn(
     assert eventually(lambda: browser.run(DRAWN) == "drawn", 30), "not: the page is drawn"
     legend = (
         "return [...document.querySelectorAll('#figure-over-time .role-legend-label text')]"
-        ".map(label => label.textContent).filter(name => /^p[0-9]/.test(name))"
+        ".map(label => label.textContent).filter(name => /^p[0-9]|line/.test(name))"
     )
-    assert browser.run(legend) == ["p50", "p95"]
+    assert browser.run(legend) == drawn
     said = browser.text("#over-time p[data-choice]:not([hidden])")
-    assert "came in 4 s." in said
-    assert "p99 needs about 10,000 answers in 4 s; see the table." in said
+    assert f"came in {width}." in said
+    assert needs in said
     assert browser.complaints() == []
 
 

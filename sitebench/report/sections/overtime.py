@@ -32,6 +32,9 @@ _CHOOSER = "choose-moment"
 _WIDTHS_S = (1, 2, 3, 4, 5, 10, 20, 30)
 """How many seconds a percentile over time is of: the fewest with enough samples for a p95."""
 
+_NO_LINE = "no line"
+"""In the legend, where no percentile is known."""
+
 _LEAST_PARTS = 5
 """Fewer would be no line."""
 
@@ -159,6 +162,11 @@ def _percentiles(point: Point, origin: int) -> dict[str, Columns]:
     _, found = _parts(point)
     lines = _lines_of(found)
     middles = [(slot.t0_ns + slot.t1_ns) / 2 - origin for slot in found]
+    if not lines:
+        # Vega lays a figure out at infinity if one of its legends is empty.
+        none = {"series": names([_NO_LINE]), "phase": names([MEASURED]), "t": [0], "v": [None]}
+        said = ["no second has enough answers for a percentile"]
+        return {"percentiles": none, "unknown": {"said": said}}
     return {
         "percentiles": {
             "series": names(_called(name) for name in lines for _ in found),
@@ -166,7 +174,7 @@ def _percentiles(point: Point, origin: int) -> dict[str, Columns]:
             "t": [short(t_ns / 1e9, 5) for t_ns in middles] * len(lines),
             "v": [value for line in lines.values() for value in line],
         },
-        "unknown": {"said": [] if lines else ["no second has enough answers for a percentile"]},
+        "unknown": {"said": []},
     }
 
 
