@@ -182,6 +182,14 @@ def test_a_report_on_a_search_begins_with_its_answer(searched: Report) -> None:
     assert "the tester was the limit: 3 measurements" in words(warned)
 
 
+def test_answers_of_several_runs_have_their_names(searched: Report) -> None:
+    (run,) = searched.runs
+    section = verdict.section(Report([replace(run, label="old"), replace(run, label="new")]))
+    assert section is not None
+    for label in ("old", "new"):
+        assert f"2,620 /s {label}, with p99<50ms" in words(section)
+
+
 @pytest.mark.parametrize(
     ("other", "said", "card"),
     [

@@ -235,7 +235,9 @@ def _searched(report: Report, suite: ReportSuite, shown: RateFigure) -> str:
                 made += f"<div><dt>{escape(shown.title)}</dt><dd>{none}</dd></div>"
                 continue
             rate = answers.rate_of(peak)[1].removesuffix("/s").replace("at least", ">=")
-            remarks = [f"with {peak['objective']}", answers.held(peak), *_remarks(suite, best)]
+            label = run.label if len(report.runs) > 1 else ""
+            held = [f"with {peak['objective']}", answers.held(peak)]
+            remarks = [label, *held, *_remarks(suite, best)]
             made += _row(shown.title, rate, remarks)
     return made
 
