@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from ils_bench.options import EXTERNAL, DirectoryOptions
-from sitebench.errors import BadInput, WrongPassword
+from sitebench.errors import BadFile, BadInput, WrongPassword
 from sitebench.system import secret
 from sitebench.system.secret import BIND_PASSWORD
 
@@ -90,7 +90,12 @@ def password_asked(options: _T) -> _T:
     if options.password_file is not None:
         again = secret.read_once(options.password_file, "password file", BIND_PASSWORD)
         options = replace(options, password_file=again)
-    if secret.given(options.password_file, "password file", BIND_PASSWORD) is not None:
+    if (known := secret.given(options.password_file, "password file", BIND_PASSWORD)) is not None:
+        if not known and options.password_file is not None:
+            raise BadFile(
+                f"the first line of the password file {options.password_file} is empty",
+                "put the password there, and nothing else",
+            )
         return options
     if getattr(options, "workers", None) is not None:
         raise BadInput(

@@ -57,11 +57,7 @@ def first_line(path: str, what: str, variable: str) -> str:
             f"cannot read the {what} {path}: {why}",
             f"name a readable file, or set ${variable}",
         ) from error
-    if not (lines and lines[0]):
-        raise BadFile(
-            f"the first line of the {what} {path} is empty", "put it there, and nothing else"
-        )
-    return lines[0]
+    return lines[0] if lines else ""
 
 
 def read_once(path: str, what: str, variable: str) -> str:

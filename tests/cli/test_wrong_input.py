@@ -173,7 +173,7 @@ WRONG = {
     "ils run ldap://127.0.0.1:389": ("'ldap://127.0.0.1:389' is an address", "with --target"),
     "ils run --target ldap://127.0.0.1:9 --bind-dn cn=a --password-file empty": (
         "the first line of the password file empty is empty",
-        "put it there",
+        "put the password there",
     ),
     "ps run --scenario none.toml": ("cannot read the scenario none.toml", "a readable TOML file"),
     "ps run --scenario bad.toml": ("bad.toml, line 1, column 8", "TOML syntax"),

@@ -3,6 +3,8 @@
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from sitebench.runs.point import PointResult
 from sitebench.runs.store import RunStore
 from tests.support.cli import in_process
@@ -43,6 +45,7 @@ def test_client_counts_are_measured_at_one_target_and_more_can_be_added(tmp_path
     assert (peak["half"], peak["operation"], peak["objective"]) == ("ils", "add", None)
 
 
+@pytest.mark.alone
 def test_an_objective_that_nothing_meets_has_an_exit_code_of_its_own(tmp_path: Path) -> None:
     # At the lowest rate, a sixteenth, ten come in each window: one with none would break nothing.
     search = ("--objective", "max<1us", "--start", "320")

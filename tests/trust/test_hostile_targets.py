@@ -284,4 +284,6 @@ def test_ctrl_c_ends_a_look_at_once(half: str) -> None:
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert out + err == ""
+    assert out == ""
+    assert err.startswith("interrupted; ")
+    assert len(err.splitlines()) == 1

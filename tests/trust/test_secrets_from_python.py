@@ -57,7 +57,7 @@ def test_a_password_in_a_sequence_of_ones_own_leaves_no_trace(searched: Searched
             load = [each.pid for each in psutil.Process(process.pid).children(recursive=True)]
         finally:
             process.kill()
-    assert searched.heard[0].startswith("0 True <bound at 10: ")
+    assert searched.heard[0].startswith("0 True <bound, 2 clients: ")
     assert searched.heard[1] == "bound\n"
     # The killed one leaves its temporary files until the next command.
     assert len(list(searched.folder.rglob("own.py"))) == 1

@@ -78,7 +78,8 @@ def test_two_tests_are_two_points_and_nothing_is_lost(
     assert connects.result.use.target is None, "its process is not known"
     with RunFile(copy) as run:
         assert {row.who for row in run.samples(connects.id)} >= {"generator", "machine"}
-        assert run.manifest()["sizes"] == [PEOPLE]
+        # Connections need nobody.
+        assert run.manifest()["sizes"] == [0, PEOPLE]
 
 
 def test_users_that_change_begin_the_measured_window_anew(screen: Screen, tmp_path: Path) -> None:
