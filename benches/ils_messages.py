@@ -2,7 +2,7 @@
 
     python -m benches.ils_messages
 
-A message is done in one piece as a rule, and while it is nobody else is answered. So each is as
+A message is mostly done in one piece, and other clients wait meanwhile. So each is as
 large as the limits allow, is sent by a client that has bound as an entry of its own, and leaves the
 directory as it was. Its CPU is that of the server's process (`clock_gettime` of another process),
 which a busy machine changes little; the least of some tries counts.

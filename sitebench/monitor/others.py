@@ -71,7 +71,7 @@ class _Reading:
     def now(cls) -> _Reading:
         cores = texts.stat(texts.read("/proc/stat") or "").cores
         allowed = os.sched_getaffinity(0)
-        # Time that another machine on the same host had is nobody's that could be ended here.
+        # Stolen time went to another virtual machine: ending programs here does not bring it back.
         busy = tuple(each.busy_s - each.stolen_s for n, each in enumerate(cores) if n in allowed)
         return cls(time.monotonic(), busy, time.process_time(), dict(_processes()))
 

@@ -260,7 +260,7 @@ def test_where_the_tester_was_the_limit_costs_are_compared_and_rates_are_not() -
 def test_the_stamp_says_what_was_found(
     rates: tuple[float, float], limited: bool, stamped: tuple[str, str]
 ) -> None:
-    """It said "No difference" of rates that nobody had compared, beside a difference in CPU."""
+    """It said "No difference" of rates that were not compared, beside a difference in CPU."""
     a, b = (series(noisy(10, rate, seed)) for seed, rate in enumerate(rates, 1))
     if limited:
         judged = Verdict("generator", False, "the tester was used up")

@@ -160,7 +160,7 @@ def test_the_people_of_a_site_are_named_where_its_scenario_does(
 ) -> None:
     scenario = tmp_path / "site.toml"
     asked = ("ps", "run", "--target", "http://127.0.0.1:9", "--scenario", str(scenario))
-    nobody, somebody = "scenario, 64 clients", "scenario at 10k"
-    for text, title in ((ANONYMOUS, nobody), (ORDER, nobody), (PERSONAL, somebody)):
+    without, with_people = "scenario, 64 clients", "scenario at 10k"
+    for text, title in ((ANONYMOUS, without), (ORDER, without), (PERSONAL, with_people)):
         scenario.write_text(text)
         assert [each.title for each in planned(*asked, "--i-own-this-target")] == [title]

@@ -141,3 +141,13 @@ def test_what_is_read_written_or_run_as_its_owner_is_not_taken_from_the_page(
         refusal = form.withheld(shown, {name: "/home/anna"}, parsed)
         assert refusal is not None
         assert "cannot be set by the page" in refusal
+
+
+def test_a_file_of_names_is_named_by_who_starts_locust_alone(parsed: argparse.Namespace) -> None:
+    shown = {"names"}
+    refusal = form.withheld(shown, {"names": "@/etc/passwd"}, parsed)
+    assert refusal == "Names: a file is named by who starts Locust, not by the page"
+    assert form.withheld(shown, {"names": "uid=user.{i}"}, parsed) is None
+    parsed.names = "@people.txt"
+    assert form.withheld(shown, {"names": "@people.txt"}, parsed) is None
+    assert form.withheld(shown, {"names": "@other.txt"}, parsed) == refusal

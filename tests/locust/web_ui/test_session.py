@@ -78,7 +78,7 @@ def test_two_tests_are_two_points_and_nothing_is_lost(
     assert connects.result.use.target is None, "its process is not known"
     with RunFile(copy) as run:
         assert {row.who for row in run.samples(connects.id)} >= {"generator", "machine"}
-        # Connections need nobody.
+        # A connection needs no people.
         assert run.manifest()["sizes"] == [0, PEOPLE]
 
 
