@@ -99,6 +99,10 @@ fn a_folded_line_of_a_response_is_read_as_if_it_had_spaces() {
     let folded = b"HTTP/1.1 200 OK\r\nX: a\r\n b\r\nConnection:\r\n\tkeep-alive,\r\n close\r\nContent-Length:\r\n 5\r\n\r\n";
     let head = ResponseHead::decode(folded, false).unwrap().unwrap();
     assert_eq!((head.framing, head.keep_alive, head.length), (Framing::Length(5), false, folded.len()));
+    // What may be sent back has no end of a line in it.
+    let folded = b"HTTP/1.1 302 Found\r\nLocation: /a\r\n /b\r\nSet-Cookie: a=1\r\n\tX: y\r\n\r\n";
+    let head = ResponseHead::decode(folded, false).unwrap().unwrap();
+    assert_eq!((head.location, head.set_cookie), (Some(&b"/a"[..]), Some(&b"a=1"[..])));
     // Two numbers are not one.
     assert!(ResponseHead::decode(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n 6\r\n\r\n", false).is_err());
     // A server refuses them in a request.

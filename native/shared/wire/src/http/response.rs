@@ -14,9 +14,9 @@ pub struct ResponseHead<'a> {
     pub keep_alive: bool,
     /// How the body is delimited.
     pub framing: Framing,
-    /// The first Set-Cookie header's value, if there is one.
+    /// The first Set-Cookie header's value, up to a fold, if there is one.
     pub set_cookie: Option<&'a [u8]>,
-    /// Where a redirect points, if there is one.
+    /// Where a redirect points, up to a fold, if there is one.
     pub location: Option<&'a [u8]>,
     /// Bytes of the head; the body starts there.
     pub length: usize,
@@ -39,8 +39,11 @@ impl<'a> ResponseHead<'a> {
         };
         let lines = Lines::read(response.headers, response.version.unwrap_or(0))?;
         let code = response.code.unwrap_or(0);
-        let value =
-            |name: &str| response.headers.iter().find(|h| h.name.eq_ignore_ascii_case(name)).map(|h| h.value);
+        // What a client may send back has no end of a line in it.
+        let value = |name: &str| {
+            let header = response.headers.iter().find(|h| h.name.eq_ignore_ascii_case(name))?;
+            header.value.split(|byte| matches!(byte, b'\r' | b'\n')).next()
+        };
         // RFC 9112 section 6.3: answers to HEAD, informational, 204 and 304 never have a body; one
         // that says nothing lasts until the connection closes.
         let bodiless = bodiless || matches!(code, 100..=199 | 204 | 304);
