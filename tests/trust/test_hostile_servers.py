@@ -208,7 +208,7 @@ MEASURED_ONES: Mapping[str, Mapping[str, Row]] = {
         "good": (WEB, site(GOOD)),
         # Of a front page without end, the begin is a good answer to a look.
         "a body without end": (WEB, LARGE_SITES["a body without end"]),
-        # Not one-byte chunks without end: such a point ends by its own limit, after a minute.
+        "small chunks": (WEB, LARGE_SITES["small chunks"]),
         "header lines": (WEB, site(ENDLESS_SITES["header lines"])),
         "silence": (WEB, site(hold)),
     },

@@ -201,6 +201,7 @@ impl<P: Protocol> Worker<P> {
         self.start_waiting_lanes();
         self.set_alarm()?;
         self.look(events)?;
+        self.read_on();
         for event in events.iter() {
             match event.token() {
                 TICK => self.tick_is_due = true,
@@ -229,7 +230,8 @@ impl<P: Protocol> Worker<P> {
     /// [`quiet_since`].
     fn look(&mut self, events: &mut Events) -> io::Result<()> {
         self.context.quiet_ns = self.looked_ns;
-        if !self.poll_for(events, Some(Duration::ZERO))? || !events.is_empty() || !self.starting.is_empty() {
+        let has_work = !self.starting.is_empty() || !self.context.unread.is_empty();
+        if !self.poll_for(events, Some(Duration::ZERO))? || !events.is_empty() || has_work {
             return Ok(());
         }
         let slept_from_ns = self.looked_ns;
@@ -300,6 +302,17 @@ impl<P: Protocol> Worker<P> {
             }
         }
         self.batch.answers.clear();
+    }
+
+    /// Goes on where a lane had not read all that had come.
+    #[inline]
+    fn read_on(&mut self) {
+        if self.context.unread.is_empty() {
+            return;
+        }
+        for (id, to_the_end) in std::mem::take(&mut self.context.unread) {
+            self.on_lane(id as usize, |lane, program, context| lane.read(to_the_end, program, context));
+        }
     }
 
     /// Calls `act` on a lane, and removes the lane if it has ended.

@@ -62,6 +62,17 @@ fn each_wrong_answer_has_its_own_name() {
 }
 
 #[test]
+fn a_lane_that_is_sent_more_than_it_can_read_keeps_its_timeout_and_leaves_others_their_turn() {
+    let site = Site::new(|path, _| if path == "/image" { Do::EndlessChunks } else { Do::Right });
+    let mut config = config(&site, "sequence", json!([page("random"), image()]));
+    config["timeout_ms"] = json!(1_000);
+    let totals = run(&config, 3, "image", 6);
+    assert_eq!(totals.kinds(), ["timeout"], "{totals:?}");
+    assert_eq!(totals.failed("image"), totals.count("image"));
+    assert_eq!(totals.failed("page"), 0);
+}
+
+#[test]
 fn a_page_from_before_the_update_is_stale_and_only_the_page_after_it() {
     let site = Site::new(|path, _| if path == "/" { Do::Outdated } else { Do::Right });
     let steps = json!([update("own"), page("current"), page("random")]);

@@ -55,6 +55,8 @@ pub enum Do {
     LessThanSaidAndWait,
     /// Close between two chunks.
     CloseMidChunks,
+    /// Send chunks of one byte without end.
+    EndlessChunks,
     /// Say two lengths.
     TwoLengths,
     /// Answer with nothing but a status.
@@ -372,6 +374,13 @@ fn send(stream: &mut Stream<TcpStream>, answer: &Answer, what: Do) -> std::io::R
         Do::CloseMidChunks => {
             stream.write_all(&chunked(1_000))?;
             return Ok(false);
+        }
+        Do::EndlessChunks => {
+            stream.write_all(&answer.head("Transfer-Encoding: chunked\r\n"))?;
+            let many = b"1\r\na\r\n".repeat(50_000);
+            loop {
+                stream.write_all(&many)?;
+            }
         }
         Do::TwoLengths => stream.write_all(&answer.whole("Content-Length: 1\r\n"))?,
         Do::Status(status) => {

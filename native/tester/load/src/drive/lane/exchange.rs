@@ -15,6 +15,10 @@ use crate::record::clock::now_ns;
 use crate::record::failure::Failure;
 use crate::record::recorder::Slot;
 
+/// Full reads of one lane before the others and the timeouts have their turn: a server may send faster than
+/// what it sends is looked at.
+const FULL_READS: usize = 16;
+
 /// Unsolicited bytes that are kept until the next request looks at them. A notice of disconnection has about a
 /// hundred.
 const UNASKED_BYTES: usize = 16 << 10;
@@ -109,14 +113,15 @@ impl<S: Default + Send> Lane<S> {
         self.watch(Interest::READABLE, context)
     }
 
-    /// Reads until the socket is empty, or until the end if the poller has seen it.
+    /// Reads until the socket is empty, or until the end if the poller has seen it; a part of what is there, if
+    /// that is very much.
     pub(crate) fn read<P: Protocol<Lane = S>>(
         &mut self,
         to_the_end: bool,
         program: &Program<P::Request>,
         context: &mut Context<P>,
     ) -> Fate {
-        loop {
+        for _ in 0..FULL_READS {
             let kept = self.inbox.len();
             context.load(&self.inbox);
             let n = match self.link.receive(&mut context.buffer[kept..]) {
@@ -138,6 +143,8 @@ impl<S: Default + Send> Lane<S> {
                 return fate;
             }
         }
+        context.unread.push((self.id, to_the_end));
+        Fate::Runs
     }
 
     /// What a large answer needed is not kept for the small ones that follow.
