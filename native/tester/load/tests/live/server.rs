@@ -126,7 +126,7 @@ fn serve(kept: &Mutex<Kept>, rule: &Rule, mut stream: TcpStream) {
                 Do::Close => return,
                 Do::Goodbye => return part(stream),
                 Do::Endless(bytes) => {
-                    let many = bytes.repeat(1_000);
+                    let many = bytes.repeat(100_000);
                     while stream.write_all(&many).is_ok() {}
                     return;
                 }
