@@ -176,8 +176,12 @@ class ServeOptions(PeopleOptions, ServerOptions):
         panel="Entries",
     )
     ldif: str | None = option.file("LDIF file to load.", panel="Entries")
-    suffix: str = option.parsed(
-        "o=Intranet", "Root of the tree.", metavar="DN", parse=_suffix, panel="Target"
+    suffix: str | None = option.parsed(
+        None,
+        "Root of the tree (default: o=Intranet, or the first name of an LDIF file alone).",
+        metavar="DN",
+        parse=_suffix,
+        panel="Target",
     )
     admin_dn: str | None = option.text(
         None, "DN of the administrator (default: everyone may write).", "DN", panel="Target"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import shlex
 from collections.abc import Mapping
@@ -38,8 +39,9 @@ class LdapDirectory(InProcess[Directory]):
             connection = ldap3.Connection(directory.url, auto_bind=True)
 
     People are those of the seed, under `base`; an LDIF file is loaded beside them, or alone with
-    `entries=0`. Any client may write unless there is an administrator or it is read-only. `limits`
-    bound what one client can ask of it, by the names in `sitebench docs limits`.
+    `entries=0`, where its first name is the suffix unless another is given. Any client may write
+    unless there is an administrator or it is read-only. `limits` bound what one client can ask of
+    it, by the names in `sitebench docs limits`.
 
     With `tls=True` it speaks ldaps with a certificate made for it, or StartTLS with `start_tls`;
     `ca` is the file that clients check it by:
@@ -56,7 +58,7 @@ class LdapDirectory(InProcess[Directory]):
         entries: int = 1_000,
         *,
         ldif: Path | str | None = None,
-        suffix: str = _DEFAULT_SUFFIX,
+        suffix: str | None = None,
         profile: Profile = "paper",
         seed: int = 1997,
         locales: tuple[str, ...] = DEFAULT_LOCALES,
@@ -71,6 +73,11 @@ class LdapDirectory(InProcess[Directory]):
         tls: bool | ServerTls = False,
         start_tls: bool = False,
     ) -> None:
+        if admin_dn is not None and not admin_password:
+            raise BadInput(f"the administrator {admin_dn!r} has no password", "give admin_password")
+        if suffix is None:
+            alone = None if ldif is None or entries else _first_name(Path(ldif))
+            suffix = alone or _DEFAULT_SUFFIX
         self.suffix, self.ldif = suffix, ldif
         self.people: Population | None = None
         """Who is in it: names, DNs and every attribute of person i."""
@@ -109,6 +116,21 @@ class LdapDirectory(InProcess[Directory]):
     def __repr__(self) -> str:
         who = 0 if self.people is None else self.people.size
         return f"<LdapDirectory {self.url} suffix={self.suffix!r} people={who:,}>"
+
+
+def _first_name(ldif: Path) -> str | None:
+    """Return the first name in a file, if it has one: loading it says what is wrong with it."""
+    with contextlib.suppress(OSError, ValueError), ldif.open(encoding="utf-8") as lines:
+        for line in lines:
+            kind, _, name = line.partition(":")
+            if kind.lower() == "dn":
+                for more in lines:  # of a folded line
+                    if not more.startswith(" "):
+                        break
+                    name = name.rstrip("\r\n") + more[1:]
+                coded = name.startswith(":")
+                return base64.b64decode(name[1:]).decode() if coded else name.strip()
+    return None
 
 
 def serve(options: ServeOptions, console: Console) -> None:

@@ -145,7 +145,7 @@ def test_people_whom_a_directory_here_has_not_are_refused_at_once(tmp_path: Path
         measured("lookup", directory, entries=5_000)
     ldif = tmp_path / "own.ldif"
     ldif.write_text("dn: o=Own\nobjectClass: organization\no: Own\n")
-    with sitebench.LdapDirectory(entries=0, ldif=ldif, suffix="o=Own") as directory:
+    with sitebench.LdapDirectory(entries=0, ldif=ldif) as directory:
         for needing in ("lookup", "retrieve"):
             with pytest.raises(BadInput, match=rf"'{needing}' asks for people .*expect_entries=1"):
                 measured(needing, directory)
@@ -153,6 +153,11 @@ def test_people_whom_a_directory_here_has_not_are_refused_at_once(tmp_path: Path
         search = sitebench.Search(filter="(o=Own)", expect_entries=1)
         steps = (sitebench.Connect(), sitebench.Bind(), search, sitebench.Unbind())
         assert measured(sitebench.Sequence("found", steps), directory).failures == 0
+
+
+def test_an_administrator_without_a_password_is_refused_with_the_argument_s_name() -> None:
+    with pytest.raises(BadInput, match="has no password; give admin_password"):
+        sitebench.LdapDirectory(entries=0, admin_dn="cn=admin,o=Intranet")
 
 
 def test_people_of_an_ldif_file_are_measured_where_their_number_is_given(tmp_path: Path) -> None:
@@ -173,7 +178,7 @@ def test_an_address_may_name_the_base(tmp_path: Path) -> None:
     search = sitebench.Search(filter="(o=Own)", expect_entries=1)
     steps = (sitebench.Connect(), sitebench.Bind(), search, sitebench.Unbind())
     found = sitebench.Sequence("found", steps)
-    with sitebench.LdapDirectory(entries=0, ldif=ldif, suffix="o=Own") as directory:
+    with sitebench.LdapDirectory(entries=0, ldif=ldif) as directory:
         assert measured(found, f"{directory.url}/o=Own").failures == 0
         with pytest.raises(BadInput, match=r"no entry 'ou=Dynamic,o=Intranet'; .*ldap://HOST/DN$"):
             measured(found, directory.url)

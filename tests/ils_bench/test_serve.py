@@ -74,17 +74,18 @@ def test_it_ends_in_order(ending: signal.Signals) -> None:
             socket.create_connection((host, int(port)), 1)
 
 
-def test_any_suffix_and_ldif_are_served(tmp_path: Path) -> None:
+def test_an_ldif_file_alone_brings_its_suffix(tmp_path: Path) -> None:
     ldif = tmp_path / "tree.ldif"
     ldif.write_text(
-        "dn: dc=example,dc=com\nobjectClass: domain\ndc: example\n\n"
+        "version: 1\n\n# Folded.\ndn: dc=exa\n mple,dc=com\nobjectClass: domain\ndc: example\n\n"
         "dn: ou=people,dc=example,dc=com\nobjectClass: organizationalUnit\nou: people\n"
     )
-    asked = ("--suffix", "dc=example,dc=com", "--ldif", str(ldif))
-    with serving("ils", *LOCALES, *asked) as (_, lines):
+    with serving("ils", *LOCALES, "--ldif", str(ldif)) as (_, lines):
+        assert lines[0].endswith(", suffix dc=example,dc=com (Ctrl-C to stop)\n")
         assert f"serving the entries of {ldif} at" in lines[0]
         server = ldap3.Server(address(lines), get_info=ldap3.ALL)
         with bound(server) as connection:
+            assert server.info.naming_contexts == ["dc=example,dc=com"]
             connection.search("dc=example,dc=com", "(ou=people)")
             assert [entry.entry_dn for entry in connection.entries] == [
                 "ou=people,dc=example,dc=com"

@@ -116,7 +116,7 @@ fn check(config: &Config) -> Result<(), StartError> {
         _ if normal(dn.as_bytes()).is_none_or(|dn| dn.is_empty()) => {
             "is no distinguished name; write it like cn=admin,o=Intranet"
         }
-        None => "has no password; give it one in a file",
+        None => "has no password",
         // RFC 4513 section 5.1.2: such a bind is refused.
         Some(password) if password.as_bytes().is_empty() => "has an empty password, so no client could bind",
         Some(_) => return Ok(()),
