@@ -55,6 +55,7 @@ def test_an_objective_that_nothing_meets_has_an_exit_code_of_its_own(tmp_path: P
     assert [result.spec.rate for result in results] == [320, 160, 80, 40, 20]
     assert (peak["best"], peak["rate"], peak["interval"]) == (None, None, None)
     lines = ran.err.strip().splitlines()
+    assert "searching from 320/s up: about 1 min, longer where answers vary" in lines
     assert lines[-2].startswith("sitebench: lookup at 200: no rate from 20/s up holds max<1us: ")
     assert "asked: max<1us" in lines[-2]
     assert "--start" in lines[-1]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -61,12 +62,16 @@ from sitebench.runs.store import RunStore
 from sitebench.system.limits import most_connections
 from sitebench.tables.advice import WhatToDo
 from sitebench.tables.tables import point_name
+from sitebench.units import format_rate
 
 _MOST_USERS = 1024
 """The search uses at most this many lanes: with the portable client each needs a thread."""
 
 _HOLD_WINDOWS = 3
 """Length of a hold in measured windows, unless `--hold` is given."""
+
+_FAR = 100
+"""How long a search takes is said for a limit of this many times the rate that it starts with."""
 
 _ROOM = 1.1
 """Factor on the samples that a percentile needs, for those cut off at the window's edges."""
@@ -236,6 +241,10 @@ class _PeakSearch:
             load = LoadLevel(trial.users, trial.rate, round(seconds, 3))
             return replace(self.job.point(load), repeat=trial.repeat)
 
+        if not (options.json or options.quiet):
+            minutes = math.ceil(_takes_s(plan, _FAR * plan.start, spec_of) / 60)
+            start = format_rate(plan.start)
+            say(f"searching from {start}/s up: about {minutes} min, longer where answers vary")
         found, tried = self._walk(plan, objective, spec_of)
         results = [each.result for each in tried if each.result is not None]
         curve = spots(results, lambda spec: spec.rate or 0.0)
@@ -307,6 +316,20 @@ class _PeakSearch:
                 raise
             return failed, Reply(Answer.BROKE, 0.0, error.message)
         return result, _reply(result, objective)
+
+
+def _takes_s(plan: SearchPlan, limit: float, spec_of: Callable[[Trial], PointSpec]) -> float:
+    """Return how long the search measures a target that keeps up with all rates to `limit`."""
+    going, seconds = search(plan), 0.0
+    trial = next(going)
+    while True:
+        spec = spec_of(trial)
+        seconds += spec.warmup_s + spec.measure_s
+        answer = Answer.HELD if trial.rate <= limit else Answer.BROKE
+        try:
+            trial = going.send(Reply(answer, trial.rate, ""))
+        except StopIteration:
+            return seconds
 
 
 def _reply(result: PointResult, objective: Objective) -> Reply:
