@@ -7,7 +7,7 @@ texts, whose fields are checked by the crates that read them: an unknown or miss
 """
 
 import builtins
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import final
 
 from typing_extensions import disjoint_base
@@ -30,6 +30,7 @@ __all__ = [
     "Visitors",
     "WebServer",
     "build_upd",
+    "busy_limit",
     "cgi_program",
     "copy_upd",
     "count_people",
@@ -556,6 +557,15 @@ class NullResponder:
         """The port it listens on, on 127.0.0.1."""
     def stop(self) -> None:
         """Stop answering and end the thread. Calling it again does nothing."""
+
+def busy_limit(
+    kinds: Sequence[tuple[float, float]], cores: int, within_s: float, late: float
+) -> float | None:
+    """Return how busy so many cores may be, if the share `late` may take longer than `within_s`.
+
+    `kinds` are operations, each with its weight and the seconds that an idle core takes for it.
+    None where even idle cores are too slow.
+    """
 
 def floor_exchange(
     port: int, connections: int, seconds: float, request_bytes: int, response_bytes: int

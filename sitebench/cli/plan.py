@@ -108,15 +108,13 @@ def _other_machine(
 def _read(run: Path, options: PlanOptions) -> tuple[dict[str, tuple[RateTable, ...]], str]:
     """Return the rates of each suite that a run measured, and what they were measured on."""
     from sitebench.plan.measured import tables_of
-    from sitebench.plan.parse import meets
     from sitebench.runs.runfile import RunFile
 
-    check = None if options.objective is None else meets(options.objective)
     with RunFile(run) as file:
         results, manifest = file.results(), file.manifest()
     cpu = manifest.get("cpu") or {}
     machine = f"{cpu.get('model', 'unknown processor')}, {cpu.get('usable', '?')} cores"
-    tables = {each.name: tables_of(results, each, check) for each in plan_suites()}
+    tables = {each.name: tables_of(results, each, options.objective) for each in plan_suites()}
     return tables, f"{machine}, {manifest.get('kernel', 'unknown kernel')}; {run}"
 
 

@@ -146,7 +146,7 @@ def _assumptions(scenario: Scenario) -> list[str]:
     if scenario.objective is not None:
         found.append(
             "the response time is estimated from rates (one queue, random arrivals, random service "
-            f"times, --cores {scenario.cores}; M/M/c), not measured: plan from a run for measured "
-            "ones"
+            f"times of each kind, --cores {scenario.cores}), not measured: plan from a run for "
+            "measured ones"
         )
     return found

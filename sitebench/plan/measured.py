@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any
 
-from sitebench.plan.parse import Meets
+from sitebench.measure.objective import Objective, ObjectiveState
 from sitebench.plan.rates import RateTable, Remark
 from sitebench.plan.suite import PlanSuite
 from sitebench.runs.point import PointResult
 from sitebench.runs.repeats import Of, Series, series
-from sitebench.units import format_rate
+from sitebench.units import format_rate, format_size
 from sitebench.verdict.verdict import Bound, Quoted
 
 _LOAD = ("users", "rate", "arrivals", "warmup", "measure", "think", "threads", "timeout", "seed")
@@ -26,18 +26,19 @@ names already. Points that differ in any other setting measured another thing.""
 
 
 def tables_of(
-    results: Iterable[PointResult], suite: PlanSuite, meets: Meets | None = None
+    results: Iterable[PointResult], suite: PlanSuite, objective: Objective | None = None
 ) -> tuple[RateTable, ...]:
     """Return one table per target that a run measured, in the order of the run.
 
-    With `meets`, only the loads that met the objective count.
+    With an objective only the loads that met it count, of those that came as people do, by a rate:
+    a user who waits for each answer meets nearly any objective at a rate that no crowd may have.
     """
     found: dict[tuple[str, ...], list[Series]] = {}
     for each in series(results):
         if each.spec.suite == suite.name and suite.operation(each) is not None:
             found.setdefault(_target(each), []).append(each)
     names = _names(list(found))
-    return tuple(_table(names[key], suite, chosen, meets) for key, chosen in found.items())
+    return tuple(_table(names[key], suite, chosen, objective) for key, chosen in found.items())
 
 
 def _target(each: Series) -> tuple[str, ...]:
@@ -69,7 +70,7 @@ def _names(keys: Sequence[tuple[str, ...]]) -> dict[tuple[str, ...], str]:
 
 
 def _table(
-    machine: str, suite: PlanSuite, found: Sequence[Series], meets: Meets | None
+    machine: str, suite: PlanSuite, found: Sequence[Series], objective: Objective | None
 ) -> RateTable:
     sizes = tuple(sorted({each.spec.entries for each in found}))
     operations = list(dict.fromkeys(filter(None, map(suite.operation, found))))
@@ -79,15 +80,19 @@ def _table(
         row = []
         for size in sizes:
             tried = [s for s in found if (suite.operation(s), s.spec.entries) == (operation, size)]
-            best, notes = _best(tried, suite.rate, meets, partial(Remark, operation, size))
+            best, notes = _best(tried, suite.rate, objective, partial(Remark, operation, size))
             row.append(best)
             remarks += notes
         rates[operation] = tuple(row)
     return RateTable(machine, sizes, rates, tuple(remarks))
 
 
+def _met(each: Series, objective: Objective) -> bool:
+    return all(objective.judge(result).state is ObjectiveState.MET for result in each.results)
+
+
 def _best(
-    tried: Sequence[Series], rate: Of, meets: Meets | None, remark: Callable[..., Remark]
+    tried: Sequence[Series], rate: Of, objective: Objective | None, remark: Callable[..., Remark]
 ) -> tuple[float | None, list[Remark]]:
     """Return the highest rate that may be planned with, and remarks on it."""
     remarks = []
@@ -97,22 +102,24 @@ def _best(
             verdict = next(spoiled)
             remarks.append(remark(f"left out, {verdict.bound}: {verdict.evidence}"))
     valid = [(value, each) for each in tried if each.usable and (value := each.median(rate))]
-    if meets is not None and valid:
-        kept = [(value, each) for value, each in valid if meets(each)]
-        if not kept:
-            least = min(value for value, _ in valid)
-            remarks.append(
-                remark(
-                    f"no load from {format_rate(least)}/s up met the objective",
-                    "measure with fewer users too (--users), look for the highest rate that meets "
-                    "it (peak --objective), or allow more time",
-                )
-            )
+    if objective is not None and valid:
+        spec = valid[0][1].spec
+        entries = f" --entries {format_size(spec.entries)}" if spec.entries else ""
+        search = f"sitebench {spec.suite} peak {spec.operation}{entries} --objective '{objective}'"
+        arrived = [pair for pair in valid if pair[1].spec.rate is not None]
+        kept = [pair for pair in arrived if _met(pair[1], objective)]
+        if not arrived:
+            what = "its loads were of users who wait for each answer, which says nothing of a crowd"
+            remarks.append(remark(what, f"look for the rate that meets the objective: {search}"))
+        elif not kept:
+            least = format_rate(min(value for value, _ in arrived))
+            what = f"no rate from {least}/s up met the objective"
+            remarks.append(remark(what, f"look for lower ones, or allow more time: {search}"))
         valid = kept
     if not valid:
         return None, remarks
     best, chosen = max(valid, key=lambda pair: pair[0])
-    if meets is None and all(r.verdict.bound == Bound.SCHEDULE for r in chosen.results):
+    if objective is None and all(r.verdict.bound == Bound.SCHEDULE for r in chosen.results):
         remarks.append(remark("the schedule's rate was kept, so the target can do more"))
     if chosen.grade == Quoted.AT_LEAST:
         remarks.append(remark("a lower bound: the tester was the limit, so the target may do more"))

@@ -4,9 +4,11 @@ Both are Little's law: people present = arrivals per second x seconds they stay.
 busy `demand` seconds per session, or 1 / rate seconds per page; kept busy up to a limit, it
 finishes limit / demand sessions (or pages) per second, each of one person present.
 
-A session is a mix of operations, each measured alone. An operation costs a machine
-1 / its rate; costs add up as long as operations wait for the same resource, which is what a
-saturated target was measured to do. docs/planner.md derives each step and states its limits.
+A session is a mix of operations, each measured alone. An operation costs a machine 1 / its rate;
+costs add up as long as operations wait for the same resource, which is what a saturated target was
+measured to do. How busy a machine may be for a response-time objective has a formula for pages;
+for a mix it is an input, `queue_limit`, that `solve` finds. docs/planner.md derives each step and
+states its limits.
 """
 
 from __future__ import annotations
@@ -14,7 +16,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
+from sitebench._engine import busy_limit
 from sitebench.errors import UnknownValue
 from sitebench.plan.formula import Constant, Formula, IfAny, Input, Least, WholeUp
 from sitebench.plan.rates import PAGES
@@ -51,7 +55,7 @@ _CORES, _BURST = Input("cores"), Input("burst")
 _SESSION, _VIEW, _PAGES_PER_S = Input("session_s"), Input("view_s"), Input("pages_per_s")
 _OBJECTIVE, _WAIT = Input("objective_s"), Input("wait_factor")
 _DEMAND, _MEAN, _LIMIT = Input("demand_s"), Input("mean_s"), Input("busy_limit")
-_SERVICE = Input("service_s")
+_SERVICE, _QUEUE = Input("service_s"), Input("queue_limit")
 _SIMULTANEOUS, _ONLINE, _MACHINES = Input("simultaneous"), Input("online"), Input("machines")
 
 
@@ -62,13 +66,11 @@ def _of_sessions(operations: Iterable[str]) -> Law:
         Step(f"cost_{name}", f"seconds of {name} per session", "s", _cost(name)) for name in each
     ]
     demand = _sum([Input(step.key) for step in costs])
-    number = _sum([Input(f"n_{name}") for name in each])
     return Law(
         (
             *costs,
             Step("demand_s", "a machine's time per session", "s", demand),
-            Step("mean_s", "a machine's time per operation", "s", _DEMAND / number),
-            *_busy(),
+            _limit(IfAny(1 - _QUEUE, Least(1 - _HEADROOM, _QUEUE), 1 - _HEADROOM)),
             Step("simultaneous", "simultaneous users", "users", _LIMIT * _SESSION / _DEMAND),
             _served(),
         ),
@@ -81,7 +83,7 @@ def _of_pages() -> Law:
     return Law(
         (
             Step("mean_s", "a machine's time per page", "s", Constant(1.0) / _PAGES_PER_S),
-            *_busy(),
+            *_of_one_kind(),
             Step("simultaneous", "simultaneous users", "users", _LIMIT * (_PAGES_PER_S * _VIEW)),
             _served(),
         ),
@@ -101,7 +103,12 @@ def _sum(terms: list[Input]) -> Formula:
     return total
 
 
-def _busy() -> tuple[Step, ...]:
+def _limit(allowed: Formula) -> Step:
+    what = "how busy a machine may be on average"
+    return Step("busy_limit", what, "share", allowed / _BURST)
+
+
+def _of_one_kind() -> tuple[Step, ...]:
     """Return how busy a machine may be: the lesser of what headroom and objective allow.
 
     M/M/c: one queue, arrivals and service times at random, and `cores` operations served at once,
@@ -117,12 +124,7 @@ def _busy() -> tuple[Step, ...]:
     allowed = Least(limit, IfAny(spare, 1 - Constant(1.0) / (_CORES * spare + 1), spare))
     return (
         Step("service_s", "an idle machine's time for one operation", "s", _MEAN * _CORES),
-        Step(
-            "busy_limit",
-            "how busy a machine may be on average",
-            "share",
-            IfAny(_OBJECTIVE, allowed, limit) / _BURST,
-        ),
+        _limit(IfAny(_OBJECTIVE, allowed, limit)),
     )
 
 
@@ -173,17 +175,11 @@ class Scenario:
 
     def inputs(self) -> dict[str, float]:
         """Return the law's inputs except the rates."""
-        share, within_s = self.objective or (0.0, 0.0)
-        found = {
-            "active": self.active,
-            "headroom": self.headroom,
-            "objective_s": within_s,
-            "wait_factor": wait_factor(share),
-            "cores": float(self.cores),
-            "burst": self.burst,
-        }
+        found = {"active": self.active, "headroom": self.headroom, "burst": self.burst}
         if self.mix is None:
-            found["view_s"] = self.stay_s
+            share, within_s = self.objective or (0.0, 0.0)
+            found |= {"view_s": self.stay_s, "cores": float(self.cores)}
+            found |= {"objective_s": within_s, "wait_factor": wait_factor(share)}
         else:
             found |= {"session_s": self.stay_s}
             found |= {f"n_{name}": float(n) for name, n in self.mix.items()}
@@ -235,6 +231,8 @@ def solve(scenario: Scenario, rates: Mapping[str, float]) -> dict[str, float]:
     for name in needed(scenario):
         _check(0 < rates[name] < math.inf, f"{rates[name]:g} {name}/s", "a rate above zero")
         values[rate_key(scenario, name)] = rates[name]
+    if scenario.mix is not None:
+        values[_QUEUE.key] = _by_queueing(scenario, rates)
     for step in law.capacity if scenario.community is None else law.steps:
         values[step.key] = step.formula.value(values)
         if step.key == "busy_limit" and values[step.key] <= 0:
@@ -244,6 +242,37 @@ def solve(scenario: Scenario, rates: Mapping[str, float]) -> dict[str, float]:
                 "allow more time, or measure a faster target",
             )
     return values
+
+
+def _by_queueing(scenario: Scenario, rates: Mapping[str, float]) -> float:
+    """Return how busy a machine may be for the objective: the share 1.0 without one.
+
+    One queue for all cores, as many arrivals and as long a service as chance has it, with the mean
+    of each kind. Operations of several kinds have no formula: `busy_limit` plays them through.
+    """
+    if scenario.objective is None or scenario.mix is None:
+        return 1.0
+    share, within_s = scenario.objective
+    kinds = tuple((scenario.mix[name], scenario.cores / rates[name]) for name in needed(scenario))
+    found = _played(kinds, scenario.cores, within_s, 1 - share)
+    if found is None:
+        times = ", ".join(
+            f"{cores_s * 1e3:.3g} ms for {name}"
+            for name, (_, cores_s) in zip(needed(scenario), kinds, strict=True)
+        )
+        raise UnknownValue(
+            f"an idle machine takes {times} on average: by the queueing estimate more than "
+            f"{1 - share:.3g} of the operations would take over {within_s * 1e3:g} ms",
+            "allow more time, or measure a faster target",
+        )
+    return found
+
+
+@lru_cache
+def _played(
+    kinds: tuple[tuple[float, float], ...], cores: int, within_s: float, late: float
+) -> float | None:
+    return busy_limit(kinds, cores, within_s, late)
 
 
 def round_half_up(value: float) -> int:

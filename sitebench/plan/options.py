@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from sitebench.errors import BadInput
 from sitebench.measure.objective import Objective
 from sitebench.measure.options import objective_option
 from sitebench.options import option
@@ -94,6 +95,11 @@ class MixPlanOptions(PlanOptions):
     rates: Pairs | None = rates_option("Operations/s of one machine.")
 
     def scenario(self, objective: tuple[float, float] | None) -> Scenario:
+        if objective is not None and self.objective and len(self.objective.conditions) > 1:
+            raise BadInput(
+                f"{self.objective} has several percentiles, and for a mix one can be estimated",
+                "give one of them at a time, and plan with the most machines",
+            )
         return Scenario(
             self.active,
             self.session,

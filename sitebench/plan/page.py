@@ -164,8 +164,13 @@ def _fields(planner: _Planner) -> Iterator[_Field]:
     yield _Field("community", "Community to serve", 1e6, 1, 1e12, (3, 9, 0.01), log=True)
     peaks = _Field("burst", "Arrivals in the busiest minutes, % of average", 0, 100, 1e6, None)
     yield _percent(peaks, scenario.burst)
-    yield _Field("objective_s", "Objective in ms (0: none)", 0, 0, 1e9, None, per=1000)
-    yield _Field("cores", "Cores of a machine, for the objective", scenario.cores, 1, 1e4, None)
+    if scenario.mix is None:
+        yield _Field("objective_s", "Objective in ms (0: none)", 0, 0, 1e9, None, per=1000)
+        cores = "Cores of a machine, for the objective"
+        yield _Field("cores", cores, scenario.cores, 1, 1e4, None)
+    else:
+        label = "How busy a machine may be for an objective, %"
+        yield _percent(_Field("queue_limit", label, 100, 0.1, 100, None), 1.0)
 
 
 def _top(scenario: Scenario) -> float:
@@ -192,16 +197,23 @@ def _section(planner: _Planner) -> str:
         for name, share in PERCENTILES.items()
     )
     sized = any(table.sizes != (UNSTATED,) for table in planner.tables)
-    choices = (
-        _choice(prefix, "wait_factor", "Objective: percentile (estimated, M/M/c)", factors)
-        + _choice(prefix, "machine", "Machine", machines)
-        + _choice(prefix, "size", "Size measured", "", hidden=not sized)
-    )
+    choices = _choice(prefix, "machine", "Machine", machines)
+    choices += _choice(prefix, "size", "Size measured", "", hidden=not sized)
+    note = ""
+    if planner.plan.scenario.mix is None:
+        label = "Objective: percentile (estimated, M/M/c)"
+        choices = _choice(prefix, "wait_factor", label, factors) + choices
+    else:
+        note = (
+            '<p class="note">How busy a machine may be for an objective depends on the mix, the '
+            f"rates and the cores: <code>sitebench plan {planner.suite.name} --objective "
+            "'p99&lt;50ms'</code> with the same inputs finds it. 100%: no objective.</p>"
+        )
     return (
         f'<section class="plan-suite" data-suite="{planner.suite.name}"'
         f' aria-labelledby="{prefix}-title">'
         f'<h3 id="{prefix}-title">{planner.suite.title}</h3>'
-        f'<div class="plan-inputs" role="group" aria-label="Inputs">{fields}{choices}</div>'
+        f'<div class="plan-inputs" role="group" aria-label="Inputs">{fields}{choices}</div>{note}'
         f'<table class="plan-answers"><tbody>{_answers(planner.plan)}</tbody></table>'
         f'<p class="plan-warning" role="status"></p>{_chart(_top(planner.plan.scenario))}</section>'
     )

@@ -4,18 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from sitebench.errors import BadInput, UnknownValue
-from sitebench.measure.objective import Objective, ObjectiveState
+from sitebench.measure.objective import Objective
 from sitebench.plan.model import PERCENTILES, wait_factor
 from sitebench.units import parse_rate
-
-if TYPE_CHECKING:
-    from sitebench.runs.repeats import Series
-
-Meets = Callable[["Series"], bool]
-"""Whether a measured load met the response-time objective."""
 
 Pairs = tuple[tuple[str, float], ...]
 """Numbers by name."""
@@ -55,15 +48,6 @@ def _number(text: str) -> float:
     if not 0 <= number < math.inf:
         raise UnknownValue(f"{text!r} is not a number of operations per session", _NUMBER_REMEDY)
     return number
-
-
-def meets(objective: Objective) -> Meets:
-    """Return a check that every repeat of a load met the objective."""
-
-    def check(each: Series) -> bool:
-        return all(objective.judge(result).state is ObjectiveState.MET for result in each.results)
-
-    return check
 
 
 def estimable(objective: Objective) -> tuple[float, float]:

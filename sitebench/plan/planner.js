@@ -60,7 +60,7 @@
       for (const each of root.querySelectorAll("input[type=number]")) {
         values[each.name] = number(each);
       }
-      values.wait_factor = Number(find("wait_factor").value);
+      for (const each of root.querySelectorAll('[name="wait_factor"]')) values.wait_factor = Number(each.value);
       for (const [name, row] of Object.entries(table().rates)) {
         values[name] = row[Number(find("size").value)] ?? NaN;
       }

@@ -1,6 +1,10 @@
 """The laws: what they give for 1997's inputs, and what must hold for any."""
 
+import heapq
 import math
+import random
+import statistics
+from collections.abc import Callable
 
 import pytest
 from hypothesis import example, given
@@ -119,6 +123,70 @@ def test_the_share_that_is_late_by_queueing_theory_is_what_the_objective_allows(
         assert cores > 1 or math.isclose(found, 1.0)
         # It is no more careful than it needs to be where one core decides.
         assert limit >= 1 - 1 / times
+
+
+MIXES: dict[str, tuple[dict[str, float], tuple[float, ...], tuple[float, float], int]] = {
+    "ils": ({"connect": 2_000, "add": 1_000, "lookup": 15_000}, (1, 1, 6), (0.99, 0.005), 1),
+    "four cores": ({"connect": 2_000, "add": 1_000, "lookup": 9_000}, (1, 1, 6), (0.99, 0.02), 4),
+    "1997": ({"static": 1_330, "cgi": 48}, (90, 10), (0.99, 0.5), 1),
+    "a thousand times": ({"small": 100_000, "large": 100}, (999, 1), (0.99, 0.03), 2),
+    "five kinds": (
+        {"a": 9_000, "b": 3_000, "c": 900, "d": 300, "e": 90},
+        *((50, 30, 15, 4, 1), (0.95, 0.25), 16),
+    ),
+    "a median": ({"a": 500, "b": 50}, (9, 1), (0.5, 0.01), 2),
+}
+"""Rates, how often each comes, the objective, cores."""
+
+
+def played(
+    scenario: Scenario, rates: dict[str, float], dice: random.Random, draw: Callable[[float], float]
+) -> float:
+    """Return the share that ends late: one queue, first come first served, arrivals at random.
+
+    Another way than the planner's: every operation is timed, and counted late or not.
+    """
+    assert scenario.mix is not None
+    assert scenario.objective is not None
+    per_s = solve(scenario, rates)["simultaneous"] * sum(scenario.mix.values()) / scenario.stay_s
+    means = {name: scenario.cores / rates[name] for name in scenario.mix}
+    kinds = dice.choices(list(scenario.mix), list(scenario.mix.values()), k=100_000)
+    cores, now, late = [0.0] * scenario.cores, 0.0, 0
+    for kind in kinds:
+        now += dice.expovariate(per_s)
+        ends = max(now, cores[0]) + draw(means[kind])
+        heapq.heapreplace(cores, ends)
+        late += ends - now > scenario.objective[1]
+    return late / len(kinds)
+
+
+def check_late(name: str, plays: int) -> None:
+    rates, often, objective, cores = MIXES[name]
+    mix = dict(zip(rates, often, strict=True))
+    scenario = Scenario(1.0, 60.0, mix, objective=objective, cores=cores)
+    dice = random.Random(1997)
+
+    def of_allowed(draw: Callable[[float], float]) -> tuple[float, float]:
+        """Return the late share of what is allowed, and twice its standard error."""
+        late = [played(scenario, rates, dice, draw) / (1 - objective[0]) for _ in range(plays)]
+        return statistics.mean(late), 2 * statistics.stdev(late) / math.sqrt(plays)
+
+    found, doubt = of_allowed(lambda mean: dice.expovariate(1 / mean))
+    assert 1 / 3 - doubt <= found <= 1.1 + doubt
+    # Where the times of a kind vary less, fewer are late.
+    found, doubt = of_allowed(lambda mean: mean)
+    assert found <= 1.1 + doubt
+
+
+@pytest.mark.parametrize("name", MIXES)
+def test_of_a_mix_as_many_are_late_as_the_objective_allows(name: str) -> None:
+    check_late(name, plays=4)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", MIXES)
+def test_in_a_long_run_as_many_are_late_as_the_objective_allows(name: str) -> None:
+    check_late(name, plays=100)
 
 
 def test_a_burst_is_room_that_has_to_be_left() -> None:

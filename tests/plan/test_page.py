@@ -109,24 +109,29 @@ def test_any_numbers_typed_give_exactly_what_the_model_gives(browser: Browser) -
         percent, minutes = round(dice.uniform(0.1, 100), 2), round(dice.uniform(0.5, 500), 1)
         mix = {name: round(dice.uniform(0, 20), 1) for name in ("connect", "add")} | {"lookup": 3.5}
         free, community = round(dice.uniform(0, 90), 1), dice.randrange(1, 10**9)
-        milliseconds = dice.choice([0, 250.5])
+        limit = dice.choice([100, 37.5])
         typed = {
             "active": percent,
             "session_s": minutes,
             "headroom": free,
             "community": community,
             **{f"n_{name}": number for name, number in mix.items()},
-            "objective_s": milliseconds,
-            "cores": 3,
+            "queue_limit": limit,
             "burst": 150,
         }
         for name, value in typed.items():
             put(browser, "ils", name, value)
-        objective = (0.99, milliseconds / 1000) if milliseconds else None
-        scenario = Scenario(
-            percent / 100, minutes * 60, mix, free / 100, community, objective, 3, 1.5
-        )
+        # What an objective leaves free counts as headroom does, where it is more.
+        free = max(free / 100, 1 - limit / 100)
+        scenario = Scenario(percent / 100, minutes * 60, mix, free, community, burst=1.5)
         exactly(browser, "ils", solve(scenario, TODAY.at(10_000)))
+
+
+def test_a_page_s_objective_is_estimated_as_the_model_does(browser: Browser) -> None:
+    for name, value in {"objective_s": 250.5, "cores": 3, "community": 500_000}.items():
+        put(browser, "ps", name, value)
+    scenario = Scenario(0.04, 25.0, None, 0.0, 500_000, (0.99, 0.2505), 3)
+    exactly(browser, "ps", solve(scenario, {"pages": 1_234.5}))
 
 
 def test_another_machine_brings_its_own_sizes_and_rates(browser: Browser) -> None:
@@ -151,9 +156,8 @@ def test_what_has_no_answer_says_so(browser: Browser) -> None:
     for name, value in (("active", "0"), ("active", ""), ("active", "101")):
         put(browser, "ils", name, value)
         assert answers(browser, "ils")["machines"][0] == "n/a", value
-    put(browser, "ils", "active", "4")
-    put(browser, "ils", "objective_s", "0.0001")
-    assert "idle machine" in browser.text(warning)
+    put(browser, "ps", "objective_s", "0.0001")
+    assert "idle machine" in browser.text(warning.replace("ils", "ps"))
 
 
 def test_every_input_has_a_label_and_answers_to_the_keyboard(browser: Browser) -> None:

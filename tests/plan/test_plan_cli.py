@@ -19,10 +19,13 @@ def planned(*argv: str) -> dict[str, Any]:
     return found
 
 
-def a_run(path: Path) -> Path:
+def a_run(path: Path, rate: float | None = None) -> Path:
     """Write a run of a directory and a site, one point of it invalid."""
     results = [
-        *(a_result(a_spec(name, 10_000), 8_000) for name in ("connect", "add", "lookup")),
+        *(
+            a_result(a_spec(name, 10_000, rate=rate), 8_000)
+            for name in ("connect", "add", "lookup")
+        ),
         invalid(a_result(a_spec("lookup", 20_000))),
         a_page_result(400.0, 50_000),
     ]
@@ -88,14 +91,32 @@ def test_a_run_gives_the_rates_of_both_suites(tmp_path: Path) -> None:
     assert ps["answers"] == {"simultaneous": 10_000, "community": 500_000}
 
 
-def test_a_run_can_be_planned_with_an_objective_that_its_loads_met(tmp_path: Path) -> None:
-    run = str(a_run(tmp_path / "run.sitebench"))
+def test_a_run_can_be_planned_with_an_objective_that_its_rates_met(tmp_path: Path) -> None:
+    run = str(a_run(tmp_path / "run.sitebench", rate=4_000))
     met = planned("ils", run, "--objective", "p50<5ms")
-    assert met["values"]["objective_s"] == 0
+    assert met["values"]["queue_limit"] == 1
     assert "measured alone" in met["doubts"][-1]
     ran = in_process("plan", "ils", run, "--objective", "p50<5us")
     assert ran.code == 2
     assert "met the objective" in ran.err
+    closed = str(a_run(tmp_path / "closed.sitebench"))
+    ran = in_process("plan", "ils", closed, "--objective", "p50<5ms")
+    assert ran.code == 2
+    assert "sitebench ils peak connect --entries 10k --objective 'p50<5ms'" in ran.err
+
+
+def test_a_mix_is_estimated_with_all_its_kinds() -> None:
+    """By the mean of the mix alone 183 users were promised, of whom 7 hold it."""
+    mix = ("--rates", "spice-static=1000,spice-cgi=10", "--mix", "spice-static=98,spice-cgi=2")
+    made = planned("web", *mix, "--objective", "p99<150ms")
+    assert 0 < made["answers"]["simultaneous"] <= 8
+    assert made["values"]["queue_limit"] == made["values"]["busy_limit"]
+    both = in_process("plan", "web", *mix, "--objective", "p50<1s,p99<2s")
+    assert both.code == 2
+    assert "several percentiles" in both.err
+    slow = in_process("plan", "web", *mix, "--objective", "p99<90ms")
+    assert slow.code == 2
+    assert "100 ms for spice-cgi on average" in slow.err
 
 
 def test_the_what_ifs_halve_and_double() -> None:

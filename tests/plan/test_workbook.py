@@ -49,11 +49,11 @@ def workbook(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def changed(workbook: Path, name: str, label: str, value: float) -> Path:
+def changed(workbook: Path, name: str, suite: str, label: str, value: float) -> Path:
     """Type a value into a copy, as a person would."""
     book = openpyxl.load_workbook(workbook)
-    ils = book["ILS"]
-    ils[f"{FIRST}{rows(ils)[label]}"] = value
+    sheet = book[suite]
+    sheet[f"{FIRST}{rows(sheet)[label]}"] = value
     path = workbook.with_name(name)
     book.save(path)
     return path
@@ -78,8 +78,8 @@ def recalculated(
     copies = [
         workbook,
         empty,
-        changed(workbook, "missing.xlsx", "Number of ils-user per session", 1),
-        changed(workbook, "slow.xlsx", "... below so many ms (0: none)", 1e-6),
+        changed(workbook, "missing.xlsx", "ILS", "Number of ils-user per session", 1),
+        changed(workbook, "slow.xlsx", "PS", "... below so many ms (0: none)", 1e-6),
     ]
     for n, (directory, site, machine, size) in enumerate(drawn):
         book = openpyxl.load_workbook(workbook)
@@ -204,7 +204,7 @@ def draw(dice: random.Random) -> tuple[Scenario, Scenario, str, int]:
             mix,
             round(dice.uniform(0, 0.9), 3),
             dice.randrange(1, 10**8),
-            dice.choice([None, (dice.choice([*PERCENTILES.values()]), dice.uniform(0.5, 9))]),
+            None if mix else (dice.choice([*PERCENTILES.values()]), dice.uniform(0.5, 9)),
             dice.choice([1, 3]),
             dice.choice([1.0, 1.5]),
         )
@@ -214,21 +214,30 @@ def draw(dice: random.Random) -> tuple[Scenario, Scenario, str, int]:
 
 def fill(sheet: Any, scenario: Scenario, machine: str, size: int) -> None:
     """Type a scenario into a sheet, as a person would."""
-    share, within_s = scenario.objective or (PERCENTILES["p99"], 0.0)
+    # A machine that an objective leaves idle is one with headroom.
+    leaves_room = scenario.objective is None and scenario.burst > 1
     typed: dict[str, Any] = {
         "Share of the whole community active at once": scenario.active,
-        "Headroom: share of a machine to leave free": scenario.headroom,
-        "Response-time objective: percentile": {v: k for k, v in PERCENTILES.items()}[share],
-        "... below so many ms (0: none)": within_s * 1e3,
-        "... with so many cores a machine": scenario.cores,
+        "Headroom: share of a machine to leave free": 0 if leaves_room else scenario.headroom,
         "Arrivals in the busiest minutes, of the average": scenario.burst,
         "Community to serve": scenario.community,
         "Machine": machine,
         "Size measured": size,
     }
     if scenario.mix is None:
-        typed["Seconds a visitor looks at a page"] = scenario.stay_s
+        assert scenario.objective is not None
+        share, within_s = scenario.objective
+        percentile = next(name for name, each in PERCENTILES.items() if each == share)
+        typed |= {
+            "Seconds a visitor looks at a page": scenario.stay_s,
+            "Response-time objective: percentile": percentile,
+            "... below so many ms (0: none)": within_s * 1e3,
+            "... with so many cores a machine": scenario.cores,
+        }
     else:
+        if leaves_room:
+            label = "How busy a machine may be for an objective (see Notes)"
+            typed[label] = 1 - scenario.headroom
         typed["Minutes of a user's session"] = scenario.stay_s / 60
         typed |= {f"Number of {name} per session": n for name, n in scenario.mix.items()}
     places = rows(sheet)
@@ -255,7 +264,7 @@ def test_an_objective_that_cannot_be_met_has_no_users_below_zero(
     recalculated: dict[str, Path],
 ) -> None:
     again = recalculated["slow"]
-    cell = cells(again, "ILS")
+    cell = cells(again, "PS")
     for label in ("Simultaneous users (users)", "Machines needed (machines)"):
         assert cell(label) == "n/a"
     assert cell("Check") == "objective cannot be met"

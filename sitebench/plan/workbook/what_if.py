@@ -44,6 +44,8 @@ class WhatIf:
     law: Law
     rates: RateSheet
     machines: Sequence[Machine]
+    queue_limit: float = 1.0
+    """How busy the machine planned with may be for the objective of a mix."""
 
 
 def write(book: Workbook, what: WhatIf) -> None:
@@ -65,7 +67,9 @@ def _scenario(grid: Grid, what: WhatIf) -> tuple[int, Column]:
     grid.put(3, 1, "User scenario", grid.styles.heading)
     entries = Column({}, {})
     row = 4
-    for key, label, value, shape, allowed in _inputs(scenario, what.rates.operations):
+    for key, label, value, shape, allowed in _inputs(
+        scenario, what.rates.operations, what.queue_limit
+    ):
         grid.put(row, 0, chr(ord("A") + row - 4))
         grid.put(row, 1, label)
         entries.names[key] = grid.entry(row, 2, value, shape, f"{prefix}_{_word(key)}")
@@ -96,14 +100,12 @@ def _between(low: float, high: float, message: str) -> dict[str, Any]:
 
 
 def _inputs(
-    scenario: Scenario, operations: Sequence[str]
+    scenario: Scenario, operations: Sequence[str], queue_limit: float
 ) -> list[tuple[str, str, Value, str, dict[str, Any]]]:
     """Return every input cell: key, label, value, number format, validation."""
     share = _between(1e-6, 1, "Type a percentage above 0% and up to 100%.")
     time = _between(1e-6, 1e9, "Type a time above zero.")
     count = _between(0, 1e9, "Type a number of at least zero.")
-    share_within, within_s = scenario.objective or (PERCENTILES["p99"], 0.0)
-    percentile = next(name for name, each in PERCENTILES.items() if each == share_within)
     found: list[tuple[str, str, Value, str, dict[str, Any]]] = [
         ("active", "Share of the whole community active at once", scenario.active, SHARE, share)
     ]
@@ -119,25 +121,35 @@ def _inputs(
     people = _between(1, 1e12, "Type a number of at least 1.")
     peaks = _between(1, 1e6, "Type a percentage of at least 100%.")
     community = float(scenario.community or _DEFAULT_COMMUNITY)
-    choose = {"validate": "list", "source": list(PERCENTILES)}
-    return [
-        *found,
+    found += [
         ("headroom", "Headroom: share of a machine to leave free", scenario.headroom, SHARE, busy),
         ("burst", "Arrivals in the busiest minutes, of the average", scenario.burst, SHARE, peaks),
-        ("percentile", "Response-time objective: percentile", percentile, "@", choose),
-        ("objective_ms", "... below so many ms (0: none)", within_s * 1e3, NUMBER, count),
-        ("cores", "... with so many cores a machine", float(scenario.cores), WHOLE, people),
-        ("community", "Community to serve", community, WHOLE, people),
     ]
+    if scenario.mix is None:
+        share_within, within_s = scenario.objective or (PERCENTILES["p99"], 0.0)
+        percentile = next(name for name, each in PERCENTILES.items() if each == share_within)
+        choose = {"validate": "list", "source": list(PERCENTILES)}
+        found += [
+            ("percentile", "Response-time objective: percentile", percentile, "@", choose),
+            ("objective_ms", "... below so many ms (0: none)", within_s * 1e3, NUMBER, count),
+            ("cores", "... with so many cores a machine", float(scenario.cores), WHOLE, people),
+        ]
+    else:
+        label = "How busy a machine may be for an objective (see Notes)"
+        found.append(("queue_limit", label, queue_limit, SHARE, share))
+    return [*found, ("community", "Community to serve", community, WHOLE, people)]
 
 
 def _derived(scenario: Scenario, entries: Column) -> list[tuple[str, str, str, Value]]:
     """Return inputs of the law that are calculated from typed ones: key, label, formula, value."""
     names, values = entries.names, entries.values
+    if scenario.mix is not None:
+        seconds = float(values["session_min"]) * 60
+        return [("session_s", "session in s", f"{names['session_min']}*60", seconds)]
     factors = {name: wait_factor(share) for name, share in PERCENTILES.items()}
     listed = ",".join(f"{factor!r}" for factor in factors.values())
     labels = ",".join(f'"{name}"' for name in factors)
-    found: list[tuple[str, str, str, Value]] = [
+    return [
         (
             "objective_s",
             "objective in seconds",
@@ -151,10 +163,6 @@ def _derived(scenario: Scenario, entries: Column) -> list[tuple[str, str, str, V
             factors[str(values["percentile"])],
         ),
     ]
-    if scenario.mix is not None:
-        seconds = float(values["session_min"]) * 60
-        found.insert(0, ("session_s", "session in s", f"{names['session_min']}*60", seconds))
-    return found
 
 
 def _machines(grid: Grid, top: int, what: WhatIf, entries: Column) -> tuple[int, list[Column]]:

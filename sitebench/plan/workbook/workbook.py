@@ -32,6 +32,9 @@ _SOURCES = (
     'Server on Compaq ProLiant Servers", Compaq, September 1997, Appendix A and Tables 13 and 14.',
     "Its workbook's Add row for the ProLiant 2500 differs from its Table 5; the row is used here.",
     "The response-time objective is a queueing estimate (M/M/c), not a measurement.",
+    "How busy a machine may be with a mix for an objective depends on the mix, the rates and the "
+    "cores; 100 % is no objective. `sitebench plan ils --objective 'p99<50ms'` finds it for others "
+    "than those planned with.",
     "`sitebench docs planner` derives both laws and states their limits.",
 )
 
@@ -87,6 +90,7 @@ def _what_if(sheet: Planned) -> WhatIf:
             Machine(sheet.tables[0], sheet.plan.size),
             *(Machine(table, suite.size) for table in suite.presets.values()),
         ],
+        sheet.plan.values.get("queue_limit", 1.0),
     )
 
 

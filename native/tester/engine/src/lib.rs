@@ -21,6 +21,7 @@ mod live;
 mod pools;
 mod population;
 mod progress;
+mod queue;
 mod site;
 mod snapshot;
 mod upd;
@@ -50,6 +51,8 @@ mod module {
     use crate::live::{count_people, first_person, read_people, remove_people, seed_directory};
     #[pymodule_export]
     use crate::population::Population;
+    #[pymodule_export]
+    use crate::queue::busy_limit;
     #[pymodule_export]
     use crate::site::Site;
     #[pymodule_export]

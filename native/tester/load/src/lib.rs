@@ -8,7 +8,8 @@
 //! (`choose::schedule`) says so, and records the outcome of each operation (`record`). What the bytes
 //! mean is known only to the protocol (`protocol`): `ldap` or `http`.
 //!
-//! [`floor`] measures the raw ceiling of this machine, [`live`] seeds directories.
+//! [`floor`] measures the raw ceiling of this machine, [`live`] seeds directories, [`queue`] says how busy a
+//! target may be.
 //!
 //! # Accuracy
 //!
@@ -33,6 +34,7 @@ mod ldap;
 pub mod live;
 mod program;
 mod protocol;
+pub mod queue;
 mod record;
 mod target_address;
 

@@ -1,0 +1,17 @@
+//! The planner's queue.
+
+use load::queue::{Kind, Promise};
+use pyo3::prelude::*;
+
+/// How busy so many cores may be with a mix of operations, if so many may end late.
+#[pyfunction]
+pub fn busy_limit(
+    py: Python<'_>,
+    kinds: Vec<(f64, f64)>,
+    cores: usize,
+    within_s: f64,
+    late: f64,
+) -> Option<f64> {
+    let kinds: Vec<Kind> = kinds.into_iter().map(|(weight, service_s)| Kind { weight, service_s }).collect();
+    py.detach(|| load::queue::busy_limit(&kinds, cores, Promise { within_s, late }))
+}
