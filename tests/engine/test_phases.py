@@ -12,7 +12,7 @@ from sitebench.counts.source import StepTotals
 from sitebench.counts.tally import Tally
 
 LANES = 4
-PHASES = {"handshake", "first byte", "request"}
+PHASES = {"connecting", "handshake", "first byte", "request"}
 STEPS = [
     {"op": "request", "name": "clear", "path": "/file"},
     {"op": "request", "name": "secret", "path": "/file", "tls": True},

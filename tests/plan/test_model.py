@@ -186,7 +186,7 @@ def test_of_a_mix_as_many_are_late_as_the_objective_allows(name: str) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("name", MIXES)
 def test_in_a_long_run_as_many_are_late_as_the_objective_allows(name: str) -> None:
-    check_late(name, plays=100)
+    check_late(name, plays=40)
 
 
 def test_a_burst_is_room_that_has_to_be_left() -> None:

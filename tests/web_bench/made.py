@@ -5,6 +5,7 @@ from dataclasses import replace
 from itertools import accumulate
 from typing import Any
 
+from sitebench.counts.metrics import CENSORED
 from sitebench.counts.tally import Tally
 from sitebench.measure.summarise import summarise
 from sitebench.runs.point import PointResult, PointSpec
@@ -14,6 +15,7 @@ from web_bench.paper.figures import figures
 from web_bench.workload import Workload, find
 
 SECONDS = 20.0
+LOST_NS = 3_000_000_000
 HEAD = 200
 """Bytes of an answer's head."""
 
@@ -25,8 +27,13 @@ def a_spec(operation: str = "webbench1-static", users: int = 12, **other: Any) -
     return replace(made, **other)
 
 
-def a_tally(workload: Workload, requests: int, latency_ns: int, tls_ns: int = 0) -> Tally:
-    """Return a window in which half of each latency is connecting, a quarter the first byte."""
+def a_tally(
+    workload: Workload, requests: int, latency_ns: int, tls_ns: int = 0, lost: int = 0
+) -> Tally:
+    """Return a window in which half of each latency is connecting, a quarter the first byte.
+
+    So many more are `lost`: given up after three seconds.
+    """
 
     def steps() -> Any:
         done, shares = 0, accumulate(workload.request_shares)
@@ -36,16 +43,21 @@ def a_tally(workload: Workload, requests: int, latency_ns: int, tls_ns: int = 0)
             size = round(workload.mean_bytes_of(each) or 0)
             yield step(each.name, n, latency_ns // 2, (size + HEAD) * n)
         yield step("connect", requests, latency_ns // 2)
+        yield step("connecting", requests, latency_ns // 2)
         if tls_ns:
             yield step("handshake", requests, tls_ns)
         yield step("first byte", requests, latency_ns // 4)
-        yield step("request", requests, latency_ns)
-        yield step("sequence", requests, latency_ns)
+        yield step("request", requests, latency_ns, lost=lost)
+        yield step("sequence", requests, latency_ns, lost=lost)
 
-    def step(name: str, count: int, took_ns: int, bytes_in: int = 0) -> Step:
-        took = histogram()
+    def step(name: str, count: int, took_ns: int, bytes_in: int = 0, lost: int = 0) -> Step:
+        took, never = histogram(), histogram()
         took.record(took_ns, count)
-        return Step(workload.name, name, count, {}, 50 * count, bytes_in, took)
+        never.record(LOST_NS, lost)
+        sent, failures = 50 * count, {"timeout": lost} if lost else {}
+        made = Step(workload.name, name, count + lost, failures, sent, bytes_in, took)
+        made.clocks[CENSORED] = never
+        return made
 
     tally = Tally.starting(Drain(0, 10))
     end = 10 + round(SECONDS * 1e9)
@@ -60,13 +72,14 @@ def a_result(
     latency_ms: float | None = None,
     *,
     counts: tuple[int, ...] = (),
+    lost: int = 0,
     **other: Any,
 ) -> PointResult:
     """Return one point; without a latency it is what so many clients have at that rate."""
     workload = find(operation)
     requests = round(requests_per_s * SECONDS)
     latency_ns = round((latency_ms or 1e3 * users / requests_per_s) * 1e6)
-    tally = a_tally(workload, requests, latency_ns)
+    tally = a_tally(workload, requests, latency_ns, lost=lost)
     tally.lane_counts = list(counts) or [requests // users] * users
     return summarise(
         a_spec(operation, users, **other),

@@ -41,13 +41,20 @@ STATIC = "spice-static"
 rate = figure_of("requests_per_s")
 variation = figure_of("clients.variation")
 
+MOST_FAILED = 0.001
+"""The share of failed requests up to which a mean latency is that of the server at work."""
+
+LEAST_SHARE = 0.5
+"""What the client that is served least must have of the mean: a few who get nothing hardly change
+the coefficient of variation."""
+
 
 def curve(found: Sequence[Series]) -> list[CurvePoint]:
-    """Return the valid points of a sweep, fewest clients first."""
+    """Return the valid points where hardly any request failed, fewest clients first."""
     points = [
         CurvePoint(each.spec.users, each.median(rate) or 0.0, each.median(latency_s) or 0.0)
         for each in found
-        if each.valid and each.median(rate)
+        if each.valid and each.median(rate) and failed(each) <= MOST_FAILED
     ]
     return sorted(points, key=lambda each: each.clients)
 
@@ -79,17 +86,24 @@ def stages(found: Sequence[CurvePoint]) -> Stages | None:
 def fair(each: Series) -> bool | None:
     """Return whether the clients were served equally; None where that is not known."""
     found, mean = each.median(variation), each.median(figure_of("clients.mean"))
+    least = each.median(figure_of("clients.least"))
     if each.spec.users == 1:
         return True
-    if found is None or mean is None or mean < LEAST_PER_CLIENT:
+    if found is None or mean is None or least is None or mean < LEAST_PER_CLIENT:
         return None
-    return found <= MOST_VARIATION
+    return found <= MOST_VARIATION and least >= LEAST_SHARE * mean
+
+
+def failed(each: Series) -> float:
+    """Return the share of requests that failed."""
+    tried = sum(result.operations + result.failures for result in each.results)
+    return each.failures / tried if tried else 0.0
 
 
 def useful(each: Series) -> bool | None:
-    """Return whether a point may be the useful peak: fair, and fast enough."""
+    """Return whether a point may be the useful peak: fair, fast enough, and hardly any failure."""
     took = each.median(latency_s)
-    if took is not None and took > LATENCY_LIMIT_S:
+    if (took is not None and took > LATENCY_LIMIT_S) or failed(each) > MOST_FAILED:
         return False
     return None if took is None else fair(each)
 

@@ -1,8 +1,9 @@
 """The figures of a measured window that only web servers have.
 
 A request is one for a file, a path or a program: a class of the workload. It takes the time from
-the start of connecting, or of sending on a kept connection, to the last byte of its answer. Times
-are means, in seconds. What was not measured is None.
+the start of connecting, or of sending on a kept connection, to the last byte of its answer; where
+requests come by a rate, from when it was due. Times are means, in seconds. What was not measured is
+None.
 """
 
 from __future__ import annotations
@@ -43,27 +44,17 @@ def figures(measured: Tally, workloads: Sequence[Workload]) -> dict[str, Any]:
     seconds = measured.seconds or 1.0
     classes = measured.counted((w.name, each.name) for w in workloads for each in w.classes)
     requests = classes.count - classes.failed
-    connects, handshakes, first_bytes, whole = (
-        measured.counted((workload.name, step) for workload in workloads)
-        for step in ("connect", "handshake", "first byte", "request")
-    )
+    connects = measured.counted((workload.name, "connect") for workload in workloads)
     bytes_in = sum(
         each.counters[BYTES_IN] for each in measured.steps.values() if each.step != SEQUENCE
     )
-    latency_s = _mean_s(whole)
     return {
         "requests_per_s": requests / seconds,
         "connects_per_s": (connects.count - connects.failed) / seconds,
         "mbit_per_s": 8 * bytes_in / seconds / MBIT,
         "bytes_per_request": classes.counters[BYTES_IN] / classes.count if classes.count else None,
         "mean_bytes": _mean_bytes(measured, workloads),
-        "load_factor": None if latency_s is None else load_factor(whole.count / seconds, latency_s),
-        "latency_s": latency_s,
-        "connect_s": _mean_s(connects),
-        "handshake_s": _mean_s(handshakes),
-        "first_byte_s": _mean_s(first_bytes),
-        "rest_s": _rest_s(whole, connects, first_bytes),
-        "split_s": _split_s(whole, connects, handshakes, first_bytes),
+        "split_s": _split_s(measured, workloads),
         "clients": fairness(measured.lane_counts),
         "wrong": wrong(classes),
         "mix": {workload.name: mix(measured, workload) for workload in workloads},
@@ -76,42 +67,29 @@ def wrong(classes: StepTotals) -> dict[str, int]:
     return dict(sorted(found.items()))
 
 
-def _mean_s(totals: StepTotals) -> float | None:
-    took = totals.clocks[SERVICE]
-    return took.mean / 1e9 if took.count else None
+def _split_s(measured: Tally, workloads: Sequence[Workload]) -> dict[str, float] | None:
+    """Return the parts of an answered request's mean time, which sum to it.
 
-
-def _rest_s(whole: StepTotals, connects: StepTotals, first_bytes: StepTotals) -> float | None:
-    """Return a request's mean time from the first byte of its answer to the last."""
-    # Wrong answers have a first byte and a connection, too.
-    right, wrong, first = whole.clocks[SERVICE], whole.clocks[WRONG], first_bytes.clocks[SERVICE]
-    answered = right.count + wrong.count
-    if not answered or not first.count:
-        return None
-    before_ns = connects.clocks[SERVICE].sum + first.sum
-    return max(0.0, right.sum + wrong.sum - before_ns) / answered / 1e9
-
-
-def _split_s(
-    whole: StepTotals, connects: StepTotals, handshakes: StepTotals, first_bytes: StepTotals
-) -> dict[str, float] | None:
-    """Return the parts of a request's mean time, which sum to it.
-
-    A request on a kept connection has no connect, and few have a TLS handshake: their parts are
-    means over all requests, as their own means are not.
+    All of the same requests: those that were due in the window and had an answer. One on a kept
+    connection has no connect, and few have a TLS handshake: their parts are means over all.
     """
-    rest_s = _rest_s(whole, connects, first_bytes)
-    if rest_s is None:
+    connecting, handshakes, first_bytes, whole = (
+        measured.counted(((workload.name, step) for workload in workloads), due=True)
+        for step in ("connecting", "handshake", "first byte", "request")
+    )
+    answered = whole.clocks[SERVICE].count + whole.clocks[WRONG].count
+    if not answered:
         return None
-    each_ns = (whole.clocks[SERVICE].count + whole.clocks[WRONG].count) * 1e9
-    phases = (each.clocks[SERVICE].sum for each in (connects, handshakes, first_bytes))
+    phases = (each.clocks[SERVICE].sum for each in (connecting, handshakes, first_bytes))
     connect_ns, tls_ns, first_ns = phases
-    return {
-        "connect": max(0.0, connect_ns - tls_ns) / each_ns,
-        "tls": tls_ns / each_ns,
-        "first_byte": first_ns / each_ns,
-        "rest": rest_s,
+    whole_ns = whole.clocks[SERVICE].sum + whole.clocks[WRONG].sum
+    parts_ns = {
+        "connect": connect_ns - tls_ns,
+        "tls": tls_ns,
+        "first_byte": first_ns,
+        "rest": whole_ns - connect_ns - first_ns,
     }
+    return {name: max(0.0, ns) / answered / 1e9 for name, ns in parts_ns.items()}
 
 
 def _mean_bytes(measured: Tally, workloads: Sequence[Workload]) -> float | None:
@@ -180,10 +158,17 @@ def figure_of(name: str) -> Of:
 
 
 def latency_s(result: PointResult) -> float | None:
-    """Return the mean time of a request; of an engine without phases, that of an operation."""
-    found = figure_of("latency_s")(result)
+    """Return the mean latency: of what was due, an answer that never came for as long as waited."""
     mean_us = result.clocks[LATENCY].mean
-    return found if found is not None or mean_us is None else mean_us / 1e6
+    return None if mean_us is None else mean_us / 1e6
+
+
+def in_progress(result: PointResult) -> float | None:
+    """Return the load factor: how many requests were in progress on average."""
+    took_s, seconds = latency_s(result), result.seconds
+    if took_s is None or not seconds:
+        return None
+    return load_factor(result.clocks[LATENCY].n / seconds, took_s)
 
 
 def warnings(found: Mapping[str, Any]) -> list[PointWarning]:

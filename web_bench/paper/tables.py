@@ -25,7 +25,7 @@ from web_bench.paper.analysis import (
     useful_peak,
 )
 from web_bench.paper.arithmetic import CurvePoint, Efficiency, off_mean
-from web_bench.paper.figures import figure_of, latency_s, off_by
+from web_bench.paper.figures import figure_of, in_progress, off_by
 
 NOT_KNOWN = "-"
 
@@ -76,10 +76,10 @@ RATES: Columns = {
     "requests\nper s": _rate("requests_per_s"),
     "conn.\nper s": _rate("connects_per_s"),
     "Mbit/s": _rate("mbit_per_s"),
-    "load\nfactor": _median(figure_of("load_factor"), "{:,.1f}".format),
+    "load\nfactor": _median(in_progress, "{:,.1f}".format),
 }
 LATENCIES: Columns = {
-    "mean": _median(latency_s, _time),
+    "mean": lambda each: latency_mark(each, "mean"),
     "connect": _median(figure_of("split_s.connect"), _time),
     "TLS": _median(figure_of("split_s.tls"), _time),
     "first byte": _median(figure_of("split_s.first_byte"), _time),

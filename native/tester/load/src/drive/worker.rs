@@ -435,7 +435,10 @@ impl<P: Protocol> Worker<P> {
         self.count_lanes(at_ns);
         let over_ns = self.context.recorders.over_ns();
         let waiting = self.context.arrivals.waiting(at_ns, over_ns);
-        let under_way = self.lanes.iter().flatten().filter(|(_, lane)| lane.owes(over_ns)).count();
+        let owes = |(program, lane): &&(usize, Lane<P::Lane>)| {
+            lane.owes(over_ns, self.programs[*program].phases.is_some())
+        };
+        let under_way = self.lanes.iter().flatten().filter(owes).count();
         Drained {
             recorders,
             examples: self.context.examples.take(),

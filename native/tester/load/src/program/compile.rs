@@ -69,6 +69,8 @@ const CONNECT: &str = "connect";
 /// The recorders of the phases of requests, in the order of [`PHASES`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Phases {
+    /// From the start of connecting to sending the request.
+    pub(crate) connecting: Slot,
     /// The handshake of TLS, of new connections.
     pub(crate) handshake: Slot,
     /// From sending a request to the first byte of its answer.
@@ -77,7 +79,7 @@ pub(crate) struct Phases {
     pub(crate) request: Slot,
 }
 
-const PHASES: [&str; 3] = ["handshake", "first byte", "request"];
+const PHASES: [&str; 4] = ["connecting", "handshake", "first byte", "request"];
 
 /// A compiled program.
 #[derive(Debug)]
@@ -193,7 +195,12 @@ where
         let phases = self.rules.phases.then(|| {
             let first = labels.len();
             labels.extend(PHASES.map(|name| label(name, true)));
-            Phases { handshake: slot(first), first_byte: slot(first + 1), request: slot(first + 2) }
+            Phases {
+                connecting: slot(first),
+                handshake: slot(first + 1),
+                first_byte: slot(first + 2),
+                request: slot(first + 3),
+            }
         });
         decks.append(&mut self.decks);
         let sequence = slot(self.first_slot);

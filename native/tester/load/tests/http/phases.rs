@@ -10,7 +10,7 @@ use crate::harness::{Totals, run_until, sum_ns};
 use crate::scenario::{config, image, run, start, try_start};
 use crate::site::{Do, Site};
 
-const PHASES: [&str; 3] = ["handshake", "first byte", "request"];
+const PHASES: [&str; 4] = ["connecting", "handshake", "first byte", "request"];
 
 fn with_phases(mut config: Value) -> Value {
     config["target"]["phases"] = json!(true);
@@ -52,8 +52,9 @@ fn pieces_and_requests_ns(config: &Value) -> (f64, f64) {
 
     let [connect, exchange] =
         [total_ns(&totals, "connect"), total_ns(&totals, "image") + total_ns(&totals, "secret")];
-    let [handshake, first_byte, request] = PHASES.map(|phase| total_ns(&totals, phase));
-    assert!(0.0 < handshake && handshake < connect, "{handshake} of {connect}");
+    let [connecting, handshake, first_byte, request] = PHASES.map(|phase| total_ns(&totals, phase));
+    assert!(0.0 < handshake && handshake < connecting, "{handshake} of {connecting}");
+    assert!(connecting + first_byte < request * 1.001, "{connecting} + {first_byte} of {request}");
     let between = 1e6 * (images + secrets) as f64;
     assert!(0.0 < first_byte && first_byte + between < exchange * 1.001, "{first_byte} of {exchange}");
     assert!(request < (connect + exchange) * 1.2, "{connect} + {exchange} of {request}");
@@ -76,6 +77,7 @@ fn on_a_kept_connection_a_request_begins_with_its_sending() {
     let connect = total_ns(&totals, "connect");
     assert_about(total_ns(&totals, "request"), total_ns(&totals, "image") + connect);
     assert!(!totals.steps.contains_key("handshake"), "{totals:?}");
+    assert_eq!(totals.count("connecting"), 2);
     totals.assert_accounted();
     // As kept is a connection that was opened before a pause.
     let think = json!({"op": "think", "mean_ms": 1});
@@ -85,7 +87,7 @@ fn on_a_kept_connection_a_request_begins_with_its_sending() {
 }
 
 #[test]
-fn what_fails_is_a_failed_request_and_a_first_byte_counts_where_it_came() {
+fn what_fails_is_a_failed_request_and_phases_are_of_those_that_were_answered() {
     let site = Site::new(|_, n| match n % 10 {
         1 => Do::Status(500),
         3 => Do::Close,
@@ -100,9 +102,11 @@ fn what_fails_is_a_failed_request_and_a_first_byte_counts_where_it_came() {
     assert_eq!((request.count, &request.failures), (image.count, &image.failures));
     assert_eq!(request.clock(Clock::Censored).len(), image.clock(Clock::Censored).len());
     assert!(first_byte.failures.is_empty());
-    // A connection that is closed at once brings none, half a head is closed like it and brings one.
-    let silent = image.count - first_byte.count;
-    assert!(0 < silent && silent < image.failures["closed"], "{totals:?}");
+    // Half a head and half a body bring a first byte too, and no answer.
+    let unanswered = request.clock(Clock::Censored).len();
+    assert_eq!(unanswered, image.failures["closed"] + image.failures["truncated"], "{totals:?}");
+    assert_eq!(first_byte.count, request.count - unanswered);
+    assert!(totals.count("connecting") <= first_byte.count);
     let succeeded = request.count - request.failures.values().sum::<u64>();
     assert_eq!(totals.lane_counts.iter().sum::<u64>(), succeeded);
 }
@@ -124,6 +128,7 @@ fn so_is_what_never_connected_and_a_handshake_that_failed_has_begun() {
         assert_eq!(connect.clock(Clock::Censored).len(), connect.count);
         let handshakes = totals.steps.get("handshake").map(|total| total.clock(Clock::Censored).len());
         assert_eq!(handshakes, begun.then_some(connect.count), "{totals:?}");
+        assert!(!totals.steps.contains_key("connecting"));
         assert!(!totals.steps.contains_key("first byte") && totals.lane_counts == [0], "{totals:?}");
     }
 }

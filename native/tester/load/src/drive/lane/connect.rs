@@ -23,7 +23,7 @@ impl<S: Default + Send> Lane<S> {
     ) -> Result<(), Failure> {
         self.hang_up(None);
         self.connect = Operation::started(slot, now_ns());
-        self.began = PhaseTimes { connect_ns: self.connect.started_ns, handshake_ns: 0 };
+        self.began = PhaseTimes { connect_ns: self.connect.started_ns, ..PhaseTimes::default() };
         self.endpoint = endpoint;
         self.link = Link::open(&mut context.addresses[self.address][endpoint])?;
         context.protocol.connected(&mut self.state);

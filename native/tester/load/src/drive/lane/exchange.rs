@@ -204,7 +204,7 @@ impl<S: Default + Send> Lane<S> {
             return self.keep_unasked(bytes, program, context);
         };
         if is_first {
-            self.first_byte(program, context, read_ns);
+            self.first_byte::<P>(read_ns);
         }
         match context.protocol.receive(request, &mut self.state, bytes) {
             Received::Partial { consumed } => {

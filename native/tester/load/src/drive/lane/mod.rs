@@ -164,9 +164,11 @@ impl<S: Default + Send> Lane<S> {
         self.due_ns != NEVER || matches!(self.phase, Phase::Asking | Phase::Opening)
     }
 
-    /// Whether it has begun an operation that was due in this window and is not recorded yet.
-    pub(crate) fn owes(&self, over_ns: &Range<u64>) -> bool {
+    /// Whether it has begun an operation that was due in this window and is not recorded yet. Of a request whose
+    /// phases are recorded, its connecting is a part.
+    pub(crate) fn owes(&self, over_ns: &Range<u64>, phases: bool) -> bool {
         let began_ns = match self.phase {
+            Phase::Asking if phases => self.request_began_ns(),
             Phase::Asking => self.current.started_ns,
             Phase::Opening => self.connect.started_ns,
             Phase::Running | Phase::Sleeping | Phase::Idle => NEVER,

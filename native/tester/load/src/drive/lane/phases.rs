@@ -4,12 +4,15 @@
 //! ```text
 //!    connect starts    TCP stands     sent      first byte    last byte
 //!          |----------------|-handshake-|---first byte-|            |
+//!          |--------- connecting ---------|                          |
 //!          |------------------------- request ----------------------|
 //! ```
 //!
-//! All these instants are read for the steps anyway, except the start of a handshake.
+//! All these instants are read for the steps anyway, except the start of a handshake. A request that was
+//! answered records its phases when it ends, all of them in the window in which it began: so they are parts of
+//! the same requests, and sum to less than these took.
 
-use super::{Lane, Operation};
+use super::Lane;
 use crate::drive::context::Context;
 use crate::program::{Phases, Program};
 use crate::protocol::Protocol;
@@ -22,6 +25,9 @@ pub(super) struct PhaseTimes {
     /// The connecting for this request.
     pub(super) connect_ns: u64,
     pub(super) handshake_ns: u64,
+    /// The end of the handshake.
+    pub(super) secure_ns: u64,
+    pub(super) first_byte_ns: u64,
 }
 
 /// The recorders of a program's phases, if they are recorded. A protocol without phases asks nothing.
@@ -38,7 +44,7 @@ impl<S: Default + Send> Lane<S> {
         }
     }
 
-    /// Records a handshake that has ended, if there was one.
+    /// Notes when a handshake ended; records one that failed.
     pub(super) fn end_handshake<P: Protocol<Lane = S>>(
         &mut self,
         end: End,
@@ -46,23 +52,27 @@ impl<S: Default + Send> Lane<S> {
         context: &mut Context<P>,
         now_ns: u64,
     ) {
-        let started_ns = std::mem::take(&mut self.began.handshake_ns);
-        if let Some(phases) = phases_of::<P>(program)
-            && started_ns > 0
-        {
-            record(phases.handshake, started_ns, now_ns, end, context);
+        let Some(phases) = phases_of::<P>(program).filter(|_| self.began.handshake_ns > 0) else { return };
+        if end == End::Right {
+            self.began.secure_ns = now_ns;
+        } else {
+            let started_ns = std::mem::take(&mut self.began.handshake_ns);
+            record(phases.handshake, started_ns, (started_ns, now_ns), end, context);
         }
     }
 
     #[inline]
-    pub(super) fn first_byte<P: Protocol<Lane = S>>(
-        &self,
-        program: &Program<P::Request>,
-        context: &mut Context<P>,
-        read_ns: u64,
-    ) {
-        if let Some(phases) = phases_of::<P>(program) {
-            record(phases.first_byte, self.current.started_ns, read_ns, End::Right, context);
+    pub(super) fn first_byte<P: Protocol<Lane = S>>(&mut self, read_ns: u64) {
+        if P::PHASES {
+            self.began.first_byte_ns = read_ns;
+        }
+    }
+
+    /// When the request at hand began: with its connecting, where that is a part of it.
+    pub(super) const fn request_began_ns(&self) -> u64 {
+        match self.began.connect_ns {
+            0 => self.current.started_ns,
+            connect_ns => connect_ns,
         }
     }
 
@@ -76,10 +86,19 @@ impl<S: Default + Send> Lane<S> {
         now_ns: u64,
     ) {
         let Some(phases) = phases_of::<P>(program) else { return };
-        let Operation { started_ns, .. } = self.current;
-        let connect_ns = std::mem::take(&mut self.began.connect_ns);
-        let started_ns = if connect_ns > 0 { connect_ns } else { started_ns };
-        record(phases.request, started_ns, now_ns, end, context);
+        let (began_ns, sent_ns) = (self.request_began_ns(), self.current.started_ns);
+        let times = std::mem::take(&mut self.began);
+        record(phases.request, began_ns, (began_ns, now_ns), end, context);
+        if matches!(end, End::Unanswered(_)) {
+            return;
+        }
+        if times.connect_ns > 0 {
+            record(phases.connecting, began_ns, (began_ns, sent_ns), End::Right, context);
+        }
+        if times.handshake_ns > 0 {
+            record(phases.handshake, began_ns, (times.handshake_ns, times.secure_ns), End::Right, context);
+        }
+        record(phases.first_byte, began_ns, (sent_ns, times.first_byte_ns), End::Right, context);
         if end == End::Right {
             context.lane_counts[self.id as usize] += 1;
         }
@@ -87,8 +106,14 @@ impl<S: Default + Send> Lane<S> {
 }
 
 /// Bytes and the engine's own time are recorded with the steps.
-fn record<P: Protocol>(slot: Slot, started_ns: u64, ended_ns: u64, end: End, context: &mut Context<P>) {
-    let (due_ns, processing_ns, unread_ns, bytes_out, bytes_in) = (started_ns, 0, None, 0, 0);
+fn record<P: Protocol>(
+    slot: Slot,
+    due_ns: u64,
+    (started_ns, ended_ns): (u64, u64),
+    end: End,
+    context: &mut Context<P>,
+) {
+    let (processing_ns, unread_ns, bytes_out, bytes_in) = (0, None, 0, 0);
     let sample = Sample { due_ns, started_ns, ended_ns, processing_ns, unread_ns, bytes_out, bytes_in, end };
     context.recorders.record(slot, &sample);
 }
