@@ -51,6 +51,11 @@ impl Gate {
         state.log.push(Exchange { connection, asked_ns, answered_ns, counted });
     }
 
+    /// Whether an answer stands before it.
+    pub fn is_waited_for(&self) -> bool {
+        self.state.lock().unwrap().waiting > 0
+    }
+
     /// Shuts the gate for so long, from when `waiting` answers stand before it; says between which two
     /// times nothing can have gone through.
     pub fn stall(&self, waiting: usize, length: Duration) -> (u64, u64) {

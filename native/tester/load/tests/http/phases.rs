@@ -1,5 +1,6 @@
 //! The phases of requests, and what each lane did.
 
+use std::net::{TcpListener, TcpStream};
 use std::time::Duration;
 
 use load::{Clock, Counter};
@@ -131,6 +132,37 @@ fn so_is_what_never_connected_and_a_handshake_that_failed_has_begun() {
         assert!(!totals.steps.contains_key("connecting"));
         assert!(!totals.steps.contains_key("first byte") && totals.lane_counts == [0], "{totals:?}");
     }
+}
+
+#[test]
+fn a_request_is_owed_from_its_connecting_on_whatever_it_has_come_to_when_the_window_is_over() {
+    let site = Both::right();
+    // Before the site, a way that takes a while to let a handshake begin.
+    let way = TcpListener::bind("127.0.0.1:0").unwrap();
+    let (port, to) = (way.local_addr().unwrap().port(), site.secure.port());
+    std::thread::spawn(move || {
+        for near in way.incoming().flatten() {
+            std::thread::sleep(Duration::from_millis(300));
+            let far = TcpStream::connect(("127.0.0.1", to)).unwrap();
+            for (mut from, mut into) in [(near.try_clone().unwrap(), far.try_clone().unwrap()), (far, near)] {
+                std::thread::spawn(move || std::io::copy(&mut from, &mut into));
+            }
+        }
+    });
+    site.secure.gate.shut();
+    let mut config = with_phases(site.config(true, json!([secret()])));
+    config["target"]["secure"]["port"] = json!(port);
+    let mut engine = start(&config);
+    engine.start_lanes("p", 1).unwrap();
+    std::thread::sleep(Duration::from_millis(100));
+    assert_eq!(engine.cut().unwrap().owed, 1, "it connects");
+    while !site.secure.gate.is_waited_for() {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    assert_eq!(engine.drain().unwrap().owed, 1, "it has asked");
+    site.secure.gate.open();
+    while engine.drain().unwrap().owed > 0 {}
+    engine.stop(Duration::from_secs(5)).unwrap();
 }
 
 #[test]
