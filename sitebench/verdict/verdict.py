@@ -17,7 +17,7 @@ from sitebench.counts.steady import Steadiness
 from sitebench.units import format_rate
 from sitebench.verdict.evidence import Evidence
 from sitebench.verdict.finding import Finding, Grade, Resource
-from sitebench.verdict.rules.cpu import cpu
+from sitebench.verdict.rules.cpu import cpu, starved
 from sitebench.verdict.rules.disk import disk
 from sitebench.verdict.rules.generator import Generator, generator, schedule_kept
 from sitebench.verdict.rules.memory import memory
@@ -151,7 +151,7 @@ def _bound(window: Evidence, tester: Generator, findings: Sequence[Finding]) -> 
     used_up = [finding.resource for finding in findings if finding.grade == Grade.PRIMARY]
     failed = f"; {window.failures:,} operations failed" if window.failures else ""
     both = f"{evidence[Resource.CPU]}; {tester.message}{failed}"
-    if tester.starved:
+    if tester.starved or starved(window):
         others = f"other programs used {window.others_cores:.2f} cores of this machine"
         why = f"{both}: {others}"
         return Verdict(Bound.GENERATOR, False, why)

@@ -78,6 +78,18 @@ def test_a_tester_that_other_programs_starved_has_no_number_of_the_targets() -> 
     assert "the tester and the target's CPU were used up" in judge(ours).evidence
 
 
+def test_a_target_that_other_programs_starved_has_a_lower_bound_only() -> None:
+    """It was valid, "measured", at an eighth of what the same server did with its core."""
+    crowded = with_machine(QUIET, busy_per_core=(1.0, 1.0))
+    starved = replace(with_target(crowded, cpu_s=2.5, waited_s=7.3), generator_cpu_s=(3.0,))
+    verdict = judge(starved)
+    assert (verdict.bound, verdict.grade) == (Bound.GENERATOR, Quoted.AT_LEAST)
+    assert "other programs used 1." in verdict.evidence
+    # A quota of its own is a limit of its own.
+    quiet = with_machine(starved, busy_per_core=(0.5, 0.5))
+    assert judge(with_target(quiet, quota_cores=0.25)).bound == Bound.TARGET_CPU
+
+
 def test_a_disk_that_others_keep_busy_makes_no_used_up_tester_good() -> None:
     seen = with_target(changed(QUIET, generator_cpu_s=(9.9,)), written_bytes=1_000_000)
     verdict = judge(with_machine(seen, disks=(DiskUse("sda", 0, 10**9, 1.0, 8),)))
@@ -169,6 +181,24 @@ def test_a_testers_limit_is_a_lower_bound_and_the_targets_cpu_an_upper_one() -> 
     assert several == pytest.approx(4e6 / 90 * (1 + 2.4 * (1 - 0.225)))
     full = judge(with_target(seen, cpu_s=10.5))
     assert full.at_most_per_s == 10_000
+
+
+def test_a_target_that_used_more_than_its_cores_has_no_upper_bound() -> None:
+    """CGI behind a server of one thread: 139 % of "its 1 core", and at most what it did."""
+    seen = with_target(changed(QUIET, generator_cpu_s=(9.9,)), cpu_s=13.9)
+    verdict = judge(seen)
+    assert (verdict.grade, verdict.at_most_per_s) == (Quoted.AT_LEAST, None)
+    assert "139 % of its 1 core, which is more than there is" in verdict.evidence.replace("%", " %")
+    alone = judge(with_target(QUIET, cpu_s=13.9))
+    assert alone.bound != Bound.TARGET_CPU
+
+
+def test_an_upper_bound_is_never_below_what_another_load_of_the_run_did() -> None:
+    seen = with_target(changed(QUIET, generator_cpu_s=(9.9,)), cpu_s=9.0)
+    slower = replace(seen, other_loads=(OtherLoad(0.9, 1e-4),))
+    assert judge(slower).at_most_per_s is not None
+    faster = replace(seen, other_loads=(OtherLoad(0.9, 0.9 / 14_000),))
+    assert judge(faster).at_most_per_s is None
 
 
 LIMIT = 20_000.0

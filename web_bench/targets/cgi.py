@@ -11,6 +11,9 @@ from sitebench.errors import BadInput
 
 PATH = "/cgi-bin/sitebench-cgi"
 
+KINDS = frozenset({"cgi", "cgi-env"})
+"""Programs that are started for each request."""
+
 
 def install(folder: Path, program: str | None = None) -> Path:
     """Write the program, or a copy of the user's, into a new folder, and return that folder.

@@ -92,9 +92,9 @@ def open_target(
     if docroot is not None and limits is not None and (limits.memory or limits.disk):
         forget(docroot)
     with_tls = options.tls or any(each.uses_tls for each in workloads)
-    if options.target == "embedded":
-        return _open_embedded(options, docroot, with_tls)
     kinds = {each.dynamic for workload in workloads for each in workload.classes if each.dynamic}
+    if options.target == "embedded":
+        return _open_embedded(options, docroot, with_tls, kinds)
     return _open_started(options, docroot, with_tls, kinds)
 
 
@@ -190,7 +190,9 @@ def _open_started(
     )
 
 
-def _open_embedded(options: WebOptions, docroot: Path | None, with_tls: bool) -> OpenWeb:
+def _open_embedded(
+    options: WebOptions, docroot: Path | None, with_tls: bool, kinds: Collection[str]
+) -> OpenWeb:
     config: dict[str, Any] = {
         "host": options.target_host or "127.0.0.1",
         "port": 0,
@@ -210,4 +212,10 @@ def _open_embedded(options: WebOptions, docroot: Path | None, with_tls: bool) ->
     secure = SiteAddress(host, ready["secure_port"], scheme="https") if with_tls else None
     if secure is not None and options.tls:
         clear = secure
+    limits = options.target_limits
+    processors = (limits and limits.processors) or usable_cores()
+    # Its programs run on any core; a second server for TLS has as many threads as the first.
+    runs_programs = not cgi.KINDS.isdisjoint(kinds)
+    threads = options.target_threads * (2 if with_tls else 1)
+    known["cores"] = processors if runs_programs else min(threads, processors)
     return OpenWeb("embedded", clear, secure=secure, programs=PROGRAMS, **known)

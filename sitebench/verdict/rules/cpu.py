@@ -3,6 +3,7 @@
 It is used up in three cases: the target runs on its cores all the time; it uses up the quota of
 its control group; or it waits for its cores because other programs run on them. Waiting alone does
 not show the last: many threads that wake up wait a moment each, while the cores have time left.
+Where those are neither tester nor target, the figure says what they left, and is a lower bound.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from functools import partial
 
 from sitebench.verdict.evidence import Evidence
 from sitebench.verdict.finding import Finding, Grade, Resource
-from sitebench.verdict.rules.thresholds import BUSY, USED_UP
+from sitebench.verdict.rules.thresholds import BEYOND, BUSY, STALLED_MOST, USED_UP
 from sitebench.verdict.rules.wording import cores, share
 
 _found = partial(Finding, Resource.CPU)
@@ -26,11 +27,13 @@ def cpu(window: Evidence) -> Finding:
     if target.quota_cores is not None and target.quota_cores < (window.target_cores or 1):
         allowed = f"the {cores(target.quota_cores)} that its quota allows"
     text = f"the target used {share(used)} of {allowed}"
+    if used > BEYOND:
+        text += ", which is more than there is: it has more cores than it was taken to have"
+        return _found(Grade.UNKNOWN, text)
     if used >= USED_UP:
         return _found(Grade.PRIMARY, text)
     busy = window.allowed_busy
-    taken = busy is None or busy >= USED_UP
-    if taken and (wanted >= USED_UP or (window.crowded and wanted >= BUSY)):
+    if _waits(window, used, wanted):
         waited = window.per_second(target.waited_s) or 0.0
         text += f" and its threads waited {waited:.2f} s per second for a core in use by others"
         if busy is not None:
@@ -39,6 +42,22 @@ def cpu(window: Evidence) -> Finding:
     if used >= BUSY:
         return _found(Grade.POSSIBLE, f"{text}: little headroom")
     return _found(Grade.NO, text)
+
+
+def _waits(window: Evidence, used: float, wanted: float) -> bool:
+    """Return whether the target would have used its cores up, had it had them."""
+    busy = window.allowed_busy
+    taken = busy is None or busy >= USED_UP
+    return used < USED_UP and taken and (wanted >= USED_UP or (window.crowded and wanted >= BUSY))
+
+
+def starved(window: Evidence) -> bool:
+    """Return whether other programs had most of the target's cores: its limit is not its own."""
+    target, used, wanted = window.use.target, window.target_share, window.target_wanted
+    if target is None or used is None or wanted is None or not window.use.target_is_local:
+        return False
+    cores = len(target.allowed_cores or window.use.machine.busy_per_core)
+    return window.others_cores >= STALLED_MOST * cores and _waits(window, used, wanted)
 
 
 def _by_machine(window: Evidence) -> Finding:

@@ -23,6 +23,7 @@ from itertools import combinations
 
 from sitebench.units import format_ns
 from sitebench.verdict.evidence import Evidence
+from sitebench.verdict.rules.thresholds import BEYOND
 from sitebench.verdict.rules.wording import cores, share
 
 _CHEAPER = 2.4
@@ -51,7 +52,7 @@ def most(window: Evidence) -> Most | None:
     # The CPU of failed operations is in the sum, and without its cores there is no ceiling.
     if used is None or not cpu_s or window.target_cores is None or window.failures:
         return None
-    if used < _LEAST_USED:
+    if not _LEAST_USED <= used <= BEYOND:
         return None
     idle = max(0.0, 1.0 - used)
     cost_s = cpu_s / window.operations
@@ -65,7 +66,10 @@ def most(window: Evidence) -> Most | None:
     allowed = f"its {cores(window.ceiling)} would be used up"
     message = f"{allowed} at {format_ns(least_s * 1e9)} of CPU an operation: {measured}"
     # A window's CPU is read a little after its operations: it may be more than there is.
-    return Most(max(window.ceiling / least_s, window.operations / window.seconds), message)
+    per_s = max(window.ceiling / least_s, window.operations / window.seconds)
+    # What another load of the same run did is no more than the target can do.
+    done = max((each.cores / each.cost_s for each in window.other_loads), default=0.0)
+    return Most(per_s, message) if done <= per_s else None
 
 
 _Load = tuple[float, float]

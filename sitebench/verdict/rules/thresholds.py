@@ -9,6 +9,10 @@ USED_UP = 0.90
 utilized" (Tables 10 and 11) at 92.3 % (Table 7, 1,000 users) to 100 %; and above it what is left
 goes to the kernel's wake-ups between two batches."""
 
+BEYOND = 1.10
+"""A target that used more of its CPU than this has more than it was taken to have: the clock of a
+window and that of its CPU differ by less."""
+
 BUSY = 0.70
 """From this share on a resource shows in response times: in the simplest queue (M/M/1) an operation
 stays 1 / (1 - 0.7) = 3.3 times as long as it is served. The paper's Tables 15 and 16 say No of CPUs
