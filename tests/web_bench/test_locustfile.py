@@ -1,0 +1,27 @@
+"""The suite's own locustfile, whose users are one for each workload."""
+
+from pathlib import Path
+
+from tests.support.cli import Ran, python_module
+
+WEB = str(Path(__file__).parents[2] / "locustfiles" / "web.py")
+
+
+def headless(folder: Path, *more: str) -> Ran:
+    short = ("--headless", "-u", "2", "-r", "2", "-t", "1s", "--only-summary")
+    return python_module("locust", "-f", WEB, *short, *more, cwd=folder)
+
+
+def test_without_a_class_the_first_workload_runs(tmp_path: Path) -> None:
+    """All of them would run at once, each of which needs files of its own."""
+    ran = headless(tmp_path, "--target-threads", "1", "--threads", "1")
+    assert ran.code == 0, ran.err
+    assert "WebBench1StaticUser runs, as no user class was named" in ran.err
+    assert "webbench1-static 2k" in ran.out + ran.err
+    assert "spice" not in ran.out + ran.err
+
+
+def test_what_is_given_is_what_runs(tmp_path: Path) -> None:
+    ran = headless(tmp_path, "--path", "/nothing", "--target", "http://127.0.0.1:9")
+    assert ran.code != 0
+    assert "PathUser runs" in ran.err
