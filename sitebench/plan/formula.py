@@ -133,15 +133,22 @@ class Operation(Formula):
     def words(self, inputs: Mapping[str, float]) -> str:
         # Only the parentheses that a reader needs.
         left, right = self.left.words(inputs), self.right.words(inputs)
-        if self.sign in "*/" and _binds_less(self.left):
+        of_left, of_right = _applied(self.left, inputs), _applied(self.right, inputs)
+        sum_left = isinstance(of_left, Operation) and of_left.sign in "+-"
+        if isinstance(of_left, _SPELT_OUT) or (self.sign in "*/" and sum_left):
             left = f"({left})"
-        if self.sign in "*/-" and isinstance(self.right, Operation):
+        if isinstance(of_right, _SPELT_OUT) or (
+            self.sign != "+" and isinstance(of_right, Operation)
+        ):
             right = f"({right})"
         return f"{left} {_SPELLING[self.sign]} {right}"
 
 
-def _binds_less(side: Formula) -> bool:
-    return isinstance(side, Operation) and side.sign in "+-"
+def _applied(side: Formula, inputs: Mapping[str, float]) -> Formula:
+    """Return the formula whose words stand for one: of a condition, the side that applies."""
+    while isinstance(side, IfAny):
+        side = side.then if side.condition.value(inputs) > 0 else side.otherwise
+    return side
 
 
 @dataclass(frozen=True)
@@ -205,5 +212,8 @@ class IfAny(Formula):
         return f"({self.condition.script(name)} > 0 ? {parts})"
 
     def words(self, inputs: Mapping[str, float]) -> str:
-        chosen = self.then if self.condition.value(inputs) > 0 else self.otherwise
-        return chosen.words(inputs)
+        return _applied(self, inputs).words(inputs)
+
+
+_SPELT_OUT = (Least, WholeUp)
+"""What has words of its own, where another formula has signs."""

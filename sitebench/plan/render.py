@@ -64,6 +64,8 @@ def _inputs(plan: Plan) -> Group:
         name = next(name for name, each in PERCENTILES.items() if each == share)
         found.append(("Estimated response time", f"{name} < {format_duration(bound)}"))
         found.append(("Cores of each machine", f"{scenario.cores}"))
+        if scenario.mix is not None:
+            found.append(("How busy it may be for that", f"{values['queue_limit']:.1%}"))
     if scenario.community is not None:
         found.append(("Community to serve", f"{scenario.community:,}"))
     where = "" if plan.size == UNSTATED else f", rates at {format_size(plan.size)} people"

@@ -1,0 +1,37 @@
+"""Formulas in words are those that are computed."""
+
+import random
+
+import pytest
+
+from sitebench.plan.formula import Formula, IfAny, Input, Least, Operation
+
+VALUES = {"a": 0.3, "b": 1.5, "c": 7.0, "d": 0.0}
+
+
+def drawn(dice: random.Random, depth: int) -> Formula:
+    if depth == 0:
+        return Input(dice.choice("abc"))
+    one, other = drawn(dice, depth - 1), drawn(dice, dice.randrange(depth))
+    if dice.random() < 0.3:
+        return IfAny(Input(dice.choice("ad")), one, other)
+    return Operation(dice.choice("+-*/"), one, other)
+
+
+def test_words_mean_what_is_computed() -> None:
+    dice, tried = random.Random(1997), 0
+    while tried < 500:
+        made = drawn(dice, 4)
+        try:
+            value = made.value(VALUES)
+        except ZeroDivisionError:
+            continue
+        said = made.words(VALUES)
+        assert eval(said.replace(" x ", " * "), dict(VALUES)) == pytest.approx(value), said
+        tried += 1
+
+
+def test_a_part_with_words_of_its_own_has_parentheses() -> None:
+    least = Least(1 - Input("a"), Input("b"))
+    assert (least / Input("c")).words(VALUES) == "(the smaller of 1 - a and b) / c"
+    assert (IfAny(Input("d"), least, 1 - Input("a")) / Input("c")).words(VALUES) == "(1 - a) / c"
