@@ -1,6 +1,6 @@
 """Results of web workloads made by hand: what a sweep over clients gives."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from itertools import accumulate
 from typing import Any
@@ -9,6 +9,7 @@ from sitebench.counts.metrics import CENSORED
 from sitebench.counts.tally import Tally
 from sitebench.measure.summarise import summarise
 from sitebench.runs.point import PointResult, PointSpec
+from sitebench.verdict.verdict import Bound, Verdict
 from tests.support.drains import Drain, Step, histogram
 from tests.support.points import a_use
 from web_bench.paper.figures import figures
@@ -95,3 +96,9 @@ def a_result(
 def a_sweep(operation: str, rates: Mapping[int, float], **other: Any) -> list[PointResult]:
     """Return a point per number of clients, by its requests/s."""
     return [a_result(operation, users, rate, **other) for users, rate in rates.items()]
+
+
+def used_up(results: Iterable[PointResult]) -> list[PointResult]:
+    """Have the target's CPU limit them."""
+    verdict = Verdict(Bound.TARGET_CPU, True, "the target used 100% of its 1 core")
+    return [replace(each, verdict=verdict) for each in results]

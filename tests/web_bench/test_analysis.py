@@ -7,7 +7,7 @@ import pytest
 from sitebench.runs.point import PointResult
 from sitebench.runs.repeats import Series
 from sitebench.verdict.verdict import Verdict
-from tests.web_bench.made import a_result, a_sweep
+from tests.web_bench.made import a_result, a_sweep, used_up
 from web_bench.paper.analysis import (
     Stages,
     curve,
@@ -124,7 +124,7 @@ def test_heavy_is_predicted_from_static_and_light() -> None:
         *a_sweep("webbench1-light", {56: 344}),
         *a_sweep("webbench1-heavy", {56: 48}),
     ]
-    (made,), failed = predictions(by_workload(results))
+    (made,), failed = predictions(by_workload(used_up(results)))
     assert made.requests_per_s == pytest.approx(48.9, abs=0.05)
     assert made.off == pytest.approx(0.019, abs=1e-3)
     assert failed == []
@@ -136,7 +136,7 @@ def test_rates_that_no_cost_explains_are_said_to_be_so() -> None:
         *a_sweep("webbench1-light", {12: 2_000}),
         *a_sweep("webbench1-heavy", {12: 48}),
     ]
-    made, (why,) = predictions(by_workload(results))
+    made, (why,) = predictions(by_workload(used_up(results)))
     assert made == []
     assert "one bottleneck did not limit both" in why
 
@@ -152,9 +152,37 @@ def test_what_has_no_valid_point_is_named_where_it_is_needed() -> None:
     found = by_workload(results)
     made, failed = predictions(found)
     assert made == []
-    assert failed == ["webbench1-heavy: webbench1-static has no valid point"]
-    assert not_compared(found) == "No SPICE efficiency: spice-static has no valid point."
-    assert not_compared(by_workload(a_sweep("spice-cgi", {12: 344}))) == ""
+    limited = "has no valid point that a used-up resource limited"
+    every = "webbench1-static, webbench1-light, webbench1-heavy"
+    assert failed == [f"webbench1-heavy: {every} {limited}"]
+    made, failed = predictions(by_workload([results[0], *used_up(results[1:3])]))
+    assert failed == [f"webbench1-heavy: webbench1-static {limited}"]
+    assert not_compared(by_workload(a_sweep("spice-cgi", {12: 344}))) == []
+
+
+def test_a_peak_below_a_lower_bound_is_none() -> None:
+    """Own peaks of 100 % stood beside a static test of at least 20,000 at 16 clients."""
+    static = [a_result("spice-static", 1, 5_000), invalid(a_result("spice-static", 16, 20_000))]
+    results = [*static, *a_sweep("spice-cgi", {1: 2_000, 16: 5_000})]
+    found = by_workload(results)
+    assert efficiencies(found) == {}
+    (told,) = not_compared(found)
+    assert "at least 20,000/s, so it keeps at most 25.0%" in told
+    # The other way round it is a lower bound.
+    of_program = [*a_sweep("spice-static", {1: 5_000}), invalid(a_result("spice-cgi", 1, 1_000))]
+    (told,) = not_compared(by_workload(of_program))
+    assert "so keeps at least 20.0%" in told
+    both = [*static, invalid(a_result("spice-cgi", 1, 1_000))]
+    (told,) = not_compared(by_workload(both))
+    assert "the tester was the limit of both" in told
+
+
+def test_a_mix_that_is_faster_with_tls_than_without_has_no_cost_of_tls() -> None:
+    rates = {"spice-static": 5_000, "spice-inprocess": 307, "ecommerce-inprocess": 2_000}
+    results = [a_result(name, 36, rate) for name, rate in rates.items()]
+    made, (why,) = predictions(by_workload(used_up(results)))
+    assert made == []
+    assert "faster than it would be without TLS" in why
 
 
 def test_tls_costs_what_the_e_commerce_test_lacks() -> None:
@@ -164,6 +192,6 @@ def test_tls_costs_what_the_e_commerce_test_lacks() -> None:
         *a_sweep("spice-inprocess", {8: 307}),
         *a_sweep("ecommerce-inprocess", {36: 406}),
     ]
-    (made,), _ = predictions(by_workload(results))
+    (made,), _ = predictions(by_workload(used_up(results)))
     assert made.requests_per_s == pytest.approx(756.8, abs=0.1)
     assert "14.3 ms for each request over TLS" in made.said

@@ -14,7 +14,7 @@ from sitebench.report.page import Section
 from sitebench.runs.point import PointResult
 from sitebench.runs.store import RunStore
 from tests.support.cli import in_process
-from tests.web_bench.made import SECONDS, a_sweep, a_tally
+from tests.web_bench.made import SECONDS, a_sweep, a_tally, used_up
 from web_bench.paper.printed import PAPERS
 from web_bench.workload import find
 
@@ -35,9 +35,9 @@ def write(path: Path, results: list[PointResult]) -> Path:
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> Report:
     results = [
-        *a_sweep("webbench1-static", RATES),
-        *a_sweep("webbench1-light", {n: rate / 5 for n, rate in RATES.items()}),
-        *a_sweep("webbench1-heavy", {n: rate / 30 for n, rate in RATES.items()}),
+        *used_up(a_sweep("webbench1-static", RATES)),
+        *used_up(a_sweep("webbench1-light", {n: rate / 5 for n, rate in RATES.items()})),
+        *used_up(a_sweep("webbench1-heavy", {n: rate / 30 for n, rate in RATES.items()})),
         *a_sweep("spice-static", RATES),
         *a_sweep("spice-cgi", {n: rate / 8 for n, rate in RATES.items()}),
         *a_sweep("ecommerce-cgi", {n: rate / 3 for n, rate in RATES.items()}),

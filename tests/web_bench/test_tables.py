@@ -5,7 +5,7 @@ import re
 from rich.console import Console
 
 from sitebench.runs.point import PointResult
-from tests.web_bench.made import a_result, a_sweep
+from tests.web_bench.made import a_result, a_sweep, used_up
 from web_bench.paper.tables import tables
 
 
@@ -60,13 +60,12 @@ def test_spice_is_shown_in_three_ways_where_the_static_test_is_there() -> None:
 
 
 def test_the_cost_model_stands_beside_the_measurement() -> None:
-    text = shown(
-        [
-            *a_sweep("webbench1-static", {120: 1_401}),
-            *a_sweep("webbench1-light", {56: 344}),
-            *a_sweep("webbench1-heavy", {56: 48}),
-        ]
-    )
+    results = [
+        *a_sweep("webbench1-static", {120: 1_401}),
+        *a_sweep("webbench1-light", {56: 344}),
+        *a_sweep("webbench1-heavy", {56: 48}),
+    ]
+    text = shown(used_up(results))
     squeezed = words(text)
     assert "webbench1-heavy webbench1-static, 48.9/s 48/s +1.9% webbench1-light" in squeezed
     assert "a program 22.6 ms" in squeezed

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from sitebench.errors import BadInput
 from sitebench.measure.peak.curve import Spot, knee
 from sitebench.runs.repeats import Series
+from sitebench.units import format_rate
+from sitebench.verdict.verdict import Bound, Quoted
 from web_bench.paper.arithmetic import (
     CurvePoint,
     MeasuredMix,
@@ -124,27 +126,61 @@ def peak_of(found: Sequence[Series], figure: str = "requests_per_s") -> Series |
     )
 
 
+def peak_reached(found: Sequence[Series]) -> CurvePoint | None:
+    """Return the peak of a curve; None where a lower bound lies above it: the server does more."""
+    points, above = curve(found), bound_of(found)
+    best = peak(points) if points else None
+    return best if best is not None and above <= best.requests_per_s else None
+
+
+def bound_of(found: Sequence[Series]) -> float:
+    """Return the highest rate that is a lower bound, as the tester was the limit there."""
+    bounds = [each.median(rate) or 0.0 for each in found if each.grade == Quoted.AT_LEAST]
+    return max(bounds, default=0.0)
+
+
 def efficiencies(by_workload: Mapping[str, Sequence[Series]]) -> dict[str, SpiceEfficiency]:
     """Return the efficiencies of every workload that can be compared with the static test."""
-    static = curve(by_workload.get(STATIC, ()))
+    of_static = by_workload.get(STATIC, ())
     made: dict[str, SpiceEfficiency] = {}
     for name, found in by_workload.items():
-        tested = curve(found)
-        if not _compared(name) or not static or not tested:
+        if not _compared(name) or peak_reached(of_static) is None or peak_reached(found) is None:
             continue
+        static, tested = curve(of_static), curve(found)
         # Without a common number of clients there is nothing to compare.
         with contextlib.suppress(BadInput):
             made[name] = spice_efficiency(static, tested)
     return made
 
 
-def not_compared(by_workload: Mapping[str, Sequence[Series]]) -> str:
-    """Return why there is no efficiency of any program, where some were measured."""
-    if STATIC not in by_workload or not any(map(_compared, by_workload)):
-        return ""
-    if not curve(by_workload[STATIC]):
-        return f"No SPICE efficiency: {STATIC} has no valid point."
-    return "" if efficiencies(by_workload) else "No SPICE efficiency: no program has a valid point."
+def not_compared(by_workload: Mapping[str, Sequence[Series]]) -> list[str]:
+    """Return why there is no efficiency of a program, and what is known of it all the same."""
+    of_static = by_workload.get(STATIC)
+    if of_static is None:
+        return []
+    made, told = efficiencies(by_workload), []
+    for name in filter(_compared, by_workload):
+        if name not in made:
+            why = _not_compared(of_static, by_workload[name])
+            told.append(f"No SPICE efficiency of {name}: {why}.")
+    return told
+
+
+def _not_compared(of_static: Sequence[Series], found: Sequence[Series]) -> str:
+    static, tested = peak_reached(of_static), peak_reached(found)
+    at_least, least = bound_of(of_static), bound_of(found)
+    if static is None and tested is not None and at_least:
+        most = tested.requests_per_s / at_least
+        return f"{STATIC} does at least {format_rate(at_least)}/s, so it keeps at most {most:.1%}"
+    if static is not None and tested is None and least:
+        most = least / static.requests_per_s
+        return f"it does at least {format_rate(least)}/s, and so keeps at least {most:.1%}"
+    if at_least and least:
+        return f"the tester was the limit of both, at {format_rate(least)}/s and of {STATIC}"
+    lacking = STATIC if static is None else "it"
+    if static is None or tested is None:
+        return f"{lacking} has no valid point"
+    return "they have no number of clients in common"
 
 
 def _compared(name: str) -> bool:
@@ -189,9 +225,9 @@ _NEEDED = {
 def predictions(by_workload: Mapping[str, Sequence[Series]]) -> tuple[list[Prediction], list[str]]:
     """Return what the cost model predicts of these workloads, and why it cannot predict others."""
     peaks = {
-        name: peak(points).requests_per_s
+        name: best.requests_per_s
         for name, found in by_workload.items()
-        if (points := curve(found))
+        if (best := peak_reached(found)) is not None and _used_up(found, best)
     }
     made, failed = [], []
     static, light, heavy = WEBBENCH1
@@ -211,8 +247,21 @@ def predictions(by_workload: Mapping[str, Sequence[Series]]) -> tuple[list[Predi
     for name in ("ecommerce-inprocess", "ecommerce-cgi"):
         program = name.replace("ecommerce-", "spice-")
         if peaks.keys() >= {name, STATIC, program}:
-            made.append(_without_tls(name, program, peaks))
+            parts = _without_tls(program, peaks)
+            tls_s = cost_of(peaks[name], _TLS_SHARE, parts)
+            if tls_s <= 0:
+                failed.append(f"{name}: it is faster than it would be without TLS")
+                continue
+            said = f"without TLS; the difference is {tls_s * 1e3:.3g} ms for each request over TLS"
+            without = rate_of(parts)
+            made.append(Prediction(name, (STATIC, program), without, peaks[name], said))
     return made, failed
+
+
+def _used_up(found: Sequence[Series], best: CurvePoint) -> bool:
+    """Return whether a resource of the target limited the point that is its peak."""
+    (at,) = [each for each in found if each.valid and each.spec.users == best.clients][:1]
+    return all(r.verdict.bound not in (Bound.UNDECIDED, Bound.SCHEDULE) for r in at.results)
 
 
 def _without_peak(measured: Iterable[str], peaks: Container[str]) -> Iterator[tuple[str, str]]:
@@ -220,12 +269,9 @@ def _without_peak(measured: Iterable[str], peaks: Container[str]) -> Iterator[tu
     for name, needed in _NEEDED.items():
         lacking = [each for each in needed if each not in peaks]
         if lacking and set(needed) <= set(measured):
-            yield name, f"{', '.join(lacking)} has no valid point"
+            yield name, f"{', '.join(lacking)} has no valid point that a used-up resource limited"
 
 
-def _without_tls(name: str, program: str, peaks: Mapping[str, float]) -> Prediction:
-    """Predict an e-commerce mix without the cost of TLS: what is missing is that cost."""
-    parts = ((1 - _DYNAMIC_SHARE, 1 / peaks[STATIC]), (_DYNAMIC_SHARE, 1 / peaks[program]))
-    tls_s = cost_of(peaks[name], _TLS_SHARE, parts)
-    said = f"without TLS; the difference is {tls_s * 1e3:.3g} ms for each request over TLS"
-    return Prediction(name, (STATIC, program), rate_of(parts), peaks[name], said)
+def _without_tls(program: str, peaks: Mapping[str, float]) -> tuple[tuple[float, float], ...]:
+    """Return the parts of an e-commerce mix, each with its share and cost, but for TLS."""
+    return (1 - _DYNAMIC_SHARE, 1 / peaks[STATIC]), (_DYNAMIC_SHARE, 1 / peaks[program])

@@ -13,6 +13,7 @@ from sitebench.report.suite import Folded
 from sitebench.report.table import Cell, Mark, ReportTable, Row
 from sitebench.runs.repeats import Of, Series
 from sitebench.units import format_bytes, format_rate
+from sitebench.verdict.verdict import Quoted
 from web_bench.paper import printed
 from web_bench.paper.analysis import efficiencies, peak_of
 from web_bench.paper.arithmetic import LINE_EFFICIENCY, MBIT, WEBSTONE_MBIT, line_capacity
@@ -64,7 +65,12 @@ class _Today:
         """Return a figure at the workload's highest rate."""
         best = self.best(workload)
         value = None if best is None else best.median(of)
-        return _NOTHING if value is None else show(value)
+        if best is None or value is None:
+            return _NOTHING
+        if best.grade == Quoted.AT_LEAST:
+            # The tester was the limit: it could be more, and the time has the tester's own in it.
+            return f"{'<=' if of is latency_s else '>='} {show(value)}"
+        return show(value)
 
     def peak_at(self, workload: str, figure: str, scale: float = 1.0) -> str:
         """Return the highest value of a figure, with its clients."""

@@ -155,11 +155,7 @@ def _spice(found: dict[str, list[Series]]) -> list[ReportTable]:
     rows, why = spice_rows(found), not_compared(found)
     if not rows and not why:
         return []
-    return [
-        ReportTable(
-            "SPICE efficiency", ("Workload", "Compared", *SPICE), rows, 2, [why] if why else []
-        )
-    ]
+    return [ReportTable("SPICE efficiency", ("Workload", "Compared", *SPICE), rows, 2, why)]
 
 
 def _cost_model(found: dict[str, list[Series]]) -> list[ReportTable]:

@@ -252,16 +252,15 @@ def _efficiency(each: Efficiency) -> list[str]:
 
 
 def spice_tables(found: Mapping[str, Sequence[Series]]) -> list[Group]:
-    rows = spice_rows(found)
+    rows, why = spice_rows(found), [Text(each) for each in not_compared(found)]
     if not rows:
-        why = not_compared(found)
-        return [Group(Text(why))] if why else []
+        return [Group(*why)] if why else []
     table = new_table("Workload", "Compared", *SPICE, left=2)
     for cells in rows:
         table.add_row(*cells)
     note = "Own peaks: as the paper has it, each at its own number of clients."
     title = "SPICE efficiency: what of the static test's rate a program keeps"
-    return [Group(titled(title, table), Text(note, style="dim"))]
+    return [Group(titled(title, table), Text(note, style="dim"), *why)]
 
 
 PREDICTIONS = ("From", "Predicted", "Measured", "off by", "")
