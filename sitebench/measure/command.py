@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import http.client
+import random
 import shlex
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -148,11 +149,12 @@ def measure(
     default_out: str | None = None,
     afterwards: Callable[[], None] = lambda: None,
     grows: bool = False,
+    lot: random.Random | None = None,
 ) -> None:
     """Measure the missing points, print what they gave in `order`, and judge each.
 
     Every repeat is a point of its own; windows may be lengthened where it `grows`. `first` is
-    printed always, the papers' `tables` if asked.
+    printed always, the papers' `tables` if asked. By `lot` the stages of a repeat are in any order.
     """
     reporter = (
         JsonLines(options.objective)
@@ -160,7 +162,7 @@ def measure(
         else LiveProgress(counting(options.repeats), quiet=options.quiet, grows=grows)
     )
     with recording(options, reporter, users, default_out) as store:
-        planned = repeated(stages(reporter.seeding), options.repeats)
+        planned = repeated(stages(reporter.seeding), options.repeats, lot)
         asked = None if options.objective is None else str(options.objective)
         known = {**facts(), "objective": asked}
         store.set_manifest(continued(store.manifest(), collect(_part.get() or sys.argv[1:], known)))

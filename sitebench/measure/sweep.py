@@ -11,6 +11,7 @@ that are compared pair by pair have no second tries: both of a pair have the sam
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
@@ -62,12 +63,17 @@ class Stage:
     open: Callable[[], AbstractContextManager[Endpoint]]
 
 
-def repeated(stages: Sequence[Stage], repeats: int) -> list[Stage]:
-    """Return every stage once per repeat, interleaved, so that drift affects all equally."""
+def repeated(
+    stages: Sequence[Stage], repeats: int, lot: random.Random | None = None
+) -> list[Stage]:
+    """Return every stage once per repeat, interleaved, so that drift affects all equally.
+
+    With a lot their order is drawn in each repeat, so that none is always the one that comes first.
+    """
     return [
         replace(stage, points=[replace(spec, repeat=n) for spec in stage.points])
         for n in range(repeats)
-        for stage in stages
+        for stage in (stages if lot is None else lot.sample(stages, len(stages)))
     ]
 
 

@@ -1,14 +1,16 @@
 """`vary` of every suite: one thing is varied and the rest held, as in the papers' tuning.
 
-Each level of each factor is a point of its own, at a newly opened target, beside the base: what the
-options say without `--vary`. Repeats are interleaved, so that a drift of the machine meets all of
-them alike.
+Each level of each factor is a point of its own, at a newly opened target, beside the base: what
+the options say without `--vary`. Repeats are interleaved, each in an order that is drawn, so that
+a drift of the machine meets all of them alike. The intervals of all gains hold together 95 times
+in 100.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+import random
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import pairwise
 from pathlib import Path
@@ -17,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Group
 from rich.text import Text
 
-from sitebench.compare.effect import Effect, effect
+from sitebench.compare.effect import Effect, effect, odd_and_even
 from sitebench.errors import BadInput, NotPossible, UnknownValue
 from sitebench.measure.command import Seeding, measure, say
 from sitebench.measure.options import run_file
@@ -83,6 +85,7 @@ def vary(points: SuitePoints[Any, Any], base: Any, operation: str, asked: Sequen
         default_out=run_file(f"{points.suite.name}-vary"),
         afterwards=points.leftovers(base),
         grows=not base.measure_given,
+        lot=random.Random(base.seed),
     )
 
 
@@ -142,24 +145,25 @@ def table(
 ) -> Group:
     """Lay out each level beside the base: its rate, what it brings, and what limits it."""
     found = {each.spec.key: each for each in series(results)}
-    base = found[base_key]
-    made = new_table("Factor", "Value", "Rate/s", "Gain", "95 % interval", "Fails", "Limit", left=2)
+    base, others = found[base_key], len({key for _, key in levels} - {base_key})
+    made = new_table("Factor", "Value", "Rate/s", "Gain", "interval", "Fails", "Limit", left=2)
     made.add_row("(base)", "", rate_mark(base), "", "", f"{base.failures:,}", bounds(base))
+    if (same := _null(found.values(), _ALPHA / max(1, others))) is not None:
+        made.add_row("(null)", "odd, even", "", *_cells(same), "", "")
     for level, key in levels:
         each = found[key]
-        gain = _gain(base, each) if key != base_key else None
+        gain = _gain(base, each, _ALPHA / others) if key != base_key else None
         none = "is the base" if key == base_key else "-"
         made.add_row(
             *(level.factor, level.value, rate_mark(each)),
-            none if gain is None else f"{gain.ratio - 1:+.1%}",
-            "-" if gain is None or gain.low is None else _interval(gain),
+            *((none, "-") if gain is None else _cells(gain)),
             *(f"{each.failures:,}", bounds(each)),
         )
     first = base.spec
     return titled(f"{first.title}: one thing varied, the rest held ({first.target})", made)
 
 
-def _gain(base: Series, each: Series) -> Effect | None:
+def _gain(base: Series, each: Series, alpha: float) -> Effect | None:
     """Return the level's rate over the base's, repeat by repeat, where both are the target's."""
     if not (base.valid and each.valid):
         return None
@@ -171,13 +175,23 @@ def _gain(base: Series, each: Series) -> Effect | None:
     if not pairs:
         return None
     a, b = zip(*pairs, strict=True)
-    return effect(a, b, _ALPHA)
+    return effect(a, b, alpha)
 
 
-def _interval(gain: Effect) -> str:
-    assert gain.low is not None
-    assert gain.high is not None
-    return f"{gain.low - 1:+.1%} to {gain.high - 1:+.1%}"
+def _null(found: Iterable[Series], alpha: float) -> Effect | None:
+    """Return what even repeats bring over odd ones of the same point: nothing, but for noise."""
+    odd, even = list[float](), list[float]()
+    for each in found:
+        if each.valid and all(result.ops_per_s > 0 for result in each.results):
+            one, other = odd_and_even([math.log(result.ops_per_s) for result in each.results])
+            odd, even = odd + one, even + other
+    return effect(odd, even, alpha) if odd else None
+
+
+def _cells(gain: Effect) -> tuple[str, str]:
+    if gain.low is None or gain.high is None:
+        return f"{gain.ratio - 1:+.1%}", "-"
+    return f"{gain.ratio - 1:+.1%}", f"{gain.low - 1:+.1%} to {gain.high - 1:+.1%}"
 
 
 def _notes(

@@ -1,13 +1,20 @@
 """What `vary` says of each level beside the base, and of more threads."""
 
+import contextlib
+import math
+import random
+import re
 from dataclasses import replace
 
 from rich.console import Console
 
+from sitebench.measure.sweep import Stage, repeated
 from sitebench.runs.point import PointResult
 from sitebench.suite_base.vary import Level, scaled, table
 from sitebench.verdict.verdict import Bound
 from tests.support.points import a_result, a_spec
+
+INTERVAL = re.compile(r"([+-][\d.]+)% to ([+-][\d.]+)%")
 
 
 def point(threads: int, count: int, bound: str = Bound.TARGET_CPU) -> PointResult:
@@ -30,6 +37,48 @@ def test_a_level_is_compared_with_the_base_where_both_are_measured() -> None:
     (line,) = shown(point(1, 20_000), point(2, 30_000))
     assert "15,000" in line
     assert "+50.0%" in line
+
+
+def test_of_tables_in_which_nothing_changes_few_show_a_gain() -> None:
+    """With an interval of 95 % for each of eight levels it was one table in four."""
+    lot, tables, false = random.Random(1997), 60, 0
+    made = point(1, 20_000)
+    for _ in range(tables):
+        every = [
+            replace(
+                made,
+                spec=replace(made.spec, settings={"threads": str(n)}, repeat=repeat),
+                operations=round(20_000 * math.exp(lot.gauss(0, 0.03))),
+            )
+            for n in range(1, 10)
+            for repeat in range(10)
+        ]
+        base, *others = (every[10 * n] for n in range(9))
+        console = Console(record=True, width=200)
+        console.print(table(every, base.spec.key, [level(each) for each in others]))
+        lines = console.export_text().splitlines()
+        assert sum(map(bool, map(INTERVAL.search, lines))) == 9  # The null's, and each level's.
+        gains = map(INTERVAL.search, lines)
+        shown_gains = [
+            float(gain[1]) > 0 or float(gain[2]) < 0
+            for gain, line in zip(gains, lines, strict=True)
+            if gain is not None and "(null)" not in line
+        ]
+        false += any(shown_gains)
+    assert false <= 0.1 * tables
+
+
+def test_in_each_repeat_the_order_is_drawn_and_every_level_comes_once() -> None:
+    specs = [a_spec(settings={"threads": str(n)}) for n in range(4)]
+    stages = [Stage("", [spec], contextlib.nullcontext) for spec in specs]  # type: ignore[arg-type]
+    found = repeated(stages, 20, random.Random(1997))
+    rounds = [[each.points[0] for each in found[n : n + 4]] for n in range(0, 80, 4)]
+    for n, made in enumerate(rounds):
+        assert {spec.repeat for spec in made} == {n}
+        assert sorted(spec.settings["threads"] for spec in made) == ["0", "1", "2", "3"]
+    first = [made[0].settings["threads"] for made in rounds]
+    assert all(first.count(str(n)) < 11 for n in range(4))
+    assert repeated(stages, 20, random.Random(1997)) == found
 
 
 def test_a_rate_that_the_tester_bounds_is_marked_and_brings_no_gain() -> None:
