@@ -11,9 +11,13 @@ from pathlib import Path
 
 import pytest
 
+from ps_bench.paper.figures import figures
+from ps_bench.scenarios import PAPER
 from sitebench._engine import Site
+from sitebench.counts.tally import Tally
 from sitebench.seeders.upd import UpdSpec, build
 from tests.locustfiles.conftest import LOCALES, PEOPLE, processes
+from tests.support.drains import Drain, Step
 from tests.support.other_site import other_site
 from tests.support.screen import Screen, requests, screen_of
 
@@ -88,6 +92,12 @@ def test_every_request_is_counted_once(
     allowed = 0 if client == "native" else 8
     assert min(uncounted.values()) >= 0, uncounted
     assert sum(uncounted.values()) <= allowed, uncounted
+    # The paper's figures are what the site says of itself.
+    tally = Tally.starting(Drain(0, 0))
+    tally.add(Drain(0, 10**9, [Step("scenario", name, n) for name, n in counts.items()]))
+    found = figures(tally, [PAPER])
+    for ours, theirs in (("asp_requests_per_s", "asp_requests"), ("upd_reads_per_s", "upd_reads")):
+        assert 0 <= done[theirs] - before[theirs] - found[ours] <= allowed, ours
 
 
 @pytest.fixture(scope="module")
