@@ -1,172 +1,409 @@
-//! Messages that are encoded in advance.
+//! Requests that are encoded in advance, but for their message id and their fields.
 //!
-//! A bind or a search is always the same but for its message id. The usual lookup has a name, too:
-//! `(&(objectClass=RTPerson)(cn=NAME))` for one name after the other is what most lanes ask most of the
-//! time. All lengths of such a message fit into one byte, so they are sums, not nested writers.
+//! A frame needs no knowledge of any request: it is cut out of what the writers of `wire` make. They write
+//! the request three times, first with every field blank. Between that and a request whose fields hold their
+//! own numbers, nothing differs but fields; between that and one with long fields, nothing else differs but
+//! the lengths around them. What never differs is text, whatever it looks like.
 
-use wire::ldap::Scope;
-use wire::ldap::filter::write_and;
-#[cfg(test)]
-use wire::ldap::filter::write_equality;
-use wire::ldap::request::{SearchOptions, write_search};
+use std::ops::Range;
+
+use wire::ber::{self, Reader, tag};
 
 /// Lengths up to here take one byte (X.690 8.1.3.4).
 const SHORT: usize = 0x7f;
 
-/// `(objectClass=RTPerson)`, encoded.
-pub(super) const CLASS_FILTER: &[u8] = b"\xa3\x17\x04\x0bobjectClass\x04\x08RTPerson";
+/// From each of these on, a length takes another byte.
+const WIDER: [usize; 4] = [0x80, 0x100, 0x1_0000, 0x100_0000];
 
-/// Appends an AND of `(objectClass=RTPerson)` and what `more` appends: how people are searched for.
-pub(super) fn write_person_filter(out: &mut Vec<u8>, more: impl FnOnce(&mut Vec<u8>)) {
-    write_and(out, |out| {
-        out.extend_from_slice(CLASS_FILTER);
-        more(out);
-    });
-}
+/// What a field holds in the first request; no field's number begins so.
+const BLANK: [u8; 4] = [0xff; 4];
 
-/// A search of that scope and size limit with nothing else special.
-pub(super) const fn options(scope: Scope, size_limit: u32) -> SearchOptions {
-    SearchOptions { scope, size_limit, time_limit_s: 0, types_only: false }
-}
-
-/// A message that is always the same but for its id.
-#[derive(Debug)]
-pub struct Fixed {
-    bytes: Vec<u8>,
-    /// Where its id stands, in one byte.
-    id_at: usize,
-}
-
-impl Fixed {
-    /// What `write` appends; it is given the id to write.
-    pub(super) fn new(write: impl FnOnce(&mut Vec<u8>, i32)) -> Self {
-        let mut bytes = Vec::new();
-        write(&mut bytes, 1);
-        // The message's header, then tag and length of the id. A long length says how many bytes it has.
-        let more = bytes.get(1).filter(|length| **length > SHORT as u8).map_or(0, |length| length & 0x7f);
-        Self { bytes, id_at: 4 + usize::from(more) }
-    }
-
-    /// Appends the message.
-    #[inline]
-    pub(super) fn write(&self, out: &mut Vec<u8>, id: u8) {
-        let start = out.len();
-        out.extend_from_slice(&self.bytes);
-        if let Some(byte) = out.get_mut(start + self.id_at) {
-            *byte = id;
-        }
-    }
-}
-
-/// A lookup without its message id and name.
-#[derive(Debug)]
+/// A request without its message id and its fields.
+#[derive(Debug, Default)]
 pub struct Frame {
-    /// From the base to typesOnly.
-    head: Vec<u8>,
-    /// The attribute list.
-    tail: Vec<u8>,
+    /// What follows the id, with empty fields and one byte for each length around them.
+    text: Vec<u8>,
+    /// Where fields go, from the first to the last.
+    places: Vec<Place>,
+    /// The lengths around fields, in their order: an element's comes before those inside it.
+    lengths: Vec<Length>,
+}
+
+#[derive(Debug)]
+struct Place {
+    /// Which field.
+    field: usize,
+    /// How much of the text is before it.
+    at: usize,
+    /// The lengths between the place before and this one.
+    lengths: Range<usize>,
+}
+
+/// The length of an element that has fields in it.
+#[derive(Debug)]
+struct Length {
+    /// Where it is in the text.
+    at: usize,
+    /// How much of the text is in the element.
+    text: usize,
+    /// The fields in it.
+    places: Range<usize>,
+    /// The lengths in it.
+    lengths: Range<usize>,
 }
 
 impl Frame {
-    /// The frame of lookups under `base` for these attributes; `None` if such a lookup is always longer.
-    pub(super) fn new(base: &[u8], options: &SearchOptions, attributes: &[Vec<u8>]) -> Option<Self> {
-        let mut whole = Vec::new();
-        // An empty And marks where the filter goes.
-        let filter = |out: &mut Vec<u8>| out.extend_from_slice(b"\xa0\0");
-        write_search(&mut whole, 1, base, options, filter, attributes.iter().map(Vec::as_slice));
-        let tail_size = attributes.iter().map(|name| 2 + name.len()).sum::<usize>() + 2;
-        if whole.len() > SHORT {
-            return None;
-        }
-        let tail = whole.split_off(whole.len() - tail_size);
-        // Before the head: the message's header, its id, the operation's header.
-        let head = whole.get(7..whole.len() - 2)?.to_vec();
-        Some(Self { head, tail })
+    /// The frame of what `write` appends, which is given a message id and `fields` fields. It must copy each of
+    /// them as it is, as often as it likes; `None` for a request of 16 MiB or more.
+    pub(super) fn new(fields: usize, write: impl Fn(&mut Vec<u8>, i32, &[&[u8]])) -> Option<Self> {
+        let written = |field: &dyn Fn(u32) -> Vec<u8>| {
+            let fields: Vec<_> = (0..fields as u32).map(field).collect();
+            let mut message = Vec::new();
+            write(&mut message, 1, &fields.iter().map(Vec::as_slice).collect::<Vec<_>>());
+            let mut content = Reader::new(&message).sequence().ok()?;
+            content.expect(tag::INTEGER).ok()?;
+            Some(content.rest().to_vec())
+        };
+        let blank = written(&|_| BLANK.to_vec())?;
+        // So long that every length around a field is wider than in `blank`: its first byte differs.
+        let size = *WIDER.iter().find(|size| **size > blank.len())?;
+        let numbered = written(&|field| field.to_be_bytes().to_vec())?;
+        let long = written(&|_| vec![0xff; size])?;
+        let end = blank.len();
+        let mut cut = Cut { blank, numbered, long, size, at: 0, long_at: 0, frame: Self::default() };
+        cut.cut(end)?;
+        Some(cut.frame)
     }
 
-    /// Appends the lookup of `name`, or nothing if that would be too long.
+    /// Appends the request.
     #[inline]
-    pub(super) fn write(&self, out: &mut Vec<u8>, id: u8, name: &[u8]) -> bool {
-        let equality = 6 + name.len();
-        let and = CLASS_FILTER.len() + 2 + equality;
-        let search = self.head.len() + 2 + and + self.tail.len();
-        let message = 3 + 2 + search;
-        if message > SHORT {
-            return false;
+    pub(super) fn write(&self, out: &mut Vec<u8>, id: u8, fields: &[&[u8]]) {
+        let size = 3 + self.text.len() + total(&self.places, fields);
+        if size > SHORT {
+            return self.write_long(size, out, id, fields);
         }
-        out.extend_from_slice(&[0x30, message as u8, 0x02, 0x01, id, 0x63, search as u8]);
-        out.extend_from_slice(&self.head);
-        out.extend_from_slice(&[0xa0, and as u8]);
-        out.extend_from_slice(CLASS_FILTER);
-        out.extend_from_slice(&[0xa3, equality as u8, 0x04, 0x02, b'c', b'n', 0x04, name.len() as u8]);
-        out.extend_from_slice(name);
-        out.extend_from_slice(&self.tail);
-        true
+        out.extend_from_slice(&[tag::SEQUENCE, size as u8, tag::INTEGER, 1, id]);
+        let mut from = 0;
+        for place in &self.places {
+            let start = out.len() - from;
+            out.extend_from_slice(&self.text[from..place.at]);
+            for length in &self.lengths[place.lengths.clone()] {
+                out[start + length.at] = length.if_short(self, fields) as u8;
+            }
+            out.extend_from_slice(fields[place.field]);
+            from = place.at;
+        }
+        out.extend_from_slice(&self.text[from..]);
+    }
+
+    /// The same for a request of which `size` would be the size if all lengths took one byte.
+    fn write_long(&self, size: usize, out: &mut Vec<u8>, id: u8, fields: &[&[u8]]) {
+        ber::write_header(out, tag::SEQUENCE, size + self.growth(0..self.lengths.len(), fields));
+        out.extend_from_slice(&[tag::INTEGER, 1, id]);
+        let mut from = 0;
+        for place in &self.places {
+            for length in &self.lengths[place.lengths.clone()] {
+                // The tag is the byte before.
+                out.extend_from_slice(&self.text[from..length.at - 1]);
+                ber::write_header(out, self.text[length.at - 1], length.of(self, fields));
+                from = length.at + 1;
+            }
+            out.extend_from_slice(&self.text[from..place.at]);
+            out.extend_from_slice(fields[place.field]);
+            from = place.at;
+        }
+        out.extend_from_slice(&self.text[from..]);
+    }
+
+    /// By how much elements grow as lengths take more than one byte.
+    fn growth(&self, lengths: Range<usize>, fields: &[&[u8]]) -> usize {
+        let (mut growth, mut next) = (0, lengths.start);
+        while next < lengths.end {
+            let length = &self.lengths[next];
+            let size = length.of(self, fields);
+            growth += ber::length_width(size) - 1 + size - length.if_short(self, fields);
+            next = length.lengths.end;
+        }
+        growth
     }
 }
 
-/// What the frame stands for, written the long way.
-#[cfg(test)]
-fn write_long(
-    out: &mut Vec<u8>,
-    base: &[u8],
-    options: &SearchOptions,
-    id: u8,
-    name: &[u8],
-    attributes: &[Vec<u8>],
-) {
-    let filter = |out: &mut Vec<u8>| write_person_filter(out, |out| write_equality(out, b"cn", name));
-    write_search(out, i32::from(id), base, options, filter, attributes.iter().map(Vec::as_slice));
+impl Length {
+    /// The length, if all lengths in the element took one byte.
+    #[inline]
+    fn if_short(&self, frame: &Frame, fields: &[&[u8]]) -> usize {
+        self.text + total(&frame.places[self.places.clone()], fields)
+    }
+
+    fn of(&self, frame: &Frame, fields: &[&[u8]]) -> usize {
+        match self.if_short(frame, fields) {
+            size @ ..=SHORT => size,
+            size => size + frame.growth(self.lengths.clone(), fields),
+        }
+    }
+}
+
+/// How long the fields at these places are together.
+#[inline]
+fn total(places: &[Place], fields: &[&[u8]]) -> usize {
+    places.iter().map(|place| fields[place.field].len()).sum()
+}
+
+/// A frame while it is cut out of its request, written in three ways.
+struct Cut {
+    blank: Vec<u8>,
+    numbered: Vec<u8>,
+    long: Vec<u8>,
+    /// How long the fields of `long` are.
+    size: usize,
+    /// How much of `blank` and `numbered` has been cut.
+    at: usize,
+    /// How much of `long`.
+    long_at: usize,
+    frame: Frame,
+}
+
+impl Cut {
+    /// Goes on to the end of an element.
+    fn cut(&mut self, end: usize) -> Option<()> {
+        while self.at < end {
+            let byte = *self.blank.get(self.at)?;
+            let Frame { text, places, lengths } = &mut self.frame;
+            if *self.numbered.get(self.at)? != byte {
+                let field = u32::from_be_bytes(*self.numbered[self.at..].first_chunk()?) as usize;
+                let before = places.last().map_or(0, |place| place.lengths.end);
+                places.push(Place { field, at: text.len(), lengths: before..lengths.len() });
+                self.at += BLANK.len();
+                self.long_at += self.size;
+            } else if *self.long.get(self.long_at)? != byte {
+                let (at, place, length) = (text.len(), places.len(), lengths.len());
+                lengths.push(Length { at, text: 0, places: 0..0, lengths: 0..0 });
+                text.push(0);
+                // The tag is the byte before.
+                let (header, size) = ber::header(self.blank.get(self.at.checked_sub(1)?..)?).ok()??;
+                let (long_header, _) = ber::header(self.long.get(self.long_at.checked_sub(1)?..)?).ok()??;
+                self.at += header - 1;
+                self.long_at += long_header - 1;
+                self.cut(self.at + size)?;
+                let Frame { text, places, lengths } = &mut self.frame;
+                let (text, places, inner) =
+                    (text.len() - at - 1, place..places.len(), length + 1..lengths.len());
+                lengths[length] = Length { at, text, places, lengths: inner };
+            } else {
+                text.push(byte);
+                self.at += 1;
+                self.long_at += 1;
+            }
+        }
+        Some(())
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use proptest::collection::vec;
     use proptest::prelude::*;
+    use proptest::sample::select;
+    use wire::ldap::filter::{self, Extensible, Piece};
+    use wire::ldap::request::{self, SearchOptions};
+    use wire::ldap::{Scope, oid};
 
-    #[test]
-    fn the_class_filter_is_what_the_filter_writer_makes_of_it() {
-        let mut out = Vec::new();
-        write_equality(&mut out, b"objectClass", b"RTPerson");
-        assert_eq!(out, CLASS_FILTER);
+    use super::*;
+
+    const FIELDS: usize = 5;
+
+    /// A string of a request, of text and fields.
+    type Mixed = Vec<Result<Vec<u8>, usize>>;
+
+    fn mixed() -> impl Strategy<Value = Mixed> {
+        let looks_like_our_own = select(vec![
+            BLANK.to_vec(),
+            0u32.to_be_bytes().to_vec(),
+            1u32.to_be_bytes().to_vec(),
+            b"\x04\x04".to_vec(),
+            b"\x04\x80\x30\x82\x01\x00".to_vec(),
+            [0x30; 7].to_vec(),
+        ]);
+        let text = prop_oneof![
+            4 => vec(any::<u8>(), 0..20),
+            2 => looks_like_our_own,
+            1 => vec(any::<u8>(), 120..260),
+        ];
+        vec(prop_oneof![text.prop_map(Ok), (0..FIELDS).prop_map(Err)], 0..4)
+    }
+
+    fn field() -> impl Strategy<Value = Vec<u8>> {
+        let near_a_width = select(vec![127, 255, 65_535]).prop_flat_map(|width| width - 3..width + 3usize);
+        let length = prop_oneof![8 => 0..60usize, 2 => near_a_width, 1 => 0..70_000usize];
+        (length, any::<u8>()).prop_map(|(length, byte)| vec![byte; length])
+    }
+
+    fn filled(mixed: &Mixed, fields: &[&[u8]]) -> Vec<u8> {
+        mixed
+            .iter()
+            .map(|part| part.as_deref().unwrap_or_else(|field| fields[*field]))
+            .collect::<Vec<_>>()
+            .concat()
+    }
+
+    #[derive(Debug, Clone)]
+    enum Filter {
+        Of(usize, Mixed, Mixed),
+        Not(Box<Filter>),
+        And(Vec<Filter>),
+        Or(Vec<Filter>),
+    }
+
+    impl Filter {
+        fn write(&self, out: &mut Vec<u8>, fields: &[&[u8]]) {
+            let (kind, name, value) = match self {
+                Self::Of(kind, name, value) => (kind, filled(name, fields), filled(value, fields)),
+                Self::Not(filter) => return filter::write_not(out, |out| filter.write(out, fields)),
+                Self::And(all) => {
+                    return filter::write_and(out, |out| all.iter().for_each(|each| each.write(out, fields)));
+                }
+                Self::Or(all) => {
+                    return filter::write_or(out, |out| all.iter().for_each(|each| each.write(out, fields)));
+                }
+            };
+            match kind {
+                0 => filter::write_equality(out, &name, &value),
+                1 => filter::write_present(out, &name),
+                2 => filter::write_substrings(out, &name, [Piece::Initial(&value), Piece::Final(&name)]),
+                _ => {
+                    let (rule, attribute) = (None, Some(name.as_slice()));
+                    let filter = Extensible { rule, attribute, value: &value, dn_attributes: true };
+                    filter::write_extensible(out, &filter);
+                }
+            }
+        }
+    }
+
+    fn filter() -> impl Strategy<Value = Filter> {
+        let of = (0..4usize, mixed(), mixed()).prop_map(|(kind, name, value)| Filter::Of(kind, name, value));
+        of.prop_recursive(4, 8, 3, |inner| {
+            prop_oneof![
+                inner.clone().prop_map(|filter| Filter::Not(Box::new(filter))),
+                vec(inner.clone(), 0..4).prop_map(Filter::And),
+                vec(inner, 0..4).prop_map(Filter::Or),
+            ]
+        })
+    }
+
+    /// A request of any kind, made of strings.
+    fn write(
+        out: &mut Vec<u8>,
+        id: i32,
+        (kind, filter, strings): &(usize, Filter, Vec<Mixed>),
+        fields: &[&[u8]],
+    ) {
+        let strings: Vec<_> = strings.iter().map(|string| filled(string, fields)).collect();
+        let [a, b, rest @ ..] = &strings[..] else { panic!("two strings at least") };
+        let rest = || rest.iter().map(Vec::as_slice);
+        match kind {
+            0 => request::write_bind(out, id, 3, a, b),
+            1 => request::write_sasl_bind(out, id, a, b),
+            2 => request::write_delete(out, id, a),
+            3 => request::write_compare(out, id, a, b, &rest().collect::<Vec<_>>().concat()),
+            4 => request::write_extended(out, id, a, rest().next()),
+            5 => {
+                let mut value = Vec::new();
+                request::write_refresh_value(&mut value, a, 600);
+                request::write_extended(out, id, oid::REFRESH, Some(&value));
+            }
+            6 => request::write_modify_dn(out, id, a, b, true, rest().next()),
+            7 | 8 => request::write_modify(out, id, a, |out| {
+                request::write_change(out, 2, b, rest());
+                rest().for_each(|name| request::write_change(out, 0, name, [&a[..], b]));
+            }),
+            9 => request::write_add(out, id, a, |out| {
+                ber::write_nested(out, tag::SEQUENCE, |out| request::write_attribute(out, b, rest()));
+            }),
+            _ => {
+                let options =
+                    SearchOptions { scope: Scope::One, size_limit: 1000, time_limit_s: 0, types_only: false };
+                request::write_search(out, id, a, &options, |out| filter.write(out, fields), rest());
+            }
+        }
+    }
+
+    /// What a frame makes of a request, and what its writer makes of it.
+    fn both(fields: &[&[u8]], write: impl Fn(&mut Vec<u8>, i32, &[&[u8]])) -> (Vec<u8>, Vec<u8>) {
+        let (mut framed, mut written) = (b"before".to_vec(), b"before".to_vec());
+        Frame::new(fields.len(), &write).unwrap().write(&mut framed, 127, fields);
+        write(&mut written, 127, fields);
+        (framed, written)
+    }
+
+    fn lookup(out: &mut Vec<u8>, id: i32, fields: &[&[u8]]) {
+        let options =
+            SearchOptions { scope: Scope::Subtree, size_limit: 0, time_limit_s: 0, types_only: false };
+        let filter = |out: &mut Vec<u8>| {
+            filter::write_and(out, |out| {
+                filter::write_equality(out, b"objectClass", b"RTPerson");
+                fields.iter().for_each(|field| filter::write_equality(out, b"cn", field));
+            });
+        };
+        request::write_search(out, id, b"o=x", &options, filter, [b"cn".as_slice()]);
     }
 
     proptest! {
         #[test]
-        fn a_fixed_message_is_what_its_writer_makes_of_the_id(
-            filter in prop::collection::vec(any::<u8>(), 0..70_000),
-            id in 1u8..128,
+        fn a_frame_writes_what_the_writers_write(
+            request in (0..16usize, filter(), vec(mixed(), 2..6)),
+            fields in vec(field(), FIELDS),
         ) {
-            let write = |out: &mut Vec<u8>, id: i32| {
-                let filter = |out: &mut Vec<u8>| out.extend_from_slice(&filter);
-                write_search(out, id, b"o=x", &options(Scope::Base, 0), filter, []);
-            };
-            let mut made = b"before".to_vec();
-            write(&mut made, i32::from(id));
-            let mut fixed = b"before".to_vec();
-            Fixed::new(write).write(&mut fixed, id);
-            prop_assert_eq!(fixed, made);
+            let fields: Vec<_> = fields.iter().map(Vec::as_slice).collect();
+            let (framed, written) = both(&fields, |out, id, fields| write(out, id, &request, fields));
+            prop_assert!(framed == written, "{} bytes, not {}", framed.len(), written.len());
         }
+    }
 
-        #[test]
-        fn a_frame_writes_what_the_writer_of_searches_writes(
-            base in "[a-z=,]{0,60}",
-            name in ".{0,60}",
-            id in 1u8..128,
-            attributes in prop::collection::vec("[a-zA-Z]{1,9}".prop_map(String::into_bytes), 0..4),
-        ) {
-            let options = options(Scope::Subtree, 0);
-            let mut long = Vec::new();
-            write_long(&mut long, base.as_bytes(), &options, id, name.as_bytes(), &attributes);
-            let mut short = Vec::new();
-            let written = Frame::new(base.as_bytes(), &options, &attributes)
-                .is_some_and(|frame| frame.write(&mut short, id, name.as_bytes()));
-            prop_assert_eq!(written, long.len() <= 2 + SHORT);
-            if written {
-                prop_assert_eq!(short, long);
-            } else {
-                prop_assert!(short.is_empty());
-            }
+    #[test]
+    fn each_length_is_as_wide_as_it_must_be() {
+        // Five lengths are around the name: each of them has its own sizes of it at which it gets wider.
+        let frame = Frame::new(1, lookup).unwrap();
+        for size in (0..300).chain(65_400..65_600) {
+            let (mut framed, mut written) = (Vec::new(), Vec::new());
+            let name = vec![b'x'; size];
+            frame.write(&mut framed, 1, &[&name]);
+            lookup(&mut written, 1, &[&name]);
+            assert!(framed == written, "a name of {size} bytes");
         }
+    }
+
+    #[test]
+    fn fields_may_be_more_than_a_byte_counts() {
+        let names: Vec<_> = (0..700u32).map(|number| number.to_string().into_bytes()).collect();
+        let (framed, written) = both(&names.iter().map(Vec::as_slice).collect::<Vec<_>>(), lookup);
+        assert_eq!(framed, written);
+    }
+
+    #[test]
+    fn text_may_look_like_a_field_or_like_a_length_around_one() {
+        let around = |out: &mut Vec<u8>, id: i32, fields: &[&[u8]]| {
+            let dn = [&BLANK[..], &[0; 4], b"\x04\x04", fields[0], &[0; 4], b"\x30\x08", fields[1], &BLANK]
+                .concat();
+            request::write_compare(out, id, &dn, &BLANK, &[0, 0, 0, 1]);
+        };
+        for sizes in [[4, 4], [0, 4], [3, 8], [200, 4]] {
+            let fields = sizes.map(|size| vec![0xff; size]);
+            let (framed, written) = both(&[&fields[0], &fields[1]], around);
+            assert_eq!(framed, written);
+        }
+    }
+
+    #[test]
+    fn text_may_be_long_but_for_what_no_server_reads() {
+        let photo = |size| {
+            move |out: &mut Vec<u8>, id: i32, fields: &[&[u8]]| {
+                request::write_compare(out, id, fields[0], b"jpegPhoto", &vec![0; size]);
+            }
+        };
+        for size in [100, 118, 119, 300, 70_000] {
+            let (framed, written) = both(&[b"cn=x"], photo(size));
+            assert!(framed == written, "{size}");
+        }
+        assert!(Frame::new(1, photo(16 << 20)).is_none());
     }
 }

@@ -2,10 +2,11 @@
 
 use people::Population;
 use wire::ber::{Reader, tag};
-use wire::ldap::{Attributes, ResultCode, filter, filter_text, op, request as write};
+use wire::ldap::request::{self as write, SearchOptions};
+use wire::ldap::{Attributes, ResultCode, Scope, filter, filter_text, oid, op};
 
-use super::frame::{CLASS_FILTER, Fixed, Frame, options, write_person_filter};
-use super::names::Names;
+use super::frame::Frame;
+use super::names::{Names, Person};
 use super::step::{Change, PersonSelector, Step};
 use super::verify::ExpectedAttributes;
 
@@ -19,34 +20,30 @@ pub(super) const ILS_BASE: &[u8] = b"objectClass=rtPerson";
 #[derive(Debug)]
 pub enum Request {
     /// See [`Step::Bind`].
-    Bind { dn: Vec<u8>, message: Fixed },
+    Bind { dn: Vec<u8>, frame: Frame },
     /// See [`Step::Lookup`].
     Lookup {
         person: PersonSelector,
-        /// The attributes asked for.
-        attributes: Vec<Vec<u8>>,
-        /// What that means for the answer.
+        /// What the attributes asked for mean for the answer.
         wanted: ExpectedAttributes,
-        /// The value of sttl, if the lookup prolongs.
-        sttl: Option<Vec<u8>>,
-        /// What makes the usual lookup quick to write; boxed to keep requests small.
-        frame: Option<Box<Frame>>,
+        /// With the value for a person who was there before, and for one whom the run has added.
+        frames: [Frame; 2],
     },
     /// Takes the next person to add; removes them first if they were added before.
-    Remove,
+    Remove { frame: Frame },
     /// See [`Step::Add`].
     Add { person: PersonSelector },
     /// See [`Step::Delete`].
-    Delete { person: PersonSelector },
+    Delete { person: PersonSelector, frame: Frame },
     /// See [`Step::Modify`].
-    Modify { person: PersonSelector, changes: Vec<u8> },
+    Modify { person: PersonSelector, frame: Frame },
     /// See [`Step::Refresh`].
-    Refresh { person: PersonSelector, ttl_s: u32 },
+    Refresh { person: PersonSelector, frame: Frame },
     /// See [`Step::Compare`].
-    Compare { person: PersonSelector, attribute: Vec<u8> },
+    Compare { person: PersonSelector, attribute: Vec<u8>, frame: Frame },
     /// See [`Step::Retrieve`].
     Retrieve {
-        message: Fixed,
+        frame: Frame,
         /// What the attributes asked for mean for the answer.
         wanted: ExpectedAttributes,
         size_limit: u32,
@@ -54,7 +51,7 @@ pub enum Request {
     /// See [`Step::Search`].
     Search {
         base: Vec<u8>,
-        message: Fixed,
+        frame: Frame,
         /// How many entries there must be.
         expect_entries: Option<u64>,
     },
@@ -66,7 +63,7 @@ impl Request {
         match self {
             Self::Bind { .. } => op::BIND_RESPONSE,
             Self::Lookup { .. } | Self::Retrieve { .. } | Self::Search { .. } => op::SEARCH_DONE,
-            Self::Remove | Self::Delete { .. } => op::DELETE_RESPONSE,
+            Self::Remove { .. } | Self::Delete { .. } => op::DELETE_RESPONSE,
             Self::Add { .. } => op::ADD_RESPONSE,
             Self::Modify { .. } => op::MODIFY_RESPONSE,
             Self::Refresh { .. } => op::EXTENDED_RESPONSE,
@@ -78,7 +75,7 @@ impl Request {
     pub(super) fn accepts(&self, code: ResultCode) -> bool {
         match self {
             // The lane that had this key before may have removed the entry already.
-            Self::Remove => matches!(code, ResultCode::SUCCESS | ResultCode::NO_SUCH_OBJECT),
+            Self::Remove { .. } => matches!(code, ResultCode::SUCCESS | ResultCode::NO_SUCH_OBJECT),
             Self::Compare { .. } => code == ResultCode::COMPARE_TRUE,
             // A server may have a limit of its own; how much came is counted in any case.
             Self::Retrieve { .. } => {
@@ -106,47 +103,80 @@ pub(super) fn lower(
             return Err(format!("\"sasl\" needs \"version\" 3, not {version}"));
         }
         Step::Bind { dn, password, version, sasl } => {
-            let (dn, password) = (bytes(dn), bytes(password));
-            let message = Fixed::new(|out, id| match sasl {
-                Some(mechanism) => mechanism.write_bind(out, id, &dn, &password),
-                None => write::write_bind(out, id, *version, &dn, &password),
-            });
-            Request::Bind { dn, message }
+            let (name, password) = (dn.as_bytes(), password.as_bytes());
+            let frame = frame(0, |out, id, _| match sasl {
+                Some(mechanism) => mechanism.write_bind(out, id, name, password),
+                None => write::write_bind(out, id, *version, name, password),
+            })?;
+            Request::Bind { dn: name.to_vec(), frame }
         }
         Step::Lookup { person, attributes, refresh_minutes } => {
             lower_lookup(*person, attributes, *refresh_minutes, names, base)?
         }
         Step::Add { person: PersonSelector::New } => {
             // The key is taken by the removal, which is skipped as long as the ring has not gone round.
+            let remove = Request::Remove { frame: frame(1, write_delete)? };
             let add = Request::Add { person: PersonSelector::Current };
-            return Ok(vec![(REMOVE.to_owned(), Request::Remove), (name.to_owned(), add)]);
+            return Ok(vec![(REMOVE.to_owned(), remove), (name.to_owned(), add)]);
         }
         Step::Add { person } => Request::Add { person: *person },
-        Step::Delete { person } => Request::Delete { person: *person },
+        Step::Delete { person } => Request::Delete { person: *person, frame: frame(1, write_delete)? },
+        Step::Modify { changes, .. } if changes.is_empty() => {
+            return Err("\"changes\" is empty: say what to change".to_owned());
+        }
         Step::Modify { person, changes } => {
-            Request::Modify { person: *person, changes: encode_changes(changes)? }
+            let frame = frame(1, |out, id, fields| {
+                write::write_modify(out, id, fields[0], |out| {
+                    for Change { op, attribute, values } in changes {
+                        let values = values.iter().map(String::as_bytes);
+                        write::write_change(out, *op as u8, attribute.as_bytes(), values);
+                    }
+                });
+            })?;
+            Request::Modify { person: *person, frame }
         }
-        Step::Refresh { person, ttl_s } => Request::Refresh { person: *person, ttl_s: *ttl_s },
+        Step::Refresh { person, ttl_s } => {
+            let frame = frame(1, |out, id, fields| {
+                let mut value = Vec::new();
+                write::write_refresh_value(&mut value, fields[0], *ttl_s);
+                write::write_extended(out, id, oid::REFRESH, Some(&value));
+            })?;
+            Request::Refresh { person: *person, frame }
+        }
         Step::Compare { person, attribute } => {
-            Request::Compare { person: *person, attribute: check_compare(names, attribute)? }
+            check_compare(names, attribute)?;
+            let attribute = attribute.as_bytes();
+            let frame =
+                frame(2, |out, id, fields| write::write_compare(out, id, fields[0], attribute, fields[1]))?;
+            Request::Compare { person: *person, attribute: attribute.to_vec(), frame }
         }
-        Step::Retrieve { attributes, size_limit } => Request::Retrieve {
-            message: write_retrieve(attributes, *size_limit, names, base),
-            wanted: ExpectedAttributes::new(attributes),
-            size_limit: *size_limit,
-        },
+        Step::Retrieve { attributes, size_limit } => {
+            // In ILS by its wildcard, else by class, or by the attribute of the template.
+            let filter = |out: &mut Vec<u8>| match names.template_attribute() {
+                Some(attribute) => filter::write_present(out, attribute),
+                None if names.ils => write_person_filter(out, |out| filter::write_equality(out, b"cn", b"%")),
+                None => write_class_filter(out),
+            };
+            let search = (base, names.scope(), attributes.as_slice());
+            Request::Retrieve {
+                frame: frame(0, |out, id, _| write_search(out, id, search, *size_limit, filter))?,
+                wanted: ExpectedAttributes::new(attributes),
+                size_limit: *size_limit,
+            }
+        }
         Step::Search { base, scope, filter, attributes, expect_entries } => {
             let filter = encode_filter(filter)?;
-            let message = Fixed::new(|out, id| {
-                let attributes = attributes.iter().map(String::as_bytes);
-                let filter = |out: &mut Vec<u8>| out.extend_from_slice(&filter);
-                let options = options((*scope).into(), 0);
-                write::write_search(out, id, base.as_bytes(), &options, filter, attributes);
-            });
-            Request::Search { base: bytes(base), message, expect_entries: *expect_entries }
+            let filter = |out: &mut Vec<u8>| out.extend_from_slice(&filter);
+            let search = (base.as_bytes(), (*scope).into(), attributes.as_slice());
+            let frame = frame(0, |out, id, _| write_search(out, id, search, 0, filter))?;
+            Request::Search { base: base.as_bytes().to_vec(), frame, expect_entries: *expect_entries }
         }
     };
     Ok(vec![(name.to_owned(), request)])
+}
+
+fn frame(fields: usize, write: impl Fn(&mut Vec<u8>, i32, &[&[u8]])) -> Result<Frame, String> {
+    Frame::new(fields, write).ok_or_else(|| "the request is larger than 16 MiB".to_owned())
 }
 
 fn lower_lookup(
@@ -160,35 +190,55 @@ fn lower_lookup(
         let remedy = "use the step \"refresh\", or the target profile \"ils\"";
         return Err(format!("\"refresh_minutes\" prolongs by searching, which only ILS does: {remedy}"));
     }
-    let wanted = ExpectedAttributes::new(attributes);
-    let attributes = list(attributes);
-    let sttl = refresh_minutes.map(|minutes| minutes.to_string().into_bytes());
-    let frame = match sttl {
-        None => Frame::new(base, &options(names.scope(), 0), &attributes).map(Box::new),
-        Some(_) => None,
+    let sttl = refresh_minutes.map(|minutes| minutes.to_string());
+    let lookup = |added| {
+        let person = Person { number: 0, added };
+        let (attribute, known) = (names.attribute(person), names.known(person).is_some());
+        let filter = |out: &mut Vec<u8>, value: &[u8]| {
+            let equality = |out: &mut Vec<u8>| filter::write_equality(out, attribute, value);
+            if !known {
+                return equality(out);
+            }
+            write_person_filter(out, |out| {
+                equality(out);
+                if let Some(sttl) = &sttl {
+                    filter::write_equality(out, b"sttl", sttl.as_bytes());
+                }
+            });
+        };
+        let search = (base, names.scope(), attributes);
+        frame(1, |out, id, fields| write_search(out, id, search, 0, |out| filter(out, fields[0])))
     };
-    Ok(Request::Lookup { person, attributes, wanted, sttl, frame })
+    let frames = [lookup(false)?, lookup(true)?];
+    Ok(Request::Lookup { person, wanted: ExpectedAttributes::new(attributes), frames })
 }
 
-/// A search for all people: in ILS by its wildcard, else by class, or by the attribute of the template.
-fn write_retrieve(attributes: &[String], size_limit: u32, names: &Names, base: &[u8]) -> Fixed {
-    let filter = |out: &mut Vec<u8>| match names.template_attribute() {
-        Some(attribute) => filter::write_present(out, attribute),
-        None if names.ils => write_person_filter(out, |out| filter::write_equality(out, b"cn", b"%")),
-        None => out.extend_from_slice(CLASS_FILTER),
-    };
-    Fixed::new(|out, id| {
-        let attributes = attributes.iter().map(String::as_bytes);
-        write::write_search(out, id, base, &options(names.scope(), size_limit), filter, attributes);
-    })
+/// A search with nothing special but where, how far below it, and for which attributes.
+fn write_search(
+    out: &mut Vec<u8>,
+    id: i32,
+    (base, scope, attributes): (&[u8], Scope, &[String]),
+    size_limit: u32,
+    filter: impl FnOnce(&mut Vec<u8>),
+) {
+    let options = SearchOptions { scope, size_limit, time_limit_s: 0, types_only: false };
+    write::write_search(out, id, base, &options, filter, attributes.iter().map(String::as_bytes));
 }
 
-fn bytes(text: &String) -> Vec<u8> {
-    text.as_bytes().to_vec()
+fn write_delete(out: &mut Vec<u8>, id: i32, fields: &[&[u8]]) {
+    write::write_delete(out, id, fields[0]);
 }
 
-fn list(texts: &[String]) -> Vec<Vec<u8>> {
-    texts.iter().map(bytes).collect()
+fn write_class_filter(out: &mut Vec<u8>) {
+    filter::write_equality(out, b"objectClass", b"RTPerson");
+}
+
+/// How people are searched for.
+fn write_person_filter(out: &mut Vec<u8>, more: impl FnOnce(&mut Vec<u8>)) {
+    filter::write_and(out, |out| {
+        write_class_filter(out);
+        more(out);
+    });
 }
 
 fn encode_filter(text: &str) -> Result<Vec<u8>, String> {
@@ -212,14 +262,14 @@ fn check_person(step: &Step, names: &Names, count: u64) -> Result<(), String> {
     Ok(())
 }
 
-fn check_compare(names: &Names, attribute: &str) -> Result<Vec<u8>, String> {
+fn check_compare(names: &Names, attribute: &str) -> Result<(), String> {
     let Some(people) = names.people.as_deref().filter(|_| names.template.is_none()) else {
         return Err("comparing needs to know what is right: start the engine with a population".to_owned());
     };
     if value_of(people, 0, attribute.as_bytes(), &mut Vec::new()).is_none() {
         return Err(format!("people of the profile {:?} have no attribute {attribute:?}", profile(people)));
     }
-    Ok(attribute.as_bytes().to_vec())
+    Ok(())
 }
 
 fn profile(people: &Population) -> &'static str {
@@ -238,16 +288,4 @@ pub(super) fn value_of<'s>(
     let list = Attributes(Reader::new(scratch).expect(tag::SEQUENCE).ok()?);
     let mut known = list.iter().filter_map(Result::ok);
     known.find(|known| known.name.eq_ignore_ascii_case(attribute))?.values.iter().next()?.ok()
-}
-
-fn encode_changes(changes: &[Change]) -> Result<Vec<u8>, String> {
-    if changes.is_empty() {
-        return Err("\"changes\" is empty: say what to change".to_owned());
-    }
-    let mut out = Vec::new();
-    for change in changes {
-        let values = change.values.iter().map(String::as_bytes);
-        write::write_change(&mut out, change.op as u8, change.attribute.as_bytes(), values);
-    }
-    Ok(out)
 }
