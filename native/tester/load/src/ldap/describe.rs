@@ -20,10 +20,9 @@ impl Ldap {
             Request::Lookup { .. } => format!("look up {}", self.sought(lane)),
             Request::Retrieve { .. } => format!("search {:?} for people", text(&self.shared.base)),
             Request::Search { base, .. } => format!("search {:?}", text(base)),
-            Request::Remove { .. } | Request::Delete { .. } => format!("delete {:?}", self.name_of(lane)),
+            Request::Remove { .. } => format!("delete {:?}", self.name_of(lane)),
             Request::Add { .. } => format!("add {:?}", self.name_of(lane)),
-            Request::Modify { .. } => format!("modify {:?}", self.name_of(lane)),
-            Request::Refresh { .. } => format!("refresh {:?}", self.name_of(lane)),
+            Request::Change { verb, .. } => format!("{verb} {:?}", self.name_of(lane)),
             Request::Compare { .. } => format!("compare {:?}", self.name_of(lane)),
         };
         match answer.and_then(result) {

@@ -57,9 +57,7 @@ impl Ldap {
                 self.pick_dn(PersonSelector::Current, lane);
                 frame.write(out, lane.id, &[&self.name]);
             }
-            Request::Delete { person, frame }
-            | Request::Modify { person, frame }
-            | Request::Refresh { person, frame } => {
+            Request::Change { person, frame, .. } => {
                 self.pick_dn(*person, lane);
                 frame.write(out, lane.id, &[&self.name]);
             }

@@ -15,6 +15,12 @@ const SHORT: usize = 0x7f;
 /// From each of these on, a length takes another byte.
 const WIDER: [usize; 4] = [0x80, 0x100, 0x1_0000, 0x100_0000];
 
+/// How much of a message its id takes.
+const ID_SIZE: usize = 3;
+
+/// So many numbers are kept on the stack at once.
+const FEW: usize = 16;
+
 /// What a field holds in the first request; no field's number begins so.
 const BLANK: [u8; 4] = [0xff; 4];
 
@@ -48,8 +54,8 @@ struct Length {
     text: usize,
     /// The fields in it.
     places: Range<usize>,
-    /// The lengths in it.
-    lengths: Range<usize>,
+    /// The lengths in it are those behind it and before this one.
+    end: usize,
 }
 
 impl Frame {
@@ -68,7 +74,7 @@ impl Frame {
         // So long that every length around a field is wider than in `blank`: its first byte differs.
         let size = *WIDER.iter().find(|size| **size > blank.len())?;
         let numbered = written(&|field| field.to_be_bytes().to_vec())?;
-        let long = written(&|_| vec![0xff; size])?;
+        let long = written(&|_| vec![0; size])?;
         let end = blank.len();
         let mut cut = Cut { blank, numbered, long, size, at: 0, long_at: 0, frame: Self::default() };
         cut.cut(end)?;
@@ -78,75 +84,76 @@ impl Frame {
     /// Appends the request.
     #[inline]
     pub(super) fn write(&self, out: &mut Vec<u8>, id: u8, fields: &[&[u8]]) {
-        let size = 3 + self.text.len() + total(&self.places, fields);
-        if size > SHORT {
-            return self.write_long(size, out, id, fields);
+        let (mut ends, mut total) = ([0; FEW], 0);
+        for (place, end) in self.places.iter().zip(&mut ends[1..]) {
+            total += fields[place.field].len();
+            *end = total as u8;
         }
-        out.extend_from_slice(&[tag::SEQUENCE, size as u8, tag::INTEGER, 1, id]);
+        let size = ID_SIZE + self.text.len() + total;
+        if size > SHORT || self.places.len() >= FEW {
+            return self.write_long(out, id, fields);
+        }
+        out.extend_from_slice(&[tag::SEQUENCE, size as u8]);
+        self.write_rest(out, id, fields, |length| {
+            let Length { text, places, .. } = &self.lengths[length];
+            text + usize::from(ends[places.end] - ends[places.start])
+        });
+    }
+
+    /// The same for lengths of any width.
+    fn write_long(&self, out: &mut Vec<u8>, id: u8, fields: &[&[u8]]) {
+        let (places, lengths) = (self.places.len(), self.lengths.len());
+        let needed = (places + 1) + (lengths + 1) + lengths;
+        let (mut few, mut many) = ([0; 3 * FEW], Vec::new());
+        let room = few.get_mut(..needed).unwrap_or_else(|| {
+            many.resize(needed, 0);
+            &mut many
+        });
+        // How long the fields before each place are together.
+        let (ends, room) = room.split_at_mut(places + 1);
+        // By how much each length and all behind it are wider than a byte, and what they are.
+        let (wider, sizes) = room.split_at_mut(lengths + 1);
+        for (at, place) in self.places.iter().enumerate() {
+            ends[at + 1] = ends[at] + fields[place.field].len();
+        }
+        for (at, Length { text, places, end, .. }) in self.lengths.iter().enumerate().rev() {
+            sizes[at] = text + ends[places.end] - ends[places.start] + wider[at + 1] - wider[*end];
+            wider[at] = wider[at + 1] + ber::length_width(sizes[at]) - 1;
+        }
+        ber::write_header(out, tag::SEQUENCE, ID_SIZE + self.text.len() + ends[places] + wider[0]);
+        self.write_rest(out, id, fields, |length| sizes[length]);
+    }
+
+    /// Appends what follows the message's length, given the sizes of elements.
+    #[inline]
+    fn write_rest(&self, out: &mut Vec<u8>, id: u8, fields: &[&[u8]], size: impl Fn(usize) -> usize) {
+        out.extend_from_slice(&[tag::INTEGER, 1, id]);
         let mut from = 0;
         for place in &self.places {
             let start = out.len() - from;
             out.extend_from_slice(&self.text[from..place.at]);
-            for length in &self.lengths[place.lengths.clone()] {
-                out[start + length.at] = length.if_short(self, fields) as u8;
+            // From the last, as a wide one moves what is behind it.
+            for length in place.lengths.clone().rev() {
+                let at = start + self.lengths[length].at;
+                match size(length) {
+                    size @ ..=SHORT => out[at] = size as u8,
+                    size => write_wide(out, at, size),
+                }
             }
             out.extend_from_slice(fields[place.field]);
             from = place.at;
         }
         out.extend_from_slice(&self.text[from..]);
     }
-
-    /// The same for a request of which `size` would be the size if all lengths took one byte.
-    fn write_long(&self, size: usize, out: &mut Vec<u8>, id: u8, fields: &[&[u8]]) {
-        ber::write_header(out, tag::SEQUENCE, size + self.growth(0..self.lengths.len(), fields));
-        out.extend_from_slice(&[tag::INTEGER, 1, id]);
-        let mut from = 0;
-        for place in &self.places {
-            for length in &self.lengths[place.lengths.clone()] {
-                // The tag is the byte before.
-                out.extend_from_slice(&self.text[from..length.at - 1]);
-                ber::write_header(out, self.text[length.at - 1], length.of(self, fields));
-                from = length.at + 1;
-            }
-            out.extend_from_slice(&self.text[from..place.at]);
-            out.extend_from_slice(fields[place.field]);
-            from = place.at;
-        }
-        out.extend_from_slice(&self.text[from..]);
-    }
-
-    /// By how much elements grow as lengths take more than one byte.
-    fn growth(&self, lengths: Range<usize>, fields: &[&[u8]]) -> usize {
-        let (mut growth, mut next) = (0, lengths.start);
-        while next < lengths.end {
-            let length = &self.lengths[next];
-            let size = length.of(self, fields);
-            growth += ber::length_width(size) - 1 + size - length.if_short(self, fields);
-            next = length.lengths.end;
-        }
-        growth
-    }
 }
 
-impl Length {
-    /// The length, if all lengths in the element took one byte.
-    #[inline]
-    fn if_short(&self, frame: &Frame, fields: &[&[u8]]) -> usize {
-        self.text + total(&frame.places[self.places.clone()], fields)
-    }
-
-    fn of(&self, frame: &Frame, fields: &[&[u8]]) -> usize {
-        match self.if_short(frame, fields) {
-            size @ ..=SHORT => size,
-            size => size + frame.growth(self.lengths.clone(), fields),
-        }
-    }
-}
-
-/// How long the fields at these places are together.
-#[inline]
-fn total(places: &[Place], fields: &[&[u8]]) -> usize {
-    places.iter().map(|place| fields[place.field].len()).sum()
+/// Puts a length of several bytes where there is one.
+fn write_wide(out: &mut Vec<u8>, at: usize, length: usize) {
+    let (more, end) = (ber::length_width(length) - 1, out.len());
+    out.extend_from_slice(&[0; 4][..more]);
+    out.copy_within(at + 1..end, at + 1 + more);
+    out[at] = 0x80 | more as u8;
+    out[at + 1..=at + more].copy_from_slice(&(length as u64).to_be_bytes()[8 - more..]);
 }
 
 /// A frame while it is cut out of its request, written in three ways.
@@ -177,7 +184,7 @@ impl Cut {
                 self.long_at += self.size;
             } else if *self.long.get(self.long_at)? != byte {
                 let (at, place, length) = (text.len(), places.len(), lengths.len());
-                lengths.push(Length { at, text: 0, places: 0..0, lengths: 0..0 });
+                lengths.push(Length { at, text: 0, places: 0..0, end: 0 });
                 text.push(0);
                 // The tag is the byte before.
                 let (header, size) = ber::header(self.blank.get(self.at.checked_sub(1)?..)?).ok()??;
@@ -186,9 +193,8 @@ impl Cut {
                 self.long_at += long_header - 1;
                 self.cut(self.at + size)?;
                 let Frame { text, places, lengths } = &mut self.frame;
-                let (text, places, inner) =
-                    (text.len() - at - 1, place..places.len(), length + 1..lengths.len());
-                lengths[length] = Length { at, text, places, lengths: inner };
+                let (text, places) = (text.len() - at - 1, place..places.len());
+                lengths[length] = Length { at, text, places, end: lengths.len() };
             } else {
                 text.push(byte);
                 self.at += 1;
@@ -373,10 +379,17 @@ mod tests {
     }
 
     #[test]
-    fn fields_may_be_more_than_a_byte_counts() {
-        let names: Vec<_> = (0..700u32).map(|number| number.to_string().into_bytes()).collect();
-        let (framed, written) = both(&names.iter().map(Vec::as_slice).collect::<Vec<_>>(), lookup);
-        assert_eq!(framed, written);
+    fn a_request_has_as_many_fields_as_it_likes() {
+        let dn = |out: &mut Vec<u8>, id: i32, fields: &[&[u8]]| {
+            request::write_compare(out, id, &fields.concat(), b"cn", fields.last().unwrap());
+        };
+        for (count, size) in [(14, 1), (15, 1), (16, 1), (17, 1), (20, 0), (100, 1), (700, 3)] {
+            let values: Vec<_> = (0..count).map(|number| vec![number as u8; size]).collect();
+            let fields: Vec<_> = values.iter().map(Vec::as_slice).collect();
+            for (framed, written) in [both(&fields, dn), both(&fields, lookup)] {
+                assert!(framed == written, "{count} fields of {size} bytes");
+            }
+        }
     }
 
     #[test]

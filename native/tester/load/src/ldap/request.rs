@@ -33,12 +33,8 @@ pub enum Request {
     Remove { frame: Frame },
     /// See [`Step::Add`].
     Add { person: PersonSelector },
-    /// See [`Step::Delete`].
-    Delete { person: PersonSelector, frame: Frame },
-    /// See [`Step::Modify`].
-    Modify { person: PersonSelector, frame: Frame },
-    /// See [`Step::Refresh`].
-    Refresh { person: PersonSelector, frame: Frame },
+    /// See [`Step::Delete`], [`Step::Modify`] and [`Step::Refresh`]: of a DN alone, answered by a result alone.
+    Change { verb: &'static str, response: u8, person: PersonSelector, frame: Frame },
     /// See [`Step::Compare`].
     Compare { person: PersonSelector, attribute: Vec<u8>, frame: Frame },
     /// See [`Step::Retrieve`].
@@ -63,10 +59,9 @@ impl Request {
         match self {
             Self::Bind { .. } => op::BIND_RESPONSE,
             Self::Lookup { .. } | Self::Retrieve { .. } | Self::Search { .. } => op::SEARCH_DONE,
-            Self::Remove { .. } | Self::Delete { .. } => op::DELETE_RESPONSE,
+            Self::Remove { .. } => op::DELETE_RESPONSE,
             Self::Add { .. } => op::ADD_RESPONSE,
-            Self::Modify { .. } => op::MODIFY_RESPONSE,
-            Self::Refresh { .. } => op::EXTENDED_RESPONSE,
+            Self::Change { response, .. } => *response,
             Self::Compare { .. } => op::COMPARE_RESPONSE,
         }
     }
@@ -120,7 +115,10 @@ pub(super) fn lower(
             return Ok(vec![(REMOVE.to_owned(), remove), (name.to_owned(), add)]);
         }
         Step::Add { person } => Request::Add { person: *person },
-        Step::Delete { person } => Request::Delete { person: *person, frame: frame(1, write_delete)? },
+        Step::Delete { person } => {
+            let (response, frame) = (op::DELETE_RESPONSE, frame(1, write_delete)?);
+            Request::Change { verb: "delete", response, person: *person, frame }
+        }
         Step::Modify { changes, .. } if changes.is_empty() => {
             return Err("\"changes\" is empty: say what to change".to_owned());
         }
@@ -133,7 +131,7 @@ pub(super) fn lower(
                     }
                 });
             })?;
-            Request::Modify { person: *person, frame }
+            Request::Change { verb: "modify", response: op::MODIFY_RESPONSE, person: *person, frame }
         }
         Step::Refresh { person, ttl_s } => {
             let frame = frame(1, |out, id, fields| {
@@ -141,13 +139,15 @@ pub(super) fn lower(
                 write::write_refresh_value(&mut value, fields[0], *ttl_s);
                 write::write_extended(out, id, oid::REFRESH, Some(&value));
             })?;
-            Request::Refresh { person: *person, frame }
+            Request::Change { verb: "refresh", response: op::EXTENDED_RESPONSE, person: *person, frame }
         }
         Step::Compare { person, attribute } => {
             check_compare(names, attribute)?;
             let attribute = attribute.as_bytes();
-            let frame =
-                frame(2, |out, id, fields| write::write_compare(out, id, fields[0], attribute, fields[1]))?;
+            let write = |out: &mut Vec<u8>, id, fields: &[&[u8]]| {
+                write::write_compare(out, id, fields[0], attribute, fields[1]);
+            };
+            let frame = frame(2, write)?;
             Request::Compare { person: *person, attribute: attribute.to_vec(), frame }
         }
         Step::Retrieve { attributes, size_limit } => {

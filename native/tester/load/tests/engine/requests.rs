@@ -121,6 +121,25 @@ fn a_directory_of_others_is_searched_by_its_names() {
 }
 
 #[test]
+fn in_a_directory_of_others_whom_the_run_added_is_looked_up_by_class_and_name() {
+    let people = people(Profile::Small, 5);
+    let responder = Responder::right(&people);
+    let steps = json!([
+        {"op": "add", "person": "new"},
+        {"op": "lookup", "person": "new"},
+        {"op": "lookup", "person": "random", "name": "other"},
+        {"op": "delete", "person": "new"}]);
+    let mut config = config(responder.address, "lookup", session(2, steps));
+    config["target"]["names"] = json!({"template": "uid=user.{i}", "count": 10});
+    config["verify"] = false.into();
+    run(&config, Some(&people), 1, 50);
+    for (at, (_, _, filter)) in searches(&responder).iter().enumerate() {
+        let beginning = ["(&(objectClass=RTPerson)(cn=", "(uid=user."][at % 2];
+        assert!(filter.starts_with(beginning), "{at}: {filter}");
+    }
+}
+
+#[test]
 fn a_bind_says_who_and_which_version() {
     let people = people(Profile::Small, 5);
     let responder = Responder::right(&people);
