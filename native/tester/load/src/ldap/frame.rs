@@ -384,8 +384,8 @@ mod tests {
             request::write_compare(out, id, &fields.concat(), b"cn", fields.last().unwrap());
         };
         for (count, size) in [(14, 1), (15, 1), (16, 1), (17, 1), (20, 0), (100, 1), (700, 3)] {
-            let values: Vec<_> = (0..count).map(|number| vec![number as u8; size]).collect();
-            let fields: Vec<_> = values.iter().map(Vec::as_slice).collect();
+            let numbers: Vec<_> = (0..count).map(u32::to_be_bytes).collect();
+            let fields: Vec<_> = numbers.iter().map(|number| &number[4 - size..]).collect();
             for (framed, written) in [both(&fields, dn), both(&fields, lookup)] {
                 assert!(framed == written, "{count} fields of {size} bytes");
             }
