@@ -176,7 +176,7 @@ pub(super) fn lower(
 }
 
 fn frame(fields: usize, write: impl Fn(&mut Vec<u8>, i32, &[&[u8]])) -> Result<Frame, String> {
-    Frame::new(fields, write).ok_or_else(|| "the request is larger than 16 MiB".to_owned())
+    Frame::new(fields, write).ok_or_else(|| "the request has 16 MiB or more".to_owned())
 }
 
 fn lower_lookup(

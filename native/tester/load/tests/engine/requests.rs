@@ -173,6 +173,7 @@ fn what_cannot_be_run_is_refused_with_the_reason_and_the_remedy() {
     for (step, expected) in [
         (json!({"op": "lookup", "person": "new"}), "no \"add\" of \"new\""),
         (json!({"op": "lookup", "person": "random", "refresh_minutes": 5}), "only ILS does"),
+        (json!({"op": "bind", "password": "x".repeat(16 << 20)}), "16 MiB"),
         (json!({"op": "bind", "version": 4}), "\"version\" is 4"),
         (json!({"op": "modify", "person": "random", "changes": []}), "\"changes\" is empty"),
         (json!({"op": "search", "base": "", "filter": "(cn=x"}), "filter \"(cn=x\""),
