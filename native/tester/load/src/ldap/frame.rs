@@ -1,9 +1,9 @@
 //! Requests that are encoded in advance, but for their message id and their fields.
 //!
-//! A frame needs no knowledge of any request: it is cut out of what the writers of `wire` make. They write
-//! the request three times, first with every field blank. Between that and a request whose fields hold their
-//! own numbers, nothing differs but fields; between that and one with long fields, nothing else differs but
-//! the lengths around them. What never differs is text, whatever it looks like.
+//! A frame needs no knowledge of any request: it is cut out of what the writers of `wire` make. They
+//! write the request three times, first with every field blank. Between that and a request whose fields
+//! hold their own numbers, nothing differs but fields; between that and one with long fields, nothing
+//! else differs but the lengths around them. What never differs is text, whatever it looks like.
 
 use std::ops::Range;
 
@@ -59,8 +59,8 @@ struct Length {
 }
 
 impl Frame {
-    /// The frame of what `write` appends, which is given a message id and `fields` fields. It must copy each of
-    /// them as it is, as often as it likes; `None` for a request of 16 MiB or more.
+    /// The frame of what `write` appends, which is given a message id and `fields` fields. It must copy
+    /// each of them as it is, as often as it likes; `None` for a request of 16 MiB or more.
     pub(super) fn new(fields: usize, write: impl Fn(&mut Vec<u8>, i32, &[&[u8]])) -> Option<Self> {
         let written = |field: &dyn Fn(u32) -> Vec<u8>| {
             let fields: Vec<_> = (0..fields as u32).map(field).collect();

@@ -33,7 +33,7 @@ pub enum Request {
     Remove { frame: Frame },
     /// See [`Step::Add`].
     Add { person: PersonSelector },
-    /// See [`Step::Delete`], [`Step::Modify`] and [`Step::Refresh`]: of a DN alone, answered by a result alone.
+    /// See [`Step::Delete`], [`Step::Modify`] and [`Step::Refresh`].
     Change { verb: &'static str, response: u8, person: PersonSelector, frame: Frame },
     /// See [`Step::Compare`].
     Compare { person: PersonSelector, attribute: Vec<u8>, frame: Frame },
