@@ -22,7 +22,8 @@ MIDDLE = {"directory", "site", "web", "load"}
 BELOW: dict[str, set[str]] = {
     **{crate: set() for crate in ("wire", "files", "tls", "cgi")},
     "net": {"tls"},
-    **{crate: {"wire"} for crate in ("people", "fuzz")},
+    **{crate: {"wire"} for crate in ("people", "scenario")},
+    "fuzz": {"wire", "scenario"},
     "http": {"wire", "net", "tls"},
     **dict.fromkeys(MIDDLE, BASE),
     "engine": BASE | MIDDLE,

@@ -1,0 +1,388 @@
+//! The table of keys: what a file may say. Reader, messages, JSON Schema and documentation come from it.
+
+/// Who has a key: LDAP, HTTP, or both.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Protocol {
+    /// Directories.
+    Ldap,
+    /// Sites and web servers.
+    Http,
+}
+
+impl Protocol {
+    /// As people write it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Ldap => "LDAP",
+            Self::Http => "HTTP",
+        }
+    }
+}
+
+/// What the value of a key is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Kind {
+    /// Any text, without fields.
+    Text,
+    /// What a row of the results is called.
+    Label,
+    /// A connection of the file.
+    Connection,
+    /// A class of `[files]`.
+    Class,
+    /// An object identifier.
+    Oid,
+    /// Text with fields in it.
+    Template,
+    /// One template, or several.
+    Templates,
+    /// A template that is a distinguished name.
+    Dn,
+    /// A name to bind with: a DN, or what the SASL mechanism takes.
+    BindName,
+    /// A template that is a search filter.
+    Filter,
+    /// A template that is the path of a URL.
+    Path,
+    /// A DN or a path: `delete` exists in both protocols.
+    DnOrPath,
+    /// A template that must not be a literal.
+    Secret,
+    /// A whole number within bounds.
+    Int(i64, i64),
+    /// A number over 0.
+    Number,
+    /// `true` or `false`.
+    Bool,
+    /// `500ms`, `2s`, `10m`, `1h`.
+    Duration,
+    /// One of these words.
+    Word(&'static [&'static str]),
+    /// Texts without fields.
+    Texts,
+    /// Whole numbers.
+    Ints,
+    /// `"30s:100/s"`: for so long so many.
+    Stages,
+    /// How long a connection lives.
+    Per,
+    /// `true`, `false` or `"starttls"`.
+    Tls,
+    /// A number, or a list that was captured.
+    Times,
+    /// Result codes of LDAP, their names, or a column.
+    Results,
+    /// Status codes of HTTP, or a column.
+    Statuses,
+    /// `1`, `">=1"` or `"<=500"`.
+    Count,
+    /// Text, a number, or bytes by another way of writing them.
+    Value,
+    /// An attribute's value, or several.
+    Values,
+    /// Attributes with values, or the name of data.
+    Entry,
+    /// A table of changes, or several in their order.
+    Changes,
+    /// What is sent as JSON.
+    Json,
+    /// A capture's `default`.
+    Default,
+    /// An attribute, or a table of [`FORM`].
+    Capture,
+    /// Controls by name or object identifier.
+    Controls,
+    /// A table of [`FORM`].
+    Table(&'static str),
+    /// A table of things with names of their own.
+    Map(&'static Kind),
+    /// Steps.
+    Steps,
+    /// Operations.
+    Operations,
+}
+
+/// One key.
+#[derive(Debug, Clone, Copy)]
+pub struct Key {
+    /// How it is written.
+    pub name: &'static str,
+    /// What its value is.
+    pub kind: Kind,
+    /// Where it may stand.
+    pub protocols: &'static [Protocol],
+    /// What holds without it, for readers; [`REQUIRED`] where there is no such thing.
+    pub default: &'static str,
+    /// What it means.
+    pub about: &'static str,
+}
+
+/// The default of a key that must be there.
+pub const REQUIRED: &str = "required";
+
+const L: &[Protocol] = &[Protocol::Ldap];
+const H: &[Protocol] = &[Protocol::Http];
+const LH: &[Protocol] = &[Protocol::Ldap, Protocol::Http];
+
+const SASL: Kind = Kind::Word(&["PLAIN", "EXTERNAL"]);
+const KEYS: Kind = Kind::Word(&["uniform", "zipfian", "hotspot", "latest"]);
+const HEADERS: Kind = Kind::Map(&Kind::Template);
+const VERSION: Kind = Kind::Int(2, 3);
+/// What every count of things is bound by; far from where arithmetic ends.
+const MOST: i64 = 1 << 40;
+/// maxInt of RFC 4511 section 4.1.1.
+const MAX_INT: i64 = 2_147_483_647;
+
+macro_rules! form {
+    ($($table:ident { $($name:ident: $kind:expr, $protocols:ident, $default:expr, $about:literal;)* })*) => {
+        /// Every table with its keys. An operation has those of `card`, and of `operation` or of a step; `step`, `asks`,
+        /// `ldap`, `http`, `body` and those of the verbs are parts of a step: see [`VERBS`].
+        pub const FORM: &[(&str, &[Key])] = &[$((stringify!($table), &[$(Key {
+            name: stringify!($name), kind: $kind, protocols: $protocols, default: $default, about: $about,
+        }),*])),*];
+    };
+}
+
+form! {
+    scenario {
+        title: Kind::Text, LH, "the file's name", "what it is, for readers";
+        paper: Kind::Text, LH, "", "what it was taken from";
+        note: Kind::Text, LH, "", "what readers should know";
+        base: Kind::Dn, L, "`--base`", "the DN that `{base}` stands for; `--base` wins";
+        headers: HEADERS, H, "none", "header lines of every request";
+        cookies: Kind::Bool, H, "true", "whether users keep cookies";
+        load: Kind::Table("load"), LH, "", "options of `run` and `sweep`; the command line wins";
+        values: Kind::Map(&Kind::Template), LH, "none", "values that are drawn once, by their names";
+        connection: Kind::Map(&Kind::Table("connection")), LH, "`main`", "connections by their names";
+        data: Kind::Map(&Kind::Table("data")), LH, "none", "rows that are dealt to users, by their names";
+        files: Kind::Map(&Kind::Map(&Kind::Table("class"))), H, "none", "classes of a set of files";
+        start: Kind::Table("start"), LH, "none", "what a user does once, before the first operation";
+        operation: Kind::Operations, LH, REQUIRED, "the deck: what users do";
+    }
+    load {
+        users: Kind::Int(1, MOST), LH, "`-u`", "users at a time";
+        clients: Kind::Ints, LH, "`--clients`", "users at a time, for a sweep";
+        rate: Kind::Number, LH, "`--rate`", "operations per second, whether or not answers come";
+        arrivals: Kind::Word(&["even", "poisson"]), LH, "`--arrivals`", "when operations of a rate begin";
+        stages: Kind::Stages, LH, "`--stages`", "rates (`30s:100/s`) or users (`30s:100`), one after the other";
+        think: Kind::Duration, LH, "0s", "mean pause after each operation";
+        session: Kind::Duration, LH, "", "think times are scaled so that an operation takes so long";
+        objective: Kind::Text, LH, "", "what the total must hold, such as `failures<0.1%`";
+        warmup: Kind::Duration, LH, "`--warmup`", "time before measuring";
+        measure: Kind::Duration, LH, "`--measure`", "time of measuring";
+        timeout: Kind::Duration, LH, "`--timeout`", "how long an answer may take";
+        keys: KEYS, LH, "`--keys`", "how seeded people are drawn";
+    }
+    connection {
+        per: Kind::Per, LH, "user; step with HTTP 1.0", "how long it is kept: `user`, `iteration`, `step`, or a number of operations";
+        pool: Kind::Int(1, 1_000_000), LH, "none", "so many in all, shared by all users";
+        outstanding: Kind::Int(1, 127), L, "1", "requests in flight on one at a time";
+        tls: Kind::Tls, LH, "as the target's address", "`true`, `\"starttls\"` or `false`";
+        bind: Kind::BindName, L, "`--bind-dn`", "whom it is bound as after opening";
+        password: Kind::Secret, L, "`--password-file`", "the password for it";
+        sasl: SASL, L, "simple", "the mechanism of the bind";
+        version: VERSION, L, "3", "LDAP's version";
+        http: Kind::Word(&["1.0", "1.1"]), H, "1.1", "HTTP's version";
+    }
+    data {
+        file: Kind::Text, LH, "", "a CSV file, one of four kinds of data";
+        values: Kind::Texts, LH, "", "these values";
+        range: Kind::Ints, LH, "", "whole numbers from the first to the last";
+        people: Kind::Word(&["seeded", "new"]), LH, "", "people of the population, or people who are added";
+        columns: Kind::Texts, LH, "the first line", "names of a file's columns";
+        separator: Kind::Text, LH, "`,`", "the character between a file's columns";
+        deal: Kind::Word(&["shuffled", "in-order", "once", "exclusive", "uniform", "zipfian", "hotspot", "latest"]), LH, "shuffled; `--keys` for seeded people", "who gets which row";
+        per: Kind::Word(&["iteration", "user"]), LH, "iteration", "how long a row is kept";
+        secret: Kind::Texts, LH, "by use and name", "columns that are never shown";
+    }
+    class {
+        sizes: Kind::Ints, H, "", "bytes of its files, taken in turn";
+        spread: Kind::Ints, H, "", "instead of sizes: the smallest and the largest";
+        count: Kind::Int(1, 1_000_000), H, "one of each size", "how many files";
+    }
+    start { step: Kind::Steps, LH, REQUIRED, "its steps"; }
+    operation {
+        name: Kind::Label, LH, "the verb, class or program", "its row; required with several steps";
+        step: Kind::Steps, LH, "a verb right here", "its steps in their order";
+        on: Kind::Connection, LH, "main", "the connection of its steps";
+        counts: Kind::Label, LH, "the whole", "the step that is counted and timed instead of the whole";
+    }
+    card {
+        weight: Kind::Int(1, MOST), LH, "1", "its cards in the deck";
+        objective: Kind::Text, LH, "", "what it must hold, such as `p99<20ms`";
+        page: Kind::Bool, H, "false", "whether it counts as a web page, for the planner";
+    }
+    step { name: Kind::Label, LH, "the verb", "its row; a number follows the verb from the second on"; }
+    asks {
+        on: Kind::Connection, LH, "the operation's", "the connection it goes over";
+        expect: Kind::Table("expect"), LH, "it succeeds", "what the answer must be";
+        capture: Kind::Map(&Kind::Capture), LH, "none", "what to remember of the answer, by names for later steps";
+    }
+    ldap { control: Kind::Controls, L, "none", "controls of the request"; }
+    bind {
+        bind: Kind::BindName, L, REQUIRED, "a DN; `\"\"` for the command line's, or anonymous";
+        password: Kind::Secret, L, "none", "the password for it";
+        sasl: SASL, L, "simple", "the mechanism";
+        version: VERSION, L, "3", "LDAP's version";
+    }
+    search {
+        search: Kind::Filter, L, REQUIRED, "a filter";
+        base: Kind::Dn, L, "`{base}`", "where to search";
+        scope: Kind::Word(&["sub", "base", "one", "children"]), L, "sub", "how deep";
+        attributes: Kind::Texts, L, "all", "what to return";
+        size_limit: Kind::Int(0, MAX_INT), L, "0", "entries at most; 0 is any number";
+        time_limit: Kind::Duration, L, "0s", "what the server may take; 0 is any time";
+        types_only: Kind::Bool, L, "false", "whether to return attributes without values";
+        deref: Kind::Word(&["never", "searching", "finding", "always"]), L, "never", "which aliases to follow";
+        page_size: Kind::Int(1, MAX_INT), L, "no pages", "entries of a page; all pages are read, as one step";
+    }
+    compare {
+        compare: Kind::Dn, L, REQUIRED, "a DN";
+        entry: Kind::Entry, L, REQUIRED, "one attribute with its value";
+    }
+    add {
+        add: Kind::Dn, L, REQUIRED, "a DN";
+        entry: Kind::Entry, L, REQUIRED, "attributes with values, or the name of data";
+        keep: Kind::Bool, L, "false", "whether the entry stays: no step of the operation deletes it";
+    }
+    modify {
+        modify: Kind::Dn, L, REQUIRED, "a DN";
+        change: Kind::Changes, L, REQUIRED, "`replace`, `add`, `delete`, `increment`; a list of tables where order matters";
+    }
+    modify_dn {
+        modify_dn: Kind::Dn, L, REQUIRED, "a DN";
+        new_rdn: Kind::Dn, L, REQUIRED, "the new relative name";
+        delete_old_rdn: Kind::Bool, L, "true", "whether the old value goes";
+        new_superior: Kind::Dn, L, "the same", "the new parent";
+    }
+    delete { delete: Kind::DnOrPath, LH, REQUIRED, "a DN; a path in HTTP"; }
+    password_modify {
+        password_modify: Kind::Dn, L, REQUIRED, "a DN; `\"\"` for oneself";
+        old_password: Kind::Secret, L, "none", "the old password";
+        new_password: Kind::Secret, L, "the server's choice", "the new password";
+    }
+    refresh {
+        refresh: Kind::Dn, L, REQUIRED, "the DN of a dynamic entry";
+        ttl: Kind::Duration, L, REQUIRED, "how long it shall live";
+    }
+    extended {
+        extended: Kind::Oid, L, REQUIRED, "the OID of an extended operation";
+        value: Kind::Value, L, "none", "its value";
+    }
+    unbind { unbind: Kind::Connection, L, REQUIRED, "a connection that is closed before its time"; }
+    get { get: Kind::Path, H, REQUIRED, "a path"; }
+    head { head: Kind::Path, H, REQUIRED, "a path"; }
+    post { post: Kind::Path, H, REQUIRED, "a path"; }
+    put { put: Kind::Path, H, REQUIRED, "a path"; }
+    patch { patch: Kind::Path, H, REQUIRED, "a path"; }
+    http {
+        headers: HEADERS, H, "none", "header lines; each replaces the one of `[headers]`";
+        match: Kind::Word(&["html", "json", "plain"]), H, "html", "how values are escaped in the answer";
+        follow: Kind::Bool, H, "false", "whether to follow redirects, on the same host";
+    }
+    body {
+        form: HEADERS, H, "none", "fields of a form";
+        json: Kind::Json, H, "none", "a body of JSON";
+        body: Kind::Template, H, "none", "a body as it is";
+        content_type: Kind::Text, H, "a form's", "the type of `body`";
+    }
+    file { file: Kind::Class, H, REQUIRED, "a class of `[files]`: each of its files as often, every byte compared"; }
+    program {
+        program: Kind::Word(&["cgi-env", "cgi", "inprocess", "page", "template", "fastcgi"]), H, REQUIRED, "a program of the server";
+        size: Kind::Int(0, MOST), H, "", "bytes of its answer";
+        size_about: Kind::Int(0, MOST), H, "", "instead of size: their mean, where it depends on the server";
+        content: Kind::Word(&["constant", "random"]), H, "constant", "what its text is made of";
+    }
+    think {
+        think: Kind::Duration, LH, REQUIRED, "a pause, in no operation's time";
+        distribution: Kind::Word(&["exponential", "constant"]), LH, "exponential", "how pauses differ";
+    }
+    repeat {
+        repeat: Kind::Times, LH, REQUIRED, "a number, or a list that was captured: once for each of its values";
+        step: Kind::Steps, LH, REQUIRED, "what is repeated";
+    }
+    expect {
+        result: Kind::Results, L, "success; compareTrue for compare", "codes or names, or a column";
+        entries: Kind::Count, L, "any", "how many entries come";
+        entry: Kind::Entry, L, "not checked", "exactly one entry with these values, or this row";
+        dn: Kind::Dn, L, "not checked", "the name of the one entry";
+        status: Kind::Statuses, H, "200 for get and head, else 2xx", "status codes, or a column";
+        length: Kind::Int(0, MOST), H, "any", "bytes of the body";
+        contains: Kind::Templates, H, "none", "what must be in the body";
+        headers: HEADERS, H, "none", "what header lines must be";
+        identity: Kind::Table("identity"), H, "not checked", "whose page it is";
+        fresh: Kind::Templates, H, "none", "what must be in the body after an update";
+    }
+    identity {
+        before: Kind::Text, H, REQUIRED, "what stands before the value";
+        value: Kind::Template, H, REQUIRED, "what must be there; another one is a leak";
+        until: Kind::Text, H, "`\"`", "what stands after it";
+    }
+    capture {
+        attribute: Kind::Text, L, "", "an attribute of the first entry, or `dn`";
+        cookie: Kind::Text, H, "", "a cookie that the answer sets";
+        header: Kind::Text, H, "", "a header line";
+        json: Kind::Text, H, "", "a value of a JSON body, by its pointer (RFC 6901)";
+        before: Kind::Text, H, "", "what stands in the body before the value";
+        until: Kind::Text, H, "", "what stands after it";
+        take: Kind::Word(&["first", "random", "all"]), LH, "first", "which of several";
+        default: Kind::Default, LH, "the operation fails", "what holds where nothing is found";
+    }
+    controls {
+        sort: Kind::Text, L, "", "attributes to sort by, `-` before those that fall (RFC 2891)";
+        proxied_authorization: Kind::Template, L, "", "whose rights hold: `dn:...` or `u:...` (RFC 4370)";
+        assertion: Kind::Filter, L, "", "what must hold of the entry (RFC 4528)";
+        pre_read: Kind::Texts, L, "", "attributes as they were (RFC 4527)";
+        post_read: Kind::Texts, L, "", "attributes as they are now (RFC 4527)";
+        manage_dsa_it: Kind::Bool, L, "false", "referrals as entries (RFC 3296)";
+        permissive_modify: Kind::Bool, L, "false", "changes that change nothing succeed";
+        subtree_delete: Kind::Bool, L, "false", "the entry with all below it";
+        password_policy: Kind::Bool, L, "false", "ask for the state of the password";
+        subentries: Kind::Bool, L, "false", "subentries instead of entries (RFC 3672)";
+    }
+    control {
+        critical: Kind::Bool, L, "true", "whether the server must refuse what it does not know";
+        value: Kind::Value, L, "none", "its value";
+    }
+    change {
+        replace: Kind::Map(&Kind::Values), L, "", "attributes with their new values";
+        add: Kind::Map(&Kind::Values), L, "", "values that come";
+        delete: Kind::Map(&Kind::Values), L, "", "values that go; all of them with `[]`";
+        increment: Kind::Map(&Kind::Value), L, "", "what is added to a number (RFC 4525)";
+    }
+    value {
+        base64: Kind::Template, L, "", "bytes in base64";
+        hex: Kind::Template, L, "", "bytes in hexadecimal digits";
+        utf16: Kind::Template, L, "", "text in UTF-16LE, as unicodePwd wants it";
+        file: Kind::Template, L, "", "what is in a file";
+    }
+}
+
+/// Verbs, where they may stand, and the tables of [`FORM`] with their keys.
+pub const VERBS: &[(&str, &[Protocol], &[&str])] = &[
+    ("bind", L, &["step", "bind", "asks", "ldap"]),
+    ("search", L, &["step", "search", "asks", "ldap"]),
+    ("compare", L, &["step", "compare", "asks", "ldap"]),
+    ("add", L, &["step", "add", "asks", "ldap"]),
+    ("modify", L, &["step", "modify", "asks", "ldap"]),
+    ("modify_dn", L, &["step", "modify_dn", "asks", "ldap"]),
+    ("delete", LH, &["step", "delete", "http", "asks", "ldap"]),
+    ("password_modify", L, &["step", "password_modify", "asks", "ldap"]),
+    ("refresh", L, &["step", "refresh", "asks", "ldap"]),
+    ("extended", L, &["step", "extended", "asks", "ldap"]),
+    ("unbind", L, &["step", "unbind"]),
+    ("get", H, &["step", "get", "http", "asks"]),
+    ("head", H, &["step", "head", "http", "asks"]),
+    ("post", H, &["step", "post", "http", "body", "asks"]),
+    ("put", H, &["step", "put", "http", "body", "asks"]),
+    ("patch", H, &["step", "patch", "http", "body", "asks"]),
+    ("file", H, &["step", "file", "asks"]),
+    ("program", H, &["step", "program", "asks"]),
+    ("think", LH, &["step", "think"]),
+    ("repeat", LH, &["step", "repeat"]),
+];
+
+/// The keys of these tables, one after the other.
+pub(crate) fn keys<'t>(tables: &'t [&str]) -> impl Iterator<Item = &'static Key> + use<'t> {
+    tables.iter().flat_map(|table| FORM.iter().find(|(name, _)| name == table)).flat_map(|(_, keys)| *keys)
+}

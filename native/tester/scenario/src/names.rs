@@ -1,0 +1,300 @@
+//! What fields mean, whether that lives long enough, and where it is drawn.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+use crate::problem::{did_you_mean, listed, nearest};
+use crate::template::{BRACES, BUILT_IN, Field, Template};
+use crate::types::{Block, Connection, Data, Draw, Drawn, Rows};
+
+/// How long what uses a field lives: what the field stands for must live as long.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Life {
+    /// As the run.
+    Run,
+    /// As the run, on behalf of all users: a shared connection.
+    Shared,
+    /// As its user: a connection that is kept.
+    User,
+    /// As its user, from `[start]` on.
+    Start,
+    /// As an iteration at most.
+    Iteration,
+}
+
+/// What a name was given to, where, and whether anything uses it.
+#[derive(Debug)]
+pub(crate) struct Known<T> {
+    pub(crate) what: T,
+    pub(crate) at: usize,
+    pub(crate) used: bool,
+    /// What is drawn with it.
+    pub(crate) uses: BTreeSet<Drawn>,
+}
+
+impl<T> Known<T> {
+    pub(crate) const fn new(what: T, at: usize) -> Self {
+        Self { what, at, used: false, uses: BTreeSet::new() }
+    }
+}
+
+/// The names of a file, and the place in it that is being read.
+#[derive(Debug)]
+pub(crate) struct Names {
+    pub(crate) data: BTreeMap<String, Known<Data>>,
+    pub(crate) values: BTreeMap<String, Known<Template>>,
+    pub(crate) connections: BTreeMap<String, Known<Connection>>,
+    /// All captures of the file, for messages.
+    pub(crate) captures: HashSet<String>,
+    /// Captures that can be used here, by block, the outermost first; whether each is a list.
+    pub(crate) scopes: Vec<HashMap<String, bool>>,
+    pub(crate) life: Life,
+    pub(crate) block: Block,
+    /// Where uses go while a name is described, which is no use yet.
+    pub(crate) described: Option<BTreeSet<Drawn>>,
+    /// Names by operation, with the repeats that hold all uses.
+    named: BTreeMap<(Option<usize>, Drawn), Vec<usize>>,
+    /// What is drawn for exactly this block.
+    generators: BTreeSet<Draw>,
+}
+
+impl Names {
+    pub(crate) fn new(captures: HashSet<String>) -> Self {
+        Self {
+            data: BTreeMap::new(),
+            values: BTreeMap::new(),
+            connections: BTreeMap::new(),
+            captures,
+            scopes: Vec::new(),
+            life: Life::Iteration,
+            block: Block::default(),
+            described: None,
+            named: BTreeMap::new(),
+            generators: BTreeSet::new(),
+        }
+    }
+
+    /// Whether a name is taken by something that fields can name.
+    pub(crate) fn is_taken(&self, name: &str) -> bool {
+        BUILT_IN.contains(&name) || self.data.contains_key(name) || self.values.contains_key(name)
+    }
+
+    /// Notes the use of a field, or says what is wrong with it here.
+    pub(crate) fn field(&mut self, field: &Field) -> Result<(), String> {
+        let lives = match field {
+            Field::Env(_) => true,
+            Field::Base | Field::Worker => self.life != Life::Run,
+            Field::User => !matches!(self.life, Life::Run | Life::Shared),
+            Field::Iteration => self.life == Life::Iteration,
+            Field::Now(_) => matches!(self.life, Life::Start | Life::Iteration),
+            Field::Uuid | Field::RandomText { .. } | Field::RandomNumber { .. } | Field::Choice(_) => {
+                let lives = matches!(self.life, Life::Start | Life::Iteration);
+                if lives {
+                    self.note(Drawn::Generator(field.clone()));
+                }
+                lives
+            }
+            Field::Column(data, column) => return self.column(data, column),
+            Field::Name(name) => return self.name(name),
+        };
+        if lives { Ok(()) } else { Err(self.too_short(&field.to_string())) }
+    }
+
+    fn too_short(&self, field: &str) -> String {
+        match self.life {
+            Life::Run => format!("{field} lives shorter than the base: only {{env.NAME}} can be part of it"),
+            Life::Shared => format!("lives longer than {field}: all users share this connection"),
+            Life::User => format!(
+                "lives longer than {field}: the connection is kept, unless it has per = \"iteration\""
+            ),
+            _ => format!("{field} lives for an iteration only, and [start] is before the first"),
+        }
+    }
+
+    fn column(&mut self, data: &str, column: &str) -> Result<(), String> {
+        let Some(source) = self.data.get(data) else {
+            let is_one = self.values.contains_key(data) || self.captures.contains(data);
+            if is_one {
+                return Err(format!(
+                    "{{{data}.{column}}}: {data:?} is one value and has no columns: write {{{data}}}"
+                ));
+            }
+            let near = nearest(data, self.data.keys().map(String::as_str));
+            let near = near.map_or_else(String::new, |near| format!("; did you mean {{{near}.{column}}}?"));
+            return Err(format!("{{{data}.{column}}}: no data is called {data:?}{near}{BRACES}"));
+        };
+        if let Some(columns) =
+            source.what.columns.as_ref().filter(|columns| !columns.iter().any(|c| c == column))
+        {
+            let columns = || columns.iter().map(String::as_str);
+            let near = did_you_mean(column, columns());
+            return Err(format!(
+                "{{{data}.{column}}}: no such column{near}; {data} has {}",
+                listed(columns())
+            ));
+        }
+        self.row(data)
+    }
+
+    /// Notes the use of a whole row, or of a part of it.
+    pub(crate) fn row(&mut self, data: &str) -> Result<(), String> {
+        let message = self.too_short(&format!("{{{data}}}"));
+        let Some(source) = self.data.get_mut(data) else {
+            let near = did_you_mean(data, self.data.keys().map(String::as_str));
+            return Err(format!("no data is called {data:?}{near}"));
+        };
+        source.used = true;
+        let per_user = source.what.per_user;
+        match self.life {
+            Life::Iteration if per_user => {}
+            Life::Iteration => self.note(Drawn::Row(data.to_owned())),
+            Life::Start | Life::User if per_user => {}
+            Life::Start => {
+                return Err(format!("{message}; with per = \"user\" a row lives as long as its user"));
+            }
+            _ => return Err(message),
+        }
+        Ok(())
+    }
+
+    fn name(&mut self, name: &str) -> Result<(), String> {
+        if let Some(source) = self.data.get(name) {
+            return match (&source.what.columns, &source.what.rows) {
+                (Some(columns), _) if columns.len() == 1 => self.row(name),
+                (None, Rows::File { .. }) => self.row(name),
+                (columns, _) => {
+                    let column = columns.as_ref().and_then(|columns| columns.first());
+                    let column = column.map_or("dn", String::as_str);
+                    Err(format!(
+                        "{{{name}}} has several columns: write {{{name}.{column}}}, or another of them"
+                    ))
+                }
+            };
+        }
+        if self.values.contains_key(name) {
+            if self.life != Life::Iteration {
+                return Err(self.too_short(&format!("{{{name}}}")));
+            }
+            if let Some(value) = self.values.get_mut(name) {
+                value.used = true;
+            }
+            self.note(Drawn::Value(name.to_owned()));
+            return Ok(());
+        }
+        match self.scopes.iter().rev().find_map(|scope| scope.get(name)) {
+            Some(false) => Ok(()),
+            Some(true) => {
+                Err(format!("{{{name}}} is a list: write repeat = {name:?}, and use it in its steps"))
+            }
+            None if self.captures.contains(name) => Err(format!(
+                "{{{name}}} is captured, but not by a step before this one whose block still lasts"
+            )),
+            None => {
+                let known =
+                    self.values.keys().chain(self.data.keys()).chain(&self.captures).map(String::as_str);
+                let near = nearest(name, known.chain(BUILT_IN).filter(|word| *word != "env"));
+                let near = near.map_or_else(String::new, |near| format!("; did you mean {{{near}}}?"));
+                Err(format!("{{{name}}} is unknown{near}{BRACES}"))
+            }
+        }
+    }
+
+    /// Whether a name of this list can be repeated over: `None` if it was not captured before.
+    pub(crate) fn list(&self, name: &str) -> Option<bool> {
+        self.scopes.iter().rev().find_map(|scope| scope.get(name)).copied()
+    }
+
+    fn note(&mut self, what: Drawn) {
+        if let Some(described) = &mut self.described {
+            described.insert(what);
+        } else if let Drawn::Generator(_) = what {
+            self.generators.insert(Draw { block: self.block.clone(), what });
+        } else {
+            let (operation, repeats) = (self.block.operation, self.block.repeats.clone());
+            self.draw_at(operation, &repeats, what);
+        }
+    }
+
+    fn draw_at(&mut self, operation: Option<usize>, repeats: &[usize], what: Drawn) {
+        let known = self.named.entry((operation, what)).or_insert_with(|| repeats.to_vec());
+        let common = known.iter().zip(repeats).take_while(|(a, b)| a == b).count();
+        known.truncate(common);
+    }
+
+    /// Notes what something that was described before uses, now that it is used itself.
+    pub(crate) fn note_all(&mut self, uses: &BTreeSet<Drawn>) -> Result<(), String> {
+        for what in uses {
+            if let (Life::Start, Drawn::Row(name) | Drawn::Value(name)) = (self.life, what) {
+                return Err(self.too_short(&format!("{{{name}}}")));
+            }
+            self.note(what.clone());
+        }
+        Ok(())
+    }
+
+    /// What is drawn where; `order` has every value after those that it uses.
+    pub(crate) fn draws(mut self, order: &[String]) -> Vec<Draw> {
+        for name in order.iter().rev() {
+            let Some(uses) = self.values.get(name).map(|value| value.uses.clone()) else { continue };
+            let key = Drawn::Value(name.clone());
+            let places = self.named.iter().filter(|((_, what), _)| *what == key);
+            let places: Vec<_> =
+                places.map(|((operation, _), repeats)| (*operation, repeats.clone())).collect();
+            for (operation, repeats) in places {
+                // What a generator makes is part of the value.
+                for what in uses.iter().filter(|what| !matches!(what, Drawn::Generator(_))) {
+                    self.draw_at(operation, &repeats, what.clone());
+                }
+            }
+        }
+        let named = self.named.into_iter().map(|((operation, what), repeats)| {
+            let block = Block { operation, repeats };
+            Draw { block, what }
+        });
+        let mut draws: Vec<Draw> = named.chain(self.generators).collect();
+        draws.sort();
+        draws
+    }
+
+    /// Whether a text is what the file says, whatever is drawn: no place for a secret.
+    pub(crate) fn is_literal(&self, template: &Template) -> bool {
+        template.fields().all(|field| match field {
+            Field::Base | Field::Choice(_) => true,
+            Field::Name(name) => {
+                // Of values that use each other in a circle there is another message.
+                let value = self.values.get(name).map(|value| &value.what);
+                value.is_some_and(|value| value != template && value.fields().next().is_none())
+            }
+            _ => false,
+        })
+    }
+
+    /// Why a field cannot stand for a whole name.
+    pub(crate) fn no_name(&self, field: &Field) -> Option<String> {
+        match field {
+            Field::Base | Field::Env(_) | Field::Column(..) => None,
+            Field::Name(name) => {
+                let from_outside = |field: &Field| {
+                    matches!(field, Field::Env(_) | Field::Column(..) | Field::Name(_) | Field::Choice(_))
+                };
+                let value = self.values.get(name)?;
+                value.what.fields().any(from_outside).then(|| {
+                    format!(
+                        "{{{name}}} cannot stand for a name: what is drawn in it would have to be escaped; \
+                             write the name out here"
+                    )
+                })
+            }
+            _ => Some(format!("{field} is a value and no name: write attribute={field}")),
+        }
+    }
+
+    /// Why a field cannot be a whole filter or path.
+    pub(crate) fn no_whole(&self, field: &Field, what: &str) -> Option<String> {
+        let column = match field {
+            Field::Column(..) | Field::Env(_) => true,
+            Field::Name(name) => self.data.contains_key(name),
+            _ => false,
+        };
+        (!column).then(|| format!("only a column can be a whole {what}, and {field} is none"))
+    }
+}

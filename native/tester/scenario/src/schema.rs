@@ -1,0 +1,137 @@
+//! The form for editors and for the documentation.
+
+use serde_json::{Map, Value, json};
+
+use crate::form::{FORM, Kind, Protocol, REQUIRED, VERBS, keys};
+
+/// The JSON Schema of scenario files.
+///
+/// Draft 4, which is what the checker of TOML editors (taplo) reads, and flat: one object with the keys of all verbs.
+/// By verb (`anyOf`) an editor could say of a misspelled key no more than that no form fits.
+pub fn schema() -> Value {
+    let mut step: Vec<&str> = Vec::new();
+    for table in VERBS.iter().flat_map(|(_, _, tables)| *tables) {
+        if !step.contains(table) {
+            step.push(table);
+        }
+    }
+    let operation = [&["operation", "card"], &step[..]].concat();
+    let mut definitions = Map::new();
+    for table in ["load", "connection", "data", "class", "start", "expect", "identity", "control", "change"] {
+        definitions.insert(table.to_owned(), object(&[table], true));
+    }
+    definitions.insert("step".to_owned(), object(&step, false));
+    definitions.insert("operation".to_owned(), object(&operation, false));
+    definitions
+        .insert("capture".to_owned(), json!({"anyOf": [{"type": "string"}, object(&["capture"], true)]}));
+    let mut schema = object(&["scenario"], true);
+    schema["$schema"] = json!("http://json-schema.org/draft-04/schema#");
+    schema["title"] = json!("sitebench scenario");
+    schema["definitions"] = Value::Object(definitions);
+    schema
+}
+
+fn object(tables: &[&str], with_required: bool) -> Value {
+    let mut properties = Map::new();
+    for key in keys(tables) {
+        // A key of several verbs stands once, with the meaning that it has first.
+        if !properties.contains_key(key.name) {
+            let mut property = of(key.kind);
+            property["description"] = json!(key.about);
+            properties.insert(key.name.to_owned(), property);
+        }
+    }
+    let mut object = json!({"type": "object", "additionalProperties": false, "properties": properties});
+    let required: Vec<_> = keys(tables).filter(|key| key.default == REQUIRED).map(|key| key.name).collect();
+    if with_required && !required.is_empty() {
+        object["required"] = json!(required);
+    }
+    object
+}
+
+fn of(kind: Kind) -> Value {
+    match kind {
+        Kind::Table(name) => json!({"$ref": format!("#/definitions/{name}")}),
+        Kind::Capture => json!({"$ref": "#/definitions/capture"}),
+        Kind::Map(kind) => json!({"type": "object", "additionalProperties": of(*kind)}),
+        Kind::Steps => json!({"type": "array", "minItems": 1, "items": {"$ref": "#/definitions/step"}}),
+        Kind::Operations => {
+            json!({"type": "array", "minItems": 1, "items": {"$ref": "#/definitions/operation"}})
+        }
+        Kind::Word(words) => json!({"enum": words}),
+        Kind::Int(least, _) => json!({"type": "integer", "minimum": least}),
+        Kind::Number => json!({"type": "number"}),
+        Kind::Bool => json!({"type": "boolean"}),
+        Kind::Texts | Kind::Stages => json!({"type": "array", "items": {"type": "string"}}),
+        Kind::Ints => json!({"type": "array", "items": {"type": "integer"}}),
+        Kind::Per => {
+            json!({"anyOf": [{"enum": ["user", "iteration", "step"]}, {"type": "integer", "minimum": 1}]})
+        }
+        Kind::Tls => json!({"enum": [true, false, "starttls"]}),
+        Kind::Times | Kind::Count => json!({"type": ["integer", "string"]}),
+        Kind::Templates => json!({"type": ["string", "array"]}),
+        Kind::Results | Kind::Statuses => json!({"type": ["integer", "string", "array"]}),
+        Kind::Entry => json!({"type": ["string", "object"]}),
+        Kind::Changes => json!({"anyOf": [
+            {"$ref": "#/definitions/change"}, {"type": "array", "items": {"$ref": "#/definitions/change"}},
+        ]}),
+        Kind::Controls => {
+            let mut controls = object(&["controls"], false);
+            controls["patternProperties"] = json!({r"^[0-2](\.[0-9]+)+$": {"$ref": "#/definitions/control"}});
+            controls
+        }
+        Kind::Value | Kind::Values | Kind::Json | Kind::Default => json!({}),
+        _ => json!({"type": "string"}),
+    }
+}
+
+/// The form as tables of Markdown.
+pub fn markdown() -> String {
+    let mut out = String::new();
+    for (table, rows) in FORM {
+        out.push_str(&format!("| {table} | | value | default |\n|---|---|---|---|\n"));
+        for key in *rows {
+            let of = match key.protocols {
+                [Protocol::Ldap] => "L",
+                [Protocol::Http] => "H",
+                _ => "LH",
+            };
+            let value = format!("{}: {}", word(key.kind), key.about).replace('|', "\\|");
+            out.push_str(&format!("| `{}` | {of} | {value} | {} |\n", key.name, key.default));
+        }
+        out.push('\n');
+    }
+    out.truncate(out.trim_end().len());
+    out.push('\n');
+    out
+}
+
+/// A kind as a reader needs it.
+fn word(kind: Kind) -> String {
+    match kind {
+        Kind::Word(words) => words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(" "),
+        Kind::Text | Kind::Template | Kind::Secret | Kind::BindName => "text".to_owned(),
+        Kind::Label | Kind::Connection | Kind::Class => "a name".to_owned(),
+        Kind::Templates => "text, or several".to_owned(),
+        Kind::Dn => "DN".to_owned(),
+        Kind::DnOrPath => "DN or path".to_owned(),
+        Kind::Filter => "filter".to_owned(),
+        Kind::Path => "path".to_owned(),
+        Kind::Oid => "OID".to_owned(),
+        Kind::Int(..) => "whole number".to_owned(),
+        Kind::Number => "number".to_owned(),
+        Kind::Bool => "`true` or `false`".to_owned(),
+        Kind::Duration => "duration".to_owned(),
+        Kind::Texts | Kind::Stages => "list of texts".to_owned(),
+        Kind::Ints => "list of whole numbers".to_owned(),
+        Kind::Results | Kind::Statuses => "code, or several".to_owned(),
+        Kind::Count => "count".to_owned(),
+        Kind::Value => "value".to_owned(),
+        Kind::Values => "value, or several".to_owned(),
+        Kind::Steps | Kind::Operations => "list of tables".to_owned(),
+        Kind::Times => "number or name".to_owned(),
+        Kind::Per | Kind::Tls | Kind::Default | Kind::Json => "value".to_owned(),
+        Kind::Entry => "table or name".to_owned(),
+        Kind::Capture | Kind::Controls | Kind::Changes | Kind::Table(_) | Kind::Map(_) => "table".to_owned(),
+    }
+}

@@ -1,0 +1,450 @@
+//! The first reading: every key is one of the form, and every value is of its key's kind.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use crate::form::{Kind, Protocol, REQUIRED, VERBS, keys};
+use crate::grammar;
+use crate::problem::{Found, did_you_mean, listed, nearest, quoted};
+use crate::template::Template;
+
+type Value<'t> = Spanned<DeValue<'t>>;
+
+/// Where the keys of the form before are explained.
+const SUCCESSOR: &str = "is of the form before this one: docs/scenarios.md shows how it is written now";
+
+/// Checks a document, and finds which protocol it speaks.
+pub(crate) fn check(text: &str, document: &DeTable<'_>, found: &Found) -> Protocol {
+    if let Some(at) = old_form(document) {
+        found.push(at, || SUCCESSOR.to_owned());
+        return Protocol::Ldap;
+    }
+    let protocol = protocol(document, found);
+    let shape = Shape { text, protocol, found };
+    if found.is_empty() {
+        shape.table(&["scenario"], document, 0);
+    }
+    protocol
+}
+
+/// Where a key stands that the form before had.
+fn old_form(document: &DeTable<'_>) -> Option<usize> {
+    if let Some((key, _)) = document.get_key_value("class") {
+        return Some(key.span().start);
+    }
+    let operations = document.get("operation")?.get_ref().as_array()?;
+    let requests = operations.iter().filter_map(|each| each.get_ref().as_table()?.get_key_value("request"));
+    requests.map(|(key, _)| key.span().start).next()
+}
+
+/// The keys of a table in the order of the file: the parser sorts them.
+pub(crate) fn in_order<'d, 't>(table: &'d DeTable<'t>) -> Vec<(&'d str, usize, &'d Value<'t>)> {
+    let entries = table.iter().map(|(key, value)| (key.get_ref().as_ref(), key.span().start, value));
+    let mut entries: Vec<_> = entries.collect();
+    entries.sort_by_key(|(_, at, _)| *at);
+    entries
+}
+
+/// The verb of a step, and where it stands.
+pub(crate) fn verb(step: &DeTable<'_>) -> Option<(&'static str, usize)> {
+    let found =
+        VERBS.iter().filter_map(|(verb, ..)| Some((*verb, step.get_key_value(*verb)?.0.span().start)));
+    found.min_by_key(|(_, at)| *at)
+}
+
+/// The protocol of a file's verbs; two are a problem.
+fn protocol(document: &DeTable<'_>, found: &Found) -> Protocol {
+    let mut spoken = Vec::new();
+    for table in ["start", "operation"] {
+        match document.get(table).map(Spanned::get_ref) {
+            Some(DeValue::Table(start)) => speaks(start, &mut spoken),
+            Some(DeValue::Array(list)) => {
+                list.iter()
+                    .filter_map(|each| each.get_ref().as_table())
+                    .for_each(|each| speaks(each, &mut spoken));
+            }
+            _ => {}
+        }
+    }
+    let Some(&(first, verb, _)) = spoken.iter().min_by_key(|(_, _, at)| *at) else { return Protocol::Ldap };
+    if let Some(&(other, second, at)) = spoken.iter().find(|(protocol, ..)| *protocol != first) {
+        found.push(at, || {
+            let (first, other) = (first.name(), other.name());
+            format!("speaks {other} ({second}), and the file {first} ({verb}): write two files")
+        });
+    }
+    first
+}
+
+fn speaks(step: &DeTable<'_>, spoken: &mut Vec<(Protocol, &'static str, usize)>) {
+    for (verb, protocols, _) in VERBS {
+        let Some((key, value)) = step.get_key_value(*verb) else { continue };
+        let at = key.span().start;
+        match (protocols, value.get_ref().as_str()) {
+            (&[protocol], _) => spoken.push((*protocol, verb, at)),
+            (_, Some(path)) if *verb == "delete" => {
+                let protocol = if path.starts_with('/') { Protocol::Http } else { Protocol::Ldap };
+                spoken.push((protocol, verb, at));
+            }
+            _ => {}
+        }
+    }
+    let steps = step.get("step").and_then(|steps| steps.get_ref().as_array());
+    steps
+        .into_iter()
+        .flatten()
+        .filter_map(|each| each.get_ref().as_table())
+        .for_each(|each| speaks(each, spoken));
+}
+
+struct Shape<'a> {
+    text: &'a str,
+    protocol: Protocol,
+    found: &'a Found,
+}
+
+impl Shape<'_> {
+    /// A table whose keys are those of these tables of the form.
+    fn table(&self, tables: &[&str], table: &DeTable<'_>, at: usize) {
+        for (name, at, value) in in_order(table) {
+            match keys(tables).find(|key| key.name == name) {
+                Some(key) if key.protocols.contains(&self.protocol) => self.value(key.kind, value, at),
+                Some(_) => self.found.push(at, || format!("is not for {}", self.protocol.name())),
+                None => self.found.push(at, || self.unknown(tables, name)),
+            }
+        }
+        for key in
+            keys(tables).filter(|key| key.default == REQUIRED && key.protocols.contains(&self.protocol))
+        {
+            if !table.contains_key(key.name) {
+                self.found.push(at, || format!("{:?} is missing: {}", key.name, key.about));
+            }
+        }
+    }
+
+    fn unknown(&self, tables: &[&str], name: &str) -> String {
+        let known = || keys(tables).filter(|key| key.protocols.contains(&self.protocol)).map(|key| key.name);
+        if let Some(near) = nearest(name, known()) {
+            return format!("unknown key; did you mean {near:?}?");
+        }
+        // A key of another verb is better explained than listed.
+        let verb = tables.iter().find(|table| VERBS.iter().any(|(verb, ..)| verb == *table));
+        if let Some(verb) = verb {
+            let all = VERBS.iter().filter(|(other, ..)| other != verb);
+            let mut others = all.filter(|(_, _, tables)| keys(tables).any(|key| key.name == name));
+            if let Some((other, ..)) = others.next() {
+                return format!("is a key of {other}, and not of {verb}");
+            }
+        }
+        format!("unknown key; known: {}", listed(known()))
+    }
+
+    /// A step, or an operation with a verb of its own: `more` are the tables whose keys it has besides.
+    fn step(&self, step: &DeTable<'_>, at: usize, more: &[&str]) {
+        let Some((verb, verb_at)) = verb(step) else {
+            self.found.push(at, || {
+                let verbs = || VERBS.iter().filter(|verb| verb.1.contains(&self.protocol)).map(|verb| verb.0);
+                let known =
+                    |name: &str| VERBS.iter().any(|(_, _, tables)| keys(tables).any(|key| key.name == name));
+                let unknown = step.keys().map(Spanned::get_ref).filter(|name| !known(name));
+                let meant = unknown.into_iter().find_map(|name| Some((name, nearest(name, verbs())?)));
+                meant.map_or_else(
+                    || format!("has no verb: write one of {}", listed(verbs())),
+                    |(key, verb)| format!("has no verb: {} is none; did you mean {verb:?}?", quoted(key)),
+                )
+            });
+            return;
+        };
+        let others = VERBS.iter().filter(|other| other.0 != verb && step.contains_key(other.0));
+        let others: Vec<_> = others.map(|other| other.0).collect();
+        if !others.is_empty() {
+            self.found.push(verb_at, || format!("has several verbs: {verb}, {}", listed(others)));
+            return;
+        }
+        let tables = VERBS.iter().find(|(name, ..)| *name == verb).map_or(&[][..], |(_, _, tables)| *tables);
+        self.table(&[tables, more].concat(), step, at);
+    }
+
+    fn operation(&self, operation: &DeTable<'_>, at: usize) {
+        if operation.contains_key("step") && verb(operation).is_none() {
+            self.table(&["operation", "card"], operation, at);
+        } else if let Some((step, _)) =
+            operation.get_key_value("step").filter(|_| !operation.contains_key("repeat"))
+        {
+            self.found.push(step.span().start, || {
+                "stands beside a verb: an operation has steps, or one verb right here".to_owned()
+            });
+        } else {
+            self.step(operation, at, &["card"]);
+        }
+    }
+
+    fn list<'d, 't>(&self, value: &'d Value<'t>, at: usize, what: &str) -> Vec<(&'d DeTable<'t>, usize)> {
+        let list = value.get_ref().as_array().map_or(&[][..], |list| &list[..]);
+        if list.is_empty() {
+            self.found.push(at, || format!("is no list of {what}s with something in it"));
+        }
+        let tables = list.iter().filter_map(|each| match each.get_ref() {
+            DeValue::Table(table) => Some((table, each.span().start)),
+            _ => {
+                self.found.push(each.span().start, || format!("is no {what}: write a table"));
+                None
+            }
+        });
+        tables.collect()
+    }
+
+    /// `at` is where the key stands.
+    fn value(&self, kind: Kind, value: &Value<'_>, at: usize) {
+        let place = value.span().start;
+        let wrong = |what: &str| self.found.push(place, || format!("is {what}"));
+        match (kind, value.get_ref()) {
+            (Kind::Table(name), DeValue::Table(table)) => self.table(&[name], table, place),
+            (Kind::Map(kind), DeValue::Table(table)) => {
+                in_order(table).into_iter().for_each(|(_, at, value)| self.value(*kind, value, at));
+            }
+            (Kind::Table(_) | Kind::Map(_), _) => wrong("no table"),
+            (Kind::Steps, _) => {
+                self.list(value, at, "step").into_iter().for_each(|(step, at)| self.step(step, at, &[]));
+            }
+            (Kind::Operations, _) => {
+                self.list(value, at, "operation").into_iter().for_each(|(each, at)| self.operation(each, at));
+            }
+            (Kind::Controls, DeValue::Table(table)) => self.controls(table),
+            (Kind::Controls, _) => wrong("no table of controls"),
+            (Kind::Capture, DeValue::Table(table)) => self.table(&["capture"], table, place),
+            (Kind::Capture, DeValue::String(_)) if self.protocol == Protocol::Ldap => {}
+            (Kind::Capture, _) if self.protocol == Protocol::Ldap => {
+                wrong("no capture: write \"mail\", or a table")
+            }
+            (Kind::Capture, _) => wrong("no capture: write a table, such as { cookie = \"session\" }"),
+            (Kind::Entry, DeValue::Table(_)) => self.value(Kind::Map(&Kind::Values), value, at),
+            (Kind::Entry, DeValue::String(_)) => {}
+            (Kind::Entry, _) => wrong("neither a table of attributes nor the name of data"),
+            (Kind::Changes, DeValue::Table(table)) => self.table(&["change"], table, place),
+            (Kind::Changes, _) => {
+                let changes = self.list(value, at, "change");
+                changes.into_iter().for_each(|(table, at)| self.table(&["change"], table, at));
+            }
+            (Kind::Values, DeValue::Array(list)) => {
+                list.iter().for_each(|each| self.value(Kind::Value, each, each.span().start));
+            }
+            (Kind::Values, _) => self.value(Kind::Value, value, at),
+            (Kind::Value, DeValue::Table(table)) => self.encoded(table, place),
+            (Kind::Value, DeValue::String(_)) => self.text(Kind::Template, value),
+            (Kind::Value, DeValue::Boolean(_)) => {}
+            (Kind::Value, DeValue::Integer(_)) if int(value.get_ref()).is_some() => {}
+            (Kind::Value, _) => {
+                wrong("no value: write text, a whole number, or a table such as { base64 = \"..\" }")
+            }
+            (Kind::Json, DeValue::Table(table)) => {
+                in_order(table).into_iter().for_each(|(_, at, value)| self.value(kind, value, at));
+            }
+            (Kind::Json, DeValue::Array(list)) => {
+                list.iter().for_each(|each| self.value(kind, each, each.span().start));
+            }
+            (Kind::Json, DeValue::String(_)) => self.text(Kind::Template, value),
+            (Kind::Json, DeValue::Boolean(_)) => {}
+            (Kind::Json, each) if int(each).is_some() || float(each).is_some() => {}
+            (Kind::Json, _) => wrong("nothing that JSON has"),
+            (Kind::Templates | Kind::Results | Kind::Statuses, DeValue::Array(list)) if !list.is_empty() => {
+                list.iter().for_each(|each| self.one_of_several(kind, each));
+            }
+            (Kind::Templates | Kind::Results | Kind::Statuses, _) => self.one_of_several(kind, value),
+            (Kind::Bool, DeValue::Boolean(_)) => {}
+            (Kind::Bool, _) => wrong("neither true nor false"),
+            (Kind::Int(least, most), found) => {
+                if int(found).is_none_or(|number| !(least..=most).contains(&number)) {
+                    self.found.push(place, || match most {
+                        i64::MAX | 0x100_0000_0000 => format!("is no whole number from {least} on"),
+                        _ => format!("is no whole number from {least} to {most}"),
+                    });
+                }
+            }
+            (Kind::Number, found) => {
+                if number(found).is_none_or(|number| number <= 0.0) {
+                    wrong("no number over 0");
+                }
+            }
+            (Kind::Ints, DeValue::Array(list)) if list.iter().all(|each| int(each.get_ref()).is_some()) => {}
+            (Kind::Ints, _) => wrong("no list of whole numbers"),
+            (Kind::Texts, DeValue::Array(list))
+                if list.iter().all(|each| each.get_ref().as_str().is_some()) => {}
+            (Kind::Texts, _) => wrong("no list of texts"),
+            (Kind::Stages, DeValue::Array(list)) if !list.is_empty() => {
+                for each in
+                    list.iter().filter(|each| each.get_ref().as_str().and_then(grammar::stage).is_none())
+                {
+                    let what = "is no stage: write \"30s:100/s\" for a rate, or \"30s:100\" for users";
+                    self.found.push(each.span().start, || what.to_owned());
+                }
+            }
+            (Kind::Stages, _) => wrong("no list of stages, such as [\"30s:100/s\", \"1m:500/s\"]"),
+            (Kind::Per, DeValue::Integer(_))
+                if int(value.get_ref()).is_some_and(|n| (1..=1 << 31).contains(&n)) => {}
+            (Kind::Per, DeValue::String(text)) if grammar::per(text).is_some() => {}
+            (Kind::Per, _) => {
+                wrong("none of \"user\", \"iteration\", \"step\", or a number of operations from 1")
+            }
+            (Kind::Tls, DeValue::Boolean(_)) => {}
+            (Kind::Tls, DeValue::String(text)) if text == "starttls" => {}
+            (Kind::Tls, _) => wrong("none of true, false, \"starttls\""),
+            (Kind::Times, DeValue::String(_)) => {}
+            (Kind::Times, found) => {
+                if int(found).is_none_or(|number| !(1..=1 << 31).contains(&number)) {
+                    wrong("neither a number from 1 nor the name of a list that was captured");
+                }
+            }
+            (Kind::Count, DeValue::String(text)) if grammar::count(text).is_some() => {}
+            (Kind::Count, DeValue::Integer(_)) if int(value.get_ref()).is_some_and(|number| number >= 0) => {}
+            (Kind::Count, _) => wrong("no count: write 1, \">=1\" or \"<=500\""),
+            (Kind::Default, DeValue::Array(list))
+                if list.iter().all(|each| each.get_ref().as_str().is_some()) => {}
+            (Kind::Default, DeValue::String(_)) => {}
+            (Kind::Default, _) => wrong("neither text nor a list of texts"),
+            (_, DeValue::String(_)) => self.text(kind, value),
+            (Kind::Word(words), _) => self
+                .found
+                .push(place, || format!("is no text: write one of {}", listed(words.iter().copied()))),
+            _ => wrong("no text"),
+        }
+    }
+
+    fn one_of_several(&self, kind: Kind, value: &Value<'_>) {
+        let place = value.span().start;
+        match (kind, value.get_ref()) {
+            (Kind::Statuses, found) if int(found).is_some_and(|code| (100..=599).contains(&code)) => {}
+            (Kind::Results, found)
+                if int(found).is_some_and(|code| (0..=i64::from(u16::MAX)).contains(&code)) => {}
+            (_, DeValue::String(text)) => {
+                self.text(Kind::Template, value);
+                let is_code = kind != Kind::Templates;
+                let field = Template::read(text).is_ok_and(|template| template.literal().is_none());
+                let named = kind == Kind::Results && grammar::result_names().any(|(name, _)| name == text);
+                if is_code && !field && !named {
+                    self.found.push(place, || match kind {
+                        Kind::Results => {
+                            let near = did_you_mean(text, grammar::result_names().map(|(name, _)| name));
+                            format!("is no result code: {}{near}", quoted(text))
+                        }
+                        _ => "is no status code: write a number, such as 200".to_owned(),
+                    });
+                }
+            }
+            (Kind::Templates, _) => {
+                self.found.push(place, || "is neither text nor a list of texts".to_owned())
+            }
+            (Kind::Statuses, _) => self.found.push(place, || "is no status code from 100 to 599".to_owned()),
+            _ => self.found.push(place, || "is no result code".to_owned()),
+        }
+    }
+
+    /// A text of one of the kinds with a grammar of their own.
+    fn text(&self, kind: Kind, value: &Value<'_>) {
+        let (Some(text), span) = (value.get_ref().as_str(), value.span()) else { return };
+        let place = span.start;
+        let within = |wrong: Result<(), grammar::Wrong>| {
+            if let Err((at, what)) = wrong {
+                self.found.push(within(self.text, span.clone(), text, at), || what);
+            }
+        };
+        let check = |right: bool, what: &str| {
+            if !right {
+                self.found.push(place, || what.to_owned());
+            }
+        };
+        let plain = matches!(kind, Kind::Text | Kind::Label | Kind::Connection | Kind::Class | Kind::Oid);
+        let is_template = !plain && !matches!(kind, Kind::Word(_) | Kind::Duration);
+        if let Some(error) = is_template.then(|| Template::read(text).err()).flatten() {
+            return within(Err((error.at, error.what)));
+        }
+        match kind {
+            Kind::Label => check(
+                grammar::is_label(text),
+                "cannot name a row: up to 64 letters, digits, spaces and _ . , : + -, a letter or digit first",
+            ),
+            Kind::Oid => {
+                check(grammar::is_oid(text), "is no object identifier, such as 1.3.6.1.4.1.4203.1.11.3")
+            }
+            Kind::Duration => check(
+                grammar::duration(text).is_some(),
+                "is no duration: write 500ms, 2s, 10m or 1h, a year at most",
+            ),
+            Kind::Word(words) if !words.contains(&text) => self.found.push(place, || {
+                let near = did_you_mean(text, words.iter().copied());
+                format!("is none of {}{near}", listed(words.iter().copied()))
+            }),
+            Kind::Filter => within(grammar::filter(text)),
+            Kind::Dn => within(grammar::dn(text)),
+            Kind::Path => within(grammar::path(text)),
+            Kind::DnOrPath if self.protocol == Protocol::Http => within(grammar::path(text)),
+            Kind::DnOrPath => within(grammar::dn(text)),
+            _ => {}
+        }
+    }
+
+    fn encoded(&self, table: &DeTable<'_>, at: usize) {
+        self.table(&["value"], table, at);
+        if table.len() != 1 {
+            self.found.push(at, || "has none or several of base64, hex, utf16, file".to_owned());
+        }
+        for (name, value) in table {
+            let text = value.get_ref().as_str().unwrap_or_default();
+            let literal = Template::read(text).is_ok_and(|template| template.literal().is_some());
+            let right = match name.get_ref().as_ref() {
+                "base64" => STANDARD.decode(text).is_ok(),
+                "hex" => text.len() % 2 == 0 && text.bytes().all(|byte| byte.is_ascii_hexdigit()),
+                "file" => !text.is_empty(),
+                _ => true,
+            };
+            if literal && !right {
+                self.found.push(value.span().start, || format!("is no {}", name.get_ref()));
+            }
+        }
+    }
+
+    fn controls(&self, table: &DeTable<'_>) {
+        for (name, at, value) in in_order(table) {
+            match keys(&["controls"]).find(|key| key.name == name) {
+                Some(key) => self.value(key.kind, value, at),
+                None if grammar::is_oid(name) => self.value(Kind::Table("control"), value, at),
+                None => self.found.push(at, || {
+                    let known = || keys(&["controls"]).map(|key| key.name);
+                    match did_you_mean(name, known()) {
+                        near if near.is_empty() => {
+                            format!("is neither an OID nor one of {}", listed(known()))
+                        }
+                        near => format!("unknown control{near}"),
+                    }
+                }),
+            }
+        }
+    }
+}
+
+/// Where byte `at` of a string's value stands in the file; the string itself where escapes moved it.
+pub(crate) fn within(file: &str, span: std::ops::Range<usize>, value: &str, at: usize) -> usize {
+    let written = file.get(span.clone()).unwrap_or_default();
+    let quotes = (written.len().saturating_sub(value.len())) / 2;
+    let as_it_is = written.get(quotes..quotes + value.len()) == Some(value);
+    if as_it_is { span.start + quotes + at } else { span.start }
+}
+
+/// A whole number of 64 bits.
+pub(crate) fn int(value: &DeValue<'_>) -> Option<i64> {
+    let DeValue::Integer(number) = value else { return None };
+    i64::from_str_radix(number.as_str(), number.radix()).ok()
+}
+
+/// A number that is finite.
+fn float(value: &DeValue<'_>) -> Option<f64> {
+    let DeValue::Float(number) = value else { return None };
+    number.as_str().parse().ok().filter(|number: &f64| number.is_finite())
+}
+
+/// Either of the two.
+pub(crate) fn number(value: &DeValue<'_>) -> Option<f64> {
+    int(value).map(|number| number as f64).or_else(|| float(value))
+}

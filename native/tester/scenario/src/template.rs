@@ -1,0 +1,362 @@
+//! Texts with fields in them: `uid={person.uid},{base}`.
+//!
+//! A field is `{name}` or `{name:argument}`. Braces around anything else are braces, so that JSON and style sheets
+//! need no escapes; before a name, `{{` is one brace.
+
+use std::fmt;
+use std::ops::Range;
+
+use crate::problem::{did_you_mean, quoted};
+
+/// Fields in one text: what a request is made of stays small.
+pub const MOST_FIELDS: usize = 100;
+
+/// Characters of one `{random:..}`.
+pub const MOST_RANDOM: u32 = 65_536;
+
+/// Characters that a `{random:..}` may choose from.
+const MOST_CHARACTERS: usize = 256;
+
+/// Letters and digits: what `{random:8}` is made of.
+const PLAIN: &str = "0-9a-z";
+
+/// Words that no value, capture or data may have for a name.
+pub const BUILT_IN: [&str; 9] =
+    ["base", "choice", "env", "iteration", "now", "random", "user", "uuid", "worker"];
+
+/// A text with fields in it; displayed as it was written.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Template {
+    /// Text and fields in their order; no two texts stand side by side, and none is empty.
+    pub parts: Vec<Part>,
+}
+
+/// A piece of a template.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Part {
+    /// What stands as it is.
+    Text(String),
+    /// What is filled in.
+    Field(Field),
+}
+
+/// What is filled in.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Field {
+    /// A named value, a capture, or data of one column.
+    Name(String),
+    /// A column of data.
+    Column(String, String),
+    /// A variable of the environment; without the `env.`.
+    Env(String),
+    /// The DN below which all happens.
+    Base,
+    /// The user's number, unique over all workers, from 1.
+    User,
+    /// The worker's number, from 1.
+    Worker,
+    /// The user's iteration, from 1.
+    Iteration,
+    /// A random UUID.
+    Uuid,
+    /// The time when the step is sent.
+    Now(Clock),
+    /// Random characters.
+    RandomText {
+        /// How many.
+        length: u32,
+        /// Which, as written: `0-9a-f`. See [`characters`].
+        set: Option<String>,
+    },
+    /// A random whole number.
+    RandomNumber {
+        /// The smallest.
+        first: u64,
+        /// The largest.
+        last: u64,
+    },
+    /// One of several texts.
+    Choice(Vec<String>),
+}
+
+/// A way to write the time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Clock {
+    /// RFC 3339, in UTC.
+    Rfc3339,
+    /// GeneralizedTime (RFC 4517 section 3.3.13).
+    Ldap,
+    /// Seconds since 1970.
+    Unix,
+}
+
+/// Why a text is no template.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TemplateError {
+    /// The byte where the field begins.
+    pub at: usize,
+    /// What is wrong.
+    pub what: String,
+}
+
+impl Template {
+    /// Reads a text.
+    ///
+    /// ```
+    /// use scenario::{Field, Part, Template};
+    ///
+    /// let template = Template::read(r#"{"user": "{user}"}"#).unwrap();
+    /// assert_eq!(template.parts[1], Part::Field(Field::User));
+    /// assert_eq!(template.to_string(), r#"{"user": "{user}"}"#);
+    /// ```
+    pub fn read(text: &str) -> Result<Self, TemplateError> {
+        let mut template = Self::default();
+        let mut fields = 0;
+        for (range, piece) in pieces(text) {
+            match piece {
+                Piece::Text(text) => template.push(text),
+                Piece::Brace(braces) => template.push(braces),
+                Piece::Field(name, argument) => {
+                    fields += 1;
+                    let read = if fields > MOST_FIELDS {
+                        Err(format!("more than {MOST_FIELDS} fields in one text"))
+                    } else {
+                        Field::read(name, argument)
+                    };
+                    let field = read.map_err(|what| TemplateError { at: range.start, what })?;
+                    template.parts.push(Part::Field(field));
+                }
+            }
+        }
+        Ok(template)
+    }
+
+    /// Its fields in their order.
+    pub fn fields(&self) -> impl Iterator<Item = &Field> {
+        self.parts.iter().filter_map(|part| match part {
+            Part::Field(field) => Some(field),
+            Part::Text(_) => None,
+        })
+    }
+
+    /// The whole text, if there is no field in it.
+    pub fn literal(&self) -> Option<&str> {
+        match &self.parts[..] {
+            [] => Some(""),
+            [Part::Text(text)] => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The field, if there is nothing beside it.
+    pub fn only_field(&self) -> Option<&Field> {
+        match &self.parts[..] {
+            [Part::Field(field)] => Some(field),
+            _ => None,
+        }
+    }
+
+    fn push(&mut self, text: &str) {
+        match self.parts.last_mut() {
+            Some(Part::Text(last)) => last.push_str(text),
+            _ if text.is_empty() => {}
+            _ => self.parts.push(Part::Text(text.to_owned())),
+        }
+    }
+}
+
+impl fmt::Display for Template {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (n, part) in self.parts.iter().enumerate() {
+            match part {
+                Part::Field(field) => write!(f, "{field}")?,
+                Part::Text(text) => {
+                    write_text(text, matches!(self.parts.get(n + 1), Some(Part::Field(_))), f)?
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Braces before what reads as a name are doubled, and those before a field.
+fn write_text(text: &str, before_field: bool, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let mut rest = text;
+    while let Some(open) = rest.find('{') {
+        let (before, from) = rest.split_at(open);
+        let after = from.trim_start_matches('{');
+        let braces = &from[..from.len() - after.len()];
+        let doubled = if after.is_empty() { before_field } else { field_at(after).is_some() };
+        write!(f, "{before}{braces}{}", if doubled { braces } else { "" })?;
+        rest = after;
+    }
+    f.write_str(rest)
+}
+
+/// A piece of a text, not yet understood.
+#[derive(Debug)]
+pub(crate) enum Piece<'t> {
+    Text(&'t str),
+    /// Braces that stand for themselves: half of those that are written.
+    Brace(&'t str),
+    Field(&'t str, Option<&'t str>),
+}
+
+/// Cuts a text into pieces, each with where it stands. Takes time in proportion to the text.
+pub(crate) fn pieces(text: &str) -> Vec<(Range<usize>, Piece<'_>)> {
+    let (mut found, mut at, mut plain) = (Vec::new(), 0, 0);
+    while let Some(open) = text[at..].find('{').map(|open| at + open) {
+        let after = open + text[open..].bytes().take_while(|&byte| byte == b'{').count();
+        at = after;
+        let Some((name, argument, end)) = field_at(&text[after..]) else { continue };
+        let braces = after - open;
+        found.push((plain..open, Piece::Text(&text[plain..open])));
+        found.push((open..open + braces / 2 * 2, Piece::Brace(&text[open..open + braces / 2])));
+        plain = after;
+        if braces % 2 == 1 {
+            at = after + end;
+            plain = at;
+            found.push((after - 1..at, Piece::Field(name, argument)));
+        }
+    }
+    found.push((plain..text.len(), Piece::Text(&text[plain..])));
+    found
+}
+
+/// What stands after an opening brace, if it is a field: name, argument, and the byte after the closing brace.
+fn field_at(text: &str) -> Option<(&str, Option<&str>, usize)> {
+    let word = |text: &str, more: &[u8]| {
+        let first = text.bytes().next().is_some_and(|byte| byte.is_ascii_alphabetic() || byte == b'_');
+        let allowed = |byte: &u8| byte.is_ascii_alphanumeric() || more.contains(byte);
+        if first { text.bytes().take_while(allowed).count() } else { 0 }
+    };
+    let mut end = word(text, b"_-");
+    if end == 0 {
+        return None;
+    }
+    if text[end..].starts_with('.') {
+        let column = word(&text[end + 1..], b"_-;");
+        if column == 0 {
+            return None;
+        }
+        end += 1 + column;
+    }
+    let (name, rest) = text.split_at(end);
+    if rest.starts_with('}') {
+        return Some((name, None, end + 1));
+    }
+    let argument = rest.strip_prefix(':')?;
+    let length = argument.find(['{', '}'])?;
+    let closed = argument[length..].starts_with('}');
+    closed.then(|| (name, Some(&argument[..length]), end + length + 2))
+}
+
+impl Field {
+    fn read(name: &str, argument: Option<&str>) -> Result<Self, String> {
+        let field = match (name.split_once('.'), argument) {
+            (Some(("env", variable)), None) => Self::Env(variable.to_owned()),
+            (Some((data, column)), None) => Self::Column(data.to_owned(), column.to_owned()),
+            (None, argument) => return Self::built_in(name, argument),
+            (Some(_), Some(_)) => return Err(format!("{{{name}}} takes nothing after it{BRACES}")),
+        };
+        Ok(field)
+    }
+
+    fn built_in(name: &str, argument: Option<&str>) -> Result<Self, String> {
+        let field = match (name, argument) {
+            ("base", None) => Self::Base,
+            ("user", None) => Self::User,
+            ("worker", None) => Self::Worker,
+            ("iteration", None) => Self::Iteration,
+            ("uuid", None) => Self::Uuid,
+            ("now", None) => Self::Now(Clock::Rfc3339),
+            ("now", Some("ldap")) => Self::Now(Clock::Ldap),
+            ("now", Some("unix")) => Self::Now(Clock::Unix),
+            ("now", Some(other)) => {
+                return Err(format!(
+                    "no time is written {}: write {{now}}, {{now:ldap}} or {{now:unix}}",
+                    quoted(other)
+                ));
+            }
+            ("random", argument) => return random(argument.unwrap_or_default()),
+            ("choice", Some(texts)) if !texts.is_empty() => {
+                Self::Choice(texts.split(',').map(str::to_owned).collect())
+            }
+            ("choice", _) => return Err("write {choice:a,b}".to_owned()),
+            ("env", _) => return Err("write {env.NAME}".to_owned()),
+            (_, None) => Self::Name(name.to_owned()),
+            (_, Some(_)) if BUILT_IN.contains(&name) => {
+                return Err(format!("{{{name}}} takes nothing after it"));
+            }
+            (_, Some(_)) => {
+                let near = did_you_mean(name, ["now", "random", "choice"]);
+                return Err(format!("{{{name}:..}} is unknown{near}{BRACES}"));
+            }
+        };
+        Ok(field)
+    }
+}
+
+/// What to do where braces were meant as braces.
+pub(crate) const BRACES: &str = " (for braces as they are, write {{ before the name)";
+
+fn random(argument: &str) -> Result<Field, String> {
+    let wrong = || "write {random:8}, {random:8:0-9} or {random:1..100}".to_owned();
+    // What is written is what a number displays as, or the text could not be had back.
+    let number = |text: &str| text.parse::<u64>().ok().filter(|number| number.to_string() == text);
+    if let Some((first, last)) = argument.split_once("..") {
+        let (first, last) = number(first).zip(number(last)).ok_or_else(wrong)?;
+        return if first <= last { Ok(Field::RandomNumber { first, last }) } else { Err(wrong()) };
+    }
+    let (length, set) =
+        argument.split_once(':').map_or((argument, None), |(length, set)| (length, Some(set)));
+    let length = number(length).ok_or_else(wrong)?;
+    let length = u32::try_from(length).ok().filter(|length| (1..=MOST_RANDOM).contains(length));
+    let length = length.ok_or_else(|| format!("{{random:..}} makes 1 to {MOST_RANDOM} characters"))?;
+    characters(set)?;
+    Ok(Field::RandomText { length, set: set.map(str::to_owned) })
+}
+
+/// The characters that a set such as `0-9a-f` names, in its order; without one, digits and small letters.
+pub fn characters(set: Option<&str>) -> Result<Vec<char>, String> {
+    let mut found = Vec::new();
+    let text: Vec<char> = set.unwrap_or(PLAIN).chars().take(3 * MOST_CHARACTERS + 1).collect();
+    let mut rest = &text[..];
+    while let [first, after @ ..] = rest {
+        let (last, after) = match after {
+            ['-', last, after @ ..] => (last, after),
+            _ => (first, after),
+        };
+        if last < first {
+            return Err(format!("the characters {first:?} to {last:?} are none: write the smaller first"));
+        }
+        found.extend((*first..=*last).take(MOST_CHARACTERS + 1));
+        if found.len() > MOST_CHARACTERS {
+            return Err(format!("more than {MOST_CHARACTERS} characters to choose from"));
+        }
+        rest = after;
+    }
+    if found.is_empty() { Err("no characters to choose from".to_owned()) } else { Ok(found) }
+}
+
+impl fmt::Display for Field {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Name(name) => write!(f, "{{{name}}}"),
+            Self::Column(data, column) => write!(f, "{{{data}.{column}}}"),
+            Self::Env(variable) => write!(f, "{{env.{variable}}}"),
+            Self::Base => f.write_str("{base}"),
+            Self::User => f.write_str("{user}"),
+            Self::Worker => f.write_str("{worker}"),
+            Self::Iteration => f.write_str("{iteration}"),
+            Self::Uuid => f.write_str("{uuid}"),
+            Self::Now(Clock::Rfc3339) => f.write_str("{now}"),
+            Self::Now(Clock::Ldap) => f.write_str("{now:ldap}"),
+            Self::Now(Clock::Unix) => f.write_str("{now:unix}"),
+            Self::RandomText { length, set: None } => write!(f, "{{random:{length}}}"),
+            Self::RandomText { length, set: Some(set) } => write!(f, "{{random:{length}:{set}}}"),
+            Self::RandomNumber { first, last } => write!(f, "{{random:{first}..{last}}}"),
+            Self::Choice(texts) => write!(f, "{{choice:{}}}", texts.join(",")),
+        }
+    }
+}

@@ -1,0 +1,622 @@
+//! A scenario, read: what the compiler of programs takes.
+
+use std::time::Duration;
+
+use crate::form::Protocol;
+use crate::template::{Field, Template};
+
+/// A name with its text, such as a header line; in the order of the file.
+pub type Named = (String, Template);
+
+/// What a file says.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Scenario {
+    /// What it is called, for readers.
+    pub title: Option<String>,
+    /// What it was taken from.
+    pub paper: Option<String>,
+    /// What readers should know.
+    pub note: Option<String>,
+    /// What its verbs speak.
+    pub protocol: Protocol,
+    /// The DN that `{base}` stands for.
+    pub base: Option<Template>,
+    /// Header lines of every request that has none of the same name.
+    pub headers: Vec<Named>,
+    /// Whether users keep cookies.
+    pub cookies: bool,
+    /// Options of the run.
+    pub load: Load,
+    /// Named values; each uses only values before it.
+    pub values: Vec<Named>,
+    /// Connections by their names; one that steps use and the file does not describe is among them.
+    pub connections: Vec<Connection>,
+    /// Rows to deal.
+    pub data: Vec<Data>,
+    /// The set of files that is asked for.
+    pub files: Option<FileSet>,
+    /// What a user does before the first operation.
+    pub start: Vec<Step>,
+    /// The deck.
+    pub operations: Vec<Operation>,
+    /// What is drawn, and where; in the order of the blocks.
+    pub draws: Vec<Draw>,
+}
+
+/// `[load]`.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Load {
+    /// Users at a time.
+    pub users: Option<u64>,
+    /// Users at a time, for a sweep.
+    pub clients: Vec<u64>,
+    /// Operations per second.
+    pub rate: Option<f64>,
+    /// `even` or `poisson`.
+    pub arrivals: Option<String>,
+    /// Rates or users, one after the other.
+    pub stages: Vec<Stage>,
+    /// The mean pause after each operation.
+    pub think: Option<Duration>,
+    /// What think times are scaled to fill.
+    pub session: Option<Duration>,
+    /// What the total must hold, as the option has it.
+    pub objective: Option<String>,
+    /// Time before measuring.
+    pub warmup: Option<Duration>,
+    /// Time of measuring.
+    pub measure: Option<Duration>,
+    /// How long an answer may take.
+    pub timeout: Option<Duration>,
+    /// How seeded people are drawn.
+    pub keys: Option<Deal>,
+}
+
+/// A part of a schedule.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Stage {
+    /// How long it lasts.
+    pub lasts: Duration,
+    /// How much it asks for.
+    pub level: Level,
+}
+
+/// How much a stage asks for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Level {
+    /// So many users at a time.
+    Users(u64),
+    /// So many operations per second.
+    Rate(f64),
+}
+
+/// How long a connection is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lifetime {
+    /// From the user's start to its end.
+    User,
+    /// For so many operations.
+    Operations(u32),
+    /// For one iteration.
+    Iteration,
+    /// For one step.
+    Step,
+    /// So many connections are shared by all users, from the first to the last.
+    Pool(u32),
+}
+
+/// `[connection.NAME]`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Connection {
+    /// What steps call it.
+    pub name: String,
+    /// How long it is kept.
+    pub lives: Lifetime,
+    /// Requests in flight at a time; over 1, users share it.
+    pub outstanding: u8,
+    /// Security; `None` as the target's address says.
+    pub tls: Option<Tls>,
+    /// Whom it is bound as after opening; `None` as the command line says.
+    pub bind: Option<Template>,
+    /// The password for it.
+    pub password: Option<Template>,
+    /// The mechanism; `None` is the simple bind.
+    pub sasl: Option<Sasl>,
+    /// LDAP's version.
+    pub version: u8,
+    /// Whether it speaks HTTP/1.0.
+    pub http_1_0: bool,
+}
+
+impl Connection {
+    /// Whether several users have requests on it at a time.
+    pub const fn is_shared(&self) -> bool {
+        self.outstanding > 1 || matches!(self.lives, Lifetime::Pool(_))
+    }
+}
+
+/// Security of a connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tls {
+    /// From the first byte on.
+    Always,
+    /// By StartTLS.
+    StartTls,
+    /// None.
+    Never,
+}
+
+/// A mechanism of SASL.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sasl {
+    /// RFC 4616.
+    Plain,
+    /// RFC 4422 appendix A.
+    External,
+}
+
+/// `[data.NAME]`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Data {
+    /// What templates call it.
+    pub name: String,
+    /// Where its rows come from.
+    pub rows: Rows,
+    /// Names of its columns, where they are known.
+    pub columns: Option<Vec<String>>,
+    /// Who gets which row; `None` is shuffled, and for seeded people what `--keys` says.
+    pub deal: Option<Deal>,
+    /// Whether user u has row u, and keeps it.
+    pub per_user: bool,
+    /// Columns that are never shown.
+    pub secret: Vec<String>,
+}
+
+/// Where rows come from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Rows {
+    /// A CSV file.
+    File {
+        /// Its path, as written.
+        path: String,
+        /// The character between columns.
+        separator: char,
+        /// Whether its first line names them.
+        header: bool,
+    },
+    /// These values.
+    Values(Vec<String>),
+    /// Whole numbers, both included.
+    Range(i64, i64),
+    /// People of the population.
+    Seeded,
+    /// People who are added.
+    New,
+}
+
+/// How rows are dealt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Deal {
+    /// Each once, then each again in another order.
+    Shuffled,
+    /// From the first.
+    InOrder,
+    /// From the first to the last, and not again.
+    Once,
+    /// Nobody else has it meanwhile.
+    Exclusive,
+    /// Each as likely.
+    Uniform,
+    /// Few of them often.
+    Zipfian,
+    /// A part of them often.
+    Hotspot,
+    /// The last ones often.
+    Latest,
+}
+
+/// `[files.SET]`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileSet {
+    /// The set.
+    pub name: String,
+    /// Its classes in the order of the file.
+    pub classes: Vec<FileClass>,
+}
+
+/// Files that are asked for equally often.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileClass {
+    /// What steps call it.
+    pub name: String,
+    /// Their bytes.
+    pub sizes: Sizes,
+    /// How many there are.
+    pub count: u32,
+}
+
+/// Bytes of the files of a class.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Sizes {
+    /// These, taken in turn.
+    Each(Vec<u64>),
+    /// From the smallest to the largest; those between grow by a constant factor.
+    Spread(u64, u64),
+}
+
+/// `[[operation]]`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Operation {
+    /// Its row.
+    pub name: String,
+    /// Its cards.
+    pub weight: u64,
+    /// The step that is counted and timed; `None` for the whole.
+    pub counts: Option<String>,
+    /// What it must hold, as the option has it.
+    pub objective: Option<String>,
+    /// Whether it counts as a web page.
+    pub page: bool,
+    /// Its steps.
+    pub steps: Vec<Step>,
+}
+
+/// One verb and what it acts on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Step {
+    /// Its row within the operation.
+    pub name: String,
+    /// The connection it goes over; of no meaning for `think`, `repeat` and `unbind`.
+    pub on: String,
+    /// What it does.
+    pub verb: Verb,
+    /// What the answer must be.
+    pub expect: Expect,
+    /// What is remembered of it.
+    pub captures: Vec<Capture>,
+    /// Controls of the request.
+    pub controls: Vec<Control>,
+}
+
+/// What a step does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "fields are the keys of the form, which `FORM` describes")]
+pub enum Verb {
+    Bind { bind: Template, password: Option<Template>, sasl: Option<Sasl>, version: u8 },
+    Search(Box<Search>),
+    Compare { dn: Template, entry: Entry },
+    Add { dn: Template, entry: Entry, keep: bool },
+    Modify { dn: Template, changes: Vec<Change> },
+    ModifyDn { dn: Template, new_rdn: Template, delete_old_rdn: bool, new_superior: Option<Template> },
+    Delete { dn: Template },
+    PasswordModify { dn: Template, old_password: Option<Template>, new_password: Option<Template> },
+    Refresh { dn: Template, ttl: Duration },
+    Extended { oid: String, value: Option<Value> },
+    Unbind { connection: String },
+    Request(Box<Request>),
+    File { class: String },
+    Program { program: String, size: Option<u64>, size_about: Option<u64>, random: bool },
+    Think { mean: Duration, constant: bool },
+    Repeat { times: Times, steps: Vec<Step> },
+}
+
+/// `search`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "fields are the keys of the form, which `FORM` describes")]
+pub struct Search {
+    pub filter: Template,
+    pub base: Template,
+    pub scope: Scope,
+    pub attributes: Vec<String>,
+    pub size_limit: u32,
+    pub time_limit: Duration,
+    pub types_only: bool,
+    pub deref: Deref,
+    pub page_size: Option<u32>,
+}
+
+/// How deep a search goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scope {
+    /// The base alone.
+    Base,
+    /// What is right below it.
+    One,
+    /// The base and all below it.
+    Sub,
+    /// All below it.
+    Children,
+}
+
+/// Which aliases a search follows (RFC 4511 section 4.5.1.3).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Deref {
+    /// None.
+    Never,
+    /// Those below the base.
+    Searching,
+    /// The base.
+    Finding,
+    /// All.
+    Always,
+}
+
+/// A request of HTTP.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Request {
+    /// `GET`, `POST`, ...
+    pub method: &'static str,
+    /// The path, or all of it from a column.
+    pub path: Template,
+    /// Header lines; each replaces the one of the whole file.
+    pub headers: Vec<Named>,
+    /// What is sent.
+    pub body: Option<Body>,
+    /// How values are escaped in the answer.
+    pub escaped: Escaped,
+    /// Whether redirects are followed.
+    pub follow: bool,
+}
+
+/// What a request sends.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Body {
+    /// Fields of a form.
+    Form(Vec<Named>),
+    /// JSON.
+    Json(Json),
+    /// A text as it is, and its type.
+    Text(Template, Option<String>),
+}
+
+/// A value of JSON.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Json {
+    /// A text, escaped when it is sent.
+    Text(Template),
+    /// `true`, `false` or a number, as JSON writes it.
+    Literal(String),
+    /// `[..]`
+    List(Vec<Json>),
+    /// `{..}`
+    Object(Vec<(String, Json)>),
+}
+
+/// How values are escaped in an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Escaped {
+    /// `&amp;`
+    Html,
+    /// `\u0026`
+    Json,
+    /// Not at all.
+    Plain,
+}
+
+/// How often a block is repeated.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Times {
+    /// So often.
+    Number(u32),
+    /// Once for each value of this list, which has its name within the block.
+    Each(String),
+}
+
+/// Attributes of an entry.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Entry {
+    /// The row of this data.
+    Row(String),
+    /// These, in the order of the file.
+    Attributes(Vec<(String, Vec<Value>)>),
+}
+
+/// A value of an attribute.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Value {
+    /// What its bytes are made of.
+    pub text: Template,
+    /// How.
+    pub encoding: Encoding,
+}
+
+/// How a text stands for bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Encoding {
+    /// As UTF-8.
+    Text,
+    /// In base64.
+    Base64,
+    /// In hexadecimal digits.
+    Hex,
+    /// As UTF-16LE.
+    Utf16,
+    /// It names a file with them.
+    File,
+}
+
+/// One change of a `modify`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Change {
+    /// What is done.
+    pub kind: ChangeKind,
+    /// To which attribute.
+    pub attribute: String,
+    /// With which values.
+    pub values: Vec<Value>,
+}
+
+/// What a change does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ChangeKind {
+    /// RFC 4511 section 4.6.
+    Add,
+    /// RFC 4511 section 4.6.
+    Delete,
+    /// RFC 4511 section 4.6.
+    Replace,
+    /// RFC 4525.
+    Increment,
+}
+
+/// What an answer must be.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Expect {
+    /// Result codes of LDAP, any of them; empty for the verb's default.
+    pub results: Vec<Code>,
+    /// How many entries come.
+    pub entries: Option<Count>,
+    /// What the one entry has.
+    pub entry: Option<Entry>,
+    /// What it is called.
+    pub dn: Option<Template>,
+    /// Status codes of HTTP, any of them; empty for the verb's default.
+    pub statuses: Vec<Code>,
+    /// Bytes of the body.
+    pub length: Option<u64>,
+    /// What must be in the body.
+    pub contains: Vec<Template>,
+    /// What header lines must be.
+    pub headers: Vec<Named>,
+    /// Whose page it is.
+    pub identity: Option<Identity>,
+    /// What must be in the body after an update.
+    pub fresh: Vec<Template>,
+}
+
+/// A code that an answer may have.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Code {
+    /// This one.
+    Number(u32),
+    /// The one that a field says.
+    Field(Template),
+}
+
+/// How many.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Count {
+    /// So many.
+    Exactly(u64),
+    /// So many or more.
+    AtLeast(u64),
+    /// So many or fewer.
+    AtMost(u64),
+}
+
+/// Whose page it is: another value between the two texts is a leak.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Identity {
+    /// What stands before the value.
+    pub before: String,
+    /// What must be there.
+    pub value: Template,
+    /// What stands after it.
+    pub until: String,
+}
+
+/// What is remembered of an answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Capture {
+    /// What later steps call it.
+    pub name: String,
+    /// Where it is found.
+    pub from: Source,
+    /// Which of several.
+    pub take: Take,
+    /// What holds where nothing is found; without it the operation fails.
+    pub default: Option<Vec<String>>,
+}
+
+/// Where a capture is found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Source {
+    /// An attribute of the first entry, `dn` or `genPasswd`.
+    Attribute(String),
+    /// A cookie that the answer sets.
+    Cookie(String),
+    /// A header line.
+    Header(String),
+    /// A value of a JSON body, by its pointer.
+    Json(String),
+    /// What stands between two texts of the body.
+    Between(String, String),
+}
+
+/// Which of several captured values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Take {
+    /// The first.
+    First,
+    /// Any.
+    Random,
+    /// A list of them, for `repeat`.
+    All,
+}
+
+/// A control of a request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "variants are the keys of the form, which `FORM` describes")]
+pub enum Control {
+    Sort(Vec<SortKey>),
+    ProxiedAuthorization(Template),
+    Assertion(Template),
+    PreRead(Vec<String>),
+    PostRead(Vec<String>),
+    ManageDsaIt,
+    PermissiveModify,
+    SubtreeDelete,
+    PasswordPolicy,
+    Subentries,
+    Other { oid: String, critical: bool, value: Option<Value> },
+}
+
+/// An attribute to sort by.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SortKey {
+    /// The attribute.
+    pub attribute: String,
+    /// Whether from the last to the first.
+    pub reverse: bool,
+}
+
+/// What is drawn at the head of a block.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Draw {
+    /// Where.
+    pub block: Block,
+    /// What.
+    pub what: Drawn,
+}
+
+/// What can be drawn.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Drawn {
+    /// A named value.
+    Value(String),
+    /// A row of data.
+    Row(String),
+    /// A field such as `{uuid}`, the same wherever the block has it.
+    Generator(Field),
+}
+
+/// A block of steps: `[start]`, an operation, or a `repeat` within one of them.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Block {
+    /// The number of the operation, from 0; `None` for `[start]`.
+    pub operation: Option<usize>,
+    /// The numbers of the steps that are `repeat`s, from the outermost, from 0.
+    pub repeats: Vec<usize>,
+}
+
+impl Scenario {
+    /// A block as people call it: `ils-user > repeat 3`.
+    pub fn block_name(&self, block: &Block) -> String {
+        let operation = block.operation.and_then(|operation| self.operations.get(operation));
+        let mut name = operation.map_or_else(|| "start".to_owned(), |operation| operation.name.clone());
+        for number in &block.repeats {
+            name.push_str(&format!(" > repeat {}", number + 1));
+        }
+        name
+    }
+}
