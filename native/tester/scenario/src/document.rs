@@ -2,11 +2,14 @@
 //!
 //! The parser reads TOML 1.1, which editors and Python's `tomllib` do not: what is new in it is refused here.
 
+use std::ops::Range;
+
+use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 use toml_parser::Source;
 use toml_parser::lexer::TokenKind;
 
-use crate::problem::Found;
+use crate::problem::{Found, quoted};
 
 /// Brackets within brackets: ten `repeat`s, one in the other, and room for their values.
 const MOST_BRACKETS: usize = 24;
@@ -22,8 +25,18 @@ pub(crate) fn read<'t>(text: &'t str, found: &Found) -> Option<DeTable<'t>> {
         return None;
     }
     let (document, errors) = DeTable::parse_recoverable(text);
-    for error in &errors {
-        found.push(error.span().map_or(0, |span| span.start), || format!("is not TOML: {}", error.message()));
+    // What follows an error on its line is most often its echo.
+    let mut line = None;
+    let mut errors: Vec<_> =
+        errors.iter().map(|error| (error.span().map_or(0, |span| span.start), error)).collect();
+    errors.sort_by_key(|(at, _)| *at);
+    for (at, error) in errors {
+        let at = at.min(text.len());
+        let begins = text.as_bytes()[..at].iter().rposition(|&byte| byte == b'\n');
+        if line != Some(begins) {
+            found.push(at, || format!("is not TOML: {}", error.message()));
+        }
+        line = Some(begins);
     }
     found.is_empty().then(|| document.into_inner())
 }
@@ -88,49 +101,76 @@ fn new_escape(string: &str) -> Option<usize> {
     None
 }
 
-/// The key at an offset, or the table around it: `operation[2].expect.entries`.
-pub(crate) fn path(document: &DeTable<'_>, at: usize) -> String {
-    let mut path = Vec::new();
-    let mut best = String::new();
-    table_path(document, at, &mut path, &mut best);
-    best
+/// A part of the way to a value.
+#[derive(Clone, Copy)]
+enum Part<'d> {
+    Key(&'d str),
+    Number(usize),
 }
 
-fn table_path(table: &DeTable<'_>, at: usize, path: &mut Vec<String>, best: &mut String) {
-    for (key, value) in table {
-        let dot = if path.is_empty() { "" } else { "." };
-        let name = key.get_ref();
-        let bare = !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b));
-        let name = if bare && name.len() <= 64 { name.to_string() } else { crate::problem::quoted(name) };
-        path.push(format!("{dot}{name}"));
-        if key.span().start == at {
-            *best = path.concat();
-        }
-        value_path(value.get_ref(), value.span(), at, path, best);
-        path.pop();
-    }
+/// The keys at offsets, or the tables around them: `operation[2].expect.entries`.
+pub(crate) fn paths(document: &DeTable<'_>, offsets: &[usize]) -> Vec<String> {
+    let mut found = vec![String::new(); offsets.len()];
+    paths_of_table(document, offsets, &mut Vec::new(), &mut found);
+    found
 }
 
-fn value_path(
-    value: &DeValue<'_>,
-    span: std::ops::Range<usize>,
-    at: usize,
-    path: &mut Vec<String>,
-    best: &mut String,
+fn paths_of_table<'d>(
+    table: &'d DeTable<'_>,
+    offsets: &[usize],
+    way: &mut Vec<Part<'d>>,
+    found: &mut [String],
 ) {
-    let is_leaf = !matches!(value, DeValue::Table(_) | DeValue::Array(_));
-    if span.start == at || is_leaf && span.contains(&at) {
-        *best = path.concat();
+    for (key, value) in table {
+        way.push(Part::Key(key.get_ref()));
+        note(key.span().start..key.span().start + 1, offsets, way, found);
+        paths_of_value(value, offsets, way, found);
+        way.pop();
     }
-    match value {
-        DeValue::Table(table) => table_path(table, at, path, best),
+}
+
+fn paths_of_value<'d>(
+    value: &'d Spanned<DeValue<'_>>,
+    offsets: &[usize],
+    way: &mut Vec<Part<'d>>,
+    found: &mut [String],
+) {
+    let span = value.span();
+    match value.get_ref() {
+        DeValue::Table(table) => {
+            note(span.start..span.start + 1, offsets, way, found);
+            paths_of_table(table, offsets, way, found);
+        }
         DeValue::Array(array) => {
+            note(span.start..span.start + 1, offsets, way, found);
             for (n, each) in array.iter().enumerate() {
-                path.push(format!("[{}]", n + 1));
-                value_path(each.get_ref(), each.span(), at, path, best);
-                path.pop();
+                way.push(Part::Number(n + 1));
+                paths_of_value(each, offsets, way, found);
+                way.pop();
             }
         }
-        _ => {}
+        _ => note(span, offsets, way, found),
     }
+}
+
+/// Writes the way down for the offsets within a span; what is found later is nearer.
+fn note(span: Range<usize>, offsets: &[usize], way: &[Part<'_>], found: &mut [String]) {
+    for (offset, path) in offsets.iter().zip(found) {
+        if !span.contains(offset) {
+            continue;
+        }
+        path.clear();
+        for part in way {
+            let dot = if path.is_empty() { "" } else { "." };
+            match part {
+                Part::Key(name) if is_bare(name) => path.push_str(&format!("{dot}{name}")),
+                Part::Key(name) => path.push_str(&format!("{dot}{}", quoted(name))),
+                Part::Number(number) => path.push_str(&format!("[{number}]")),
+            }
+        }
+    }
+}
+
+fn is_bare(key: &str) -> bool {
+    !key.is_empty() && key.len() <= 64 && key.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b))
 }

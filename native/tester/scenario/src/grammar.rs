@@ -168,7 +168,7 @@ pub(crate) fn filter(text: &str) -> Result<(), Wrong> {
         let what = if field {
             format!("at byte {at} is a field, and only a value of a condition can be one")
         } else {
-            format!("is no filter: {error}")
+            format!("is not a filter: {error}")
         };
         (at, what)
     })
@@ -201,7 +201,7 @@ fn dn_error(text: &str, masked: &str, error: DnError) -> Wrong {
     if rest(masked) && !rest(text) {
         return (at, format!("at byte {at} is a field, and only a value or a whole name can be one"));
     }
-    (at, format!("is no distinguished name: {error}"))
+    (at, format!("is not a distinguished name: {error}"))
 }
 
 fn masked_dn(text: &str) -> Result<String, Wrong> {

@@ -50,12 +50,12 @@ pub fn read(text: &str) -> Result<Scenario, Problems> {
 pub fn read_with(text: &str, columns: &dyn Fn(&Data) -> Option<Vec<String>>) -> Result<Scenario, Problems> {
     let found = problem::Found::default();
     let Some(document) = document::read(text, &found) else {
-        return Err(found.into_problems(text, |_| String::new()));
+        return Err(found.into_problems(text, |offsets| vec![String::new(); offsets.len()]));
     };
     let protocol = shape::check(text, &document, &found);
     let scenario = found.is_empty().then(|| reader::scenario(text, &document, protocol, &found, columns));
     match scenario.filter(|_| found.is_empty()) {
         Some(scenario) => Ok(scenario),
-        None => Err(found.into_problems(text, |at| document::path(&document, at))),
+        None => Err(found.into_problems(text, |offsets| document::paths(&document, offsets))),
     }
 }

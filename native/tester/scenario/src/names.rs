@@ -119,8 +119,9 @@ impl Names {
                 ));
             }
             let near = nearest(data, self.data.keys().map(String::as_str));
-            let near = near.map_or_else(String::new, |near| format!("; did you mean {{{near}.{column}}}?"));
-            return Err(format!("{{{data}.{column}}}: no data is called {data:?}{near}{BRACES}"));
+            let near =
+                near.map_or_else(|| BRACES.to_owned(), |near| format!("; did you mean {{{near}.{column}}}?"));
+            return Err(format!("{{{data}.{column}}}: no data is called {data:?}{near}"));
         };
         if let Some(columns) =
             source.what.columns.as_ref().filter(|columns| !columns.iter().any(|c| c == column))
@@ -186,14 +187,15 @@ impl Names {
                 Err(format!("{{{name}}} is a list: write repeat = {name:?}, and use it in its steps"))
             }
             None if self.captures.contains(name) => Err(format!(
-                "{{{name}}} is captured, but not by a step before this one whose block still lasts"
+                "{{{name}}} is not known here: it is captured by a later step, or in a block that has ended"
             )),
             None => {
                 let known =
                     self.values.keys().chain(self.data.keys()).chain(&self.captures).map(String::as_str);
                 let near = nearest(name, known.chain(BUILT_IN).filter(|word| *word != "env"));
-                let near = near.map_or_else(String::new, |near| format!("; did you mean {{{near}}}?"));
-                Err(format!("{{{name}}} is unknown{near}{BRACES}"))
+                let near =
+                    near.map_or_else(|| BRACES.to_owned(), |near| format!("; did you mean {{{near}}}?"));
+                Err(format!("{{{name}}} is unknown{near}"))
             }
         }
     }

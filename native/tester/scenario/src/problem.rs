@@ -9,6 +9,9 @@ pub const MOST_PROBLEMS: usize = 10;
 /// The longest piece of a file that a message repeats, in characters.
 const LONGEST_QUOTE: usize = 60;
 
+/// The place of what is wrong with the file as a whole.
+pub(crate) const ROOT: usize = usize::MAX;
+
 /// One thing that is wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
@@ -39,8 +42,8 @@ impl fmt::Display for Problem {
 pub struct Problems {
     /// At least one.
     pub shown: Vec<Problem>,
-    /// How many more there are.
-    pub more: usize,
+    /// Whether there are more.
+    pub more: bool,
 }
 
 impl fmt::Display for Problems {
@@ -48,7 +51,7 @@ impl fmt::Display for Problems {
         for (n, problem) in self.shown.iter().enumerate() {
             write!(f, "{}{problem}", if n == 0 { "" } else { "\n" })?;
         }
-        if self.more > 0 { write!(f, "\nand {} more", self.more) } else { Ok(()) }
+        if self.more { f.write_str("\nand more") } else { Ok(()) }
     }
 }
 
@@ -56,14 +59,14 @@ impl std::error::Error for Problems {}
 
 /// Problems as they are found, by byte offsets.
 #[derive(Debug, Default)]
-pub(crate) struct Found(RefCell<(Vec<(usize, String)>, usize)>);
+pub(crate) struct Found(RefCell<(Vec<(usize, String)>, bool)>);
 
 impl Found {
     /// The message is not made where enough were found already.
     pub(crate) fn push(&self, at: usize, what: impl FnOnce() -> String) {
         let (found, more) = &mut *self.0.borrow_mut();
         if found.len() == MOST_PROBLEMS {
-            *more += 1;
+            *more = true;
             return;
         }
         let problem = (at, what());
@@ -76,13 +79,19 @@ impl Found {
         self.0.borrow().0.is_empty()
     }
 
-    /// As people read them; `path` names the key at an offset.
-    pub(crate) fn into_problems(self, text: &str, path: impl Fn(usize) -> String) -> Problems {
+    /// Whether no more are taken, so that looking for them is of no use.
+    pub(crate) fn is_full(&self) -> bool {
+        self.0.borrow().1
+    }
+
+    /// As people read them; `paths` names the keys at these offsets.
+    pub(crate) fn into_problems(self, text: &str, paths: impl FnOnce(&[usize]) -> Vec<String>) -> Problems {
         let (mut found, more) = self.0.into_inner();
         found.sort_by_key(|(at, _)| *at);
-        let shown = found.into_iter().map(|(at, what)| {
-            let (line, column) = place(text, at);
-            Problem { line, column, path: path(at), what }
+        let paths = paths(&found.iter().map(|(at, _)| *at).collect::<Vec<_>>());
+        let shown = found.into_iter().zip(paths).map(|((at, what), path)| {
+            let (line, column) = if at == ROOT { (1, 1) } else { place(text, at) };
+            Problem { line, column, path, what }
         });
         Problems { shown: shown.collect(), more }
     }

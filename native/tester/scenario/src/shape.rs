@@ -7,7 +7,7 @@ use toml::de::{DeTable, DeValue};
 
 use crate::form::{Kind, Protocol, REQUIRED, VERBS, keys};
 use crate::grammar;
-use crate::problem::{Found, did_you_mean, listed, nearest, quoted};
+use crate::problem::{Found, ROOT, did_you_mean, listed, nearest, quoted};
 use crate::template::Template;
 
 type Value<'t> = Spanned<DeValue<'t>>;
@@ -24,7 +24,7 @@ pub(crate) fn check(text: &str, document: &DeTable<'_>, found: &Found) -> Protoc
     let protocol = protocol(document, found);
     let shape = Shape { text, protocol, found };
     if found.is_empty() {
-        shape.table(&["scenario"], document, 0);
+        shape.table(&["scenario"], document, ROOT);
     }
     protocol
 }
@@ -119,7 +119,7 @@ impl Shape<'_> {
             keys(tables).filter(|key| key.default == REQUIRED && key.protocols.contains(&self.protocol))
         {
             if !table.contains_key(key.name) {
-                self.found.push(at, || format!("{:?} is missing: {}", key.name, key.about));
+                self.found.push(at, || format!("{:?} is missing ({})", key.name, key.about));
             }
         }
     }
@@ -144,16 +144,15 @@ impl Shape<'_> {
     /// A step, or an operation with a verb of its own: `more` are the tables whose keys it has besides.
     fn step(&self, step: &DeTable<'_>, at: usize, more: &[&str]) {
         let Some((verb, verb_at)) = verb(step) else {
-            self.found.push(at, || {
-                let verbs = || VERBS.iter().filter(|verb| verb.1.contains(&self.protocol)).map(|verb| verb.0);
-                let known =
-                    |name: &str| VERBS.iter().any(|(_, _, tables)| keys(tables).any(|key| key.name == name));
-                let unknown = step.keys().map(Spanned::get_ref).filter(|name| !known(name));
-                let meant = unknown.into_iter().find_map(|name| Some((name, nearest(name, verbs())?)));
-                meant.map_or_else(
-                    || format!("has no verb: write one of {}", listed(verbs())),
-                    |(key, verb)| format!("has no verb: {} is none; did you mean {verb:?}?", quoted(key)),
-                )
+            let verbs = || VERBS.iter().filter(|verb| verb.1.contains(&self.protocol)).map(|verb| verb.0);
+            let known =
+                |name: &str| VERBS.iter().any(|(_, _, tables)| keys(tables).any(|key| key.name == name));
+            let mut unknown = in_order(step).into_iter().filter(|(name, ..)| !known(name));
+            let meant = unknown.find_map(|(name, at, _)| Some((name, at, nearest(name, verbs())?)));
+            let at = meant.map_or(at, |(_, at, _)| at);
+            self.found.push(at, || match meant {
+                Some((key, _, verb)) => format!("{} is not a verb; did you mean {verb:?}?", quoted(key)),
+                None => format!("has no verb: write one of {}", listed(verbs())),
             });
             return;
         };
@@ -184,12 +183,12 @@ impl Shape<'_> {
     fn list<'d, 't>(&self, value: &'d Value<'t>, at: usize, what: &str) -> Vec<(&'d DeTable<'t>, usize)> {
         let list = value.get_ref().as_array().map_or(&[][..], |list| &list[..]);
         if list.is_empty() {
-            self.found.push(at, || format!("is no list of {what}s with something in it"));
+            self.found.push(at, || format!("is not a list of {what}s with something in it"));
         }
         let tables = list.iter().filter_map(|each| match each.get_ref() {
             DeValue::Table(table) => Some((table, each.span().start)),
             _ => {
-                self.found.push(each.span().start, || format!("is no {what}: write a table"));
+                self.found.push(each.span().start, || format!("is not a {what}: write a table in braces"));
                 None
             }
         });
@@ -205,7 +204,7 @@ impl Shape<'_> {
             (Kind::Map(kind), DeValue::Table(table)) => {
                 in_order(table).into_iter().for_each(|(_, at, value)| self.value(*kind, value, at));
             }
-            (Kind::Table(_) | Kind::Map(_), _) => wrong("no table"),
+            (Kind::Table(_) | Kind::Map(_), _) => wrong("not a table"),
             (Kind::Steps, _) => {
                 self.list(value, at, "step").into_iter().for_each(|(step, at)| self.step(step, at, &[]));
             }
@@ -213,13 +212,13 @@ impl Shape<'_> {
                 self.list(value, at, "operation").into_iter().for_each(|(each, at)| self.operation(each, at));
             }
             (Kind::Controls, DeValue::Table(table)) => self.controls(table),
-            (Kind::Controls, _) => wrong("no table of controls"),
+            (Kind::Controls, _) => wrong("not a table of controls"),
             (Kind::Capture, DeValue::Table(table)) => self.table(&["capture"], table, place),
             (Kind::Capture, DeValue::String(_)) if self.protocol == Protocol::Ldap => {}
             (Kind::Capture, _) if self.protocol == Protocol::Ldap => {
-                wrong("no capture: write \"mail\", or a table")
+                wrong("not a capture: write \"mail\", or a table")
             }
-            (Kind::Capture, _) => wrong("no capture: write a table, such as { cookie = \"session\" }"),
+            (Kind::Capture, _) => wrong("not a capture: write a table, such as { cookie = \"session\" }"),
             (Kind::Entry, DeValue::Table(_)) => self.value(Kind::Map(&Kind::Values), value, at),
             (Kind::Entry, DeValue::String(_)) => {}
             (Kind::Entry, _) => wrong("neither a table of attributes nor the name of data"),
@@ -237,7 +236,7 @@ impl Shape<'_> {
             (Kind::Value, DeValue::Boolean(_)) => {}
             (Kind::Value, DeValue::Integer(_)) if int(value.get_ref()).is_some() => {}
             (Kind::Value, _) => {
-                wrong("no value: write text, a whole number, or a table such as { base64 = \"..\" }")
+                wrong("not a value: write text, a whole number, or a table such as { base64 = \"..\" }")
             }
             (Kind::Json, DeValue::Table(table)) => {
                 in_order(table).into_iter().for_each(|(_, at, value)| self.value(kind, value, at));
@@ -258,30 +257,30 @@ impl Shape<'_> {
             (Kind::Int(least, most), found) => {
                 if int(found).is_none_or(|number| !(least..=most).contains(&number)) {
                     self.found.push(place, || match most {
-                        i64::MAX | 0x100_0000_0000 => format!("is no whole number from {least} on"),
-                        _ => format!("is no whole number from {least} to {most}"),
+                        i64::MAX | 0x100_0000_0000 => format!("is not a whole number from {least} on"),
+                        _ => format!("is not a whole number from {least} to {most}"),
                     });
                 }
             }
             (Kind::Number, found) => {
                 if number(found).is_none_or(|number| number <= 0.0) {
-                    wrong("no number over 0");
+                    wrong("not a number over 0");
                 }
             }
             (Kind::Ints, DeValue::Array(list)) if list.iter().all(|each| int(each.get_ref()).is_some()) => {}
-            (Kind::Ints, _) => wrong("no list of whole numbers"),
+            (Kind::Ints, _) => wrong("not a list of whole numbers"),
             (Kind::Texts, DeValue::Array(list))
                 if list.iter().all(|each| each.get_ref().as_str().is_some()) => {}
-            (Kind::Texts, _) => wrong("no list of texts"),
+            (Kind::Texts, _) => wrong("not a list of texts"),
             (Kind::Stages, DeValue::Array(list)) if !list.is_empty() => {
                 for each in
                     list.iter().filter(|each| each.get_ref().as_str().and_then(grammar::stage).is_none())
                 {
-                    let what = "is no stage: write \"30s:100/s\" for a rate, or \"30s:100\" for users";
+                    let what = "is not a stage: write \"30s:100/s\" for a rate, or \"30s:100\" for users";
                     self.found.push(each.span().start, || what.to_owned());
                 }
             }
-            (Kind::Stages, _) => wrong("no list of stages, such as [\"30s:100/s\", \"1m:500/s\"]"),
+            (Kind::Stages, _) => wrong("not a list of stages, such as [\"30s:100/s\", \"1m:500/s\"]"),
             (Kind::Per, DeValue::Integer(_))
                 if int(value.get_ref()).is_some_and(|n| (1..=1 << 31).contains(&n)) => {}
             (Kind::Per, DeValue::String(text)) if grammar::per(text).is_some() => {}
@@ -299,7 +298,7 @@ impl Shape<'_> {
             }
             (Kind::Count, DeValue::String(text)) if grammar::count(text).is_some() => {}
             (Kind::Count, DeValue::Integer(_)) if int(value.get_ref()).is_some_and(|number| number >= 0) => {}
-            (Kind::Count, _) => wrong("no count: write 1, \">=1\" or \"<=500\""),
+            (Kind::Count, _) => wrong("not a count: write 1, \">=1\" or \"<=500\""),
             (Kind::Default, DeValue::Array(list))
                 if list.iter().all(|each| each.get_ref().as_str().is_some()) => {}
             (Kind::Default, DeValue::String(_)) => {}
@@ -307,8 +306,8 @@ impl Shape<'_> {
             (_, DeValue::String(_)) => self.text(kind, value),
             (Kind::Word(words), _) => self
                 .found
-                .push(place, || format!("is no text: write one of {}", listed(words.iter().copied()))),
-            _ => wrong("no text"),
+                .push(place, || format!("is not text: write one of {}", listed(words.iter().copied()))),
+            _ => wrong("not text"),
         }
     }
 
@@ -327,17 +326,19 @@ impl Shape<'_> {
                     self.found.push(place, || match kind {
                         Kind::Results => {
                             let near = did_you_mean(text, grammar::result_names().map(|(name, _)| name));
-                            format!("is no result code: {}{near}", quoted(text))
+                            format!("is not a result code: {}{near}", quoted(text))
                         }
-                        _ => "is no status code: write a number, such as 200".to_owned(),
+                        _ => "is not a status code: write a number, such as 200".to_owned(),
                     });
                 }
             }
             (Kind::Templates, _) => {
                 self.found.push(place, || "is neither text nor a list of texts".to_owned())
             }
-            (Kind::Statuses, _) => self.found.push(place, || "is no status code from 100 to 599".to_owned()),
-            _ => self.found.push(place, || "is no result code".to_owned()),
+            (Kind::Statuses, _) => {
+                self.found.push(place, || "is not a status code from 100 to 599".to_owned())
+            }
+            _ => self.found.push(place, || "is not a result code".to_owned()),
         }
     }
 
@@ -366,15 +367,15 @@ impl Shape<'_> {
                 "cannot name a row: up to 64 letters, digits, spaces and _ . , : + -, a letter or digit first",
             ),
             Kind::Oid => {
-                check(grammar::is_oid(text), "is no object identifier, such as 1.3.6.1.4.1.4203.1.11.3")
+                check(grammar::is_oid(text), "is not an object identifier, such as 1.3.6.1.4.1.4203.1.11.3")
             }
             Kind::Duration => check(
                 grammar::duration(text).is_some(),
-                "is no duration: write 500ms, 2s, 10m or 1h, a year at most",
+                "is not a duration: write 500ms, 2s, 10m or 1h, a year at most",
             ),
             Kind::Word(words) if !words.contains(&text) => self.found.push(place, || {
                 let near = did_you_mean(text, words.iter().copied());
-                format!("is none of {}{near}", listed(words.iter().copied()))
+                format!("is not one of {}{near}", listed(words.iter().copied()))
             }),
             Kind::Filter => within(grammar::filter(text)),
             Kind::Dn => within(grammar::dn(text)),
@@ -400,7 +401,7 @@ impl Shape<'_> {
                 _ => true,
             };
             if literal && !right {
-                self.found.push(value.span().start, || format!("is no {}", name.get_ref()));
+                self.found.push(value.span().start, || format!("is not {}", name.get_ref()));
             }
         }
     }

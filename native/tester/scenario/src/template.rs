@@ -6,7 +6,7 @@
 use std::fmt;
 use std::ops::Range;
 
-use crate::problem::{did_you_mean, quoted};
+use crate::problem::{nearest, quoted};
 
 /// Fields in one text: what a request is made of stays small.
 pub const MOST_FIELDS: usize = 100;
@@ -289,8 +289,10 @@ impl Field {
                 return Err(format!("{{{name}}} takes nothing after it"));
             }
             (_, Some(_)) => {
-                let near = did_you_mean(name, ["now", "random", "choice"]);
-                return Err(format!("{{{name}:..}} is unknown{near}{BRACES}"));
+                let near = nearest(name, ["now", "random", "choice"]);
+                let near =
+                    near.map_or_else(|| BRACES.to_owned(), |near| format!("; did you mean {{{near}:..}}?"));
+                return Err(format!("{{{name}:..}} is unknown{near}"));
             }
         };
         Ok(field)

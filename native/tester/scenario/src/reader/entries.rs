@@ -1,0 +1,159 @@
+//! Entries, values, changes, controls.
+
+use toml::de::DeValue;
+
+use super::Reader;
+use super::table::{Entry_, Table};
+use crate::grammar;
+use crate::problem::quoted;
+use crate::shape::{in_order, int};
+use crate::template::{Part, Template};
+use crate::types::{Change, ChangeKind, Control, Encoding, Entry, SortKey, Value};
+
+impl<'d, 't> Reader<'_, 'd, 't> {
+    pub(super) fn entry(&mut self, table: Table<'d, 't>) -> Entry {
+        let Some(value) = table.get("entry") else { return Entry::Attributes(Vec::new()) };
+        if let Some(data) = value.get_ref().as_str() {
+            if let Err(what) = self.names.row(data) {
+                self.wrong(value.span().start, what);
+            }
+            return Entry::Row(data.to_owned());
+        }
+        let attributes = table.entries("entry");
+        if attributes.is_empty() {
+            self.wrong(value.span().start, "has no attributes");
+        }
+        Entry::Attributes(
+            attributes.into_iter().map(|(name, at, value)| self.attribute(name, at, value)).collect(),
+        )
+    }
+
+    /// What a compare asks for.
+    pub(super) fn assertion(&mut self, step: Table<'d, 't>) -> Entry {
+        let entry = self.entry(step);
+        let one = match &entry {
+            Entry::Attributes(attributes) => matches!(&attributes[..], [(_, values)] if values.len() == 1),
+            Entry::Row(data) => {
+                let data = self.names.data.get(data);
+                let columns = data.and_then(|data| data.what.columns.as_ref());
+                columns.is_none_or(|columns| columns.len() == 1)
+            }
+        };
+        if !one {
+            self.wrong(step.at("entry"), "compares more or less than one value of one attribute");
+        }
+        entry
+    }
+
+    pub(super) fn attribute(&mut self, name: &str, at: usize, value: &Entry_<'t>) -> (String, Vec<Value>) {
+        if !grammar::is_attribute(name) {
+            self.wrong(at, format!("{} is not an attribute", quoted(name)));
+        }
+        let values = match value.get_ref() {
+            DeValue::Array(list) => list.iter().map(|each| self.value(each)).collect(),
+            _ => vec![self.value(value)],
+        };
+        (name.to_owned(), values)
+    }
+
+    pub(super) fn value(&mut self, value: &Entry_<'t>) -> Value {
+        let plain = |text: String| {
+            let parts = if text.is_empty() { Vec::new() } else { vec![Part::Text(text)] };
+            Value { text: Template { parts }, encoding: Encoding::Text }
+        };
+        match value.get_ref() {
+            DeValue::Table(table) => {
+                let encodings = [
+                    ("base64", Encoding::Base64),
+                    ("hex", Encoding::Hex),
+                    ("utf16", Encoding::Utf16),
+                    ("file", Encoding::File),
+                ];
+                let given =
+                    encodings.into_iter().find_map(|(key, encoding)| Some((table.get(key)?, encoding)));
+                let (text, encoding) = given
+                    .map_or((Template::default(), Encoding::Text), |(value, e)| (self.template(value), e));
+                let whole = text.literal().is_some() || text.only_field().is_some();
+                if matches!(encoding, Encoding::Base64 | Encoding::Hex) && !whole {
+                    self.wrong(value.span().start, "is neither a text nor one field alone");
+                }
+                Value { text, encoding }
+            }
+            // RFC 4517 section 3.3.3.
+            DeValue::Boolean(flag) => plain(if *flag { "TRUE" } else { "FALSE" }.to_owned()),
+            DeValue::String(_) => Value { text: self.template(value), encoding: Encoding::Text },
+            other => plain(int(other).unwrap_or_default().to_string()),
+        }
+    }
+
+    pub(super) fn changes(&mut self, step: Table<'d, 't>) -> Vec<Change> {
+        let tables: Vec<_> = step.table("change").into_iter().chain(step.tables("change")).collect();
+        let mut changes = Vec::new();
+        for table in tables {
+            let before = changes.len();
+            for (kind, _, value) in in_order(table.table) {
+                let Some(attributes) = value.get_ref().as_table() else { continue };
+                let (kind, least) = match kind {
+                    "add" => (ChangeKind::Add, 1),
+                    "delete" => (ChangeKind::Delete, 0),
+                    "increment" => (ChangeKind::Increment, 1),
+                    _ => (ChangeKind::Replace, 0),
+                };
+                for (name, at, value) in in_order(attributes) {
+                    let (attribute, values) = self.attribute(name, at, value);
+                    if values.len() < least {
+                        self.wrong(at, "adds no value");
+                    }
+                    changes.push(Change { kind, attribute, values });
+                }
+            }
+            if changes.len() == before {
+                self.wrong(table.at, "changes nothing");
+            }
+        }
+        changes
+    }
+
+    pub(super) fn controls(&mut self, step: Table<'d, 't>) -> Vec<Control> {
+        let mut controls = Vec::new();
+        let Some(table) = step.table("control") else { return controls };
+        for (name, _, value) in in_order(table.table) {
+            let control = match (name, value.get_ref()) {
+                ("sort", _) => Control::Sort(self.sort_keys(table)),
+                ("proxied_authorization", _) => Control::ProxiedAuthorization(self.template(value)),
+                ("assertion", _) => Control::Assertion(self.whole(value, "filter")),
+                ("pre_read", _) => Control::PreRead(self.attributes(table, name)),
+                ("post_read", _) => Control::PostRead(self.attributes(table, name)),
+                (_, DeValue::Boolean(false)) => continue,
+                ("manage_dsa_it", _) => Control::ManageDsaIt,
+                ("permissive_modify", _) => Control::PermissiveModify,
+                ("subtree_delete", _) => Control::SubtreeDelete,
+                ("password_policy", _) => Control::PasswordPolicy,
+                ("subentries", _) => Control::Subentries,
+                _ => {
+                    let Some(other) = table.table(name) else { continue };
+                    Control::Other {
+                        oid: name.to_owned(),
+                        critical: other.flag("critical", true),
+                        value: other.get("value").map(|value| self.value(value)),
+                    }
+                }
+            };
+            controls.push(control);
+        }
+        controls
+    }
+
+    pub(super) fn sort_keys(&self, table: Table<'d, 't>) -> Vec<SortKey> {
+        let words = table.str("sort").unwrap_or_default().split_whitespace();
+        let keys = words.map(|word| {
+            let attribute = word.strip_prefix('-').unwrap_or(word);
+            SortKey { attribute: attribute.to_owned(), reverse: word.starts_with('-') }
+        });
+        let keys: Vec<_> = keys.collect();
+        if keys.is_empty() || !keys.iter().all(|key| grammar::is_attribute(&key.attribute)) {
+            self.wrong(table.at("sort"), "is not an order: write attributes, such as \"sn -givenName\"");
+        }
+        keys
+    }
+}

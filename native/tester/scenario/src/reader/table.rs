@@ -1,0 +1,86 @@
+//! A table of the document, by the kinds that the first reading has checked.
+
+use std::time::Duration;
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use crate::grammar;
+use crate::shape::{in_order, int};
+use crate::types::Sasl;
+
+pub(super) type Entry_<'t> = Spanned<DeValue<'t>>;
+
+/// A table of the document.
+#[derive(Clone, Copy)]
+pub(super) struct Table<'d, 't> {
+    pub(super) table: &'d DeTable<'t>,
+    pub(super) at: usize,
+}
+
+impl<'d, 't> Table<'d, 't> {
+    pub(super) fn get(self, key: &str) -> Option<&'d Entry_<'t>> {
+        self.table.get(key)
+    }
+
+    pub(super) fn has(self, key: &str) -> bool {
+        self.table.contains_key(key)
+    }
+
+    /// Where the value of a key stands, or the table without it.
+    pub(super) fn at(self, key: &str) -> usize {
+        self.get(key).map_or(self.at, |value| value.span().start)
+    }
+
+    pub(super) fn table(self, key: &str) -> Option<Self> {
+        let value = self.get(key)?;
+        Some(Self { table: value.get_ref().as_table()?, at: value.span().start })
+    }
+
+    /// The entries of a table of names, in the order of the file.
+    pub(super) fn entries(self, key: &str) -> Vec<(&'d str, usize, &'d Entry_<'t>)> {
+        self.table(key).map(|table| in_order(table.table)).unwrap_or_default()
+    }
+
+    pub(super) fn list(self, key: &str) -> &'d [Entry_<'t>] {
+        self.get(key).and_then(|value| value.get_ref().as_array()).map_or(&[], |list| &list[..])
+    }
+
+    pub(super) fn tables(self, key: &str) -> impl Iterator<Item = Self> {
+        let tables = self.list(key).iter();
+        tables.filter_map(|each| Some(Self { table: each.get_ref().as_table()?, at: each.span().start }))
+    }
+
+    pub(super) fn str(self, key: &str) -> Option<&'d str> {
+        self.get(key)?.get_ref().as_str()
+    }
+
+    pub(super) fn text(self, key: &str) -> Option<String> {
+        self.str(key).map(str::to_owned)
+    }
+
+    pub(super) fn texts(self, key: &str) -> Vec<String> {
+        self.list(key).iter().filter_map(|each| each.get_ref().as_str()).map(str::to_owned).collect()
+    }
+
+    pub(super) fn ints(self, key: &str) -> Vec<i64> {
+        self.list(key).iter().filter_map(|each| int(each.get_ref())).collect()
+    }
+
+    pub(super) fn flag(self, key: &str, default: bool) -> bool {
+        self.get(key).and_then(|value| value.get_ref().as_bool()).unwrap_or(default)
+    }
+
+    /// A whole number that is at least 0.
+    pub(super) fn int<N: TryFrom<i64>>(self, key: &str) -> Option<N> {
+        N::try_from(int(self.get(key)?.get_ref())?).ok()
+    }
+
+    pub(super) fn duration(self, key: &str) -> Option<Duration> {
+        grammar::duration(self.str(key)?)
+    }
+
+    pub(super) fn sasl(self) -> Option<Sasl> {
+        self.str("sasl").map(|name| if name == "PLAIN" { Sasl::Plain } else { Sasl::External })
+    }
+}

@@ -1,0 +1,128 @@
+//! Texts with fields that mean something where they stand.
+
+use toml::de::DeValue;
+
+use super::Reader;
+use super::table::{Entry_, Table};
+use crate::grammar;
+use crate::problem::quoted;
+use crate::shape::within;
+use crate::template::{Piece, Template, pieces};
+use crate::types::{Named, Sasl};
+
+const SECRET: &str = "is a secret in the file: write \"{env.NAME}\", or a column";
+
+impl<'d, 't> Reader<'_, 'd, 't> {
+    /// Says what is wrong with a name or value whatever its fields are.
+    pub(super) fn header(&self, name: &str, at: usize, value: &Entry_<'t>) {
+        let text = value.get_ref().as_str().unwrap_or_default();
+        if !grammar::is_token(name) {
+            self.wrong(at, format!("{} cannot name a header", quoted(name)));
+        }
+        if let Err((byte, what)) = grammar::header_value(text) {
+            self.wrong(within(self.text, value.span(), text, byte), what);
+        }
+        if grammar::is_for_credentials(name) {
+            let template = Template::read(text).unwrap_or_default();
+            if self.names.is_literal(&template) {
+                self.wrong(value.span().start, SECRET);
+            }
+        }
+    }
+
+    // Texts.
+
+    /// A text whose fields mean something here.
+    pub(super) fn template(&mut self, value: &Entry_<'t>) -> Template {
+        let text = value.get_ref().as_str().unwrap_or_default();
+        let template = Template::read(text).unwrap_or_default();
+        if self.found.is_full() {
+            return template;
+        }
+        let starts = pieces(text).into_iter().filter(|(_, piece)| matches!(piece, Piece::Field(..)));
+        for ((range, _), field) in starts.zip(template.fields()) {
+            if let Err(what) = self.names.field(field) {
+                self.wrong(within(self.text, value.span(), text, range.start), what);
+            }
+        }
+        template
+    }
+
+    /// Asks of a header line of all requests what it means in this one.
+    pub(super) fn sent_with(&mut self, value: &Entry_<'t>, request: &str) {
+        let text = value.get_ref().as_str().unwrap_or_default();
+        for field in Template::read(text).unwrap_or_default().fields() {
+            if let Err(what) = self.names.field(field) {
+                self.wrong(value.span().start, format!("{what}, and {request} sends it"));
+            }
+        }
+    }
+
+    pub(super) fn dn(&mut self, value: &Entry_<'t>) -> Template {
+        let template = self.template(value);
+        let text = value.get_ref().as_str().unwrap_or_default();
+        for field in grammar::name_fields(text) {
+            if let Some(what) = self.names.no_name(&field) {
+                self.wrong(value.span().start, what);
+            }
+        }
+        template
+    }
+
+    /// The name of an entry that changes: not the root.
+    pub(super) fn entry_dn(&mut self, step: Table<'d, 't>, key: &str) -> Template {
+        if step.str(key).is_some_and(|text| text.trim().is_empty()) {
+            self.wrong(step.at(key), "names no entry");
+        }
+        self.dn_of(step, key)
+    }
+
+    pub(super) fn dn_of(&mut self, step: Table<'d, 't>, key: &str) -> Template {
+        step.get(key).map_or_else(Template::default, |value| self.dn(value))
+    }
+
+    pub(super) fn whole(&mut self, value: &Entry_<'t>, what: &str) -> Template {
+        let template = self.template(value);
+        if let Some(wrong) = template.only_field().and_then(|field| self.names.no_whole(field, what)) {
+            self.wrong(value.span().start, wrong);
+        }
+        template
+    }
+
+    pub(super) fn bind_name(&mut self, value: &Entry_<'t>, sasl: Option<Sasl>) -> Template {
+        if sasl.is_some() {
+            return self.template(value);
+        }
+        let text = value.get_ref().as_str().unwrap_or_default();
+        if let Err((byte, what)) = grammar::dn(text) {
+            self.wrong(within(self.text, value.span(), text, byte), what);
+        }
+        self.dn(value)
+    }
+
+    pub(super) fn secret(&mut self, value: &Entry_<'t>) -> Template {
+        let template = self.template(value);
+        if !template.parts.is_empty() && self.names.is_literal(&template) {
+            self.wrong(value.span().start, SECRET);
+        }
+        template
+    }
+
+    pub(super) fn templates(&mut self, value: Option<&Entry_<'t>>) -> Vec<Template> {
+        match value.map(|value| (value, value.get_ref())) {
+            Some((_, DeValue::Array(list))) => list.iter().map(|each| self.template(each)).collect(),
+            Some((value, _)) => vec![self.template(value)],
+            None => Vec::new(),
+        }
+    }
+
+    pub(super) fn named_texts(&mut self, table: Table<'d, 't>, key: &str) -> Vec<Named> {
+        let entries = table.entries(key).into_iter();
+        entries.map(|(name, _, value)| (name.to_owned(), self.template(value))).collect()
+    }
+
+    pub(super) fn headers_of(&mut self, table: Table<'d, 't>) -> Vec<Named> {
+        table.entries("headers").iter().for_each(|(name, at, value)| self.header(name, *at, value));
+        self.named_texts(table, "headers")
+    }
+}
