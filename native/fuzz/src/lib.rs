@@ -10,6 +10,7 @@ mod ldap_made;
 mod ldif;
 mod messages;
 mod names;
+mod scenarios;
 
 /// What one does with bytes.
 #[derive(Clone, Copy, Debug)]
@@ -37,8 +38,11 @@ const READING_NS: u64 = 500;
 /// A text that needs the tables of Unicode takes up to a microsecond a byte, and is prepared twelve times.
 const NORMALISING_NS: u64 = 20_000;
 
+/// Every key is looked up in the form, and a problem is explained.
+const SCENARIO_NS: u64 = 5_000;
+
 /// All of them, by name; the folder of that name in `corpus/` is what each begins with.
-pub const TARGETS: [(&str, Target); 9] = [
+pub const TARGETS: [(&str, Target); 11] = [
     ("ber", Target::Reads(ber::target, READING_NS)),
     ("messages", Target::Reads(messages::target, READING_NS)),
     ("ldap-made", Target::Makes(ldap_made::target)),
@@ -48,4 +52,6 @@ pub const TARGETS: [(&str, Target); 9] = [
     ("http-requests", Target::Reads(http::requests, READING_NS)),
     ("http-answers", Target::Reads(http::answers, READING_NS)),
     ("http-made", Target::Makes(http_made::target)),
+    ("scenarios", Target::Reads(scenarios::target, SCENARIO_NS)),
+    ("templates", Target::Reads(scenarios::templates, READING_NS)),
 ];

@@ -129,4 +129,6 @@ short! {
     http_requests "http-requests",
     http_answers "http-answers",
     http_made "http-made",
+    scenarios "scenarios",
+    templates "templates",
 }

@@ -25,18 +25,17 @@ pub(crate) fn read<'t>(text: &'t str, found: &Found) -> Option<DeTable<'t>> {
         return None;
     }
     let (document, errors) = DeTable::parse_recoverable(text);
-    // What follows an error on its line is most often its echo.
-    let mut line = None;
-    let mut errors: Vec<_> =
-        errors.iter().map(|error| (error.span().map_or(0, |span| span.start), error)).collect();
-    errors.sort_by_key(|(at, _)| *at);
-    for (at, error) in errors {
-        let at = at.min(text.len());
-        let begins = text.as_bytes()[..at].iter().rposition(|&byte| byte == b'\n');
-        if line != Some(begins) {
+    let places =
+        errors.iter().map(|error| (error.span().map_or(0, |span| span.start.min(text.len())), error));
+    let mut places: Vec<_> = places.collect();
+    places.sort_by_key(|(at, _)| *at);
+    let mut last = None;
+    for (at, error) in places {
+        // What follows an error on its line is most often its echo.
+        if last.is_none_or(|last| text.as_bytes()[last..at].contains(&b'\n')) {
             found.push(at, || format!("is not TOML: {}", error.message()));
         }
-        line = Some(begins);
+        last = Some(at);
     }
     found.is_empty().then(|| document.into_inner())
 }

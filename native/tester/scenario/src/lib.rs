@@ -12,7 +12,7 @@
 //! assert_eq!(scenario.operations[0].name, "search");
 //!
 //! let problems = scenario::read("[[operation]]\nserach = \"(uid=a)\"").unwrap_err();
-//! let said = r#"1:1: operation[1]: has no verb: "serach" is none; did you mean "search"?"#;
+//! let said = r#"2:1: operation[1].serach: "serach" is not a verb; did you mean "search"?"#;
 //! assert_eq!(problems.to_string(), said);
 //! # Ok::<(), scenario::Problems>(())
 //! ```

@@ -108,15 +108,15 @@ struct Shape<'a> {
 impl Shape<'_> {
     /// A table whose keys are those of these tables of the form.
     fn table(&self, tables: &[&str], table: &DeTable<'_>, at: usize) {
+        let keys: Vec<_> = keys(tables).collect();
         for (name, at, value) in in_order(table) {
-            match keys(tables).find(|key| key.name == name) {
+            match keys.iter().find(|key| key.name == name) {
                 Some(key) if key.protocols.contains(&self.protocol) => self.value(key.kind, value, at),
                 Some(_) => self.found.push(at, || format!("is not for {}", self.protocol.name())),
                 None => self.found.push(at, || self.unknown(tables, name)),
             }
         }
-        for key in
-            keys(tables).filter(|key| key.default == REQUIRED && key.protocols.contains(&self.protocol))
+        for key in keys.iter().filter(|key| key.default == REQUIRED && key.protocols.contains(&self.protocol))
         {
             if !table.contains_key(key.name) {
                 self.found.push(at, || format!("{:?} is missing ({})", key.name, key.about));

@@ -53,7 +53,11 @@ impl<'d, 't> Reader<'_, 'd, 't> {
         let text = value.get_ref().as_str().unwrap_or_default();
         for field in Template::read(text).unwrap_or_default().fields() {
             if let Err(what) = self.names.field(field) {
-                self.wrong(value.span().start, format!("{what}, and {request} sends it"));
+                let at = value.span().start;
+                self.wrong(at, format!("{what}, and {request} sends it"));
+                // One request is enough to tell.
+                self.headers.retain(|(_, other)| other.span().start != at);
+                return;
             }
         }
     }
