@@ -115,7 +115,7 @@ impl Names {
             let is_one = self.values.contains_key(data) || self.captures.contains(data);
             if is_one {
                 return Err(format!(
-                    "{{{data}.{column}}}: {data:?} is one value and has no columns: write {{{data}}}"
+                    "{{{data}.{column}}}: {data:?} is not data and has no columns: write {{{data}}}"
                 ));
             }
             let near = nearest(data, self.data.keys().map(String::as_str));

@@ -182,7 +182,9 @@ impl Shape<'_> {
 
     fn list<'d, 't>(&self, value: &'d Value<'t>, at: usize, what: &str) -> Vec<(&'d DeTable<'t>, usize)> {
         let list = value.get_ref().as_array().map_or(&[][..], |list| &list[..]);
-        if list.is_empty() {
+        if value.get_ref().as_table().is_some() {
+            self.found.push(at, || format!("is one {what}: write its name in [[double brackets]]"));
+        } else if list.is_empty() {
             self.found.push(at, || format!("is not a list of {what}s with something in it"));
         }
         let tables = list.iter().filter_map(|each| match each.get_ref() {

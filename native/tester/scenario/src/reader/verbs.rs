@@ -138,9 +138,9 @@ impl<'d, 't> Reader<'_, 'd, 't> {
     pub(super) fn add(&mut self, step: Table<'d, 't>) -> Verb {
         let (dn, keep) = (self.entry_dn(step, "add"), step.flag("keep", false));
         let entry = self.entry(step);
-        // People of the population are removed when the test ends.
+        // New people are removed when the test ends.
         let data = if let Entry::Row(data) = &entry { self.names.data.get(data) } else { None };
-        if !keep && !data.is_some_and(|data| matches!(data.what.rows, Rows::New | Rows::Seeded)) {
+        if !keep && !data.is_some_and(|data| matches!(data.what.rows, Rows::New)) {
             self.done.adds.push((step.at("add"), dn.clone()));
         }
         Verb::Add { dn, entry, keep }
