@@ -22,8 +22,10 @@ pub fn schema() -> Value {
     }
     definitions.insert("step".to_owned(), object(&step, false));
     definitions.insert("operation".to_owned(), object(&operation, false));
-    definitions
-        .insert("capture".to_owned(), json!({"anyOf": [{"type": "string"}, object(&["capture"], true)]}));
+    // What is said of objects holds for objects alone: no `anyOf` where another type is allowed too.
+    let mut capture = object(&["capture"], true);
+    capture["type"] = json!(["string", "object"]);
+    definitions.insert("capture".to_owned(), capture);
     let mut schema = object(&["scenario"], true);
     schema["$schema"] = json!("http://json-schema.org/draft-04/schema#");
     schema["title"] = json!("sitebench scenario");
@@ -72,9 +74,12 @@ fn of(kind: Kind) -> Value {
         Kind::Templates => json!({"type": ["string", "array"]}),
         Kind::Results | Kind::Statuses => json!({"type": ["integer", "string", "array"]}),
         Kind::Entry => json!({"type": ["string", "object"]}),
-        Kind::Changes => json!({"anyOf": [
-            {"$ref": "#/definitions/change"}, {"type": "array", "items": {"$ref": "#/definitions/change"}},
-        ]}),
+        Kind::Changes => {
+            let mut changes = object(&["change"], true);
+            changes["type"] = json!(["object", "array"]);
+            changes["items"] = json!({"$ref": "#/definitions/change"});
+            changes
+        }
         Kind::Controls => {
             let mut controls = object(&["controls"], false);
             controls["patternProperties"] = json!({r"^[0-2](\.[0-9]+)+$": {"$ref": "#/definitions/control"}});
