@@ -26,7 +26,7 @@ pub(crate) fn check(text: &str, document: &DeTable<'_>, found: &Found) -> Protoc
     if found.is_empty() {
         shape.table(&["scenario"], document, ROOT);
     }
-    protocol
+    protocol.unwrap_or(Protocol::Ldap)
 }
 
 /// Where a key stands that the form before had.
@@ -54,8 +54,8 @@ pub(crate) fn verb(step: &DeTable<'_>) -> Option<(&'static str, usize)> {
     found.min_by_key(|(_, at)| *at)
 }
 
-/// The protocol of a file's verbs; two are a problem.
-fn protocol(document: &DeTable<'_>, found: &Found) -> Protocol {
+/// The protocol of a file's verbs, if it has any; two are a problem.
+fn protocol(document: &DeTable<'_>, found: &Found) -> Option<Protocol> {
     let mut spoken = Vec::new();
     for table in ["start", "operation"] {
         match document.get(table).map(Spanned::get_ref) {
@@ -68,14 +68,14 @@ fn protocol(document: &DeTable<'_>, found: &Found) -> Protocol {
             _ => {}
         }
     }
-    let Some(&(first, verb, _)) = spoken.iter().min_by_key(|(_, _, at)| *at) else { return Protocol::Ldap };
+    let &(first, verb, _) = spoken.iter().min_by_key(|(_, _, at)| *at)?;
     if let Some(&(other, second, at)) = spoken.iter().find(|(protocol, ..)| *protocol != first) {
         found.push(at, || {
             let (first, other) = (first.name(), other.name());
             format!("speaks {other} ({second}), and the file {first} ({verb}): write two files")
         });
     }
-    first
+    Some(first)
 }
 
 fn speaks(step: &DeTable<'_>, spoken: &mut Vec<(Protocol, &'static str, usize)>) {
@@ -101,23 +101,29 @@ fn speaks(step: &DeTable<'_>, spoken: &mut Vec<(Protocol, &'static str, usize)>)
 
 struct Shape<'a> {
     text: &'a str,
-    protocol: Protocol,
+    /// Unknown while no step has a verb: then anything may stand anywhere.
+    protocol: Option<Protocol>,
     found: &'a Found,
 }
 
 impl Shape<'_> {
+    fn may_have(&self, protocols: &[Protocol]) -> bool {
+        self.protocol.is_none_or(|protocol| protocols.contains(&protocol))
+    }
+
     /// A table whose keys are those of these tables of the form.
     fn table(&self, tables: &[&str], table: &DeTable<'_>, at: usize) {
         let keys: Vec<_> = keys(tables).collect();
         for (name, at, value) in in_order(table) {
             match keys.iter().find(|key| key.name == name) {
-                Some(key) if key.protocols.contains(&self.protocol) => self.value(key.kind, value, at),
-                Some(_) => self.found.push(at, || format!("is not for {}", self.protocol.name())),
+                Some(key) if self.may_have(key.protocols) => self.value(key.kind, value, at),
+                Some(_) => self
+                    .found
+                    .push(at, || format!("is not for {}", self.protocol.map_or("this", Protocol::name))),
                 None => self.found.push(at, || self.unknown(tables, name)),
             }
         }
-        for key in keys.iter().filter(|key| key.default == REQUIRED && key.protocols.contains(&self.protocol))
-        {
+        for key in keys.iter().filter(|key| key.default == REQUIRED && self.may_have(key.protocols)) {
             if !table.contains_key(key.name) {
                 self.found.push(at, || format!("{:?} is missing ({})", key.name, key.about));
             }
@@ -125,7 +131,7 @@ impl Shape<'_> {
     }
 
     fn unknown(&self, tables: &[&str], name: &str) -> String {
-        let known = || keys(tables).filter(|key| key.protocols.contains(&self.protocol)).map(|key| key.name);
+        let known = || keys(tables).filter(|key| self.may_have(key.protocols)).map(|key| key.name);
         if let Some(near) = nearest(name, known()) {
             return format!("unknown key; did you mean {near:?}?");
         }
@@ -144,7 +150,7 @@ impl Shape<'_> {
     /// A step, or an operation with a verb of its own: `more` are the tables whose keys it has besides.
     fn step(&self, step: &DeTable<'_>, at: usize, more: &[&str]) {
         let Some((verb, verb_at)) = verb(step) else {
-            let verbs = || VERBS.iter().filter(|verb| verb.1.contains(&self.protocol)).map(|verb| verb.0);
+            let verbs = || VERBS.iter().filter(|verb| self.may_have(verb.1)).map(|verb| verb.0);
             let known =
                 |name: &str| VERBS.iter().any(|(_, _, tables)| keys(tables).any(|key| key.name == name));
             let mut unknown = in_order(step).into_iter().filter(|(name, ..)| !known(name));
@@ -216,8 +222,8 @@ impl Shape<'_> {
             (Kind::Controls, DeValue::Table(table)) => self.controls(table),
             (Kind::Controls, _) => wrong("not a table of controls"),
             (Kind::Capture, DeValue::Table(table)) => self.table(&["capture"], table, place),
-            (Kind::Capture, DeValue::String(_)) if self.protocol == Protocol::Ldap => {}
-            (Kind::Capture, _) if self.protocol == Protocol::Ldap => {
+            (Kind::Capture, DeValue::String(_)) if self.protocol == Some(Protocol::Ldap) => {}
+            (Kind::Capture, _) if self.protocol == Some(Protocol::Ldap) => {
                 wrong("not a capture: write \"mail\", or a table")
             }
             (Kind::Capture, _) => wrong("not a capture: write a table, such as { cookie = \"session\" }"),
@@ -382,7 +388,7 @@ impl Shape<'_> {
             Kind::Filter => within(grammar::filter(text)),
             Kind::Dn => within(grammar::dn(text)),
             Kind::Path => within(grammar::path(text)),
-            Kind::DnOrPath if self.protocol == Protocol::Http => within(grammar::path(text)),
+            Kind::DnOrPath if self.protocol == Some(Protocol::Http) => within(grammar::path(text)),
             Kind::DnOrPath => within(grammar::dn(text)),
             _ => {}
         }

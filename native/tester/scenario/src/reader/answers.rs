@@ -93,6 +93,8 @@ impl<'d, 't> Reader<'_, 'd, 't> {
         };
         if let Source::Attribute(attribute) = &from {
             let right = match verb {
+                // That is said of a table already.
+                _ if attribute.is_empty() && value.get_ref().as_table().is_some() => true,
                 "search" => grammar::is_attribute(attribute),
                 "password_modify" => attribute == "genPasswd",
                 _ => false,
