@@ -2,9 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use crate::problem::{did_you_mean, listed, nearest};
+use crate::grammar::is_name;
+use crate::problem::{did_you_mean, listed, nearest, quoted};
 use crate::template::{BRACES, BUILT_IN, Field, Template};
 use crate::types::{Block, Connection, Data, Draw, Drawn, Rows};
+
+/// Columns that a message lists.
+const MOST_LISTED: usize = 20;
 
 /// How long what uses a field lives: what the field stands for must live as long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -123,38 +127,36 @@ impl Names {
                 near.map_or_else(|| BRACES.to_owned(), |near| format!("; did you mean {{{near}.{column}}}?"));
             return Err(format!("{{{data}.{column}}}: no data is called {data:?}{near}"));
         };
-        if let Some(columns) =
-            source.what.columns.as_ref().filter(|columns| !columns.iter().any(|c| c == column))
-        {
-            let columns = || columns.iter().map(String::as_str);
-            let near = did_you_mean(column, columns());
-            return Err(format!(
-                "{{{data}.{column}}}: no such column{near}; {data} has {}",
-                listed(columns())
-            ));
+        let columns = source.what.columns.as_ref();
+        if let Some(columns) = columns.filter(|columns| !columns.iter().any(|known| known == column)) {
+            // A field cannot say other names, and a terminal may not be able to show them.
+            let known = || columns.iter().map(String::as_str).filter(|name| is_name(name));
+            let (near, known) = (did_you_mean(column, known()), listed(known().take(MOST_LISTED)));
+            return Err(format!("{{{data}.{column}}}: no such column{near}; {data} has {known}"));
         }
         self.row(data)
     }
 
     /// Notes the use of a whole row, or of a part of it.
     pub(crate) fn row(&mut self, data: &str) -> Result<(), String> {
-        let message = self.too_short(&format!("{{{data}}}"));
         let Some(source) = self.data.get_mut(data) else {
             let near = did_you_mean(data, self.data.keys().map(String::as_str));
-            return Err(format!("no data is called {data:?}{near}"));
+            return Err(format!("no data is called {}{near}", quoted(data)));
         };
         source.used = true;
         let per_user = source.what.per_user;
         match self.life {
-            Life::Iteration if per_user => {}
-            Life::Iteration => self.note(Drawn::Row(data.to_owned())),
-            Life::Start | Life::User if per_user => {}
-            Life::Start => {
-                return Err(format!("{message}; with per = \"user\" a row lives as long as its user"));
+            Life::Iteration | Life::Start | Life::User if per_user => Ok(()),
+            Life::Iteration => {
+                self.note(Drawn::Row(data.to_owned()));
+                Ok(())
             }
-            _ => return Err(message),
+            life => {
+                let message = self.too_short(&format!("{{{data}}}"));
+                let remedy = "; with per = \"user\" a row lives as long as its user";
+                Err(format!("{message}{}", if life == Life::Start { remedy } else { "" }))
+            }
         }
-        Ok(())
     }
 
     fn name(&mut self, name: &str) -> Result<(), String> {
@@ -163,8 +165,8 @@ impl Names {
                 (Some(columns), _) if columns.len() == 1 => self.row(name),
                 (None, Rows::File { .. }) => self.row(name),
                 (columns, _) => {
-                    let column = columns.as_ref().and_then(|columns| columns.first());
-                    let column = column.map_or("dn", String::as_str);
+                    let mut columns = columns.iter().flatten().map(String::as_str);
+                    let column = columns.find(|name| is_name(name)).unwrap_or("dn");
                     Err(format!(
                         "{{{name}}} has several columns: write {{{name}.{column}}}, or another of them"
                     ))

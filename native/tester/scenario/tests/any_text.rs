@@ -138,3 +138,23 @@ fn what_it_costs_grows_with_the_length() {
         assert!(much < 24 * little + 20_000, "{name}: {little} us, then {much} us");
     }
 }
+
+#[test]
+fn what_is_nested_as_deep_as_may_be_needs_little_of_the_stack() {
+    let nested = |each: &str, end: &str, n: usize| format!("{}1{}", each.repeat(n), end.repeat(n));
+    let steps = format!("{}{{get=\"/\"}}{}", "{repeat=2,step=[".repeat(10), "]}".repeat(10));
+    let json = nested("{a.a.a.a.a.a.a.a.a=", "}", 22);
+    let text = format!("operation=[{{name=\"a\",step=[{steps}]}},{{post=\"/\",json={json}}}]");
+    // A thread of tokio or of a test has two megabytes.
+    let reading = std::thread::Builder::new().stack_size(512 << 10).spawn(move || read(&text)).unwrap();
+    reading.join().expect("the stack suffices").unwrap();
+}
+
+#[test]
+fn what_columns_are_called_is_said_without_their_control_characters() {
+    let columns = |_: &scenario::Data| Some(vec!["\u{1b}[2J".to_owned(), "uid".to_owned()]);
+    let text = "data.a.file=\"x\"\n[[operation]]\nsearch=\"(a={a.uyd})\"\n[[operation]]\ndelete=\"cn={a}\"";
+    let said = scenario::read_with(text, &columns).unwrap_err().to_string();
+    assert!(said.contains("a has uid") && said.contains("write {a.uid}"), "{said}");
+    assert!(!said.contains('\u{1b}'), "{said}");
+}

@@ -235,8 +235,7 @@ fn a_value_is_drawn_with_the_rows_that_it_is_made_of() {
 
 #[test]
 fn what_a_connection_and_the_headers_of_all_requests_use_is_drawn_for_those_who_use_them() {
-    let scenario = read(
-        r#"
+    let text = r#"
         data.account.file = "accounts.csv"
         [connection.login]
         per = "step"
@@ -247,10 +246,13 @@ fn what_a_connection_and_the_headers_of_all_requests_use_is_drawn_for_those_who_
         step = [{ repeat = 2, step = [{ search = "(a=b)", on = "login" }] }]
         [[operation]]
         search = "(a=b)"
-        "#,
-    )
-    .unwrap();
+        "#;
+    let scenario = read(text).unwrap();
     let block = Block { operation: Some(0), repeats: vec![0] };
+    assert_eq!(scenario.draws, [Draw { block, what: Drawn::Row("account".to_owned()) }]);
+    // One that is kept for the iteration is bound once in it.
+    let scenario = read(&text.replace("\"step\"", "\"iteration\"")).unwrap();
+    let block = Block { operation: Some(0), repeats: vec![] };
     assert_eq!(scenario.draws, [Draw { block, what: Drawn::Row("account".to_owned()) }]);
 
     let scenario = read(

@@ -3,7 +3,7 @@
 use toml::de::DeValue;
 
 use super::Reader;
-use super::table::{Entry_, Table};
+use super::table::{Item, Table};
 use crate::form::Protocol;
 use crate::grammar;
 use crate::problem::quoted;
@@ -57,7 +57,7 @@ impl<'d, 't> Reader<'_, 'd, 't> {
             DeValue::Array(list) => &list[..],
             _ => std::slice::from_ref(value),
         };
-        let code = |each: &Entry_<'t>| match each.get_ref() {
+        let code = |each: &Item<'t>| match each.get_ref() {
             DeValue::String(text) => match grammar::result_names().find(|(name, _)| name == text) {
                 Some((_, code)) => Code::Number(code),
                 None => Code::Field(self.template(each)),
@@ -67,7 +67,7 @@ impl<'d, 't> Reader<'_, 'd, 't> {
         list.iter().map(code).collect()
     }
 
-    pub(super) fn capture(&mut self, name: &str, at: usize, value: &Entry_<'t>, verb: &str) -> Capture {
+    pub(super) fn capture(&mut self, name: &str, at: usize, value: &Item<'t>, verb: &str) -> Capture {
         if !grammar::is_name(name) {
             self.wrong(
                 at,

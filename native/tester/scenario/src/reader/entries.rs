@@ -3,7 +3,7 @@
 use toml::de::DeValue;
 
 use super::Reader;
-use super::table::{Entry_, Table};
+use super::table::{Item, Table};
 use crate::grammar;
 use crate::problem::quoted;
 use crate::shape::{in_order, int};
@@ -45,7 +45,7 @@ impl<'d, 't> Reader<'_, 'd, 't> {
         entry
     }
 
-    pub(super) fn attribute(&mut self, name: &str, at: usize, value: &Entry_<'t>) -> (String, Vec<Value>) {
+    pub(super) fn attribute(&mut self, name: &str, at: usize, value: &Item<'t>) -> (String, Vec<Value>) {
         if !grammar::is_attribute(name) {
             self.wrong(at, format!("{} is not an attribute", quoted(name)));
         }
@@ -56,7 +56,7 @@ impl<'d, 't> Reader<'_, 'd, 't> {
         (name.to_owned(), values)
     }
 
-    pub(super) fn value(&mut self, value: &Entry_<'t>) -> Value {
+    pub(super) fn value(&mut self, value: &Item<'t>) -> Value {
         let plain = |text: String| {
             let parts = if text.is_empty() { Vec::new() } else { vec![Part::Text(text)] };
             Value { text: Template { parts }, encoding: Encoding::Text }

@@ -21,7 +21,7 @@ use crate::problem::{Found, quoted};
 use crate::template::Template;
 use crate::types::{Data, Load, Scenario};
 
-use table::{Entry_, Table};
+use table::{Item, Table};
 
 /// Values, sources of data, connections and common headers of one file, each.
 pub const MOST_NAMES: usize = 100;
@@ -48,7 +48,7 @@ struct Reader<'a, 'd, 't> {
     found: &'a Found,
     names: Names,
     /// Header lines of every request that can differ: what is said of them is asked where they are sent.
-    headers: Vec<(&'d str, &'d Entry_<'t>)>,
+    headers: Vec<(&'d str, &'d Item<'t>)>,
     classes: HashSet<String>,
     done: Done,
     /// The operation's connection.
@@ -141,7 +141,7 @@ impl<'d, 't> Reader<'_, 'd, 't> {
     }
 
     /// The tables of a part of the file whose names are its own.
-    fn named(&self, root: Table<'d, 't>, key: &str) -> Vec<(&'d str, usize, &'d Entry_<'t>)> {
+    fn named(&self, root: Table<'d, 't>, key: &str) -> Vec<(&'d str, usize, &'d Item<'t>)> {
         let entries = root.entries(key);
         for &(name, at, _) in &entries {
             if !grammar::is_name(name) {

@@ -9,7 +9,7 @@ use crate::grammar;
 use crate::shape::{in_order, int};
 use crate::types::Sasl;
 
-pub(super) type Entry_<'t> = Spanned<DeValue<'t>>;
+pub(super) type Item<'t> = Spanned<DeValue<'t>>;
 
 /// A table of the document.
 #[derive(Clone, Copy)]
@@ -19,7 +19,7 @@ pub(super) struct Table<'d, 't> {
 }
 
 impl<'d, 't> Table<'d, 't> {
-    pub(super) fn get(self, key: &str) -> Option<&'d Entry_<'t>> {
+    pub(super) fn get(self, key: &str) -> Option<&'d Item<'t>> {
         self.table.get(key)
     }
 
@@ -38,11 +38,11 @@ impl<'d, 't> Table<'d, 't> {
     }
 
     /// The entries of a table of names, in the order of the file.
-    pub(super) fn entries(self, key: &str) -> Vec<(&'d str, usize, &'d Entry_<'t>)> {
+    pub(super) fn entries(self, key: &str) -> Vec<(&'d str, usize, &'d Item<'t>)> {
         self.table(key).map(|table| in_order(table.table)).unwrap_or_default()
     }
 
-    pub(super) fn list(self, key: &str) -> &'d [Entry_<'t>] {
+    pub(super) fn list(self, key: &str) -> &'d [Item<'t>] {
         self.get(key).and_then(|value| value.get_ref().as_array()).map_or(&[], |list| &list[..])
     }
 

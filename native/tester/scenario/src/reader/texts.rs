@@ -3,7 +3,7 @@
 use toml::de::DeValue;
 
 use super::Reader;
-use super::table::{Entry_, Table};
+use super::table::{Item, Table};
 use crate::grammar;
 use crate::problem::quoted;
 use crate::shape::within;
@@ -14,7 +14,7 @@ const SECRET: &str = "is a secret in the file: write \"{env.NAME}\", or a column
 
 impl<'d, 't> Reader<'_, 'd, 't> {
     /// Says what is wrong with a name or value whatever its fields are.
-    pub(super) fn header(&self, name: &str, at: usize, value: &Entry_<'t>) {
+    pub(super) fn header(&self, name: &str, at: usize, value: &Item<'t>) {
         let text = value.get_ref().as_str().unwrap_or_default();
         if !grammar::is_token(name) {
             self.wrong(at, format!("{} cannot name a header", quoted(name)));
@@ -33,7 +33,7 @@ impl<'d, 't> Reader<'_, 'd, 't> {
     // Texts.
 
     /// A text whose fields mean something here.
-    pub(super) fn template(&mut self, value: &Entry_<'t>) -> Template {
+    pub(super) fn template(&mut self, value: &Item<'t>) -> Template {
         let text = value.get_ref().as_str().unwrap_or_default();
         let template = Template::read(text).unwrap_or_default();
         if self.found.is_full() {
@@ -49,7 +49,7 @@ impl<'d, 't> Reader<'_, 'd, 't> {
     }
 
     /// Asks of a header line of all requests what it means in this one.
-    pub(super) fn sent_with(&mut self, value: &Entry_<'t>, request: &str) {
+    pub(super) fn sent_with(&mut self, value: &Item<'t>, request: &str) {
         let text = value.get_ref().as_str().unwrap_or_default();
         for field in Template::read(text).unwrap_or_default().fields() {
             if let Err(what) = self.names.field(field) {
@@ -62,7 +62,7 @@ impl<'d, 't> Reader<'_, 'd, 't> {
         }
     }
 
-    pub(super) fn dn(&mut self, value: &Entry_<'t>) -> Template {
+    pub(super) fn dn(&mut self, value: &Item<'t>) -> Template {
         let template = self.template(value);
         let text = value.get_ref().as_str().unwrap_or_default();
         for field in grammar::name_fields(text) {
@@ -85,7 +85,7 @@ impl<'d, 't> Reader<'_, 'd, 't> {
         step.get(key).map_or_else(Template::default, |value| self.dn(value))
     }
 
-    pub(super) fn whole(&mut self, value: &Entry_<'t>, what: &str) -> Template {
+    pub(super) fn whole(&mut self, value: &Item<'t>, what: &str) -> Template {
         let template = self.template(value);
         if let Some(wrong) = template.only_field().and_then(|field| self.names.no_whole(field, what)) {
             self.wrong(value.span().start, wrong);
@@ -93,7 +93,7 @@ impl<'d, 't> Reader<'_, 'd, 't> {
         template
     }
 
-    pub(super) fn bind_name(&mut self, value: &Entry_<'t>, sasl: Option<Sasl>) -> Template {
+    pub(super) fn bind_name(&mut self, value: &Item<'t>, sasl: Option<Sasl>) -> Template {
         if sasl.is_some() {
             return self.template(value);
         }
@@ -104,7 +104,7 @@ impl<'d, 't> Reader<'_, 'd, 't> {
         self.dn(value)
     }
 
-    pub(super) fn secret(&mut self, value: &Entry_<'t>) -> Template {
+    pub(super) fn secret(&mut self, value: &Item<'t>) -> Template {
         let template = self.template(value);
         if !template.parts.is_empty() && self.names.is_literal(&template) {
             self.wrong(value.span().start, SECRET);
@@ -112,7 +112,7 @@ impl<'d, 't> Reader<'_, 'd, 't> {
         template
     }
 
-    pub(super) fn templates(&mut self, value: Option<&Entry_<'t>>) -> Vec<Template> {
+    pub(super) fn templates(&mut self, value: Option<&Item<'t>>) -> Vec<Template> {
         match value.map(|value| (value, value.get_ref())) {
             Some((_, DeValue::Array(list))) => list.iter().map(|each| self.template(each)).collect(),
             Some((value, _)) => vec![self.template(value)],

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use toml::de::DeValue;
 
 use super::Reader;
-use super::table::{Entry_, Table};
+use super::table::{Item, Table};
 use crate::form::Protocol;
 use crate::grammar;
 use crate::problem::{did_you_mean, nearest, quoted};
@@ -254,7 +254,7 @@ impl<'d, 't> Reader<'_, 'd, 't> {
         }
     }
 
-    pub(super) fn json(&mut self, value: &Entry_<'t>) -> Json {
+    pub(super) fn json(&mut self, value: &Item<'t>) -> Json {
         match value.get_ref() {
             DeValue::Table(table) => {
                 let fields = in_order(table).into_iter();
