@@ -270,3 +270,28 @@ fn what_a_connection_and_the_headers_of_all_requests_use_is_drawn_for_those_who_
     let block = Block { operation: Some(0), repeats: vec![] };
     assert_eq!(scenario.draws, [Draw { block, what: Drawn::Generator(Field::Uuid) }]);
 }
+
+#[test]
+fn an_operation_that_is_a_repeat_is_a_block_too() {
+    let scenario = read("[[operation]]\nrepeat = 2\nstep = [{ search = '(uid={uuid})' }]").unwrap();
+    let block = Block { operation: Some(0), repeats: vec![0] };
+    assert_eq!(scenario.operations[0].name, "repeat");
+    assert_eq!(scenario.draws, [Draw { block, what: Drawn::Generator(Field::Uuid) }]);
+}
+
+#[test]
+fn a_field_after_an_escaped_comma_is_a_part_of_the_value() {
+    let scenario = read("[[operation]]\ndelete = 'cn=a\\,{user},{base}'").unwrap();
+    assert_eq!(scenario.operations[0].steps[0].verb, Verb::Delete { dn: template("cn=a\\,{user},{base}") });
+}
+
+#[test]
+fn an_entry_that_is_added_goes_again_by_a_delete_of_it_or_after_a_rename() {
+    for steps in [
+        "{ add = 'cn=x', entry.cn = 'x' }, { delete = 'cn=x' }",
+        "{ add = 'cn=x', entry.cn = 'x' }, { modify_dn = 'cn=x', new_rdn = 'cn=y' }, { delete = 'cn=y' }",
+        "{ add = 'cn=x', entry.cn = 'x', keep = true }",
+    ] {
+        read(&format!("[[operation]]\nname = 'x'\nstep = [{steps}]")).unwrap();
+    }
+}

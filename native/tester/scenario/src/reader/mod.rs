@@ -156,6 +156,7 @@ impl<'d, 't> Reader<'_, 'd, 't> {
         }
         entries.into_iter().take(MOST_NAMES).collect()
     }
+
     /// Says which names nothing uses.
     fn unused(&self) {
         let names = &self.names;

@@ -56,7 +56,7 @@ impl<'d, 't> Reader<'_, 'd, 't> {
         let single = verb(table.table).map(|(verb, _)| verb);
         let (steps, called) = match single {
             Some(verb) => {
-                let (step, _) = self.step(table, verb, true);
+                let (step, _) = self.step(table, 0, verb, true);
                 let called = if matches!(verb, "file" | "program") { table.text(verb) } else { None };
                 (vec![step], called.unwrap_or_else(|| verb.to_owned()))
             }
@@ -111,13 +111,7 @@ impl<'d, 't> Reader<'_, 'd, 't> {
                 break;
             }
             let Some((verb, _)) = verb(step.table) else { continue };
-            if verb == "repeat" {
-                self.names.block.repeats.push(number);
-            }
-            let (step, captures) = self.step(step, verb, false);
-            if verb == "repeat" {
-                self.names.block.repeats.pop();
-            }
+            let (step, captures) = self.step(step, number, verb, false);
             if let Some(scope) = self.names.scopes.last_mut() {
                 scope.extend(captures);
             }
@@ -126,10 +120,11 @@ impl<'d, 't> Reader<'_, 'd, 't> {
         steps
     }
 
-    /// A step, and what can be used after it; `single` where it is an operation too.
+    /// A step, and what can be used after it; `number` is its place, `single` where it is an operation too.
     pub(super) fn step(
         &mut self,
         step: Table<'d, 't>,
+        number: usize,
         verb: &'static str,
         single: bool,
     ) -> (Step, Vec<(String, bool)>) {
@@ -139,7 +134,7 @@ impl<'d, 't> Reader<'_, 'd, 't> {
         if asks && verb != "unbind" {
             self.uses_connection(&on, step.at("on"), verb);
         }
-        let action = self.verb(step, verb);
+        let action = if verb == "repeat" { self.repeat(step, number) } else { self.verb(step, verb) };
         let controls = self.controls(step);
         let expect = step.table("expect").map_or_else(Expect::default, |table| self.expect(table, verb));
         let captures: Vec<_> = step

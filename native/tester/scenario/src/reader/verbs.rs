@@ -70,7 +70,6 @@ impl<'d, 't> Reader<'_, 'd, 't> {
                 mean: step.duration("think").unwrap_or_default(),
                 constant: step.str("distribution") == Some("constant"),
             },
-            "repeat" => self.repeat(step),
             method => Verb::Request(Box::new(self.request(step, method))),
         }
     }
@@ -178,7 +177,7 @@ impl<'d, 't> Reader<'_, 'd, 't> {
         Verb::Unbind { connection }
     }
 
-    pub(super) fn repeat(&mut self, step: Table<'d, 't>) -> Verb {
+    pub(super) fn repeat(&mut self, step: Table<'d, 't>, number: usize) -> Verb {
         let mut scope = HashMap::new();
         let times = match step.str("repeat") {
             Some(name) => {
@@ -203,7 +202,9 @@ impl<'d, 't> Reader<'_, 'd, 't> {
             None => Times::Number(step.int("repeat").unwrap_or(1)),
         };
         self.names.scopes.push(scope);
+        self.names.block.repeats.push(number);
         let steps = self.steps(step);
+        self.names.block.repeats.pop();
         self.names.scopes.pop();
         Verb::Repeat { times, steps }
     }
