@@ -152,21 +152,28 @@ form! {
         headers: HEADERS, H, "none", "header lines of every request";
         cookies: Kind::Bool, H, "true", "whether users keep cookies";
         load: Kind::Table("load"), LH, "", "options of `run` and `sweep`; the command line wins";
-        values: Kind::Map(&Kind::Template), LH, "none", "values that are drawn once, by their names";
-        connection: Kind::Map(&Kind::Table("connection")), LH, "`main`", "connections by their names";
-        data: Kind::Map(&Kind::Table("data")), LH, "none", "rows that are dealt to users, by their names";
+        values: Kind::Map(&Kind::Template), LH, "none",
+            "values that are drawn once, by their names";
+        connection: Kind::Map(&Kind::Table("connection")), LH, "`main`",
+            "connections by their names";
+        data: Kind::Map(&Kind::Table("data")), LH, "none",
+            "rows that are dealt to users, by their names";
         files: Kind::Map(&Kind::Map(&Kind::Table("class"))), H, "none", "classes of a set of files";
-        start: Kind::Table("start"), LH, "none", "what a user does once, before the first operation";
+        start: Kind::Table("start"), LH, "none",
+            "what a user does once, before the first operation";
         operation: Kind::Operations, LH, REQUIRED, "the deck: what users do";
     }
     load {
         users: Kind::Int(1, MOST), LH, "`-u`", "users at a time";
         clients: Kind::Ints, LH, "`--clients`", "users at a time, for a sweep";
         rate: Kind::Number, LH, "`--rate`", "operations per second, whether or not answers come";
-        arrivals: Kind::Word(&["even", "poisson"]), LH, "`--arrivals`", "when operations of a rate begin";
-        stages: Kind::Stages, LH, "`--stages`", "rates (`30s:100/s`) or users (`30s:100`), one after the other";
+        arrivals: Kind::Word(&["even", "poisson"]), LH, "`--arrivals`",
+            "when operations of a rate begin";
+        stages: Kind::Stages, LH, "`--stages`",
+            "rates (`30s:100/s`) or users (`30s:100`), one after the other";
         think: Kind::Duration, LH, "0s", "mean pause after each operation";
-        session: Kind::Duration, LH, "", "think times are scaled so that an operation takes so long";
+        session: Kind::Duration, LH, "",
+            "think times are scaled so that an operation takes so long";
         objective: Kind::Text, LH, "", "what the total must hold, such as `failures<0.1%`";
         warmup: Kind::Duration, LH, "`--warmup`", "time before measuring";
         measure: Kind::Duration, LH, "`--measure`", "time of measuring";
@@ -174,7 +181,8 @@ form! {
         keys: KEYS, LH, "`--keys`", "how seeded people are drawn";
     }
     connection {
-        per: Kind::Per, LH, "user; step with HTTP 1.0", "how long it is kept: `user`, `iteration`, `step`, or a number of operations";
+        per: Kind::Per, LH, "user; step with HTTP 1.0",
+            "how long it is kept: `user`, `iteration`, `step`, or a number of operations";
         pool: Kind::Int(1, 1_000_000), LH, "none", "so many in all, shared by all users";
         outstanding: Kind::Int(1, 127), L, "1", "requests in flight on one at a time";
         tls: Kind::Tls, LH, "as the target's address", "`true`, `\"starttls\"` or `false`";
@@ -188,10 +196,13 @@ form! {
         file: Kind::Text, LH, "", "a CSV file, one of four kinds of data";
         values: Kind::Texts, LH, "", "these values";
         range: Kind::Ints, LH, "", "whole numbers from the first to the last";
-        people: Kind::Word(&["seeded", "new"]), LH, "", "people of the population, or people who are added";
+        people: Kind::Word(&["seeded", "new"]), LH, "",
+            "people of the population, or people who are added";
         columns: Kind::Texts, LH, "the first line", "names of a file's columns";
         separator: Kind::Text, LH, "`,`", "the character between a file's columns";
-        deal: Kind::Word(&["shuffled", "in-order", "once", "exclusive", "uniform", "zipfian", "hotspot", "latest"]), LH, "shuffled; `--keys` for seeded people", "who gets which row";
+        deal: Kind::Word(&["shuffled", "in-order", "once", "exclusive",
+            "uniform", "zipfian", "hotspot", "latest"]), LH, "shuffled; `--keys` for seeded people",
+            "who gets which row";
         per: Kind::Word(&["iteration", "user"]), LH, "iteration", "how long a row is kept";
         secret: Kind::Texts, LH, "by use and name", "columns that are never shown";
     }
@@ -205,7 +216,8 @@ form! {
         name: Kind::Label, LH, "the verb, class or program", "its row; required with several steps";
         step: Kind::Steps, LH, "a verb right here", "its steps in their order";
         on: Kind::Connection, LH, "main", "the connection of its steps";
-        counts: Kind::Label, LH, "the whole", "the step that is counted and timed instead of the whole";
+        counts: Kind::Label, LH, "the whole",
+            "the step that is counted and timed instead of the whole";
     }
     card {
         weight: Kind::Int(1, MOST), LH, "1", "its cards in the deck";
@@ -216,7 +228,8 @@ form! {
     asks {
         on: Kind::Connection, LH, "the operation's", "the connection it goes over";
         expect: Kind::Table("expect"), LH, "it succeeds", "what the answer must be";
-        capture: Kind::Map(&Kind::Capture), LH, "none", "what to remember of the answer, by names for later steps";
+        capture: Kind::Map(&Kind::Capture), LH, "none",
+            "what to remember of the answer, by names for later steps";
     }
     ldap { control: Kind::Controls, L, "none", "controls of the request"; }
     bind {
@@ -233,8 +246,10 @@ form! {
         size_limit: Kind::Int(0, MAX_INT), L, "0", "entries at most; 0 is any number";
         time_limit: Kind::Duration, L, "0s", "what the server may take; 0 is any time";
         types_only: Kind::Bool, L, "false", "whether to return attributes without values";
-        deref: Kind::Word(&["never", "searching", "finding", "always"]), L, "never", "which aliases to follow";
-        page_size: Kind::Int(1, MAX_INT), L, "no pages", "entries of a page; all pages are read, as one step";
+        deref: Kind::Word(&["never", "searching", "finding", "always"]), L, "never",
+            "which aliases to follow";
+        page_size: Kind::Int(1, MAX_INT), L, "no pages",
+            "entries of a page; all pages are read, as one step";
     }
     compare {
         compare: Kind::Dn, L, REQUIRED, "a DN";
@@ -243,11 +258,13 @@ form! {
     add {
         add: Kind::Dn, L, REQUIRED, "a DN";
         entry: Kind::Entry, L, REQUIRED, "attributes with values, or the name of data";
-        keep: Kind::Bool, L, "false", "whether the entry stays: no step of the operation deletes it";
+        keep: Kind::Bool, L, "false",
+            "whether the entry stays: no step of the operation deletes it";
     }
     modify {
         modify: Kind::Dn, L, REQUIRED, "a DN";
-        change: Kind::Changes, L, REQUIRED, "`replace`, `add`, `delete`, `increment`; a list of tables where order matters";
+        change: Kind::Changes, L, REQUIRED,
+            "`replace`, `add`, `delete`, `increment`; a list of tables where order matters";
     }
     modify_dn {
         modify_dn: Kind::Dn, L, REQUIRED, "a DN";
@@ -277,7 +294,8 @@ form! {
     patch { patch: Kind::Path, H, REQUIRED, "a path"; }
     http {
         headers: HEADERS, H, "none", "header lines; each replaces the one of `[headers]`";
-        match: Kind::Word(&["html", "json", "plain"]), H, "html", "how values are escaped in the answer";
+        match: Kind::Word(&["html", "json", "plain"]), H, "html",
+            "how values are escaped in the answer";
         follow: Kind::Bool, H, "false", "whether to follow redirects, on the same host";
     }
     body {
@@ -288,17 +306,22 @@ form! {
     }
     file { file: Kind::Class, H, REQUIRED, "a class of `[files]`: each of its files as often, every byte compared"; }
     program {
-        program: Kind::Word(&["cgi-env", "cgi", "inprocess", "page", "template", "fastcgi"]), H, REQUIRED, "a program of the server";
+        program: Kind::Word(&["cgi-env", "cgi", "inprocess", "page",
+            "template", "fastcgi"]), H, REQUIRED,
+            "a program of the server";
         size: Kind::Int(0, MOST), H, "", "bytes of its answer";
-        size_about: Kind::Int(0, MOST), H, "", "instead of size: their mean, where it depends on the server";
+        size_about: Kind::Int(0, MOST), H, "",
+            "instead of size: their mean, where it depends on the server";
         content: Kind::Word(&["constant", "random"]), H, "constant", "what its text is made of";
     }
     think {
         think: Kind::Duration, LH, REQUIRED, "a pause, in no operation's time";
-        distribution: Kind::Word(&["exponential", "constant"]), LH, "exponential", "how pauses differ";
+        distribution: Kind::Word(&["exponential", "constant"]), LH, "exponential",
+            "how pauses differ";
     }
     repeat {
-        repeat: Kind::Times, LH, REQUIRED, "a number, or a list that was captured: once for each of its values";
+        repeat: Kind::Times, LH, REQUIRED,
+            "a number, or a list that was captured: once for each of its values";
         step: Kind::Steps, LH, REQUIRED, "what is repeated";
     }
     expect {
@@ -330,7 +353,8 @@ form! {
     }
     controls {
         sort: Kind::Text, L, "", "attributes to sort by, `-` before those that fall (RFC 2891)";
-        proxied_authorization: Kind::Template, L, "", "whose rights hold: `dn:...` or `u:...` (RFC 4370)";
+        proxied_authorization: Kind::Template, L, "",
+            "whose rights hold: `dn:...` or `u:...` (RFC 4370)";
         assertion: Kind::Filter, L, "", "what must hold of the entry (RFC 4528)";
         pre_read: Kind::Texts, L, "", "attributes as they were (RFC 4527)";
         post_read: Kind::Texts, L, "", "attributes as they are now (RFC 4527)";
@@ -366,7 +390,7 @@ pub const VERBS: &[(&str, &[Protocol], &[&str])] = &[
     ("add", L, &["step", "add", "asks", "ldap"]),
     ("modify", L, &["step", "modify", "asks", "ldap"]),
     ("modify_dn", L, &["step", "modify_dn", "asks", "ldap"]),
-    ("delete", LH, &["step", "delete", "http", "asks", "ldap"]),
+    ("delete", LH, &["step", "delete", "http", "body", "asks", "ldap"]),
     ("password_modify", L, &["step", "password_modify", "asks", "ldap"]),
     ("refresh", L, &["step", "refresh", "asks", "ldap"]),
     ("extended", L, &["step", "extended", "asks", "ldap"]),

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
+use crate::form::Protocol;
 use crate::grammar::is_name;
 use crate::problem::{did_you_mean, listed, nearest, quoted};
 use crate::template::{BRACES, BUILT_IN, Field, Template};
@@ -44,6 +45,7 @@ impl<T> Known<T> {
 /// The names of a file, and the place in it that is being read.
 #[derive(Debug)]
 pub(crate) struct Names {
+    protocol: Protocol,
     pub(crate) data: BTreeMap<String, Known<Data>>,
     pub(crate) values: BTreeMap<String, Known<Template>>,
     pub(crate) connections: BTreeMap<String, Known<Connection>>,
@@ -62,8 +64,9 @@ pub(crate) struct Names {
 }
 
 impl Names {
-    pub(crate) fn new(captures: HashSet<String>) -> Self {
+    pub(crate) fn new(protocol: Protocol, captures: HashSet<String>) -> Self {
         Self {
+            protocol,
             data: BTreeMap::new(),
             values: BTreeMap::new(),
             connections: BTreeMap::new(),
@@ -86,6 +89,9 @@ impl Names {
     pub(crate) fn field(&mut self, field: &Field) -> Result<(), String> {
         let lives = match field {
             Field::Env(_) => true,
+            Field::Base if self.protocol == Protocol::Http => {
+                return Err("{base} is for LDAP".to_owned());
+            }
             Field::Base | Field::Worker => self.life != Life::Run,
             Field::User => !matches!(self.life, Life::Run | Life::Shared),
             Field::Iteration => self.life == Life::Iteration,

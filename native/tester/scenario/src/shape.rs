@@ -138,10 +138,11 @@ impl Shape<'_> {
         // A key of another verb is better explained than listed.
         let verb = tables.iter().find(|table| VERBS.iter().any(|(verb, ..)| verb == *table));
         if let Some(verb) = verb {
-            let all = VERBS.iter().filter(|(other, ..)| other != verb);
-            let mut others = all.filter(|(_, _, tables)| keys(tables).any(|key| key.name == name));
-            if let Some((other, ..)) = others.next() {
-                return format!("is a key of {other}, and not of {verb}");
+            let has =
+                |tables: &[&str]| keys(tables).any(|key| key.name == name && self.may_have(key.protocols));
+            let others: Vec<_> = VERBS.iter().filter(|other| has(other.2)).map(|other| other.0).collect();
+            if !others.is_empty() {
+                return format!("is not a key of {verb}, but of {}", listed(others));
             }
         }
         format!("unknown key; known: {}", listed(known()))

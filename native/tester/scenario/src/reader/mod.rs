@@ -73,7 +73,7 @@ pub(crate) fn scenario(
         text,
         protocol,
         found,
-        names: Names::new(captures),
+        names: Names::new(protocol, captures),
         headers: Vec::new(),
         classes: HashSet::new(),
         done: Done::default(),
@@ -108,7 +108,7 @@ impl<'d, 't> Reader<'_, 'd, 't> {
         if self.found.is_empty() {
             self.unused();
         }
-        let names = std::mem::replace(&mut self.names, Names::new(HashSet::new()));
+        let names = std::mem::replace(&mut self.names, Names::new(self.protocol, HashSet::new()));
         let values =
             order.iter().filter_map(|name| Some((name.clone(), names.values.get(name)?.what.clone())));
         let values = values.collect();
