@@ -129,7 +129,7 @@ const KEYS: Kind = Kind::Word(&["uniform", "zipfian", "hotspot", "latest"]);
 const HEADERS: Kind = Kind::Map(&Kind::Template);
 const VERSION: Kind = Kind::Int(2, 3);
 /// What every count of things is bound by; far from where arithmetic ends.
-const MOST: i64 = 1 << 40;
+pub(crate) const MOST: i64 = 1 << 40;
 /// maxInt of RFC 4511 section 4.1.1.
 const MAX_INT: i64 = 2_147_483_647;
 

@@ -5,7 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::form::{Kind, Protocol, REQUIRED, VERBS, keys};
+use crate::form::{Kind, MOST, Protocol, REQUIRED, VERBS, keys};
 use crate::grammar;
 use crate::problem::{Found, ROOT, did_you_mean, listed, nearest, quoted};
 use crate::template::Template;
@@ -266,7 +266,7 @@ impl Shape<'_> {
             (Kind::Int(least, most), found) => {
                 if int(found).is_none_or(|number| !(least..=most).contains(&number)) {
                     self.found.push(place, || match most {
-                        i64::MAX | 0x100_0000_0000 => format!("is not a whole number from {least} on"),
+                        MOST => format!("is not a whole number from {least} on"),
                         _ => format!("is not a whole number from {least} to {most}"),
                     });
                 }
