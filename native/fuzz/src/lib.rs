@@ -11,6 +11,7 @@ mod ldif;
 mod messages;
 mod names;
 mod scenarios;
+mod table;
 
 /// What one does with bytes.
 #[derive(Clone, Copy, Debug)]
@@ -42,13 +43,14 @@ const NORMALISING_NS: u64 = 20_000;
 const SCENARIO_NS: u64 = 5_000;
 
 /// All of them, by name; the folder of that name in `corpus/` is what each begins with.
-pub const TARGETS: [(&str, Target); 11] = [
+pub const TARGETS: [(&str, Target); 12] = [
     ("ber", Target::Reads(ber::target, READING_NS)),
     ("messages", Target::Reads(messages::target, READING_NS)),
     ("ldap-made", Target::Makes(ldap_made::target)),
     ("filters", Target::Reads(filters::target, READING_NS)),
     ("names", Target::Reads(names::target, NORMALISING_NS)),
     ("ldif", Target::Reads(ldif::target, READING_NS)),
+    ("table", Target::Reads(table::target, READING_NS)),
     ("http-requests", Target::Reads(http::requests, READING_NS)),
     ("http-answers", Target::Reads(http::answers, READING_NS)),
     ("http-made", Target::Makes(http_made::target)),

@@ -126,6 +126,7 @@ short! {
     filters "filters",
     names "names",
     ldif "ldif",
+    table "table",
     http_requests "http-requests",
     http_answers "http-answers",
     http_made "http-made",

@@ -1,0 +1,46 @@
+//! Tables: refused at a place that is in the text, or read; and what was read is read again from its cells.
+
+use table::{Form, Head, MAX_COLUMNS, Table};
+
+pub(crate) fn target(text: &[u8]) {
+    for separator in [b',', b'\t'] {
+        let head = Head::parse(text.to_vec(), separator);
+        let columns = match &head {
+            Ok(Some(head)) => Some((0..head.fields.len()).map(|number| number.to_string()).collect()),
+            _ => None,
+        };
+        read(text, &Form { separator, columns: None });
+        read(text, &Form { separator, columns });
+    }
+}
+
+fn read(text: &[u8], form: &Form) {
+    let table = match Table::parse(text.to_vec(), form, |_, _| Ok(())) {
+        Ok(table) => table,
+        Err(error) => {
+            let lines = text.split(|&byte| byte == b'\n').count() as u64;
+            assert!((1..=lines).contains(&error.line) && error.column > 0, "{error}");
+            return;
+        }
+    };
+    let (rows, width) = (table.rows(), table.columns().len());
+    assert!(rows > 0 && (1..=MAX_COLUMNS).contains(&width));
+    let mut again = Vec::new();
+    for row in 0..rows {
+        for column in 0..width {
+            let cell = table.cell(row, column).expect("a cell in each row and column");
+            let cell = std::str::from_utf8(cell).expect("a cell is text");
+            again.push(b'"');
+            again.extend_from_slice(cell.replace('"', "\"\"").as_bytes());
+            again.extend_from_slice(if column + 1 == width { b"\"\r\n" } else { b"\"," });
+        }
+    }
+    assert!(table.cell(rows, 0).is_none());
+    let columns = Some((0..width).map(|number| number.to_string()).collect());
+    let twin = Table::parse(again, &Form { separator: b',', columns }, |_, _| Ok(()));
+    let twin = twin.expect("what is quoted is read");
+    assert_eq!(twin.rows(), rows);
+    for at in 0..rows * width {
+        assert_eq!(twin.cell(at / width, at % width), table.cell(at / width, at % width));
+    }
+}

@@ -1,0 +1,191 @@
+//! Rows of a CSV file, checked once and kept as they are: one buffer, and four bytes for each cell.
+//!
+//! ```
+//! use table::{Form, Table};
+//!
+//! let csv = b"uid,mail\r\njsmith,j@example.com\r\n\"Smith, \"\"Ann\"\"\",a@example.com\r\n";
+//! let table = Table::parse(csv.to_vec(), &Form::default(), |_, _| Ok(()))?;
+//! assert_eq!(table.columns(), ["uid", "mail"]);
+//! assert_eq!(table.rows(), 2);
+//! assert_eq!(table.cell(1, 0), Some(&b"Smith, \"Ann\""[..]));
+//! # Ok::<(), table::TableError>(())
+//! ```
+//!
+//! # What is taken
+//!
+//! RFC 4180 in UTF-8, with or without a byte order mark. A separator is any ASCII character but a quote and the
+//! ends of lines. Lines end with CR LF or LF, the last one need not; empty lines are skipped. A quote inside a
+//! cell that does not begin with one stands for itself, as most readers have it.
+//!
+//! # How it is kept
+//!
+//! Each cell is moved, without its quotes, to where the one before it ends. So the end of a cell is the beginning
+//! of the next, and one `u32` for each says both.
+//!
+//! # Limits
+//!
+//! [`MAX_BYTES`], [`MAX_COLUMNS`] and [`MAX_CELLS`]. Time is linear in the file's length, memory what the file has
+//! and four bytes for each cell.
+
+mod error;
+mod read;
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use sha2::{Digest, Sha256};
+
+pub use error::{Problem, ReadError, TableError};
+use read::Reader;
+
+/// The longest file, as its places are counted in 32 bits.
+pub const MAX_BYTES: u64 = u32::MAX as u64;
+/// Far over any file that people write; a first line that is no list of columns ends here.
+pub const MAX_COLUMNS: usize = 1_000;
+/// 800 MB of places: a file of nothing but separators ends here.
+pub const MAX_CELLS: usize = 200_000_000;
+
+/// How a file is written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Form {
+    /// What stands between two cells: ASCII.
+    pub separator: u8,
+    /// The names of the columns, where the first line is a row like the others.
+    pub columns: Option<Vec<String>>,
+}
+
+impl Default for Form {
+    fn default() -> Self {
+        Self { separator: b',', columns: None }
+    }
+}
+
+/// The first line that is not empty.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Head {
+    /// Its number, from 1.
+    pub line: u64,
+    /// Its fields.
+    pub fields: Vec<String>,
+}
+
+impl Head {
+    /// Reads the head of a file; `None` if the file is empty.
+    pub fn read(path: &Path, separator: u8) -> Result<Option<Self>, ReadError> {
+        Self::parse(content(path)?, separator).map_err(|error| error.of(path))
+    }
+
+    /// The same of a text.
+    pub fn parse(text: Vec<u8>, separator: u8) -> Result<Option<Self>, TableError> {
+        let mut reader = Reader::new(text, separator)?;
+        let found = reader.next(MAX_COLUMNS)?;
+        Ok(found.then(|| Self { line: reader.line(), fields: reader.fields() }))
+    }
+}
+
+/// Rows of cells, each of which is UTF-8.
+#[derive(Debug)]
+pub struct Table {
+    columns: Vec<String>,
+    /// Cell after cell.
+    text: Vec<u8>,
+    /// Where each ends.
+    ends: Vec<u32>,
+}
+
+impl Table {
+    /// Reads a file; `check` says what is wrong with a cell of a column, as "message; remedy".
+    pub fn read(
+        path: &Path,
+        form: &Form,
+        check: impl FnMut(usize, &[u8]) -> Result<(), String>,
+    ) -> Result<Self, ReadError> {
+        Self::parse(content(path)?, form, check).map_err(|error| error.of(path))
+    }
+
+    /// The same of a text.
+    pub fn parse(
+        text: Vec<u8>,
+        form: &Form,
+        mut check: impl FnMut(usize, &[u8]) -> Result<(), String>,
+    ) -> Result<Self, TableError> {
+        let mut reader = Reader::new(text, form.separator)?;
+        let columns = match &form.columns {
+            Some(columns) => columns.clone(),
+            None if reader.next(MAX_COLUMNS)? => reader.fields(),
+            None => return Err(reader.here(Problem::NoRows)),
+        };
+        if let Some(at) = twice(&columns) {
+            return Err(reader.at_field(at, Problem::Twice(columns[at].clone())));
+        }
+        let width = columns.len();
+        if width == 0 || width > MAX_COLUMNS {
+            return Err(reader.here(Problem::Columns));
+        }
+        while reader.next(width)? {
+            reader.keep(width, &mut check)?;
+        }
+        let (text, ends) = reader.finish()?;
+        Ok(Self { columns, text, ends })
+    }
+
+    /// How many rows there are: at least one.
+    pub fn rows(&self) -> usize {
+        self.ends.len() / self.columns.len()
+    }
+
+    /// The names of the columns.
+    pub fn columns(&self) -> &[String] {
+        &self.columns
+    }
+
+    /// A cell, if there is one.
+    #[inline]
+    pub fn cell(&self, row: usize, column: usize) -> Option<&[u8]> {
+        if column >= self.columns.len() {
+            return None;
+        }
+        let at = row.checked_mul(self.columns.len())?.checked_add(column)?;
+        let end = *self.ends.get(at)? as usize;
+        let begin = at.checked_sub(1).map_or(0, |before| self.ends[before] as usize);
+        self.text.get(begin..end)
+    }
+
+    /// What two columns have in common only if they are equal: SHA-256 of a name for the column and of its cells,
+    /// a line feed before each, in hexadecimal digits.
+    pub fn digest(&self, name: &str, column: usize) -> String {
+        let mut sha = Sha256::new();
+        sha.update(name);
+        for row in 0..self.rows() {
+            sha.update(b"\n");
+            sha.update(self.cell(row, column).unwrap_or_default());
+        }
+        sha.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+}
+
+/// The first column that has the name of one before it. Those without a name cannot be meant.
+fn twice(columns: &[String]) -> Option<usize> {
+    let mut seen = std::collections::HashSet::new();
+    columns.iter().position(|name| !name.is_empty() && !seen.insert(name))
+}
+
+fn content(path: &Path) -> Result<Vec<u8>, ReadError> {
+    let failed = |source| ReadError::File { path: path.to_owned(), source };
+    // Before it is opened: a pipe that nobody writes to would wait.
+    let found = path.metadata().map_err(failed)?;
+    if !found.is_file() {
+        return Err(ReadError::NotRegular(path.to_owned()));
+    }
+    let mut text = Vec::new();
+    if found.len() <= MAX_BYTES {
+        text.reserve_exact(found.len() as usize + 1);
+        // It may have grown.
+        File::open(path).and_then(|file| file.take(MAX_BYTES + 1).read_to_end(&mut text)).map_err(failed)?;
+    }
+    if found.len().max(text.len() as u64) > MAX_BYTES {
+        return Err(ReadError::TooLong(path.to_owned()));
+    }
+    Ok(text)
+}
