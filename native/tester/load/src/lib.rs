@@ -39,6 +39,7 @@ mod record;
 mod target_address;
 
 pub use any_config::AnyConfig;
+pub use choose::deal::{Deal, Dealer, RowCursor, Sharer};
 pub use choose::schedule::Pace;
 pub use config::ConfigError;
 pub use drive::driver::{CommandError, LaunchError};

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 ///
 /// Threads, and engines that share a site, start at different places: no coordination is needed.
 #[derive(Debug)]
-pub(super) struct OwnedKeys {
+pub struct OwnedKeys {
     size: u64,
     place: u64,
     stride: u64,
@@ -16,12 +16,12 @@ pub(super) struct OwnedKeys {
 }
 
 impl OwnedKeys {
-    pub(super) fn new(size: u64, place: u64, stride: u64) -> Self {
+    pub fn new(size: u64, place: u64, stride: u64) -> Self {
         Self { size, place, stride, taken: HashSet::new(), contested: HashSet::new() }
     }
 
     /// Takes the one nearest to `preferred` from there on; `None` if all are taken.
-    pub(super) fn take(&mut self, preferred: u64) -> Option<u64> {
+    pub fn take(&mut self, preferred: u64) -> Option<u64> {
         let count = self.size.saturating_sub(self.place).div_ceil(self.stride);
         if self.taken.len() as u64 >= count {
             return None;
@@ -39,24 +39,24 @@ impl OwnedKeys {
     }
 
     /// The one nearest to `preferred`, taken or not.
-    pub(super) fn one(&self, preferred: u64) -> u64 {
+    pub fn one(&self, preferred: u64) -> u64 {
         let number = preferred / self.stride * self.stride + self.place;
         if number < self.size { number } else { self.place }
     }
 
     /// Marks a person who is updated although another lane may hold them: from now on their page proves
     /// nothing.
-    pub(super) fn mark_contested(&mut self, number: u64) {
+    pub fn mark_contested(&mut self, number: u64) {
         self.taken.insert(number);
         self.contested.insert(number);
     }
 
-    pub(super) fn is_contested(&self, number: u64) -> bool {
+    pub fn is_contested(&self, number: u64) -> bool {
         !self.contested.is_empty() && self.contested.contains(&number)
     }
 
     /// Gives one back.
-    pub(super) fn give_back(&mut self, number: u64) {
+    pub fn give_back(&mut self, number: u64) {
         if !self.is_contested(number) {
             self.taken.remove(&number);
         }

@@ -17,7 +17,6 @@ mod escape;
 mod field;
 mod file;
 mod head;
-mod owned_keys;
 mod people_view;
 mod receive;
 mod request;
@@ -35,6 +34,7 @@ use people::visitor::Visitors;
 use wire::http::Body;
 
 use crate::choose::keys::Keys;
+use crate::choose::owned_keys::OwnedKeys;
 use crate::choose::ring::RingCursor;
 use crate::config::Config;
 use crate::program::{self, Compiled, Connects, MAIN, ProgramError, ProgramSpec, Rules};
@@ -44,7 +44,6 @@ pub use spec::{Effect, Step};
 pub use target::{Target, TargetError};
 
 use head::Heads;
-use owned_keys::OwnedKeys;
 use people_view::{PeopleView, Person};
 use target::SECURE;
 
