@@ -46,6 +46,9 @@ pub const MAX_COLUMNS: usize = 1_000;
 /// 800 MB of places: a file of nothing but separators ends here.
 pub const MAX_CELLS: usize = 200_000_000;
 
+/// Where nearly every first line has ended.
+const FIRST_BYTES: u64 = 64 << 10;
+
 /// How a file is written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Form {
@@ -73,7 +76,13 @@ pub struct Head {
 impl Head {
     /// Reads the head of a file; `None` if the file is empty.
     pub fn read(path: &Path, separator: u8) -> Result<Option<Self>, ReadError> {
-        Self::parse(content(path)?, separator).map_err(|error| error.of(path))
+        let mut start = content(path, FIRST_BYTES)?;
+        // Whole lines: a row that is complete in them is the same in the file.
+        start.truncate(memchr::memrchr(b'\n', &start).map_or(0, |last| last + 1));
+        if let Ok(Some(head)) = Self::parse(start, separator) {
+            return Ok(Some(head));
+        }
+        Self::parse(content(path, MAX_BYTES)?, separator).map_err(|error| error.of(path))
     }
 
     /// The same of a text.
@@ -101,7 +110,7 @@ impl Table {
         form: &Form,
         check: impl FnMut(usize, &[u8]) -> Result<(), String>,
     ) -> Result<Self, ReadError> {
-        Self::parse(content(path)?, form, check).map_err(|error| error.of(path))
+        Self::parse(content(path, MAX_BYTES)?, form, check).map_err(|error| error.of(path))
     }
 
     /// The same of a text.
@@ -171,21 +180,20 @@ fn twice(columns: &[String]) -> Option<usize> {
     columns.iter().position(|name| !name.is_empty() && !seen.insert(name))
 }
 
-fn content(path: &Path) -> Result<Vec<u8>, ReadError> {
+/// The beginning of a file, so many bytes and one at most; the file has no more than [`MAX_BYTES`].
+fn content(path: &Path, most: u64) -> Result<Vec<u8>, ReadError> {
     let failed = |source| ReadError::File { path: path.to_owned(), source };
     // Before it is opened: a pipe that nobody writes to would wait.
     let found = path.metadata().map_err(failed)?;
     if !found.is_file() {
         return Err(ReadError::NotRegular(path.to_owned()));
     }
-    let mut text = Vec::new();
-    if found.len() <= MAX_BYTES {
-        text.reserve_exact(found.len() as usize + 1);
-        // It may have grown.
-        File::open(path).and_then(|file| file.take(MAX_BYTES + 1).read_to_end(&mut text)).map_err(failed)?;
+    let too_long = || ReadError::TooLong(path.to_owned());
+    if found.len() > MAX_BYTES {
+        return Err(too_long());
     }
-    if found.len().max(text.len() as u64) > MAX_BYTES {
-        return Err(ReadError::TooLong(path.to_owned()));
-    }
-    Ok(text)
+    let mut text = Vec::with_capacity(found.len().min(most) as usize + 1);
+    // A byte more shows a file that has grown.
+    File::open(path).and_then(|file| file.take(most + 1).read_to_end(&mut text)).map_err(failed)?;
+    if text.len() as u64 > MAX_BYTES { Err(too_long()) } else { Ok(text) }
 }

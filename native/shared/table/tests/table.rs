@@ -132,6 +132,25 @@ fn a_head_is_the_first_line_with_anything_in_it() {
 }
 
 #[test]
+fn a_head_is_read_whole_however_long_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("people.csv");
+    let head = |text: &str| {
+        std::fs::write(&path, text).unwrap();
+        Head::read(&path, b',').map(|head| head.map(|head| head.fields))
+    };
+    let long = "ä\n".repeat(40_000);
+    assert_eq!(head(&format!("a,b\n{long}")).unwrap().unwrap(), ["a", "b"]);
+    assert_eq!(head(&format!("a,\"{long}\"\n")).unwrap().unwrap(), ["a", &long]);
+    let long = "ä".repeat(40_000);
+    assert_eq!(head(&format!("{long},b")).unwrap().unwrap(), [long.as_str(), "b"]);
+    assert_eq!(head(&format!("{}{long}", "\n".repeat(70_000))).unwrap().unwrap(), [long.as_str()]);
+    assert_eq!(head("").unwrap(), None);
+    let error = head(&format!("\n\"{long}")).unwrap_err().to_string();
+    assert!(error.contains("people.csv, line 2, column 1: a quote without an end"), "{error}");
+}
+
+#[test]
 fn a_digest_is_that_of_lines() {
     let table = parse(b"mail,uid\nx,\"a\"\ny,b\n").unwrap();
     // printf 'uid\na\nb' | sha256sum
