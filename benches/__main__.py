@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from rich.console import Console
 
-from benches import ils, ils_limits, ils_tls, ps, report, web
+from benches import ils, ils_limits, ils_tls, ps, report, rows, web
 from benches.command import run
 from benches.ratios import Row, judge, run_trials, table
 from sitebench.errors import EXIT_FAILED, UnknownValue
@@ -24,6 +24,7 @@ GROUPS = (
     (ps.ROWS, ps.SiteBench),
     (web.ROWS, web.WebBench),
     (report.ROWS, report.ReportBench),
+    (rows.ROWS, rows.RowsBench),
 )
 ROWS: tuple[Row, ...] = tuple(row for rows, _ in GROUPS for row in rows)
 

@@ -22,7 +22,7 @@ from ils_bench.targets.monitor import DirectoryMonitor
 from ils_bench.targets.names import names_of
 from ils_bench.targets.people import spec_of
 from ils_bench.targets.target import OpenDirectory
-from sitebench._engine import Engine, Population
+from sitebench._engine import Engine, Population, Table
 from sitebench.errors import BadFile
 from sitebench.locust.prepared import Prepared
 from sitebench.locust.preparing import Preparing, run_in_thread
@@ -196,8 +196,8 @@ class IlsRun(BaseSuiteRun[Program, OpenDirectory]):
         return clean.Added(keys, keys - refused, gap)
 
 
-def _names(job: LoadJob[Program, OpenDirectory]) -> bytes | None:
-    """Return the list that this process reads itself; raises where it is not the master's."""
+def _names(job: LoadJob[Program, OpenDirectory]) -> tuple[Table, int] | None:
+    """Return the column that this process reads itself; raises where it is not the master's."""
     if job.options.names is None:
         return None
     names = names_of(job.options.names)
@@ -206,7 +206,7 @@ def _names(job: LoadJob[Program, OpenDirectory]) -> bytes | None:
             f"{names.file} is another list here than where the test was started",
             "give each machine the same file, at the same path",
         )
-    return names.lines
+    return None if names.listed is None else (names.listed.table, names.listed.column)
 
 
 def _population(job: LoadJob[Program, OpenDirectory]) -> Population:

@@ -8,6 +8,7 @@ texts, whose fields are checked by the crates that read them: an unknown or miss
 
 import builtins
 from collections.abc import Callable, Sequence
+from os import PathLike
 from typing import final
 
 from typing_extensions import disjoint_base
@@ -27,6 +28,7 @@ __all__ = [
     "Site",
     "Snapshot",
     "StepStats",
+    "Table",
     "Visitors",
     "WebServer",
     "build_upd",
@@ -421,13 +423,54 @@ def copy_upd(source: str, target: str) -> int:
     """Copy a UPD over another, in one step, and return its bytes; never one that is served."""
 
 @final
+class Table:
+    """Rows of a CSV file (RFC 4180, UTF-8), checked once: one buffer, and four bytes for each cell.
+
+    Lines end with CR LF or LF; empty ones are skipped. Raises EngineError that names file, line and
+    column of what is wrong: a field too few or too many, a quote without an end, text behind a
+    closing one, bytes that are not UTF-8, a second column of a name, no rows.
+    """
+
+    @staticmethod
+    def head(path: str | PathLike[str], separator: str = ",") -> tuple[int, list[str]] | None:
+        """Return the first line that is not empty, by its number and its fields."""
+    @staticmethod
+    def read(
+        path: str | PathLike[str],
+        separator: str = ",",
+        columns: Sequence[str] | None = None,
+        names: int | None = None,
+    ) -> Table:
+        """Read a file whose first line names its columns, unless they are given.
+
+        `names` is a column with names of people, each of which one line must hold.
+        """
+    @property
+    def rows(self) -> int:
+        """How many rows there are: at least one."""
+    @property
+    def columns(self) -> list[str]:
+        """Their names."""
+    def cell(self, row: int, column: int) -> str:
+        """Return a cell, counted from 0. Raises IndexError where there is none."""
+    def digest(self, name: str, column: int) -> str:
+        """Return SHA-256 of a name for a column and its cells, a line feed before each."""
+    def shuffled(self, n: int, seed: int = 1997, part: int = 0, of: int = 1) -> list[int]:
+        """Return the first `n` rows that part `part` of `of` deals.
+
+        Part k of K has the rows k mod K, or all where there are fewer rows than parts: each once,
+        then each again in another order.
+        """
+
+@final
 class Engine:
     """Lanes running programs against one target, on threads of their own.
 
     Recorders drain without loss: each operation is in exactly one snapshot.
 
     `config_json` has "target": {"protocol": "ldap"|"http", ...}, "ldap" unless it says otherwise.
-    An LDAP target takes people from a `Population`, an HTTP target from `Visitors`.
+    An LDAP target takes people from a `Population`, an HTTP target from `Visitors`. `names` are a
+    column of a table, for what `{i}` stands for in an LDAP target's names.
 
     An HTTP target is {"protocol": "http", "host", "port", "base_path", "keepalive", "size",
     "share": {"index", "of"}, "headers": {...}, "spread_sources", "http10", "files", "tls",
@@ -478,7 +521,7 @@ class Engine:
         cls,
         config_json: str,
         population: Population | Visitors | None = None,
-        names: bytes | None = None,
+        names: tuple[Table, int] | None = None,
     ) -> Engine: ...
     def start_lanes(self, program: str, n: int) -> None:
         """Start `n` more lanes of `program`."""

@@ -7,24 +7,19 @@ them. What is searched is the attribute of that name; `uid`, unless one is named
 
 from __future__ import annotations
 
-import csv
-import hashlib
-import stat
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Any
 
+from sitebench._engine import Table
 from sitebench.errors import BadFile, UnknownValue
+from sitebench.system.native_errors import translated
 
 _ATTRIBUTE = "uid"
 _PLACE = "{i}"
 _FILE = "@"
 _SPECIAL = str.maketrans({each: f"\\{ord(each):02x}" for each in "\\*()\0"})
 """In a filter (RFC 4515 section 3)."""
-_LONGEST = 10_000
-"""Characters of a name: a file that is no list has longer ones."""
 
 
 def check_form(text: str) -> str:
@@ -41,12 +36,26 @@ def check_form(text: str) -> str:
 
 
 @dataclass(frozen=True)
+class Listed:
+    """The names of a column, which lie in the engine."""
+
+    table: Table
+    column: int
+
+    def __len__(self) -> int:
+        return self.table.rows
+
+    def __getitem__(self, i: int) -> str:
+        return self.table.cell(i, self.column)
+
+
+@dataclass(frozen=True)
 class Names:
     """The names of people, from 0 on; as many as one likes where they are numbered."""
 
     template: str
     """As the engine takes it: an RDN with `{i}`."""
-    listed: Sequence[str] | None = field(default=None, repr=False)
+    listed: Listed | None = field(default=None, repr=False)
     """What stands for `{i}`, where that is not the number."""
     file: str | None = None
 
@@ -73,16 +82,11 @@ class Names:
         return self.template.partition("=")[0]
 
     @cached_property
-    def lines(self) -> bytes | None:
-        """The list as the engine takes it, a name in each line."""
-        return None if self.listed is None else "\n".join(self.listed).encode()
-
-    @cached_property
     def digest(self) -> str | None:
         """What two lists have in common only if they are equal."""
-        if self.lines is None:
+        if self.listed is None:
             return None
-        return hashlib.sha256(self.attribute.encode() + b"\n" + self.lines).hexdigest()
+        return self.listed.table.digest(self.attribute, self.listed.column)
 
     def check(self, size: int) -> None:
         """Raise unless there are so many."""
@@ -112,8 +116,6 @@ def names_of(text: str) -> Names:
             f"cannot read the names in {file}: {error.strerror}",
             "name a file with a name in each line, or FILE.csv:COLUMN",
         ) from error
-    if not stat.S_ISREG(found.st_mode):
-        raise BadFile(f"{file} is no regular file", "write the names into one: it is read again")
     return _read(file, attribute, (found.st_mtime_ns, found.st_size))
 
 
@@ -121,53 +123,24 @@ def names_of(text: str) -> Names:
 def _read(file: str, attribute: str, state: tuple[int, int]) -> Names:
     """Read a list; `state` tells a file that was changed from what it was before."""
     wanted = attribute or _ATTRIBUTE
-    try:
-        with Path(file).open(encoding="utf-8-sig", newline="") as lines:
-            rows = csv.reader(lines, strict=True)
-            listed = list(_column(file, rows, wanted, asked=bool(attribute)))
-    except UnicodeDecodeError as error:
-        raise BadFile(
-            f"{file} is not UTF-8, near line {rows.line_num + 1}", "save it as UTF-8"
-        ) from error
-    except csv.Error as error:
-        raise BadFile(
-            f"{file}, line {rows.line_num}: {error}",
-            "put names that hold quotes or commas in quotes, as CSV has them (RFC 4180)",
-        ) from error
-    except OSError as error:
-        raise BadFile(
-            f"cannot read the names in {file}: {error.strerror}", "name a file that you may read"
-        ) from error
-    if not listed:
-        raise BadFile(f"{file} has no names", "write a name in each of its lines")
-    return Names(f"{wanted}={_PLACE}", tuple(listed), file)
-
-
-def _column(file: str, rows: Any, wanted: str, *, asked: bool) -> Iterator[str]:
-    """Yield the names of a column, or of a file that has only one."""
-    column = None
-    for row in filter(None, rows):
-        where = f"{file}, line {rows.line_num}"
-        if column is None:
-            heads = [each.strip().lower() for each in row]
-            column = heads.index(wanted.lower()) if wanted.lower() in heads else 0
-            width = len(row)
-            if wanted.lower() in heads:
-                continue
-            if width > 1:
-                raise BadFile(
-                    f"{where} has {width} columns, and none is called {wanted}: {', '.join(row)}",
-                    f"name one of them: --names @{file}:COLUMN"
-                    if not asked
-                    else "name one of these, or put names that hold commas in quotes",
-                )
-        if len(row) != width:
+    with translated():
+        head = Table.head(file)
+        if head is None:
+            raise BadFile(f"{file} has no names", "write a name in each of its lines")
+        line, fields = head
+        heads = [each.strip().lower() for each in fields]
+        if wanted.lower() in heads:
+            column = heads.index(wanted.lower())
+            table = Table.read(file, names=column)
+        elif len(heads) == 1:
+            column = 0
+            table = Table.read(file, columns=[wanted], names=column)
+        else:
             raise BadFile(
-                f"{where} has {len(row)} fields, and the first line {width}",
-                "put names that hold commas in quotes",
+                f"{file}, line {line} has {len(heads)} columns, and none is called {wanted}: "
+                f"{', '.join(fields)}",
+                "name one of these, or put names that hold commas in quotes"
+                if attribute
+                else f"name one of them: --names @{file}:COLUMN",
             )
-        name = row[column]
-        if not name or len(name) > _LONGEST or any(each in name for each in "\n\r\0"):
-            what = "no name" if not name else "no name that one line could hold"
-            raise BadFile(f"{where} has {what}", "leave such lines out of the list")
-        yield name
+    return Names(f"{wanted}={_PLACE}", Listed(table, column), file)

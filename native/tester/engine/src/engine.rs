@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use load::{AnyConfig, NameList};
+use load::AnyConfig;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -12,6 +12,7 @@ use crate::errors::{engine_error, error_of};
 use crate::kind::Kind;
 use crate::population::Population;
 use crate::snapshot::Snapshot;
+use crate::table::Table;
 use crate::visitors::Visitors;
 
 /// Lanes running programs against one target, on threads of their own.
@@ -41,10 +42,10 @@ impl Engine {
         py: Python<'_>,
         config_json: &str,
         population: Option<People<'_>>,
-        names: Option<Vec<u8>>,
+        names: Option<(PyRef<'_, Table>, usize)>,
     ) -> PyResult<Self> {
         let config = config::parse("an engine", config_json)?;
-        let names = names.map(|lines| Arc::new(NameList::new(lines)));
+        let names = names.map(|(table, column)| table.names(column)).transpose()?.map(Arc::new);
         let started = match (config, population) {
             (AnyConfig::Ldap(config), None) => py.detach(|| load::Engine::start(config, None, names)),
             (AnyConfig::Ldap(config), Some(People::Population(population))) => {

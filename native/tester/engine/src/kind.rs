@@ -10,6 +10,7 @@ use std::string::FromUtf8Error;
 use ::directory::LoadError;
 use ::files::{SpecError, WriteError};
 use ::site::upd::{BuildError, CopyError, OpenError};
+use ::table::ReadError;
 use load::floor::FloorError;
 use load::live::LiveError;
 use load::{CommandError, ConfigError, Failure, LaunchError};
@@ -56,6 +57,15 @@ impl Kinded for PoolsError {
 impl Kinded for LdifError {
     fn kind(&self) -> Kind {
         Kind::BadFile
+    }
+}
+
+impl Kinded for ReadError {
+    fn kind(&self) -> Kind {
+        match self {
+            Self::File { source, .. } => of_system(source, Kind::BadFile),
+            Self::NotRegular(_) | Self::TooLong(_) | Self::Content { .. } => Kind::BadFile,
+        }
     }
 }
 

@@ -24,6 +24,7 @@ mod progress;
 mod queue;
 mod site;
 mod snapshot;
+mod table;
 mod upd;
 mod visitors;
 mod web_server;
@@ -57,6 +58,8 @@ mod module {
     use crate::site::Site;
     #[pymodule_export]
     use crate::snapshot::{Snapshot, StepStats, metrics};
+    #[pymodule_export]
+    use crate::table::Table;
     #[pymodule_export]
     use crate::upd::{build_upd, copy_upd, inspect_upd};
     #[pymodule_export]

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use people::{Population, Profile};
 use serde::{Deserialize, Serialize};
+use table::Table;
 use wire::dn::escape_value;
 use wire::ldap::Attributes;
 
@@ -42,32 +43,43 @@ pub enum NamesError {
     },
 }
 
-/// Names that follow no rule, in the order of their numbers.
+/// Characters of a name: a file that is no list has longer ones.
+const LONGEST: usize = 10_000;
+
+/// Names that follow no rule, in the order of their numbers: a column of a table.
 #[derive(Debug)]
 pub struct NameList {
-    text: Vec<u8>,
-    ends: Vec<usize>,
+    table: Arc<Table>,
+    column: usize,
 }
 
 impl NameList {
-    /// Takes a name of each line; the last line need not end.
-    pub fn new(text: Vec<u8>) -> Self {
-        let mut ends: Vec<usize> = memchr::memchr_iter(b'\n', &text).collect();
-        if ends.last().map_or(0, |last| last + 1) < text.len() {
-            ends.push(text.len());
-        }
-        Self { text, ends }
+    /// Takes the names of a column, each of which passed [`NameList::check`].
+    pub const fn new(table: Arc<Table>, column: usize) -> Self {
+        Self { table, column }
+    }
+
+    /// Says what is wrong with a cell that is to be a name.
+    pub fn check(cell: &[u8]) -> Result<(), String> {
+        let what = match cell {
+            [] => "no name",
+            _ if cell.iter().any(|byte| b"\n\r\0".contains(byte)) => "no name that one line could hold",
+            _ if cell.len() > LONGEST
+                && cell.iter().filter(|&byte| byte & 0xc0 != 0x80).count() > LONGEST =>
+            {
+                "no name that one line could hold"
+            }
+            _ => return Ok(()),
+        };
+        Err(format!("{what}; leave such lines out of the list"))
     }
 
     fn len(&self) -> u64 {
-        self.ends.len() as u64
+        self.table.rows() as u64
     }
 
     fn get(&self, number: u64) -> &[u8] {
-        let at = number as usize;
-        let Some(&end) = self.ends.get(at) else { return b"" };
-        let begin = at.checked_sub(1).map_or(0, |before| self.ends[before] + 1);
-        &self.text[begin..end]
+        self.table.cell(number as usize, self.column).unwrap_or_default()
     }
 }
 
@@ -289,8 +301,16 @@ mod tests {
         assert_eq!(names.attribute(SEVEN), b"uid");
     }
 
-    fn listed(lines: &str) -> Names {
-        let list = Arc::new(NameList::new(lines.into()));
+    /// A list of the names in quotes, with a column before it.
+    fn list(names: &[&str]) -> Arc<NameList> {
+        let lines = names.iter().map(|name| format!("x,\"{name}\"\n")).collect::<String>();
+        let form = table::Form { columns: Some(vec!["x".into(), "cn".into()]), ..Default::default() };
+        let check = |column: usize, cell: &[u8]| if column == 1 { NameList::check(cell) } else { Ok(()) };
+        Arc::new(NameList::new(Arc::new(Table::parse(lines.into(), &form, check).unwrap()), 1))
+    }
+
+    fn listed(names: &[&str]) -> Names {
+        let list = list(names);
         let count = list.len();
         let spec = NamesSpec { template: "cn={i}".into(), count };
         let template = Template::new(&spec, "ou=people,dc=x", Some(list)).unwrap();
@@ -300,25 +320,35 @@ mod tests {
     #[test]
     fn a_list_gives_each_line_as_it_is_and_escapes_it_in_names() {
         let lines = ["jsmith", "Smith, John", " a+b ", "Ωμέγα", "#1*(x)\\"];
-        for ending in ["", "\n"] {
-            let names = listed(&(lines.join("\n") + ending));
-            for (number, line) in lines.into_iter().enumerate() {
-                let person = Person { number: number as u64, added: false };
-                let (mut value, mut dn) = (Vec::new(), Vec::new());
-                names.write_value(person, &mut value);
-                names.write_dn(person, &mut dn);
-                assert_eq!(value, line.as_bytes());
-                let parsed = wire::dn::Dn::parse(&dn).unwrap();
-                let pair = parsed.rdns().next().unwrap().pairs().next().unwrap();
-                let mut scratch = Vec::new();
-                assert_eq!(pair.value.decode(&mut scratch), line.as_bytes(), "{line}");
-            }
+        let names = listed(&lines);
+        for (number, line) in lines.into_iter().enumerate() {
+            let person = Person { number: number as u64, added: false };
+            let (mut value, mut dn) = (Vec::new(), Vec::new());
+            names.write_value(person, &mut value);
+            names.write_dn(person, &mut dn);
+            assert_eq!(value, line.as_bytes());
+            let parsed = wire::dn::Dn::parse(&dn).unwrap();
+            let pair = parsed.rdns().next().unwrap().pairs().next().unwrap();
+            let mut scratch = Vec::new();
+            assert_eq!(pair.value.decode(&mut scratch), line.as_bytes(), "{line}");
+        }
+    }
+
+    #[test]
+    fn a_cell_is_no_name_if_no_line_could_hold_it() {
+        let long = "ä".repeat(LONGEST);
+        for name in ["a", " ", "a\"b,c", long.as_str()] {
+            assert_eq!(NameList::check(name.as_bytes()), Ok(()));
+        }
+        let longer = long + "a";
+        for name in ["", "a\nb", "\r", "a\0", longer.as_str()] {
+            assert!(NameList::check(name.as_bytes()).unwrap_err().starts_with("no name"), "{name:?}");
         }
     }
 
     #[test]
     fn a_list_that_ends_too_early_is_refused() {
-        let list = || Some(Arc::new(NameList::new(b"a\nb\nc".to_vec())));
+        let list = || Some(list(&["a", "b", "c"]));
         let spec = |count| NamesSpec { template: "uid={i}".into(), count };
         assert!(Template::new(&spec(3), "", list()).is_ok());
         assert_eq!(
@@ -342,7 +372,7 @@ mod tests {
             out.extend_from_slice(&set);
             out
         };
-        let names = listed("JSmith\nΩmega");
+        let names = listed(&["JSmith", "Ωmega"]);
         let at = |number, dn: &str, content: &[u8]| {
             let person = Person { number, added: false };
             names.is_named(person, (dn.as_bytes(), Attributes(content)), &mut Vec::new())

@@ -1,0 +1,101 @@
+//! `Table`: rows of a CSV file.
+
+use std::borrow::Cow;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use ::table::{Form, Head};
+use load::{Deal, Dealer, NameList, Sharer};
+use pyo3::exceptions::{PyIndexError, PyValueError};
+use pyo3::prelude::*;
+
+use crate::errors::{engine_error, error_of};
+use crate::kind::Kind;
+
+/// Rows of a CSV file, checked once: one buffer, and four bytes for each cell.
+#[pyclass(frozen, module = "sitebench._engine")]
+pub struct Table(Arc<::table::Table>);
+
+impl Table {
+    /// The names of a column.
+    pub fn names(&self, column: usize) -> PyResult<NameList> {
+        self.column(column)?;
+        Ok(NameList::new(self.0.clone(), column))
+    }
+
+    fn column(&self, column: usize) -> PyResult<()> {
+        let columns = self.0.columns().len();
+        if column < columns {
+            return Ok(());
+        }
+        Err(PyIndexError::new_err(format!("the table has {columns} columns, and no column {column}")))
+    }
+}
+
+fn ascii(separator: char) -> PyResult<u8> {
+    u8::try_from(separator).ok().filter(u8::is_ascii).ok_or_else(|| {
+        error_of(Kind::BadInput, format!("{separator:?} cannot separate cells; take one of ASCII"))
+    })
+}
+
+#[pymethods]
+impl Table {
+    #[staticmethod]
+    #[pyo3(signature = (path, separator=','))]
+    fn head(py: Python<'_>, path: PathBuf, separator: char) -> PyResult<Option<(u64, Vec<String>)>> {
+        let separator = ascii(separator)?;
+        let head = py.detach(|| Head::read(&path, separator)).map_err(engine_error)?;
+        Ok(head.map(|head| (head.line, head.fields)))
+    }
+
+    #[staticmethod]
+    #[pyo3(signature = (path, separator=',', columns=None, names=None))]
+    fn read(
+        py: Python<'_>,
+        path: PathBuf,
+        separator: char,
+        columns: Option<Vec<String>>,
+        names: Option<usize>,
+    ) -> PyResult<Self> {
+        let form = Form { separator: ascii(separator)?, columns };
+        let check = |column, cell: &[u8]| {
+            if Some(column) == names { NameList::check(cell) } else { Ok(()) }
+        };
+        let table = py.detach(|| ::table::Table::read(&path, &form, check)).map_err(engine_error)?;
+        Ok(Self(Arc::new(table)))
+    }
+
+    #[getter]
+    fn rows(&self) -> usize {
+        self.0.rows()
+    }
+
+    #[getter]
+    fn columns(&self) -> Vec<&str> {
+        self.0.columns().iter().map(String::as_str).collect()
+    }
+
+    fn cell(&self, row: usize, column: usize) -> PyResult<Cow<'_, str>> {
+        self.column(column)?;
+        let cell = self.0.cell(row, column).ok_or_else(|| {
+            PyIndexError::new_err(format!("the table has {} rows, and no row {row}", self.0.rows()))
+        })?;
+        Ok(String::from_utf8_lossy(cell))
+    }
+
+    fn digest(&self, py: Python<'_>, name: &str, column: usize) -> PyResult<String> {
+        self.column(column)?;
+        Ok(py.detach(|| self.0.digest(name, column)))
+    }
+
+    #[pyo3(signature = (n, seed=1997, part=0, of=1))]
+    fn shuffled(&self, py: Python<'_>, n: usize, seed: u64, part: u64, of: u64) -> PyResult<Vec<u64>> {
+        if part >= of {
+            return Err(PyValueError::new_err(format!("part {part} of {of} is none: they count from 0")));
+        }
+        let sharer = Sharer { index: part, of, threads: 1 };
+        let dealer = Dealer::new(Deal::Shuffled, self.0.rows() as u64, seed, sharer);
+        let mut cursor = dealer.cursor(0);
+        Ok(py.detach(|| std::iter::from_fn(|| cursor.take()).take(n).collect()))
+    }
+}

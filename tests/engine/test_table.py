@@ -1,0 +1,128 @@
+"""Rows that the engine reads, against Python's own reader of CSV."""
+
+import csv
+import hashlib
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from sitebench._engine import Engine, EngineError, Table
+
+CELLS = st.text(st.sampled_from('a b"\u00e4\u2602,;\t\r\n\ufeff'), max_size=6)
+ROWS = st.integers(1, 4).flatmap(
+    lambda width: st.lists(st.lists(CELLS, min_size=width, max_size=width), min_size=1, max_size=8)
+)
+
+
+def written(path: Path, content: str) -> Path:
+    path.write_bytes(content.encode())
+    return path
+
+
+def numbered(width: int) -> list[str]:
+    return [f"c{n}" for n in range(width)]
+
+
+def rows_of(table: Table) -> list[list[str]]:
+    columns = range(len(table.columns))
+    return [[table.cell(row, column) for column in columns] for row in range(table.rows)]
+
+
+# A carriage return alone is only put in quotes where lines end with one (Python before 3.13).
+WAYS = [("\n", csv.QUOTE_ALL), ("\r\n", csv.QUOTE_ALL), ("\r\n", csv.QUOTE_MINIMAL)]
+
+
+@given(ROWS, st.sampled_from(",;\t"), st.sampled_from(WAYS))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_what_python_writes_is_read(
+    tmp_path: Path, rows: list[list[str]], separator: str, way: tuple[str, Any]
+) -> None:
+    text = io.StringIO(newline="")
+    end, quoting = way
+    writer = csv.writer(text, delimiter=separator, lineterminator=end, quoting=quoting)
+    writer.writerow(numbered(len(rows[0])))
+    writer.writerows(rows)
+    path = written(tmp_path / "rows.csv", text.getvalue())
+    table = Table.read(path, separator)
+    assert table.columns == numbered(len(rows[0]))
+    assert rows_of(table) == rows
+
+
+@given(st.text(st.sampled_from('ab\u00e4",\n'), max_size=30))
+@settings(max_examples=500, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_what_python_reads_is_read_the_same_and_what_it_refuses_is_refused(
+    tmp_path: Path, text: str
+) -> None:
+    path = written(tmp_path / "rows.csv", text)
+    try:
+        expected = [row for row in csv.reader(io.StringIO(text, newline=""), strict=True) if row]
+    except csv.Error:
+        expected = []
+    width = len(expected[0]) if expected else 1
+    if expected and all(len(row) == width for row in expected):
+        assert rows_of(Table.read(path, columns=numbered(width))) == expected
+        assert Table.head(path) is not None
+    else:
+        with pytest.raises(EngineError) as caught:
+            Table.read(path, columns=numbered(width))
+        assert str(caught.value).startswith(f"{path}, line ")
+
+
+def test_a_head_is_a_line_and_its_fields(tmp_path: Path) -> None:
+    path = written(tmp_path / "rows.csv", '\n\n"a ""b""";c\n1;2\n')
+    assert Table.head(path, ";") == (3, ['a "b"', "c"])
+    assert Table.head(written(tmp_path / "empty.csv", "\n")) is None
+
+
+def test_what_is_wrong_has_file_line_and_column(tmp_path: Path) -> None:
+    path = written(tmp_path / "rows.csv", "uid,mail\nann,a@example.com\nben\n")
+    with pytest.raises(EngineError) as caught:
+        Table.read(path)
+    assert str(caught.value).startswith(f"{path}, line 3, column 4: the line ends after 1 of 2")
+    assert caught.value.kind == "BadFile"
+    for separator in ("\u00e4", '"'):
+        with pytest.raises(EngineError, match="cannot separate cells"):
+            Table.read(path, separator)
+    with pytest.raises(EngineError, match=r"cannot read .*none\.csv"):
+        Table.read(tmp_path / "none.csv")
+
+
+def test_a_cell_or_column_that_is_not_there_is_an_index_error(tmp_path: Path) -> None:
+    table = Table.read(written(tmp_path / "rows.csv", "a,b\n1,2\n"))
+    for row, column in ((1, 0), (0, 2)):
+        with pytest.raises(IndexError, match="the table has"):
+            table.cell(row, column)
+    with pytest.raises(IndexError):
+        table.digest("a", 2)
+    names = {"template": "uid={i}", "count": 1}
+    target = {"host": "127.0.0.1", "port": 1, "base": "o=Intranet", "names": names}
+    config = json.dumps({"target": target, "programs": []})
+    with pytest.raises(IndexError):
+        Engine(config, None, (table, 2))
+
+
+def test_a_digest_is_one_that_anybody_can_make(tmp_path: Path) -> None:
+    names = ["ann", "M\u00fcller, Ben", 'the "x"']
+    rows = "".join('{},"{}"\n'.format(n, name.replace('"', '""')) for n, name in enumerate(names))
+    table = Table.read(written(tmp_path / "rows.csv", f"n,uid\n{rows}"))
+    expected = hashlib.sha256("\n".join(["uid", *names]).encode()).hexdigest()
+    assert table.digest("uid", 1) == expected
+
+
+def test_parts_of_a_shuffled_table_are_all_of_it_round_by_round(tmp_path: Path) -> None:
+    rows, of = 1_000, 3
+    lines = "".join(f"{n}\n" for n in range(rows))
+    table = Table.read(written(tmp_path / "rows.csv", lines), columns=["n"])
+    for n in (1, 2):
+        counts = [len(range(part, rows, of)) * n for part in range(of)]
+        dealt = [table.shuffled(count, 7, part, of) for part, count in enumerate(counts)]
+        assert sorted(row for rows in dealt for row in rows) == sorted([*range(rows)] * n)
+    assert table.shuffled(rows) == table.shuffled(rows, 1997)
+    assert table.shuffled(rows) != table.shuffled(rows, 7) != [*range(rows)]
+    with pytest.raises(ValueError, match="part 3 of 3"):
+        table.shuffled(1, 7, 3, 3)
