@@ -13,19 +13,19 @@
 //!
 //! # What is taken
 //!
-//! RFC 4180 in UTF-8, with or without a byte order mark. A separator is any ASCII character but a quote and the
-//! ends of lines. Lines end with CR LF or LF, the last one need not; empty lines are skipped. A quote inside a
-//! cell that does not begin with one stands for itself, as most readers have it.
+//! RFC 4180 in UTF-8, with or without a byte order mark. A separator is any ASCII character but a quote
+//! and the ends of lines. Lines end with CR LF or LF, the last one need not; empty lines are skipped. A
+//! quote inside a cell that does not begin with one stands for itself, as most readers have it.
 //!
 //! # How it is kept
 //!
-//! Each cell is moved, without its quotes, to where the one before it ends. So the end of a cell is the beginning
-//! of the next, and one `u32` for each says both.
+//! Each cell is moved, without its quotes, to where the one before it ends. So the end of a cell is the
+//! beginning of the next, and one `u32` for each says both.
 //!
 //! # Limits
 //!
-//! [`MAX_BYTES`], [`MAX_COLUMNS`] and [`MAX_CELLS`]. Time is linear in the file's length, memory what the file has
-//! and four bytes for each cell.
+//! [`MAX_BYTES`], [`MAX_COLUMNS`] and [`MAX_CELLS`]. Time is linear in the file's length, memory what the
+//! file has and four bytes for each cell.
 
 mod error;
 mod read;
@@ -161,8 +161,8 @@ impl Table {
         self.text.get(begin..end)
     }
 
-    /// What two columns have in common only if they are equal: SHA-256 of a name for the column and of its cells,
-    /// a line feed before each, in hexadecimal digits.
+    /// What two columns have in common only if they are equal: SHA-256 of a name for the column and of
+    /// its cells, a line feed before each, in hexadecimal digits.
     pub fn digest(&self, name: &str, column: usize) -> String {
         let mut sha = Sha256::new();
         sha.update(name);

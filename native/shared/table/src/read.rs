@@ -1,7 +1,7 @@
 //! From a text to cells, row by row and in place.
 //!
-//! A row is first split, and moved only when all of it is right. So whatever is wrong in it, the row is still there
-//! to count the place from.
+//! A row is first split, and moved only when all of it is right. So whatever is wrong in it, the row is
+//! still there to count the place from.
 
 use memchr::{memchr, memchr_iter, memchr3};
 

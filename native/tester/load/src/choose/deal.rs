@@ -7,10 +7,11 @@
 //! | once | the same, until each was there |
 //! | exclusive | as shuffled, but no row that another lane holds |
 //!
-//! Engine *w* of *W* keeps to the rows `w mod W`; none knows of another. Its threads take those of an *in-order* deal
-//! from one counter, so that they stay together. Of the other deals each thread has its part, part *k* of *K* the
-//! rows `k mod K`, and nothing is shared. Where there are fewer rows than parts, each part has all; but *once* and
-//! *exclusive*, which would give one row to two, leave some without any.
+//! Engine *w* of *W* keeps to the rows `w mod W`; none knows of another. Its threads take those of an
+//! *in-order* deal from one counter, so that they stay together. Of the other deals each thread has its
+//! part, part *k* of *K* the rows `k mod K`, and nothing is shared. Where there are fewer rows than
+//! parts, each part has all; but *once* and *exclusive*, which would give one row to two, leave some
+//! without any.
 //!
 //! What comes is a function of the seed and the part, and of the counter where there is one.
 
@@ -32,7 +33,7 @@ pub enum Deal {
     InOrder,
     /// From the first to the last.
     Once,
-    /// Shuffled; nobody else has the row meanwhile.
+    /// Shuffled; no other lane has the row meanwhile.
     Exclusive,
 }
 
@@ -140,7 +141,7 @@ impl RowCursor {
         }
     }
 
-    /// Gives an exclusive row back. One whose fate is not known is kept: nobody has it again.
+    /// Gives an exclusive row back. One whose change was never answered is kept: it does not come again.
     pub fn give_back(&mut self, row: u64) {
         if let How::Exclusive(_, owned_keys) = &mut self.0 {
             owned_keys.give_back(row);
@@ -213,14 +214,15 @@ impl Permutation {
     }
 }
 
-/// Steps of the network. Four make a permutation that nothing can tell from chance where there are many places (Luby
-/// and Rackoff, "How to construct pseudorandom permutations from pseudorandom functions", 1988). Of a hundred places
-/// the first two still showed four steps (chi-square 4,618 at 4,159 degrees of freedom), and six no more.
+/// Steps of the network. Four make a permutation that nothing can tell from chance where there are many
+/// places (Luby and Rackoff, "How to construct pseudorandom permutations from pseudorandom functions",
+/// 1988). Of a hundred places the first two still showed four steps (chi-square 4,618 at 4,159 degrees of
+/// freedom), and six no more.
 const STEPS: usize = 6;
 
-/// A permutation without memory: a Feistel network over as many bits as the last place has, walked on until it comes
-/// back to a number that is a place (Black and Rogaway, "Ciphers with arbitrary finite domains", 2002). On average
-/// that takes less than two walks.
+/// A permutation without memory: a Feistel network over as many bits as the last place has, walked on
+/// until it comes back to a number that is a place (Black and Rogaway, "Ciphers with arbitrary finite
+/// domains", 2002). On average that takes less than two walks.
 #[derive(Debug, Clone)]
 struct Feistel {
     count: u64,
@@ -252,7 +254,8 @@ impl Feistel {
     fn walk(&self, at: u64) -> u64 {
         let (narrow, wide) = ((1 << self.left) - 1, (1 << self.right) - 1);
         let (mut left, mut right) = (at >> self.right, at & wide);
-        // The halves change places, and with them their lengths: after an even number of steps they are as before.
+        // The halves change places, and with them their lengths: after an even number of steps they are
+        // as before.
         for keys in self.keys.chunks_exact(2) {
             (left, right) = (right, (left ^ mix(right ^ keys[0])) & narrow);
             (left, right) = (right, (left ^ mix(right ^ keys[1])) & wide);
@@ -264,8 +267,8 @@ impl Feistel {
 /// SplitMix64's increment.
 const G: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// The finaliser of SplitMix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number generators", OOPSLA 2014),
-/// behind its increment.
+/// The finaliser of SplitMix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number generators",
+/// OOPSLA 2014), behind its increment.
 #[inline]
 const fn mix(z: u64) -> u64 {
     let z = z.wrapping_add(G);
@@ -375,7 +378,7 @@ mod tests {
         }
 
         #[test]
-        fn nobody_has_the_exclusive_row_of_another(
+        fn no_thread_has_the_exclusive_row_of_another(
             rows in 0u64..60,
             of in 1u64..4,
             threads in 1u64..4,
