@@ -42,6 +42,10 @@ const NORMALISING_NS: u64 = 20_000;
 /// Every key is looked up in the form, and a problem is explained.
 const SCENARIO_NS: u64 = 5_000;
 
+/// A byte may be a column, whose name is kept and compared with the others: a thousand tabs take 2 us each where
+/// coverage is counted.
+const COLUMNS_NS: u64 = 5_000;
+
 /// All of them, by name; the folder of that name in `corpus/` is what each begins with.
 pub const TARGETS: [(&str, Target); 12] = [
     ("ber", Target::Reads(ber::target, READING_NS)),
@@ -50,7 +54,7 @@ pub const TARGETS: [(&str, Target); 12] = [
     ("filters", Target::Reads(filters::target, READING_NS)),
     ("names", Target::Reads(names::target, NORMALISING_NS)),
     ("ldif", Target::Reads(ldif::target, READING_NS)),
-    ("table", Target::Reads(table::target, READING_NS)),
+    ("table", Target::Reads(table::target, COLUMNS_NS)),
     ("http-requests", Target::Reads(http::requests, READING_NS)),
     ("http-answers", Target::Reads(http::answers, READING_NS)),
     ("http-made", Target::Makes(http_made::target)),

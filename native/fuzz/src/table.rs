@@ -3,14 +3,11 @@
 use table::{Form, Head, MAX_COLUMNS, Table};
 
 pub(crate) fn target(text: &[u8]) {
-    for separator in [b',', b'\t'] {
-        let head = Head::parse(text.to_vec(), separator);
-        let columns = match &head {
-            Ok(Some(head)) => Some((0..head.fields.len()).map(|number| number.to_string()).collect()),
-            _ => None,
-        };
-        read(text, &Form { separator, columns: None });
-        read(text, &Form { separator, columns });
+    let separator = if text.contains(&b'\t') { b'\t' } else { b',' };
+    read(text, &Form { separator, columns: None });
+    if let Ok(Some(head)) = Head::parse(text.to_vec(), separator) {
+        let columns = (0..head.fields.len()).map(|number| number.to_string()).collect();
+        read(text, &Form { separator, columns: Some(columns) });
     }
 }
 
