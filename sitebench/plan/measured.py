@@ -16,7 +16,7 @@ from sitebench.plan.rates import RateTable, Remark
 from sitebench.plan.suite import PlanSuite
 from sitebench.runs.point import PointResult
 from sitebench.runs.repeats import Of, Series, series
-from sitebench.units import format_rate, format_size
+from sitebench.units import format_rate
 from sitebench.verdict.verdict import Bound, Quoted
 
 _LOAD = ("users", "rate", "arrivals", "warmup", "measure", "think", "threads", "timeout", "seed")
@@ -87,8 +87,40 @@ def _table(
     return RateTable(machine, sizes, rates, tuple(remarks))
 
 
-def _met(each: Series, objective: Objective) -> bool:
-    return all(objective.judge(result).state is ObjectiveState.MET for result in each.results)
+_Rates = list[tuple[float, Series]]
+
+
+def _that_met(valid: _Rates, objective: Objective) -> tuple[_Rates, tuple[str, str] | None]:
+    """Return the rates that met the objective; where none did, why not and what to do."""
+    spec = valid[0][1].spec
+    search = (
+        f"look for the rate that meets it: sitebench {spec.suite} peak {spec.operation} "
+        f"--objective '{objective}', with the run's --target and its other options"
+    )
+    arrived = [pair for pair in valid if pair[1].spec.rate is not None]
+    if not arrived:
+        why = "its loads were of users who wait for each answer, which says nothing of a crowd"
+        return [], (why, search)
+    at_random = [pair for pair in arrived if pair[1].spec.arrivals != "even"]
+    if not at_random:
+        return [], ("its operations came evenly spaced, and people come at random", search)
+    states = [(pair, _state(pair[1], objective)) for pair in at_random]
+    kept = [pair for pair, state in states if state is ObjectiveState.MET]
+    if kept:
+        return kept, None
+    least = format_rate(min(value for value, _ in at_random))
+    if all(state is ObjectiveState.UNKNOWN for _, state in states):
+        return [], (
+            f"at {least}/s it is not known whether the objective is met, for want of operations",
+            "measure longer (--measure)",
+        )
+    return [], (f"no rate from {least}/s up met the objective", f"{search}; or allow more time")
+
+
+def _state(each: Series, objective: Objective) -> ObjectiveState:
+    states = {objective.judge(result).state for result in each.results}
+    worst = (ObjectiveState.BROKEN, ObjectiveState.UNKNOWN, ObjectiveState.MET)
+    return next(state for state in worst if state in states)
 
 
 def _best(
@@ -103,19 +135,9 @@ def _best(
             remarks.append(remark(f"left out, {verdict.bound}: {verdict.evidence}"))
     valid = [(value, each) for each in tried if each.usable and (value := each.median(rate))]
     if objective is not None and valid:
-        spec = valid[0][1].spec
-        entries = f" --entries {format_size(spec.entries)}" if spec.entries else ""
-        search = f"sitebench {spec.suite} peak {spec.operation}{entries} --objective '{objective}'"
-        arrived = [pair for pair in valid if pair[1].spec.rate is not None]
-        kept = [pair for pair in arrived if _met(pair[1], objective)]
-        if not arrived:
-            what = "its loads were of users who wait for each answer, which says nothing of a crowd"
-            remarks.append(remark(what, f"look for the rate that meets the objective: {search}"))
-        elif not kept:
-            least = format_rate(min(value for value, _ in arrived))
-            what = f"no rate from {least}/s up met the objective"
-            remarks.append(remark(what, f"look for lower ones, or allow more time: {search}"))
-        valid = kept
+        valid, why = _that_met(valid, objective)
+        if why is not None:
+            remarks.append(remark(*why))
     if not valid:
         return None, remarks
     best, chosen = max(valid, key=lambda pair: pair[0])

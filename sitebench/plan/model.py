@@ -26,6 +26,8 @@ from sitebench.plan.rates import PAGES
 PERCENTILES = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99, "p99.9": 0.999}
 """Percentiles that a response-time objective may bound."""
 
+MOST_CORES = 10_000
+
 
 @dataclass(frozen=True)
 class Step:
@@ -162,7 +164,7 @@ class Scenario:
         _check(0 < self.active <= 1, f"--active {self.active:.0%}", "0% < x <= 100%")
         _check(0 < self.stay_s < math.inf, f"a time of {self.stay_s:g}s per user", "more than 0s")
         _check(0 <= self.headroom < 1, f"--headroom {self.headroom:.0%}", "0% to less than 100%")
-        _check(self.cores >= 1, f"{self.cores} cores", "at least 1")
+        _check(1 <= self.cores <= MOST_CORES, f"{self.cores} cores", f"1 to {MOST_CORES:,}")
         _check(1 <= self.burst < math.inf, f"--burst {self.burst:.0%}", "at least 100%")
         if self.community is not None:
             _check(self.community >= 1, f"a community of {self.community}", "at least 1")
@@ -256,16 +258,29 @@ def _by_queueing(scenario: Scenario, rates: Mapping[str, float]) -> float:
     kinds = tuple((scenario.mix[name], scenario.cores / rates[name]) for name in needed(scenario))
     found = _played(kinds, scenario.cores, within_s, 1 - share)
     if found is None:
-        times = ", ".join(
-            f"{cores_s * 1e3:.3g} ms for {name}"
-            for name, (_, cores_s) in zip(needed(scenario), kinds, strict=True)
-        )
         raise UnknownValue(
-            f"an idle machine takes {times} on average: by the queueing estimate more than "
-            f"{1 - share:.3g} of the operations would take over {within_s * 1e3:g} ms",
+            _why_not(dict(zip(needed(scenario), kinds, strict=True)), scenario.objective),
             "allow more time, or measure a faster target",
         )
     return found
+
+
+def _why_not(kinds: Mapping[str, tuple[float, float]], objective: tuple[float, float]) -> str:
+    share, within_s = objective
+    total = sum(weight for weight, _ in kinds.values())
+    late = sum(weight * math.exp(-within_s / took_s) for weight, took_s in kinds.values()) / total
+    times = ", ".join(f"{took_s * 1e3:.3g} ms for {name}" for name, (_, took_s) in kinds.items())
+    asked = f"of the operations {share:.3g} are to take at most {within_s * 1e3:g} ms"
+    if late < 1 - share and all(took_s < within_s for _, took_s in kinds.values()):
+        return (
+            f"an idle machine takes {times} on average, and {asked}: by the queueing estimate even "
+            "a machine that is hardly ever busy does not keep that, or a kind comes too rarely to "
+            "tell"
+        )
+    return (
+        f"an idle machine takes {times} on average: by the queueing estimate more than "
+        f"{1 - share:.3g} of the operations would take over {within_s * 1e3:g} ms"
+    )
 
 
 @lru_cache

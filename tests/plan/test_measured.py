@@ -107,7 +107,9 @@ def test_under_an_objective_only_rates_that_met_it_count() -> None:
 
 def test_an_objective_that_no_rate_met_is_said() -> None:
     (table,) = tables_of([a_result(a_spec(rate=10e3))], ILS, Objective.parse("p99<1us"))
-    said = r"no rate from 10,000/s up met the objective.*peak lookup --entries 1k --objective 'p99"
+    said = (
+        r"no rate from 10,000/s up met the objective.*ils peak lookup --objective 'p99<1us', with"
+    )
     with pytest.raises(BadInput, match=said):
         plan(ILS, ONLY_LOOKUPS, table)
 
@@ -119,6 +121,19 @@ def test_users_who_wait_for_each_answer_are_no_rate_at_which_people_may_arrive()
         plan(ILS, ONLY_LOOKUPS, table)
     (table,) = tables_of([a_result(a_spec(users=2))], ILS)
     assert table.at(1_000) == {"lookup": 10_000.0}
+    # Nor are operations that come one after the other, as people do not.
+    even = a_result(a_spec(rate=10e3, arrivals="even"))
+    (table,) = tables_of([even], ILS, Objective.parse("p99<50ms"))
+    with pytest.raises(BadInput, match="evenly spaced, and people come at random"):
+        plan(ILS, ONLY_LOOKUPS, table)
+
+
+def test_a_percentile_that_is_not_known_is_not_said_to_be_missed() -> None:
+    short = a_result(a_spec(rate=500.0), 1_000)
+    short = changed(short, latency=replace(short.clocks["latency"], p99=None))
+    (table,) = tables_of([short], ILS, Objective.parse("p99<50ms"))
+    with pytest.raises(BadInput, match=r"not known whether .* for want of operations.*longer"):
+        plan(ILS, ONLY_LOOKUPS, table)
 
 
 def test_the_smallest_size_with_room_for_the_answer_is_taken() -> None:

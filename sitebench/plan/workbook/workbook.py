@@ -78,6 +78,8 @@ def _what_if(sheet: Planned) -> WhatIf:
     tables = [*sheet.tables, *suite.presets.values()]
     names = dict.fromkeys(name for table in tables for name in table.rates)
     mix = sheet.plan.scenario.mix
+    # How busy a machine may be for the objective of a mix is known of the one that is planned with.
+    others = {} if mix and sheet.plan.scenario.objective else suite.presets
     operations = tuple(dict.fromkeys([*(mix or {}), *names]))
     scenario = with_all(sheet.plan.scenario, operations)
     return WhatIf(
@@ -88,7 +90,7 @@ def _what_if(sheet: Planned) -> WhatIf:
         rate_sheet(suite, tables, operations),
         [
             Machine(sheet.tables[0], sheet.plan.size),
-            *(Machine(table, suite.size) for table in suite.presets.values()),
+            *(Machine(table, suite.size) for table in others.values()),
         ],
         sheet.plan.values.get("queue_limit", 1.0),
     )
