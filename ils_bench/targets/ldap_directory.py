@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import re
 import shlex
 from collections.abc import Mapping
 from pathlib import Path
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 _DEFAULT_SUFFIX = "o=Intranet"
 _DEFAULT_PEOPLE = 10_000
+_NAME = re.compile(r"[A-Za-z0-9.-]+=[^\0]+$")
 _LOOKED_AT = 100
 """People who are looked at for a name in ASCII: of seven locales most have one."""
 
@@ -119,8 +121,13 @@ class LdapDirectory(InProcess[Directory]):
 
 
 def _first_name(ldif: Path) -> str | None:
-    """Return the first name in a file, if it has one: loading it says what is wrong with it."""
-    with contextlib.suppress(OSError, ValueError), ldif.open(encoding="utf-8") as lines:
+    """Return the first name in a file, if it has one: loading it says what is wrong with it.
+
+    What can be read only once is left to the loading.
+    """
+    if not ldif.is_file():
+        return None
+    with contextlib.suppress(OSError, ValueError), ldif.open(encoding="utf-8-sig") as lines:
         for line in lines:
             kind, _, name = line.partition(":")
             if kind.lower() == "dn":
@@ -129,7 +136,8 @@ def _first_name(ldif: Path) -> str | None:
                         break
                     name = name.rstrip("\r\n") + more[1:]
                 coded = name.startswith(":")
-                return base64.b64decode(name[1:]).decode() if coded else name.strip()
+                found = base64.b64decode(name[1:]).decode() if coded else name.strip()
+                return found if _NAME.match(found) else None
     return None
 
 

@@ -1,10 +1,12 @@
 """`sitebench ils serve`, as a person starts it and as another program stops it."""
 
+import os
 import re
 import shlex
 import signal
 import socket
 import subprocess
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,6 +15,7 @@ from typing import Any
 import ldap3
 import pytest
 
+from sitebench import LdapDirectory
 from tests.ils_bench.test_bad_input import refused
 from tests.support.cli import in_process
 from tests.support.serving import serving
@@ -90,6 +93,29 @@ def test_an_ldif_file_alone_brings_its_suffix(tmp_path: Path) -> None:
             assert [entry.entry_dn for entry in connection.entries] == [
                 "ou=people,dc=example,dc=com"
             ]
+
+
+def test_an_ldif_file_that_can_be_read_only_once_is_served_whole(tmp_path: Path) -> None:
+    """Its first entry alone was served, and a pipe of Python's hung."""
+    pipe = tmp_path / "pipe.ldif"
+    os.mkfifo(pipe)
+    text = "dn: o=A\nobjectClass: organization\no: A\n\ndn: ou=b,o=A\n"
+    text += "objectClass: organizationalUnit\nou: b\n"
+    writing = threading.Thread(target=pipe.write_text, args=(text,), daemon=True)
+    writing.start()
+    with LdapDirectory(entries=0, ldif=pipe) as directory, bound(directory.url) as connection:
+        connection.search("o=A", "(objectClass=*)")
+        assert [entry.entry_dn for entry in connection.entries] == ["o=A", "ou=b,o=A"]
+
+
+@pytest.mark.parametrize(
+    "begins", ["\ufeffdn: o=A", "version: 1\r\n\r\nDN:: bz1B\r", "# dn: o=B\n dn: o=C\ndn:o=A"]
+)
+def test_the_first_name_of_an_ldif_file_is_its_suffix(tmp_path: Path, begins: str) -> None:
+    ldif = tmp_path / "a.ldif"
+    ldif.write_text(f"{begins}\nobjectClass: organization\no: A\n", encoding="utf-8", newline="")
+    with LdapDirectory(entries=0, ldif=ldif) as directory:
+        assert directory.base == "o=A"
 
 
 def test_with_an_administrator_nobody_else_writes(tmp_path: Path) -> None:
