@@ -214,8 +214,9 @@ def _open_embedded(
         clear = secure
     limits = options.target_limits
     processors = (limits and limits.processors) or usable_cores()
-    # Its programs run on any core; a second server for TLS has as many threads as the first.
+    # Its programs run on any core. Where some requests go over TLS there is a second server for
+    # these, with as many threads; where all do, the first is idle.
     runs_programs = not cgi.KINDS.isdisjoint(kinds)
-    threads = options.target_threads * (2 if with_tls else 1)
+    threads = options.target_threads * (2 if with_tls and not options.tls else 1)
     known["cores"] = processors if runs_programs else min(threads, processors)
     return OpenWeb("embedded", clear, secure=secure, programs=PROGRAMS, **known)
