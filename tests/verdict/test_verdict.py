@@ -85,6 +85,11 @@ def test_a_target_that_other_programs_starved_has_a_lower_bound_only() -> None:
     verdict = judge(starved)
     assert (verdict.bound, verdict.grade) == (Bound.GENERATOR, Quoted.AT_LEAST)
     assert "other programs used 1." in verdict.evidence
+    # What others do on other cores takes none of its own, where the tester has those.
+    apart = with_target(starved, allowed_cores=(0,))
+    elsewhere = with_machine(apart, busy_per_core=(1.0, 1.0, 1.0, 1.0))
+    assert judge(elsewhere).bound == Bound.TARGET_CPU
+    assert judge(with_generator(elsewhere, allowed_cores=(1,))).bound == Bound.GENERATOR
     # A quota of its own is a limit of its own.
     quiet = with_machine(starved, busy_per_core=(0.5, 0.5))
     assert judge(with_target(quiet, quota_cores=0.25)).bound == Bound.TARGET_CPU

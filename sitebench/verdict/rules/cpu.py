@@ -56,8 +56,15 @@ def starved(window: Evidence) -> bool:
     target, used, wanted = window.use.target, window.target_share, window.target_wanted
     if target is None or used is None or wanted is None or not window.use.target_is_local:
         return False
-    cores = len(target.allowed_cores or window.use.machine.busy_per_core)
-    return window.others_cores >= STALLED_MOST * cores and _waits(window, used, wanted)
+    every = len(window.use.machine.busy_per_core)
+    its = set(target.allowed_cores or range(every))
+    others = window.others_cores
+    if len(its) < every:
+        # What else its cores did; the tester may have, where it can run there.
+        shared = its & set(window.use.generator.allowed_cores or its)
+        ours = target.cpu_s + (window.use.generator.cpu_s if shared else 0.0)
+        others = min(others, (window.allowed_busy or 0.0) * len(its) - ours / window.seconds)
+    return others >= STALLED_MOST * len(its) and _waits(window, used, wanted)
 
 
 def _by_machine(window: Evidence) -> Finding:
