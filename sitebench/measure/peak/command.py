@@ -241,11 +241,8 @@ class _PeakSearch:
             load = LoadLevel(trial.users, trial.rate, round(seconds, 3))
             return replace(self.job.point(load), repeat=trial.repeat)
 
-        if not (options.json or options.quiet):
-            minutes = math.ceil(_takes_s(plan, _FAR * plan.start, spec_of) / 60)
-            start = format_rate(plan.start)
-            say(f"searching from {start}/s up: about {minutes} min, longer where answers vary")
-        found, tried = self._walk(plan, objective, spec_of)
+        takes_s = _takes_s(plan, _FAR * plan.start, spec_of)
+        found, tried = self._walk(plan, objective, spec_of, takes_s)
         results = [each.result for each in tried if each.result is not None]
         curve = spots(results, lambda spec: spec.rate or 0.0)
         bend = knee(curve)
@@ -272,7 +269,11 @@ class _PeakSearch:
         return peak, [table, *drawn, WhatToDo(at_best), *said], error
 
     def _walk(
-        self, plan: SearchPlan, objective: Objective, spec_of: Callable[[Trial], PointSpec]
+        self,
+        plan: SearchPlan,
+        objective: Objective,
+        spec_of: Callable[[Trial], PointSpec],
+        takes_s: float,
     ) -> tuple[HighestRate, list[Probe]]:
         """Measure what the search yields until it ends; the target is opened when first needed."""
         going, tried = search(plan), list[Probe]()
@@ -289,6 +290,7 @@ class _PeakSearch:
                     if endpoint is None:
                         target = opened(self.stage, self.store, self.reporter)
                         endpoint = stack.enter_context(target)
+                        self._announce(plan, takes_s)
                     held = any(each.reply.answer is Answer.HELD for each in tried)
                     result, reply = self._try(spec, endpoint, objective, held=held)
                 tried.append(Probe(trial, spec, result, reply))
@@ -296,6 +298,13 @@ class _PeakSearch:
                     trial = going.send(reply)
                 except StopIteration as end:
                     return end.value, tried
+
+    def _announce(self, plan: SearchPlan, takes_s: float) -> None:
+        if self.options.json or self.options.quiet:
+            return
+        unit, name = (60, "min") if takes_s < 2 * 3_600 else (3_600, "h")
+        about = f"about {math.ceil(takes_s / unit):,} {name}, longer where answers vary"
+        say(f"searching from {format_rate(plan.start)}/s up: {about}")
 
     def _try(
         self, spec: PointSpec, endpoint: Endpoint, objective: Objective, *, held: bool
