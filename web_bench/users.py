@@ -52,7 +52,7 @@ def _one_workload(environment: Any, **_: Any) -> None:
     given = next((name for name in ("workload", "path") if getattr(options, name, None)), None)
     chosen = next((each for each in every if each.workload == given), every[0])
     environment.user_classes = [each for each in users if each is chosen or each not in every]
-    log.info("%s runs, as no user class was named; the others run when named", chosen.__name__)
+    log.info("of web_bench.locustfile %s runs, as no user class was named", chosen.__name__)
 
 
 # Locust's hooks are untyped.

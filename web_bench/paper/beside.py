@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from sitebench.counts.metrics import LATENCY
 from sitebench.report.suite import Folded
 from sitebench.report.table import Cell, Mark, ReportTable, Row
 from sitebench.runs.repeats import Of, Series
@@ -67,10 +68,12 @@ class _Today:
         value = None if best is None else best.median(of)
         if best is None or value is None:
             return _NOTHING
+        means = (each.clocks[LATENCY].at_least for each in best.results)
+        waited = of is latency_s and any("mean" in each for each in means)
         if best.grade == Quoted.AT_LEAST:
             # The tester was the limit: it could be more, and the time has the tester's own in it.
-            return f"{'<=' if of is latency_s else '>='} {show(value)}"
-        return show(value)
+            return f"{'<=' if of is latency_s else '>='} {show(value)}" if not waited else _NOTHING
+        return f"{'>= ' if waited else ''}{show(value)}"
 
     def peak_at(self, workload: str, figure: str, scale: float = 1.0) -> str:
         """Return the highest value of a figure, with its clients."""
