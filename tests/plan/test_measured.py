@@ -97,8 +97,12 @@ def test_a_site_is_counted_in_whole_pages_and_its_single_requests_not_at_all() -
     assert table.rates == {"pages": (43.5,)}
 
 
+AT_RANDOM = {"arrivals": "poisson"}
+
+
 def test_under_an_objective_only_rates_that_met_it_count() -> None:
-    results = [a_result(a_spec(rate=r), count) for r, count in ((10e3, 20_000), (15e3, 30_000))]
+    specs = [a_spec(rate=rate, settings=AT_RANDOM) for rate in (10e3, 15e3)]
+    results = [a_result(*pair) for pair in zip(specs, (20_000, 30_000), strict=True)]
     slow = replace(results[1].clocks["latency"], p99=9e4)
     results[1] = changed(results[1], latency=slow)
     (table,) = tables_of(results, ILS, Objective.parse("p99<50ms"))
@@ -106,7 +110,9 @@ def test_under_an_objective_only_rates_that_met_it_count() -> None:
 
 
 def test_an_objective_that_no_rate_met_is_said() -> None:
-    (table,) = tables_of([a_result(a_spec(rate=10e3))], ILS, Objective.parse("p99<1us"))
+    (table,) = tables_of(
+        [a_result(a_spec(rate=10e3, settings=AT_RANDOM))], ILS, Objective.parse("p99<1us")
+    )
     said = (
         r"no rate from 10,000/s up met the objective.*ils peak lookup --objective 'p99<1us', with"
     )
@@ -122,14 +128,14 @@ def test_users_who_wait_for_each_answer_are_no_rate_at_which_people_may_arrive()
     (table,) = tables_of([a_result(a_spec(users=2))], ILS)
     assert table.at(1_000) == {"lookup": 10_000.0}
     # Nor are operations that come one after the other, as people do not.
-    even = a_result(a_spec(rate=10e3, arrivals="even"))
+    even = a_result(a_spec(rate=10e3, settings={"arrivals": "even"}))
     (table,) = tables_of([even], ILS, Objective.parse("p99<50ms"))
     with pytest.raises(BadInput, match="evenly spaced, and people come at random"):
         plan(ILS, ONLY_LOOKUPS, table)
 
 
 def test_a_percentile_that_is_not_known_is_not_said_to_be_missed() -> None:
-    short = a_result(a_spec(rate=500.0), 1_000)
+    short = a_result(a_spec(rate=500.0, settings=AT_RANDOM), 1_000)
     short = changed(short, latency=replace(short.clocks["latency"], p99=None))
     (table,) = tables_of([short], ILS, Objective.parse("p99<50ms"))
     with pytest.raises(BadInput, match=r"not known whether .* for want of operations.*longer"):

@@ -25,7 +25,7 @@ pub struct Promise {
 
 /// Arrivals that are played through at least, and at most.
 const FEWEST: f64 = (1 << 18) as f64;
-const MOST: f64 = (1 << 25) as f64;
+const MOST: f64 = (1 << 23) as f64;
 
 /// A play is so many times as long as a queue remembers, and has so many of each kind that matters.
 const TIMES: f64 = 100.0;
@@ -34,7 +34,7 @@ const TIMES: f64 = 100.0;
 const MATTERS: f64 = 0.1;
 
 /// The standard error of the late share, of what is allowed, at which more arrivals are not needed.
-const SURE: f64 = 0.03;
+const SURE: f64 = 0.1;
 
 /// Standard errors between the late share and what is allowed at which more arrivals are not needed either.
 const CLEAR: f64 = 4.0;
