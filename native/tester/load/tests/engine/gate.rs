@@ -51,16 +51,16 @@ impl Gate {
         state.log.push(Exchange { connection, asked_ns, answered_ns, counted });
     }
 
-    /// Whether an answer stands before it.
-    pub fn is_waited_for(&self) -> bool {
-        self.state.lock().unwrap().waiting > 0
+    /// How many answers stand before it.
+    pub fn waiting(&self) -> usize {
+        self.state.lock().unwrap().waiting
     }
 
     /// Shuts the gate for so long, from when `waiting` answers stand before it; says between which two
     /// times nothing can have gone through.
     pub fn stall(&self, waiting: usize, length: Duration) -> (u64, u64) {
         self.shut();
-        while self.state.lock().unwrap().waiting < waiting {
+        while self.waiting() < waiting {
             std::thread::sleep(Duration::from_micros(200));
         }
         let shut_ns = now_ns();

@@ -156,7 +156,7 @@ fn a_request_is_owed_from_its_connecting_on_whatever_it_has_come_to_when_the_win
     engine.start_lanes("p", 1).unwrap();
     std::thread::sleep(Duration::from_millis(100));
     assert_eq!(engine.cut().unwrap().owed, 1, "it connects");
-    while !site.secure.gate.is_waited_for() {
+    while site.secure.gate.waiting() == 0 {
         std::thread::sleep(Duration::from_millis(10));
     }
     assert_eq!(engine.drain().unwrap().owed, 1, "it has asked");
