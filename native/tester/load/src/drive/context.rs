@@ -45,7 +45,7 @@ pub(crate) struct Context<P: Protocol> {
     pub(crate) staging: bool,
     pub(crate) staged: Vec<Staged>,
     /// Lanes whose socket was not read to its end: no event names them again. Each with whether its end was seen.
-    pub(crate) unread: Vec<(u32, bool)>,
+    pub(crate) half_read: Vec<(u32, bool)>,
     /// What has just been read: one buffer for all lanes, too.
     pub(crate) buffer: Vec<u8>,
     /// The earliest time at which an answer that is read now may have arrived.

@@ -160,7 +160,7 @@ impl Driver {
                 staging: false,
                 staged: Vec::new(),
                 buffer: vec![0; BUFFER_BYTES],
-                unread: Vec::new(),
+                half_read: Vec::new(),
                 quiet_ns: 0,
                 waiting_ns: 0,
                 timeout_ns: nanos(plan.timeout),

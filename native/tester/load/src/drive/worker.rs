@@ -230,7 +230,7 @@ impl<P: Protocol> Worker<P> {
     /// [`quiet_since`].
     fn look(&mut self, events: &mut Events) -> io::Result<()> {
         self.context.quiet_ns = self.looked_ns;
-        let has_work = !self.starting.is_empty() || !self.context.unread.is_empty();
+        let has_work = !self.starting.is_empty() || !self.context.half_read.is_empty();
         if !self.poll_for(events, Some(Duration::ZERO))? || !events.is_empty() || has_work {
             return Ok(());
         }
@@ -307,10 +307,10 @@ impl<P: Protocol> Worker<P> {
     /// Goes on where a lane had not read all that had come.
     #[inline]
     fn read_on(&mut self) {
-        if self.context.unread.is_empty() {
+        if self.context.half_read.is_empty() {
             return;
         }
-        for (id, to_the_end) in std::mem::take(&mut self.context.unread) {
+        for (id, to_the_end) in std::mem::take(&mut self.context.half_read) {
             self.on_lane(id as usize, |lane, program, context| lane.read(to_the_end, program, context));
         }
     }

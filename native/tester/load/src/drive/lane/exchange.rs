@@ -143,7 +143,7 @@ impl<S: Default + Send> Lane<S> {
                 return fate;
             }
         }
-        context.unread.push((self.id, to_the_end));
+        context.half_read.push((self.id, to_the_end));
         Fate::Runs
     }
 
