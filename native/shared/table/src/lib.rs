@@ -183,7 +183,7 @@ fn twice(columns: &[String]) -> Option<usize> {
 /// The beginning of a file, so many bytes and one at most; the file has no more than [`MAX_BYTES`].
 fn content(path: &Path, most: u64) -> Result<Vec<u8>, ReadError> {
     let failed = |source| ReadError::File { path: path.to_owned(), source };
-    // Before it is opened: a pipe that nobody writes to would wait.
+    // Before it is opened: a pipe without a writer would wait.
     let found = path.metadata().map_err(failed)?;
     if !found.is_file() {
         return Err(ReadError::NotRegular(path.to_owned()));

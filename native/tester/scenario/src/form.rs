@@ -186,7 +186,7 @@ form! {
         pool: Kind::Int(1, 1_000_000), LH, "none", "so many in all, shared by all users";
         outstanding: Kind::Int(1, 127), L, "1", "requests in flight on one at a time";
         tls: Kind::Tls, LH, "as the target's address", "`true`, `\"starttls\"` or `false`";
-        bind: Kind::BindName, L, "`--bind-dn`", "whom it is bound as after opening";
+        bind: Kind::BindName, L, "`--bind-dn`", "the name that it binds with after opening";
         password: Kind::Secret, L, "`--password-file`", "the password for it";
         sasl: SASL, L, "simple", "the mechanism of the bind";
         version: VERSION, L, "3", "LDAP's version";

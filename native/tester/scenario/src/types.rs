@@ -116,7 +116,7 @@ pub struct Connection {
     pub outstanding: u8,
     /// Security; `None` as the target's address says.
     pub tls: Option<Tls>,
-    /// Whom it is bound as after opening; `None` as the command line says.
+    /// The name that it binds with after opening; `None` as the command line says.
     pub bind: Option<Template>,
     /// The password for it.
     pub password: Option<Template>,
@@ -203,7 +203,7 @@ pub enum Deal {
     InOrder,
     /// From the first to the last, and not again.
     Once,
-    /// Nobody else has it meanwhile.
+    /// No other user has it meanwhile.
     Exclusive,
     /// Each as likely.
     Uniform,

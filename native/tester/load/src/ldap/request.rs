@@ -26,7 +26,7 @@ pub enum Request {
         person: PersonSelector,
         /// What the attributes asked for mean for the answer.
         wanted: ExpectedAttributes,
-        /// With the value for a person who was there before, and for one whom the run has added.
+        /// With the value for a person who was there before, and for one that the run has added.
         frames: [Frame; 2],
     },
     /// Takes the next person to add; removes them first if they were added before.

@@ -90,7 +90,7 @@ impl<'d, 't> Reader<'_, 'd, 't> {
         }
     }
 
-    /// Says which entries would stay that nobody said should.
+    /// Says which entries would stay without a `keep` that says so.
     pub(super) fn left_behind(&mut self) {
         let done = std::mem::take(&mut self.done);
         for (at, dn) in done.adds {

@@ -76,13 +76,13 @@ impl<'d, 't> Reader<'_, 'd, 't> {
 
     pub(super) fn bind(&mut self, step: Table<'d, 't>) -> Verb {
         let sasl = step.sasl();
-        let nobody = step.str("bind").is_none_or(str::is_empty);
+        let anonymous = step.str("bind").is_none_or(str::is_empty);
         match sasl {
             Some(Sasl::External) if step.has("password") => {
                 self.wrong(step.at("password"), "EXTERNAL takes no password: the certificate says who it is");
             }
             Some(Sasl::External) => {}
-            _ if !nobody && !step.has("password") => {
+            _ if !anonymous && !step.has("password") => {
                 let what = "a bind with a name needs a password; write password = \"\" for an unauthenticated one \
                             (RFC 4513 5.1.2)";
                 self.wrong(step.at("bind"), what);
