@@ -61,18 +61,32 @@ def test_a_sample_of_the_mutations_is_found_by_the_tests_of_their_rows() -> None
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_a_fault_is_told_from_none() -> None:
+@pytest.mark.parametrize(
+    ("file", "right", "wrong", "test"),
+    [
+        (
+            "sitebench/runs/repeats.py",
+            *("_CONFIDENCE = 0.95", "_CONFIDENCE = 0.85"),
+            "tests/runs/test_repeats.py",
+        ),
+        # pytest loads the packages of its own plugins in another way.
+        (
+            "ils_bench/growth.py",
+            *("done = totals.count", "done = 1 + totals.count"),
+            "tests/ils_bench/test_growth.py::"
+            "test_people_added_after_the_window_are_not_there_when_it_begins",
+        ),
+    ],
+)
+def test_a_fault_is_told_from_none(file: str, right: str, wrong: str, test: str) -> None:
     # `survives` must tell a fault from none, or everything counts as killed.
     code = (
-        "import sys; from tests.mutation import survives; "
-        "file, test = 'sitebench/runs/repeats.py', 'tests/runs/test_repeats.py'; "
-        "text = open(file).read(); assert survives(file, text, [test]); "
-        "wrong = text.replace('_CONFIDENCE = 0.95', '_CONFIDENCE = 0.85'); "
-        "assert not survives(file, wrong, [test])"
+        "import sys; from tests.mutation import survives; file, right, wrong, test = sys.argv[1:]; "
+        "text = open(file).read(); assert right in text; assert survives(file, text, [test]); "
+        "assert not survives(file, text.replace(right, wrong), [test])"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False
-    )
+    argv = [sys.executable, "-c", code, file, right, wrong, test]
+    done = subprocess.run(argv, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
 
 

@@ -26,6 +26,7 @@ NOTHING_REMEDY = (
 
 _KNOWN: dict[str | None, tuple[type[MeasurementFailed], str]] = {
     None: (PointFailed, NOTHING_REMEDY),
+    "timeout": (PointFailed, NOTHING_REMEDY),
     "malformed": (TargetTalksNonsense, "check host and port"),
     "connect-refused": (TargetUnreachable, "check that the target is running"),
     "connect-timeout": (TargetUnreachable, "check the network between here and the target"),

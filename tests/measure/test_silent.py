@@ -1,5 +1,6 @@
 """A target that answers nothing is no success, whatever asks it."""
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,7 +17,8 @@ from tests.support.silent import silent_directory, silent_site
 PEOPLE = ("--entries", "10", "--locales", "en_US")
 BRIEF = ("--users", "2", "--threads", "1", "--warmup", "0s", "--measure", "500ms")
 SCENARIO = '[[operation]]\nname = "x"\n[[operation.request]]\npath = "/x"\n'
-NOTHING = "no operation finished within the window"
+NOTHING = r"no operation (finished within the window|succeeded: timeout x)"
+"""A first request may be sent just before the window begins, or just after that."""
 
 
 @contextmanager
@@ -43,7 +45,7 @@ def test_a_run_is_an_error(of: str, tmp_path: Path) -> None:
     why, remedy = NOTHING, "see whether the target answers at all"
     if of == "web":
         why, remedy = "no answer", "check host and port"
-    assert said[-2].endswith(why)
+    assert re.search(why, said[-2])
     assert remedy in said[-1]
 
 
@@ -52,8 +54,8 @@ def test_so_is_a_sweep(tmp_path: Path) -> None:
         sweep = ("ils", "sweep", "--operations", "lookup", "--sizes", "10", *where[:2])
         ran = in_process(*sweep, *PEOPLE[2:], *BRIEF, "--junit", "run.xml", cwd=tmp_path)
     assert ran.code == 1
-    assert NOTHING in ran.err
-    assert NOTHING in (tmp_path / "run.xml").read_text()
+    assert re.search(NOTHING, ran.err)
+    assert re.search(NOTHING, (tmp_path / "run.xml").read_text())
 
 
 def test_so_is_a_program(tmp_path: Path) -> None:
