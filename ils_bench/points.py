@@ -20,7 +20,7 @@ from ils_bench.suite import SUITE
 from ils_bench.targets.address import parse_address
 from ils_bench.targets.identity import check_sasl, identity_of, password_asked
 from ils_bench.targets.ldap_directory import LdapDirectory
-from ils_bench.targets.live import assure_own, open_live, removing
+from ils_bench.targets.live import assure_overwriting, assure_own, open_live, removing
 from ils_bench.targets.names import is_list, names_of
 from ils_bench.targets.opening import OWN_TARGETS, open_target
 from ils_bench.targets.people import spec_of
@@ -29,6 +29,7 @@ from sitebench.errors import BadInput
 from sitebench.measure.objective import Objective
 from sitebench.measure.sweep import Stage
 from sitebench.scenario import script
+from sitebench.scenario.script import Script
 from sitebench.suite_base.points import OwnUser, Progress, SuitePoints
 from sitebench.targets.in_process import known
 from sitebench.targets.tls import Trust
@@ -89,6 +90,15 @@ class IlsPoints(SuitePoints[Program, OpenDirectory]):
 
     def assure_own(self, options: Any, what: str, *, named: bool) -> None:
         assure_own(options, what, named=named)
+
+    def _assure_own(self, options: Any, programs: Sequence[Program], *, named: bool = True) -> None:
+        """Ask for the user's word also on loopback where entries change that were there before."""
+        super()._assure_own(options, programs, named=named)
+        if options.target in self.own_targets:
+            return
+        for each in programs:
+            if isinstance(each, Script) and each.overwrites:
+                assure_overwriting(options, each.path)
 
     def api_stage(
         self, operation: str | Program, target: Any, entries: int | None, load: Any

@@ -44,6 +44,14 @@ def assure_own(options: DirectoryOptions, what: str, *, named: bool = True) -> N
     ownership.assure_own(address.host, address.port, owned=owned, what=what, named=named)
 
 
+def assure_overwriting(options: DirectoryOptions, what: str) -> None:
+    """Raise NotYours unless `what` may change entries that were in the directory before."""
+    address = parse_address(options.target)
+    ownership.assure_overwriting(
+        address.host, address.port, owned=options.i_own_this_target, what=what
+    )
+
+
 def open_live(options: DirectoryOptions, *, base: bool = True) -> OpenDirectory:
     """Address a directory that runs already; raises what is wrong with it, and with its base."""
     from ils_bench.targets.probe import probe, root_dse
