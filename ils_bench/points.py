@@ -28,6 +28,7 @@ from ils_bench.targets.target import OpenDirectory
 from sitebench.errors import BadInput
 from sitebench.measure.objective import Objective
 from sitebench.measure.sweep import Stage
+from sitebench.runs.point import PointSpec
 from sitebench.scenario import script
 from sitebench.scenario.script import Script
 from sitebench.suite_base.points import OwnUser, Progress, SuitePoints
@@ -85,6 +86,20 @@ class IlsPoints(SuitePoints[Program, OpenDirectory]):
     def file(self, options: Any) -> str | None:
         return None if options.scenario is None else script.split(options.scenario)[0]
 
+    def point(
+        self,
+        options: Any,
+        operation: str,
+        programs: Sequence[Program] | None = None,
+        **settings: str,
+    ) -> PointSpec:
+        """Return a point; the data of a scenario are part of it, but for what is secret."""
+        if options.scenario is not None:
+            digests = script.read(options.scenario).digests
+            for name, digest in digests.items():
+                settings[f"data_{name}"] = digest
+        return super().point(options, operation, programs, **settings)
+
     def user_class(self, options: Any) -> str | None:
         return None if options.scenario is None else "FileUser"
 
@@ -107,7 +122,9 @@ class IlsPoints(SuitePoints[Program, OpenDirectory]):
 
         People whom a directory in this process cannot have are refused; it knows its own.
         """
-        if isinstance(target, LdapDirectory) and target.people is None and entries is None:
+        if isinstance(operation, str) and script.is_script(operation):
+            load, operation = {**load, "scenario": operation}, script.name_of(operation)
+        elif isinstance(target, LdapDirectory) and target.people is None and entries is None:
             program = operation
             if isinstance(program, str):
                 program = sequences.built_in(program, "paper", 0.0)

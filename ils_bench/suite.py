@@ -21,6 +21,7 @@ SUITE = Suite(
     does="connect: log in (bind) and out again; add: enter people, 100 per connection; lookup: "
     "search a person, 100 per connection; retrieve: list all; ils-user, register: the life of an "
     "online user.",
+    takes_files=True,
     locustfile="ils_bench.locustfile",
     demo=Demo(
         command=("sweep", "--entries", "1k,10k,100k"),

@@ -17,6 +17,8 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from locust import events
+
 from ils_bench.options import IlsOptions, LocustOptions
 from ils_bench.sequences import Sequence
 from ils_bench.suite_run import IlsRun
@@ -64,4 +66,27 @@ class ScenarioUser(LaneUser):
         return name_of(self._named(self.environment.parsed_options))
 
 
+def _choose(environment: Any, **_: Any) -> None:
+    """Of the suite's own users, have that of a file run where there is a file, and else the others.
+
+    Those that were named are left as they are.
+    """
+    options = environment.parsed_options
+    if getattr(options, "user_classes", None):
+        return
+    named = getattr(options, "scenario", None) is not None
+
+    def stays(user: type[Any]) -> bool:
+        own = user.__module__ == "ils_bench.locustfile"
+        return not own or issubclass(user, ScenarioUser) == named
+
+    environment.user_classes = [user for user in environment.user_classes if stays(user)]
+    if environment.available_user_classes:
+        kept = {name: u for name, u in environment.available_user_classes.items() if stays(u)}
+        environment.available_user_classes = kept
+
+
+# Locust's hooks are untyped.
+_hooks: Any = events
+_hooks.init.add_listener(_choose)
 join(LocustOptions, "Directory options", IlsRun)

@@ -60,6 +60,8 @@ class Suite:
     """What can be measured by name, and the class of the locustfile that does it."""
     does: str = ""
     """What each of them does, in words that people elsewhere use."""
+    takes_files: bool = False
+    """Whether a scenario file can stand where the name of an operation does."""
     locustfile: str
     """The module that `locust -f` is given."""
     demo: Demo

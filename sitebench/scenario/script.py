@@ -16,7 +16,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from sitebench._engine import EngineError, Table
+from sitebench._engine import EngineError, Table, check_scenario
 from sitebench._engine import Scenario as Read
 from sitebench.errors import BadFile, BadInput, UnknownValue
 from sitebench.system.native_errors import translated
@@ -145,6 +145,7 @@ def read(named: str) -> Script:
         raise BadFile(
             f"{path}: [load] {given[0]} is read, but not run yet", "give it on the command line"
         )
+    _check(named, path, text, tables, facts["env"])
     operations = [_operation(each) for each in facts["operations"]]
     if only is not None:
         chosen = [each for each in operations if each.name == only]
@@ -174,6 +175,19 @@ def _facts(path: str, text: str, columns: dict[str, list[str]]) -> dict[str, Any
         message = "\n".join(f"{path}:{line}" for line in str(error).splitlines())
         raise BadFile(message, "`sitebench docs scenarios` has the form") from None
     return found
+
+
+def _check(
+    named: str, path: str, text: str, tables: Mapping[str, Table], env: Sequence[str]
+) -> None:
+    name = name_of(named)
+    spec = {"name": name, "text": text, "env": dict.fromkeys(env, "")}
+    try:
+        check_scenario(json.dumps(spec), {f"{name}/{data}": each for data, each in tables.items()})
+    except EngineError as error:
+        raise BadFile(
+            f"{path}: {error}", "`sitebench docs scenarios` has what can be run"
+        ) from None
 
 
 def _operation(found: Mapping[str, Any]) -> Operation:
