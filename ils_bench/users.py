@@ -20,6 +20,7 @@ from typing import Any, ClassVar
 from locust import events
 
 from ils_bench.options import IlsOptions, LocustOptions
+from ils_bench.programs import script_name, script_of
 from ils_bench.sequences import Sequence
 from ils_bench.suite_run import IlsRun
 from sitebench.errors import BadInput
@@ -53,17 +54,15 @@ class ScenarioUser(LaneUser):
     @classmethod
     def build(cls, options: IlsOptions) -> Script:
         """Return the scenario; its data are read here."""
-        return read(cls._named(options))
-
-    @classmethod
-    def _named(cls, options: Any) -> str:
-        named = cls.scenario or options.scenario
-        if named is None:
+        found = script_of(options) if cls.scenario is None else read(cls.scenario)
+        if found is None:
             raise BadInput(f"{cls.__name__} needs a scenario", "name it with --scenario FILE.toml")
-        return str(named)
+        return found
 
     def program(self) -> str:
-        return name_of(self._named(self.environment.parsed_options))
+        if (own := type(self).scenario) is not None:
+            return name_of(own)
+        return script_name(self.environment.parsed_options) or ""
 
 
 def _choose(environment: Any, **_: Any) -> None:
@@ -74,7 +73,7 @@ def _choose(environment: Any, **_: Any) -> None:
     options = environment.parsed_options
     if getattr(options, "user_classes", None):
         return
-    named = getattr(options, "scenario", None) is not None
+    named = script_name(options) is not None
 
     def stays(user: type[Any]) -> bool:
         own = user.__module__ == "ils_bench.locustfile"

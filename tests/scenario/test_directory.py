@@ -162,7 +162,7 @@ def test_what_is_wrong_is_said_before_any_load(
 
 def test_the_portable_client_refuses_a_file(folder: Path, directory: LdapDirectory) -> None:
     ran = measured(folder, directory, "--client", "ldap3")
-    assert (ran.code, "runs no scenario files yet" in ran.err) == (2, True)
+    assert (ran.code, "runs no scenarios yet" in ran.err) == (2, True)
 
 
 def test_entries_that_were_there_change_only_with_a_word(

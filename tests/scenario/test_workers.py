@@ -1,4 +1,4 @@
-"""Workers run a scenario: the master sends them its text, and each reads its own copy of the data."""
+"""Workers run a scenario: the master sends its text, and each reads its own copy of the data."""
 
 import contextlib
 import shutil
@@ -27,9 +27,8 @@ expect.entries = 1
 @contextlib.contextmanager
 def worker(folder: Path, port: int) -> Iterator[None]:
     argv = [*SITEBENCH, "worker", "--master", f"127.0.0.1:{port}"]
-    with subprocess.Popen(
-        argv, cwd=folder, stderr=subprocess.PIPE, stdout=subprocess.PIPE
-    ) as found:
+    pipe = subprocess.PIPE
+    with subprocess.Popen(argv, cwd=folder, stderr=pipe, stdout=pipe) as found:
         try:
             yield
         finally:
