@@ -40,12 +40,16 @@ endef
 
 .PHONY: test
 test: build system-packages ## run every Python test, real servers included
-	@$(call pytest,"not alone and not long",--numprocesses 3 --dist worksteal)
+	@$(call pytest,"not alone and not long and not servers",--numprocesses 3 --dist worksteal)
 	@$(call pytest,"alone and not long")
 
 .PHONY: long-test
 long-test: build system-packages ## run the tests that take many minutes, on a quiet machine
 	@$(BIN)/pytest -m long
+
+.PHONY: server-tests
+server-tests: build ## run the tests on 389-DS and Samba (as root, with Debian's packages of both)
+	@$(BIN)/pytest -m servers
 
 NATIVE_TEST = $(if $(CI),PROPTEST_RNG_SEED=1997) $(CARGO) test $(MANIFEST) --workspace
 

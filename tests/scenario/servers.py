@@ -1,0 +1,192 @@
+"""Directories of other makers with people of a stranger, each started here and stopped again.
+
+OpenLDAP's is in every test run. 389-DS and Samba's domain controller are for `make server-tests`:
+they need root, fixed places, and packages that are not among those of the tests.
+"""
+
+import contextlib
+import csv
+import shutil
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from sitebench.system.network import free_port
+
+SUFFIX = "dc=example,dc=com"
+PEOPLE = 300
+PASSWORD = "Passw0rd-of-tests"
+
+
+@dataclass(frozen=True)
+class Foreign:
+    """A directory, how to bind to it as one who may write, and what it has counted."""
+
+    url: str
+    bind_dn: str
+    base: str
+    named: str
+    """What a person's RDN begins with, and the column that goes on."""
+    counted: Callable[[], tuple[int, int]]
+    """Searches and modifies so far."""
+    looks: int
+    """The searches of its own counters that one look at them takes."""
+    options: tuple[str, ...] = ()
+
+
+def ldap(program: str, url: str, who: str, *argv: str, text: str = "") -> str:
+    """Run one of OpenLDAP's clients."""
+    command = [program, "-x", "-H", url, "-D", who, "-w", PASSWORD, *argv]
+    environment = {"LDAPTLS_REQCERT": "never", "PATH": "/usr/bin:/bin"}
+    done = subprocess.run(
+        command, input=text, capture_output=True, text=True, env=environment, check=True
+    )
+    return done.stdout
+
+
+def accounts(folder: Path) -> None:
+    """Write the file of the accounts, beside a scenario."""
+    with (folder / "accounts.csv").open("w", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(["uid", "cn"])
+        rows.writerows([f"jsmith{n}", f"J Smith {n}"] for n in range(PEOPLE))
+
+
+def people(base: str, rdn: str, kind: str) -> str:
+    """Return them as LDIF; `rdn` and `kind` are a template of the RDN and more lines."""
+    entries = [f"dn: {base}\nobjectClass: organizationalUnit\nou: people\n"]
+    for n in range(PEOPLE):
+        name = rdn.format(n=n)
+        entries.append(f"dn: {name},{base}\n{kind.format(n=n)}\ncn: J Smith {n}\nsn: Smith\n")
+    return "\n".join(entries)
+
+
+def until_it_answers(url: str, who: str) -> None:
+    give_up = time.monotonic() + 60
+    while True:
+        try:
+            ldap("ldapsearch", url, who, "-b", "", "-s", "base")
+        except subprocess.CalledProcessError:
+            if time.monotonic() > give_up:
+                raise
+            time.sleep(0.2)
+        else:
+            return
+
+
+def values(found: str, *names: str) -> list[int]:
+    """Return numbers out of LDIF, by the attributes' names."""
+    pairs = dict(line.split(": ", 1) for line in found.splitlines() if ": " in line)
+    lower = {name.lower(): value for name, value in pairs.items()}
+    return [int(lower[name.lower()]) for name in names]
+
+
+@contextlib.contextmanager
+def slapd(folder: Path) -> Iterator[Foreign]:
+    """Start OpenLDAP's with inetOrgPerson and nothing of ours."""
+    schemas = ("core", "cosine", "inetorgperson")
+    base, admin = f"ou=people,{SUFFIX}", f"cn=admin,{SUFFIX}"
+    lines = [f"include /etc/ldap/schema/{each}.schema" for each in schemas]
+    lines += ["modulepath /usr/lib/ldap", "moduleload back_mdb", "moduleload back_monitor"]
+    lines += ["database monitor", "database mdb", f"suffix {SUFFIX}", f"rootdn {admin}"]
+    lines += [f"rootpw {PASSWORD}", f"directory {folder}/mdb", "index uid eq", "dbnosync"]
+    conf = folder / "slapd.conf"
+    conf.write_text("\n".join(lines) + "\n")
+    (folder / "mdb").mkdir()
+    program = shutil.which("slapd", path="/usr/sbin:/usr/bin") or "slapd"
+    root = f"dn: {SUFFIX}\nobjectClass: domain\ndc: example\n\n"
+    kind = "objectClass: inetOrgPerson\nuid: jsmith{n}"
+    (folder / "all.ldif").write_text(root + people(base, "uid=jsmith{n}", kind))
+    add = [program, "-T", "add", "-n", "2", "-f", str(conf), "-l", str(folder / "all.ldif")]
+    subprocess.run(add, check=True, capture_output=True)
+    url = f"ldap://127.0.0.1:{free_port()}"
+    command = [program, "-f", str(conf), "-h", url, "-d", "0"]
+    with subprocess.Popen(command, stderr=subprocess.DEVNULL) as server:
+        try:
+            until_it_answers(url, admin)
+
+            def counted() -> tuple[int, int]:
+                done = []
+                for verb in ("Search", "Modify"):
+                    where = ("-b", f"cn={verb},cn=Operations,cn=Monitor", "-s", "base")
+                    found = ldap("ldapsearch", url, admin, "-LLL", *where, "monitorOpCompleted")
+                    done += values(found, "monitorOpCompleted")
+                return done[0], done[1]
+
+            yield Foreign(url, admin, base, "uid={person.uid}", counted, looks=2)
+        finally:
+            server.terminate()
+            server.wait(20)
+
+
+@contextlib.contextmanager
+def ds389(folder: Path) -> Iterator[Foreign]:
+    """Start an instance of 389-DS."""
+    port, admin, base = free_port(), "cn=Directory Manager", f"ou=people,{SUFFIX}"
+    defaults = Path("/usr/share/dirsrv/inf/defaults.inf")
+    text = defaults.read_text()
+    # Without systemd its installer fails at `systemctl start`, whatever its file says.
+    defaults.write_text(text.replace("with_systemd = 1", "with_systemd = 0"))
+    lines = ["[general]", "config_version = 2", "full_machine_name = localhost"]
+    lines += ["strict_host_checking = False", "selinux = False", "systemd = False", "[slapd]"]
+    lines += ["instance_name = sitebench", f"port = {port}", f"secure_port = {free_port()}"]
+    lines += [f"root_password = {PASSWORD}", "self_sign_cert = False", "[backend-userroot]"]
+    lines += [f"suffix = {SUFFIX}", "create_suffix_entry = True", "sample_entries = no"]
+    (folder / "ds.inf").write_text("\n".join(lines) + "\n")
+    try:
+        made = ["dscreate", "from-file", str(folder / "ds.inf")]
+        subprocess.run(made, check=True, capture_output=True)
+        url = f"ldap://127.0.0.1:{port}"
+        until_it_answers(url, admin)
+        kind = "objectClass: inetOrgPerson\nuid: jsmith{n}"
+        ldap("ldapadd", url, admin, text=people(base, "uid=jsmith{n}", kind))
+
+        def counted() -> tuple[int, int]:
+            where = ("-b", "cn=snmp,cn=monitor", "-s", "base")
+            found = ldap("ldapsearch", url, admin, "-LLL", *where)
+            searches, modifies = values(found, "searchops", "modifyentryops")
+            return searches, modifies
+
+        yield Foreign(url, admin, base, "uid={person.uid}", counted, looks=1)
+    finally:
+        subprocess.run(
+            ["dsctl", "sitebench", "remove", "--do-it"], capture_output=True, check=False
+        )
+        defaults.write_text(text)
+
+
+@contextlib.contextmanager
+def samba(folder: Path) -> Iterator[Foreign]:
+    """Start a domain controller of Samba; its ports are 389 and 636."""
+    admin, suffix = "Administrator@ad.example.com", "DC=ad,DC=example,DC=com"
+    argv = ["samba-tool", "domain", "provision", "--realm=AD.EXAMPLE.COM", "--domain=EXAMPLE"]
+    argv += ["--server-role=dc", "--dns-backend=NONE", f"--adminpass={PASSWORD}"]
+    argv += ["--use-rfc2307", "--host-name=dc1", "--host-ip=127.0.0.1", f"--targetdir={folder}"]
+    argv += [f"--option={each}" for each in ("interfaces=lo", "bind interfaces only=yes")]
+    argv += ["--option=server services=ldap", "--option=dns update command=/bin/true"]
+    subprocess.run(argv, check=True, capture_output=True)
+    url, base = "ldaps://127.0.0.1", f"OU=people,{suffix}"
+    command = [
+        "samba",
+        "-F",
+        "-M",
+        "single",
+        "-s",
+        str(folder / "etc/smb.conf"),
+        "--no-process-group",
+    ]
+    with subprocess.Popen(command, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL) as server:
+        try:
+            until_it_answers(url, admin)
+            kind = "objectClass: user\nsAMAccountName: jsmith{n}\nuid: jsmith{n}"
+            ldap("ldapadd", url, admin, text=people(base, "CN=J Smith {n}", kind))
+            # It counts nothing that one can ask for.
+            yield Foreign(
+                *(url, admin, base, "CN={person.cn}", lambda: (0, 0), 0),
+                options=("--tls-insecure",),
+            )
+        finally:
+            server.terminate()
+            server.wait(30)

@@ -1,0 +1,74 @@
+"""A 90/10 mix of people from a file on directories of other makers: counts are the servers' own."""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+import pytest
+
+from sitebench.runs.runfile import RunFile
+from sitebench.runs.windows import Phase
+from sitebench.system.secret import BIND_PASSWORD
+from tests.scenario import servers
+from tests.scenario.servers import Foreign
+from tests.support.cli import in_process
+
+MIX = """
+base = "{base}"
+
+[data.person]
+file = "accounts.csv"
+
+[[operation]]
+weight = 90
+search = "(uid={{person.uid}})"
+expect.entry = {{ uid = "{{person.uid}}", cn = "{{person.cn}}" }}
+
+[[operation]]
+weight = 10
+modify = "{named},{{base}}"
+change.replace.telephoneNumber = "+1 {{random:10:0-9}}"
+"""
+
+
+def mixed(start: Callable[[Path], AbstractContextManager[Foreign]], folder: Path) -> None:
+    servers.accounts(folder)
+    with start(folder) as server:
+        (folder / "mix.toml").write_text(MIX.format(base=server.base, named=server.named))
+        load = ("--users", 4, "--threads", 1, "--warmup", "0s", "--measure", "2s")
+        who = ("--bind-dn", server.bind_dn, "--i-own-this-target", *server.options)
+        before = server.counted()
+        argv = ("ils", "run", "mix.toml", "--target", server.url, *who, *load, "--json")
+        out = ("--out", "run.sitebench")
+        ran = in_process(*argv, *out, cwd=folder, **{BIND_PASSWORD: servers.PASSWORD})
+        after = server.counted()
+    assert ran.code == 0, ran.err
+    (point,) = ran.objects
+    assert point["failures"] == 0, point["examples"]
+    with RunFile(folder / "run.sitebench") as file:
+        (stored,) = file.points()
+        steps = [step for phase in Phase for step in file.steps(stored.id, phase)]
+    ours = {
+        name: sum(each.count for each in steps if (each.program, each.step) == (name, name))
+        for name in ("search", "modify")
+    }
+    assert ours["search"] > ours["modify"] > 0
+    if server.looks:
+        assert after[1] - before[1] == ours["modify"]
+        # Besides, it is looked at: for its base, its version, its counters.
+        others = after[0] - before[0] - ours["search"]
+        assert server.looks <= others <= 60
+
+
+def test_openldap(tmp_path: Path) -> None:
+    mixed(servers.slapd, tmp_path)
+
+
+@pytest.mark.servers
+def test_389_ds(tmp_path: Path) -> None:
+    mixed(servers.ds389, tmp_path)
+
+
+@pytest.mark.servers
+def test_samba(tmp_path: Path) -> None:
+    mixed(servers.samba, tmp_path)
