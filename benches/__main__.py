@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from rich.console import Console
 
-from benches import ils, ils_limits, ils_tls, ps, report, rows, web
+from benches import ils, ils_limits, ils_tls, ps, report, rows, scenarios, web
 from benches.command import run
 from benches.ratios import Row, judge, run_trials, table
 from sitebench.errors import EXIT_FAILED, UnknownValue
@@ -25,6 +25,7 @@ GROUPS = (
     (web.ROWS, web.WebBench),
     (report.ROWS, report.ReportBench),
     (rows.ROWS, rows.RowsBench),
+    (scenarios.ROWS, scenarios.ScenarioBench),
 )
 ROWS: tuple[Row, ...] = tuple(row for rows, _ in GROUPS for row in rows)
 
