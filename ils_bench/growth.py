@@ -7,7 +7,9 @@ from typing import Any
 
 from ils_bench.programs import Program
 from sitebench.counts.tally import Tally
+from sitebench.runs.point import PointSpec
 from sitebench.runs.windows import Phase
+from sitebench.scenario.script import Operation, Script
 from sitebench.verdict.warning import PointWarning
 
 _GROWN = 2
@@ -46,3 +48,37 @@ def grown(figures: Mapping[str, Any]) -> tuple[PointWarning, ...]:
             "begin with more --entries, or reuse fewer people with --ring",
         ),
     )
+
+
+def left(
+    spec: PointSpec, programs: Sequence[Program], tallies: Mapping[str, Tally]
+) -> tuple[PointWarning, ...]:
+    """Warn of entries that a scenario was to delete again, and did not.
+
+    Each user may be between the two.
+    """
+    found = []
+    for script in programs:
+        for each in script.operations if isinstance(script, Script) else ():
+            if each.keeps:
+                continue
+            more = sum(_added(tally, each) for tally in tallies.values())
+            if more > spec.users:
+                found.append(
+                    PointWarning(
+                        "entries-left",
+                        f"{more:,} entries that {each.name} added were not deleted again",
+                        "delete them, and see why its delete fails: --check shows what came of it",
+                    )
+                )
+    return tuple(found)
+
+
+def _added(tally: Tally, operation: Operation) -> int:
+    """Return how many more entries an operation has added than deleted."""
+    added = 0
+    for name, verb in set(operation.steps):
+        if verb in ("add", "delete") and (totals := tally.steps.get((operation.name, name))):
+            done = totals.count - totals.failed
+            added += done if verb == "add" else -done
+    return added

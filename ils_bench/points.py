@@ -215,7 +215,7 @@ class IlsPoints(SuitePoints[Program, OpenDirectory]):
         return None if found is None else removing(found.target)
 
     def asked(self, options: Any) -> Any:
-        if options.scenario is not None:
+        if script_name(options) is not None:
             options = self._as_written(options)
         listed = is_list(options.names) and names_of(options.names).listed
         if listed and not getattr(options, "entries_given", True):
@@ -229,10 +229,14 @@ class IlsPoints(SuitePoints[Program, OpenDirectory]):
         """
         from sitebench.measure.command import say
 
-        found = script.read(options.scenario)
+        found = self.program(options, "")
+        assert isinstance(found, Script)
         if names := found.secrets:
             shown = ", ".join(f"${name}" for name in names)
             say(f"{found.path} sends {shown} of this environment to {options.target}")
+        if found.overwrites and options.target not in self.own_targets and not options.check:
+            many = f"up to {found.rows:,} entries" if found.rows else "entries"
+            say(f"{found.path} changes {many} of {options.target}; nothing changes them back")
         load = {k: v for k, v in found.load.items() if not getattr(options, f"{k}_given", False)}
         objective = load.pop("objective", None)
         if objective and getattr(options, "objective", None) is None:
@@ -252,9 +256,19 @@ class IlsPoints(SuitePoints[Program, OpenDirectory]):
     def leftovers(self, options: Any) -> Callable[[], None]:
         if options.target in self.own_targets:
             return super().leftovers(options)
+        if (found := script_of(options)) is not None:
+            return lambda: _kept(found, options.target)
         from ils_bench.seeding.commands import leftovers
 
         return leftovers(options.target)
+
+
+def _kept(found: Script, target: str) -> None:
+    """Say which entries a scenario added, and meant to leave."""
+    from sitebench.measure.command import say
+
+    for name in sorted({name for each in found.operations for name in each.keeps}):
+        say(f"what {found.path} added to {target} stays there: {name}")
 
 
 POINTS = IlsPoints()

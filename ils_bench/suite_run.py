@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from locust.env import Environment
 
 from ils_bench.engine_config import engine_config
-from ils_bench.growth import entries_at_ends, grown
+from ils_bench.growth import entries_at_ends, grown, left
 from ils_bench.options import LocustOptions
 from ils_bench.points import POINTS
 from ils_bench.programs import Program
@@ -113,6 +113,7 @@ class IlsRun(BaseSuiteRun[Program, OpenDirectory]):
                 *target.warnings(),
                 *_relaxed(spec, writes=writes),
                 *grown(figures),
+                *left(spec, programs, {} if self._windows is None else self._windows.tallies),
             ),
         }
 

@@ -34,7 +34,8 @@ class Operation:
     weight: int
     counts: str
     """The step that is counted, or `sequence`."""
-    steps: tuple[str, ...]
+    steps: tuple[tuple[str, str], ...]
+    """Those that ask the target something, each with its verb."""
     writes: bool
     overwrites: bool
     """Whether it changes entries that it has not added."""
@@ -77,6 +78,11 @@ class Script:
     def overwrites(self) -> bool:
         """Whether a run of it changes what was in the target before."""
         return any(each.overwrites for each in self.operations)
+
+    @property
+    def rows(self) -> int:
+        """How many rows its data have that lie in files."""
+        return sum(table.rows for table in self.tables.values())
 
     @property
     def counted(self) -> Sequence[tuple[str, str]]:
@@ -198,7 +204,7 @@ def _operation(found: Mapping[str, Any]) -> Operation:
         found["name"],
         found["weight"],
         found["counts"] or SEQUENCE,
-        tuple(step["name"] for step in found["steps"]),
+        tuple((step["name"], step["verb"]) for step in found["steps"]),
         found["writes"],
         found["overwrites"],
         tuple(found["keeps"]),

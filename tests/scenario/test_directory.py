@@ -9,10 +9,16 @@ from typing import Any
 import pytest
 from ldap3 import Connection, Server
 
+from ils_bench.growth import left
+from ils_bench.sequences import LOOKUP
 from ils_bench.targets.ldap_directory import LdapDirectory
 from sitebench import run
+from sitebench.counts.source import StepTotals
+from sitebench.counts.tally import Tally
+from sitebench.scenario.script import Operation, Script
 from tests.scenario.people import BASE, SUFFIX, names, write_accounts, write_ldif
 from tests.support.cli import Ran, in_process, python_module
+from tests.support.points import a_spec
 
 PEOPLE = 100
 MIX = f"""
@@ -57,7 +63,7 @@ def found_by(directory: LdapDirectory, condition: str) -> set[str]:
     connection = Connection(Server(directory.url), auto_bind=True)
     try:
         connection.search(BASE, condition, attributes=["uid"])
-        return {each.uid.value for each in connection.entries}
+        return {each.uid.value or each.entry_dn for each in connection.entries}
     finally:
         connection.unbind()
 
@@ -181,3 +187,60 @@ def test_points_differ_where_a_file_or_its_data_do(folder: Path, directory: Ldap
     assert measured(folder, directory, *out).objects[0]["resumed"]
     write_accounts(folder, PEOPLE - 1)
     assert not measured(folder, directory, *out).objects[0]["resumed"]
+
+
+ADDED = f"""
+base = "{BASE}"
+
+[[operation]]
+name = "come and go"
+step = [
+  {{ add = "cn=u{{user}}-{{iteration}},{{base}}", entry = {{ objectClass = "person", sn = "x" }} }},
+  {{ delete = "cn=u{{user}}-{{iteration}},{{base}}" }},
+]
+"""
+WHERE = ("--users", "2", "--threads", "1", "--warmup", "0s", "--measure", "300ms", "--json")
+
+
+def test_entries_that_go_again_are_gone(folder: Path, directory: LdapDirectory) -> None:
+    (folder / "mix.toml").write_text(ADDED)
+    argv = ("ils", "run", "mix.toml", "--target", directory.url, *WHERE)
+    (point,) = in_process(*argv, cwd=folder).objects
+    assert (point["failures"], point["operation"]) == (0, "mix")
+    assert "entries-left" not in str(point["warnings"])
+    # Each user may have been between the two when it was stopped.
+    assert len(found_by(directory, "(cn=u*-*)")) <= 2
+
+
+def test_entries_that_a_delete_misses_are_counted() -> None:
+    steps = (("add", "add"), ("delete", "delete"))
+    operation = Operation("o", 1, "sequence", steps, writes=True, overwrites=False, keeps=())
+    script = Script("mix", "mix.toml", None, "", False, (operation,), (), {}, {}, {})
+    spec = a_spec("mix", users=2)
+
+    def tally(adds: int, deletes: int) -> Tally:
+        found = Tally()
+        for step, count in (("add", adds), ("delete", deletes)):
+            found.steps["o", step] = StepTotals("o", step, count=count)
+        return found
+
+    found = left(spec, [script], {"warmup": tally(10, 5), "measure": tally(100, 90)})
+    assert [each.kind for each in found] == ["entries-left"]
+    assert "15 entries that o added" in found[0].message
+    assert left(spec, [script], {"measure": tally(100, 98)}) == ()
+    assert left(spec, [LOOKUP], {"measure": tally(100, 0)}) == ()
+
+
+def test_what_is_kept_is_said_at_the_end(folder: Path, directory: LdapDirectory) -> None:
+    head, _, _ = ADDED.partition("  { delete")
+    (folder / "mix.toml").write_text(head.replace("{ add", "{ keep = true, add") + "]\n")
+    argv = ("ils", "run", "mix.toml", "--target", directory.url, *WHERE)
+    ran = in_process(*argv, cwd=folder)
+    assert ran.code == 0
+    assert "stays there: cn=u{user}-{iteration},{base}" in ran.err
+    assert "entries-left" not in ran.out
+
+
+def test_what_is_overwritten_is_said_before(folder: Path, directory: LdapDirectory) -> None:
+    ran = measured(folder, directory, "--json")
+    assert f"mix.toml changes up to {PEOPLE} entries of {directory.url}" in ran.err
