@@ -186,6 +186,16 @@ class IlsPoints(SuitePoints[Program, OpenDirectory]):
         check_sasl(options)
         if script_name(options) is not None and options.client != "native":
             raise BadInput(f"the client {options.client} runs no scenarios yet", "leave it out")
+        for each in programs:
+            if not isinstance(each, Script):
+                continue
+            for name, rows in each.per_user.items():
+                if rows < options.users:
+                    raise BadInput(
+                        f"{each.path}: each user keeps a row of {name}, which has {rows:,}, and "
+                        f"there are {options.users:,} users",
+                        f"give --users {rows}, or more rows",
+                    )
         if options.names is not None:
             names_of(options.names).check(options.entries)
 
@@ -234,6 +244,8 @@ class IlsPoints(SuitePoints[Program, OpenDirectory]):
         if names := found.secrets:
             shown = ", ".join(f"${name}" for name in names)
             say(f"{found.path} sends {shown} of this environment to {options.target}")
+        for file in found.elsewhere:
+            say(f"{found.path} sends what is in {file} to {options.target}")
         if found.overwrites and options.target not in self.own_targets and not options.check:
             many = f"up to {found.rows:,} entries" if found.rows else "entries"
             say(f"{found.path} changes {many} of {options.target}; nothing changes them back")
@@ -267,7 +279,7 @@ def _kept(found: Script, target: str) -> None:
     """Say which entries a scenario added, and meant to leave."""
     from sitebench.measure.command import say
 
-    for name in sorted({name for each in found.operations for name in each.keeps}):
+    for name in found.keeps:
         say(f"what {found.path} added to {target} stays there: {name}")
 
 

@@ -24,6 +24,8 @@ from sitebench.system.texts import read_text
 
 SUFFIX = ".toml"
 SEQUENCE = "sequence"
+NOT_BEGUN = "not begun"
+"""The row of arrivals that no user took."""
 
 
 @dataclass(frozen=True)
@@ -55,8 +57,14 @@ class Script:
     needs_base: bool
     """Whether the base that a command names has to be there: it uses one, and has none itself."""
     operations: tuple[Operation, ...]
+    start: Mapping[str, Any] = field(repr=False)
+    """What a user does once: whether that writes, and what it leaves."""
+    per_user: Mapping[str, int]
+    """Data of which each user has a row to keep, and how many there are."""
     env: tuple[str, ...]
     """Variables of the environment that it sends."""
+    files: tuple[str, ...]
+    """Those of its data."""
     tables: Mapping[str, Table] = field(repr=False)
     digests: Mapping[str, str]
     """Of its data, but for what is secret."""
@@ -72,12 +80,24 @@ class Script:
     @property
     def writes(self) -> bool:
         """Whether a run of it may change the target."""
-        return any(each.writes for each in self.operations)
+        return self.start["writes"] or any(each.writes for each in self.operations)
 
     @property
     def overwrites(self) -> bool:
         """Whether a run of it changes what was in the target before."""
-        return any(each.overwrites for each in self.operations)
+        return self.start["overwrites"] or any(each.overwrites for each in self.operations)
+
+    @property
+    def keeps(self) -> Sequence[str]:
+        """Names of entries that it adds and leaves."""
+        every = (self.start["keeps"], *(each.keeps for each in self.operations))
+        return sorted({name for names in every for name in names})
+
+    @property
+    def elsewhere(self) -> Sequence[str]:
+        """Files of its data that do not lie in its folder, or below that."""
+        paths = [Path(each) for each in self.files]
+        return [str(each) for each in paths if each.is_absolute() or ".." in each.parts]
 
     @property
     def rows(self) -> int:
@@ -87,7 +107,7 @@ class Script:
     @property
     def counted(self) -> Sequence[tuple[str, str]]:
         """Rows whose sum is the total; arrivals that no user took have one of their own."""
-        return [(self.name, SEQUENCE), *((each.name, each.counts) for each in self.operations)]
+        return [(self.name, NOT_BEGUN), *((each.name, each.counts) for each in self.operations)]
 
     def thinking(self, mean_s: float) -> Script:
         """Return the script with a think time after each operation."""
@@ -152,9 +172,7 @@ def _script(name: str, path: str, only: str | None, text: str) -> Script:
         raise BadFile(f"{path} speaks HTTP", "measure it with `sitebench ps` or `sitebench web`")
     load = facts["load"]
     if given := load.pop("other"):
-        raise BadFile(
-            f"{path}: [load] {given[0]} is read, but not run yet", "give it on the command line"
-        )
+        raise BadFile(f"{path}: [load] {given[0]} is read, but not run yet", "leave it out")
     _check(name, path, text, tables, facts["env"])
     operations = [_operation(each) for each in facts["operations"]]
     if only is not None:
@@ -170,7 +188,14 @@ def _script(name: str, path: str, only: str | None, text: str) -> Script:
         text,
         facts["uses_base"] and facts["base"] is None,
         tuple(operations),
+        facts["start"],
+        {
+            each["name"]: each["count"] or tables[each["name"]].rows
+            for each in facts["data"]
+            if each["per_user"]
+        },
         tuple(facts["env"]),
+        tuple(each["file"] for each in facts["data"] if each["file"] is not None),
         tables,
         {each["name"]: _digest(each, tables) for each in facts["data"] if each["name"] in tables},
         {name: value for name, value in load.items() if value is not None},
@@ -182,7 +207,9 @@ def _facts(path: str, text: str, columns: dict[str, list[str]]) -> dict[str, Any
         found: dict[str, Any] = json.loads(Read(text, columns).facts)
     except EngineError as error:
         # One problem a line, each with its place.
-        message = "\n".join(f"{path}:{line}" for line in str(error).splitlines())
+        first, *others = str(error).splitlines()
+        more = ", ".join(":".join(each.split(":")[:2]) for each in others)
+        message = f"{path}:{first}" + (f"; and at {more}" if more else "")
         raise BadFile(message, "`sitebench docs scenarios` has the form") from None
     return found
 

@@ -215,7 +215,9 @@ def test_entries_that_go_again_are_gone(folder: Path, directory: LdapDirectory) 
 def test_entries_that_a_delete_misses_are_counted() -> None:
     steps = (("add", "add"), ("delete", "delete"))
     operation = Operation("o", 1, "sequence", steps, writes=True, overwrites=False, keeps=())
-    script = Script("mix", "mix.toml", None, "", False, (operation,), (), {}, {}, {})
+    still = {"writes": False, "overwrites": False, "keeps": []}
+    parts = ((operation,), still, {}, (), (), {}, {}, {})
+    script = Script("mix", "mix.toml", None, "", False, *parts)
     spec = a_spec("mix", users=2)
 
     def tally(adds: int, deletes: int) -> Tally:

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::form::Protocol;
 use crate::template::Template;
-use crate::types::{Data, Deal, Lifetime, Rows, Scenario, Step, Verb};
+use crate::types::{Data, Deal, Rows, Scenario, Step, Verb};
 
 impl Scenario {
     /// What it does and needs, as JSON.
@@ -14,7 +14,7 @@ impl Scenario {
             json!({
                 "name": operation.name,
                 "weight": operation.weight,
-                "counts": operation.counts,
+                "counts": self.counted(operation),
                 "objective": operation.objective,
                 "steps": steps.iter().filter(|step| is_asked(&step.verb)).map(|step| {
                     json!({"name": step.name, "verb": verb(&step.verb)})
@@ -43,10 +43,11 @@ impl Scenario {
             },
             "data": self.data.iter().map(source).collect::<Vec<_>>(),
             "env": self.variables,
-            "start": flat(&self.start).iter().any(|step| writes(&step.verb)),
-            "keeps_connections": !self.connections.iter().any(|connection| {
-                matches!(connection.lives, Lifetime::Iteration | Lifetime::Step)
-            }),
+            "start": {
+                "writes": flat(&self.start).iter().any(|step| writes(&step.verb)),
+                "overwrites": overwrites(&flat(&self.start)),
+                "keeps": flat(&self.start).iter().filter_map(|step| kept(&step.verb)).collect::<Vec<_>>(),
+            },
             "operations": operations.collect::<Vec<_>>(),
         })
     }
@@ -100,20 +101,37 @@ fn overwrites(steps: &[&Step]) -> bool {
     let mut added = Vec::new();
     for step in steps {
         match &step.verb {
-            Verb::Add { dn, .. } => added.push(dn),
-            Verb::Modify { dn, .. } | Verb::Delete { dn } | Verb::Refresh { dn, .. }
-                if !added.contains(&dn) =>
+            Verb::Add { dn, .. } => added.push(dn.to_string()),
+            Verb::Modify { dn, .. }
+            | Verb::Delete { dn }
+            | Verb::Refresh { dn, .. }
+            | Verb::PasswordModify { dn, .. }
+            | Verb::ModifyDn { dn, .. }
+                if !added.contains(&dn.to_string()) =>
             {
                 return true;
             }
             // It goes on under another name.
-            Verb::ModifyDn { .. } if added.is_empty() => return true,
-            Verb::PasswordModify { dn, .. } if !added.contains(&dn) => return true,
+            Verb::ModifyDn { dn, new_rdn, new_superior, .. } => {
+                let above = new_superior.as_ref().map_or_else(|| above(&dn.to_string()), Template::to_string);
+                added.push(format!("{new_rdn},{above}"));
+            }
             Verb::Extended { .. } => return true,
             _ => {}
         }
     }
     false
+}
+
+/// What follows the first part of a name.
+fn above(dn: &str) -> String {
+    let mut escaped = false;
+    let end = dn.bytes().position(|byte| {
+        let ends = byte == b',' && !escaped;
+        escaped = byte == b'\\' && !escaped;
+        ends
+    });
+    end.map_or_else(String::new, |end| dn[end + 1..].to_owned())
 }
 
 /// The name of what stays in the target.
@@ -161,6 +179,11 @@ fn source(data: &Data) -> Value {
         "header": header,
         "columns": data.columns,
         "per_user": data.per_user,
+        "count": match &data.rows {
+            Rows::Values(values) => Some(values.len() as u64),
+            Rows::Range(first, last) => Some(last.wrapping_sub(*first) as u64 + 1),
+            _ => None,
+        },
         "once": data.deal == Some(Deal::Once),
         "secret": data.secret,
     })

@@ -637,6 +637,20 @@ pub struct Block {
 }
 
 impl Scenario {
+    /// The step of an operation that is counted and timed; `None` for all of it.
+    ///
+    /// The only request of an operation is all of it, but for opening a connection.
+    pub fn counted<'o>(&self, operation: &'o Operation) -> Option<&'o str> {
+        let opens =
+            |connection: &Connection| matches!(connection.lives, Lifetime::Iteration | Lifetime::Step);
+        let only = match &operation.steps[..] {
+            [Step { verb: Verb::Think { .. } | Verb::Repeat { .. } | Verb::Unbind { .. }, .. }] => None,
+            [step] if !self.connections.iter().any(opens) => Some(step.name.as_str()),
+            _ => None,
+        };
+        operation.counts.as_deref().or(only)
+    }
+
     /// What is captured, and in which operation; `None` for `[start]`.
     pub fn captures(&self) -> Vec<(Option<usize>, &str)> {
         fn of(steps: &[Step]) -> Vec<&str> {

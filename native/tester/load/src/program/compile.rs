@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use super::SEQUENCE;
 use super::deck::DeckPlan;
 use super::problem::{MAX_CARDS, MAX_DEPTH, Problem, ProgramError};
 use super::spec::{Branch, Operation, ProgramSpec, Step};
+use super::{NOT_BEGUN, SEQUENCE};
 use crate::choose::schedule::Think;
 use crate::record::recorder::{Label, Slot};
 
@@ -219,9 +219,12 @@ where
             return Err(Problem::Empty);
         }
         self.has_operations = any_operation(&spec.steps);
-        let sequence = self.recorder(SEQUENCE);
         if self.has_operations {
             // Each of them says what is counted.
+            self.scope.counts = Some(NOT_BEGUN.to_owned());
+        }
+        let sequence = self.recorder(if self.has_operations { NOT_BEGUN } else { SEQUENCE });
+        if self.has_operations {
             self.scope.counts = None;
         } else if self.rules.open && spec.counts == SEQUENCE {
             self.ops.push(Op::Await);
@@ -306,7 +309,8 @@ where
             }
             Step::Prepare(request) => {
                 let problem = |problem| Problem::Request { step: "prepare".to_owned(), problem };
-                let slot = self.recorder(SEQUENCE);
+                // Nothing is recorded of it.
+                let slot = slot(self.first_slot);
                 for (_, request) in (self.lower)("prepare", request).map_err(problem)? {
                     self.ops.push(Op::Exchange { slot, request });
                 }
@@ -397,7 +401,7 @@ where
         // One arrival, whatever card it is: no lane waits with a card in its hand.
         self.awaited = self.rules.open
             && branches.iter().all(|branch| {
-                matches!(&branch.steps[..], [Step::Operation(operation)] if operation.counts == SEQUENCE)
+                matches!(branch.steps.first(), Some(Step::Operation(operation)) if is_one_arrival(operation))
             });
         if self.awaited {
             self.ops.push(Op::Await);
@@ -457,7 +461,7 @@ where
         if self.rules.phases && PHASES.contains(&name) {
             return Err(Problem::PhaseName(name.to_owned()));
         }
-        if self.rules.open && self.scope.counts.as_deref() == Some(name) {
+        if self.rules.open && self.scope.counts.as_deref() == Some(name) && !self.awaited {
             self.ops.push(Op::Await);
         }
         Ok(self.recorder(name))
@@ -476,6 +480,14 @@ where
         self.names[place].open |= open;
         slot(self.first_slot + place)
     }
+}
+
+/// Whether what is counted of an operation is all of it, or its only request.
+fn is_one_arrival<S>(operation: &Operation<S>) -> bool {
+    let mut steps = operation.steps.iter().filter(|step| !matches!(step, Step::Prepare(_)));
+    operation.counts == SEQUENCE
+        || (matches!(steps.next(), Some(Step::Request { name, .. }) if *name == operation.counts)
+            && steps.next().is_none())
 }
 
 fn any_operation<S>(steps: &[Step<S>]) -> bool {
@@ -576,6 +588,42 @@ mod tests {
         assert_eq!(&compiled.decks[0].weights[..], [9, 1]);
         let empty = r#"{"op": "deck", "branches": [{"weight": 1, "steps": []}]}"#;
         assert!(compile_one("connect", &format!("{CONNECT}, {empty}"), false).is_err());
+    }
+
+    fn operation(name: &str, counts: &str) -> Step<serde_json::Value> {
+        let ask = Step::Request { name: "ask".into(), request: serde_json::Value::Null };
+        let steps = vec![Step::Prepare(serde_json::Value::Null), ask];
+        Step::Operation(Operation { name: name.into(), counts: counts.into(), steps })
+    }
+
+    fn compile_steps(steps: Vec<Step<serde_json::Value>>, open: bool) -> Compiled<&'static str> {
+        let program = ProgramSpec { name: "p".into(), counts: SEQUENCE.into(), steps };
+        let lower = |name: &str, _: &_| Ok(vec![(name.to_owned(), if name == "ask" { "r" } else { "draw" })]);
+        compile(&[program], rules(open, Connects::Steps), lower).unwrap()
+    }
+
+    #[test]
+    fn operations_have_recorders_of_their_own() {
+        let open_link = || Step::WhenDown { steps: vec![Step::Connect { name: "connect".into() }] };
+        let branch = |operation| Branch { weight: 1, steps: vec![operation] };
+        let deck = |a, b| Step::Deck { branches: vec![branch(operation("a", a)), branch(operation("b", b))] };
+        // One arrival is one operation, whatever card comes: it is waited for before the card is dealt.
+        for counts in ["sequence", "ask"] {
+            let compiled = compile_steps(vec![open_link(), deck(counts, "sequence")], true);
+            let shape = shape(&compiled.programs[0]);
+            let expected =
+                "up->2 connect1 await deal0[4, 9] begin2 draw0 r3 done jump14 begin4 draw0 r5 done jump14";
+            assert_eq!(shape, expected, "{counts}");
+            assert!(!compiled.programs[0].is_whole);
+        }
+        let compiled = compile_steps(vec![open_link(), operation("p", "ask")], true);
+        assert_eq!(shape(&compiled.programs[0]), "up->2 connect1 begin2 draw0 await r3 done");
+        let names: Vec<_> = compiled.labels.iter().map(|label| (&*label.step, label.open)).collect();
+        // Arrivals that no lane takes are recorded, too, whatever an operation is called.
+        assert_eq!(names, [("not begun", true), ("connect", false), ("sequence", false), ("ask", true)]);
+        let once = Step::Once { name: "start".into(), steps: vec![Step::Prepare(serde_json::Value::Null)] };
+        let compiled = compile_steps(vec![open_link(), once, operation("a", "sequence")], false);
+        assert_eq!(shape(&compiled.programs[0]), "up->2 connect1 begun->5 draw0 begun begin2 draw0 r3 done");
     }
 
     #[test]

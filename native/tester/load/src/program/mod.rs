@@ -17,3 +17,6 @@ pub use spec::{Branch, Operation, ProgramSpec, Step};
 
 /// The name of the whole pass among a program's steps.
 pub const SEQUENCE: &str = "sequence";
+
+/// The row of arrivals that no lane has taken, where a program has operations.
+pub const NOT_BEGUN: &str = "not begun";

@@ -62,7 +62,8 @@ impl Drawers {
                 }
                 Draw::Iteration => kept.iteration += 1,
                 Draw::Row { source, once } => {
-                    if *once && kept.rows[*source] != NONE {
+                    if *once {
+                        kept.rows[*source] = (kept.user - 1) % plan.sources[*source].count;
                         continue;
                     }
                     let row = match &mut self.drawers[*source] {

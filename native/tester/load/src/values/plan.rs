@@ -213,6 +213,18 @@ impl Plan {
             .map(move |(column, name)| (name.as_str(), Text { pieces: vec![Piece::Cell { source, column }] }))
     }
 
+    /// Checks every cell that a text can be, where it is a cell and nothing else.
+    pub(crate) fn check_cells(
+        &self,
+        text: &Text,
+        is_right: impl Fn(&[u8]) -> Result<(), String>,
+    ) -> Result<(), String> {
+        match &text.pieces[..] {
+            [Piece::Cell { source, column }] => self.sources[*source].check_column(*column, is_right),
+            _ => Ok(()),
+        }
+    }
+
     /// Appends a text, filled in.
     #[inline]
     pub(crate) fn write(&self, text: &Text, kept: &Kept, rng: &mut fastrand::Rng, out: &mut Vec<u8>) {

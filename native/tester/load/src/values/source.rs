@@ -18,6 +18,8 @@ pub(crate) struct Source {
     pub(super) name: String,
     pub(super) columns: Vec<String>,
     rows: Cells,
+    /// How many rows there are.
+    pub(super) count: u64,
     pub(super) dealt: Dealt,
     pub(super) per_user: bool,
     secret: Vec<String>,
@@ -80,6 +82,7 @@ impl Source {
         Ok(Self {
             name: name.clone(),
             columns,
+            count,
             rows,
             dealt,
             per_user: data.per_user,
@@ -98,6 +101,24 @@ impl Source {
         let lower = column.to_lowercase();
         self.secret.iter().any(|name| name == column)
             || ["pass", "pwd", "secret", "token", "otp", "pin"].iter().any(|word| lower.contains(word))
+    }
+
+    /// Says what is wrong with the first cell of a column that is not as it must be, and in which row.
+    pub(super) fn check_column(
+        &self,
+        column: usize,
+        is_right: impl Fn(&[u8]) -> Result<(), String>,
+    ) -> Result<(), String> {
+        let mut cell = Vec::new();
+        for row in 0..self.count {
+            cell.clear();
+            self.write_cell(row, column, &mut cell);
+            is_right(&cell).map_err(|what| {
+                let (name, column) = (&self.name, &self.columns[column]);
+                format!("row {} of {name}, {column}: {:?}: {what}", row + 1, String::from_utf8_lossy(&cell))
+            })?;
+        }
+        Ok(())
     }
 
     /// Appends a cell.

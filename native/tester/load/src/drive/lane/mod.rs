@@ -218,7 +218,7 @@ impl<S: Default + Send> Lane<S> {
             // A pass that has nothing left to do but close is over, and is recorded as such.
             let is_over =
                 matches!(op, None | Some(Op::Again { .. } | Op::Jump { .. } | Op::Close { .. } | Op::Done));
-            if self.stopping && !is_over {
+            if self.stopping && !is_over && !self.has_to_finish(program) {
                 return self.retire(program, context, now_ns);
             }
             if self.link.is_opening() && !self.goes_before(op) {
@@ -280,6 +280,7 @@ impl<S: Default + Send> Lane<S> {
                     }
                     self.pc += 1;
                 }
+                Op::Await if self.stopping => return self.retire(program, context, now_ns),
                 Op::Await => {
                     if !self.take_arrival(context, now_ns) {
                         return Fate::Runs;
@@ -298,6 +299,9 @@ impl<S: Default + Send> Lane<S> {
                 Op::Think(think) => {
                     self.pc += 1;
                     self.began = PhaseTimes::default();
+                    if self.stopping {
+                        continue;
+                    }
                     let due_ns = now_ns + think.draw_ns(context.rng.f64());
                     return self.sleep_until(due_ns, context);
                 }
@@ -314,6 +318,11 @@ impl<S: Default + Send> Lane<S> {
             Some(Op::Loop { .. } | Op::Again { .. } | Op::Deal { .. } | Op::Jump { .. }) => true,
             _ => false,
         }
+    }
+
+    /// Whether an operation has begun that may have to undo what it did: it is finished without pauses.
+    const fn has_to_finish<R>(&self, program: &Program<R>) -> bool {
+        !program.is_whole && self.whole.is_some()
     }
 
     /// Handles an event of the poller.
@@ -346,6 +355,7 @@ impl<S: Default + Send> Lane<S> {
     ) -> Fate {
         self.stopping = true;
         match self.phase {
+            Phase::Sleeping if self.has_to_finish(program) => self.resume(program, context, now_ns()),
             Phase::Sleeping | Phase::Idle | Phase::Running => self.retire(program, context, now_ns()),
             Phase::Opening | Phase::Asking => Fate::Runs,
         }

@@ -4,7 +4,7 @@ use scenario::{
     Block, Change, ChangeKind, Code, Count, Encoding, Entry, Part, Sasl, Search, Step, Template, Value, Verb,
 };
 use wire::ber::{self, tag};
-use wire::dn::escape_value;
+use wire::dn::{Dn, escape_value};
 use wire::ldap::request::{self as write, SearchOptions};
 use wire::ldap::{ResultCode, filter_text, oid, op};
 
@@ -125,6 +125,7 @@ impl Writing<'_> {
     fn pieces(
         &mut self,
         template: &Template,
+        is_dn: bool,
         mut becomes: impl FnMut() -> Becomes,
     ) -> Result<Pieces, String> {
         let mut pieces = Vec::new();
@@ -133,6 +134,11 @@ impl Writing<'_> {
                 Part::Text(text) => Piece::Text(text.as_bytes().to_vec()),
                 Part::Field(field) => {
                     let (text, becomes) = (self.plan.field(field, self.block)?, becomes());
+                    if is_dn && becomes == Becomes::Itself {
+                        self.plan.check_cells(&text, |cell| {
+                            Dn::parse(cell).map(|_| ()).map_err(|_| "is no name (RFC 4514)".to_owned())
+                        })?;
+                    }
                     match text.literal() {
                         // What is the same for all lanes needs no field.
                         Some(literal) if becomes == Becomes::Itself => Piece::Text(literal.to_vec()),
@@ -150,12 +156,12 @@ impl Writing<'_> {
     }
 
     fn plain(&mut self, template: &Template) -> Result<Pieces, String> {
-        self.pieces(template, || Becomes::Itself)
+        self.pieces(template, false, || Becomes::Itself)
     }
 
     fn dn(&mut self, template: &Template) -> Result<Pieces, String> {
         let mut names = scenario::stand_for_names(template).into_iter();
-        self.pieces(template, || match names.next() {
+        self.pieces(template, true, || match names.next() {
             Some(true) => Becomes::Itself,
             _ => Becomes::DnValue,
         })
@@ -205,6 +211,10 @@ impl Writing<'_> {
     fn filter(&mut self, template: &Template) -> Result<Pieces, String> {
         if template.only_field().is_some() {
             let text = self.plan.text(template, self.block)?;
+            self.plan.check_cells(&text, |cell| {
+                let text = std::str::from_utf8(cell).map_err(|error| error.to_string())?;
+                filter_text::parse(text, &mut Vec::new()).map_err(|error| error.to_string())
+            })?;
             return Ok(vec![Piece::Field(self.add(text, Becomes::Filter))]);
         }
         self.plain(template)
@@ -302,10 +312,7 @@ impl Ask {
         let (verb, response, frame) = match &step.verb {
             Verb::Bind { bind, password, sasl, version } => {
                 let bind = Bind { name: bind, password: password.as_ref(), sasl: *sasl, version: *version };
-                let mut ask = Self::bind(script, plan, block, &bind)?;
-                ask.fatal = false;
-                ask.expects = expects(plan, block, step)?;
-                return Ok(ask);
+                return Self::bind(script, plan, block, &bind)?.counted(plan, block, step);
             }
             Verb::Search(search) => {
                 about = &search.filter;
@@ -442,8 +449,16 @@ impl Ask {
             fields,
             expects: expects(plan, block, step)?,
             captures: captures(plan, block, step)?,
-            fatal: false,
+            // Without what is done at a user's start, its operations make no sense.
+            fatal: block.operation.is_none(),
         })
+    }
+
+    /// Has it be an answer like any other where it fails.
+    pub(super) fn counted(mut self, plan: &Plan, block: &Block, step: &Step) -> Result<Self, String> {
+        self.fatal = false;
+        self.expects = expects(plan, block, step)?;
+        Ok(self)
     }
 
     /// Compiles the bind of a connection.
@@ -516,7 +531,13 @@ fn expects(plan: &Plan, block: &Block, step: &Step) -> Result<Expects, String> {
     let code = |code: &Code| {
         Ok(match code {
             Code::Number(number) => Expected::Code(ResultCode(*number)),
-            Code::Field(template) => Expected::Named(plan.text(template, block)?),
+            Code::Field(template) => {
+                let text = plan.text(template, block)?;
+                plan.check_cells(&text, |cell| {
+                    is_any_code(cell).then_some(()).ok_or_else(|| "is no result code".to_owned())
+                })?;
+                Expected::Named(text)
+            }
         })
     };
     let mut codes = expect.results.iter().map(code).collect::<Result<Vec<_>, String>>()?;
@@ -543,6 +564,13 @@ fn expects(plan: &Plan, block: &Block, step: &Step) -> Result<Expects, String> {
     }
     expects.dn = expect.dn.as_ref().map(|dn| dn_parts(plan, block, dn)).transpose()?;
     Ok(expects)
+}
+
+/// Whether a text is the number or the name of a result.
+fn is_any_code(text: &[u8]) -> bool {
+    let Ok(text) = std::str::from_utf8(text) else { return false };
+    let known = |code: u32| ResultCode(code).name().eq_ignore_ascii_case(text);
+    text.parse::<u32>().is_ok() || (0..=ResultCode::OTHER.0).any(known)
 }
 
 /// A DN in an expectation is escaped as one in a request is.

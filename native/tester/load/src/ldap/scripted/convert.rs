@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use scenario::{
-    Block, Connection, Data, Field, Lifetime, Part, Protocol, Scenario, Step, Template, Times, Verb,
+    Block, Connection, Data, Field, Lifetime, Part, Protocol, Sasl, Scenario, Step, Template, Times, Verb,
 };
 
 use super::super::step::Step as LdapStep;
@@ -13,6 +13,7 @@ use super::ask::{Ask, Bind, later};
 use super::{Preparation, Script};
 use crate::choose::deal::Sharer;
 use crate::choose::schedule::Think;
+use crate::connection::sasl::Mechanism;
 use crate::program::{self, Branch, Operation, ProgramSpec, SEQUENCE};
 use crate::scenario_spec::ScenarioSpec;
 use crate::values::{Draw, Plan, Tables, Used};
@@ -88,7 +89,14 @@ impl Converting<'_> {
             let mut draws = vec![Draw::Iteration];
             draws.extend(self.plan.draws(&block)?);
             steps.insert(0, self.prepare(draws));
-            let counts = operation.counts.clone().unwrap_or_else(|| SEQUENCE.to_owned());
+            if operation.objective.is_some() {
+                return Err(format!(
+                    "operation {:?}: {}",
+                    operation.name,
+                    later("objective of one operation")
+                ));
+            }
+            let counts = self.scenario.counted(operation).unwrap_or(SEQUENCE).to_owned();
             let operation_steps = Operation { name: operation.name.clone(), counts, steps };
             let mut steps = vec![program::Step::Operation(operation_steps)];
             if self.spec.think_ms > 0.0 {
@@ -119,7 +127,15 @@ impl Converting<'_> {
             Lifetime::Operations(times) => {
                 steps.extend(open);
                 steps.extend(once);
-                steps.push(program::Step::Repeat { times: u64::from(times), steps: deck });
+                let unbinds = self.scenario.operations.iter().any(|operation| {
+                    operation.steps.iter().any(|step| matches!(step.verb, Verb::Unbind { .. }))
+                });
+                let mut round = deck;
+                if unbinds {
+                    let open = self.open(connection, &Block::default())?;
+                    round.insert(0, program::Step::WhenDown { steps: open });
+                }
+                steps.push(program::Step::Repeat { times: u64::from(times), steps: round });
                 steps.push(close("unbind"));
             }
             _ => {
@@ -156,7 +172,7 @@ impl Converting<'_> {
             return Err(later("a connection that users share (pool, outstanding)"));
         }
         if connection.tls.is_some() {
-            return Err(later("tls of a connection: the target's address says it"));
+            return Err(later("tls of a connection"));
         }
         Ok(connection)
     }
@@ -167,11 +183,14 @@ impl Converting<'_> {
     }
 
     fn block(&self, block: &Block, steps: &[Step], connection: &Connection) -> Result<Steps, String> {
-        let mut made = Vec::new();
+        let (mut made, mut closed) = (Vec::new(), false);
         for (number, step) in steps.iter().enumerate() {
             match &step.verb {
                 Verb::Think { mean, constant } => made.push(think(mean.as_secs_f64(), *constant)),
-                Verb::Unbind { .. } => made.push(close(&step.name)),
+                Verb::Unbind { .. } => {
+                    made.push(close(&step.name));
+                    closed = true;
+                }
                 Verb::Repeat { times: Times::Each(_), .. } => return Err(later("repeat over a list")),
                 Verb::Repeat { times: Times::Number(times), steps } => {
                     let mut inner = block.clone();
@@ -184,9 +203,17 @@ impl Converting<'_> {
                     made.push(program::Step::Repeat { times: u64::from(*times), steps });
                 }
                 _ => {
-                    let ask = Ask::new(self.number, self.plan, block, step)
-                        .map_err(|problem| format!("step {:?}: {problem}", step.name))?;
+                    let ask = match &step.verb {
+                        Verb::Bind { bind, password: None, sasl: None, .. } if bind.parts.is_empty() => {
+                            self.own_bind(block).and_then(|ask| ask.counted(self.plan, block, step))
+                        }
+                        _ => Ask::new(self.number, self.plan, block, step),
+                    };
+                    let ask = ask.map_err(|problem| format!("step {:?}: {problem}", step.name))?;
                     let request = LdapStep::Ask(Arc::new(ask));
+                    if std::mem::take(&mut closed) {
+                        made.extend(self.open(connection, block)?);
+                    }
                     let steps = vec![program::Step::Request { name: step.name.clone(), request }];
                     if connection.lives == Lifetime::Step {
                         made.extend(self.within(connection, steps, block)?);
@@ -205,6 +232,21 @@ impl Converting<'_> {
         made.extend(steps);
         made.push(close("unbind"));
         Ok(made)
+    }
+
+    /// The bind of the identity that the command line names.
+    fn own_bind(&self, block: &Block) -> Result<Ask, String> {
+        let given = &self.spec.bind;
+        let text = |text: &str| Template {
+            parts: if text.is_empty() { Vec::new() } else { vec![Part::Text(text.to_owned())] },
+        };
+        let (name, password) = (text(&given.dn), text(&given.password));
+        let sasl = given.sasl.map(|mechanism| match mechanism {
+            Mechanism::External => Sasl::External,
+            Mechanism::Plain => Sasl::Plain,
+        });
+        let bind = Bind { name: &name, password: Some(&password), sasl, version: 3 };
+        Ask::bind(self.number, self.plan, block, &bind)
     }
 
     /// Opening a connection, and binding on it.
@@ -226,12 +268,7 @@ impl Converting<'_> {
                 return Ok(steps);
             }
             None if given.dn.is_empty() && given.sasl.is_none() => return Ok(steps),
-            None => LdapStep::Bind {
-                dn: given.dn.clone(),
-                password: given.password.clone(),
-                version: 3,
-                sasl: given.sasl,
-            },
+            None => LdapStep::Ask(Arc::new(self.own_bind(block)?)),
         };
         steps.push(program::Step::Request { name: "bind".to_owned(), request: bind });
         Ok(steps)
