@@ -1,0 +1,90 @@
+"""The examples for directories do what they say, at an embedded directory with such people."""
+
+import re
+import time
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ils_bench.engine_config import engine_config
+from ils_bench.options import IlsOptions
+from ils_bench.targets.address import parse_address
+from ils_bench.targets.identity import Identity
+from sitebench import LdapDirectory
+from sitebench._engine import Engine, Snapshot
+from sitebench.counts.worker_slot import WorkerSlot
+from sitebench.scenario import script
+
+FOLDER = Path(__file__).parents[2] / "examples" / "ldap"
+EXAMPLES = sorted(FOLDER.glob("*.toml"))
+PEOPLE = "ou=people,dc=example,dc=com"
+MANAGER = Identity(f"uid=user.1,{PEOPLE}", "secret-1")
+"""What `--bind-dn` and `--password-file` name."""
+
+
+@pytest.fixture(scope="module")
+def directory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LdapDirectory]:
+    """Serve the people of accounts.csv."""
+    ldif = tmp_path_factory.mktemp("ldif") / "people.ldif"
+    entries = [
+        "dn: dc=example,dc=com\nobjectClass: domain\ndc: example\n",
+        f"dn: {PEOPLE}\nobjectClass: organizationalUnit\nou: people\n",
+    ]
+    for row in (FOLDER / "accounts.csv").read_text().splitlines()[1:]:
+        uid, password, mail = row.split(",")
+        entries.append(
+            f"dn: uid={uid},{PEOPLE}\nobjectClass: inetOrgPerson\nuid: {uid}\ncn: {uid}\n"
+            f"sn: Example\nmail: {mail}\nuserPassword: {password}\n"
+        )
+    ldif.write_text("\n".join(entries))
+    with LdapDirectory(entries=0, ldif=ldif) as served:
+        yield served
+
+
+def run(example: script.Script, directory: LdapDirectory) -> Snapshot:
+    """Run a scenario for half a second with as many users as it names."""
+    options = IlsOptions(target=directory.url, threads=1)
+    address = parse_address(directory.url)
+    slot, tables = WorkerSlot(), {f"{example.name}/{k}": v for k, v in example.tables.items()}
+    config = engine_config(options, address, [example], slot=slot, first_added=0, who=MANAGER)
+    engine = Engine(config, None, None, tables)
+    try:
+        engine.start_lanes(example.name, example.load.get("users", 4))
+        time.sleep(0.5)
+    finally:
+        measured = engine.stop()
+    return measured
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: str(path.stem))
+def test_an_example_runs_without_failures(path: Path, directory: LdapDirectory) -> None:
+    example = script.read(str(path))
+    rows = {(row.program, row.step): row for row in run(example, directory).steps}
+    failed = {key: dict(row.examples) for key, row in rows.items() if row.failures}
+    assert failed == {}
+    done = [rows[key].count for key in example.counted[1:]]
+    assert min(done) > 0
+    assert all(rows[each.name, step].count for each in example.operations for step in each.steps)
+
+
+def test_what_an_example_is_wrong_about_would_be_noticed(
+    directory: LdapDirectory, tmp_path: Path
+) -> None:
+    text = (FOLDER / "mix.toml").read_text().replace("expect.entries = 1", "expect.entries = 2")
+    (tmp_path / "mix.toml").write_text(text)
+    (tmp_path / "accounts.csv").write_bytes((FOLDER / "accounts.csv").read_bytes())
+    rows = run(script.read(str(tmp_path / "mix.toml")), directory).steps
+    kinds = {row.program: set(row.failures) for row in rows if row.step == "sequence"}
+    assert kinds["search"] == {"wrong-answer"}
+    assert kinds["modify"] == set()
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: str(path.stem))
+def test_an_example_says_what_it_is_and_what_it_replaces(path: Path) -> None:
+    first, second, *_ = path.read_text().splitlines()
+    assert first.startswith("# ")
+    assert path.stem == "mix" or re.match(r"# replaces: \w+", second), second
+    # The form of TOML that editors read.
+    assert tomllib.loads(path.read_text())["operation"]
