@@ -51,9 +51,9 @@ def test_the_site_s_tables_have_the_columns_that_are_told(user_property_db: Path
     assert facts <= set(re.findall("`([^`]+)`", told.partition("Table `meta`")[2]))
 
 
-def test_the_scenario_that_is_shown_can_be_read(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_scenario_of_a_site_that_is_shown_can_be_read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TOKEN", "secret")
-    shown = [parse(text, "site.toml") for text in blocks(page("scenarios.md"), "toml")]
+    shown = [parse(text, "site.toml") for text in blocks(page("site-scenarios.md"), "toml")]
     assert [[each.name for each in one.operations] for one in shown] == [
         ["home"],
         ["page", "note"],
@@ -71,8 +71,8 @@ def test_every_argument_of_a_directory_for_tests_is_told() -> None:
     assert arguments <= set(first_cells(page("pytest.md")))
 
 
-def test_every_key_and_field_of_a_scenario_is_told() -> None:
-    told = first_cells(page("scenarios.md"))
+def test_every_key_and_field_of_a_site_s_scenario_is_told() -> None:
+    told = first_cells(page("site-scenarios.md"))
     keys = names(scenario.Operation) | names(scenario.Request) | {"request"}
     answer = {f"expect.{name}" for name in names(scenario.Expect)}
     fields = {f"{{{name}}}" for name in (*scenario.FIELDS, "env.NAME")}

@@ -1,0 +1,127 @@
+"""Tables of keys for docs/scenarios.md: `python -m tests.docs.scenario_form` writes them.
+
+They come from the table that the reader itself uses, `native/tester/scenario/src/form.rs`. Where a
+row of the page begins with the name of one of `TABLES`, the table below it is written.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from tests.docs.cli_page import ROOT
+
+FORM = ROOT / "native" / "tester" / "scenario" / "src" / "form.rs"
+PAGE = ROOT / "docs" / "scenarios.md"
+VERBS = (
+    *("bind", "search", "compare", "add", "modify", "modify_dn", "delete"),
+    *("password_modify", "refresh", "extended", "unbind", "think", "repeat"),
+)
+TABLES: Mapping[str, Sequence[str]] = {
+    "top level": ("scenario",),
+    "`[load]`": ("load",),
+    "`[connection.NAME]`": ("connection",),
+    "`[data.NAME]`": ("data",),
+    "`[start]`": ("start",),
+    "`[[operation]]`": ("operation", "card"),
+    "any step": ("step", "asks", "ldap"),
+    "verb": VERBS,
+    "`expect`": ("expect",),
+    "`capture.NAME`": ("capture",),
+    "`control`": ("controls",),
+    '`control."OID"`': ("control",),
+    "`change`": ("change",),
+    "value": ("value",),
+}
+"""First cells of headers, and the tables of the form that stand below them."""
+NOT_RUN = {
+    *("connection.pool", "connection.outstanding", "connection.tls", "ldap.control"),
+    *("search.deref", "search.page_size", "capture.take", "data.people", "value.file"),
+    *("load.clients", "load.stages", "load.session", "load.keys", "card.objective"),
+}
+"""Keys that are read and not run yet. Of others, some of their values: the page lists them."""
+_TABLE = re.compile(r"^    (\w+) \{", re.MULTILINE)
+_TEXT = r'"((?:[^"\\]|\\.)*)"'
+_KEY = re.compile(rf"(\w+): ([^;]*?),\s*(LH|L|H),\s*(?:(REQUIRED)|{_TEXT}),\s*{_TEXT};", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Key:
+    """A key of the form."""
+
+    table: str
+    name: str
+    kind: str
+    protocols: str
+    default: str
+    about: str
+
+    @property
+    def meaning(self) -> str:
+        """What it means, and which words it may be."""
+        words = re.findall(_TEXT, self.kind) if self.kind.startswith("Kind::Word") else ()
+        listed = [f"`{word}`" for word in words if f"`{word}`" not in self.about]
+        what = f"{self.about}: {', '.join(listed)}" if listed else self.about
+        return f"{what} (not run yet)" if f"{self.table}.{self.name}" in NOT_RUN else what
+
+
+def keys() -> list[Key]:
+    """Return all keys of the form, in its order."""
+    form = FORM.read_text().partition("\nform! {\n")[2].partition("\n}\n")[0]
+    constants = dict(re.findall(r"^const (\w+): Kind = (.+?);", FORM.read_text(), re.MULTILINE))
+    starts = [*_TABLE.finditer(form)]
+    ends = [each.start() for each in starts[1:]] + [len(form)]
+    found = []
+    for start, end in zip(starts, ends, strict=True):
+        for name, kind, protocols, required, default, about in _KEY.findall(
+            form[start.end() : end]
+        ):
+            # What holds for HTTP alone is not told.
+            usual = required.lower() or _plain(default).removesuffix("; step with HTTP 1.0")
+            known = constants.get(kind, kind)
+            found.append(Key(start[1], name, known, protocols, usual, _plain(about)))
+    return found
+
+
+def _plain(text: str) -> str:
+    return text.replace('\\"', '"')
+
+
+def of_directories(tables: Sequence[str]) -> list[Key]:
+    """Return the keys of these tables that a file for a directory may have."""
+    known = keys()
+    return [key for table in tables for key in known if key.table == table and "L" in key.protocols]
+
+
+def rows(header: str) -> Iterator[str]:
+    """Yield the rows below a header."""
+    for key in of_directories(TABLES[header]):
+        name, meaning = f"`{key.name}`", key.meaning.replace("|", "\\|")
+        if header != "verb":
+            yield f"| {name} | {meaning} | {key.default} |"
+        elif key.name == key.table:
+            yield f"| {name} | | {meaning} | {key.default} |"
+        else:
+            yield f"| | {name} | {meaning} | {key.default} |"
+
+
+def written(page: str) -> str:
+    """Return the page with its tables as the form has them."""
+    lines: list[str] = []
+    inside = False
+    for line in page.splitlines():
+        header = re.match(r"\| (.+?) \|.* meaning \| default \|$", line)
+        if header is not None:
+            columns = line.count("|") - 1
+            lines += [line, "|" + "---|" * columns, *rows(header[1])]
+            inside = True
+        elif not line.startswith("|"):
+            inside = False
+        if not inside:
+            lines.append(line)
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(written(PAGE.read_text()))

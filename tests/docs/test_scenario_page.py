@@ -1,0 +1,80 @@
+"""The page of scenario files has every key of the form that a directory's file may have."""
+
+import json
+import re
+
+import pytest
+
+from sitebench._engine import EngineError, Scenario, scenario_schema
+from tests.docs.scenario_form import NOT_RUN, PAGE, TABLES, VERBS, keys, of_directories, written
+from tests.docs.shown import blocks
+from tests.docs.test_told import first_cells, section
+
+TEXT = PAGE.read_text()
+
+
+def test_its_tables_are_what_the_form_says() -> None:
+    assert written(TEXT) == TEXT, "run `python -m tests.docs.scenario_form` and commit the page"
+
+
+def test_a_key_that_is_missing_or_new_would_be_noticed() -> None:
+    without = "\n".join(line for line in TEXT.split("\n") if "`size_limit`" not in line)
+    assert written(without) != without
+    more = TEXT.replace("| | `scope` |", "| | `depth` | how deep | sub |\n| | `scope` |")
+    assert written(more) == TEXT
+
+
+def test_every_key_of_directories_stands_in_a_table_of_the_page() -> None:
+    told = {table for tables in TABLES.values() for table in tables}
+    of_ldap = {key.table for key in keys() if "L" in key.protocols}
+    # These are within steps of HTTP, but for `delete`, which has its own table, too.
+    assert of_ldap == told
+    headers = re.findall(r"^\| (.+?) \|.* meaning \| default \|$", TEXT, re.MULTILINE)
+    assert headers[0] == "top level"
+    assert set(headers) == set(TABLES)
+    assert {f"{key.table}.{key.name}" for key in keys()} >= NOT_RUN
+
+
+def test_the_keys_are_those_of_the_engine() -> None:
+    """What is read from Rust's source is compared with what the engine itself says."""
+    schema = json.loads(scenario_schema())
+    definitions = schema["definitions"] | {"scenario": schema}
+    step = {"step", "asks", "ldap", "http", "body", *VERBS}
+    step |= {"get", "head", "post", "put", "patch", "file", "program"}
+    parts = {"step": step, "operation": step | {"operation", "card"}}
+    for name, definition in definitions.items():
+        tables = parts.get(name, {name})
+        assert {key.name for key in keys() if key.table in tables} == set(
+            definition["properties"]
+        ), name
+    known = {table for name in definitions for table in parts.get(name, {name})}
+    assert {key.table for key in keys()} - known == {"controls", "value"}
+    controls = definitions["step"]["properties"]["control"]["properties"]
+    assert {key.name for key in keys() if key.table == "controls"} == set(controls)
+    assert {key.name for key in keys() if key.table == "value"} == {
+        *("base64", "hex", "utf16", "file")
+    }
+
+
+def test_the_files_that_are_shown_can_be_read() -> None:
+    shown = [text for text in blocks(TEXT, "toml") if "--8<--" not in text]
+    assert len(shown) >= 4
+    for text in shown:
+        operations = json.loads(Scenario(text).facts)["operations"]
+        assert operations, text
+
+
+def test_a_file_that_is_none_would_be_noticed() -> None:
+    with pytest.raises(EngineError, match='did you mean "search"'):
+        Scenario('[[operation]]\nserach = "(uid=a)"')
+
+
+def test_every_field_and_deal_is_told() -> None:
+    fields = set(re.findall(r"\{(\w+)", " ".join(first_cells(section(TEXT, "Values")))))
+    # Those that the reader has; others are names of the file's own.
+    built_in = {"base", "choice", "env", "iteration", "now", "random", "user", "uuid", "worker"}
+    assert fields == built_in | {"person", "number", "mail"}
+    (deal,) = (key for key in of_directories(["data"]) if key.name == "deal")
+    deals = set(re.findall(r'"([a-z-]+)"', deal.kind))
+    told = set(first_cells(section(TEXT, "Data").partition("| `deal` | who gets which row |")[2]))
+    assert told == deals - {"once", "exclusive"}

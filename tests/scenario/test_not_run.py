@@ -1,0 +1,102 @@
+"""What the page of scenario files calls "not run yet" is refused, and said by that name."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from ils_bench.engine_config import engine_config
+from ils_bench.options import IlsOptions
+from ils_bench.targets.address import parse_address
+from sitebench._engine import Engine, EngineError
+from sitebench.counts.worker_slot import WorkerSlot
+from sitebench.errors import SitebenchError
+from sitebench.scenario import script
+from tests.docs.test_told import page, section
+
+SEARCH = '[[operation]]\nsearch = "(uid=a)"\n'
+PERSON = '[data.person]\nfile = "accounts.csv"\n'
+TWICE = '[[operation]]\nname = "x"\nstep = [{ search = "(uid=a)", capture.found = %s }, %s]\n'
+SECOND = """[connection.main]
+[connection.login]
+[[operation]]
+name = "x"
+step = [{ search = "(uid=a)" }, { bind = "uid=a,{base}", password = "", on = "login" }]
+"""
+LIST = '{ attribute = "memberOf", take = "all", default = [] }'
+EACH = '{ repeat = "found", step = [{ search = "(cn=x)", base = "{found}" }] }'
+ONE = '{ search = "(cn=x)", base = "{found}" }'
+NEW_PASSWORD = """[[operation]]
+name = "x"
+step = [
+  { password_modify = "uid=a,{base}", capture.new = "genPasswd" },
+  { bind = "uid=a,{base}", password = "{new}" },
+]
+"""
+MODIFY = '[[operation]]\nmodify = "uid=a,{base}"\nchange.replace.jpegPhoto = '
+FILES = {
+    "[connection.login]": [SECOND],
+    "pool": [f"connection.main.pool = 4\n{SEARCH}", f"connection.main.outstanding = 4\n{SEARCH}"],
+    "tls": [f'connection.main.tls = "starttls"\n{SEARCH}', f"connection.main.tls = true\n{SEARCH}"],
+    "control": [f"{SEARCH}control.manage_dsa_it = true\n"],
+    "page_size": [f"{SEARCH}page_size = 100\n"],
+    'scope = "children"': [f'{SEARCH}scope = "children"\n'],
+    "deref": [f'{SEARCH}deref = "{word}"\n' for word in ("always", "finding", "searching")],
+    'take = "random"': [
+        TWICE % (LIST, EACH),
+        TWICE % ('{ attribute = "member", take = "random" }', ONE),
+    ],
+    'capture.new = "genPasswd"': [NEW_PASSWORD],
+    "people": [
+        '[data.one]\npeople = "seeded"\n[[operation]]\nsearch = "(cn={one.cn})"\n',
+        '[data.one]\npeople = "new"\n[[operation]]\nadd = "{one.dn}"\nentry = "one"\n',
+    ],
+    'deal = "once"': [
+        f'{PERSON}deal = "{deal}"\n[[operation]]\nsearch = "(uid={{person.uid}})"\n'
+        for deal in ("once", "exclusive")
+    ],
+    '{ file = "photo.jpg" }': [f'{MODIFY}{{ file = "photo.jpg" }}\n'],
+    '{ hex = "{person.uid}" }': [
+        f'{PERSON}{MODIFY}{{ {kind} = "{{person.uid}}" }}\n' for kind in ("hex", "base64")
+    ],
+    'expect.entry = { cn = { hex = "41" } }': [
+        f'{SEARCH}expect.entry = {{ cn = {{ hex = "41" }} }}\n'
+    ],
+    "load.clients": [f"load.clients = [1, 2]\n{SEARCH}"],
+    "load.stages": [f'load.stages = ["1s:5/s"]\n{SEARCH}'],
+    "load.session": [f'load.session = "20m"\n{SEARCH}'],
+    "load.keys": [f'load.keys = "zipfian"\n{SEARCH}'],
+    'get = "/"': ['[[operation]]\nget = "/"\n'],
+}
+"""Files with what the first cell of each row begins with."""
+ROWS = dict(
+    re.findall(
+        r"^\| `(.+?)`[^|]* \| ([^|`]+) \|$", section(page("scenarios.md"), "Not run yet"), re.M
+    )
+)
+
+
+def test_every_row_of_the_table_is_tried() -> None:
+    assert list(ROWS) == list(FILES)
+
+
+@pytest.mark.parametrize(("named", "text"), [(k, text) for k in FILES for text in FILES[k]])
+def test_a_file_with_it_is_refused_by_that_name(named: str, text: str, tmp_path: Path) -> None:
+    with pytest.raises((EngineError, SitebenchError), match=re.escape(ROWS[named])) as refused:
+        start(text, tmp_path)
+    assert "not run yet" in str(refused.value) or "speaks HTTP" in str(refused.value)
+
+
+def test_a_file_without_it_is_not(tmp_path: Path) -> None:
+    start(SEARCH, tmp_path)
+
+
+def start(text: str, folder: Path) -> None:
+    """Start an engine for a scenario, without users and so without a connection."""
+    (folder / "accounts.csv").write_text("uid,password\nann,secret\n")
+    (folder / "x.toml").write_text(text)
+    read = script.read(str(folder / "x.toml"))
+    options = IlsOptions(target="ldap://127.0.0.1:9", base="o=x", threads=1)
+    address = parse_address(options.target)
+    config = engine_config(options, address, [read], slot=WorkerSlot(), first_added=0)
+    Engine(config, None, None, {f"x/{k}": v for k, v in read.tables.items()}).stop()
