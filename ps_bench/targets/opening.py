@@ -69,5 +69,5 @@ def assure_pages(site: OpenSite, scenarios: Iterable[Scenario]) -> None:
         raise BadInput(
             f"{site.address} is not sitebench's own site, which {ours[0]!r} is for",
             "write down what users of your site do, as in `sitebench ps example`, and give it with "
-            "--scenario FILE; `sitebench docs scenarios` says how",
+            "--scenario FILE; `sitebench docs site-scenarios` says how",
         )

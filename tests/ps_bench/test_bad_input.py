@@ -114,7 +114,7 @@ def test_a_site_of_another_kind_without_a_scenario(command: str) -> None:
         2,
         f"{url} is not sitebench's own site",
         "--scenario FILE",
-        "`sitebench docs scenarios`",
+        "`sitebench docs site-scenarios`",
     )
     assert set(asked) == {"GET /"}
 
