@@ -1,0 +1,60 @@
+"""What the page says an option of another tool is called here exists: keys, options, files."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from sitebench._engine import Scenario
+from tests.docs.cli_page import ROOT
+from tests.docs.scenario_form import keys
+from tests.docs.shown import KNOWN, command_of, known_options
+from tests.docs.test_told import page
+
+OPTIONS = known_options(KNOWN["ils", "run"]) | {"-u"}
+KEYS = {f"{key.table}.{key.name}" for key in keys() if "L" in key.protocols}
+KEYS |= {key.name for key in keys() if key.table in {"scenario", key.name, "step", "ldap"}}
+KEYS |= {f"control.{key.name}" for key in keys() if key.table == "controls"}
+KEYS |= {"connection.main.bind", "connection.main.password"}
+
+
+def named() -> Iterator[str]:
+    """Yield what stands as code in the second cells of the tables of options."""
+    text = page("from-other-tools.md").partition("\n## searchrate")[2]
+    for row in re.findall(r"^\| .+? \| (.+?) \|", text, re.MULTILINE):
+        yield from re.findall("`([^`]+)`", row)
+
+
+@pytest.mark.parametrize("name", sorted(set(named())))
+def test_what_is_named_is_there(name: str) -> None:
+    if name.startswith("-"):
+        assert name in OPTIONS
+    elif name.startswith("sitebench "):
+        command_of(name.split()[1:])
+    elif name.startswith("{"):
+        data = '[data.account]\nfile = "a.csv"\n'
+        Scenario(f'{data}[[operation]]\nsearch = "(|(uid={{account.uid}})(cn={name}))"')
+    else:
+        assert name.partition(" = ")[0] in KEYS
+
+
+@pytest.mark.parametrize("wrong", ["--threds", "search.filtre", "add.step"])
+def test_what_is_not_there_would_be_noticed(wrong: str) -> None:
+    with pytest.raises(AssertionError):
+        test_what_is_named_is_there(wrong)
+
+
+def test_every_example_is_listed_and_every_one_listed_is_there() -> None:
+    listed = re.findall(r"^\| `(examples/ldap/.+?)` \|", page("from-other-tools.md"), re.MULTILINE)
+    there = sorted((ROOT / "examples" / "ldap").glob("*.toml"))
+    assert sorted(listed) == [str(Path(each).relative_to(ROOT)) for each in there]
+
+
+def test_what_is_not_run_yet_says_so() -> None:
+    """And what runs does not."""
+    later = {"outstanding", "stages", "control", "page_size", "deref", "pool", "value.file"}
+    for row in re.findall(r"^\| .+? \| `.+$", page("from-other-tools.md"), re.MULTILINE):
+        here, _, note = row.partition(" | ")[2].partition(" |")
+        if any(word in here for word in later):
+            assert "not run yet" in note, row
