@@ -18,8 +18,8 @@
 file, for readers of the results; passwords stay in the environment, and headers for credentials
 accept nothing else.
 
-Everything that a file may say is in docs/site-scenarios.md. It is read before anything starts; a message
-about an error has its line and column.
+Everything that a file may say is in docs/site-scenarios.md. It is read before anything starts; a
+message about an error has its line and column.
 """
 
 from __future__ import annotations
