@@ -328,7 +328,7 @@ class RunStore(Closing):
         self.set_manifest({_COUNTED: {key: [*map(list, steps)]}})
 
     def latest(self, key: str) -> tuple[str, str, float] | None:
-        """Return a running point's phase, its busiest operation, and its rate over the last drain.
+        """Return a running point's phase, what it counts, and the rate of that over the last drain.
 
         Drains that a change of phase cut short are passed over: the change itself disturbs them.
         """
@@ -336,7 +336,8 @@ class RunStore(Closing):
         values = ", ".join(["(?, ?)"] * len(counted))
         which = f"(program, step) IN (VALUES {values})" if counted else "step <> 'sequence'"
         rows = self._rows(
-            "SELECT phase, step, max(count / seconds) FROM timeline"
+            "SELECT phase, iif(count(*) > 1, 'operations', step), sum(count / seconds)"
+            " FROM timeline"
             " JOIN points ON points.id = point"
             f" WHERE key = ? AND seconds >= ? AND {which}"
             " GROUP BY t_ns ORDER BY t_ns DESC LIMIT 1",

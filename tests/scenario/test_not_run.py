@@ -62,6 +62,7 @@ FILES = {
     'expect.entry = { cn = { hex = "41" } }': [
         f'{SEARCH}expect.entry = {{ cn = {{ hex = "41" }} }}\n'
     ],
+    "objective": [f'{SEARCH}objective = "p99<5ms"\n'],
     "load.clients": [f"load.clients = [1, 2]\n{SEARCH}"],
     "load.stages": [f'load.stages = ["1s:5/s"]\n{SEARCH}'],
     "load.session": [f'load.session = "20m"\n{SEARCH}'],

@@ -422,3 +422,19 @@ fn what_is_not_run_yet_is_refused_by_name() {
         assert!(problem.contains(expected), "{problem}");
     }
 }
+
+#[test]
+fn think_times_are_in_no_operation_s_time() {
+    let people = people(Profile::Paper, 1);
+    let responder = Responder::right(&people);
+    let text = "[[operation]]\nname = 'o'\nstep = [{ search = '(uid=a)' }, \
+                { think = '200ms', distribution = 'constant' }, { search = '(uid=b)' }]";
+    let found = run(&responder, text, &Tables::new(), (op::SEARCH_REQUEST, 4));
+    let steps = found[0].steps.iter();
+    let (count, longest) = steps
+        .filter(|each| &*each.program == "o" && &*each.step == "sequence")
+        .map(|each| (each.count, each.clock(load::Clock::Service).max()))
+        .next()
+        .unwrap();
+    assert!(count >= 2 && longest < 150_000_000, "{count} {longest}");
+}

@@ -87,6 +87,22 @@ struct Pass {
     failure: Option<Failure>,
 }
 
+impl Pass {
+    /// Leaves a pause out of the time that it takes.
+    const fn pause(&mut self, pause_ns: u64) {
+        self.started_ns += pause_ns;
+        if self.due_ns > 0 {
+            self.due_ns += pause_ns;
+        }
+    }
+
+    /// Gives back what of a pause is still to come.
+    fn go_on(&mut self, now_ns: u64) {
+        self.started_ns = self.started_ns.min(now_ns);
+        self.due_ns = self.due_ns.min(now_ns);
+    }
+}
+
 /// One virtual user. Its program is handed in with each call: it belongs to all lanes that run it.
 pub(crate) struct Lane<S> {
     id: u32,
@@ -302,8 +318,11 @@ impl<S: Default + Send> Lane<S> {
                     if self.stopping {
                         continue;
                     }
-                    let due_ns = now_ns + think.draw_ns(context.rng.f64());
-                    return self.sleep_until(due_ns, context);
+                    let pause_ns = think.draw_ns(context.rng.f64());
+                    if self.has_to_finish(program) {
+                        self.pass.pause(pause_ns);
+                    }
+                    return self.sleep_until(now_ns + pause_ns, context);
                 }
             }
         }
@@ -355,7 +374,11 @@ impl<S: Default + Send> Lane<S> {
     ) -> Fate {
         self.stopping = true;
         match self.phase {
-            Phase::Sleeping if self.has_to_finish(program) => self.resume(program, context, now_ns()),
+            Phase::Sleeping if self.has_to_finish(program) => {
+                let now_ns = now_ns();
+                self.pass.go_on(now_ns);
+                self.resume(program, context, now_ns)
+            }
             Phase::Sleeping | Phase::Idle | Phase::Running => self.retire(program, context, now_ns()),
             Phase::Opening | Phase::Asking => Fate::Runs,
         }
