@@ -266,6 +266,12 @@ class Sequence:
         """Whether a run of it also takes people away by a step of its own."""
         return any(isinstance(step, Delete) for step in walk(self.steps))
 
+    @property
+    def least_s(self) -> float:
+        """How long a pass takes at least: its think times of a constant length."""
+        thinks = (each for each in self.steps if isinstance(each, Think))
+        return sum(each.mean_ms for each in thinks if each.distribution == "constant") / 1e3
+
     def thinking(self, mean_s: float) -> Sequence:
         """Return the sequence with a think time after each operation it counts."""
         if mean_s <= 0:
@@ -345,7 +351,7 @@ def register(profile: str) -> Sequence:
 
 
 def ils_user(session_s: float) -> Sequence:
-    """Return Table 3's nine steps, with think times that fill a session.
+    """Return Table 3's nine steps, with think times that fill a session: a pass is one user's.
 
     The two lookups that keep the user online stand at the middle and at the end of the session:
     every ten minutes of twenty, as the workbook's note on refreshes says (Appendix A).
@@ -354,7 +360,7 @@ def ils_user(session_s: float) -> Sequence:
     keep_online = Lookup("current", name="keep-online")
     looks: tuple[Step, ...] = (Lookup(), glance) * 4
     steps = (Retrieve(), glance, *looks, keep_online, half, keep_online)
-    return _session("ils-user", steps, "lookup")
+    return _session("ils-user", steps, "sequence")
 
 
 def built_in(operation: str, profile: str, session_s: float) -> Sequence:

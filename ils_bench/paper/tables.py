@@ -28,6 +28,7 @@ NAMES = {
     "connect": ("Connect Operation", "Connect Ops/sec"),
     "add": ("Add Operation", "Add Ops/sec"),
     "lookup": ("Direct Lookup Operation", "Search Ops/sec"),
+    "ils-user": ("ILS User Scenario (Table 3)", "Users' passes/sec"),
 }
 """The paper's names of an operation and of its row of operations per second."""
 

@@ -218,6 +218,11 @@ class PointResult(Window):
     """The processes that made the load, where it was not this one alone."""
 
     @property
+    def counts(self) -> tuple[str, ...]:
+        """Return what it counted as operations, by their steps: `lookup`, or whole passes."""
+        return tuple(dict.fromkeys(sorted(each.step for each in self.steps if each.counted)))
+
+    @property
     def attempts(self) -> int:
         """Steps that succeeded or failed: what a share of failures is of."""
         # A pass, or a phase of a request, fails with the step that it is made of.
@@ -264,6 +269,7 @@ class PointResult(Window):
         return {
             "operation": spec.operation,
             "entries": spec.entries,
+            "counts": list(self.counts),
             "ops_per_s": self.ops_per_s,
             "operations": self.operations,
             "failures": self.failures,
