@@ -6,6 +6,7 @@ measured, today's cell is empty.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -13,6 +14,7 @@ from sitebench.counts.metrics import LATENCY
 from sitebench.report.suite import Folded
 from sitebench.report.table import Cell, Mark, ReportTable, Row
 from sitebench.runs.repeats import Of, Series
+from sitebench.tables.tables import in_processors, processors, setup
 from sitebench.units import format_bytes, format_rate
 from sitebench.verdict.verdict import Quoted
 from web_bench.paper import printed
@@ -53,11 +55,36 @@ _MIXES = {
 _LINES = {"100BaseT or FDDI": 100e6, "10BaseT": 10e6, "T1": 1.544e6, "ISDN (BRI)": 128e3}
 
 
+_FOUR, _ONE = re.compile(r"4.CPU|Four-Processor"), re.compile(r"1.CPU|Uniprocessor|1 processor")
+
+
+def _processors(text: str) -> int | None:
+    """Return the number of processors that a title or a row of the papers is about."""
+    return 4 if _FOUR.search(text) else 1 if _ONE.search(text) else None
+
+
 @dataclass(frozen=True)
 class _Today:
-    """What was measured, by workload."""
+    """What was measured, by workload; `wanted` processors are those of the table or row."""
 
     found: Mapping[str, Sequence[Series]]
+    wanted: int | None = None
+
+    def on(self, *texts: str) -> _Today:
+        """Return what was measured with as many processors as a text says; all if nothing was."""
+        wanted = next(filter(None, map(_processors, texts)), None)
+        same = {
+            name: [each for each in points if processors(each) == wanted]
+            for name, points in self.found.items()
+        }
+        return _Today(same if any(same.values()) else self.found, wanted)
+
+    def had(self, each: Series) -> str:
+        """Return how many processors it had, where that is not what the paper's machine had."""
+        n = processors(each)
+        if self.wanted in (None, n):
+            return _NOTHING
+        return f", {in_processors(n)}" if n else ", on another machine"
 
     def best(self, workload: str, figure: str = "requests_per_s") -> Series | None:
         return peak_of(self.found.get(workload, ()), figure)
@@ -70,22 +97,26 @@ class _Today:
             return _NOTHING
         means = (each.clocks[LATENCY].at_least for each in best.results)
         waited = of is latency_s and any("mean" in each for each in means)
+        at = f" @ {best.spec.users:,}{self.had(best)}"
         if best.grade == Quoted.AT_LEAST:
             # The tester was the limit: it could be more, and the time has the tester's own in it.
-            return f"{'<=' if of is latency_s else '>='} {show(value)}" if not waited else _NOTHING
-        return f"{'>= ' if waited else ''}{show(value)}"
+            bound = "<=" if of is latency_s else ">="
+            return f"{bound} {show(value)}{at}" if not waited else _NOTHING
+        return f"{'>= ' if waited else ''}{show(value)}{at}"
 
     def peak_at(self, workload: str, figure: str, scale: float = 1.0) -> str:
         """Return the highest value of a figure, with its clients."""
         best = self.best(workload, figure)
         of = figure_of(figure)
-        return _NOTHING if best is None else at_clients(best, of, scale)
+        return _NOTHING if best is None else at_clients(best, of, scale) + self.had(best)
 
     def efficiency(self, workload: str) -> tuple[str, str]:
         found = efficiencies(self.found).get(workload)
         if found is None:
             return _NOTHING, _NOTHING
-        return f"{found.own_peaks.request:.1%}", f"{found.own_peaks.latency:.1%}"
+        had = self.had(self.found[workload][0])
+        own = found.own_peaks
+        return f"{own.request:.1%}{had}", f"{own.latency:.1%}{had}"
 
     def shares(self, workload: str) -> list[str]:
         """Return the share of the requests of each class, in the order of the workload."""
@@ -150,7 +181,7 @@ def _columns(paper: Paper, table: printed.PrintedTable, today: _Today) -> dict[s
     if table.title == "Model of User Requirement":
         return {"CGI requests today": [_dynamic(today, _WEBBENCH1[name]) for name in names]}
     if table.title == "Peak Performance Data":
-        mbit = MBIT / WEBSTONE_MBIT
+        mbit, today = MBIT / WEBSTONE_MBIT, today.on(table.columns[0])
         return {
             "Connections/s today": [
                 today.peak_at(_WEBSTONE2[name], "connects_per_s") for name in names
@@ -166,13 +197,15 @@ def _spice_columns(
     names: Sequence[str], table: printed.PrintedTable, today: _Today
 ) -> dict[str, list[str]]:
     if "Efficiency" in table.title:
-        pairs = [today.efficiency(_workload(name)) for name in names]
+        pairs = [today.on(name, "4-CPU").efficiency(_workload(name)) for name in names]
         return {
             "Request rate today": [rate for rate, _ in pairs],
             "Latency today": [latency for _, latency in pairs],
         }
     if any("Latency (ms)" in name for name in names):
-        return {"Today": [_measurement(today, name) for name in names]}
+        return {
+            "Today": [_measurement(today.on(table.title, name, "4-CPU"), name) for name in names]
+        }
     return {}
 
 
@@ -201,7 +234,7 @@ def _rows(table: printed.PrintedTable, today: _Today) -> list[Row]:
     """Return today's rows of a table."""
     if table.title == "Peak Throughput":
         cells = [today.peak_at(_WEBBENCH1[name], "requests_per_s") for name in table.columns[1:]]
-        return [["Today, requests/s", *cells]]
+        return [[f"Today, requests/s: {_setup(today)}", *cells]]
     if table.title.startswith("Monitoring Results"):
         best = today.best("webbench1-static")
         if best is None:
@@ -210,12 +243,13 @@ def _rows(table: printed.PrintedTable, today: _Today) -> list[Row]:
             best.median(of) for of in (lambda r: r.use.target_cpu_percent, figure_of("mbit_per_s"))
         )
         memory = best.median(lambda r: r.use.target_rss)
+        bound = ">= " if best.grade == Quoted.AT_LEAST else ""
         return [
             [
-                f"Today: {best.spec.target}",
+                f"Today: {setup([best])}",
                 f"{best.spec.users:,}",
-                _NOTHING if cpu is None else f"{cpu:.0f}%",
-                _NOTHING if sent is None else f"{format_rate(sent)} Mbit/s",
+                _NOTHING if cpu is None else f"{bound}{cpu:.0f}%",
+                _NOTHING if sent is None else f"{bound}{format_rate(sent)} Mbit/s",
                 _NOTHING if memory is None else format_bytes(memory),
             ]
         ]
@@ -232,6 +266,15 @@ def _rows(table: printed.PrintedTable, today: _Today) -> list[Row]:
             for how, part in (("in theory", 1.0), ("in practice", practice))
         ]
     return []
+
+
+def _setup(today: _Today) -> str:
+    """Return the target and its processors: each cell has clients of its own."""
+    found = [each for name in _WEBBENCH1.values() for each in today.found.get(name, ())]
+    if not found:
+        return "none"
+    target, *rest = setup(found).split(", ")
+    return ", ".join([target, *(each for each in rest if "processor" in each)])
 
 
 def _statements(paper: Paper) -> ReportTable:
