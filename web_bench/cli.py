@@ -109,13 +109,16 @@ def _sweep(options: Any, workloads: Sequence[str], kind: str, first: Tables | No
 def spice(options: Any) -> None:
     """Measure every kind of program that a server has, and what each keeps of the static rate.
 
+    Those of the paper's Tables 1 to 11 of 2000: alone, and among files and TLS as in a shop.
+
     sitebench web spice
 
     sitebench web spice --target apache --clients 1,4,16,60
 
     sitebench web spice --target http://127.0.0.1:8000 --programs inprocess=/page
 
-    Kinds that the target does not have are left out.
+    Kinds that the target does not have are left out. A report of several run files joins them
+    where they are parts of one sweep: sitebench report spice.sitebench shop.sitebench
     """
     from sitebench.measure.command import say
     from sitebench.tables.screen import PointsTable
@@ -124,7 +127,7 @@ def spice(options: Any) -> None:
 
     found = []
     for name in SUITE.operations:
-        if name.startswith("spice-"):
+        if name.startswith(("spice-", "ecommerce-")):
             try:
                 POINTS.check(options, [POINTS.program(options, name)])
             except BadInput as error:

@@ -67,9 +67,9 @@ class ReportSuite:
     """Lays out one operation over sizes as the paper does, with the paper's figures below."""
     bottlenecks_1997: Sequence[ReportTable] = ()
     charts: Callable[[Sequence[Series]], Sequence[Chart]] | None = None
-    """Charts of everything of this suite in one run."""
+    """Charts of everything of this suite in one sweep."""
     tables: Callable[[Sequence[Series]], Sequence[Folded]] | None = None
-    """Tables of everything of this suite in one run."""
+    """Tables of everything of this suite in one sweep, which several runs may be parts of."""
 
     def title_of(self, operation: str) -> str:
         return self.operations.get(operation, operation)

@@ -116,7 +116,10 @@ def test_every_printed_table_is_there_with_its_number_title_and_notes(
         "HTML 602 @ 500 clients 91.18 @ 500 clients 9,000 @ 48, 2 processors",
         # Half of the ten classes of a mix that was measured.
         "40% 2K, 3K 40.00%",
-        "Conn/Sec. @ 50K in theory, K as bytes 244 24.4 3.77 0.312",
+        "Conn/Sec. @ 50K in theory, K as bits 2048 204.8 31.62 2.56",
+        "Conn/Sec. @ 50K in practice, K as bits 1536 153.6 23.72 1.92",
+        "Conn/Sec. @ 250K in practice, K as bits 385 38.5 5.945 0.4813",
+        "Conn/Sec. @ 50K in theory, K as bytes 244.1 24.41 3.77 0.3125",
     ],
 )
 def test_todays_figures_stand_beside_the_printed_ones(
@@ -159,6 +162,37 @@ def test_a_lower_bound_is_one_in_every_table_of_the_papers() -> None:
     assert "Today: nginx, 8 clients, 2 processors 8 >= 95% >= 68.4 Mbit/s" in said
     assert "Today, requests/s: nginx, 2 processors >= 1,000 @ 8" in said
     assert "HTML 602 @ 500 clients 91.18 @ 500 clients >= 1,000 @ 8" in said
+
+
+def two_runs(folder: Path, **of_the_second: str) -> str:
+    """Return the report on two runs, in words: the static test, and what is compared with it."""
+    settings = {"keepalive": "false", **of_the_second}
+    files = [
+        write(folder / "files.sitebench", a_sweep("spice-static", RATES)),
+        write(
+            folder / "shop.sitebench",
+            a_sweep("ecommerce-cgi", {48: 3_000.0}, settings=settings),
+        ),
+    ]
+    return " ".join(build.markdown(load(files)).replace("\\", "").replace("|", " ").split())
+
+
+def test_runs_that_are_parts_of_a_sweep_are_joined(tmp_path: Path) -> None:
+    """Tables 9 and 11 of 2000 were empty unless one command had measured all of it."""
+    said = two_runs(tmp_path)
+    assert "ecommerce-cgi own peaks 48 48 33.3%" in said
+
+
+def test_runs_that_differ_in_more_than_their_load_are_not_joined(tmp_path: Path) -> None:
+    assert "ecommerce-cgi own peaks" not in two_runs(tmp_path, keepalive="true")
+
+
+def test_spice_measures_what_the_tables_of_2000_need(tmp_path: Path) -> None:
+    brief = ("--clients", "1", "--warmup", "50ms", "--measure", "100ms")
+    ran = in_process("web", "spice", *brief, "--out", tmp_path / "s.sitebench", "--quiet")
+    assert ran.code == 0, ran.err
+    measured = {each.spec.operation for each in load([tmp_path / "s.sitebench"]).runs[0].results}
+    assert {"spice-static", "spice-cgi", "ecommerce-inprocess", "ecommerce-cgi"} <= measured
 
 
 def test_the_terminals_tables_are_there_too(sections: dict[str, Section]) -> None:

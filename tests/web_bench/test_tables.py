@@ -56,7 +56,8 @@ def test_spice_is_shown_in_three_ways_where_the_static_test_is_there() -> None:
     assert "spice-cgi own peaks 8 60 17.9%" in squeezed
     assert "equal clients 4 4 20.0% 20.0%" in squeezed
     assert "highest load 60 60 20.5% 20.5%" in squeezed
-    assert "SPICE" not in shown(a_sweep("spice-cgi", {4: 400}))
+    assert "SPICE efficiency" not in shown(a_sweep("spice-cgi", {4: 400}))
+    assert "SPICE latency at the lightest load: spice-cgi, 4 clients: 10 ms" in squeezed
 
 
 def test_the_cost_model_stands_beside_the_measurement() -> None:

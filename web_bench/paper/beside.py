@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from sitebench.counts.metrics import LATENCY
 from sitebench.report.suite import Folded
@@ -53,6 +54,10 @@ _MIXES = {
 """By the title of the table that has a workload's classes in its rows."""
 
 _LINES = {"100BaseT or FDDI": 100e6, "10BaseT": 10e6, "T1": 1.544e6, "ISDN (BRI)": 128e3}
+_LINES_1996 = {
+    name: bits * (1.024 if bits < MBIT else WEBSTONE_MBIT / MBIT) for name, bits in _LINES.items()
+}
+"""As the table of 1996 has them: a megabit of 2^20 bits, a kilobit of 2^10."""
 
 
 _FOUR, _ONE = re.compile(r"4.CPU|Four-Processor"), re.compile(r"1.CPU|Uniprocessor|1 processor")
@@ -256,16 +261,23 @@ def _rows(table: printed.PrintedTable, today: _Today) -> list[Row]:
     if table.title == "Common networking technologies":
         return [
             [
-                f"Conn/Sec. @ {size} {how}, K as bytes",
+                f"Conn/Sec. @ {size} {how}, K as {k}",
                 *(
-                    f"{line_capacity(_LINES[name], float(size[:-1]), efficiency=part):.3g}"
+                    f"{line_capacity(lines[name], float(size[:-1]), efficiency=part, k=k):.4g}"
                     for name in table.columns[1:]
                 ),
             ]
+            for k, lines in _AS_K
             for size, practice in LINE_EFFICIENCY.items()
             for how, part in (("in theory", 1.0), ("in practice", practice))
         ]
     return []
+
+
+_AS_K: tuple[tuple[Literal["bits", "bytes"], Mapping[str, float]], ...] = (
+    ("bits", _LINES_1996),
+    ("bytes", _LINES),
+)
 
 
 def _setup(today: _Today) -> str:

@@ -25,6 +25,7 @@ from web_bench.paper.tables import (
     SPICE,
     bytes_note,
     grouped,
+    light_load,
     mix_rows,
     peak_row,
     per_client,
@@ -152,7 +153,7 @@ def _mix(name: str, found: Sequence[Series]) -> ReportTable:
 
 
 def _spice(found: dict[str, list[Series]]) -> list[ReportTable]:
-    rows, why = spice_rows(found), not_compared(found)
+    rows, why = spice_rows(found), [*not_compared(found), *light_load(found)]
     if not rows and not why:
         return []
     return [ReportTable("SPICE efficiency", ("Workload", "Compared", *SPICE), rows, 2, why)]

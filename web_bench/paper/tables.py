@@ -16,6 +16,7 @@ from sitebench.verdict.verdict import Quoted
 from web_bench.paper.analysis import (
     LATENCY_LIMIT_S,
     MOST_VARIATION,
+    STATIC,
     curve,
     efficiencies,
     not_compared,
@@ -251,8 +252,27 @@ def _efficiency(each: Efficiency) -> list[str]:
     ]
 
 
+def light_load(found: Mapping[str, Sequence[Series]]) -> list[str]:
+    """Return each program's latency with the fewest clients, and what it is good for.
+
+    "Simply add the SPICE latency to the time it takes your application to do its job" (2000).
+    """
+    told = []
+    for name, each in found.items():
+        points = curve(each) if name.startswith("spice-") and name != STATIC else ()
+        if points:
+            few = points[0]
+            clients = f"{few.clients:,} {'client' if few.clients == 1 else 'clients'}"
+            told.append(f"{name}, {clients}: {format_ns(few.latency_s * 1e9)}")
+    if not told:
+        return []
+    added = "a lightly loaded server answers in that and what the application takes"
+    return [f"SPICE latency at the lightest load: {'; '.join(told)}: {added}."]
+
+
 def spice_tables(found: Mapping[str, Sequence[Series]]) -> list[Group]:
     rows, why = spice_rows(found), [Text(each) for each in not_compared(found)]
+    why += [Text(each, style="dim") for each in light_load(found)]
     if not rows:
         return [Group(*why)] if why else []
     table = new_table("Workload", "Compared", *SPICE, left=2)
