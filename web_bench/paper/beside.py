@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from typing import Literal
 
 from sitebench.counts.metrics import LATENCY
+from sitebench.report.printed import PrintedTable, statements_table
 from sitebench.report.suite import Folded
 from sitebench.report.table import Cell, Mark, ReportTable, Row
 from sitebench.runs.repeats import Of, Series
 from sitebench.tables.tables import in_processors, processors, setup
 from sitebench.units import format_bytes, format_rate
 from sitebench.verdict.verdict import Quoted
-from web_bench.paper import printed
 from web_bench.paper.analysis import efficiencies, peak_of
 from web_bench.paper.arithmetic import LINE_EFFICIENCY, MBIT, WEBSTONE_MBIT, line_capacity
 from web_bench.paper.figures import figure_of, latency_s
@@ -140,14 +140,17 @@ def beside(found: Mapping[str, Sequence[Series]]) -> list[Folded]:
     return [
         Folded(
             f"1996-2000 beside today: {paper.tool}, {paper.author}, {paper.date}",
-            [*(_table(paper, each, today) for each in paper.tables), _statements(paper)],
+            [
+                *(_table(paper, each, today) for each in paper.tables),
+                statements_table(paper.statements),
+            ],
             folded=True,
         )
         for paper in PAPERS.values()
     ]
 
 
-def _table(paper: Paper, table: printed.PrintedTable, today: _Today) -> ReportTable:
+def _table(paper: Paper, table: PrintedTable, today: _Today) -> ReportTable:
     rows: list[Row] = [[row[0], *map(_then, row[1:])] for row in table.rows]
     columns = table.columns
     added = _columns(paper, table, today)
@@ -176,7 +179,7 @@ def _then(text: str) -> Cell:
     return Cell(text, Mark.THEN)
 
 
-def _columns(paper: Paper, table: printed.PrintedTable, today: _Today) -> dict[str, list[str]]:
+def _columns(paper: Paper, table: PrintedTable, today: _Today) -> dict[str, list[str]]:
     """Return today's columns of a table, by their titles: a cell for each of its rows."""
     names = [row[0] for row in table.rows]
     if table.title in _MIXES:
@@ -199,7 +202,7 @@ def _columns(paper: Paper, table: printed.PrintedTable, today: _Today) -> dict[s
 
 
 def _spice_columns(
-    names: Sequence[str], table: printed.PrintedTable, today: _Today
+    names: Sequence[str], table: PrintedTable, today: _Today
 ) -> dict[str, list[str]]:
     if "Efficiency" in table.title:
         pairs = [today.on(name, "4-CPU").efficiency(_workload(name)) for name in names]
@@ -235,7 +238,7 @@ def _dynamic(today: _Today, workload: str) -> str:
     return shares[-1] if workload != "webbench1-static" else "0%"
 
 
-def _rows(table: printed.PrintedTable, today: _Today) -> list[Row]:
+def _rows(table: PrintedTable, today: _Today) -> list[Row]:
     """Return today's rows of a table."""
     if table.title == "Peak Throughput":
         cells = [today.peak_at(_WEBBENCH1[name], "requests_per_s") for name in table.columns[1:]]
@@ -287,10 +290,3 @@ def _setup(today: _Today) -> str:
         return "none"
     target, *rest = setup(found).split(", ")
     return ", ".join([target, *(each for each in rest if "processor" in each)])
-
-
-def _statements(paper: Paper) -> ReportTable:
-    """Return what the text says, and whether the paper's own figures have it so."""
-    words = {True: "holds", False: "does not hold", None: "cannot be checked"}
-    rows = [[each.text, words[each.holds], each.check] for each in paper.statements]
-    return ReportTable("What the text says", ("Statement", "By its figures", "Check"), rows, left=3)

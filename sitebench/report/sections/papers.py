@@ -47,6 +47,7 @@ def _others(report: Report) -> Iterator[Folded]:
                 for group in suite.tables(measured):
                     title = report.titled(group.title, *runs)
                     yield Folded(title, group.tables, group.folded)
+        yield from suite.printed_1997
 
 
 def _sweeps(report: Report, suite: ReportSuite) -> list[Sequence[Run]]:
