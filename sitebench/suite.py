@@ -40,6 +40,10 @@ class PaperSweep:
     sizes: Sequence[int]
     warmup_s: float
     measure_s: float
+    users: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    """Clients x users of each, by machine and operation."""
+    options: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """What else an operation was measured with."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from sitebench.errors import BadInput
@@ -10,7 +11,7 @@ from sitebench.measure.options import MeasureOptions, run_file
 from sitebench.options.command import Argument, argument, command
 from sitebench.options.convert import narrowed
 from sitebench.options.option import combined
-from sitebench.suite_base.commands import Part, TestCommands, measure_parts
+from sitebench.suite_base.commands import Part, TestCommands, measure_parts, say_points
 from web_bench.options import ServeOptions, SweepOptions, TestOptions, WebOptions
 from web_bench.suite import SUITE
 
@@ -97,11 +98,21 @@ def sweep(options: Any, names: Sequence[str]) -> None:
 def _sweep(options: Any, workloads: Sequence[str], kind: str, first: Tables | None = None) -> None:
     from web_bench.points import POINTS
 
+    if options.paper:
+        for given, name in ((options.clients, "--clients"), (options.keepalive, "--keepalive")):
+            if given:
+                raise BadInput(f"--paper says what {name} says too", "leave out one of both")
     parts = []
     for each in dict.fromkeys(workloads):
         given, name = POINTS.named(options, each)
         clients = given.clients or POINTS.program(given, name).clients
+        if options.paper and not options.measure_given:
+            # WebStone's rules and WebCat print no length: that of WebBench 1.0 for all.
+            ramp_s = 30.0 if name.startswith("webbench1-") else given.warmup
+            given = replace(given, warmup=ramp_s, measure=600.0, measure_given=True)
         parts.append(Part(narrowed(combined(MeasureOptions, WebOptions), given), [name], clients))
+    if options.paper:
+        say_points(parts)
     measure_parts(POINTS, options, parts, run_file(kind), first)
 
 

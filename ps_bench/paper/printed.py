@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from sitebench.report.printed import LAB_1997, PrintedTable, Statement
+from sitebench.report.printed import LAB_1997, PrintedTable, Statement, users_of
 from sitebench.suite import PaperSweep
 
 _PAPER = tomllib.loads(files("ps_bench.paper").joinpath("1997.toml").read_text(encoding="utf-8"))
@@ -19,6 +19,7 @@ SWEEP_1997 = PaperSweep(
     sizes=SIZES_1997,
     warmup_s=float(_PAPER["warmup_s"]),
     measure_s=float(_PAPER["measure_s"]),
+    users=users_of({"All PS Tests": "scenario"}),
 )
 
 TABLES_1997: dict[str, dict[str, list[str]]] = _PAPER["tables"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from typing import Any
 
@@ -74,3 +74,18 @@ def _lab() -> tuple[PrintedTable, ...]:
 
 LAB_1997 = _lab()
 """Tables 1, 17 and 18 of the paper of 1997: where directories and sites were measured."""
+
+
+def users_of(tests: Mapping[str, str]) -> dict[str, dict[str, int]]:
+    """Return the users of all clients, by machine and by operation; `tests` are the tables' names.
+
+    Table 17 has 5 client systems with 50 users each for ILS Connect: 250.
+    """
+    found = {}
+    for machine, table in zip(("2500", "7000"), LAB_1997[1:], strict=True):
+        per_client = table.columns[2]
+        found[machine] = {
+            name: round(table.value(test, table.columns[1]) * table.value(test, per_client))
+            for test, name in tests.items()
+        }
+    return found
