@@ -16,6 +16,7 @@ from sitebench.plan.model import Scenario, Step
 from sitebench.plan.options import (
     MixPlanOptions,
     PlanOptions,
+    line_option,
     mix_option,
     preset_option,
     rates_option,
@@ -23,7 +24,7 @@ from sitebench.plan.options import (
 from sitebench.plan.parse import Pairs
 from sitebench.plan.rates import UNSTATED, RateTable
 from sitebench.plan.suite import Calculation, PlanSuite, PrintedAnswer
-from sitebench.units import format_size, parse_rate
+from sitebench.units import parse_rate
 from web_bench.paper.analysis import WEBBENCH1
 from web_bench.paper.arithmetic import BITS_PER_K, LINE_EFFICIENCY, MBIT, WEBSTONE_MBIT
 from web_bench.paper.figures import figure_of
@@ -80,14 +81,7 @@ class _WebPlanOptions(MixPlanOptions):
     rates: Pairs | None = rates_option(
         "Requests/s of one machine by workload, such as webbench1-static=1330.",
     )
-    line: float = option.parsed(
-        100e6,
-        "Bits/s of the line, such as 10m.",
-        parse=parse_rate,
-        show=lambda bits_per_s: format_size(round(bits_per_s)),
-        metavar="BITS_PER_S",
-        panel="Target",
-    )
+    line: float = line_option(100e6)
     kilo_per_request: float = option.parsed(
         50.0,
         "K that a connection transfers.",
