@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence as Many
+from typing import Any
 
 from ils_bench.options import IlsOptions
+from ils_bench.programs import Program
 from ils_bench.sequences import Bind, Repeat, Search, Sequence, Step
 from ils_bench.targets.address import DirectoryAddress
 from ils_bench.targets.identity import ANONYMOUS, Identity
 from ils_bench.targets.names import names_of
 from sitebench.counts.worker_slot import WorkerSlot
+from sitebench.scenario.script import Script
 from sitebench.targets import engine_config as shared
 from sitebench.targets.tls import SYSTEM, Trust
 
@@ -18,7 +21,7 @@ from sitebench.targets.tls import SYSTEM, Trust
 def engine_config(
     options: IlsOptions,
     address: DirectoryAddress,
-    sequences: Many[Sequence],
+    programs: Many[Program],
     *,
     slot: WorkerSlot,
     first_added: int,
@@ -40,8 +43,31 @@ def engine_config(
             "tls": address.engine_tls(trust),
         },
         adds={"start": first_added, "keys": options.ring},
-        programs=[placed(sequence, options.base, who).to_program() for sequence in sequences],
+        programs=[
+            placed(each, options.base, who).to_program()
+            for each in programs
+            if isinstance(each, Sequence)
+        ],
+        scenarios=[
+            _scenario(each, options, who, slot) for each in programs if isinstance(each, Script)
+        ],
     )
+
+
+def _scenario(
+    script: Script, options: IlsOptions, who: Identity, slot: WorkerSlot
+) -> dict[str, Any]:
+    return {
+        "name": script.name,
+        "text": script.text,
+        "operation": script.only,
+        "base": options.base if options.base_given else None,
+        "env": dict(script.secrets),
+        "bind": {"dn": who.dn or "", "password": who.password or "", "sasl": who.sasl},
+        "think_ms": script.think_s * 1e3,
+        "worker": slot.index,
+        "of": slot.count,
+    }
 
 
 def placed(sequence: Sequence, base: str, who: Identity = ANONYMOUS) -> Sequence:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ils_bench.sequences import Sequence as Program
+from ils_bench.programs import Program
 from sitebench.counts.tally import Tally
 from sitebench.runs.windows import Phase
 from sitebench.verdict.warning import PointWarning

@@ -8,7 +8,7 @@ from __future__ import annotations
 from ils_bench import sequences
 from ils_bench.options import IlsOptions
 from ils_bench.sequences import Sequence
-from ils_bench.users import SequenceUser
+from ils_bench.users import ScenarioUser, SequenceUser
 
 
 class LookupUser(SequenceUser):
@@ -55,3 +55,7 @@ class RegisterUser(SequenceUser):
     def build(cls, options: IlsOptions) -> Sequence:
         """Return the words of the profile asked for."""
         return sequences.register(options.profile)
+
+
+class FileUser(ScenarioUser):
+    """Does what the file of --scenario says."""

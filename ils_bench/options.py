@@ -90,6 +90,12 @@ class LoadTestOptions(DirectoryOptions, SuiteTestOptions):
     session: float = option.duration(
         1200.0, "Length of an ils-user's session, filled with think time.", panel="Advanced"
     )
+    scenario: str | None = option.file(
+        "Scenario file: what users do, in TOML; with :OPERATION behind it one of its operations "
+        "(`sitebench docs scenarios`).",
+        panel="Load",
+        form=False,
+    )
     ring: int = option.size(
         1_000_000,
         "Most people that a run has added at any time; further adds delete the oldest.",
@@ -103,6 +109,14 @@ class IlsOptions(EntriesOption, LoadTestOptions):
     """One test at one size."""
 
     entries_given: bool = option.given("entries")
+    # What a scenario file says holds where the command line says nothing.
+    base_given: bool = option.given("base")
+    users_given: bool = option.given("users")
+    rate_given: bool = option.given("rate")
+    arrivals_given: bool = option.given("arrivals")
+    think_given: bool = option.given("think")
+    warmup_given: bool = option.given("warmup")
+    timeout_given: bool = option.given("timeout")
 
 
 @option.options

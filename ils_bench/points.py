@@ -14,21 +14,23 @@ from typing import Any
 
 from ils_bench import sequences
 from ils_bench.options import IlsOptions, LocustOptions
+from ils_bench.programs import Program, need_base
 from ils_bench.seeding import journal
 from ils_bench.seeding.destinations import LiveDirectory, parse_destination
-from ils_bench.sequences import Sequence as Program
-from ils_bench.sequences import need_base
 from ils_bench.suite import SUITE
 from ils_bench.targets.address import parse_address
 from ils_bench.targets.identity import check_sasl, identity_of, password_asked
 from ils_bench.targets.ldap_directory import LdapDirectory
-from ils_bench.targets.live import assure_own, open_live, removing
+from ils_bench.targets.live import assure_overwriting, assure_own, open_live, removing
 from ils_bench.targets.names import is_list, names_of
 from ils_bench.targets.opening import OWN_TARGETS, open_target
 from ils_bench.targets.people import spec_of
 from ils_bench.targets.target import OpenDirectory
 from sitebench.errors import BadInput
+from sitebench.measure.objective import Objective
 from sitebench.measure.sweep import Stage
+from sitebench.scenario import script
+from sitebench.scenario.script import Script
 from sitebench.suite_base.points import OwnUser, Progress, SuitePoints
 from sitebench.targets.in_process import known
 from sitebench.targets.tls import Trust
@@ -44,7 +46,11 @@ class IlsPoints(SuitePoints[Program, OpenDirectory]):
     # Adding leaves the most behind.
     left_for_last = ("register", "add")
 
+    by_file = "scenario"
+
     def program(self, options: Any, operation: str) -> Program:
+        if options.scenario is not None:
+            return script.read(options.scenario)
         return sequences.built_in(operation, options.profile, options.session)
 
     def open(
@@ -65,8 +71,36 @@ class IlsPoints(SuitePoints[Program, OpenDirectory]):
         target.probe()
         return target
 
+    def named(self, options: Any, text: str) -> tuple[Any, str]:
+        """Return the operation of a scenario file, or of the suite."""
+        if not script.is_script(text):
+            return super().named(options, text)
+        if options.scenario not in (None, text):
+            raise BadInput("one command takes one scenario", "measure them one after another")
+        return replace(options, scenario=text), script.name_of(text)
+
+    def described_by(self, options: Any) -> tuple[str, str] | None:
+        if options.scenario is None:
+            return None
+        return script.name_of(options.scenario), "the scenario file"
+
+    def file(self, options: Any) -> str | None:
+        return None if options.scenario is None else script.split(options.scenario)[0]
+
+    def user_class(self, options: Any) -> str | None:
+        return None if options.scenario is None else "FileUser"
+
     def assure_own(self, options: Any, what: str, *, named: bool) -> None:
         assure_own(options, what, named=named)
+
+    def _assure_own(self, options: Any, programs: Sequence[Program], *, named: bool = True) -> None:
+        """Ask for the user's word also on loopback where entries change that were there before."""
+        super()._assure_own(options, programs, named=named)
+        if options.target in self.own_targets:
+            return
+        for each in programs:
+            if isinstance(each, Script) and each.overwrites:
+                assure_overwriting(options, each.path)
 
     def api_stage(
         self, operation: str | Program, target: Any, entries: int | None, load: Any
@@ -133,8 +167,13 @@ class IlsPoints(SuitePoints[Program, OpenDirectory]):
     def check(self, options: Any, programs: Sequence[Program]) -> None:
         super().check(options, programs)
         check_sasl(options)
-        if programs and all(each.counts == "sequence" and each.least_s for each in programs):
-            _check_passes(options, min(programs, key=lambda each: each.least_s))
+        own = [each for each in programs if isinstance(each, sequences.Sequence)]
+        if own and all(each.counts == "sequence" and each.least_s for each in own):
+            _check_passes(options, min(own, key=lambda each: each.least_s))
+        if options.scenario is not None and options.client != "native":
+            raise BadInput(
+                f"the client {options.client} runs no scenario files yet", "leave --client out"
+            )
         if options.names is not None:
             names_of(options.names).check(options.entries)
 
@@ -164,10 +203,29 @@ class IlsPoints(SuitePoints[Program, OpenDirectory]):
         return None if found is None else removing(found.target)
 
     def asked(self, options: Any) -> Any:
+        if options.scenario is not None:
+            options = self._as_written(options)
         listed = is_list(options.names) and names_of(options.names).listed
         if listed and not getattr(options, "entries_given", True):
             options = replace(options, entries=len(listed))
         return password_asked(options)
+
+    def _as_written(self, options: Any) -> Any:
+        """Take what a scenario file says of the load, where the command line says nothing.
+
+        It may be a stranger's: what it sends of the environment is said.
+        """
+        from sitebench.measure.command import say
+
+        found = script.read(options.scenario)
+        if names := found.secrets:
+            shown = ", ".join(f"${name}" for name in names)
+            say(f"{found.path} sends {shown} of this environment to {options.target}")
+        load = {k: v for k, v in found.load.items() if not getattr(options, f"{k}_given", False)}
+        objective = load.pop("objective", None)
+        if objective and getattr(options, "objective", None) is None:
+            load["objective"] = Objective.parse(objective)
+        return replace(options, **load)
 
     def leftovers(self, options: Any) -> Callable[[], None]:
         if options.target in self.own_targets:
@@ -177,7 +235,7 @@ class IlsPoints(SuitePoints[Program, OpenDirectory]):
         return leftovers(options.target)
 
 
-def _check_passes(options: Any, program: Program) -> None:
+def _check_passes(options: Any, program: sequences.Sequence) -> None:
     """Raise where no pass of a program that thinks could be counted: with the way to have some."""
     least, name = program.least_s, program.name
     long, session = format_duration(least), "give its users a shorter one, such as --session 5s"

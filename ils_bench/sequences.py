@@ -18,7 +18,7 @@ The paper's sequences are those of its Tables 2 and 3 (pages 8 and 9).
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -244,6 +244,22 @@ class Sequence:
         return any(_writes(step) for step in walk(self.steps))
 
     @property
+    def counted(self) -> tuple[tuple[str, str], ...]:
+        """The row that is the total."""
+        return ((self.name, self.counts),)
+
+    @property
+    def needs_base(self) -> bool:
+        """Whether it asks for more than a connection and an identity."""
+        plain = (Connect, Bind, Unbind, Repeat, Think)
+        return not all(isinstance(step, plain) for step in walk(self.steps))
+
+    @property
+    def by_dn(self) -> bool:
+        """Whether any step names people by their DN."""
+        return any(isinstance(s, (Compare, Delete, Modify, Refresh)) for s in walk(self.steps))
+
+    @property
     def needs_people(self) -> bool:
         """Whether it asks for people of the directory, and not only for those that it enters."""
         chosen = {getattr(step, "person", "") for step in walk(self.steps)}
@@ -288,14 +304,6 @@ def walk(steps: tuple[Step, ...]) -> Iterator[Step]:
         yield step
         if isinstance(step, Repeat):
             yield from walk(step.steps)
-
-
-def need_base(sequences: Iterable[Sequence]) -> bool:
-    """Return whether any asks for more than a connection and an identity."""
-    steps = [step for each in sequences for step in walk(each.steps)]
-    return not steps or not all(
-        isinstance(step, (Connect, Bind, Unbind, Repeat, Think)) for step in steps
-    )
 
 
 _READING = (Connect, Bind, Unbind, Repeat, Think, Compare, Retrieve)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence as Many
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -12,9 +12,10 @@ from ils_bench.engine_config import engine_config
 from ils_bench.growth import entries_at_ends, grown
 from ils_bench.options import LocustOptions
 from ils_bench.points import POINTS
+from ils_bench.programs import Program
 from ils_bench.seeding import clean, journal
 from ils_bench.seeding.journal import Reservation
-from ils_bench.sequences import Sequence as Program
+from ils_bench.sequences import Sequence
 from ils_bench.targets.address import parse_address
 from ils_bench.targets.identity import identity_of
 from ils_bench.targets.live import make_ready, told_of_removal
@@ -29,6 +30,7 @@ from sitebench.locust.preparing import Preparing, run_in_thread
 from sitebench.locust.recorder import Observed, Recording
 from sitebench.runs.point import PointSpec
 from sitebench.runs.windows import Windows
+from sitebench.scenario.script import Script
 from sitebench.seeders.people import generate
 from sitebench.suite_base.suite_run import BaseSuiteRun, LoadJob
 from sitebench.system.machine import MOST_THREADS, engine_threads
@@ -46,6 +48,8 @@ class _More:
     password_file: str | None
     names_digest: str | None
     """Of a list of names, which each of them reads itself."""
+    data_digests: dict[str, str]
+    """Of the data of scenarios, which each of them reads itself, too."""
     first_added: list[int]
     """For each process that makes load, the first person that it may add."""
 
@@ -65,6 +69,7 @@ class IlsRun(BaseSuiteRun[Program, OpenDirectory]):
 
         For the point of a sweep they are there already.
         """
+        scripts = [each for each in self.programs(options) if isinstance(each, Script)]
         theirs = not target.disposable and not options.disposable
         if theirs and options.store is None:
             # Removed after the test, and also when it is stopped while they are being added.
@@ -77,6 +82,7 @@ class IlsRun(BaseSuiteRun[Program, OpenDirectory]):
             target.disposable or options.disposable,
             options.password_file,
             None if options.names is None else names_of(options.names).digest,
+            {name: digest for each in scripts for name, digest in each.digests.items()},
             self._first_added(options, target, processes),
         )
 
@@ -87,14 +93,14 @@ class IlsRun(BaseSuiteRun[Program, OpenDirectory]):
         return OpenDirectory(str(address), address, options.base, identity_of(known), trust=trust)
 
     def build(self, user: type[Any], options: LocustOptions) -> Program:
-        """Return the sequence of a user class, with the think time asked for."""
-        sequence: Program = user.build(options)
-        return sequence.thinking(options.think)
+        """Return what a user class repeats, with the think time asked for."""
+        program: Program = user.build(options)
+        return program.thinking(options.think)
 
-    def counted_steps(self, program: Program) -> Sequence[tuple[str, str]]:
-        return [(program.name, program.counts)]
+    def counted_steps(self, program: Program) -> Many[tuple[str, str]]:
+        return program.counted
 
-    def observe(self, target: OpenDirectory, programs: Sequence[Program]) -> Observed:
+    def observe(self, target: OpenDirectory, programs: Many[Program]) -> Observed:
         """Read cn=Monitor, count entries, and warn of writes that do less than elsewhere."""
         writes = any(each.writes for each in programs)
         adds = any(each.adding for each in programs)
@@ -110,7 +116,7 @@ class IlsRun(BaseSuiteRun[Program, OpenDirectory]):
             ),
         }
 
-    def _entries(self, programs: Sequence[Program]) -> dict[str, int]:
+    def _entries(self, programs: Many[Program]) -> dict[str, int]:
         tallies = {} if self._windows is None else self._windows.tallies
         return entries_at_ends(self.options().entries, tallies, programs)
 
@@ -130,7 +136,7 @@ class IlsRun(BaseSuiteRun[Program, OpenDirectory]):
             who=job.target.who,
             trust=job.target.trust,
         )
-        return Engine(config, _population(job), _names(job))
+        return Engine(config, _population(job), _names(job), _tables(job))
 
     def portable(self, job: LoadJob[Program, OpenDirectory]) -> Ldap3Lanes:
         # Late: importing ldap3 takes a tenth of a second, and most tests do without these.
@@ -140,7 +146,7 @@ class IlsRun(BaseSuiteRun[Program, OpenDirectory]):
             self.environment,
             job.target,
             _population(job),
-            job.programs,
+            [each for each in job.programs if isinstance(each, Sequence)],
             options=job.options,
             slot=job.slot,
             first_added=job.prepared.more.first_added[job.slot.index],
@@ -207,6 +213,23 @@ def _names(job: LoadJob[Program, OpenDirectory]) -> tuple[Table, int] | None:
             "give each machine the same file, at the same path",
         )
     return None if names.listed is None else (names.listed.table, names.listed.column)
+
+
+def _tables(job: LoadJob[Program, OpenDirectory]) -> dict[str, Table]:
+    """Return the data of scenarios; raises where they are not the master's."""
+    tables: dict[str, Table] = {}
+    for each in job.programs:
+        if not isinstance(each, Script):
+            continue
+        for name, digest in each.digests.items():
+            if job.prepared.more.data_digests.get(name) != digest:
+                raise BadFile(
+                    f"the data {name!r} of {each.path} are others here than where the test was "
+                    "started",
+                    "give each machine the same file, at the same path",
+                )
+        tables |= {f"{each.name}/{name}": table for name, table in each.tables.items()}
+    return tables
 
 
 def _population(job: LoadJob[Program, OpenDirectory]) -> Population:

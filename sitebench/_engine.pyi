@@ -7,7 +7,7 @@ texts, whose fields are checked by the crates that read them: an unknown or miss
 """
 
 import builtins
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from typing import final
 
@@ -25,6 +25,7 @@ __all__ = [
     "LdifCount",
     "NullResponder",
     "Population",
+    "Scenario",
     "Site",
     "Snapshot",
     "StepStats",
@@ -43,6 +44,7 @@ __all__ = [
     "metrics",
     "read_people",
     "remove_people",
+    "scenario_schema",
     "seed_directory",
 ]
 
@@ -463,6 +465,18 @@ class Table:
         """
 
 @final
+class Scenario:
+    """A scenario file, read and checked. Raises EngineError with a line for each problem."""
+
+    def __new__(cls, text: str, columns: Mapping[str, Sequence[str]] | None = None) -> Scenario: ...
+    @property
+    def facts(self) -> str:
+        """What commands have to know of it, in JSON."""
+
+def scenario_schema() -> str:
+    """Return the JSON Schema of scenario files."""
+
+@final
 class Engine:
     """Lanes running programs against one target, on threads of their own.
 
@@ -471,6 +485,10 @@ class Engine:
     `config_json` has "target": {"protocol": "ldap"|"http", ...}, "ldap" unless it says otherwise.
     An LDAP target takes people from a `Population`, an HTTP target from `Visitors`. `names` are a
     column of a table, for what `{i}` stands for in an LDAP target's names.
+
+    "scenarios": [{"name", "text", "operation", "base", "env": {...}, "bind": {"dn", "password",
+    "sasl"}, "think_ms", "worker": 0, "of": 1}] are scenario files that lanes run as they do
+    programs; `tables` are their data, as "name/data".
 
     An HTTP target is {"protocol": "http", "host", "port", "base_path", "keepalive", "size",
     "share": {"index", "of"}, "headers": {...}, "spread_sources", "http10", "files", "tls",
@@ -522,6 +540,7 @@ class Engine:
         config_json: str,
         population: Population | Visitors | None = None,
         names: tuple[Table, int] | None = None,
+        tables: Mapping[str, Table] | None = None,
     ) -> Engine: ...
     def start_lanes(self, program: str, n: int) -> None:
         """Start `n` more lanes of `program`."""

@@ -12,7 +12,7 @@ from sitebench.suite import SUITES, suites
 
 FLOORS = [
     *("_engine errors", "units suite", "system", "monitor options", "counts", "verdict"),
-    *("runs targets", "tables", "measure calibrate", "plan", "report", "locust compare"),
+    *("runs targets scenario", "tables", "measure calibrate", "plan", "report", "locust compare"),
     *("suite_base", "api", "http", "cli", "seeders", "ils_bench ps_bench web_bench"),
     *("sitebench locustfiles __main__", "benches"),
 ]

@@ -26,7 +26,8 @@ BELOW: dict[str, set[str]] = {
     "fuzz": {"wire", "scenario", "table"},
     "http": {"wire", "net", "tls"},
     **dict.fromkeys(MIDDLE, BASE),
-    "engine": BASE | MIDDLE,
+    "load": BASE | {"scenario"},
+    "engine": BASE | MIDDLE | {"scenario"},
 }
 
 

@@ -14,9 +14,8 @@ import time
 from collections.abc import Callable, Sequence
 
 from ils_bench.options import DirectoryOptions, LoadTestOptions
+from ils_bench.programs import Program
 from ils_bench.seeding import clean, journal
-from ils_bench.sequences import Compare, Delete, Modify, Refresh, walk
-from ils_bench.sequences import Sequence as Program
 from ils_bench.targets.address import parse_address
 from ils_bench.targets.identity import identity_of
 from ils_bench.targets.names import Names, names_of
@@ -43,6 +42,14 @@ def assure_own(options: DirectoryOptions, what: str, *, named: bool = True) -> N
     """Raise NotYours unless `what` may write to the directory that options name."""
     address, owned = parse_address(options.target), options.i_own_this_target
     ownership.assure_own(address.host, address.port, owned=owned, what=what, named=named)
+
+
+def assure_overwriting(options: DirectoryOptions, what: str) -> None:
+    """Raise NotYours unless `what` may change entries that were in the directory before."""
+    address = parse_address(options.target)
+    ownership.assure_overwriting(
+        address.host, address.port, owned=options.i_own_this_target, what=what
+    )
 
 
 def open_live(options: DirectoryOptions, *, base: bool = True) -> OpenDirectory:
@@ -84,7 +91,7 @@ def make_ready(
             names.check(size)
             # What looks at names itself: the native lanes, where they verify.
             verified = options.verify and options.client == "native"
-            _has_named(target, names, size, verified=verified, by_dn=_by_dn(programs))
+            _has_named(target, names, size, verified=verified, by_dn=any(p.by_dn for p in programs))
         return lambda: None
     people = spec_of(options, size)
     if (needing or adds) and target.owns(named=adds):
@@ -92,12 +99,6 @@ def make_ready(
     if needing:
         _has_people(target, people, ", ".join(needing))
     return lambda: None
-
-
-def _by_dn(programs: Sequence[Program]) -> bool:
-    """Return whether any step names people by their DN, which begins with what --names says."""
-    steps = (step for each in programs for step in walk(each.steps))
-    return any(isinstance(step, (Compare, Delete, Modify, Refresh)) for step in steps)
 
 
 def _has_named(

@@ -7,8 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ils_bench.options import LoadTestOptions
-from ils_bench.sequences import Sequence as Program
-from ils_bench.sequences import need_base
+from ils_bench.programs import Program, need_base
 from ils_bench.targets.address import START_TLS, DirectoryAddress
 from ils_bench.targets.live import Progress, make_ready, open_live
 from ils_bench.targets.openldap import open_openldap

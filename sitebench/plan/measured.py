@@ -139,7 +139,7 @@ def _of_one_kind(
                     f"{_words(result.counts)} in others: they are no rates of one operation",
                     "plan from runs of one of both",
                 )
-        programs = {step.program for step in each.results[0].steps if step.counted}
+        programs = {s.program for s in each.results[0].steps if s.counted and s.count}
         if len(programs) > 1 < len(counts := each.results[0].counts):
             why = f"left out: its rate is of {_words(counts)} together"
             remarks.append(remark(why, "measure each operation by itself"))

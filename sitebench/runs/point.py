@@ -220,7 +220,10 @@ class PointResult(Window):
     @property
     def counts(self) -> tuple[str, ...]:
         """Return what it counted as operations, by their steps: `lookup`, or whole passes."""
-        return tuple(dict.fromkeys(sorted(each.step for each in self.steps if each.counted)))
+        counted = [each for each in self.steps if each.counted]
+        # Of a scenario file, arrivals that no user took have a row of their own: none, mostly.
+        done = [each for each in counted if each.count] or counted
+        return tuple(dict.fromkeys(sorted(each.step for each in done)))
 
     @property
     def attempts(self) -> int:

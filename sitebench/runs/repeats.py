@@ -8,12 +8,12 @@ value lies on either side with probability 1/2.
 
 from __future__ import annotations
 
-import dataclasses
 import math
 import statistics
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from sitebench.counts.durations import clocks
 from sitebench.runs.point import PointResult, PointSpec
 from sitebench.verdict.evidence import OtherLoad
 from sitebench.verdict.verdict import Quoted
@@ -60,12 +60,44 @@ def _coverage(n: int, k: int) -> float:
     return 1.0 - outside / float(2**n)
 
 
+def of_operation(result: PointResult, name: str) -> PointResult:
+    """Return what a result says of one of its operations."""
+    step = next((each for each in result.steps if each.counted and each.program == name), None)
+    if step is None:
+        return replace(result, operations=0, failures_by_kind={}, clocks=clocks())
+    return replace(
+        result,
+        operations=round(step.per_s * result.seconds),
+        failures_by_kind={"failed": step.failures} if step.failures else {},
+        clocks=step.clocks,
+        # What the target can do at most is of the mixture.
+        verdict=replace(result.verdict, at_most_per_s=None),
+    )
+
+
 @dataclass(frozen=True)
 class Series:
     """All repeats of one point, in the order they were measured; `spec` has repeat 0."""
 
     spec: PointSpec
     results: tuple[PointResult, ...]
+    part: bool = False
+    """Whether it is one operation of several, of which its point is the sum."""
+
+    @property
+    def parts(self) -> tuple[Series, ...]:
+        """The operations that its total is the sum of; none where that is one."""
+        names = [s.program for s in self.results[0].steps if s.counted and s.count]
+        if len(names) < 2:
+            return ()
+        return tuple(
+            Series(
+                replace(self.spec, operation=f"- {name}"),
+                tuple(of_operation(result, name) for result in self.results),
+                part=True,
+            )
+            for name in names
+        )
 
     @property
     def n(self) -> int:
@@ -132,7 +164,7 @@ def counted(results: Iterable[PointResult]) -> list[PointResult]:
     """
     found: dict[str, PointResult] = {}
     for result in results:
-        key = dataclasses.replace(result.spec, threads=None).key
+        key = replace(result.spec, threads=None).key
         if key not in found or _worth(result) > _worth(found[key]):
             found[key] = result
     return list(found.values())
@@ -146,7 +178,7 @@ def rate_at_half(spec: PointSpec, results: Iterable[PointResult]) -> float | Non
 
     def at_users(other: PointSpec) -> PointSpec:
         settings = {**other.settings, "users": str(spec.users)}
-        return dataclasses.replace(other, users=spec.users, repeat=0, settings=settings)
+        return replace(other, users=spec.users, repeat=0, settings=settings)
 
     rates = {
         each.spec.repeat: each.ops_per_s
@@ -165,9 +197,7 @@ def other_loads(spec: PointSpec, results: Iterable[PointResult]) -> list[OtherLo
 
     def at_any_load(other: PointSpec) -> PointSpec:
         settings = {k: v for k, v in other.settings.items() if k not in _LOAD}
-        return dataclasses.replace(
-            other, users=0, rate=None, repeat=0, threads=None, settings=settings
-        )
+        return replace(other, users=0, rate=None, repeat=0, threads=None, settings=settings)
 
     return [
         OtherLoad(cpu_s / each.seconds, cpu_s / each.operations)
@@ -198,4 +228,4 @@ def series(results: Iterable[PointResult]) -> list[Series]:
 
 
 def _first(spec: PointSpec) -> PointSpec:
-    return dataclasses.replace(spec, repeat=0, threads=None)
+    return replace(spec, repeat=0, threads=None)

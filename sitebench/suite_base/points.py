@@ -72,6 +72,8 @@ class Endpoint:
     """Those of them that only this suite has, and that follow from its target."""
     own: tuple[Path, str] | None = None
     """A locustfile and its class, for an operation that the suite does not have."""
+    user_class: str | None = None
+    """The class of the suite's locustfile, where it does not follow from the operation."""
     pending_cleanup: Callable[[int], str | None] = lambda pid: None
     """What a point's process still removes from the target, in words."""
 
@@ -95,7 +97,7 @@ class Endpoint:
         )
         locustfile, user_class = self.own or (
             self.suite.locustfile_path(),
-            self.suite.operations[spec.operation],
+            self.user_class or self.suite.operations[spec.operation],
         )
         return PointCommand(
             locustfile,
@@ -202,8 +204,8 @@ class SuitePoints(ABC, Generic[_P, _T]):
 
     def check(self, options: Any, programs: Sequence[_P]) -> None:
         """Raise what is wrong with options, as far as it shows before anything is begun."""
-        if self.by_file is not None and self.file(options) is not None:
-            self.program(options, self.by_file)
+        if (described := self.described_by(options)) is not None:
+            self.program(options, described[0])
 
     def data(self, options: Any) -> Path | None:
         """Return a folder on the disk that a target started here uses, if it uses one."""
@@ -260,6 +262,10 @@ class SuitePoints(ABC, Generic[_P, _T]):
         """Return the file of the user's that describes what users do, if options name one."""
         found: str | None = self.by_file and getattr(options, self.by_file)
         return found
+
+    def user_class(self, options: Any) -> str | None:
+        """Return the class that runs what options describe, where no operation is named so."""
+        return None
 
     def described_by(self, options: Any) -> tuple[str, str] | None:
         """Return the operation that options describe, and which of them; None if none does."""
@@ -328,6 +334,7 @@ class SuitePoints(ABC, Generic[_P, _T]):
             self.locust_options,
             self.arguments(target, reused=reused),
             own,
+            self.user_class(options),
             self.pending_cleanup,
         )
 

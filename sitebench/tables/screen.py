@@ -44,7 +44,8 @@ class PointsTable:
     """A row per point. Its figures are never cut or wrapped."""
 
     def __init__(self, results: Sequence[PointResult]) -> None:
-        self._found = series(results)
+        points = series(results)
+        self._found = [part for each in points for part in (each, *each.parts)]
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         title, columns = _title(self._found), _columns(self._found)
@@ -115,6 +116,8 @@ def _latencies(found: Sequence[Series], name: str) -> list[str]:
 
 
 def _limit(each: Series) -> str:
+    if each.part:
+        return ""
     return bounds(each) if each.usable else f"{bounds(each)} (not usable)"
 
 

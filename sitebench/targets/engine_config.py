@@ -19,6 +19,7 @@ def engine_config(
     target: Mapping[str, Any],
     adds: Mapping[str, int],
     programs: Sequence[Mapping[str, Any]],
+    scenarios: Sequence[Mapping[str, Any]] = (),
 ) -> str:
     """Return the configuration of one engine; workers differ in draws, additions and their share.
 
@@ -44,5 +45,6 @@ def engine_config(
         "keys": {"choice": options.keys, "seed": options.seed, "engine": slot.index},
         "adds": dict(adds),
         "programs": list(programs),
+        "scenarios": list(scenarios),
     }
     return json.dumps(config)

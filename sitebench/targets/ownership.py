@@ -43,6 +43,16 @@ def assure_own(host: str, port: int, *, owned: bool, what: str, named: bool = Tr
     raise NotYours(f"{what} writes to {where}", f"name what is to be measured; or, {declare}")
 
 
+def assure_overwriting(host: str, port: int, *, owned: bool, what: str) -> None:
+    """Raise NotYours unless `what` may change what was in a target before, on loopback too."""
+    if not owns(host, port, owned=owned, named=False):
+        raise NotYours(
+            f"{what} changes entries of {host}:{port} that it did not add, and nothing changes "
+            "them back",
+            f"if they are yours to change, add {FLAG}",
+        )
+
+
 def _listed(host: str, port: int) -> bool:
     try:
         lines = own_targets().read_text(encoding="utf-8").splitlines()

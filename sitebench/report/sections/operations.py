@@ -83,7 +83,10 @@ def _operations(report: Report, run: Run) -> ReportTable:
         *_PERCENTILES.values(),
         "failed",
     )
-    rows = [_row(report, run, each, repeated=repeated) for each in run.series]
+    rows = []
+    for each in run.series:
+        rows.append(_row(report, run, each, repeated=repeated))
+        rows += [_part(part, repeated=repeated) for part in each.parts]
     notes = ["Latencies are those of right answers."]
     if repeated:
         notes[0] += " n: repeats. Rates and percentiles of latency are medians over repeats."
@@ -107,6 +110,18 @@ def _row(report: Report, run: Run, each: Series, *, repeated: bool) -> Row:
         format_size(each.spec.entries) if each.spec.entries else NOTHING,
         load_name(each.spec),
         marked(each, bounds),
+        marked(each, rate_mark(each)),
+        *((f"{each.n}", interval) if repeated else ()),
+        *(_latency(each, name) for name in _PERCENTILES),
+        f"{each.failures:,}",
+    ]
+
+
+def _part(each: Series, *, repeated: bool) -> Row:
+    """Return the row of one operation of several."""
+    interval = around(each, rate_of, format_rate) if each.n > 1 else ""
+    return [
+        *(each.spec.operation, NOTHING, load_name(each.spec), ""),
         marked(each, rate_mark(each)),
         *((f"{each.n}", interval) if repeated else ()),
         *(_latency(each, name) for name in _PERCENTILES),

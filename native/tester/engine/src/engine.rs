@@ -1,9 +1,10 @@
 //! `Engine`: lanes running programs against one target.
 
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use load::AnyConfig;
+use load::{AnyConfig, Tables};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -37,20 +38,25 @@ impl Engine {
 #[pymethods]
 impl Engine {
     #[new]
-    #[pyo3(signature = (config_json, population=None, names=None))]
+    #[pyo3(signature = (config_json, population=None, names=None, tables=None))]
     fn new(
         py: Python<'_>,
         config_json: &str,
         population: Option<People<'_>>,
         names: Option<(PyRef<'_, Table>, usize)>,
+        tables: Option<HashMap<String, PyRef<'_, Table>>>,
     ) -> PyResult<Self> {
         let config = config::parse("an engine", config_json)?;
         let names = names.map(|(table, column)| table.names(column)).transpose()?.map(Arc::new);
+        let tables: Tables =
+            tables.into_iter().flatten().map(|(name, table)| (name, table.rows_of())).collect();
         let started = match (config, population) {
-            (AnyConfig::Ldap(config), None) => py.detach(|| load::Engine::start(config, None, names)),
+            (AnyConfig::Ldap(config), None) => {
+                py.detach(|| load::Engine::start(config, None, names, &tables))
+            }
             (AnyConfig::Ldap(config), Some(People::Population(population))) => {
                 let people = population.people();
-                py.detach(|| load::Engine::start(config, Some(people), names))
+                py.detach(|| load::Engine::start(config, Some(people), names, &tables))
             }
             (AnyConfig::Http(config), None) => py.detach(|| load::Engine::start_http(config, None)),
             (AnyConfig::Http(config), Some(People::Visitors(visitors))) => {

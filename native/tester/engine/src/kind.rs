@@ -190,6 +190,7 @@ impl Kinded for load::StartError {
             Self::Config(ConfigError::OutOfRange { .. })
             | Self::Program(_)
             | Self::Names(_)
+            | Self::Scenario { .. }
             | Self::Target(_) => Kind::BadInput,
         }
     }

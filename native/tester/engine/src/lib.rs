@@ -22,6 +22,7 @@ mod pools;
 mod population;
 mod progress;
 mod queue;
+mod scenario;
 mod site;
 mod snapshot;
 mod table;
@@ -54,6 +55,8 @@ mod module {
     use crate::population::Population;
     #[pymodule_export]
     use crate::queue::busy_limit;
+    #[pymodule_export]
+    use crate::scenario::{Scenario, scenario_schema};
     #[pymodule_export]
     use crate::site::Site;
     #[pymodule_export]

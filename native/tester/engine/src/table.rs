@@ -23,6 +23,11 @@ impl Table {
         Ok(NameList::new(self.0.clone(), column))
     }
 
+    /// All of it.
+    pub fn rows_of(&self) -> Arc<::table::Table> {
+        self.0.clone()
+    }
+
     fn column(&self, column: usize) -> PyResult<()> {
         let columns = self.0.columns().len();
         if column < columns {

@@ -27,7 +27,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let pools = Pools::parse(&std::fs::read_to_string(pools)?)?;
     let people = Arc::new(Population::new(&pools, serde_json::from_str(&spec)?)?);
     let config: LdapConfig = serde_json::from_value(config)?;
-    let mut engine = Engine::start(config, Some(people), None)?;
+    let mut engine = Engine::start(config, Some(people), None, &load::Tables::new())?;
     engine.start_lanes(&program, lanes)?;
     // Connecting and the first pages of histograms are not what is looked for.
     std::thread::sleep(Duration::from_millis(200));

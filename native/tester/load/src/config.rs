@@ -9,6 +9,7 @@ use serde::de::DeserializeOwned;
 use crate::choose::keys::Choice;
 use crate::choose::schedule::Spacing;
 use crate::program::ProgramSpec;
+use crate::scenario_spec::ScenarioSpec;
 use crate::target_address::TargetAddress;
 
 /// More threads than any machine here has cores.
@@ -50,7 +51,11 @@ pub struct Config<T, S> {
     #[serde(default)]
     pub adds: Option<Adds>,
     /// The programs of the lanes.
+    #[serde(default)]
     pub programs: Vec<ProgramSpec<S>>,
+    /// Scenarios that lanes run, as they do programs.
+    #[serde(default)]
+    pub(crate) scenarios: Vec<ScenarioSpec>,
 }
 
 /// When operations start; see [`crate::choose::schedule`].

@@ -17,6 +17,7 @@ use crate::ldap::{self, Ldap, LdapConfig, NameList, NamesError};
 use crate::program::{Compiled, ProgramError};
 use crate::protocol::Protocol;
 use crate::target_address::TargetAddress;
+use crate::values::Tables;
 
 /// Why an engine does not start.
 #[derive(Debug, thiserror::Error)]
@@ -27,6 +28,14 @@ pub enum StartError {
     /// See [`ProgramError`].
     #[error(transparent)]
     Program(#[from] ProgramError),
+    /// A scenario that cannot be run.
+    #[error("{name}: {problem}")]
+    Scenario {
+        /// What it is called.
+        name: String,
+        /// What is wrong.
+        problem: String,
+    },
     /// See [`NamesError`].
     #[error(transparent)]
     Names(#[from] NamesError),
@@ -52,19 +61,31 @@ impl Engine {
     /// Checks the configuration, compiles its programs and starts the threads; no lane runs yet.
     ///
     /// `people` are needed to verify, to add, and to pick from unless the target has a name template; `names`
-    /// are what its `{i}` stands for, where that is no number.
+    /// are what its `{i}` stands for, where that is no number. `tables` are the files of scenarios, by the names of
+    /// their data.
     pub fn start(
-        config: LdapConfig,
+        mut config: LdapConfig,
         people: Option<Arc<Population>>,
         names: Option<Arc<NameList>>,
+        tables: &Tables,
     ) -> Result<Self, StartError> {
         config.check()?;
-        let shared = ldap::Shared::new(&config.target, people, names, config.verify, &config.programs)?;
+        let mut scripts = Vec::new();
+        for spec in &config.scenarios {
+            let seeds = (config.threads, config.keys.seed);
+            let found = ldap::convert(spec, scripts.len(), &config.target.base, tables, seeds);
+            let problem = |problem| StartError::Scenario { name: spec.name.clone(), problem };
+            let (program, script) = found.map_err(problem)?;
+            config.programs.push(program);
+            scripts.push(script);
+        }
+        let shared =
+            ldap::Shared::new(&config.target, people, names, config.verify, &config.programs, scripts)?;
         let compiled = shared.compile(&config.programs, config.is_open())?;
         let ring = ldap::adds_people(&config.programs).then(|| ring(&config, shared.count()));
         let keys = Keys::new(config.keys.choice, shared.count(), config.keys.seed);
-        Self::launch(&config, compiled, |seed, _| {
-            Ldap::new(shared.clone(), keys.clone(), ring.clone().map(RingCursor::new), seed)
+        Self::launch(&config, compiled, |seed, thread| {
+            Ldap::new(shared.clone(), keys.clone(), ring.clone().map(RingCursor::new), seed, thread)
         })
     }
 

@@ -36,7 +36,9 @@ mod program;
 mod protocol;
 pub mod queue;
 mod record;
+mod scenario_spec;
 mod target_address;
+mod values;
 
 pub use any_config::AnyConfig;
 pub use choose::deal::{Deal, Dealer, RowCursor, Sharer};
@@ -52,3 +54,4 @@ pub use record::clock::now_ns;
 pub use record::failure::Failure;
 pub use record::metric::{Clock, Counter};
 pub use record::recorder::histogram;
+pub use values::Tables;

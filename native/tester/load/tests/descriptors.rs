@@ -17,7 +17,8 @@ fn out_of_descriptors_is_named_and_tried_again_after_a_pause() {
         "target": {"host": "127.0.0.1", "port": port, "base": ""},
         "programs": [{"name": "p", "counts": "connect", "steps": [
             {"op": "connect"}, {"op": "think", "mean_ms": 60_000}]}]});
-    let mut engine = Engine::start(serde_json::from_value(config).unwrap(), None, None).unwrap();
+    let mut engine =
+        Engine::start(serde_json::from_value(config).unwrap(), None, None, &load::Tables::new()).unwrap();
     setrlimit(Resource::Nofile, Rlimit { current: Some(40), maximum: Some(40) }).unwrap();
     engine.start_lanes("p", 100).unwrap();
     std::thread::sleep(Duration::from_millis(300));

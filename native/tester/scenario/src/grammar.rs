@@ -1,5 +1,6 @@
 //! Texts of the form, one at a time: durations, counts, filters, names, paths.
 
+use std::ops::Range;
 use std::time::Duration;
 
 use wire::dn::{Dn, DnError, Rdn};
@@ -226,10 +227,20 @@ fn begins_name(before: &str) -> bool {
     rest.bytes().rev().take_while(|&byte| byte == b'\\').count() % 2 == 0
 }
 
+/// Of each field of a DN, whether it stands for a name, and not for a value in one.
+pub fn stand_for_names(dn: &Template) -> Vec<bool> {
+    fields_of_name(&dn.to_string()).into_iter().map(|(_, name)| name).collect()
+}
+
+/// Where the fields of a DN are, and whether they stand for names.
+fn fields_of_name(text: &str) -> Vec<(Range<usize>, bool)> {
+    let fields = pieces(text).into_iter().filter(|(_, piece)| matches!(piece, Piece::Field(..)));
+    fields.map(|(range, _)| (range.clone(), begins_name(&text[..range.start]))).collect()
+}
+
 /// The fields of a DN that stand for names.
 pub(crate) fn name_fields(text: &str) -> Vec<Field> {
-    let fields = pieces(text).into_iter().filter(|(_, piece)| matches!(piece, Piece::Field(..)));
-    let names = fields.filter(|(range, _)| begins_name(&text[..range.start]));
+    let names = fields_of_name(text).into_iter().filter(|(_, name)| *name);
     let read = names.filter_map(|(range, _)| Template::read(&text[range]).ok());
     read.filter_map(|template| template.only_field().cloned()).collect()
 }

@@ -22,6 +22,7 @@
 //! file are called, the caller may say ([`read_with`]).
 
 mod document;
+mod facts;
 mod form;
 mod grammar;
 mod names;
@@ -33,6 +34,7 @@ mod template;
 mod types;
 
 pub use form::{FORM, Key, Kind, Protocol, REQUIRED, VERBS};
+pub use grammar::stand_for_names;
 pub use problem::{MOST_PROBLEMS, Problem, Problems};
 pub use reader::MOST_NAMES;
 pub use schema::{markdown, schema};

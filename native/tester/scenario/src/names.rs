@@ -53,6 +53,8 @@ pub(crate) struct Names {
     pub(crate) captures: HashSet<String>,
     /// Captures that can be used here, by block, the outermost first; whether each is a list.
     pub(crate) scopes: Vec<HashMap<String, bool>>,
+    /// Variables of the environment that are used.
+    pub(crate) variables: BTreeSet<String>,
     pub(crate) life: Life,
     pub(crate) block: Block,
     /// Where uses go while a name is described, which is no use yet.
@@ -72,6 +74,7 @@ impl Names {
             connections: BTreeMap::new(),
             captures,
             scopes: Vec::new(),
+            variables: BTreeSet::new(),
             life: Life::Iteration,
             block: Block::default(),
             described: None,
@@ -88,7 +91,10 @@ impl Names {
     /// Notes the use of a field, or says what is wrong with it here.
     pub(crate) fn field(&mut self, field: &Field) -> Result<(), String> {
         let lives = match field {
-            Field::Env(_) => true,
+            Field::Env(name) => {
+                self.variables.insert(name.clone());
+                true
+            }
             Field::Base if self.protocol == Protocol::Http => {
                 return Err("{base} is for LDAP".to_owned());
             }

@@ -2,6 +2,9 @@
 
 use std::time::Duration;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+
 use crate::form::Protocol;
 use crate::template::{Field, Template};
 
@@ -41,6 +44,8 @@ pub struct Scenario {
     pub operations: Vec<Operation>,
     /// What is drawn, and where; in the order of the blocks.
     pub draws: Vec<Draw>,
+    /// Variables of the environment that it takes.
+    pub variables: Vec<String>,
 }
 
 /// `[load]`.
@@ -435,6 +440,26 @@ pub enum Encoding {
     File,
 }
 
+impl Encoding {
+    /// The bytes that a text stands for; `None` where it stands for none, or for a file.
+    pub fn decode(self, text: &[u8]) -> Option<Vec<u8>> {
+        match self {
+            Self::Text => Some(text.to_vec()),
+            Self::Base64 => STANDARD.decode(text).ok(),
+            Self::Hex => {
+                let digits = std::str::from_utf8(text).ok().filter(|text| text.len() % 2 == 0)?;
+                let byte = |at| digits.get(at..at + 2).and_then(|pair| u8::from_str_radix(pair, 16).ok());
+                (0..digits.len()).step_by(2).map(byte).collect()
+            }
+            Self::Utf16 => {
+                let text = std::str::from_utf8(text).ok()?;
+                Some(text.encode_utf16().flat_map(u16::to_le_bytes).collect())
+            }
+            Self::File => None,
+        }
+    }
+}
+
 /// One change of a `modify`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
@@ -610,6 +635,24 @@ pub struct Block {
 }
 
 impl Scenario {
+    /// What is captured, and in which operation; `None` for `[start]`.
+    pub fn captures(&self) -> Vec<(Option<usize>, &str)> {
+        fn of(steps: &[Step]) -> Vec<&str> {
+            let mut names = Vec::new();
+            for step in steps {
+                names.extend(step.captures.iter().map(|capture| capture.name.as_str()));
+                if let Verb::Repeat { steps, .. } = &step.verb {
+                    names.extend(of(steps));
+                }
+            }
+            names
+        }
+        let operations = self.operations.iter().enumerate();
+        let operations = operations.map(|(number, operation)| (Some(number), &operation.steps));
+        let blocks = [(None, &self.start)].into_iter().chain(operations);
+        blocks.flat_map(|(block, steps)| of(steps).into_iter().map(move |name| (block, name))).collect()
+    }
+
     /// A block as people call it: `ils-user > repeat 3`.
     pub fn block_name(&self, block: &Block) -> String {
         let operation = block.operation.and_then(|operation| self.operations.get(operation));

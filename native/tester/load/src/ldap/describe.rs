@@ -24,8 +24,15 @@ impl Ldap {
             Request::Add { .. } => format!("add {:?}", self.name_of(lane)),
             Request::Change { verb, .. } => format!("{verb} {:?}", self.name_of(lane)),
             Request::Compare { .. } => format!("compare {:?}", self.name_of(lane)),
+            Request::Ask(ask) => self.describe_ask(ask, lane),
+            Request::Prepare(_) => String::new(),
         };
-        match answer.and_then(result) {
+        let said = answer.and_then(result);
+        let said = match (said, request) {
+            (Some(said), Request::Ask(ask)) => Some(self.without_secrets(ask, lane, said)),
+            (said, _) => said,
+        };
+        match said {
             // What was found is not there to be described: an answer without it is.
             Some(result) if found_nothing(request, lane, &result) => format!("{asked}: no entry"),
             Some(result) if lane.entries > 0 => format!("{asked}: {} entries, {result}", lane.entries),
@@ -58,7 +65,11 @@ impl Ldap {
 }
 
 fn found_nothing(request: &Request, lane: &LaneState, result: &str) -> bool {
-    let searched = matches!(request, Request::Lookup { .. } | Request::Search { .. });
+    let searched = match request {
+        Request::Lookup { .. } | Request::Search { .. } => true,
+        Request::Ask(ask) => ask.is_search(),
+        _ => false,
+    };
     searched && lane.entries == 0 && result == ResultCode::SUCCESS.name()
 }
 

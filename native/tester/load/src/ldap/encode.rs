@@ -30,13 +30,17 @@ impl Ldap {
         lane: &mut LaneState,
         out: &mut Vec<u8>,
     ) -> Encoded {
-        if matches!(request, Request::Remove { .. }) && !self.take_key(lane) {
-            return Encoded::Skip;
+        match request {
+            Request::Prepare(preparation) => return self.prepare(preparation, lane),
+            Request::Remove { .. } if !self.take_key(lane) => return Encoded::Skip,
+            _ => {}
         }
         let id = lane.next_id();
         lane.entries = 0;
         lane.wrong = false;
         match request {
+            Request::Ask(ask) => return self.ask(ask, lane, out),
+            Request::Prepare(_) => return Encoded::Skip,
             Request::Bind { frame, .. } | Request::Retrieve { frame, .. } | Request::Search { frame, .. } => {
                 frame.write(out, lane.id, &[]);
             }

@@ -25,7 +25,7 @@ const FEW: usize = 16;
 const BLANK: [u8; 4] = [0xff; 4];
 
 /// A request without its message id and its fields.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, PartialEq)]
 pub struct Frame {
     /// What follows the id, with empty fields and one byte for each length around them.
     text: Vec<u8>,
@@ -35,7 +35,7 @@ pub struct Frame {
     lengths: Vec<Length>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 struct Place {
     /// Which field.
     field: usize,
@@ -46,7 +46,7 @@ struct Place {
 }
 
 /// The length of an element that has fields in it.
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 struct Length {
     /// Where it is in the text.
     at: usize,

@@ -6,6 +6,7 @@ mod frame;
 mod names;
 mod receive;
 mod request;
+mod scripted;
 mod start_tls;
 mod step;
 mod verify;
@@ -25,6 +26,8 @@ use crate::target_address::TargetAddress;
 
 pub use names::{NameList, NamesError, NamesSpec, Person};
 pub use request::Request;
+use scripted::{Memory, Running};
+pub(crate) use scripted::{Script, convert};
 use step::PersonSelector;
 pub use step::Step;
 
@@ -97,6 +100,8 @@ pub struct LaneState {
     entries: u64,
     /// Whether one of them was not right.
     wrong: bool,
+    /// What it remembers for a scenario.
+    memory: Option<Box<Memory>>,
 }
 
 /// What the protocols of all threads share.
@@ -108,6 +113,7 @@ pub(crate) struct Shared {
     verify: bool,
     /// Attributes that the programs change.
     changed: Vec<String>,
+    scripts: Vec<Script>,
 }
 
 /// LDAP as one thread speaks it.
@@ -117,6 +123,7 @@ pub(crate) struct Ldap {
     ring: Option<RingCursor>,
     rng: fastrand::Rng,
     verifier: Verifier,
+    scripts: Vec<Running>,
     /// Room for names.
     name: Vec<u8>,
     scratch: Vec<u8>,
@@ -129,6 +136,7 @@ impl Shared {
         list: Option<Arc<NameList>>,
         verify: bool,
         programs: &[ProgramSpec<Step>],
+        scripts: Vec<Script>,
     ) -> Result<Self, NamesError> {
         let template =
             target.names.as_ref().map(|spec| Template::new(spec, &target.base, list)).transpose()?;
@@ -136,7 +144,7 @@ impl Shared {
         let count = names.count(target.names.as_ref());
         let base = if names.ils { request::ILS_BASE } else { target.base.as_bytes() };
         let changed = programs.iter().flat_map(|program| changed_attributes(&program.steps)).collect();
-        Ok(Self { base: base.into(), names, count, verify, changed })
+        Ok(Self { base: base.into(), names, count, verify, changed, scripts })
     }
 
     /// How many people there are to pick from.
@@ -161,18 +169,23 @@ impl Shared {
 }
 
 impl Ldap {
-    pub(crate) fn new(shared: Shared, keys: Keys, ring: Option<RingCursor>, seed: u64) -> Self {
+    pub(crate) fn new(
+        shared: Shared,
+        keys: Keys,
+        ring: Option<RingCursor>,
+        seed: u64,
+        thread: usize,
+    ) -> Self {
+        let scripts = shared.scripts.iter().map(|script| Running::new(script, thread)).collect();
         let verifier = Verifier::new(shared.names.ils, shared.changed.clone());
         let rng = fastrand::Rng::with_seed(seed);
-        Self { shared, keys, ring, rng, verifier, name: Vec::new(), scratch: Vec::new() }
+        Self { shared, keys, ring, rng, verifier, scripts, name: Vec::new(), scratch: Vec::new() }
     }
 }
 
 /// Whether any program adds people of its own.
 pub(crate) fn adds_people(programs: &[ProgramSpec<Step>]) -> bool {
-    programs
-        .iter()
-        .any(|program| any(&program.steps, &|step| *step == Step::Add { person: PersonSelector::New }))
+    programs.iter().any(|program| any(&program.steps, &adds_new))
 }
 
 fn changed_attributes(steps: &[program::Step<Step>]) -> Vec<String> {
@@ -198,9 +211,13 @@ fn any(steps: &[program::Step<Step>], is: &dyn Fn(&Step) -> bool) -> bool {
     })
 }
 
+const fn adds_new(step: &Step) -> bool {
+    matches!(step, Step::Add { person: PersonSelector::New })
+}
+
 /// `new` is the person a lane has added, so a program that uses it needs an add.
 fn check_new(spec: &ProgramSpec<Step>) -> Result<(), ProgramError> {
-    let adds = any(&spec.steps, &|step| *step == Step::Add { person: PersonSelector::New });
+    let adds = any(&spec.steps, &adds_new);
     let uses = any(&spec.steps, &|step| step.person() == Some(PersonSelector::New));
     if adds || !uses {
         return Ok(());

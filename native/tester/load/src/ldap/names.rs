@@ -154,7 +154,7 @@ impl Template {
 }
 
 /// Whether two values differ in the case of letters at most.
-fn same_text(a: &[u8], b: &[u8]) -> bool {
+pub(super) fn same_text(a: &[u8], b: &[u8]) -> bool {
     if a.eq_ignore_ascii_case(b) {
         return true;
     }

@@ -52,7 +52,7 @@ impl Protocol for Ldap {
                 Reply::Reference | Reply::Intermediate => {}
                 Reply::Done { tag, outcome } if tag == request.response() => {
                     let failure = self.judge(request, lane, outcome);
-                    let fatal = failure.is_some() && matches!(request, Request::Bind { .. });
+                    let fatal = failure.is_some() && request.is_fatal();
                     return Received::Done { consumed: at, failure, fatal };
                 }
                 Reply::Done { .. } => return Received::Broken(Failure::Malformed),
@@ -73,6 +73,10 @@ impl Ldap {
     #[inline]
     fn take_entry(&mut self, request: &Request, lane: &mut LaneState, dn: &[u8], attributes: Attributes<'_>) {
         lane.entries += 1;
+        if let Request::Ask(ask) = request {
+            lane.wrong |= !self.take_found(ask, lane, dn, attributes);
+            return;
+        }
         if !self.shared.verify || lane.wrong {
             return;
         }
@@ -125,7 +129,10 @@ impl Ldap {
     }
 
     #[inline]
-    fn judge(&self, request: &Request, lane: &LaneState, outcome: Outcome<'_>) -> Option<Failure> {
+    fn judge(&mut self, request: &Request, lane: &mut LaneState, outcome: Outcome<'_>) -> Option<Failure> {
+        if let Request::Ask(ask) = request {
+            return self.judge_ask(ask, lane, outcome);
+        }
         if !request.accepts(outcome.code) {
             let contradicts = outcome.code == ResultCode::COMPARE_FALSE;
             return Some(if contradicts {

@@ -1,5 +1,7 @@
 //! LDAP requests: compiled from their description, encoded when a lane comes to them.
 
+use std::sync::Arc;
+
 use people::Population;
 use wire::ber::{Reader, tag};
 use wire::ldap::request::{self as write, SearchOptions};
@@ -7,6 +9,7 @@ use wire::ldap::{Attributes, ResultCode, Scope, filter, filter_text, oid, op};
 
 use super::frame::Frame;
 use super::names::{Names, Person};
+use super::scripted::{Ask, Preparation};
 use super::step::{Change, PersonSelector, Step};
 use super::verify::ExpectedAttributes;
 
@@ -51,11 +54,15 @@ pub enum Request {
         /// How many entries there must be.
         expect_entries: Option<u64>,
     },
+    /// See [`Step::Ask`].
+    Ask(Arc<Ask>),
+    /// See [`Step::Prepare`]; nothing is sent.
+    Prepare(Arc<Preparation>),
 }
 
 impl Request {
     /// The tag of the answer that ends it.
-    pub(super) const fn response(&self) -> u8 {
+    pub(super) fn response(&self) -> u8 {
         match self {
             Self::Bind { .. } => op::BIND_RESPONSE,
             Self::Lookup { .. } | Self::Retrieve { .. } | Self::Search { .. } => op::SEARCH_DONE,
@@ -63,6 +70,17 @@ impl Request {
             Self::Add { .. } => op::ADD_RESPONSE,
             Self::Change { response, .. } => *response,
             Self::Compare { .. } => op::COMPARE_RESPONSE,
+            Self::Ask(ask) => ask.response(),
+            Self::Prepare(_) => 0,
+        }
+    }
+
+    /// Whether nothing that follows makes sense where it fails.
+    pub(super) fn is_fatal(&self) -> bool {
+        match self {
+            Self::Bind { .. } => true,
+            Self::Ask(ask) => ask.is_fatal(),
+            _ => false,
         }
     }
 
@@ -171,6 +189,8 @@ pub(super) fn lower(
             let frame = frame(0, |out, id, _| write_search(out, id, search, 0, filter))?;
             Request::Search { base: base.as_bytes().to_vec(), frame, expect_entries: *expect_entries }
         }
+        Step::Ask(ask) => Request::Ask(ask.clone()),
+        Step::Prepare(preparation) => Request::Prepare(preparation.clone()),
     };
     Ok(vec![(name.to_owned(), request)])
 }

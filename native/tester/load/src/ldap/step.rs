@@ -1,7 +1,10 @@
 //! The steps of LDAP programs as they are described.
 
+use std::sync::Arc;
+
 use serde::Deserialize;
 
+use super::scripted::{Ask, Preparation};
 use crate::connection::sasl::Mechanism;
 
 /// The person a step is about.
@@ -86,6 +89,12 @@ pub enum Step {
         #[serde(default)]
         expect_entries: Option<u64>,
     },
+    /// A step of a scenario.
+    #[serde(skip)]
+    Ask(Arc<Ask>),
+    /// What a scenario chooses before its steps.
+    #[serde(skip)]
+    Prepare(Arc<Preparation>),
 }
 
 /// One change of a modify.
@@ -145,7 +154,11 @@ impl Step {
             | Self::Modify { person, .. }
             | Self::Refresh { person, .. }
             | Self::Compare { person, .. } => Some(*person),
-            Self::Bind { .. } | Self::Retrieve { .. } | Self::Search { .. } => None,
+            Self::Bind { .. }
+            | Self::Retrieve { .. }
+            | Self::Search { .. }
+            | Self::Ask(_)
+            | Self::Prepare(_) => None,
         }
     }
 }

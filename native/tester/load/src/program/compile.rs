@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::SEQUENCE;
 use super::deck::DeckPlan;
 use super::problem::{MAX_CARDS, MAX_DEPTH, Problem, ProgramError};
-use super::spec::{Branch, ProgramSpec, Step};
+use super::spec::{Branch, Operation, ProgramSpec, Step};
 use crate::choose::schedule::Think;
 use crate::record::recorder::{Label, Slot};
 
@@ -41,6 +41,22 @@ pub(crate) enum Op<R> {
     Jump {
         to: usize,
     },
+    /// Goes on behind the steps of a connection that stands.
+    SkipIfUp {
+        to: usize,
+    },
+    /// Goes on behind the steps of a lane's first pass, unless this is it.
+    SkipIfBegun {
+        to: usize,
+    },
+    /// What a lane does in its first pass alone is done.
+    Begun,
+    /// An operation begins, and is recorded here.
+    Begin {
+        slot: Slot,
+    },
+    /// The operation is over.
+    Done,
     /// Wait for an arrival of the open schedule.
     Await,
     Exchange {
@@ -85,7 +101,10 @@ const PHASES: [&str; 4] = ["connecting", "handshake", "first byte", "request"];
 #[derive(Debug)]
 pub(crate) struct Program<R> {
     pub(crate) ops: Box<[Op<R>]>,
+    /// Where passes are recorded, unless there are operations; arrivals that no lane has taken are, too.
     pub(crate) sequence: Slot,
+    /// Whether a pass is one operation, from its beginning to its end; else the program says where they begin.
+    pub(crate) is_whole: bool,
     /// The step that arrives on an open schedule: the one that is counted.
     pub(crate) arrives: Option<Slot>,
     pub(crate) counters: usize,
@@ -137,12 +156,32 @@ pub(crate) fn compile<S, R>(
     Ok(Compiled { programs, labels, decks })
 }
 
+/// A recorder: the step of an operation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Name {
+    operation: Arc<str>,
+    step: String,
+    open: bool,
+}
+
+#[derive(Debug, Clone)]
+struct Scope {
+    name: Arc<str>,
+    /// `None` where nothing is.
+    counts: Option<String>,
+}
+
 struct Compiler<'a, S, R, F> {
     spec: &'a ProgramSpec<S>,
     rules: &'a Rules<S>,
     lower: &'a mut F,
     ops: Vec<Op<R>>,
-    names: Vec<String>,
+    names: Vec<Name>,
+    /// What rows are under, and which step of it is counted.
+    scope: Scope,
+    /// Whether the arrival of the operation that comes is awaited already.
+    awaited: bool,
+    has_operations: bool,
     first_slot: usize,
     counters: usize,
     connected: bool,
@@ -160,7 +199,10 @@ where
             rules,
             lower,
             ops: Vec::new(),
-            names: vec![SEQUENCE.to_owned()],
+            names: Vec::new(),
+            scope: Scope { name: spec.name.as_str().into(), counts: Some(spec.counts.clone()) },
+            awaited: false,
+            has_operations: false,
             first_slot: 0,
             counters: 0,
             connected: false,
@@ -176,22 +218,28 @@ where
         if spec.steps.is_empty() {
             return Err(Problem::Empty);
         }
-        if self.rules.open && spec.counts == SEQUENCE {
+        self.has_operations = any_operation(&spec.steps);
+        let sequence = self.recorder(SEQUENCE);
+        if self.has_operations {
+            // Each of them says what is counted.
+            self.scope.counts = None;
+        } else if self.rules.open && spec.counts == SEQUENCE {
             self.ops.push(Op::Await);
         }
         self.steps(&spec.steps, 0)?;
-        let Some(counted) = self.names.iter().position(|name| *name == spec.counts) else {
-            let steps = self.names[1..].iter().map(|name| format!("{name:?}")).collect::<Vec<_>>();
-            return Err(Problem::NothingCounted { counts: spec.counts.clone(), steps: steps.join(", ") });
-        };
-        let program: Arc<str> = spec.name.as_str().into();
+        let arrives = if self.has_operations { sequence } else { self.counted_recorder()? };
+        labels.extend(self.names.iter().map(|name| Label {
+            program: name.operation.clone(),
+            step: name.step.as_str().into(),
+            open: name.open,
+            overlaps: name.step == SEQUENCE,
+        }));
         let label = |name: &str, overlaps| Label {
-            program: program.clone(),
+            program: self.scope.name.clone(),
             step: name.into(),
-            open: self.rules.open && *name == spec.counts,
+            open: false,
             overlaps,
         };
-        labels.extend(self.names.iter().map(|name| label(name, name == SEQUENCE)));
         let phases = self.rules.phases.then(|| {
             let first = labels.len();
             labels.extend(PHASES.map(|name| label(name, true)));
@@ -203,9 +251,24 @@ where
             }
         });
         decks.append(&mut self.decks);
-        let sequence = slot(self.first_slot);
-        let arrives = self.rules.open.then(|| slot(self.first_slot + counted));
-        Ok(Program { ops: self.ops.into(), sequence, arrives, counters: self.counters, phases })
+        Ok(Program {
+            ops: self.ops.into(),
+            sequence,
+            is_whole: !self.has_operations,
+            arrives: self.rules.open.then_some(arrives),
+            counters: self.counters,
+            phases,
+        })
+    }
+
+    /// The recorder of the step that is counted.
+    fn counted_recorder(&self) -> Result<Slot, Problem> {
+        let counts = &self.spec.counts;
+        let place = self.names.iter().position(|name| name.step == *counts).ok_or_else(|| {
+            let steps = self.names[1..].iter().map(|name| format!("{:?}", name.step)).collect::<Vec<_>>();
+            Problem::NothingCounted { counts: counts.clone(), steps: steps.join(", ") }
+        })?;
+        Ok(slot(self.first_slot + place))
     }
 
     fn steps(&mut self, steps: &[Step<S>], depth: usize) -> Result<(), Problem> {
@@ -228,6 +291,27 @@ where
             Step::Repeat { times, steps } => self.repeat(*times, steps, depth)?,
             Step::Deck { branches } => self.deck(branches, depth)?,
             Step::Think(think) => self.ops.push(Op::Think(*think)),
+            Step::WhenDown { steps } => {
+                let skip = self.skip();
+                self.steps(steps, depth)?;
+                self.ops[skip] = Op::SkipIfUp { to: self.ops.len() };
+            }
+            Step::Once { name, steps } => {
+                let skip = self.skip();
+                let outer = self.enter(name, None);
+                self.steps(steps, depth)?;
+                self.scope = outer;
+                self.ops.push(Op::Begun);
+                self.ops[skip] = Op::SkipIfBegun { to: self.ops.len() };
+            }
+            Step::Prepare(request) => {
+                let problem = |problem| Problem::Request { step: "prepare".to_owned(), problem };
+                let slot = self.recorder(SEQUENCE);
+                for (_, request) in (self.lower)("prepare", request).map_err(problem)? {
+                    self.ops.push(Op::Exchange { slot, request });
+                }
+            }
+            Step::Operation(operation) => self.operation(operation, depth)?,
             Step::Request { name, request } => {
                 self.need_connection(name)?;
                 let problem = |problem| Problem::Request { step: name.clone(), problem };
@@ -239,6 +323,31 @@ where
                 }
             }
         }
+        Ok(())
+    }
+
+    /// Makes room for an operation that is known when what it skips is compiled.
+    fn skip(&mut self) -> usize {
+        self.ops.push(Op::Begun);
+        self.ops.len() - 1
+    }
+
+    fn enter(&mut self, name: &str, counts: Option<&String>) -> Scope {
+        let scope = Scope { name: name.into(), counts: counts.cloned() };
+        std::mem::replace(&mut self.scope, scope)
+    }
+
+    fn operation(&mut self, operation: &Operation<S>, depth: usize) -> Result<(), Problem> {
+        let Operation { name, counts, steps } = operation;
+        let outer = self.enter(name, Some(counts));
+        let slot = self.recorder(SEQUENCE);
+        if counts == SEQUENCE && self.rules.open && !self.awaited {
+            self.ops.push(Op::Await);
+        }
+        self.ops.push(Op::Begin { slot });
+        self.steps(steps, depth)?;
+        self.ops.push(Op::Done);
+        self.scope = outer;
         Ok(())
     }
 
@@ -285,6 +394,14 @@ where
         if depth == MAX_DEPTH {
             return Err(Problem::TooDeep);
         }
+        // One arrival, whatever card it is: no lane waits with a card in its hand.
+        self.awaited = self.rules.open
+            && branches.iter().all(|branch| {
+                matches!(&branch.steps[..], [Step::Operation(operation)] if operation.counts == SEQUENCE)
+            });
+        if self.awaited {
+            self.ops.push(Op::Await);
+        }
         let weights = branches.iter().map(|branch| branch.weight).collect();
         let deck = self.first_deck + self.decks.len();
         self.decks.push(DeckPlan { program: self.spec.name.as_str().into(), weights });
@@ -300,7 +417,7 @@ where
             self.ops.push(Op::Jump { to: 0 });
             connected &= self.connected;
         }
-        self.connected = connected;
+        (self.connected, self.awaited) = (connected, false);
         let to = self.ops.len();
         jumps.into_iter().for_each(|jump| self.ops[jump] = Op::Jump { to });
         self.ops[deal] = Op::Deal { deck, firsts: firsts.into() };
@@ -312,6 +429,8 @@ where
         match steps.iter().find(|step| !matches!(step, Step::Think(_))) {
             Some(Step::Connect { .. } | Step::Think(_)) | None => Ok(()),
             Some(Step::Repeat { steps, .. }) => self.check_round(steps),
+            Some(Step::WhenDown { .. } | Step::Once { .. } | Step::Prepare(_)) => Ok(()),
+            Some(Step::Operation(operation)) => self.check_round(&operation.steps),
             Some(Step::Deck { branches }) => {
                 branches.iter().try_for_each(|branch| self.check_round(&branch.steps))
             }
@@ -338,15 +457,34 @@ where
         if self.rules.phases && PHASES.contains(&name) {
             return Err(Problem::PhaseName(name.to_owned()));
         }
-        if self.rules.open && name == self.spec.counts {
+        if self.rules.open && self.scope.counts.as_deref() == Some(name) {
             self.ops.push(Op::Await);
         }
-        let place = self.names.iter().position(|known| known == name).unwrap_or_else(|| {
-            self.names.push(name.to_owned());
+        Ok(self.recorder(name))
+    }
+
+    /// The recorder of a step of the operation at hand.
+    fn recorder(&mut self, step: &str) -> Slot {
+        let Scope { name, counts } = &self.scope;
+        let open = self.rules.open && counts.as_deref() == Some(step);
+        let same = |known: &Name| known.operation == *name && known.step == step;
+        let place = self.names.iter().position(same).unwrap_or_else(|| {
+            self.names.push(Name { operation: name.clone(), step: step.to_owned(), open });
             self.names.len() - 1
         });
-        Ok(slot(self.first_slot + place))
+        // An operation may be called as its program is.
+        self.names[place].open |= open;
+        slot(self.first_slot + place)
     }
+}
+
+fn any_operation<S>(steps: &[Step<S>]) -> bool {
+    steps.iter().any(|step| match step {
+        Step::Operation(_) => true,
+        Step::Repeat { steps, .. } => any_operation(steps),
+        Step::Deck { branches } => branches.iter().any(|branch| any_operation(&branch.steps)),
+        _ => false,
+    })
 }
 
 /// Numbers beyond the type are refused when everything is compiled.
@@ -382,6 +520,11 @@ mod tests {
             Op::Loop { counter, times } => format!("loop{counter}x{times}"),
             Op::Again { counter, first } => format!("again{counter}->{first}"),
             Op::Think(_) => "think".into(),
+            Op::SkipIfUp { to } => format!("up->{to}"),
+            Op::SkipIfBegun { to } => format!("begun->{to}"),
+            Op::Begun => "begun".into(),
+            Op::Begin { slot } => format!("begin{}", slot.0),
+            Op::Done => "done".into(),
             Op::Await => "await".into(),
             Op::Ensure { slot, .. } => format!("ensure{}", slot.0),
             Op::Deal { deck, firsts } => format!("deal{deck}{firsts:?}"),

@@ -13,7 +13,7 @@ mod spec;
 pub(crate) use compile::{Compiled, Connects, MAIN, Op, Phases, Program, Rules, compile};
 pub(crate) use deck::{Deck, DeckPlan};
 pub use problem::{Problem, ProgramError};
-pub use spec::{ProgramSpec, Step};
+pub use spec::{Branch, Operation, ProgramSpec, Step};
 
 /// The name of the whole pass among a program's steps.
 pub const SEQUENCE: &str = "sequence";

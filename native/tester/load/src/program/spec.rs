@@ -43,6 +43,24 @@ pub enum Step<R> {
         name: String,
         request: R,
     },
+    /// Do some steps where there is no connection.
+    WhenDown { steps: Vec<Step<R>> },
+    /// Do some steps in a lane's first pass alone, with rows under a name of their own.
+    Once { name: String, steps: Vec<Step<R>> },
+    /// Choose what the steps after it are about; nothing is sent.
+    Prepare(R),
+    /// Do some steps that are an operation of their own, with rows under its name.
+    Operation(Operation<R>),
+}
+
+/// One of the operations of a program that has several.
+#[derive(Debug, Clone)]
+pub struct Operation<R> {
+    /// What its rows are under.
+    pub name: String,
+    /// The step that is counted, or `sequence`.
+    pub counts: String,
+    pub steps: Vec<Step<R>>,
 }
 
 /// One of several things to do.
@@ -61,6 +79,10 @@ impl<R> Step<R> {
             Self::Repeat { .. } => "repeat",
             Self::Think(_) => "think",
             Self::Deck { .. } => "deck",
+            Self::WhenDown { .. } => "when down",
+            Self::Once { name, .. } => name,
+            Self::Prepare(_) => "prepare",
+            Self::Operation(operation) => &operation.name,
         }
     }
 }

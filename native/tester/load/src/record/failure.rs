@@ -42,6 +42,8 @@ pub enum Failure {
     Truncated,
     /// An HTTP status code that was not expected.
     Status(u16),
+    /// A right answer without what was to be remembered of it.
+    NothingCaptured,
     /// A result code of the target, by its name in the protocol.
     Result(&'static str),
 }
@@ -66,6 +68,7 @@ impl Failure {
             Self::Stale => "stale".into(),
             Self::WrongLength => "wrong-length".into(),
             Self::Truncated => "truncated".into(),
+            Self::NothingCaptured => "nothing-captured".into(),
             Self::Status(code) => format!("status:{code}"),
             Self::Result(name) => format!("result:{name}"),
         }

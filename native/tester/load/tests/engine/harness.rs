@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use hdrhistogram::Histogram;
-use load::{Clock, Counter, Engine, Snapshot, StartError};
+use load::{Clock, Counter, Engine, Snapshot, StartError, Tables};
 use people::{DEFAULT_BASE, Pools, Population, Profile, Spec};
 use serde_json::{Value, json};
 
@@ -40,7 +40,7 @@ pub fn start(config: &Value, people: Option<&Arc<Population>>) -> Engine {
 }
 
 pub fn try_start(config: &Value, people: Option<&Arc<Population>>) -> Result<Engine, StartError> {
-    Engine::start(serde_json::from_value(config.clone()).unwrap(), people.cloned(), None)
+    Engine::start(serde_json::from_value(config.clone()).unwrap(), people.cloned(), None, &Tables::new())
 }
 
 /// Runs `lanes` lanes of the program `p` for so long, and on a busy machine until each has had a chance

@@ -14,4 +14,5 @@ mod harness;
 mod listing;
 mod requests;
 mod responder;
+mod scenarios;
 mod schedules;

@@ -149,7 +149,7 @@ impl<S: Default + Send> Lane<S> {
         self.give_arrival_up(Failure::Timeout, program, context, now_ns);
         if self.due_ns != NEVER {
             let end = End::Unanswered(self.pass.failure.unwrap_or(Failure::Timeout));
-            self.record_pass(end, program, context, now_ns);
+            self.record_pass(end, context, now_ns);
         }
         if matches!(self.link, Link::Up(_)) {
             // Politeness; whether it arrives changes nothing.

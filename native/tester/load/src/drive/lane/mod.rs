@@ -104,6 +104,10 @@ pub(crate) struct Lane<S> {
     /// The connect that may still be under way when `current`, the first request on its connection, is sent.
     connect: Operation,
     pass: Pass,
+    /// Where the operation at hand is recorded when it is over, if one has begun.
+    whole: Option<Slot>,
+    /// Whether it has done what is done in the first pass alone.
+    begun: bool,
     /// When the arrival at hand was due; [`NEVER`] if there is none.
     due_ns: u64,
     /// This lane's time is accounted for up to here, in operations or as waiting. From here to the next request
@@ -135,6 +139,8 @@ impl<S: Default + Send> Lane<S> {
             current: Operation::started(slot, 0),
             connect: Operation::started(slot, 0),
             pass: Pass::default(),
+            whole: None,
+            begun: false,
             due_ns: NEVER,
             since_ns: now_ns,
             backoff_ns: BACKOFF_FIRST_NS,
@@ -210,7 +216,8 @@ impl<S: Default + Send> Lane<S> {
         loop {
             let op = program.ops.get(self.pc);
             // A pass that has nothing left to do but close is over, and is recorded as such.
-            let is_over = matches!(op, None | Some(Op::Again { .. } | Op::Jump { .. } | Op::Close { .. }));
+            let is_over =
+                matches!(op, None | Some(Op::Again { .. } | Op::Jump { .. } | Op::Close { .. } | Op::Done));
             if self.stopping && !is_over {
                 return self.retire(program, context, now_ns);
             }
@@ -218,7 +225,8 @@ impl<S: Default + Send> Lane<S> {
                 return self.wait_for_link(program, context);
             }
             let Some(op) = op else {
-                self.end_pass(program, context, now_ns);
+                self.end_operation(context, now_ns);
+                self.pc = 0;
                 if self.stopping {
                     return self.retire(program, context, now_ns);
                 }
@@ -226,6 +234,7 @@ impl<S: Default + Send> Lane<S> {
             };
             if self.pc == 0 {
                 self.pass = Pass { started_ns: now_ns, ..Pass::default() };
+                self.whole = program.is_whole.then_some(program.sequence);
             }
             match op {
                 Op::Exchange { slot, request } => {
@@ -245,6 +254,24 @@ impl<S: Default + Send> Lane<S> {
                     self.pc = firsts[context.decks[*deck].deal(&mut context.rng)];
                 }
                 Op::Jump { to } => self.pc = *to,
+                Op::SkipIfUp { to } => {
+                    self.pc = if matches!(self.link, Link::Down(_)) { self.pc + 1 } else { *to };
+                }
+                Op::SkipIfBegun { to } => self.pc = if self.begun { *to } else { self.pc + 1 },
+                Op::Begun => {
+                    self.begun = true;
+                    self.pc += 1;
+                }
+                Op::Begin { slot } => {
+                    let due_ns = if self.due_ns == NEVER { 0 } else { self.due_ns };
+                    self.pass = Pass { due_ns, started_ns: now_ns, ..Pass::default() };
+                    self.whole = Some(*slot);
+                    self.pc += 1;
+                }
+                Op::Done => {
+                    self.end_operation(context, now_ns);
+                    self.pc += 1;
+                }
                 Op::Ensure { slot, endpoint } => {
                     if (matches!(self.link, Link::Down(_)) || self.endpoint != *endpoint)
                         && let Err(failure) = self.open(*slot, *endpoint, context)

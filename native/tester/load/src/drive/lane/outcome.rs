@@ -110,24 +110,19 @@ impl<S: Default + Send> Lane<S> {
         }
     }
 
-    pub(super) fn end_pass<P: Protocol<Lane = S>>(
-        &mut self,
-        program: &Program<P::Request>,
-        context: &mut Context<P>,
-        now_ns: u64,
-    ) {
+    /// Records the operation at hand, if there is one.
+    pub(super) fn end_operation<P: Protocol<Lane = S>>(&mut self, context: &mut Context<P>, now_ns: u64) {
         let end = self.pass.failure.map_or(End::Right, End::Wrong);
-        self.record_pass(end, program, context, now_ns);
-        self.pc = 0;
+        self.record_pass(end, context, now_ns);
     }
 
     pub(super) fn record_pass<P: Protocol<Lane = S>>(
         &mut self,
         end: End,
-        program: &Program<P::Request>,
         context: &mut Context<P>,
         now_ns: u64,
     ) {
+        let Some(slot) = self.whole.take() else { return };
         let Pass { due_ns, started_ns, bytes_out, bytes_in, .. } = self.pass;
         let (ended_ns, processing_ns, unread_ns) = (now_ns, 0, None);
         // A pass without an arrival belongs to the window in which it ends, so that no window waits for think
@@ -135,7 +130,7 @@ impl<S: Default + Send> Lane<S> {
         let due_ns = if due_ns > 0 { due_ns } else { ended_ns };
         let sample =
             Sample { due_ns, started_ns, ended_ns, processing_ns, unread_ns, bytes_out, bytes_in, end };
-        context.recorders.record(program.sequence, &sample);
+        context.recorders.record(slot, &sample);
         self.due_ns = NEVER;
     }
 
@@ -168,7 +163,7 @@ impl<S: Default + Send> Lane<S> {
         // No connection was made for this arrival.
         self.give_arrival_up(failure, program, context, now_ns);
         let end = End::Unanswered(self.pass.failure.unwrap_or(failure));
-        self.record_pass(end, program, context, now_ns);
+        self.record_pass(end, context, now_ns);
         self.hang_up(None);
         self.pc = 0;
         context.deadlines[self.id as usize] = NEVER;

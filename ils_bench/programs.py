@@ -1,0 +1,16 @@
+"""What users of a directory repeat: a sequence, or a scenario file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence as Many
+from typing import TypeAlias
+
+from ils_bench.sequences import Sequence
+from sitebench.scenario.script import Script
+
+Program: TypeAlias = Sequence | Script
+
+
+def need_base(programs: Many[Program]) -> bool:
+    """Return whether any asks for more than a connection and an identity."""
+    return not programs or any(each.needs_base for each in programs)

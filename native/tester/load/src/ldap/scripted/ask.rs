@@ -1,0 +1,599 @@
+//! From a step of a scenario to what is sent for it.
+
+use scenario::{
+    Block, Change, ChangeKind, Code, Count, Encoding, Entry, Part, Sasl, Search, Step, Template, Value, Verb,
+};
+use wire::ber::{self, tag};
+use wire::dn::escape_value;
+use wire::ldap::request::{self as write, SearchOptions};
+use wire::ldap::{ResultCode, filter_text, oid, op};
+
+use super::super::frame::Frame;
+use crate::values::{Plan, Text};
+
+/// RFC 3062.
+const PASSWORD_MODIFY: &[u8] = b"1.3.6.1.4.1.4203.1.11.1";
+
+/// Captures of one step.
+const MOST_CAPTURES: usize = 64;
+
+/// A compiled step.
+#[derive(Debug, PartialEq)]
+pub struct Ask {
+    /// Which of the engine's scenarios it is of.
+    pub(super) script: usize,
+    pub(super) verb: &'static str,
+    pub(super) response: u8,
+    pub(super) frame: Frame,
+    pub(super) fields: Vec<Field>,
+    /// What it is about, for people.
+    pub(super) shown: Text,
+    /// Values of it that people must not see, with their names.
+    pub(super) secrets: Vec<(String, Text)>,
+    pub(super) expects: Expects,
+    pub(super) captures: Vec<Capture>,
+    /// Values without which it is not sent.
+    pub(super) needs: Vec<usize>,
+    /// Whether all that follows depends on it.
+    pub(super) fatal: bool,
+}
+
+/// What fills a place of a frame.
+#[derive(Debug, PartialEq)]
+pub struct Field {
+    pub(super) text: Text,
+    pub(super) becomes: Becomes,
+}
+
+/// What a text becomes in a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Becomes {
+    /// Its bytes.
+    Itself,
+    /// A value in a DN (RFC 4514).
+    DnValue,
+    /// A whole filter (RFC 4515), encoded.
+    Filter,
+    /// UTF-16LE, as unicodePwd has it.
+    Utf16,
+}
+
+/// What an answer must be.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct Expects {
+    /// Any of them.
+    pub(super) codes: Vec<Expected>,
+    pub(super) entries: Option<Count>,
+    /// Values that the one entry must have, among others.
+    pub(super) values: Vec<(String, Text)>,
+    /// What each returned attribute must be, where it is a column.
+    pub(super) row: Vec<(String, Text)>,
+    /// The parts of its DN.
+    pub(super) dn: Option<Vec<Field>>,
+}
+
+#[derive(Debug, PartialEq)]
+pub(super) enum Expected {
+    Code(ResultCode),
+    Named(Text),
+}
+
+/// What is remembered of an answer.
+#[derive(Debug, PartialEq)]
+pub(super) struct Capture {
+    pub(super) place: usize,
+    /// An attribute, or `dn`.
+    pub(super) attribute: String,
+    pub(super) default: Option<Vec<u8>>,
+}
+
+/// What a request is written with.
+struct Writing<'p> {
+    plan: &'p Plan,
+    block: &'p Block,
+    fields: Vec<Field>,
+}
+
+/// A text whose fields have their numbers.
+#[derive(Debug)]
+enum Piece {
+    Text(Vec<u8>),
+    Field(usize),
+}
+
+type Pieces = Vec<Piece>;
+
+/// The bytes of a text, given those of its fields.
+fn joined(pieces: &Pieces, fields: &[&[u8]]) -> Vec<u8> {
+    let of = |piece: &Piece| match piece {
+        Piece::Text(text) => text.clone(),
+        Piece::Field(number) => fields[*number].to_vec(),
+    };
+    pieces.iter().flat_map(of).collect()
+}
+
+impl Writing<'_> {
+    /// Adds a field; returns its number.
+    fn add(&mut self, text: Text, becomes: Becomes) -> usize {
+        let field = Field { text, becomes };
+        self.fields.iter().position(|known| *known == field).unwrap_or_else(|| {
+            self.fields.push(field);
+            self.fields.len() - 1
+        })
+    }
+
+    fn pieces(
+        &mut self,
+        template: &Template,
+        mut becomes: impl FnMut() -> Becomes,
+    ) -> Result<Pieces, String> {
+        let mut pieces = Vec::new();
+        for part in &template.parts {
+            pieces.push(match part {
+                Part::Text(text) => Piece::Text(text.as_bytes().to_vec()),
+                Part::Field(field) => {
+                    let (text, becomes) = (self.plan.field(field, self.block)?, becomes());
+                    match text.literal() {
+                        // What is the same for all lanes needs no field.
+                        Some(literal) if becomes == Becomes::Itself => Piece::Text(literal.to_vec()),
+                        Some(literal) if becomes == Becomes::DnValue => {
+                            let mut escaped = Vec::new();
+                            escape_value(literal, &mut escaped);
+                            Piece::Text(escaped)
+                        }
+                        _ => Piece::Field(self.add(text, becomes)),
+                    }
+                }
+            });
+        }
+        Ok(pieces)
+    }
+
+    fn plain(&mut self, template: &Template) -> Result<Pieces, String> {
+        self.pieces(template, || Becomes::Itself)
+    }
+
+    fn dn(&mut self, template: &Template) -> Result<Pieces, String> {
+        let mut names = scenario::stand_for_names(template).into_iter();
+        self.pieces(template, || match names.next() {
+            Some(true) => Becomes::Itself,
+            _ => Becomes::DnValue,
+        })
+    }
+
+    fn value(&mut self, value: &Value) -> Result<Pieces, String> {
+        let text = self.plan.text(&value.text, self.block)?;
+        match (value.encoding, text.literal()) {
+            (Encoding::Text, _) => self.plain(&value.text),
+            (Encoding::File, _) => Err(later("a value from a file")),
+            (encoding, Some(literal)) => {
+                let bytes = encoding.decode(literal).ok_or("a value does not decode")?;
+                Ok(vec![Piece::Text(bytes)])
+            }
+            (Encoding::Utf16, None) => Ok(vec![Piece::Field(self.add(text, Becomes::Utf16))]),
+            (_, None) => Err(later("a field in base64 or hex")),
+        }
+    }
+
+    fn attributes(
+        &mut self,
+        attributes: &[(String, Vec<Value>)],
+    ) -> Result<Vec<(String, Vec<Pieces>)>, String> {
+        let of = |(name, values): &(String, Vec<Value>)| {
+            let values = values.iter().map(|value| self.value(value)).collect::<Result<Vec<_>, String>>()?;
+            Ok((name.clone(), values))
+        };
+        attributes.iter().map(of).collect()
+    }
+
+    /// Attributes of an entry that are written out, or that are the columns of a row.
+    fn entry(&mut self, entry: &Entry) -> Result<Vec<(String, Vec<Pieces>)>, String> {
+        match entry {
+            Entry::Attributes(attributes) => self.attributes(attributes),
+            Entry::Row(data) => {
+                let source = self.plan.source(data)?;
+                let columns = self.plan.columns(source);
+                let columns: Vec<_> = columns.map(|(name, text)| (name.to_owned(), text)).collect();
+                let columns = columns.into_iter().filter(|(name, _)| name != "dn");
+                let column = |(name, text)| (name, vec![vec![Piece::Field(self.add(text, Becomes::Itself))]]);
+                Ok(columns.map(column).collect())
+            }
+        }
+    }
+
+    /// A filter: its text with fields in it, as the reader of filters has to see them.
+    fn filter(&mut self, template: &Template) -> Result<Pieces, String> {
+        if template.only_field().is_some() {
+            let text = self.plan.text(template, self.block)?;
+            return Ok(vec![Piece::Field(self.add(text, Becomes::Filter))]);
+        }
+        self.plain(template)
+    }
+
+    fn frame(&self, write: impl Fn(&mut Vec<u8>, i32, &[&[u8]])) -> Result<Frame, String> {
+        Frame::new(self.fields.len(), write).ok_or_else(|| "the request has 16 MiB or more".to_owned())
+    }
+
+    fn search(&mut self, search: &Search) -> Result<Frame, String> {
+        let scope = match search.scope {
+            scenario::Scope::Base => wire::ldap::Scope::Base,
+            scenario::Scope::One => wire::ldap::Scope::One,
+            scenario::Scope::Sub => wire::ldap::Scope::Subtree,
+            scenario::Scope::Children => return Err(later("scope = \"children\"")),
+        };
+        if search.deref != scenario::Deref::Never {
+            return Err(later("deref"));
+        }
+        if search.page_size.is_some() {
+            return Err(later("page_size"));
+        }
+        let options = SearchOptions {
+            scope,
+            size_limit: search.size_limit,
+            time_limit_s: u32::try_from(search.time_limit.as_secs()).unwrap_or(u32::MAX),
+            types_only: search.types_only,
+        };
+        let (base, filter) = (self.dn(&search.base)?, self.filter(&search.filter)?);
+        let whole = search.filter.only_field().is_some();
+        // Escaped in full, a field's bytes are a value whatever they are; the reader unescapes them.
+        let encoded = |fields: &[&[u8]]| {
+            let escape = |piece: &Piece| match piece {
+                Piece::Text(text) => String::from_utf8_lossy(text).into_owned(),
+                Piece::Field(number) => fields[*number].iter().map(|byte| format!("\\{byte:02x}")).collect(),
+            };
+            let text: String = filter.iter().map(escape).collect();
+            let mut out = Vec::new();
+            filter_text::parse(&text, &mut out).map(|()| out).map_err(|error| error.to_string())
+        };
+        if !whole {
+            encoded(&vec![&b"x"[..]; self.fields.len()]).map_err(|error| format!("the filter: {error}"))?;
+        }
+        self.frame(|out, id, fields| {
+            let base = joined(&base, fields);
+            let filter = |out: &mut Vec<u8>| match whole {
+                true => out.extend_from_slice(&joined(&filter, fields)),
+                false => out.extend_from_slice(&encoded(fields).unwrap_or_default()),
+            };
+            write::write_search(
+                out,
+                id,
+                &base,
+                &options,
+                filter,
+                search.attributes.iter().map(String::as_bytes),
+            );
+        })
+    }
+}
+
+pub(super) fn later(what: &str) -> String {
+    format!("{what} is read, but not run yet")
+}
+
+/// The name and password of a bind.
+pub(super) struct Bind<'s> {
+    pub(super) name: &'s Template,
+    pub(super) password: Option<&'s Template>,
+    pub(super) sasl: Option<Sasl>,
+    pub(super) version: u8,
+}
+
+impl Ask {
+    /// The tag of the answer that ends it.
+    pub(in super::super) const fn response(&self) -> u8 {
+        self.response
+    }
+
+    pub(in super::super) const fn is_fatal(&self) -> bool {
+        self.fatal
+    }
+
+    pub(in super::super) const fn is_search(&self) -> bool {
+        self.response == op::SEARCH_DONE
+    }
+
+    /// Compiles a step that stands in a block.
+    pub(super) fn new(script: usize, plan: &Plan, block: &Block, step: &Step) -> Result<Self, String> {
+        let mut writing = Writing { plan, block, fields: Vec::new() };
+        if !step.controls.is_empty() {
+            return Err(later("control"));
+        }
+        let mut about = &Template::default();
+        let (verb, response, frame) = match &step.verb {
+            Verb::Bind { bind, password, sasl, version } => {
+                let bind = Bind { name: bind, password: password.as_ref(), sasl: *sasl, version: *version };
+                let mut ask = Self::bind(script, plan, block, &bind)?;
+                ask.fatal = false;
+                ask.expects = expects(plan, block, step)?;
+                return Ok(ask);
+            }
+            Verb::Search(search) => {
+                about = &search.filter;
+                ("search", op::SEARCH_DONE, writing.search(search)?)
+            }
+            Verb::Compare { dn, entry } => {
+                about = dn;
+                let dn = writing.dn(dn)?;
+                let mut entry = writing.entry(entry)?;
+                let (Some((name, mut values)), true) = (entry.pop(), entry.is_empty()) else {
+                    return Err("compares one attribute at a time".to_owned());
+                };
+                let value = values.pop().unwrap_or_default();
+                let frame = writing.frame(|out, id, fields| {
+                    let (dn, value) = (joined(&dn, fields), joined(&value, fields));
+                    write::write_compare(out, id, &dn, name.as_bytes(), &value);
+                })?;
+                ("compare", op::COMPARE_RESPONSE, frame)
+            }
+            Verb::Add { dn, entry, .. } => {
+                about = dn;
+                let (dn, entry) = (writing.dn(dn)?, writing.entry(entry)?);
+                let frame = writing.frame(|out, id, fields| {
+                    write::write_add(out, id, &joined(&dn, fields), |out| {
+                        ber::write_nested(out, tag::SEQUENCE, |out| {
+                            for (name, values) in &entry {
+                                let values: Vec<_> =
+                                    values.iter().map(|value| joined(value, fields)).collect();
+                                let values = values.iter().map(Vec::as_slice);
+                                write::write_attribute(out, name.as_bytes(), values);
+                            }
+                        });
+                    });
+                })?;
+                ("add", op::ADD_RESPONSE, frame)
+            }
+            Verb::Modify { dn, changes } => {
+                about = dn;
+                let dn = writing.dn(dn)?;
+                let change = |Change { kind, attribute, values }: &Change| {
+                    let values = values.iter().map(|value| writing.value(value));
+                    let number: u8 = match kind {
+                        ChangeKind::Add => 0,
+                        ChangeKind::Delete => 1,
+                        ChangeKind::Replace => 2,
+                        ChangeKind::Increment => 3,
+                    };
+                    Ok((number, attribute.clone(), values.collect::<Result<Vec<_>, String>>()?))
+                };
+                let changes = changes.iter().map(change).collect::<Result<Vec<_>, String>>()?;
+                let frame = writing.frame(|out, id, fields| {
+                    write::write_modify(out, id, &joined(&dn, fields), |out| {
+                        for (kind, name, values) in &changes {
+                            let values: Vec<_> = values.iter().map(|value| joined(value, fields)).collect();
+                            let values = values.iter().map(Vec::as_slice);
+                            write::write_change(out, *kind, name.as_bytes(), values);
+                        }
+                    });
+                })?;
+                ("modify", op::MODIFY_RESPONSE, frame)
+            }
+            Verb::ModifyDn { dn, new_rdn, delete_old_rdn, new_superior } => {
+                about = dn;
+                let (dn, rdn) = (writing.dn(dn)?, writing.dn(new_rdn)?);
+                let superior = new_superior.as_ref().map(|superior| writing.dn(superior)).transpose()?;
+                let frame = writing.frame(|out, id, fields| {
+                    let superior = superior.as_ref().map(|superior| joined(superior, fields));
+                    let (dn, rdn) = (joined(&dn, fields), joined(&rdn, fields));
+                    write::write_modify_dn(out, id, &dn, &rdn, *delete_old_rdn, superior.as_deref());
+                })?;
+                ("rename", op::MODIFY_DN_RESPONSE, frame)
+            }
+            Verb::Delete { dn } => {
+                about = dn;
+                let dn = writing.dn(dn)?;
+                let frame =
+                    writing.frame(|out, id, fields| write::write_delete(out, id, &joined(&dn, fields)))?;
+                ("delete", op::DELETE_RESPONSE, frame)
+            }
+            Verb::PasswordModify { dn, old_password, new_password } => {
+                about = dn;
+                let who = (!dn.parts.is_empty()).then(|| writing.dn(dn)).transpose()?;
+                let old = old_password.as_ref().map(|old| writing.plain(old)).transpose()?;
+                let new = new_password.as_ref().map(|new| writing.plain(new)).transpose()?;
+                let frame = writing.frame(|out, id, fields| {
+                    let mut value = Vec::new();
+                    ber::write_nested(&mut value, tag::SEQUENCE, |out| {
+                        for (number, part) in [&who, &old, &new].into_iter().enumerate() {
+                            if let Some(part) = part {
+                                ber::write_element(out, tag::context(number as u8), &joined(part, fields));
+                            }
+                        }
+                    });
+                    write::write_extended(out, id, PASSWORD_MODIFY, Some(&value));
+                })?;
+                ("change the password of", op::EXTENDED_RESPONSE, frame)
+            }
+            Verb::Refresh { dn, ttl } => {
+                about = dn;
+                let dn = writing.dn(dn)?;
+                let ttl_s = u32::try_from(ttl.as_secs()).unwrap_or(u32::MAX);
+                let frame = writing.frame(|out, id, fields| {
+                    let mut value = Vec::new();
+                    write::write_refresh_value(&mut value, &joined(&dn, fields), ttl_s);
+                    write::write_extended(out, id, oid::REFRESH, Some(&value));
+                })?;
+                ("refresh", op::EXTENDED_RESPONSE, frame)
+            }
+            Verb::Extended { oid, value } => {
+                let value = value.as_ref().map(|value| writing.value(value)).transpose()?;
+                let frame = writing.frame(|out, id, fields| {
+                    let value = value.as_ref().map(|value| joined(value, fields));
+                    write::write_extended(out, id, oid.as_bytes(), value.as_deref());
+                })?;
+                ("extended request", op::EXTENDED_RESPONSE, frame)
+            }
+            _ => return Err("is no request of LDAP".to_owned()),
+        };
+        let secret = match &step.verb {
+            Verb::PasswordModify { old_password, new_password, .. } => {
+                [old_password, new_password].into_iter().flatten().collect()
+            }
+            _ => Vec::new(),
+        };
+        let fields = writing.fields;
+        Ok(Self {
+            script,
+            verb,
+            response,
+            frame,
+            needs: needs(plan, &fields),
+            shown: plan.shown(about, block)?,
+            secrets: secrets(plan, block, &secret, &fields)?,
+            fields,
+            expects: expects(plan, block, step)?,
+            captures: captures(plan, block, step)?,
+            fatal: false,
+        })
+    }
+
+    /// Compiles the bind of a connection.
+    pub(super) fn bind(script: usize, plan: &Plan, block: &Block, bind: &Bind<'_>) -> Result<Self, String> {
+        let mut writing = Writing { plan, block, fields: Vec::new() };
+        let none = Template::default();
+        let given = bind.password.unwrap_or(&none);
+        let name = if bind.sasl.is_some() { writing.plain(bind.name)? } else { writing.dn(bind.name)? };
+        let password = writing.plain(given)?;
+        let (sasl, version) = (bind.sasl, bind.version);
+        let frame = writing.frame(|out, id, fields| {
+            let (name, password) = (joined(&name, fields), joined(&password, fields));
+            match sasl {
+                Some(Sasl::External) => write::write_sasl_bind(out, id, b"EXTERNAL", b""),
+                Some(Sasl::Plain) => {
+                    let credentials = [b"\0", &name[..], b"\0", &password].concat();
+                    write::write_sasl_bind(out, id, b"PLAIN", &credentials);
+                }
+                None => write::write_bind(out, id, version, &name, &password),
+            }
+        })?;
+        let fields = writing.fields;
+        Ok(Self {
+            script,
+            verb: "bind as",
+            response: op::BIND_RESPONSE,
+            frame,
+            needs: needs(plan, &fields),
+            shown: plan.shown(bind.name, block)?,
+            secrets: secrets(plan, block, &[given], &fields)?,
+            fields,
+            expects: Expects { codes: vec![Expected::Code(ResultCode::SUCCESS)], ..Expects::default() },
+            captures: Vec::new(),
+            fatal: true,
+        })
+    }
+}
+
+/// Captures that fields are made of, and that may not have been found.
+fn needs(plan: &Plan, fields: &[Field]) -> Vec<usize> {
+    let places = fields.iter().flat_map(|field| field.text.needs());
+    let mut needs: Vec<_> = places.filter(|place| plan.is_capture(*place)).collect();
+    needs.sort_unstable();
+    needs.dedup();
+    needs
+}
+
+/// What is taken out of what people see: passwords, and whatever else is secret.
+fn secrets(
+    plan: &Plan,
+    block: &Block,
+    passwords: &[&Template],
+    fields: &[Field],
+) -> Result<Vec<(String, Text)>, String> {
+    let mut secrets = Vec::new();
+    for password in passwords.iter().filter(|password| !password.parts.is_empty()) {
+        secrets.push((password.to_string(), plan.text(password, block)?));
+    }
+    secrets.extend(fields.iter().flat_map(|field| plan.secrets_in(&field.text)));
+    secrets.extend(plan.environment());
+    Ok(secrets)
+}
+
+fn expects(plan: &Plan, block: &Block, step: &Step) -> Result<Expects, String> {
+    let expect = &step.expect;
+    let usual = match &step.verb {
+        Verb::Compare { .. } => ResultCode::COMPARE_TRUE,
+        _ => ResultCode::SUCCESS,
+    };
+    let code = |code: &Code| {
+        Ok(match code {
+            Code::Number(number) => Expected::Code(ResultCode(*number)),
+            Code::Field(template) => Expected::Named(plan.text(template, block)?),
+        })
+    };
+    let mut codes = expect.results.iter().map(code).collect::<Result<Vec<_>, String>>()?;
+    if codes.is_empty() {
+        codes.push(Expected::Code(usual));
+    }
+    let mut expects = Expects { codes, entries: expect.entries, ..Expects::default() };
+    match &expect.entry {
+        Some(Entry::Attributes(attributes)) => {
+            for (name, values) in attributes {
+                for value in values {
+                    if value.encoding != Encoding::Text {
+                        return Err(later("an expected value in another encoding"));
+                    }
+                    expects.values.push((name.clone(), plan.text(&value.text, block)?));
+                }
+            }
+        }
+        Some(Entry::Row(data)) => {
+            let columns = plan.columns(plan.source(data)?);
+            expects.row = columns.map(|(name, text)| (name.to_owned(), text)).collect();
+        }
+        None => {}
+    }
+    expects.dn = expect.dn.as_ref().map(|dn| dn_parts(plan, block, dn)).transpose()?;
+    Ok(expects)
+}
+
+/// A DN in an expectation is escaped as one in a request is.
+fn dn_parts(plan: &Plan, block: &Block, dn: &Template) -> Result<Vec<Field>, String> {
+    let mut names = scenario::stand_for_names(dn).into_iter();
+    let part = |part: &Part| {
+        let is_field = matches!(part, Part::Field(_));
+        let is_value = is_field && names.next() != Some(true);
+        let text = plan.text(&Template { parts: vec![part.clone()] }, block)?;
+        Ok(Field { text, becomes: if is_value { Becomes::DnValue } else { Becomes::Itself } })
+    };
+    dn.parts.iter().map(part).collect()
+}
+
+fn captures(plan: &Plan, block: &Block, step: &Step) -> Result<Vec<Capture>, String> {
+    if step.captures.len() > MOST_CAPTURES {
+        return Err(format!("has more than {MOST_CAPTURES} captures"));
+    }
+    let capture = |capture: &scenario::Capture| {
+        if capture.take != scenario::Take::First {
+            return Err(later("take = \"random\" or \"all\""));
+        }
+        let scenario::Source::Attribute(attribute) = &capture.from else {
+            return Err("captures what LDAP has not".to_owned());
+        };
+        if attribute == "genPasswd" {
+            return Err(later("the capture of genPasswd"));
+        }
+        let default = capture.default.as_ref().and_then(|texts| texts.first());
+        Ok(Capture {
+            place: plan.captured(&capture.name, block)?,
+            attribute: attribute.clone(),
+            default: default.map(|text| text.clone().into_bytes()),
+        })
+    };
+    step.captures.iter().map(capture).collect()
+}
+
+/// Appends what a text becomes.
+pub(super) fn becomes(becomes: Becomes, text: &[u8], out: &mut Vec<u8>) {
+    match becomes {
+        Becomes::Itself => out.extend_from_slice(text),
+        Becomes::DnValue => escape_value(text, out),
+        Becomes::Utf16 => out.extend_from_slice(&Encoding::Utf16.decode(text).unwrap_or_default()),
+        Becomes::Filter => {
+            let start = out.len();
+            let parsed = std::str::from_utf8(text).ok().map(|text| filter_text::parse(text, out));
+            if !matches!(parsed, Some(Ok(()))) {
+                // Refused when the data were read; a server refuses it, too.
+                out.truncate(start);
+            }
+        }
+    }
+}

@@ -1,0 +1,267 @@
+//! From a scenario to a program.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use scenario::{
+    Block, Connection, Data, Field, Lifetime, Part, Protocol, Scenario, Step, Template, Times, Verb,
+};
+
+use super::super::step::Step as LdapStep;
+use super::ask::{Ask, Bind, later};
+use super::{Preparation, Script};
+use crate::choose::deal::Sharer;
+use crate::choose::schedule::Think;
+use crate::program::{self, Branch, Operation, ProgramSpec, SEQUENCE};
+use crate::scenario_spec::ScenarioSpec;
+use crate::values::{Draw, Plan, Tables, Used};
+
+type Steps = Vec<program::Step<LdapStep>>;
+
+/// What `[start]` has its rows under.
+const START: &str = "start";
+
+/// Makes the program of a scenario, the `number`th of its engine.
+pub(crate) fn convert(
+    spec: &ScenarioSpec,
+    number: usize,
+    base: &str,
+    tables: &Tables,
+    (threads, seed): (usize, u64),
+) -> Result<(ProgramSpec<LdapStep>, Script), String> {
+    // Several scenarios may call their data alike.
+    let tables: Tables = tables
+        .iter()
+        .filter_map(|(name, table)| {
+            let data = name.strip_prefix(&spec.name)?.strip_prefix('/')?;
+            Some((data.to_owned(), table.clone()))
+        })
+        .collect();
+    let columns = |data: &Data| tables.get(&data.name).map(|table| table.columns().to_vec());
+    let scenario = scenario::read_with(&spec.text, &columns).map_err(|problems| problems.to_string())?;
+    if scenario.protocol != Protocol::Ldap {
+        return Err("speaks HTTP, and the target LDAP".to_owned());
+    }
+    let sharer = Sharer { index: spec.worker, of: spec.of.max(1), threads: threads as u64 };
+    let base = match (&spec.base, &scenario.base) {
+        (Some(base), _) => base.clone(),
+        (None, Some(own)) => with_env(own, &spec.env)?,
+        (None, None) => base.to_owned(),
+    };
+    let used = Used { base, env: spec.env.clone() };
+    let plan = Plan::new(&scenario, used, &tables, sharer, seed)?;
+    let steps = Converting { spec, number, scenario: &scenario, plan: &plan }.steps()?;
+    let program = ProgramSpec { name: spec.name.clone(), counts: SEQUENCE.to_owned(), steps };
+    Ok((program, Script { plan: Arc::new(plan), sharer }))
+}
+
+struct Converting<'c> {
+    spec: &'c ScenarioSpec,
+    number: usize,
+    scenario: &'c Scenario,
+    plan: &'c Plan,
+}
+
+impl Converting<'_> {
+    fn steps(&self) -> Result<Steps, String> {
+        let connection = self.connection()?;
+        let operations: Vec<_> = self
+            .scenario
+            .operations
+            .iter()
+            .enumerate()
+            .filter(|(_, operation)| self.spec.operation.as_ref().is_none_or(|name| *name == operation.name))
+            .collect();
+        let mut branches = Vec::new();
+        for (number, operation) in operations {
+            let block = Block { operation: Some(number), repeats: Vec::new() };
+            let mut steps = self.block(&block, &operation.steps, connection)?;
+            if connection.lives == Lifetime::Iteration {
+                steps = self.within(connection, steps, &block)?;
+            }
+            let mut draws = vec![Draw::Iteration];
+            draws.extend(self.plan.draws(&block)?);
+            steps.insert(0, self.prepare(draws));
+            let counts = operation.counts.clone().unwrap_or_else(|| SEQUENCE.to_owned());
+            let operation_steps = Operation { name: operation.name.clone(), counts, steps };
+            let mut steps = vec![program::Step::Operation(operation_steps)];
+            if self.spec.think_ms > 0.0 {
+                steps.push(think(self.spec.think_ms / 1e3, false));
+            }
+            branches.push(Branch { weight: u32::try_from(operation.weight).unwrap_or(u32::MAX), steps });
+        }
+        if branches.is_empty() {
+            let named = self.spec.operation.as_deref().unwrap_or_default();
+            return Err(format!("has no operation {named:?}"));
+        }
+        let once = self.start(connection)?;
+        // Cards in proportion: 90 and 10 are 9 and 1.
+        let divisor = branches.iter().fold(0, |divisor, branch| gcd(divisor, branch.weight)).max(1);
+        branches.iter_mut().for_each(|branch| branch.weight /= divisor);
+        let deck = match &mut branches[..] {
+            [only] => std::mem::take(&mut only.steps),
+            _ => vec![program::Step::Deck { branches }],
+        };
+        let mut steps = vec![self.prepare(self.plan.of_user())];
+        let open = self.open(connection, &Block::default())?;
+        match connection.lives {
+            Lifetime::User => {
+                steps.push(program::Step::WhenDown { steps: open });
+                steps.extend(once);
+                steps.extend(deck);
+            }
+            Lifetime::Operations(times) => {
+                steps.extend(open);
+                steps.extend(once);
+                steps.push(program::Step::Repeat { times: u64::from(times), steps: deck });
+                steps.push(close("unbind"));
+            }
+            _ => {
+                steps.extend(once);
+                steps.extend(deck);
+            }
+        }
+        Ok(steps)
+    }
+
+    /// What a user does once.
+    fn start(&self, connection: &Connection) -> Result<Option<program::Step<LdapStep>>, String> {
+        if self.scenario.start.is_empty() {
+            return Ok(None);
+        }
+        if self.scenario.operations.iter().any(|operation| operation.name == START) {
+            return Err(format!("has an operation {START:?}, which is what [start] has its rows under"));
+        }
+        let block = Block::default();
+        let mut steps = self.block(&block, &self.scenario.start, connection)?;
+        if connection.lives == Lifetime::Iteration {
+            steps = self.within(connection, steps, &block)?;
+        }
+        steps.insert(0, self.prepare(self.plan.draws(&block)?));
+        Ok(Some(program::Step::Once { name: START.to_owned(), steps }))
+    }
+
+    /// The one connection of a user.
+    fn connection(&self) -> Result<&Connection, String> {
+        let [connection] = &self.scenario.connections[..] else {
+            return Err(later("a second connection of a user"));
+        };
+        if connection.is_shared() {
+            return Err(later("a connection that users share (pool, outstanding)"));
+        }
+        if connection.tls.is_some() {
+            return Err(later("tls of a connection: the target's address says it"));
+        }
+        Ok(connection)
+    }
+
+    fn prepare(&self, draws: Vec<Draw>) -> program::Step<LdapStep> {
+        let preparation = Preparation { script: self.number, draws };
+        program::Step::Prepare(LdapStep::Prepare(Arc::new(preparation)))
+    }
+
+    fn block(&self, block: &Block, steps: &[Step], connection: &Connection) -> Result<Steps, String> {
+        let mut made = Vec::new();
+        for (number, step) in steps.iter().enumerate() {
+            match &step.verb {
+                Verb::Think { mean, constant } => made.push(think(mean.as_secs_f64(), *constant)),
+                Verb::Unbind { .. } => made.push(close(&step.name)),
+                Verb::Repeat { times: Times::Each(_), .. } => return Err(later("repeat over a list")),
+                Verb::Repeat { times: Times::Number(times), steps } => {
+                    let mut inner = block.clone();
+                    inner.repeats.push(number);
+                    let mut steps = self.block(&inner, steps, connection)?;
+                    let draws = self.plan.draws(&inner)?;
+                    if !draws.is_empty() {
+                        steps.insert(0, self.prepare(draws));
+                    }
+                    made.push(program::Step::Repeat { times: u64::from(*times), steps });
+                }
+                _ => {
+                    let ask = Ask::new(self.number, self.plan, block, step)
+                        .map_err(|problem| format!("step {:?}: {problem}", step.name))?;
+                    let request = LdapStep::Ask(Arc::new(ask));
+                    let steps = vec![program::Step::Request { name: step.name.clone(), request }];
+                    if connection.lives == Lifetime::Step {
+                        made.extend(self.within(connection, steps, block)?);
+                    } else {
+                        made.extend(steps);
+                    }
+                }
+            }
+        }
+        Ok(made)
+    }
+
+    /// Steps on a connection of their own.
+    fn within(&self, connection: &Connection, steps: Steps, block: &Block) -> Result<Steps, String> {
+        let mut made = self.open(connection, block)?;
+        made.extend(steps);
+        made.push(close("unbind"));
+        Ok(made)
+    }
+
+    /// Opening a connection, and binding on it.
+    fn open(&self, connection: &Connection, block: &Block) -> Result<Steps, String> {
+        let mut steps = vec![program::Step::Connect { name: "connect".to_owned() }];
+        let given = &self.spec.bind;
+        let bind = match &connection.bind {
+            Some(name) => {
+                let bind = Bind {
+                    name,
+                    password: connection.password.as_ref(),
+                    sasl: connection.sasl,
+                    version: connection.version,
+                };
+                LdapStep::Ask(Arc::new(Ask::bind(self.number, self.plan, block, &bind)?))
+            }
+            None if binds(&self.scenario.start) => return Ok(steps),
+            None if self.scenario.operations.iter().any(|operation| binds(&operation.steps)) => {
+                return Ok(steps);
+            }
+            None if given.dn.is_empty() && given.sasl.is_none() => return Ok(steps),
+            None => LdapStep::Bind {
+                dn: given.dn.clone(),
+                password: given.password.clone(),
+                version: 3,
+                sasl: given.sasl,
+            },
+        };
+        steps.push(program::Step::Request { name: "bind".to_owned(), request: bind });
+        Ok(steps)
+    }
+}
+
+fn binds(steps: &[Step]) -> bool {
+    steps.iter().any(|step| match &step.verb {
+        Verb::Bind { .. } => true,
+        Verb::Repeat { steps, .. } => binds(steps),
+        _ => false,
+    })
+}
+
+fn close(name: &str) -> program::Step<LdapStep> {
+    program::Step::Close { name: name.to_owned() }
+}
+
+fn think(mean_s: f64, constant: bool) -> program::Step<LdapStep> {
+    let ns = Duration::from_secs_f64(mean_s).as_nanos() as u64;
+    program::Step::Think(if constant { Think::Constant { ns } } else { Think::Exponential { mean_ns: ns } })
+}
+
+const fn gcd(a: u32, b: u32) -> u32 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+/// A text in which nothing but the environment is filled in.
+fn with_env(template: &Template, env: &HashMap<String, String>) -> Result<String, String> {
+    let part = |part: &Part| match part {
+        Part::Text(text) => Ok(text.clone()),
+        Part::Field(Field::Env(name)) => {
+            env.get(name).cloned().ok_or_else(|| format!("{{env.{name}}} is not set"))
+        }
+        Part::Field(field) => Err(format!("{field} in a base")),
+    };
+    template.parts.iter().map(part).collect()
+}

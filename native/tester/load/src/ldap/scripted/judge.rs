@@ -1,0 +1,229 @@
+//! Filling requests in, and judging what is answered.
+
+use scenario::Count;
+use wire::dn::{Dn, Plain};
+use wire::ldap::{Attributes, Outcome, ResultCode};
+
+use super::super::{LaneState, Ldap};
+use super::ask::{Ask, Expected, Field, becomes};
+use super::{Memory, Preparation, Running};
+use crate::protocol::Encoded;
+use crate::record::failure::Failure;
+use crate::values::Text;
+
+/// So many fields are filled in without asking for memory.
+const FEW: usize = 16;
+
+impl Ldap {
+    /// Chooses what the steps that follow are about.
+    #[inline]
+    pub(in super::super) fn prepare(&mut self, preparation: &Preparation, lane: &mut LaneState) -> Encoded {
+        let Running { plan, drawers } = &mut self.scripts[preparation.script];
+        let memory = lane.memory.get_or_insert_default();
+        // There is a row for every lane: no deal runs out.
+        drawers.draw(plan, &preparation.draws, &mut memory.kept, &mut self.rng);
+        Encoded::Skip
+    }
+
+    /// Appends a request, filled in.
+    #[inline]
+    pub(in super::super) fn ask(&mut self, ask: &Ask, lane: &mut LaneState, out: &mut Vec<u8>) -> Encoded {
+        let id = lane.id;
+        let Some(memory) = lane.memory.as_deref_mut() else { return Encoded::Skip };
+        if !ask.needs.iter().all(|place| memory.kept.knows(*place)) {
+            return Encoded::Skip;
+        }
+        memory.found = 0;
+        let plan = &self.scripts[ask.script].plan;
+        self.scratch.clear();
+        let mut ends = [0; FEW + 1];
+        let mut more = Vec::new();
+        if ask.fields.len() > FEW {
+            more.resize(ask.fields.len() + 1, 0);
+        }
+        let ends = if more.is_empty() { &mut ends[..=ask.fields.len()] } else { &mut more[..] };
+        for (number, Field { text, becomes: what }) in ask.fields.iter().enumerate() {
+            if *what == super::ask::Becomes::Itself {
+                plan.write(text, &memory.kept, &mut self.rng, &mut self.scratch);
+            } else {
+                self.name.clear();
+                plan.write(text, &memory.kept, &mut self.rng, &mut self.name);
+                becomes(*what, &self.name, &mut self.scratch);
+            }
+            ends[number + 1] = self.scratch.len();
+        }
+        let field = |number: usize| &self.scratch[ends[number]..ends[number + 1]];
+        let mut few: [&[u8]; FEW] = [&[]; FEW];
+        if ask.fields.len() <= FEW {
+            let fields = &mut few[..ask.fields.len()];
+            fields.iter_mut().enumerate().for_each(|(number, place)| *place = field(number));
+            ask.frame.write(out, id, fields);
+        } else {
+            let fields: Vec<_> = (0..ask.fields.len()).map(field).collect();
+            ask.frame.write(out, id, &fields);
+        }
+        Encoded::Send
+    }
+
+    /// Looks at an entry: is it right, and is something of it captured?
+    pub(in super::super) fn take_found(
+        &mut self,
+        ask: &Ask,
+        lane: &mut LaneState,
+        dn: &[u8],
+        attributes: Attributes<'_>,
+    ) -> bool {
+        if attributes.check().is_err() {
+            return false;
+        }
+        let Some(memory) = lane.memory.as_deref_mut() else { return false };
+        if lane.entries == 1 {
+            for (number, capture) in ask.captures.iter().enumerate() {
+                let value = if capture.attribute == "dn" {
+                    Some(dn)
+                } else {
+                    let named = |each: &wire::ldap::attributes::Attribute<'_>| {
+                        each.name.eq_ignore_ascii_case(capture.attribute.as_bytes())
+                    };
+                    let found = attributes.iter().flatten().find(named);
+                    found.and_then(|found| found.values.iter().flatten().next())
+                };
+                if let Some(value) = value {
+                    memory.kept.keep(capture.place, value);
+                    memory.found |= 1 << number;
+                }
+            }
+        }
+        if !self.shared.verify {
+            return true;
+        }
+        let expects = &ask.expects;
+        let plan = &self.scripts[ask.script].plan;
+        let scratch = &mut self.scratch;
+        let rng = &mut self.rng;
+        let mut filled = |text: &Text, memory: &Memory| {
+            scratch.clear();
+            plan.write(text, &memory.kept, rng, scratch);
+            scratch.clone()
+        };
+        for (name, value) in &expects.values {
+            if !holds(attributes, name, &filled(value, memory)) {
+                return false;
+            }
+        }
+        for (name, value) in &expects.row {
+            let returned = attributes.iter().flatten();
+            let mut returned = returned.filter(|each| each.name.eq_ignore_ascii_case(name.as_bytes()));
+            if returned.next().is_some() && !holds(attributes, name, &filled(value, memory)) {
+                return false;
+            }
+        }
+        let Some(parts) = &expects.dn else { return true };
+        let mut expected = Vec::new();
+        for Field { text, becomes: what } in parts {
+            becomes(*what, &filled(text, memory), &mut expected);
+        }
+        is_same_name(&expected, dn)
+    }
+
+    /// What is wrong with an answer that has ended.
+    pub(in super::super) fn judge_ask(
+        &mut self,
+        ask: &Ask,
+        lane: &mut LaneState,
+        outcome: Outcome<'_>,
+    ) -> Option<Failure> {
+        let memory = lane.memory.as_deref_mut()?;
+        let plan = &self.scripts[ask.script].plan;
+        let mut accepted = false;
+        for code in &ask.expects.codes {
+            accepted |= match code {
+                Expected::Code(code) => *code == outcome.code,
+                Expected::Named(text) => {
+                    self.scratch.clear();
+                    plan.write(text, &memory.kept, &mut self.rng, &mut self.scratch);
+                    is_code(&self.scratch, outcome.code)
+                }
+            };
+        }
+        if !accepted {
+            // What was done is not what was asked for, but it was done.
+            let is_answer = matches!(
+                outcome.code,
+                ResultCode::SUCCESS | ResultCode::COMPARE_FALSE | ResultCode::COMPARE_TRUE
+            );
+            return Some(if is_answer { Failure::WrongAnswer } else { Failure::Result(outcome.code.name()) });
+        }
+        if self.shared.verify && (lane.wrong || !ask.expects.is_right_count(lane.entries)) {
+            return Some(Failure::WrongAnswer);
+        }
+        for (number, capture) in ask.captures.iter().enumerate() {
+            if memory.found & 1 << number == 0 {
+                match &capture.default {
+                    Some(text) => memory.kept.keep(capture.place, text),
+                    None => return Some(Failure::NothingCaptured),
+                }
+            }
+        }
+        None
+    }
+
+    /// What a request was about, without its secrets.
+    pub(in super::super) fn describe_ask(&mut self, ask: &Ask, lane: &LaneState) -> String {
+        let Some(memory) = lane.memory.as_deref() else { return ask.verb.to_owned() };
+        let plan = &self.scripts[ask.script].plan;
+        let mut about = Vec::new();
+        plan.write(&ask.shown, &memory.kept, &mut self.rng, &mut about);
+        format!("{} {:?}", ask.verb, String::from_utf8_lossy(&about))
+    }
+
+    /// A server's words without the secrets of the request.
+    pub(in super::super) fn without_secrets(&mut self, ask: &Ask, lane: &LaneState, said: String) -> String {
+        let Some(memory) = lane.memory.as_deref() else { return said };
+        let plan = &self.scripts[ask.script].plan;
+        let mut said = said;
+        for (name, text) in &ask.secrets {
+            let mut secret = Vec::new();
+            plan.write(text, &memory.kept, &mut self.rng, &mut secret);
+            let secret = String::from_utf8_lossy(&secret);
+            if !secret.is_empty() {
+                said = said.replace(&*secret, name);
+            }
+        }
+        said
+    }
+}
+
+impl super::ask::Expects {
+    fn is_right_count(&self, entries: u64) -> bool {
+        let one = !self.values.is_empty() || !self.row.is_empty() || self.dn.is_some();
+        (!one || entries == 1)
+            && match self.entries {
+                None => true,
+                Some(Count::Exactly(count)) => entries == count,
+                Some(Count::AtLeast(count)) => entries >= count,
+                Some(Count::AtMost(count)) => entries <= count,
+            }
+    }
+}
+
+/// Whether an attribute has a value, in any case.
+fn holds(attributes: Attributes<'_>, name: &str, value: &[u8]) -> bool {
+    let mut named =
+        attributes.iter().flatten().filter(|each| each.name.eq_ignore_ascii_case(name.as_bytes()));
+    named.any(|each| each.values.iter().flatten().any(|other| super::super::names::same_text(other, value)))
+}
+
+fn is_same_name(expected: &[u8], given: &[u8]) -> bool {
+    let (Ok(expected), Ok(given)) = (Dn::parse(expected), Dn::parse(given)) else { return false };
+    let (mut one, mut other) = (Vec::new(), Vec::new());
+    expected.write_normal(&Plain, &mut one);
+    given.write_normal(&Plain, &mut other);
+    one == other
+}
+
+/// Whether a text is a result code's number or name.
+fn is_code(text: &[u8], code: ResultCode) -> bool {
+    let Ok(text) = std::str::from_utf8(text) else { return false };
+    text.parse() == Ok(code.0) || text.eq_ignore_ascii_case(code.name())
+}

@@ -1,0 +1,126 @@
+//! What a scenario's requests are filled with: rows of its data, drawn values, captures.
+//!
+//! A [`Plan`] is made once for a scenario: what fields stand for is looked up then, so that a lane
+//! only copies. Each thread deals rows from cursors of its own ([`Drawers`]); what a lane has drawn it
+//! keeps ([`Kept`]) until it draws again.
+
+mod clock;
+mod plan;
+mod source;
+mod text;
+
+pub(crate) use plan::{Draw, Plan, Used};
+pub use source::Tables;
+pub(crate) use text::Text;
+
+use crate::choose::deal::{RowCursor, Sharer};
+use crate::choose::keys::Keys;
+use source::{Dealt, Source};
+
+/// What one thread deals rows from.
+pub(crate) struct Drawers {
+    drawers: Vec<Drawer>,
+    /// The number of the next user of this thread.
+    next_user: u64,
+    stride: u64,
+}
+
+enum Drawer {
+    Cursor(RowCursor),
+    Keys(Keys),
+}
+
+impl Drawers {
+    pub(crate) fn new(plan: &Plan, sharer: Sharer, thread: usize) -> Self {
+        let thread = thread as u64;
+        let drawer = |source: &Source| match &source.dealt {
+            Dealt::Each(dealer) => Drawer::Cursor(dealer.cursor(thread)),
+            Dealt::Drawn(keys) => Drawer::Keys(keys.clone()),
+        };
+        Self {
+            drawers: plan.sources.iter().map(drawer).collect(),
+            next_user: 1 + sharer.index + sharer.of * thread,
+            stride: sharer.of * sharer.threads,
+        }
+    }
+
+    /// Draws for a lane. `false` if there is no row left for it.
+    pub(crate) fn draw(
+        &mut self,
+        plan: &Plan,
+        draws: &[Draw],
+        kept: &mut Kept,
+        rng: &mut fastrand::Rng,
+    ) -> bool {
+        for draw in draws {
+            match draw {
+                Draw::User => {
+                    if kept.user == 0 {
+                        *kept = Kept::new(plan, self.next_user);
+                        self.next_user += self.stride;
+                    }
+                }
+                Draw::Iteration => kept.iteration += 1,
+                Draw::Row { source, once } => {
+                    if *once && kept.rows[*source] != NONE {
+                        continue;
+                    }
+                    let row = match &mut self.drawers[*source] {
+                        Drawer::Cursor(cursor) => cursor.take(),
+                        Drawer::Keys(keys) => Some(keys.draw(rng)),
+                    };
+                    let Some(row) = row else { return false };
+                    kept.rows[*source] = row;
+                }
+                Draw::Value { place, text } => {
+                    let mut value = std::mem::take(&mut kept.values[*place].bytes);
+                    value.clear();
+                    plan.write(text, kept, rng, &mut value);
+                    kept.values[*place] = Value { bytes: value, known: true };
+                }
+                Draw::Forget { place } => kept.values[*place].known = false,
+            }
+        }
+        true
+    }
+}
+
+/// The row of a lane that has drawn none.
+const NONE: u64 = u64::MAX;
+
+/// What a lane has drawn and captured.
+#[derive(Debug, Default)]
+pub(crate) struct Kept {
+    /// Its user's number, from 1.
+    user: u64,
+    iteration: u64,
+    rows: Box<[u64]>,
+    values: Box<[Value]>,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Value {
+    bytes: Vec<u8>,
+    known: bool,
+}
+
+impl Kept {
+    fn new(plan: &Plan, user: u64) -> Self {
+        let rows = vec![NONE; plan.sources.len()].into();
+        Self { user, iteration: 0, rows, values: vec![Value::default(); plan.values.len()].into() }
+    }
+
+    /// Whether a value has been drawn, or captured.
+    pub(crate) fn knows(&self, place: usize) -> bool {
+        self.values.get(place).is_some_and(|value| value.known)
+    }
+
+    /// Keeps what was captured.
+    pub(crate) fn keep(&mut self, place: usize, bytes: &[u8]) {
+        if let Some(value) = self.values.get_mut(place) {
+            value.bytes.clear();
+            value.bytes.extend_from_slice(bytes);
+            value.known = true;
+        }
+    }
+}

@@ -1,0 +1,302 @@
+//! What the fields of a scenario stand for, looked up once.
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+
+use scenario::{Block, Drawn, Field, Part, Scenario, Template, characters};
+
+use super::Kept;
+use super::source::{Source, Tables};
+use super::text::{Generator, Piece, Text};
+use crate::choose::deal::Sharer;
+
+/// Data, values and captures of a scenario.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    pub(super) sources: Vec<Source>,
+    /// What lanes keep values of, in the order of their places.
+    pub(super) values: Vec<Held>,
+    names: Names,
+    draws: Vec<scenario::Draw>,
+}
+
+/// What stands for what, whatever the lane.
+#[derive(Debug, Default)]
+struct Names {
+    base: String,
+    worker: u64,
+    env: HashMap<String, String>,
+    /// Values in an order in which each uses only those before it.
+    values: Vec<(String, Template)>,
+}
+
+/// What a lane keeps a value of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Held {
+    /// A named value.
+    Value(String),
+    /// What a block drew for a field such as `{uuid}`.
+    Generated(Block, Field),
+    /// A capture of an operation, or of `[start]`.
+    Capture(Option<usize>, String),
+}
+
+/// What is chosen before steps are done.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Draw {
+    /// The lane's user, if it has none.
+    User,
+    /// The next iteration.
+    Iteration,
+    /// A row; `once` for the life of the user.
+    Row { source: usize, once: bool },
+    /// A value.
+    Value { place: usize, text: Text },
+    /// What was captured before is not known any more.
+    Forget { place: usize },
+}
+
+/// What a scenario is used with.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Used {
+    pub(crate) base: String,
+    pub(crate) env: HashMap<String, String>,
+}
+
+impl Plan {
+    pub(crate) fn new(
+        scenario: &Scenario,
+        used: Used,
+        tables: &Tables,
+        sharer: Sharer,
+        seed: u64,
+    ) -> Result<Self, String> {
+        let sources = scenario
+            .data
+            .iter()
+            .map(|data| Source::new(data, tables, sharer, seed))
+            .collect::<Result<_, _>>()?;
+        let names = Names {
+            base: used.base,
+            worker: sharer.index + 1,
+            env: used.env,
+            values: scenario.values.clone(),
+        };
+        let held = |draw: &scenario::Draw| match &draw.what {
+            Drawn::Value(name) => Some(Held::Value(name.clone())),
+            Drawn::Generator(field) => Some(Held::Generated(draw.block.clone(), field.clone())),
+            Drawn::Row(_) => None,
+        };
+        let mut values: Vec<Held> = Vec::new();
+        let captures = scenario.captures().into_iter();
+        let captures = captures.map(|(operation, name)| Held::Capture(operation, name.to_owned()));
+        for each in scenario.draws.iter().filter_map(held).chain(captures) {
+            if !values.contains(&each) {
+                values.push(each);
+            }
+        }
+        Ok(Self { sources, values, names, draws: scenario.draws.clone() })
+    }
+
+    /// What is drawn at the head of a block.
+    pub(crate) fn draws(&self, block: &Block) -> Result<Vec<Draw>, String> {
+        let here = || self.draws.iter().filter(|draw| draw.block == *block).map(|draw| &draw.what);
+        let mut draws = Vec::new();
+        // Values are made of rows, and of values before them.
+        for name in here().filter_map(|what| if let Drawn::Row(name) = what { Some(name) } else { None }) {
+            draws.push(Draw::Row { source: self.source(name)?, once: false });
+        }
+        for field in
+            here().filter_map(|what| if let Drawn::Generator(field) = what { Some(field) } else { None })
+        {
+            let place = self.place(&Held::Generated(block.clone(), field.clone()))?;
+            let generator = Piece::Fresh(generator(field)?);
+            draws.push(Draw::Value { place, text: Text { pieces: vec![generator] } });
+        }
+        for (name, template) in &self.names.values {
+            if here().any(|what| *what == Drawn::Value(name.clone())) {
+                // What is drawn within a value is a part of it.
+                let text = self.text(template, &Block { operation: None, repeats: vec![usize::MAX] })?;
+                draws.push(Draw::Value { place: self.place(&Held::Value(name.clone()))?, text });
+            }
+        }
+        if block.repeats.is_empty() {
+            let captured = self.values.iter().enumerate().filter(
+                |(_, held)| matches!(held, Held::Capture(operation, _) if *operation == block.operation),
+            );
+            draws.extend(captured.map(|(place, _)| Draw::Forget { place }));
+        }
+        Ok(draws)
+    }
+
+    /// What a user keeps from its beginning to its end.
+    pub(crate) fn of_user(&self) -> Vec<Draw> {
+        let rows = self.sources.iter().enumerate().filter(|(_, source)| source.per_user);
+        let rows = rows.map(|(source, _)| Draw::Row { source, once: true });
+        [Draw::User].into_iter().chain(rows).collect()
+    }
+
+    /// A template that stands in a block.
+    pub(crate) fn text(&self, template: &Template, block: &Block) -> Result<Text, String> {
+        let mut text = Text::default();
+        for part in &template.parts {
+            text.push(match part {
+                Part::Text(text) => Piece::Text(text.as_bytes().to_vec()),
+                Part::Field(field) => self.piece(field, block)?,
+            });
+        }
+        Ok(text)
+    }
+
+    /// One field of a template.
+    pub(crate) fn field(&self, field: &Field, block: &Block) -> Result<Text, String> {
+        Ok(Text { pieces: vec![self.piece(field, block)?] })
+    }
+
+    /// Where a capture is kept.
+    pub(crate) fn captured(&self, name: &str, block: &Block) -> Result<usize, String> {
+        self.place(&Held::Capture(block.operation, name.to_owned()))
+    }
+
+    fn piece(&self, field: &Field, block: &Block) -> Result<Piece, String> {
+        Ok(match field {
+            Field::Base => Piece::Text(self.names.base.as_bytes().to_vec()),
+            Field::Worker => Piece::Text(self.names.worker.to_string().into_bytes()),
+            Field::Env(name) => match self.names.env.get(name) {
+                Some(value) => Piece::Text(value.as_bytes().to_vec()),
+                None => return Err(format!("{{env.{name}}} is not set")),
+            },
+            Field::User => Piece::User,
+            Field::Iteration => Piece::Iteration,
+            Field::Now(clock) => Piece::Now(*clock),
+            Field::Column(data, column) => {
+                let source = self.source(data)?;
+                Piece::Cell { source, column: self.sources[source].column(column)? }
+            }
+            Field::Name(name) => match self.source(name) {
+                Ok(source) => Piece::Cell { source, column: 0 },
+                Err(_) => self.named(name, block)?,
+            },
+            Field::Uuid | Field::RandomText { .. } | Field::RandomNumber { .. } | Field::Choice(_) => {
+                match self.place(&Held::Generated(block.clone(), field.clone())) {
+                    Ok(place) => Piece::Kept(place),
+                    Err(_) => Piece::Fresh(generator(field)?),
+                }
+            }
+        })
+    }
+
+    fn named(&self, name: &str, block: &Block) -> Result<Piece, String> {
+        let held = [
+            Held::Value(name.to_owned()),
+            Held::Capture(block.operation, name.to_owned()),
+            Held::Capture(None, name.to_owned()),
+        ];
+        let place = held.iter().find_map(|held| self.place(held).ok());
+        place.map(Piece::Kept).ok_or_else(|| format!("{{{name}}} is unknown"))
+    }
+
+    fn place(&self, held: &Held) -> Result<usize, String> {
+        let place = self.values.iter().position(|known| known == held);
+        place.ok_or_else(|| format!("{held:?} is drawn nowhere"))
+    }
+
+    pub(crate) fn source(&self, name: &str) -> Result<usize, String> {
+        let place = self.sources.iter().position(|source| source.name == name);
+        place.ok_or_else(|| format!("no data is called {name:?}"))
+    }
+
+    /// The columns of data, with what a row has in each.
+    pub(crate) fn columns(&self, source: usize) -> impl Iterator<Item = (&str, Text)> {
+        let columns = self.sources[source].columns.iter().enumerate();
+        columns
+            .map(move |(column, name)| (name.as_str(), Text { pieces: vec![Piece::Cell { source, column }] }))
+    }
+
+    /// Appends a text, filled in.
+    #[inline]
+    pub(crate) fn write(&self, text: &Text, kept: &Kept, rng: &mut fastrand::Rng, out: &mut Vec<u8>) {
+        text.write(&self.sources, kept, rng, out);
+    }
+
+    /// A template as people may see it: with names in place of what is secret, and else filled in.
+    pub(crate) fn shown(&self, template: &Template, block: &Block) -> Result<Text, String> {
+        let mut text = Text::default();
+        for part in &template.parts {
+            text.push(match part {
+                Part::Text(text) => Piece::Text(text.as_bytes().to_vec()),
+                Part::Field(field) if self.is_secret(field) => {
+                    let mut name = String::new();
+                    let _ = write!(name, "{field}");
+                    Piece::Text(name.into_bytes())
+                }
+                Part::Field(field) => self.piece(field, block)?,
+            });
+        }
+        Ok(text)
+    }
+
+    /// Whether a place holds what was captured, and so may hold nothing.
+    pub(crate) fn is_capture(&self, place: usize) -> bool {
+        matches!(self.values.get(place), Some(Held::Capture(..)))
+    }
+
+    /// What of a text is secret, with its name.
+    pub(crate) fn secrets_in(&self, text: &Text) -> Vec<(String, Text)> {
+        let named = |piece: &Piece| match piece {
+            Piece::Cell { source, column } => {
+                let source = &self.sources[*source];
+                let name = source.columns.get(*column).filter(|name| source.hides(name))?;
+                Some(format!("{{{}.{name}}}", source.name))
+            }
+            Piece::Kept(place) => match self.values.get(*place) {
+                Some(Held::Value(name)) if self.is_secret(&Field::Name(name.clone())) => {
+                    Some(format!("{{{name}}}"))
+                }
+                _ => None,
+            },
+            _ => None,
+        };
+        let pieces = text.pieces.iter();
+        pieces.filter_map(|piece| Some((named(piece)?, Text { pieces: vec![piece.clone()] }))).collect()
+    }
+
+    /// What the environment says, with the names of its variables.
+    pub(crate) fn environment(&self) -> impl Iterator<Item = (String, Text)> {
+        self.names.env.iter().map(|(name, value)| {
+            (format!("{{env.{name}}}"), Text { pieces: vec![Piece::Text(value.as_bytes().to_vec())] })
+        })
+    }
+
+    /// Whether what stands for a field is shown to no one.
+    pub(crate) fn is_secret(&self, field: &Field) -> bool {
+        match field {
+            Field::Env(_) => true,
+            Field::Column(data, column) => {
+                let source = self.sources.iter().find(|source| source.name == *data);
+                source.is_some_and(|source| source.hides(column))
+            }
+            Field::Name(name) => {
+                let source = self.sources.iter().find(|source| source.name == *name);
+                if source.is_some_and(|source| source.columns.iter().any(|column| source.hides(column))) {
+                    return true;
+                }
+                let value = self.names.values.iter().find(|(known, _)| known == name);
+                value.is_some_and(|(_, template)| template.fields().any(|field| self.is_secret(field)))
+            }
+            _ => false,
+        }
+    }
+}
+
+fn generator(field: &Field) -> Result<Generator, String> {
+    Ok(match field {
+        Field::Uuid => Generator::Uuid,
+        Field::RandomText { length, set } => {
+            Generator::Characters { length: *length, of: characters(set.as_deref())? }
+        }
+        Field::RandomNumber { first, last } => Generator::Number { first: *first, last: *last },
+        Field::Choice(texts) => Generator::Choice(texts.clone()),
+        other => return Err(format!("{other} is not drawn")),
+    })
+}

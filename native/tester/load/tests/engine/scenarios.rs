@@ -1,0 +1,325 @@
+//! Scenario files: what they say is what is sent, and what is wrong is counted under its own name.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use load::{Engine, Snapshot, Tables, now_ns};
+use people::Profile;
+use serde_json::json;
+use table::{Form, Table};
+use wire::dn::Dn;
+use wire::ldap::filter::{Filter, Kind};
+use wire::ldap::{Operation, Request, ResultCode, op};
+
+use crate::harness::{eventually, people};
+use crate::responder::{Do, Responder};
+
+/// Cells that mean something elsewhere: in DNs, filters, templates, and as BER.
+const HOSTILE: [&str; 14] = [
+    "jsmith",
+    "*",
+    ")(uid=*",
+    "a,b+c=d",
+    " leading and trailing ",
+    "#04",
+    "\\2a",
+    "\\",
+    "\"quoted\"",
+    "{person.uid}",
+    "{base}",
+    "Ωμέγα ✓",
+    "\u{1}\u{7f}\u{80}",
+    "0\u{4}0\u{2}\u{1}\u{1}",
+];
+
+fn table(columns: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> Arc<Table> {
+    let cell = |cell: &String| format!("\"{}\"", cell.replace('"', "\"\""));
+    let line = |row: Vec<String>| row.iter().map(cell).collect::<Vec<_>>().join(",") + "\n";
+    let text: String = rows.into_iter().map(line).collect();
+    let form =
+        Form { columns: Some(columns.iter().map(|&name| name.to_owned()).collect()), ..Form::default() };
+    Arc::new(Table::parse(text.into(), &form, |_, _| Ok(())).unwrap())
+}
+
+fn hostile() -> Tables {
+    let long = "x".repeat(3_000);
+    let cells = HOSTILE.iter().map(|&cell| cell.to_owned()).chain([long]);
+    Tables::from([("mix/person".to_owned(), table(&["uid"], cells.map(|cell| vec![cell])))])
+}
+
+fn try_start(responder: &Responder, text: &str, tables: &Tables) -> Result<Engine, String> {
+    let config = json!({
+        "target": {"host": "127.0.0.1", "port": responder.address.port(), "base": "o=elsewhere"},
+        "scenarios": [{"name": "mix", "text": text}],
+    });
+    Engine::start(serde_json::from_value(config).unwrap(), None, None, tables)
+        .map_err(|error| error.to_string())
+}
+
+/// Runs a scenario until its server has seen so many requests of a kind; returns what was recorded.
+fn run(responder: &Responder, text: &str, tables: &Tables, (tag, count): (u8, u64)) -> Vec<Snapshot> {
+    let mut engine = try_start(responder, text, tables).unwrap_or_else(|problem| panic!("{problem}"));
+    engine.start_lanes("mix", 1).unwrap();
+    assert!(eventually(|| responder.seen.answered(tag) >= count), "{}", responder.seen.answered(tag));
+    vec![engine.stop(Duration::from_secs(5)).unwrap()]
+}
+
+/// Requests as the server understood them.
+fn seen<T>(responder: &Responder, of: impl Fn(&Operation<'_>) -> Option<T>) -> Vec<T> {
+    let messages = responder.seen.messages.lock().unwrap();
+    messages.iter().filter_map(|message| of(&Request::decode(message).unwrap().operation)).collect()
+}
+
+/// The value of the first part of a DN.
+fn first_value(dn: &[u8]) -> Vec<u8> {
+    let parsed = Dn::parse(dn).unwrap_or_else(|_| panic!("{:?}", String::from_utf8_lossy(dn)));
+    let pair = parsed.rdns().next().unwrap().pairs().next().unwrap();
+    assert_eq!(parsed.rdns().count(), 3, "{:?}", String::from_utf8_lossy(dn));
+    let mut scratch = Vec::new();
+    pair.value.decode(&mut scratch).to_vec()
+}
+
+/// What a row's count and failures are.
+fn row(snapshots: &[Snapshot], program: &str, step: &str) -> (u64, Vec<(String, u64)>) {
+    let steps = snapshots.iter().flat_map(|snapshot| &snapshot.steps);
+    let found: Vec<_> = steps.filter(|each| &*each.program == program && &*each.step == step).collect();
+    let failures = found.iter().flat_map(|each| each.failures.iter().map(|(kind, n)| (kind.clone(), *n)));
+    (found.iter().map(|each| each.count).sum(), failures.collect())
+}
+
+const BASE: &str = "base = 'ou=people,o=x'\n[data.person]\nfile = 'a.csv'\ndeal = 'in-order'\n";
+
+#[test]
+fn a_cell_arrives_as_it_is_wherever_it_stands() {
+    let people = people(Profile::Paper, 1);
+    let responder = Responder::right(&people);
+    let text = format!(
+        "{BASE}[[operation]]
+name = 'all'
+step = [
+  {{ bind = 'uid={{person.uid}},{{base}}', password = '{{person.uid}}' }},
+  {{ search = '(&(objectClass=person)(|(uid={{person.uid}})(cn=*{{person.uid}}*)))' }},
+  {{ add = 'uid={{person.uid}},{{base}}', entry = {{ objectClass = 'person', sn = '{{person.uid}}' }} }},
+  {{ modify = 'uid={{person.uid}},{{base}}', change.replace.sn = ['{{person.uid}}', 'x{{person.uid}}y'] }},
+  {{ compare = 'uid={{person.uid}},{{base}}', entry = {{ sn = '{{person.uid}}' }} }},
+  {{ delete = 'uid={{person.uid}},{{base}}' }},
+]"
+    );
+    let cells: Vec<_> = HOSTILE.iter().map(|cell| cell.as_bytes().to_vec()).collect();
+    let rounds = cells.len() as u64 + 1;
+    run(&responder, &text, &hostile(), (op::DELETE_REQUEST, rounds));
+    let searched = seen(&responder, |operation| {
+        let Operation::Search(search) = operation else { return None };
+        assert_eq!(search.base, b"ou=people,o=x");
+        let Kind::And(all) = search.filter.kind() else { panic!("{:?}", search.filter) };
+        let Kind::Or(any) = all.iter().nth(1).unwrap().kind() else { panic!("{:?}", search.filter) };
+        let any: Vec<_> = any.iter().map(Filter::kind).collect();
+        let [Kind::Equality(equality), Kind::Substrings(..)] = &any[..] else { panic!("{any:?}") };
+        Some(equality.value.to_vec())
+    });
+    let named = |which: fn(&Operation<'_>) -> Option<Vec<u8>>| seen(&responder, which);
+    let all = [
+        searched,
+        named(|operation| match operation {
+            Operation::Add(add) => Some(first_value(add.dn)),
+            _ => None,
+        }),
+        named(|operation| match operation {
+            Operation::Modify(modify) => Some(first_value(modify.dn)),
+            _ => None,
+        }),
+        named(|operation| match operation {
+            Operation::Compare(compare) => Some(first_value(compare.dn)),
+            _ => None,
+        }),
+        named(|operation| match operation {
+            Operation::Compare(compare) => Some(compare.value.to_vec()),
+            _ => None,
+        }),
+        named(|operation| match operation {
+            Operation::Delete(dn) => Some(first_value(dn)),
+            _ => None,
+        }),
+        named(|operation| match operation {
+            Operation::Bind(bind) => Some(first_value(bind.name)),
+            _ => None,
+        }),
+    ];
+    for values in all {
+        assert_eq!(values[..cells.len()], cells[..], "{:?}", String::from_utf8_lossy(&values[0]));
+        assert_eq!(values[cells.len()].len(), 3_000);
+    }
+}
+
+#[test]
+fn operations_have_rows_of_their_own_and_weights() {
+    let people = people(Profile::Paper, 1);
+    let responder = Responder::right(&people);
+    let text = "[[operation]]\nname = 'much'\nweight = 90\nsearch = '(uid=a)'\nexpect.entries = 1\n\
+                [[operation]]\nname = 'little'\nweight = 10\n\
+                step = [{ compare = 'uid=a,o=x', entry = { sn = 'a' } }, { search = '(uid=b)' }]";
+    let found = run(&responder, text, &Tables::new(), (op::COMPARE_REQUEST, 20));
+    let (much, little) = (row(&found, "much", "sequence"), row(&found, "little", "sequence"));
+    // Ten cards, shuffled: the last ones may be missing.
+    assert!((9 * little.0).abs_diff(much.0) <= 9, "{much:?} {little:?}");
+    assert_eq!(row(&found, "little", "compare").0, row(&found, "little", "search").0);
+    assert_eq!((much.1, little.1), (vec![], vec![]));
+    assert_eq!(row(&found, "mix", "sequence").0, 0);
+    // One connection, kept, and nobody bound on it.
+    assert_eq!(row(&found, "mix", "connect").0, 1);
+    assert_eq!(responder.seen.answered(op::BIND_REQUEST), 0);
+}
+
+#[test]
+fn an_operation_goes_on_after_a_wrong_answer_and_fails_once() {
+    let people = people(Profile::Paper, 1);
+    let responder = Responder::start(&people, |tag, _| match tag {
+        op::COMPARE_REQUEST => Do::Code(ResultCode::NO_SUCH_OBJECT),
+        op::BIND_REQUEST => Do::Code(ResultCode::INVALID_CREDENTIALS),
+        _ => Do::Right,
+    });
+    let text = "[data.x]\nvalues = ['49', 'noSuchObject', '0']\ndeal = 'in-order'\n[[operation]]\nname = 'o'\nstep = [\
+                { bind = 'uid=a,o=x', password = '{x}' }, { compare = 'uid=a,o=x', entry = { sn = 'a' } },\
+                { compare = 'uid=a,o=x', entry = { sn = 'a' }, expect.result = '{x}' }, { search = '(uid=a)' }]";
+    let found = run(&responder, text, &Tables::new(), (op::SEARCH_REQUEST, 3));
+    let passes = row(&found, "o", "sequence").0;
+    assert_eq!(row(&found, "o", "sequence").1, [("result:invalidCredentials".to_owned(), passes)]);
+    assert_eq!(row(&found, "o", "search"), (passes, vec![]));
+    // Steps of one name share a row; the row of the data says which code is right.
+    let (compares, failures) = row(&found, "o", "compare");
+    assert_eq!(compares, passes, "{failures:?}");
+    let (named, failures) = row(&found, "o", "compare 2");
+    let wrong = failures.iter().map(|(_, n)| n).sum::<u64>();
+    assert_eq!(named - wrong, named / 3 + u64::from(named % 3 > 1), "{failures:?}");
+    // Four users with a wrong password once made the lane start over each time.
+    assert_eq!(row(&found, "mix", "connect").0, 1);
+}
+
+#[test]
+fn what_is_captured_is_sent_and_a_step_without_it_is_not() {
+    let people = people(Profile::Paper, 1);
+    let text = "[[operation]]\nname = 'o'\nstep = [\
+                { search = '(uid=a)', capture.dn = 'dn' }, { delete = '{dn}' }]";
+    let responder = Responder::right(&people);
+    run(&responder, text, &Tables::new(), (op::SEARCH_REQUEST, 3));
+    let deleted = seen(&responder, |operation| match operation {
+        Operation::Delete(dn) => Some(dn.to_vec()),
+        _ => None,
+    });
+    assert_eq!(deleted[0], b"UID=a,ou=people,dc=example");
+    let responder = Responder::lookups(&people, Do::Code(ResultCode::SUCCESS));
+    let found = run(&responder, text, &Tables::new(), (op::SEARCH_REQUEST, 3));
+    assert_eq!(row(&found, "o", "search").1[0].0, "nothing-captured");
+    assert_eq!(responder.seen.answered(op::DELETE_REQUEST), 0);
+}
+
+#[test]
+fn a_connection_lives_as_long_as_the_file_says() {
+    let people = people(Profile::Paper, 1);
+    for (per, expected) in [
+        ("'user'", "b".to_owned() + &"ss".repeat(9)),
+        ("3", ("b".to_owned() + &"ss".repeat(3) + "u").repeat(2)),
+        ("'iteration'", "bssu".repeat(4)),
+        ("'step'", "bsu".repeat(4)),
+    ] {
+        let responder = Responder::right(&people);
+        let text = format!(
+            "[connection.main]\nper = {per}\nbind = 'cn=a'\npassword = '{{env.P}}'\n[[operation]]\nname = 'o'\n\
+             step = [{{ search = '(uid=a)' }}, {{ search = '(uid=b)' }}]"
+        );
+        let config = json!({
+            "target": {"host": "127.0.0.1", "port": responder.address.port(), "base": "o=x"},
+            "scenarios": [{"name": "mix", "text": text, "env": {"P": "secret"}}],
+        });
+        let mut engine =
+            Engine::start(serde_json::from_value(config).unwrap(), None, None, &Tables::new()).unwrap();
+        engine.start_lanes("mix", 1).unwrap();
+        assert!(eventually(|| responder.seen.answered(op::SEARCH_REQUEST) > 30));
+        engine.stop(Duration::from_secs(5)).unwrap();
+        let kinds = seen(&responder, |operation| match operation {
+            Operation::Bind(bind) => {
+                assert_eq!(bind.name, b"cn=a");
+                Some('b')
+            }
+            Operation::Search(_) => Some('s'),
+            Operation::Unbind => Some('u'),
+            _ => Some('?'),
+        });
+        // The end of a connection may be seen after the beginning of the next.
+        let order = |mut kinds: Vec<char>| {
+            while let Some(at) = kinds.windows(3).position(|three| three == ['b', 'u', 's']) {
+                kinds.swap(at, at + 1);
+            }
+            kinds.into_iter().collect::<String>()
+        };
+        let kinds = order(kinds);
+        assert!(kinds.starts_with(&expected), "per = {per}: {kinds}");
+    }
+}
+
+#[test]
+fn on_an_open_schedule_one_arrival_is_one_operation() {
+    let people = people(Profile::Paper, 1);
+    let responder = Responder::right(&people);
+    let text = "[[operation]]\nname = 'a'\nstep = [{ search = '(uid=a)' }, { search = '(uid=b)' }]\n\
+                [[operation]]\nname = 'mix'\nweight = 3\nsearch = '(uid=c)'";
+    let config = json!({
+        "target": {"host": "127.0.0.1", "port": responder.address.port(), "base": "o=x"},
+        "scenarios": [{"name": "mix", "text": text}],
+        "schedule": {"kind": "open", "rate": 400, "arrivals": "even"},
+    });
+    let mut engine =
+        Engine::start(serde_json::from_value(config).unwrap(), None, None, &Tables::new()).unwrap();
+    let pace = engine.pace().unwrap();
+    engine.start_lanes("mix", 4).unwrap();
+    let before = pace.first_at(now_ns());
+    std::thread::sleep(Duration::from_millis(500));
+    let due = pace.first_at(now_ns()) - before;
+    let found = [engine.stop(Duration::from_secs(5)).unwrap()];
+    let (a, mix) = (row(&found, "a", "sequence").0, row(&found, "mix", "sequence").0);
+    // An arrival that no lane took is one of the total, which has the name of the file.
+    assert!((a + mix).abs_diff(due) <= 2, "{a} + {mix}, of {due}");
+    assert!((3 * a).abs_diff(mix) <= 4, "{a} {mix}");
+    let open = |program: &str| {
+        found[0]
+            .steps
+            .iter()
+            .find(|each| &*each.program == program && &*each.step == "sequence")
+            .unwrap()
+            .open
+    };
+    assert!(open("a") && open("mix"));
+}
+
+#[test]
+fn failures_are_described_without_secrets() {
+    let people = people(Profile::Paper, 1);
+    let rows = [vec!["jsmith".to_owned(), "hunter2".to_owned()]];
+    let tables = Tables::from([("mix/account".to_owned(), table(&["uid", "password"], rows))]);
+    let responder = Responder::start(&people, |_, _| Do::Code(ResultCode::INVALID_CREDENTIALS));
+    let text = "[data.account]\nfile = 'a.csv'\n[[operation]]\n\
+                bind = 'uid={account.uid},o=x'\npassword = '{account.password}'\n\
+                [[operation]]\nsearch = '(userPassword={account.password})'";
+    let found = run(&responder, text, &tables, (op::SEARCH_REQUEST, 3));
+    let examples: Vec<_> =
+        found[0].steps.iter().flat_map(|step| step.examples.iter().map(|(_, text)| text.clone())).collect();
+    assert!(examples.iter().any(|text| text.contains("uid=jsmith,o=x")), "{examples:?}");
+    assert!(examples.iter().any(|text| text.contains("{account.password}")), "{examples:?}");
+    assert!(!examples.iter().any(|text| text.contains("hunter2")), "{examples:?}");
+}
+
+#[test]
+fn what_is_not_run_yet_is_refused_by_name() {
+    let people = people(Profile::Paper, 1);
+    let responder = Responder::right(&people);
+    for (text, expected) in [
+        ("[[operation]]\nsearch = '(uid=a)'\nscope = 'children'", "scope = \"children\""),
+        ("[[operation]]\nsearch = '(uid=a)'\npage_size = 10", "page_size"),
+        ("[[operation]]\nsearch = '(uid=a)'\ncontrol.sort = 'sn'", "control"),
+        ("[connection.main]\npool = 4\n[[operation]]\nsearch = '(uid=a)'", "share"),
+        ("[[operation]]\nget = '/'", "speaks HTTP"),
+    ] {
+        let problem = try_start(&responder, text, &Tables::new()).err().expect(text);
+        assert!(problem.contains(expected), "{problem}");
+    }
+}

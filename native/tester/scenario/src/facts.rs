@@ -1,0 +1,166 @@
+//! What commands have to know of a scenario before it is run.
+
+use serde_json::{Value, json};
+
+use crate::form::Protocol;
+use crate::template::Template;
+use crate::types::{Data, Deal, Lifetime, Rows, Scenario, Step, Verb};
+
+impl Scenario {
+    /// What it does and needs, as JSON.
+    pub fn facts(&self) -> Value {
+        let operations = self.operations.iter().map(|operation| {
+            let steps = flat(&operation.steps);
+            json!({
+                "name": operation.name,
+                "weight": operation.weight,
+                "counts": operation.counts,
+                "objective": operation.objective,
+                "steps": steps.iter().filter(|step| is_asked(&step.verb)).map(|step| {
+                    json!({"name": step.name, "verb": verb(&step.verb)})
+                }).collect::<Vec<_>>(),
+                "writes": steps.iter().any(|step| writes(&step.verb)),
+                "overwrites": overwrites(&steps),
+                "keeps": steps.iter().filter_map(|step| kept(&step.verb)).collect::<Vec<_>>(),
+            })
+        });
+        let load = &self.load;
+        json!({
+            "protocol": if self.protocol == Protocol::Ldap { "ldap" } else { "http" },
+            "title": self.title,
+            "base": self.base.as_ref().map(Template::to_string),
+            "load": {
+                "users": load.users,
+                "rate": load.rate,
+                "arrivals": load.arrivals,
+                "think": load.think.map(|think| think.as_secs_f64()),
+                "warmup": load.warmup.map(|warmup| warmup.as_secs_f64()),
+                "measure": load.measure.map(|measure| measure.as_secs_f64()),
+                "timeout": load.timeout.map(|timeout| timeout.as_secs_f64()),
+                "objective": load.objective,
+                "other": self.other_load(),
+            },
+            "data": self.data.iter().map(source).collect::<Vec<_>>(),
+            "env": self.variables,
+            "start": flat(&self.start).iter().any(|step| writes(&step.verb)),
+            "keeps_connections": !self.connections.iter().any(|connection| {
+                matches!(connection.lives, Lifetime::Iteration | Lifetime::Step)
+            }),
+            "operations": operations.collect::<Vec<_>>(),
+        })
+    }
+
+    /// Options of `[load]` that are not among the facts.
+    fn other_load(&self) -> Vec<&'static str> {
+        let load = &self.load;
+        let others = [
+            ("clients", !load.clients.is_empty()),
+            ("stages", !load.stages.is_empty()),
+            ("session", load.session.is_some()),
+            ("keys", load.keys.is_some()),
+        ];
+        others.into_iter().filter_map(|(name, given)| given.then_some(name)).collect()
+    }
+}
+
+/// Steps, those of repeats too.
+fn flat<'s>(steps: &'s [Step]) -> Vec<&'s Step> {
+    let of = |step: &'s Step| match &step.verb {
+        Verb::Repeat { steps, .. } => flat(steps),
+        _ => vec![step],
+    };
+    steps.iter().flat_map(of).collect()
+}
+
+/// Whether a target is asked something.
+const fn is_asked(verb: &Verb) -> bool {
+    !matches!(verb, Verb::Think { .. } | Verb::Repeat { .. })
+}
+
+/// Whether a verb changes what a target holds, or for how long.
+fn writes(verb: &Verb) -> bool {
+    match verb {
+        Verb::Bind { .. }
+        | Verb::Compare { .. }
+        | Verb::Unbind { .. }
+        | Verb::File { .. }
+        | Verb::Program { .. }
+        | Verb::Think { .. }
+        | Verb::Repeat { .. } => false,
+        // An ILS keeps the people online that such a filter finds.
+        Verb::Search(search) => search.filter.to_string().to_lowercase().contains("sttl"),
+        Verb::Request(request) => !matches!(request.method, "GET" | "HEAD"),
+        _ => true,
+    }
+}
+
+/// Whether entries change that the operation has not added itself.
+fn overwrites(steps: &[&Step]) -> bool {
+    let mut added = Vec::new();
+    for step in steps {
+        match &step.verb {
+            Verb::Add { dn, .. } => added.push(dn),
+            Verb::Modify { dn, .. } | Verb::Delete { dn } | Verb::Refresh { dn, .. }
+                if !added.contains(&dn) =>
+            {
+                return true;
+            }
+            // It goes on under another name.
+            Verb::ModifyDn { .. } if added.is_empty() => return true,
+            Verb::PasswordModify { dn, .. } if !added.contains(&dn) => return true,
+            Verb::Extended { .. } => return true,
+            _ => {}
+        }
+    }
+    false
+}
+
+/// The name of what stays in the target.
+fn kept(verb: &Verb) -> Option<String> {
+    match verb {
+        Verb::Add { dn, keep: true, .. } => Some(dn.to_string()),
+        _ => None,
+    }
+}
+
+const fn verb(verb: &Verb) -> &'static str {
+    match verb {
+        Verb::Bind { .. } => "bind",
+        Verb::Search(_) => "search",
+        Verb::Compare { .. } => "compare",
+        Verb::Add { .. } => "add",
+        Verb::Modify { .. } => "modify",
+        Verb::ModifyDn { .. } => "modify_dn",
+        Verb::Delete { .. } => "delete",
+        Verb::PasswordModify { .. } => "password_modify",
+        Verb::Refresh { .. } => "refresh",
+        Verb::Extended { .. } => "extended",
+        Verb::Unbind { .. } => "unbind",
+        Verb::Request(request) => request.method,
+        Verb::File { .. } => "file",
+        Verb::Program { .. } => "program",
+        Verb::Think { .. } => "think",
+        Verb::Repeat { .. } => "repeat",
+    }
+}
+
+fn source(data: &Data) -> Value {
+    let (kind, path, separator, header) = match &data.rows {
+        Rows::File { path, separator, header } => ("file", Some(path), Some(separator), Some(header)),
+        Rows::Values(_) => ("values", None, None, None),
+        Rows::Range(..) => ("range", None, None, None),
+        Rows::Seeded => ("seeded", None, None, None),
+        Rows::New => ("new", None, None, None),
+    };
+    json!({
+        "name": data.name,
+        "rows": kind,
+        "file": path,
+        "separator": separator,
+        "header": header,
+        "columns": data.columns,
+        "per_user": data.per_user,
+        "once": data.deal == Some(Deal::Once),
+        "secret": data.secret,
+    })
+}

@@ -1,0 +1,224 @@
+"""A scenario file as a suite's users run it: its operations, its data, and what it may do.
+
+`FILE.toml` names all of its operations, `FILE.toml:OPERATION` one of them. The engine reads the
+text, in every process that makes load; here it is read once more for what a command has to know
+before the first request. Data lie in files that each machine reads itself.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from sitebench._engine import EngineError, Table
+from sitebench._engine import Scenario as Read
+from sitebench.errors import BadFile, BadInput, UnknownValue
+from sitebench.system.native_errors import translated
+from sitebench.system.texts import read_text
+
+SUFFIX = ".toml"
+SEQUENCE = "sequence"
+
+
+@dataclass(frozen=True)
+class Operation:
+    """A card of the deck."""
+
+    name: str
+    weight: int
+    counts: str
+    """The step that is counted, or `sequence`."""
+    steps: tuple[str, ...]
+    writes: bool
+    overwrites: bool
+    """Whether it changes entries that it has not added."""
+    keeps: tuple[str, ...]
+    """Names of entries that it adds and leaves."""
+
+
+@dataclass(frozen=True)
+class Script:
+    """A scenario that users run."""
+
+    name: str
+    path: str
+    only: str | None
+    """The operation that is done alone."""
+    text: str = field(repr=False)
+    base: str | None
+    operations: tuple[Operation, ...]
+    env: tuple[str, ...]
+    """Variables of the environment that it sends."""
+    tables: Mapping[str, Table] = field(repr=False)
+    digests: Mapping[str, str]
+    """Of its data, but for what is secret."""
+    load: Mapping[str, Any]
+    think_s: float = 0.0
+
+    needs_people = False
+    by_dn = False
+    removes = False
+    adding: frozenset[str] = frozenset()
+    removing: frozenset[str] = frozenset()
+
+    @property
+    def writes(self) -> bool:
+        """Whether a run of it may change the target."""
+        return any(each.writes for each in self.operations)
+
+    @property
+    def overwrites(self) -> bool:
+        """Whether a run of it changes what was in the target before."""
+        return any(each.overwrites for each in self.operations)
+
+    @property
+    def counted(self) -> Sequence[tuple[str, str]]:
+        """Rows whose sum is the total; arrivals that no user took have one of their own."""
+        return [(self.name, SEQUENCE), *((each.name, each.counts) for each in self.operations)]
+
+    @property
+    def needs_base(self) -> bool:
+        """Whether the base that a command names has to be there: the file may have its own."""
+        return self.base is None
+
+    def thinking(self, mean_s: float) -> Script:
+        """Return the script with a think time after each operation."""
+        return replace(self, think_s=mean_s)
+
+    @property
+    def secrets(self) -> Mapping[str, str]:
+        """What it takes out of the environment; raises where that lacks something."""
+        if missing := [name for name in self.env if name not in os.environ]:
+            named = ", ".join(f"${name}" for name in missing)
+            raise BadInput(
+                f"{self.path} takes {named} from the environment, which has none", "set it"
+            )
+        return {name: os.environ[name] for name in self.env}
+
+
+def is_script(text: str) -> bool:
+    """Return whether a word of a command line names a scenario file."""
+    return SUFFIX in text and split(text)[0].endswith(SUFFIX)
+
+
+def split(named: str) -> tuple[str, str | None]:
+    """Return the file of `FILE.toml:OPERATION`, and the operation if one is named."""
+    if named.endswith(SUFFIX):
+        return named, None
+    path, found, only = named.rpartition(SUFFIX + ":")
+    return (path + SUFFIX, only) if found and only else (named, None)
+
+
+def name_of(named: str) -> str:
+    """Return what results call it: the operation, or the file without its ending."""
+    path, only = split(named)
+    return only or Path(path).stem
+
+
+def read(named: str) -> Script:
+    """Read a scenario file and its data; raises what is wrong with them, and where."""
+    path, only = split(named)
+    if not path.endswith(SUFFIX):
+        raise UnknownValue(
+            f"{named!r} is not the name of a TOML file", "name a file such as mix.toml"
+        )
+    text = read_text(path, "the scenario", BadFile)
+    facts = _facts(path, text, {})
+    tables = {
+        each["name"]: _table(Path(path).parent, each)
+        for each in facts["data"]
+        if each["file"] is not None
+    }
+    if tables:
+        columns = {name: table.columns for name, table in tables.items()}
+        facts = _facts(path, text, columns)
+    if facts["protocol"] != "ldap":
+        raise BadFile(f"{path} speaks HTTP", "measure it with `sitebench ps` or `sitebench web`")
+    load = facts["load"]
+    if given := load.pop("other"):
+        raise BadFile(
+            f"{path}: [load] {given[0]} is read, but not run yet", "give it on the command line"
+        )
+    operations = [_operation(each) for each in facts["operations"]]
+    if only is not None:
+        chosen = [each for each in operations if each.name == only]
+        if not chosen:
+            known = ", ".join(each.name for each in operations)
+            raise UnknownValue(f"{path} has no operation {only!r}", f"use one of {known}")
+        operations = chosen
+    return Script(
+        name_of(named),
+        path,
+        only,
+        text,
+        facts["base"],
+        tuple(operations),
+        tuple(facts["env"]),
+        tables,
+        {each["name"]: _digest(each, tables) for each in facts["data"] if each["name"] in tables},
+        {name: value for name, value in load.items() if value is not None},
+    )
+
+
+def _facts(path: str, text: str, columns: dict[str, list[str]]) -> dict[str, Any]:
+    try:
+        found: dict[str, Any] = json.loads(Read(text, columns).facts)
+    except EngineError as error:
+        # One problem a line, each with its place.
+        message = "\n".join(f"{path}:{line}" for line in str(error).splitlines())
+        raise BadFile(message, "`sitebench docs scenarios` has the form") from None
+    return found
+
+
+def _operation(found: Mapping[str, Any]) -> Operation:
+    return Operation(
+        found["name"],
+        found["weight"],
+        found["counts"] or SEQUENCE,
+        tuple(step["name"] for step in found["steps"]),
+        found["writes"],
+        found["overwrites"],
+        tuple(found["keeps"]),
+    )
+
+
+def _table(folder: Path, data: Mapping[str, Any]) -> Table:
+    path = folder / data["file"]
+    try:
+        state = path.stat()
+    except OSError as error:
+        raise BadFile(
+            f"cannot read {path}, the data {data['name']!r}: {error.strerror}",
+            "it is looked for beside the scenario file",
+        ) from error
+    columns = None if data["header"] else tuple(data["columns"] or ())
+    return _read(str(path), data["separator"], columns, (state.st_mtime_ns, state.st_size))
+
+
+@lru_cache(maxsize=8)
+def _read(
+    path: str, separator: str, columns: tuple[str, ...] | None, state: tuple[int, int]
+) -> Table:
+    """Read a file; `state` tells one that was changed from what it was before."""
+    with translated():
+        return Table.read(path, separator, None if columns is None else list(columns))
+
+
+_SECRET = ("pass", "pwd", "secret", "token", "otp", "pin")
+"""Words in the names of columns that are not digested: what is in them could be guessed at."""
+
+
+def _digest(data: Mapping[str, Any], tables: Mapping[str, Table]) -> str:
+    table = tables[data["name"]]
+    digest = hashlib.sha256(str(table.rows).encode())
+    for column, name in enumerate(table.columns):
+        hidden = name in data["secret"] or any(word in name.lower() for word in _SECRET)
+        if not hidden:
+            digest.update(table.digest(name, column).encode())
+    return digest.hexdigest()
