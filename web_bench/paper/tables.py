@@ -104,6 +104,26 @@ def per_client(each: Series) -> str:
     return f"{least:,.0f}..{most:,.0f} ({varies:.0%})"
 
 
+def client_latency(each: Series) -> str:
+    """Return the mean latencies of the clients with the most and with the least requests.
+
+    A client asks again when it is answered, so its latency is the window by its requests: where it
+    does not pause, and nothing comes by a rate.
+    """
+    least, most = (each.median(figure_of(f"clients.{name}")) for name in ("least", "most"))
+    pauses = each.spec.rate is not None or each.spec.settings.get("think", "0.0") != "0.0"
+    if pauses or not least or not most:
+        return NOT_KNOWN
+    seconds = each.median(lambda result: result.seconds) or 0.0
+    return f"{_time(seconds / most)}..{_time(seconds / least)}"
+
+
+def failures(each: Series) -> str:
+    """Return how many requests failed, and how many a second if any did (WebStone's errors)."""
+    per_s = each.median(lambda result: result.failures / result.seconds)
+    return f"{each.failures:,} ({format_rate(per_s)}/s)" if each.failures and per_s else "0"
+
+
 def bytes_note(found: Sequence[Series]) -> str:
     """Return what a request brought, beside the mean of the files and programs."""
     best = peak_of(found) or found[0]
@@ -124,7 +144,7 @@ def _over_clients(name: str, found: Sequence[Series]) -> Group:
     took = new_table("clients", *LATENCIES, left=0)
     for each in found:
         clients = f"{each.spec.users:,}"
-        failed = f"{each.failures:,}"
+        failed = failures(each)
         varies = medians([each], figure_of("clients.variation"), "{:.0%}".format)
         table.add_row(clients, *row(each, RATES), *varies, failed, bounds(each))
         took.add_row(clients, *row(each, LATENCIES))
