@@ -4,14 +4,20 @@
 """
 
 import json
+import re
+import socket
 import sqlite3
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from ils_bench.sequences import Lookup, ils_user
+from ils_bench.targets.ldap_directory import LdapDirectory
+from sitebench.runs import counting
 from sitebench.runs.runfile import RunFile
 from tests.support.cli import Ran, in_process
+from tests.support.relay import relayed
 
 QUICK = ("--entries", "1k", "--users", "4", "--warmup", "100ms", "--measure", "1s")
 SHORT = ("--session", "1ms", "--locales", "en_US")
@@ -85,6 +91,14 @@ def test_a_run_that_counted_lookups_compares_as_one_of_passes(run: Path) -> None
     assert ran.code == 0, ran.err
 
 
+def test_a_scenario_file_of_that_name_counts_what_it_says(run: Path) -> None:
+    (old,) = RunFile(as_once_counted(run)).results()
+    found = stored(as_once_counted(run))
+    found["spec"]["settings"]["scenario"] = "ils-user.toml"
+    assert counting.read(found).counts == ("lookup",)
+    assert old.counts == ("sequence",)
+
+
 def refused(ran: Ran, *words: str) -> None:
     assert ran.code == 2, ran.out
     said = ran.err.splitlines()
@@ -136,3 +150,42 @@ def test_what_arrives_at_a_rate_are_passes() -> None:
     assert found["counts"] == ["sequence"]
     assert found["ops_per_s"] == pytest.approx(40, rel=0.05)
     assert step(found, "lookup")["per_s"] == pytest.approx(160, rel=0.1)
+
+
+def entries_by_connection(client: str) -> list[list[bytes]]:
+    """Return the names of the entries that each pass of one user was answered with."""
+    answers: dict[socket.socket, bytes] = {}
+
+    def way(piece: bytes, to: socket.socket) -> None:
+        answers[to] = answers.get(to, b"") + piece
+        to.sendall(piece)
+
+    base = "ou=Dynamic,o=Intranet"
+    with LdapDirectory(50, locales=("en_US",)) as directory, relayed(directory.port, way) as port:
+        ran = in_process(
+            *("ils", "run", "ils-user", "--target", f"ldap://127.0.0.1:{port}", "--base", base),
+            *("--entries", "50", "--locales", "en_US", "--users", "1", "--client", client),
+            *("--session", "20ms", "--warmup", "0s", "--measure", "600ms"),
+        )
+    assert ran.code == 0, ran.err
+    found = [re.findall(rb"cn=([^,]+),ou=Dynamic", each) for each in answers.values()]
+    # The people who are listed, four looked up and the user itself, twice; the last may be cut off.
+    return [each for each in found if len(each) == 50 + 4 + 2]
+
+
+@pytest.mark.parametrize("client", ["native", "ldap3"])
+def test_the_last_two_steps_of_table_3_keep_this_user_online(client: str) -> None:
+    """They looked up the person of step 7 again: nobody was kept online."""
+    passes = entries_by_connection(client)
+    assert len(passes) > 5
+    assert {name for each in passes for name in each[-2:]} == {passes[0][-1]}
+    assert len({name for each in passes for name in each[-6:-2]}) > 5
+
+
+def test_in_the_ils_profile_they_have_the_time_to_live_that_keeps_it() -> None:
+    for profile, minutes in (("ils", 10), ("paper", None)):
+        steps = [s for s in ils_user(5.0, profile).steps if isinstance(s, Lookup)]
+        kept = [(s.person, s.refresh_minutes) for s in steps if s.name == "keep-online"]
+        assert kept == [("own", minutes)] * 2
+    assert ils_user(5.0, "ils").writes
+    assert not ils_user(5.0).writes
