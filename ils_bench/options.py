@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ils_bench.mix import parse_mix, show_mix
 from ils_bench.suite import SUITE
 from ils_bench.targets.names import check_form
 from sitebench import units
@@ -95,6 +96,35 @@ class LoadTestOptions(DirectoryOptions, SuiteTestOptions):
         "(`sitebench docs scenarios`).",
         panel="Load",
         form=False,
+    )
+    filter: str | None = option.text(
+        None,
+        "What is searched, with {name} for a person of --names: '(mail={name})'.",
+        "FILTER",
+        panel="Load",
+        form=False,
+    )
+    mix: tuple[tuple[str, int], ...] | None = option.parsed(
+        None,
+        "Operations on people of --names with their weights: search=90,modify=10; compare, too.",
+        parse=parse_mix,
+        show=show_mix,
+        metavar="LIST",
+        panel="Load",
+        form=False,
+    )
+    attribute: str | None = option.text(
+        None,
+        "Attribute that a modify of --mix changes.",
+        "NAME",
+        panel="Load",
+        form=False,
+    )
+    check: bool = option.flag(
+        "No load: each operation once, and what came of each of its steps.",
+        panel="Load",
+        locust=False,
+        identity=False,
     )
     ring: int = option.size(
         1_000_000,

@@ -12,9 +12,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ils_bench import sequences
+from ils_bench import quick, sequences
 from ils_bench.options import IlsOptions, LocustOptions
-from ils_bench.programs import Program, need_base
+from ils_bench.programs import Program, need_base, script_name, script_of
 from ils_bench.seeding import journal
 from ils_bench.seeding.destinations import LiveDirectory, parse_destination
 from ils_bench.suite import SUITE
@@ -29,9 +29,11 @@ from ils_bench.targets.target import OpenDirectory
 from sitebench.errors import BadInput
 from sitebench.measure.objective import Objective
 from sitebench.measure.sweep import Stage
+from sitebench.runs.point import PointSpec
 from sitebench.scenario import script
 from sitebench.scenario.script import Script
 from sitebench.suite_base.points import OwnUser, Progress, SuitePoints
+from sitebench.system.native_errors import translated
 from sitebench.targets.in_process import known
 from sitebench.targets.tls import Trust
 from sitebench.units import format_duration, format_rate
@@ -49,8 +51,8 @@ class IlsPoints(SuitePoints[Program, OpenDirectory]):
     by_file = "scenario"
 
     def program(self, options: Any, operation: str) -> Program:
-        if options.scenario is not None:
-            return script.read(options.scenario)
+        if (found := script_of(options)) is not None:
+            return found
         return sequences.built_in(operation, options.profile, options.session)
 
     def open(
@@ -74,21 +76,36 @@ class IlsPoints(SuitePoints[Program, OpenDirectory]):
     def named(self, options: Any, text: str) -> tuple[Any, str]:
         """Return the operation of a scenario file, or of the suite."""
         if not script.is_script(text):
+            if text == script_name(options):
+                return options, text
             return super().named(options, text)
         if options.scenario not in (None, text):
             raise BadInput("one command takes one scenario", "measure them one after another")
         return replace(options, scenario=text), script.name_of(text)
 
     def described_by(self, options: Any) -> tuple[str, str] | None:
-        if options.scenario is None:
+        if (name := script_name(options)) is None:
             return None
-        return script.name_of(options.scenario), "the scenario file"
+        how = {quick.MIX: "--mix", quick.SEARCH: "--filter"}
+        return name, "the scenario file" if options.scenario else how[name]
 
     def file(self, options: Any) -> str | None:
         return None if options.scenario is None else script.split(options.scenario)[0]
 
+    def point(
+        self,
+        options: Any,
+        operation: str,
+        programs: Sequence[Program] | None = None,
+        **settings: str,
+    ) -> PointSpec:
+        """Return a point; the data of a scenario are part of it, but for what is secret."""
+        if (found := script_of(options)) is not None:
+            settings |= {f"data_{name}": digest for name, digest in found.digests.items()}
+        return super().point(options, operation, programs, **settings)
+
     def user_class(self, options: Any) -> str | None:
-        return None if options.scenario is None else "FileUser"
+        return None if script_name(options) is None else "FileUser"
 
     def assure_own(self, options: Any, what: str, *, named: bool) -> None:
         assure_own(options, what, named=named)
@@ -109,7 +126,9 @@ class IlsPoints(SuitePoints[Program, OpenDirectory]):
 
         People whom a directory in this process cannot have are refused; it knows its own.
         """
-        if isinstance(target, LdapDirectory) and target.people is None and entries is None:
+        if isinstance(operation, str) and script.is_script(operation):
+            load, operation = {**load, "scenario": operation}, script.name_of(operation)
+        elif isinstance(target, LdapDirectory) and target.people is None and entries is None:
             program = operation
             if isinstance(program, str):
                 program = sequences.built_in(program, "paper", 0.0)
@@ -168,12 +187,11 @@ class IlsPoints(SuitePoints[Program, OpenDirectory]):
         super().check(options, programs)
         check_sasl(options)
         own = [each for each in programs if isinstance(each, sequences.Sequence)]
-        if own and all(each.counts == "sequence" and each.least_s for each in own):
-            _check_passes(options, min(own, key=lambda each: each.least_s))
-        if options.scenario is not None and options.client != "native":
-            raise BadInput(
-                f"the client {options.client} runs no scenario files yet", "leave --client out"
-            )
+        thinking = [each for each in own if each.counts == "sequence" and each.least_s]
+        if thinking and len(thinking) == len(programs):
+            _check_passes(options, min(thinking, key=lambda each: each.least_s))
+        if script_name(options) is not None and options.client != "native":
+            raise BadInput(f"the client {options.client} runs no scenarios yet", "leave it out")
         if options.names is not None:
             names_of(options.names).check(options.entries)
 
@@ -226,6 +244,16 @@ class IlsPoints(SuitePoints[Program, OpenDirectory]):
         if objective and getattr(options, "objective", None) is None:
             load["objective"] = Objective.parse(objective)
         return replace(options, **load)
+
+    def try_once(self, options: Any, operation: str) -> None:
+        if (found := script_of(options)) is None:
+            return super().try_once(options, operation)
+        from ils_bench.checking import check
+
+        self.check(options, [found])
+        self._assure_own(options, [found])
+        with self.open(options, [found]) as target, translated():
+            return check(found, options, target)
 
     def leftovers(self, options: Any) -> Callable[[], None]:
         if options.target in self.own_targets:

@@ -17,7 +17,10 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from locust import events
+
 from ils_bench.options import IlsOptions, LocustOptions
+from ils_bench.programs import script_name, script_of
 from ils_bench.sequences import Sequence
 from ils_bench.suite_run import IlsRun
 from sitebench.errors import BadInput
@@ -51,17 +54,38 @@ class ScenarioUser(LaneUser):
     @classmethod
     def build(cls, options: IlsOptions) -> Script:
         """Return the scenario; its data are read here."""
-        return read(cls._named(options))
-
-    @classmethod
-    def _named(cls, options: Any) -> str:
-        named = cls.scenario or options.scenario
-        if named is None:
+        found = script_of(options) if cls.scenario is None else read(cls.scenario)
+        if found is None:
             raise BadInput(f"{cls.__name__} needs a scenario", "name it with --scenario FILE.toml")
-        return str(named)
+        return found
 
     def program(self) -> str:
-        return name_of(self._named(self.environment.parsed_options))
+        if (own := type(self).scenario) is not None:
+            return name_of(own)
+        return script_name(self.environment.parsed_options) or ""
 
 
+def _choose(environment: Any, **_: Any) -> None:
+    """Of the suite's own users, have that of a file run where there is a file, and else the others.
+
+    Those that were named are left as they are.
+    """
+    options = environment.parsed_options
+    if getattr(options, "user_classes", None):
+        return
+    named = script_name(options) is not None
+
+    def stays(user: type[Any]) -> bool:
+        own = user.__module__ == "ils_bench.locustfile"
+        return not own or issubclass(user, ScenarioUser) == named
+
+    environment.user_classes = [user for user in environment.user_classes if stays(user)]
+    if environment.available_user_classes:
+        kept = {name: u for name, u in environment.available_user_classes.items() if stays(u)}
+        environment.available_user_classes = kept
+
+
+# Locust's hooks are untyped.
+_hooks: Any = events
+_hooks.init.add_listener(_choose)
 join(LocustOptions, "Directory options", IlsRun)

@@ -35,6 +35,7 @@ __all__ = [
     "build_upd",
     "busy_limit",
     "cgi_program",
+    "check_scenario",
     "copy_upd",
     "count_people",
     "first_person",
@@ -472,6 +473,12 @@ class Scenario:
     @property
     def facts(self) -> str:
         """What commands have to know of it, in JSON."""
+
+def check_scenario(spec_json: str, tables: Mapping[str, Table]) -> None:
+    """Raise EngineError with what of a scenario no lane could run.
+
+    `spec_json` is one of the engine's "scenarios", and `tables` are their data.
+    """
 
 def scenario_schema() -> str:
     """Return the JSON Schema of scenario files."""

@@ -64,6 +64,8 @@ class Suite:
     """What can be measured by name, and the class of the locustfile that does it."""
     does: str = ""
     """What each of them does, in words that people elsewhere use."""
+    takes_files: bool = False
+    """Whether a scenario file can stand where the name of an operation does."""
     counts: Mapping[str, str] = field(default_factory=dict)
     """The step that counts, of operations whose stored runs may have counted another."""
     locustfile: str

@@ -41,6 +41,8 @@ class Listed:
 
     table: Table
     column: int
+    headed: bool
+    """Whether the file itself names its columns."""
 
     def __len__(self) -> int:
         return self.table.rows
@@ -143,4 +145,5 @@ def _read(file: str, attribute: str, state: tuple[int, int]) -> Names:
                 if attribute
                 else f"name one of them: --names @{file}:COLUMN",
             )
-    return Names(f"{wanted}={_PLACE}", Listed(table, column), file)
+    headed = wanted.lower() in heads
+    return Names(f"{wanted}={_PLACE}", Listed(table, column, headed), file)

@@ -11,6 +11,7 @@ from sitebench.errors import UnknownValue
 from sitebench.measure.sweep import sweep
 from sitebench.runs.point import PointResult, PointSpec
 from sitebench.runs.store import RunStore
+from sitebench.scenario.script import is_script
 from sitebench.suite import Suite, suite, suites
 from sitebench.suite_base.points import points_of
 from sitebench.system.limits import allow_descriptors
@@ -55,11 +56,12 @@ def run(
     """Measure one operation, as the `run` command of its suite does.
 
     `operation` is a name that such a command takes (lookup, add, connect, ...; scenario, page,
-    ...), or a sequence or scenario of your own. `target` is what the command's --target takes, or
-    a server that runs in this process; that server then decides about TLS and its certificate,
-    `tls` is for an embedded target. Without `measure_s` the window is 3 s long, and up to 9 s where
-    that cannot tell a drift of the rate from chance. The load comes from a process of its own. With
-    `out` the run file is kept: for `sitebench report`, and to be continued.
+    ...), a scenario file, or a sequence or scenario of your own. `target` is what the command's
+    --target takes, or a server that runs in this process; that server then decides about TLS and
+    its certificate, `tls` is for an embedded target. Without `measure_s` the window is 3 s long,
+    and up to 9 s where that cannot tell a drift of the rate from chance. The load comes from a
+    process of its own. With `out` the run file is kept: for `sitebench report`, and to be
+    continued.
     """
     load = {
         "users": users,
@@ -88,7 +90,9 @@ def run(
 
 def _suite_of(operation: str | Program, target: str | Server) -> Suite:
     """Return the suite that has the operation: the target's, where the target has one."""
-    if isinstance(operation, str):
+    if isinstance(operation, str) and is_script(operation):
+        able = [each for each in suites() if each.takes_files]
+    elif isinstance(operation, str):
         able = [each for each in suites() if operation in each.operations]
     else:
         able = [each for each in suites() if isinstance(operation, resolve_name(each.program))]

@@ -16,7 +16,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from sitebench._engine import EngineError, Table
+from sitebench._engine import EngineError, Table, check_scenario
 from sitebench._engine import Scenario as Read
 from sitebench.errors import BadFile, BadInput, UnknownValue
 from sitebench.system.native_errors import translated
@@ -51,7 +51,8 @@ class Script:
     only: str | None
     """The operation that is done alone."""
     text: str = field(repr=False)
-    base: str | None
+    needs_base: bool
+    """Whether the base that a command names has to be there: it uses one, and has none itself."""
     operations: tuple[Operation, ...]
     env: tuple[str, ...]
     """Variables of the environment that it sends."""
@@ -81,11 +82,6 @@ class Script:
     def counted(self) -> Sequence[tuple[str, str]]:
         """Rows whose sum is the total; arrivals that no user took have one of their own."""
         return [(self.name, SEQUENCE), *((each.name, each.counts) for each in self.operations)]
-
-    @property
-    def needs_base(self) -> bool:
-        """Whether the base that a command names has to be there: the file may have its own."""
-        return self.base is None
 
     def thinking(self, mean_s: float) -> Script:
         """Return the script with a think time after each operation."""
@@ -128,7 +124,15 @@ def read(named: str) -> Script:
         raise UnknownValue(
             f"{named!r} is not the name of a TOML file", "name a file such as mix.toml"
         )
-    text = read_text(path, "the scenario", BadFile)
+    return _script(name_of(named), path, only, read_text(path, "the scenario", BadFile))
+
+
+def made(name: str, text: str) -> Script:
+    """Return a scenario that is in no file; its data lie where the command runs."""
+    return _script(name, name, None, text)
+
+
+def _script(name: str, path: str, only: str | None, text: str) -> Script:
     facts = _facts(path, text, {})
     tables = {
         each["name"]: _table(Path(path).parent, each)
@@ -145,6 +149,7 @@ def read(named: str) -> Script:
         raise BadFile(
             f"{path}: [load] {given[0]} is read, but not run yet", "give it on the command line"
         )
+    _check(name, path, text, tables, facts["env"])
     operations = [_operation(each) for each in facts["operations"]]
     if only is not None:
         chosen = [each for each in operations if each.name == only]
@@ -153,11 +158,11 @@ def read(named: str) -> Script:
             raise UnknownValue(f"{path} has no operation {only!r}", f"use one of {known}")
         operations = chosen
     return Script(
-        name_of(named),
+        name,
         path,
         only,
         text,
-        facts["base"],
+        facts["uses_base"] and facts["base"] is None,
         tuple(operations),
         tuple(facts["env"]),
         tables,
@@ -174,6 +179,18 @@ def _facts(path: str, text: str, columns: dict[str, list[str]]) -> dict[str, Any
         message = "\n".join(f"{path}:{line}" for line in str(error).splitlines())
         raise BadFile(message, "`sitebench docs scenarios` has the form") from None
     return found
+
+
+def _check(
+    name: str, path: str, text: str, tables: Mapping[str, Table], env: Sequence[str]
+) -> None:
+    spec = {"name": name, "text": text, "env": dict.fromkeys(env, "")}
+    try:
+        check_scenario(json.dumps(spec), {f"{name}/{data}": each for data, each in tables.items()})
+    except EngineError as error:
+        raise BadFile(
+            f"{path}: {error}", "`sitebench docs scenarios` has what can be run"
+        ) from None
 
 
 def _operation(found: Mapping[str, Any]) -> Operation:

@@ -118,6 +118,9 @@ class TestCommands:
             points = _points(self.suite)
             options, name = points.named(options, operation or self.default_of(points, options))
             options = points.asked(options)
+            if getattr(options, "check", False):
+                points.try_once(options, name)
+                return
             measure_parts(points, options, [Part(options, [name])])
 
         return run

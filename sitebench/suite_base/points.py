@@ -248,6 +248,10 @@ class SuitePoints(ABC, Generic[_P, _T]):
             raise UnknownValue(f"unknown operation {text!r}", f"{meant}use one of {known}")
         return options, text
 
+    def try_once(self, options: Any, operation: str) -> None:
+        """Do each part of an operation once, and print what came of it."""
+        raise BadInput(f"{operation} is no scenario file", "leave --check out")
+
     def leftovers(self, options: Any) -> Callable[[], None]:
         """Return what says, after a run that begins now, what stays in a target of the user's."""
         return lambda: None

@@ -56,7 +56,7 @@ mod module {
     #[pymodule_export]
     use crate::queue::busy_limit;
     #[pymodule_export]
-    use crate::scenario::{Scenario, scenario_schema};
+    use crate::scenario::{Scenario, check_scenario, scenario_schema};
     #[pymodule_export]
     use crate::site::Site;
     #[pymodule_export]

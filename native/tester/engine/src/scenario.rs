@@ -2,11 +2,14 @@
 
 use std::collections::HashMap;
 
+use load::{ScenarioSpec, Tables};
 use pyo3::prelude::*;
 use scenario::Data;
 
+use crate::config;
 use crate::errors::error_of;
 use crate::kind::Kind;
+use crate::table::Table;
 
 /// A scenario file, read and checked; what commands have to know of it is JSON.
 #[pyclass(frozen, module = "sitebench._engine")]
@@ -26,6 +29,14 @@ impl Scenario {
             .map_err(|problems| error_of(Kind::BadFile, problems.to_string()))?;
         Ok(Self { facts: scenario.facts().to_string() })
     }
+}
+
+/// Raises what of a scenario no lane could run.
+#[pyfunction]
+pub fn check_scenario(spec_json: &str, tables: HashMap<String, PyRef<'_, Table>>) -> PyResult<()> {
+    let spec: ScenarioSpec = config::parse("a scenario", spec_json)?;
+    let tables: Tables = tables.into_iter().map(|(name, table)| (name, table.rows_of())).collect();
+    load::check_scenario(&spec, &tables).map_err(|problem| error_of(Kind::BadFile, problem))
 }
 
 /// The JSON Schema of scenario files.

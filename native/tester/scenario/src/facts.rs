@@ -29,6 +29,7 @@ impl Scenario {
             "protocol": if self.protocol == Protocol::Ldap { "ldap" } else { "http" },
             "title": self.title,
             "base": self.base.as_ref().map(Template::to_string),
+            "uses_base": self.uses_base,
             "load": {
                 "users": load.users,
                 "rate": load.rate,

@@ -53,6 +53,8 @@ pub(crate) struct Names {
     pub(crate) captures: HashSet<String>,
     /// Captures that can be used here, by block, the outermost first; whether each is a list.
     pub(crate) scopes: Vec<HashMap<String, bool>>,
+    /// Whether `{base}` is used.
+    pub(crate) base: bool,
     /// Variables of the environment that are used.
     pub(crate) variables: BTreeSet<String>,
     pub(crate) life: Life,
@@ -74,6 +76,7 @@ impl Names {
             connections: BTreeMap::new(),
             captures,
             scopes: Vec::new(),
+            base: false,
             variables: BTreeSet::new(),
             life: Life::Iteration,
             block: Block::default(),
@@ -90,6 +93,7 @@ impl Names {
 
     /// Notes the use of a field, or says what is wrong with it here.
     pub(crate) fn field(&mut self, field: &Field) -> Result<(), String> {
+        self.base |= *field == Field::Base;
         let lives = match field {
             Field::Env(name) => {
                 self.variables.insert(name.clone());

@@ -44,6 +44,8 @@ pub struct Scenario {
     pub operations: Vec<Operation>,
     /// What is drawn, and where; in the order of the blocks.
     pub draws: Vec<Draw>,
+    /// Whether it has anything below `{base}`.
+    pub uses_base: bool,
     /// Variables of the environment that it takes.
     pub variables: Vec<String>,
 }

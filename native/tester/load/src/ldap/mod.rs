@@ -26,6 +26,7 @@ use crate::target_address::TargetAddress;
 
 pub use names::{NameList, NamesError, NamesSpec, Person};
 pub use request::Request;
+pub use scripted::check as check_scenario;
 use scripted::{Memory, Running};
 pub(crate) use scripted::{Script, convert};
 use step::PersonSelector;

@@ -129,6 +129,7 @@ impl<'d, 't> Reader<'_, 'd, 't> {
             files,
             start,
             operations,
+            uses_base: names.base,
             variables: names.variables.iter().cloned().collect(),
             draws: names.draws(&order),
         }

@@ -99,6 +99,7 @@ impl<'d, 't> Reader<'_, 'd, 't> {
 
     pub(super) fn search(&mut self, step: Table<'d, 't>) -> Search {
         let base = step.get("base").map(|value| self.dn(value));
+        self.names.base |= base.is_none();
         Search {
             filter: step.get("search").map_or_else(Template::default, |value| self.whole(value, "filter")),
             base: base.unwrap_or_else(|| Template::read("{base}").unwrap_or_default()),

@@ -56,6 +56,11 @@ pub(crate) fn convert(
     Ok((program, Script { plan: Arc::new(plan), sharer }))
 }
 
+/// Says what of a scenario no lane could run, whatever its target.
+pub fn check(spec: &ScenarioSpec, tables: &Tables) -> Result<(), String> {
+    convert(spec, 0, "", tables, (1, 0)).map(|_| ())
+}
+
 struct Converting<'c> {
     spec: &'c ScenarioSpec,
     number: usize,

@@ -8,6 +8,7 @@ mod convert;
 mod judge;
 
 pub use ask::Ask;
+pub use convert::check;
 pub(crate) use convert::convert;
 
 use std::sync::Arc;

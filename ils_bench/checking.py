@@ -1,0 +1,77 @@
+"""`--check`: each operation of a scenario once, by one user, and what came of each of its steps."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from typing import Any
+
+from ils_bench.engine_config import engine_config
+from ils_bench.targets.target import OpenDirectory
+from sitebench._engine import Engine, StepStats
+from sitebench.counts.source import SEQUENCE
+from sitebench.counts.worker_slot import WorkerSlot
+from sitebench.errors import MeasurementFailed
+from sitebench.scenario.script import Operation, Script
+from sitebench.units import format_ns
+
+_LONG_S = 86_400.0
+"""What a user thinks after the operation, on average: it does not come to another."""
+
+
+def check(script: Script, options: Any, target: OpenDirectory) -> None:
+    """Do each operation once, and print what came of it; raises if a step failed."""
+    wrong = []
+    for operation in script.operations:
+        steps = _once(script, operation, options, target)
+        print(operation.name)
+        for step in steps:
+            print(f"  {_line(step)}")
+        wrong += [operation.name] * any(step.failures for step in steps)
+    if wrong:
+        raise MeasurementFailed(
+            f"{', '.join(wrong)}: not answered as {script.path} says",
+            "correct the scenario, or the target",
+        )
+
+
+def _once(
+    script: Script, operation: Operation, options: Any, target: OpenDirectory
+) -> list[StepStats]:
+    """Return what the steps of one operation did, connecting first."""
+    alone = replace(script, only=operation.name, operations=(operation,), think_s=_LONG_S)
+    once = replace(options, users=1, threads=1, rate=None)
+    config = engine_config(
+        once,
+        target.address,
+        [alone],
+        slot=WorkerSlot(),
+        first_added=0,
+        who=target.who,
+        trust=target.trust,
+    )
+    tables = {f"{script.name}/{name}": table for name, table in script.tables.items()}
+    engine = Engine(config, None, None, tables)
+    engine.start_lanes(script.name, 1)
+    seen: list[StepStats] = []
+    give_up = time.monotonic() + 2 * options.timeout
+    while time.monotonic() < give_up:
+        time.sleep(0.01)
+        seen += engine.drain().steps
+        if any(each.step == SEQUENCE and each.count for each in seen) or _unconnected(seen):
+            break
+    seen += engine.stop(0.0).steps
+    return [each for each in seen if each.step != SEQUENCE and each.count]
+
+
+def _unconnected(seen: list[StepStats]) -> bool:
+    """Whether it never came to the operation, and would try again."""
+    return any(each.failures for each in seen if each.step in ("connect", "bind"))
+
+
+def _line(step: StepStats) -> str:
+    took = step.clocks["service"]
+    if not step.failures:
+        return f"{step.step:<20} {format_ns(took.max)}"
+    said = "; ".join(f"{kind}: {step.examples.get(kind, '')}" for kind in step.failures)
+    return f"{step.step:<20} failed, {said.rstrip(': ')}"

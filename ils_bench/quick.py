@@ -1,0 +1,76 @@
+"""Scenarios without a file: people by --names, what is searched by --filter, a mix by --mix.
+
+Each is a scenario made in memory: `sitebench ils operations --show` prints it, to begin a file.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from ils_bench.targets.names import Names, names_of
+from sitebench.errors import BadInput
+
+MIX, SEARCH = "mix", "search"
+_PERSON = "{name}"
+_VALUE = "{random:10:0-9}"
+
+
+def name_of(options: Any) -> str | None:
+    """Return what options describe without a file; None if they describe nothing."""
+    if options.mix:
+        return MIX
+    return SEARCH if options.filter else None
+
+
+def text_of(options: Any) -> str:
+    """Return the scenario that options describe, in TOML."""
+    if options.names is None:
+        raise BadInput(
+            "whom to ask for is not said", "name people of yours, such as --names @people.txt"
+        )
+    names = names_of(options.names)
+    data, person = _data(names, options)
+    dn = f"{names.attribute}={person},{{base}}"
+    search = options.filter or f"({names.attribute}={_PERSON})"
+    lines = [f"base = {_quoted(options.base)}", "", *data]
+    mix = options.mix or ((SEARCH, 1),)
+    for verb, weight in mix:
+        lines += ["", "[[operation]]", f"weight = {weight}"]
+        if verb == "search":
+            lines.append(f"search = {_quoted(search.replace(_PERSON, person))}")
+            if options.filter is None:
+                lines.append("expect.entries = 1")
+        elif verb == "compare":
+            lines.append(f"compare = {_quoted(dn)}")
+            lines.append(f"entry = {{ {names.attribute} = {_quoted(person)} }}")
+        else:
+            lines.append(f"modify = {_quoted(dn)}")
+            lines.append(f"change.replace.{_attribute(options)} = {_quoted(_VALUE)}")
+    return "\n".join(lines) + "\n"
+
+
+def _data(names: Names, options: Any) -> tuple[list[str], str]:
+    """Return the table of the people, and the field that stands for one."""
+    deal = f"deal = {_quoted(options.keys)}"
+    if names.listed is None:
+        before, _, after = names.template.partition("=")[2].partition("{i}")
+        lines = ["[data.number]", f"range = [0, {options.entries - 1}]", deal]
+        return lines, f"{before}{{number}}{after}"
+    column = names.listed.table.columns[names.listed.column]
+    lines = ["[data.name]", f"file = {_quoted(names.file)}"]
+    if not names.listed.headed:
+        lines.append(f"columns = [{_quoted(column)}]")
+    return [*lines, deal], f"{{name.{column}}}"
+
+
+def _attribute(options: Any) -> str:
+    if not options.attribute:
+        raise BadInput("which attribute changes is not said", "name it with --attribute")
+    attribute: str = options.attribute
+    return attribute
+
+
+def _quoted(text: str | None) -> str:
+    # What JSON writes, TOML reads: the escapes are the same.
+    return json.dumps(text, ensure_ascii=False)

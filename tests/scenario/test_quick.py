@@ -1,0 +1,121 @@
+"""Scenarios without a file, and one user who tries a file."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ils_bench.options import IlsOptions
+from ils_bench.programs import script_of
+from ils_bench.targets.ldap_directory import LdapDirectory
+from sitebench.errors import BadInput
+from tests.scenario.people import BASE, SUFFIX, write_accounts, write_ldif
+from tests.support.cli import Ran, in_process
+
+SHORT = ("--users", "2", "--threads", "1", "--warmup", "0s", "--measure", "400ms", "--json")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    write_accounts(tmp_path)
+    (tmp_path / "people.txt").write_text("user1\nuser2\n")
+    return tmp_path
+
+
+@pytest.fixture
+def directory(folder: Path) -> Iterator[LdapDirectory]:
+    with LdapDirectory(0, ldif=write_ldif(folder), suffix=SUFFIX) as found:
+        yield found
+
+
+def measured(folder: Path, directory: LdapDirectory, *argv: str) -> Ran:
+    where = ("--target", directory.url, "--base", BASE)
+    return in_process("ils", "run", *argv, *where, cwd=folder)
+
+
+def test_what_is_searched_is_said_by_a_filter(folder: Path, directory: LdapDirectory) -> None:
+    people = ("--names", "@accounts.csv:uid")
+    ran = measured(folder, directory, "--filter", "(|(uid={name})(cn=nothing))", *people, *SHORT)
+    (point,) = ran.objects
+    assert (point["operation"], point["failures"]) == ("search", 0), point
+    assert point["operations"] > 0
+
+
+def test_a_mix_has_a_row_for_each_verb(folder: Path, directory: LdapDirectory) -> None:
+    mix = ("--mix", "search=6,modify=3,compare=1", "--attribute", "telephoneNumber")
+    for names in ("@people.txt", "@accounts.csv:uid"):
+        own = ("--names", names, "--i-own-this-target")
+        (point,) = measured(folder, directory, "mix", *mix, *own, *SHORT).objects
+        assert point["failures"] == 0, point["examples"]
+        counts = {s["program"]: s["count"] for s in point["steps"] if s["counted"]}
+        assert counts["search"] > counts["modify"] > counts["compare"] > 0
+
+
+def test_numbered_people_have_no_list(folder: Path, directory: LdapDirectory) -> None:
+    people = ("--names", "uid=user{i}", "--entries", "90")
+    (point,) = measured(folder, directory, "--mix", "search=1", *people, *SHORT).objects
+    assert (point["failures"], point["operation"]) == (0, "mix")
+
+
+@pytest.mark.parametrize(
+    ("argv", "said"),
+    [
+        (("--mix", "serach=1"), "'serach=1' is not one of search, modify, compare"),
+        (("--mix", "search=1,search=2"), "names a verb twice"),
+        (("--mix", "search=0"), "is not one of"),
+        (("--mix", "search=1"), "whom to ask for is not said"),
+        (("--mix", "modify=1", "--names", "@people.txt"), "which attribute changes is not said"),
+        (("--filter", "(uid={name}", "--names", "@people.txt"), "filter"),
+        (("lookup", "--filter", "(uid={name})", "--names", "@people.txt"), "and so does 'lookup'"),
+    ],
+)
+def test_what_cannot_be_made_is_refused(
+    argv: tuple[str, ...], said: str, folder: Path, directory: LdapDirectory
+) -> None:
+    ran = measured(folder, directory, *argv, *SHORT)
+    assert ran.code == 2
+    assert said in ran.err
+
+
+def test_a_name_is_quoted_in_the_file_that_is_made(folder: Path) -> None:
+    (folder / 'a "b".csv').write_text("uid\nx\n")
+    options = IlsOptions(names=f'@{folder}/a "b".csv:uid', filter='(cn="{name}")', base='ou="x"')
+    script = script_of(options)
+    assert script is not None
+    assert script.tables["name"].rows == 1
+    with pytest.raises(BadInput):
+        script_of(IlsOptions(filter="(uid={name})"))
+
+
+FILE = f"""
+base = "{BASE}"
+data.person.file = "accounts.csv"
+[[operation]]
+name = "login"
+step = [
+  {{ search = "(uid={{person.uid}})", capture.who = "dn" }},
+  {{ bind = "{{who}}", password = "{{person.password}}" }},
+]
+[[operation]]
+modify = "uid=not-there,{{base}}"
+change.replace.sn = "{{person.uid}}"
+"""
+
+
+def test_a_file_is_tried_by_one_user(folder: Path, directory: LdapDirectory) -> None:
+    (folder / "mix.toml").write_text(FILE)
+    ran = measured(folder, directory, "mix.toml", "--check", "--i-own-this-target")
+    assert ran.code == 1
+    lines = [line.split()[:2] for line in ran.out.splitlines()]
+    tried = "login connect search bind modify connect modify"
+    assert [each[0] for each in lines] == tried.split()
+    assert lines[-1] == ["modify", "failed,"]
+    assert "noSuchObject" in ran.out
+    assert "modify: not answered as mix.toml says" in ran.err
+    assert "secret-" not in ran.out
+    assert measured(folder, directory, "mix.toml:login", "--check").code == 0
+
+
+def test_nothing_but_a_scenario_is_tried(folder: Path, directory: LdapDirectory) -> None:
+    ran = measured(folder, directory, "connect", "--check")
+    assert (ran.code, "connect is no scenario" in ran.err) == (2, True)
