@@ -317,7 +317,9 @@ def say_points(parts: Sequence[Part]) -> None:
         count = len(each.operations) * len(each.clients)
         points += count
         lasts_s += count * (each.options.warmup + each.options.measure)
-    say(f"as the paper: {'; '.join(told)}: {points} points, {units.format_duration(lasts_s)}")
+    say(
+        f"as the paper: {'; '.join(told)}: {points} points, {units.format_duration(round(lasts_s))}"
+    )
 
 
 def _as_printed(options: Any, paper: PaperSweep) -> Any:
