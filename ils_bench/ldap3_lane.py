@@ -88,6 +88,7 @@ class _Ldap3Lane(PortableLane):
         self._random = random.Random(seed)
         self._connection: Any = None
         self._current: int | None = None
+        self._own: int | None = None
         self._do: dict[type[Step], Callable[[Any], None]] = {
             steps.Connect: self._connect,
             steps.Bind: self._bind,
@@ -163,9 +164,13 @@ class _Ldap3Lane(PortableLane):
     # People.
 
     def _person(self, who: str) -> int:
-        if who == "random" or self._current is None:
-            self._current = self._random.randrange(self._lanes.options.entries)
-        return self._current
+        known = {"random": None, "own": self._own}.get(who, self._current)
+        if known is None:
+            known = self._random.randrange(self._lanes.options.entries)
+        self._current = known
+        if who == "own":
+            self._own = known
+        return known
 
     def _dn(self, i: int) -> str:
         names = self._lanes.names

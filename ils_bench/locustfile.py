@@ -42,8 +42,8 @@ class SessionUser(SequenceUser):
 
     @classmethod
     def build(cls, options: IlsOptions) -> Sequence:
-        """Return a session as long as asked for."""
-        return sequences.ils_user(options.session)
+        """Return a session as long as asked for, in the words of the profile."""
+        return sequences.ils_user(options.session, options.profile)
 
 
 class RegisterUser(SequenceUser):

@@ -18,6 +18,7 @@ from sitebench.suite_base.options import (
     ServerOptions,
     SizesOption,
     SuiteTestOptions,
+    lab_option,
     paper_flag,
     port_option,
     target_option,
@@ -171,8 +172,10 @@ class SweepOptions(SizesOption):
     )
     operations_given: bool = option.given("operations")
     paper: bool = paper_flag(
-        "The 1997 paper's sweep: 600 s per point, sizes 500, 1,000, 5,000 and 10,000."
+        "The 1997 paper's sweep: 600 s per point, sizes 500, 1,000, 5,000 and 10,000, its numbers "
+        "of clients, adds of 126 bytes."
     )
+    lab: str = lab_option()
 
 
 @option.options

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -35,6 +36,7 @@ from sitebench.suite_base.points import OwnUser, Progress, SuitePoints
 from sitebench.system.native_errors import translated
 from sitebench.targets.in_process import known
 from sitebench.targets.tls import Trust
+from sitebench.units import format_duration, format_rate
 
 
 class IlsPoints(SuitePoints[Program, OpenDirectory]):
@@ -184,6 +186,10 @@ class IlsPoints(SuitePoints[Program, OpenDirectory]):
     def check(self, options: Any, programs: Sequence[Program]) -> None:
         super().check(options, programs)
         check_sasl(options)
+        own = [each for each in programs if isinstance(each, sequences.Sequence)]
+        thinking = [each for each in own if each.counts == "sequence" and each.least_s]
+        if thinking and len(thinking) == len(programs):
+            _check_passes(options, min(thinking, key=lambda each: each.least_s))
         if script_name(options) is not None and options.client != "native":
             raise BadInput(f"the client {options.client} runs no scenarios yet", "leave it out")
         for each in programs:
@@ -281,6 +287,39 @@ def _kept(found: Script, target: str) -> None:
 
     for name in found.keeps:
         say(f"what {found.path} added to {target} stays there: {name}")
+
+
+def _check_passes(options: Any, program: sequences.Sequence) -> None:
+    """Raise where no pass of a program that thinks could be counted: with the way to have some."""
+    least, name = program.least_s, program.name
+    long, session = format_duration(least), "give its users a shorter one, such as --session 5s"
+    measure = options.measure
+    if measure is not None and least > measure:
+        raise BadInput(
+            f"a pass of {name!r} takes {long} (--session), and the measured window is "
+            f"{format_duration(measure)} long: none would be counted",
+            f"{session}, or measure longer: --measure {format_duration(2 * least)}",
+        )
+    if options.rate is None:
+        return
+    if least > options.warmup:
+        raise BadInput(
+            f"a pass of {name!r} takes {long} (--session), and the warm-up is "
+            f"{format_duration(options.warmup)}: in the window's beginning none would end",
+            f"{session}, or warm up longer: --warmup {long}",
+        )
+    if least > options.timeout:
+        raise BadInput(
+            f"a pass of {name!r} takes {long} (--session), and is waited for for "
+            f"{format_duration(options.timeout)} (--timeout): those that begin late would fail",
+            f"{session}, or wait longer: --timeout {format_duration(2 * least)}",
+        )
+    if 0 < options.users < (needed := math.ceil(options.rate * least)):
+        raise BadInput(
+            f"{options.users:,} users cannot begin {format_rate(options.rate)} passes of {name!r} "
+            f"a second: each takes {long} (--session), so {needed:,} are under way at once",
+            f"have --users {math.ceil(1.5 * needed)}, or a lower --rate",
+        )
 
 
 POINTS = IlsPoints()

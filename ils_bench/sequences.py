@@ -125,7 +125,8 @@ class Think(Step):
 class Lookup(Step):
     """Find one person by name, all attributes unless some are named.
 
-    `person` is `random`, `current` (the person of this lane's last step) or `new`. With
+    `person` is `random`, `current` (the person of this lane's last step), `new`, or `own`: this
+    user, one of the directory's people whom each lane is from its beginning to its end. With
     `refresh_minutes` the search also keeps that person online, as ILS clients do it.
     """
 
@@ -264,7 +265,9 @@ class Sequence:
         """Whether it asks for people of the directory, and not only for those that it enters."""
         chosen = {getattr(step, "person", "") for step in walk(self.steps)}
         listed = any(isinstance(step, Retrieve) for step in walk(self.steps))
-        return listed or "random" in chosen or ("current" in chosen and not self.adding)
+        return (
+            listed or bool({"random", "own"} & chosen) or ("current" in chosen and not self.adding)
+        )
 
     @property
     def adding(self) -> frozenset[str]:
@@ -281,6 +284,12 @@ class Sequence:
     def removes(self) -> bool:
         """Whether a run of it also takes people away by a step of its own."""
         return any(isinstance(step, Delete) for step in walk(self.steps))
+
+    @property
+    def least_s(self) -> float:
+        """How long a pass takes at least: its think times of a constant length."""
+        thinks = (each for each in self.steps if isinstance(each, Think))
+        return sum(each.mean_ms for each in thinks if each.distribution == "constant") / 1e3
 
     def thinking(self, mean_s: float) -> Sequence:
         """Return the sequence with a think time after each operation it counts."""
@@ -352,17 +361,19 @@ def register(profile: str) -> Sequence:
     return _session("register", steps, "sequence")
 
 
-def ils_user(session_s: float) -> Sequence:
-    """Return Table 3's nine steps, with think times that fill a session.
+def ils_user(session_s: float, profile: str = "paper") -> Sequence:
+    """Return Table 3's nine steps, with think times that fill a session: a pass is one user's.
 
-    The two lookups that keep the user online stand at the middle and at the end of the session:
-    every ten minutes of twenty, as the workbook's note on refreshes says (Appendix A).
+    This user is one of those who are registered, and the last two lookups are of it. They stand at
+    the middle and at the end of the session: every ten minutes of twenty, as the workbook's note on
+    refreshes says (Appendix A). In the `ils` profile they have an sttl, which keeps it online.
     """
     glance, half = Think(session_s * 1e3 / 10, "constant"), Think(session_s * 1e3 / 2, "constant")
-    keep_online = Lookup("current", name="keep-online")
+    minutes = _ONLINE_MINUTES if profile == "ils" else None
+    keep_online = Lookup("own", refresh_minutes=minutes, name="keep-online")
     looks: tuple[Step, ...] = (Lookup(), glance) * 4
     steps = (Retrieve(), glance, *looks, keep_online, half, keep_online)
-    return _session("ils-user", steps, "lookup")
+    return _session("ils-user", steps, "sequence")
 
 
 def built_in(operation: str, profile: str, session_s: float) -> Sequence:
@@ -370,5 +381,5 @@ def built_in(operation: str, profile: str, session_s: float) -> Sequence:
     if operation == "register":
         return register(profile)
     if operation == "ils-user":
-        return ils_user(session_s)
+        return ils_user(session_s, profile)
     return {each.name: each for each in (CONNECT, ADD, LOOKUP, RETRIEVE)}[operation]

@@ -11,6 +11,7 @@ from sitebench.suite_base.options import (
     PeopleOptions,
     ServerOptions,
     SizesOption,
+    lab_option,
     paper_flag,
     port_option,
 )
@@ -61,8 +62,9 @@ class SweepOptions(SizesOption):
     """What `sitebench ps sweep` takes besides the options of a test."""
 
     paper: bool = paper_flag(
-        "The 1997 paper's sweep: 300 s of warm-up, 600 s measured, 1k to 1m people."
+        "The 1997 paper's sweep: 33 clients, 300 s of warm-up, 600 s measured, 1k to 1m people."
     )
+    lab: str = lab_option()
 
 
 @option.options

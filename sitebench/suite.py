@@ -40,6 +40,10 @@ class PaperSweep:
     sizes: Sequence[int]
     warmup_s: float
     measure_s: float
+    users: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    """Clients x users of each, by machine and operation."""
+    options: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """What else an operation was measured with."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,6 +66,8 @@ class Suite:
     """What each of them does, in words that people elsewhere use."""
     takes_files: bool = False
     """Whether a scenario file can stand where the name of an operation does."""
+    counts: Mapping[str, str] = field(default_factory=dict)
+    """The step that counts, of operations whose stored runs may have counted another."""
     locustfile: str
     """The module that `locust -f` is given."""
     demo: Demo

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from sitebench.errors import BadInput
@@ -10,7 +11,7 @@ from sitebench.measure.options import MeasureOptions, run_file
 from sitebench.options.command import Argument, argument, command
 from sitebench.options.convert import narrowed
 from sitebench.options.option import combined
-from sitebench.suite_base.commands import Part, TestCommands, measure_parts
+from sitebench.suite_base.commands import Part, TestCommands, measure_parts, say_points
 from web_bench.options import ServeOptions, SweepOptions, TestOptions, WebOptions
 from web_bench.suite import SUITE
 
@@ -97,11 +98,21 @@ def sweep(options: Any, names: Sequence[str]) -> None:
 def _sweep(options: Any, workloads: Sequence[str], kind: str, first: Tables | None = None) -> None:
     from web_bench.points import POINTS
 
+    if options.paper:
+        for given, name in ((options.clients, "--clients"), (options.keepalive, "--keepalive")):
+            if given:
+                raise BadInput(f"--paper says what {name} says too", "leave out one of both")
     parts = []
     for each in dict.fromkeys(workloads):
         given, name = POINTS.named(options, each)
         clients = given.clients or POINTS.program(given, name).clients
+        if options.paper and not options.measure_given:
+            # WebStone's rules and WebCat print no length: that of WebBench 1.0 for all.
+            ramp_s = 30.0 if name.startswith("webbench1-") else given.warmup
+            given = replace(given, warmup=ramp_s, measure=600.0, measure_given=True)
         parts.append(Part(narrowed(combined(MeasureOptions, WebOptions), given), [name], clients))
+    if options.paper:
+        say_points(parts)
     measure_parts(POINTS, options, parts, run_file(kind), first)
 
 
@@ -109,13 +120,16 @@ def _sweep(options: Any, workloads: Sequence[str], kind: str, first: Tables | No
 def spice(options: Any) -> None:
     """Measure every kind of program that a server has, and what each keeps of the static rate.
 
+    Those of the paper's Tables 1 to 11 of 2000: alone, and among files and TLS as in a shop.
+
     sitebench web spice
 
     sitebench web spice --target apache --clients 1,4,16,60
 
     sitebench web spice --target http://127.0.0.1:8000 --programs inprocess=/page
 
-    Kinds that the target does not have are left out.
+    Kinds that the target does not have are left out. A report of several run files joins them
+    where they are parts of one sweep: sitebench report spice.sitebench shop.sitebench
     """
     from sitebench.measure.command import say
     from sitebench.tables.screen import PointsTable
@@ -124,7 +138,7 @@ def spice(options: Any) -> None:
 
     found = []
     for name in SUITE.operations:
-        if name.startswith("spice-"):
+        if name.startswith(("spice-", "ecommerce-")):
             try:
                 POINTS.check(options, [POINTS.program(options, name)])
             except BadInput as error:

@@ -13,6 +13,7 @@ from sitebench.suite_base.options import (
     EndpointOptions,
     ServerOptions,
     StartedOptions,
+    paper_flag,
     port_option,
     target_option,
 )
@@ -184,6 +185,10 @@ class SweepOptions:
         names=("--clients", "--users", "-u"),
     )
     users: int = option.size(1, "One of --clients.", "N", locust=False, command=False)
+    paper: bool = paper_flag(
+        "The papers' sweep: their numbers of clients, 600 s per point, 30 s to ramp up where "
+        "printed (WebBench 1.0), a connection per request."
+    )
 
 
 @option.options

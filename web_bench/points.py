@@ -22,6 +22,11 @@ from web_bench.targets.opening import OWN_TARGETS, check, open_target
 from web_bench.targets.web_server import WebServer
 from web_bench.workload import Workload, find, of_path
 
+_ON_PROCESSORS = ("second processor", "second Pentium", "two processors")
+"""Words of the papers' claims about processors."""
+
+_SAID = {True: "", False: " (by its own figures that does not hold)", None: ""}
+
 
 class WebPoints(SuitePoints[Workload, OpenWeb]):
     suite = SUITE
@@ -91,9 +96,14 @@ class WebPoints(SuitePoints[Workload, OpenWeb]):
     def notes(self, factor: str) -> Sequence[str]:
         from web_bench.paper.printed import PAPERS
 
-        said = [each.text for paper in PAPERS.values() for each in paper.statements]
-        tried = factor == "processors"
-        return [f"1996-2000: {text}." for text in said if tried and "second processor" in text]
+        if factor != "processors":
+            return ()
+        return [
+            f"{paper.tool}, {paper.date}: {each.text}{_SAID[each.holds]}."
+            for paper in PAPERS.values()
+            for each in paper.statements
+            if any(words in each.text for words in _ON_PROCESSORS)
+        ]
 
     def arguments(self, target: OpenWeb, *, reused: bool) -> dict[str, Any]:
         return {

@@ -10,11 +10,20 @@ from ils_bench.paper.printed import SIZES_1997, TABLES_1997, WORKBOOK_1997
 from ils_bench.suite import SUITE
 from sitebench import units
 from sitebench.options import option
-from sitebench.plan.model import Scenario, round_half_up, solve
-from sitebench.plan.options import ACTIVE, MixPlanOptions, mix_option, preset_option, rates_option
+from sitebench.plan.model import Scenario, needed, round_half_up, solve
+from sitebench.plan.options import (
+    ACTIVE,
+    MixPlanOptions,
+    PlanOptions,
+    line_option,
+    mix_option,
+    preset_option,
+    rates_option,
+)
 from sitebench.plan.parse import Pairs
 from sitebench.plan.rates import RateTable
-from sitebench.plan.suite import PlanSuite, PrintedAnswer
+from sitebench.plan.suite import Calculation, PlanSuite, PrintedAnswer
+from sitebench.plan.traffic import memory, traffic
 
 _SESSION_S = float(WORKBOOK_1997["session_s"])
 MIX = {name: float(number) for name, number in WORKBOOK_1997["mix"].items()}
@@ -60,6 +69,33 @@ class _DirectoryPlanOptions(MixPlanOptions):
     rates: Pairs | None = rates_option(
         "Operations/s of one machine, such as connect=462,add=840,lookup=900.",
     )
+    line: float = line_option(10e6)
+
+
+_LOOKUP_BYTES = 1_387.0
+"""Of a lookup, both ways: (1.2 MB + 97 KB) / 935 in Table 6; 1,283 and 104 on our wire."""
+
+_ENTRY_BYTES = 1_283.0
+"""Of a person, in a lookup's answer."""
+
+
+def _calculations(options: PlanOptions, rates: Mapping[str, float]) -> list[Calculation]:
+    assert isinstance(options, _DirectoryPlanOptions)
+    found = []
+    if "lookup" in rates:
+        notes = (
+            "A network of 100 Mbit/s is no bottleneck; two of 10 Mbit/s or more are needed (1997).",
+        )
+        found.append(traffic("lookups", rates["lookup"], _LOOKUP_BYTES, options.line, notes))
+    scenario = options.scenario(None)
+    if set(needed(scenario)) <= set(rates):
+        notes = (
+            "At least: indexes and connections come on top. Everything is kept in memory, and "
+            "nothing should be paged out; the disk hardly matters (1997).",
+        )
+        people = solve(scenario, rates)["simultaneous"]
+        found.append(memory(people, _ENTRY_BYTES, notes))
+    return found
 
 
 def _explain() -> list[str]:
@@ -113,6 +149,7 @@ PLAN = PlanSuite(
     presets=_MACHINES,
     size=WORKBOOK_1997["size"],
     printed=_PRINTED,
+    calculations=_calculations,
     explain=_explain,
 )
 """The planner's part of the suite."""

@@ -8,11 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ils_bench.paper.printed import SIZES_1997, TABLES_1997
+from ils_bench.paper.printed import (
+    PRINTED_1997,
+    SIZES_1997,
+    STATEMENTS_1997,
+    TABLES_1997,
+)
 from ils_bench.paper.tables import NAMES
 from ils_bench.suite import SUITE
 from sitebench.report.paper import PaperTable, beside
-from sitebench.report.suite import Printed, RateFigure, ReportSuite, bottlenecks, ops_per_s
+from sitebench.report.printed import statements_table
+from sitebench.report.suite import Folded, Printed, RateFigure, ReportSuite, bottlenecks, ops_per_s
 from sitebench.report.table import Cell, Mark, ReportTable
 from sitebench.runs.repeats import Series
 from sitebench.tables.tables import measurement_rows, repeat_rows
@@ -69,9 +75,27 @@ REPORT = ReportSuite(
     rates=[_figure(operation) for operation in TABLES_1997],
     operations=_TITLES,
     paper_table=_paper_table,
+    printed_1997=[
+        Folded(
+            "What the paper of 1997 prints besides",
+            [*(each.as_printed() for each in PRINTED_1997), statements_table(STATEMENTS_1997)],
+            folded=True,
+        )
+    ],
     bottlenecks_1997=[
-        bottlenecks(10, "ProLiant 2500, all operations", _BOTTLENECKS),
-        bottlenecks(11, "ProLiant 7000, all operations", _BOTTLENECKS),
+        bottlenecks(
+            10,
+            "ProLiant 2500, all operations",
+            _BOTTLENECKS,
+            "By Table 6, lookups use 10.4 % of the network's 100 Mbit/s.",
+        ),
+        bottlenecks(
+            11,
+            "ProLiant 7000, all operations",
+            _BOTTLENECKS,
+            "By Table 9, lookups use 8.2 % of two networks' 200 Mbit/s; by Table 8, adds to 10,000 "
+            "people use 76 % of the processors.",
+        ),
     ],
 )
 """The report's part of the suite."""

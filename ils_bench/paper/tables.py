@@ -20,6 +20,7 @@ from sitebench.tables.tables import (
     rate_mark,
     rate_of,
     repeat_rows,
+    setup,
     titled,
 )
 from sitebench.units import format_people, format_rate
@@ -28,6 +29,7 @@ NAMES = {
     "connect": ("Connect Operation", "Connect Ops/sec"),
     "add": ("Add Operation", "Add Ops/sec"),
     "lookup": ("Direct Lookup Operation", "Search Ops/sec"),
+    "ils-user": ("ILS User Scenario (Table 3)", "Users' passes/sec"),
 }
 """The paper's names of an operation and of its row of operations per second."""
 
@@ -54,8 +56,7 @@ def _measurements(operation: str, found: Sequence[Series]) -> Group:
         cells = [rate_1997(operation, machine, size) for size in sizes]
         if any(cells):
             rows[f"{rate}, {machine}, 1997"] = [cell or _NO_NUMBER for cell in cells]
-    target = found[0].spec.target
-    return by_size(f"{title}: measurements ({target})", sizes, rows)
+    return by_size(f"{title}: measurements ({setup(found)})", sizes, rows)
 
 
 def rate_1997(operation: str, machine: str, size: int) -> str:

@@ -5,6 +5,7 @@ The paper's workbook has one size's rates; Tables 13 and 14 have the others.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ps_bench.paper.figures import figure_of
@@ -12,9 +13,10 @@ from ps_bench.paper.printed import SIZES_1997, TABLES_1997, WORKBOOK_1997, machi
 from ps_bench.suite import SUITE
 from sitebench.options import option
 from sitebench.plan.model import Scenario
-from sitebench.plan.options import ACTIVE, PlanOptions, preset_option
+from sitebench.plan.options import ACTIVE, PlanOptions, line_option, preset_option
 from sitebench.plan.rates import PAGES, RateTable
-from sitebench.plan.suite import PlanSuite, PrintedAnswer
+from sitebench.plan.suite import Calculation, PlanSuite, PrintedAnswer
+from sitebench.plan.traffic import traffic
 
 _VIEW_S = float(WORKBOOK_1997["view_s"])
 
@@ -37,6 +39,7 @@ class _SitePlanOptions(PlanOptions):
         _VIEW_S, "Time between a visitor's page views.", panel="Load"
     )
     pages_per_s: float | None = option.rate(None, "Pages/s of one machine.", panel="Target")
+    line: float = line_option(10e6)
 
     def scenario(self, objective: tuple[float, float] | None) -> Scenario:
         return Scenario(
@@ -52,6 +55,25 @@ class _SitePlanOptions(PlanOptions):
     def typed_in(self) -> RateTable | None:
         rate = self.pages_per_s
         return None if rate is None else RateTable.typed_in({PAGES: rate})
+
+
+_PAGE_BYTES = 8_290.0 + 4 * 5_480.0
+"""Of a page with its four images (Table 12); 1.5 MB / 49.6 in Table 13 are as many."""
+
+
+def _calculations(options: PlanOptions, rates: Mapping[str, float]) -> list[Calculation]:
+    assert isinstance(options, _SitePlanOptions)
+    if PAGES not in rates:
+        return []
+    notes = (
+        "The summary of 1997 has 50 and 60 pages a second, 4.3 and 5.2 million a day, of sites of "
+        "up to one million people; its tables have that of 1,000, and of a million 2.8 and 4.1.",
+        "A network of 100 Mbit/s is no bottleneck; two of 10 Mbit/s or more are needed (1997).",
+        "From a few thousand people who are active on, have the disks in a RAID (1 or 5); 128 MB "
+        "of memory are enough (1997).",
+        "What else the server does has to be added: measure it, too.",
+    )
+    return [traffic("pages", rates[PAGES], _PAGE_BYTES, options.line, notes)]
 
 
 PLAN = PlanSuite(
@@ -72,6 +94,7 @@ PLAN = PlanSuite(
     scenario=Scenario(ACTIVE, _VIEW_S),
     presets=_MACHINES,
     size=WORKBOOK_1997["size"],
+    calculations=_calculations,
     printed=[PrintedAnswer(preset, **each) for preset, each in WORKBOOK_1997["answers"].items()],
 )
 """The planner's part of the suite."""

@@ -6,6 +6,9 @@ import tomllib
 from importlib.resources import files
 from typing import Any
 
+import msgspec
+
+from sitebench.report.printed import LAB_1997, PrintedTable, Statement, users_of
 from sitebench.suite import PaperSweep
 
 _PAPER = tomllib.loads(files("ps_bench.paper").joinpath("1997.toml").read_text(encoding="utf-8"))
@@ -16,10 +19,21 @@ SWEEP_1997 = PaperSweep(
     sizes=SIZES_1997,
     warmup_s=float(_PAPER["warmup_s"]),
     measure_s=float(_PAPER["measure_s"]),
+    users=users_of({"All PS Tests": "scenario"}),
 )
 
 TABLES_1997: dict[str, dict[str, list[str]]] = _PAPER["tables"]
 """By table and row: the cells, over SIZES_1997."""
+
+
+PRINTED_1997 = (
+    *LAB_1997[:1],
+    *msgspec.convert(_PAPER["table"], tuple[PrintedTable, ...]),
+    *LAB_1997[1:],
+)
+"""The tables without figures of operations."""
+
+STATEMENTS_1997 = msgspec.convert(_PAPER["statement"], tuple[Statement, ...])
 
 
 def machine_of(table: str) -> str:

@@ -9,11 +9,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ps_bench.paper.figures import figure_of
-from ps_bench.paper.printed import SIZES_1997, TABLES_1997, machine_of
+from ps_bench.paper.printed import (
+    PRINTED_1997,
+    SIZES_1997,
+    STATEMENTS_1997,
+    TABLES_1997,
+    machine_of,
+)
 from ps_bench.paper.tables import as_1997, counted_as, measurements, own
 from ps_bench.suite import SUITE
 from sitebench.report.paper import PaperTable, beside
-from sitebench.report.suite import Printed, RateFigure, ReportSuite, bottlenecks
+from sitebench.report.printed import statements_table
+from sitebench.report.suite import Folded, Printed, RateFigure, ReportSuite, bottlenecks
 from sitebench.report.table import Cell, Mark, ReportTable
 from sitebench.runs.repeats import Series
 from sitebench.tables.tables import repeat_rows
@@ -79,9 +86,26 @@ REPORT = ReportSuite(
     rates=[_figure(name) for name in _COUNTED],
     operations=_TITLES,
     paper_table=_paper_table,
+    printed_1997=[
+        Folded(
+            "What the paper of 1997 prints besides",
+            [*(each.as_printed() for each in PRINTED_1997), statements_table(STATEMENTS_1997)],
+            folded=True,
+        )
+    ],
     bottlenecks_1997=[
-        bottlenecks(15, "ProLiant 2500", _bottlenecks("87 to 96 MB")),
-        bottlenecks(16, "ProLiant 7000", _bottlenecks("Over 200 MB")),
+        bottlenecks(
+            15,
+            "ProLiant 2500",
+            _bottlenecks("87 to 96 MB"),
+            "Table 13 has 83 MB available with a million people.",
+        ),
+        bottlenecks(
+            16,
+            "ProLiant 7000",
+            _bottlenecks("Over 200 MB"),
+            "By Table 14 the CPU is used more with 10,000 people (96.4 %) than 1,000 (93.9 %).",
+        ),
     ],
 )
 """The report's part of the suite."""

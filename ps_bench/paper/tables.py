@@ -21,6 +21,7 @@ from sitebench.tables.tables import (
     of_operation,
     rate_mark,
     repeat_rows,
+    setup,
     titled,
 )
 from sitebench.units import format_ns, format_size
@@ -45,7 +46,7 @@ def _measurements(operation: str, found: Sequence[Series]) -> Group:
     how = "one connection per user" if kept else "one connection per request"
     sizes = [each.spec.entries for each in found]
     rows = measurements(found) | repeat_rows(found, counted_as(found))
-    return by_size(f"{title}: measurements ({spec.target}, {how})", sizes, rows)
+    return by_size(f"{title}: measurements ({setup(found)}, {how})", sizes, rows)
 
 
 def counted_as(found: Sequence[Series]) -> str:

@@ -106,12 +106,25 @@ def compare_runs(a: Run, b: Run, varying: Collection[str] = ()) -> Comparison:
     allowed = {d.name for d in asked} if together else set(varying)
     check_facts(a.manifest, b.manifest, allowed)
     matching = match(series(a.results), series(b.results), allowed)
+    _check_counts(matching)
     planned = int(mine.get("repeats", 0)) if together else 0
     analysis = analyse(matching.both, Design.PAIRS if together else Design.APART, planned)
     kept = tuple(d for d in asked if d.name in allowed)
     order = _of_instances(a, b) if together else (_of_order(a, b),)
     remarks = (*_of_runs(a, b), *order, *_of_points(a, b, matching, analysis))
     return Comparison(a, b, matching, kept, analysis, remarks)
+
+
+def _check_counts(matching: Matching) -> None:
+    """Raise where a rate of one kind of step would be compared with one of another."""
+    for each in matching.both:
+        kinds = [{result.counts for result in side.results} for side in (each.a, each.b)]
+        if kinds[0] != kinds[1] or len(kinds[0]) > 1:
+            a, b = (" or ".join(sorted(" and ".join(kind) for kind in side)) for side in kinds)
+            raise BadInput(
+                f"{title(each.a.spec)} counts {a} as operations in A, and {b} in B",
+                "measure both with the same sequence, which counts one of them",
+            )
 
 
 def _of_runs(a: Run, b: Run) -> Iterator[Remark]:

@@ -7,10 +7,11 @@ tester was the limit, the rate is a lower bound: a plan with it needs no more ma
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
+from sitebench.errors import BadInput
 from sitebench.measure.objective import Objective, ObjectiveState
 from sitebench.plan.rates import RateTable, Remark
 from sitebench.plan.suite import PlanSuite
@@ -123,12 +124,39 @@ def _state(each: Series, objective: Objective) -> ObjectiveState:
     return next(state for state in worst if state in states)
 
 
+def _of_one_kind(
+    tried: Sequence[Series], remarks: list[Remark], remark: Callable[..., Remark]
+) -> Iterator[Series]:
+    """Yield what counted one kind of step; raise where two kinds would make one rate."""
+    kinds: dict[bool, tuple[str, ...]] = {}
+    for each in tried:
+        for result in each.results:
+            # On an open schedule a web request is counted as the pass that arrives.
+            before = kinds.setdefault(each.spec.rate is None, result.counts)
+            if before != result.counts:
+                raise BadInput(
+                    f"{each.spec.what} counts {_words(before)} in some points and "
+                    f"{_words(result.counts)} in others: they are no rates of one operation",
+                    "plan from runs of one of both",
+                )
+        programs = {s.program for s in each.results[0].steps if s.counted and s.count}
+        if len(programs) > 1 < len(counts := each.results[0].counts):
+            why = f"left out: its rate is of {_words(counts)} together"
+            remarks.append(remark(why, "measure each operation by itself"))
+        else:
+            yield each
+
+
+def _words(counts: Sequence[str]) -> str:
+    return " and ".join(counts) or "nothing"
+
+
 def _best(
     tried: Sequence[Series], rate: Of, objective: Objective | None, remark: Callable[..., Remark]
 ) -> tuple[float | None, list[Remark]]:
     """Return the highest rate that may be planned with, and remarks on it."""
-    remarks = []
-    for each in tried:
+    remarks: list[Remark] = []
+    for each in (tried := [*_of_one_kind(tried, remarks, remark)]):
         if not each.usable:
             spoiled = (r.verdict for r in each.results if r.verdict.grade == Quoted.NOT_USABLE)
             verdict = next(spoiled)

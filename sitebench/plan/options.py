@@ -11,6 +11,7 @@ from sitebench.options import option
 from sitebench.plan.model import Scenario
 from sitebench.plan.parse import Pairs, parse_mix, parse_rates
 from sitebench.plan.rates import RateTable
+from sitebench.units import format_size, parse_rate
 
 ACTIVE = 0.04
 """The share of a community that is active at once, of directories and sites (the 1997 paper's
@@ -33,6 +34,18 @@ def rates_option(explanation: str) -> Pairs | None:
     """Return the option that says what a machine does, without a run."""
     return option.parsed(
         None, explanation, parse=parse_rates, show=_show, metavar="LIST", panel="Target"
+    )
+
+
+def line_option(default: float) -> float:
+    """Return the option that says what a network carries."""
+    return option.parsed(
+        default,
+        "Bits/s of the line, such as 10m.",
+        parse=parse_rate,
+        show=lambda bits_per_s: format_size(round(bits_per_s)),
+        metavar="BITS_PER_S",
+        panel="Target",
     )
 
 

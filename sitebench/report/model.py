@@ -150,9 +150,10 @@ class Report:
         """Return the operations of a suite that were measured."""
         return list(dict.fromkeys(spec.operation for spec in self.specs(suite)))
 
-    def titled(self, title: str, run: Run) -> str:
-        """Return the title of a table of this run, which names the run if there are several."""
-        return title if len(self.runs) == 1 else f"{title}: {run.label}"
+    def titled(self, title: str, *runs: Run) -> str:
+        """Return the title of a table of these runs, which names them if there are others."""
+        names = " and ".join(run.label for run in runs)
+        return title if len(self.runs) == len(runs) else f"{title}: {names}"
 
     def name(self, spec: PointSpec) -> str:
         """Return a point's operation and size."""

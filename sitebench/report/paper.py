@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from sitebench.report.table import Cell, Mark, ReportTable, Row
 from sitebench.runs.repeats import Series
+from sitebench.tables.tables import setup
 from sitebench.units import format_people
 
 _NO_NUMBER = "-"
@@ -50,7 +51,7 @@ def beside(
                 numbers = (cells_then.get(size, _NO_NUMBER) for size in sizes)
                 lines.append(["", Cell(table.machine, Mark.THEN), *numbers])
     columns = ("Average measurement", "Machine", *(format_people(size, "users") for size in sizes))
-    return ReportTable(title, columns, lines, left=2)
+    return ReportTable(title, columns, lines, left=2, notes=[f"Today: {setup(found)}."])
 
 
 def marked(each: Series, text: str) -> str | Cell:

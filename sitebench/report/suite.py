@@ -66,10 +66,12 @@ class ReportSuite:
     paper_table: Callable[[Sequence[Series]], ReportTable] | None = None
     """Lays out one operation over sizes as the paper does, with the paper's figures below."""
     bottlenecks_1997: Sequence[ReportTable] = ()
+    printed_1997: Sequence[Folded] = ()
+    """What the paper prints besides, and what becomes of its claims."""
     charts: Callable[[Sequence[Series]], Sequence[Chart]] | None = None
-    """Charts of everything of this suite in one run."""
+    """Charts of everything of this suite in one sweep."""
     tables: Callable[[Sequence[Series]], Sequence[Folded]] | None = None
-    """Tables of everything of this suite in one run."""
+    """Tables of everything of this suite in one sweep, which several runs may be parts of."""
 
     def title_of(self, operation: str) -> str:
         return self.operations.get(operation, operation)
@@ -95,10 +97,10 @@ def _rate_alone(operation: str, title: str) -> list[RateFigure]:
     return [RateFigure(operation, title, operation, ops_per_s)]
 
 
-def bottlenecks(number: int, title: str, rows: Sequence[Row]) -> ReportTable:
-    """Return one of the paper's tables of bottlenecks."""
+def bottlenecks(number: int, title: str, rows: Sequence[Row], *notes: str) -> ReportTable:
+    """Return one of the paper's tables of bottlenecks, with what its figures say against it."""
     columns = ("Resource", "Bottleneck", "Comment")
-    return ReportTable(f"1997, Table {number}: {title}", columns, rows, left=3)
+    return ReportTable(f"1997, Table {number}: {title}", columns, rows, left=3, notes=notes)
 
 
 def ops_per_s(result: PointResult) -> float:

@@ -95,7 +95,10 @@ class ReportTable:
 def _text(given: str | Cell) -> str:
     if isinstance(given, str):
         return given
-    return f"{given.text} (not usable)" if given.mark is Mark.INVALID else given.text
+    if given.mark is Mark.INVALID:
+        return f"{given.text} (not usable)"
+    bound = given.mark is Mark.BOUND and not given.text.startswith(">=")
+    return f"{given.text} *" if bound else given.text
 
 
 def _line(cells: Sequence[str], *, raw: bool = False) -> str:

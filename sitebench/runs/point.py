@@ -218,6 +218,14 @@ class PointResult(Window):
     """The processes that made the load, where it was not this one alone."""
 
     @property
+    def counts(self) -> tuple[str, ...]:
+        """Return what it counted as operations, by their steps: `lookup`, or whole passes."""
+        counted = [each for each in self.steps if each.counted]
+        # Of a scenario file, arrivals that no user took have a row of their own: none, mostly.
+        done = [each for each in counted if each.count] or counted
+        return tuple(dict.fromkeys(sorted(each.step for each in done)))
+
+    @property
     def attempts(self) -> int:
         """Steps that succeeded or failed: what a share of failures is of."""
         # A pass, or a phase of a request, fails with the step that it is made of.
@@ -264,6 +272,7 @@ class PointResult(Window):
         return {
             "operation": spec.operation,
             "entries": spec.entries,
+            "counts": list(self.counts),
             "ops_per_s": self.ops_per_s,
             "operations": self.operations,
             "failures": self.failures,

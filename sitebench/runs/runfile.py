@@ -25,7 +25,7 @@ import msgspec
 
 from sitebench.counts.source import StepTotals
 from sitebench.errors import BadRunFile, printable
-from sitebench.runs import schema, steps
+from sitebench.runs import counting, schema, steps
 from sitebench.runs.point import PointResult, PointSpec
 from sitebench.system.closing import Closing
 from sitebench.system.scratch import scratch
@@ -212,7 +212,7 @@ class RunFile(Closing):
                 found = None if result is None else _printable(self._json(result))
                 failed = None if error is None else _printable(self._json(error))
                 why = None if failed is None else msgspec.convert(failed, dict[str, str])
-                measured = None if found is None else PointResult.read(found)
+                measured = None if found is None else counting.read(found)
                 points.append(
                     StoredPoint(point, PointSpec.read(spec), status, measured, why, *when)
                 )

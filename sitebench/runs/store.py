@@ -24,7 +24,7 @@ from sitebench.counts.source import Drained
 from sitebench.counts.tally import Tally
 from sitebench.errors import BadRunFile, CannotRecord, SitebenchError
 from sitebench.monitor import Row
-from sitebench.runs import schema, steps
+from sitebench.runs import counting, schema, steps
 from sitebench.runs.point import PointResult, PointSpec
 from sitebench.system.closing import Closing
 
@@ -152,12 +152,12 @@ class RunStore(Closing):
         rows = self._rows("SELECT status, result FROM points WHERE key = ?", spec.key)
         if not rows or rows[0][0] not in (statuses or ("done",)):
             return None
-        return PointResult.read(json.loads(rows[0][1]))
+        return counting.read(json.loads(rows[0][1]))
 
     def results(self) -> list[PointResult]:
         """Return the result of every point that is done, in the order they were planned."""
         rows = self._rows("SELECT result FROM points WHERE status = 'done' ORDER BY id")
-        return [PointResult.read(json.loads(row[0])) for row in rows]
+        return [counting.read(json.loads(row[0])) for row in rows]
 
     def begin(self, spec: PointSpec) -> None:
         """Mark a point as running, and forget what an interrupted attempt left."""

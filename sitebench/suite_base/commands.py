@@ -140,10 +140,14 @@ class TestCommands:
             names = list(getattr(options, "operations", (self.default,)))
             named = getattr(options, "operations_given", True)
             options = points.asked(options)
+            one = narrowed(self._measured, options)
             parts = [
-                Part(replace(narrowed(self._measured, options), entries=size), names, named=named)
+                part
                 for size in dict.fromkeys(sizes)
+                for part in _parts(replace(one, entries=size), names, named, paper, options)
             ]
+            if paper is not None:
+                say_points(parts)
             measure_parts(points, options, parts, run_file(f"{self.suite.name}-sweep"))
 
         return sweep
@@ -283,14 +287,49 @@ def _points(suite: Suite) -> SuitePoints[Any, Any]:
     return points_of(suite)
 
 
+def _parts(
+    one: Any, names: Sequence[str], named: bool, paper: PaperSweep | None, options: Any
+) -> list[Part]:
+    """Return what is measured at one size; as the paper has it, each operation with its clients."""
+    if paper is None:
+        return [Part(one, names, named=named)]
+    return [
+        Part(
+            replace(one, **paper.options.get(name, {})),
+            [name],
+            [paper.users[options.lab].get(name, one.users)],
+            named,
+        )
+        for name in names
+    ]
+
+
+def say_points(parts: Sequence[Part]) -> None:
+    """Say which points the paper's sweep has, before it begins: it takes hours."""
+    from sitebench.measure.command import say
+
+    told, points, lasts_s = dict[str, None](), 0, 0.0
+    for each in parts:
+        window = units.format_duration(each.options.measure)
+        for name in each.operations:
+            clients = ", ".join(map(str, each.clients))
+            told[f"{name} with {clients} clients for {window} each"] = None
+        count = len(each.operations) * len(each.clients)
+        points += count
+        lasts_s += count * (each.options.warmup + each.options.measure)
+    say(
+        f"as the paper: {'; '.join(told)}: {points} points, {units.format_duration(round(lasts_s))}"
+    )
+
+
 def _as_printed(options: Any, paper: PaperSweep) -> Any:
-    """Return options with the paper's times; raise where another window is asked for too."""
-    if options.measure not in (paper.measure_s, type(options).measure):
-        asked = units.format_duration(options.measure)
+    """Return options with the paper's times; a window that is given is taken, for a trial."""
+    if options.users != type(options).users:
         raise BadInput(
-            f"--paper measures {units.format_duration(paper.measure_s)} per point, "
-            f"not --measure {asked}",
+            f"--paper has the paper's numbers of clients, and --users is {options.users:,}",
             "leave out one of both",
         )
+    if options.measure_given:
+        return options
     warmup = max(options.warmup, paper.warmup_s)
     return replace(options, warmup=warmup, measure=paper.measure_s, measure_given=True)

@@ -64,6 +64,19 @@ def paper_flag(explanation: str) -> bool:
     return option.flag(explanation, locust=False, identity=False)
 
 
+def lab_option() -> str:
+    """Make the field that says whose numbers of clients the paper's sweep takes."""
+    return option.choice(
+        "2500",
+        "Machine whose numbers of clients --paper takes: the ProLiant 2500's (Table 17) or 7000's "
+        "(Table 18).",
+        *("2500", "7000"),
+        panel="Load",
+        locust=False,
+        identity=False,
+    )
+
+
 @option.options
 class PeopleOptions:
     """What, with the size, determines the people."""

@@ -14,6 +14,7 @@ from rich.text import Text
 from sitebench.counts.metrics import BYTES_IN, BYTES_OUT, LATENCY, UNREAD, WRONG, Counter
 from sitebench.runs.point import PointResult, PointSpec
 from sitebench.runs.repeats import Of, Series, counted, least_repeats, series
+from sitebench.targets.limits import Limits
 from sitebench.units import format_bytes, format_ns, format_people, format_rate, format_size
 from sitebench.verdict.verdict import Quoted
 
@@ -217,6 +218,30 @@ def attempts(results: Sequence[PointResult]) -> list[str]:
 
 def needs_footnote(result: PointResult) -> bool:
     return not result.verdict.valid or result.failures > 0
+
+
+def processors(each: Series) -> int | None:
+    """Return how many processors the target had: its limit, or its machine's; None elsewhere."""
+    limited = Limits.parse(each.spec.settings.get("target_limits", "")).processors
+    cores = {len(r.use.machine.busy_per_core) for r in each.results if r.use.target_is_local}
+    return limited or (cores.pop() if len(cores) == 1 else None)
+
+
+def setup(found: Sequence[Series]) -> str:
+    """Return what stood where a paper names its machine: target, clients, processors."""
+    targets = dict.fromkeys(each.spec.target for each in found)
+    users = dict.fromkeys(f"{each.spec.users:,}" for each in found)
+    clients = found[0].spec.clients if len(users) == 1 else f"{' and '.join(users)} clients"
+    return ", ".join([" and ".join(targets), clients, *_processors(found)])
+
+
+def _processors(found: Sequence[Series]) -> list[str]:
+    had = {processors(each) for each in found}
+    return [in_processors(n) for n in sorted(each for each in had if each)]
+
+
+def in_processors(n: int) -> str:
+    return f"{n} {'processor' if n == 1 else 'processors'}"
 
 
 def point_name(spec: PointSpec) -> str:

@@ -1,6 +1,7 @@
 """What a comparison says of repeats: words, refusals to claim, and what it leaves out."""
 
 import random
+import sqlite3
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -390,6 +391,16 @@ def test_points_not_done_or_in_one_run_only_are_told(tmp_path: Path) -> None:
     said = [remark.message for remark in of_files(a, b).remarks]
     assert "A has not finished lookup at 1k, 64 users (1 measurements)" in said
     assert "only B has add at 1k, 64 users" in said
+
+
+def test_runs_that_counted_unlike_steps_are_not_compared(tmp_path: Path) -> None:
+    a, b = (write_run(tmp_path / name, (a_spec(), [1_000.0] * 6)) for name in "ab")
+    with sqlite3.connect(b) as file:
+        # A sequence of one name that counts its passes in B.
+        names = ('"step": "lookup"', '"step": "sequence"')
+        file.execute("UPDATE points SET result = replace(result, ?, ?)", names)
+    with pytest.raises(BadInput, match="counts lookup as operations in A, and sequence in B"):
+        of_files(a, b)
 
 
 def test_a_run_is_not_compared_with_itself(tmp_path: Path) -> None:

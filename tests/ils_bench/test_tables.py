@@ -70,3 +70,10 @@ def test_a_point_without_people_is_of_any_size() -> None:
     assert "any size" in text
     assert "0 Users" not in text
     assert "0 entries" not in text
+
+
+def test_a_table_says_what_stood_in_the_place_of_the_papers_machines() -> None:
+    one = a_spec("lookup", settings={"target_limits": "processors=1"})
+    text = shown(*tables([a_result(a_spec("connect")), a_result(one)]))
+    assert "Connect Operation: measurements (embedded, 64 clients, 2 processors)" in text
+    assert "Direct Lookup Operation: measurements (embedded, 64 clients, 1 processor)" in text

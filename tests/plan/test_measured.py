@@ -188,3 +188,29 @@ def test_mixes_and_rates_are_pairs() -> None:
 def test_a_mix_that_cannot_be_read_is_refused(text: str) -> None:
     with pytest.raises(UnknownValue):
         parse_mix(text)
+
+
+def counting(result: PointResult, *steps: tuple[str, str]) -> PointResult:
+    """Return a result whose operations are these (program, step)."""
+    (one,) = result.steps
+    each = (replace(one, program=program, step=step) for program, step in steps)
+    return replace(result, steps=tuple(each))
+
+
+def test_points_that_counted_two_kinds_of_steps_make_no_rate() -> None:
+    results = [
+        counting(a_result(a_spec("own", users=n)), ("own", step))
+        for n, step in ((2, "search"), (8, "sequence"))
+    ]
+    with pytest.raises(BadInput, match="counts search in some points and sequence in others"):
+        tables_of(results, ILS)
+
+
+def test_a_rate_of_two_programs_that_count_unlike_steps_is_left_out() -> None:
+    both = counting(
+        a_result(a_spec("lookup+ils-user")), ("lookup", "lookup"), ("ils-user", "sequence")
+    )
+    (table,) = tables_of([both, a_result()], ILS)
+    assert table.at(1_000) == {"lookup": 10_000.0}
+    with pytest.raises(BadInput, match="its rate is of lookup and sequence together"):
+        plan(ILS, Scenario(0.04, 1_200.0, {"lookup+ils-user": 1.0}), table)

@@ -33,3 +33,11 @@ def test_html_escapes_every_text_and_says_so_beside_the_colour() -> None:
     assert '<span class="mark invalid" title="generator: &quot;busy&quot; &lt;100%&gt;">77' in page
     assert '<tr class="more"><th scope="row">' in page
     assert page.count("<tr") == 4
+
+
+def test_a_lower_bound_is_marked_in_text_too() -> None:
+    cells = (Cell("98%", Mark.BOUND, "why"), Cell(">= 400", Mark.BOUND, "why"))
+    assert (
+        "| CPU | 98% \\* | >= 400 |".replace(">", "\\>")
+        in ReportTable("t", ("a", "b", "c"), [["CPU", *cells]]).to_markdown()
+    )

@@ -90,6 +90,75 @@ def test_the_papers_sweeps_are_as_long_and_as_large_as_printed(
     assert [(each.entries, each.warmup_s, each.measure_s) for each in site] == [(20, 300.0, 600.0)]
 
 
+@pytest.mark.parametrize(
+    ("lab", "connect", "add", "lookup"), [((), 250, 40, 200), (("--lab", "7000"), 400, 80, 400)]
+)
+def test_the_papers_sweep_of_directories_has_the_clients_of_tables_17_and_18(
+    planned: Callable[..., list[PointSpec]],
+    lab: tuple[str, ...],
+    connect: int,
+    add: int,
+    lookup: int,
+) -> None:
+    specs = planned("ils", "sweep", "--paper", *lab)
+    assert [(each.entries, each.operation, each.users) for each in specs] == [
+        (size, *each)
+        for size in (500, 1_000, 5_000, 10_000)
+        for each in (("connect", connect), ("add", add), ("lookup", lookup))
+    ]
+    # An add of 126 bytes, as all eight columns of Tables 5 and 8 have it.
+    profiles = {each.operation: each.settings["profile"] for each in specs}
+    assert profiles == {"connect": "paper", "add": "small", "lookup": "paper"}
+
+
+def test_the_papers_sweep_of_sites_has_33_clients_of_either_machine(
+    planned: Callable[..., list[PointSpec]],
+) -> None:
+    for lab in ((), ("--lab", "7000")):
+        specs = planned("ps", "sweep", "--paper", *lab)
+        assert [(each.entries, each.users) for each in specs] == [
+            (size, 33) for size in (1_000, 10_000, 100_000, 1_000_000)
+        ]
+
+
+def test_the_papers_sweep_of_web_servers_has_their_clients_and_ramps(
+    planned: Callable[..., list[PointSpec]],
+) -> None:
+    specs = planned("web", "sweep", "webbench1-light", "webstone2-cgi", "--paper")
+    assert {each.measure_s for each in specs} == {600.0}
+    assert {each.settings["keepalive"] for each in specs} == {"false"}
+    light, webstone = (
+        [(each.users, each.warmup_s) for each in specs if each.operation == name]
+        for name in ("webbench1-light", "webstone2-cgi")
+    )
+    assert light == [(users, 30.0) for users in (2, 4, 8, 14, 28, 56, 112)]
+    many = (*range(10, 101, 10), *range(200, 601, 100))
+    assert webstone == [(users, 2.0) for users in many]
+
+
+def test_a_trial_of_the_papers_sweep_has_its_points_and_a_window_of_its_own(
+    planned: Callable[..., list[PointSpec]],
+) -> None:
+    for suite in ("ils", "ps", "web"):
+        long = planned(suite, "sweep", "--paper")
+        brief = planned(suite, "sweep", "--paper", "--measure", "1s")
+        assert {each.measure_s for each in brief} == {1.0}
+        assert [(p.operation, p.entries, p.users) for p in brief] == [
+            (p.operation, p.entries, p.users) for p in long
+        ]
+
+
+def test_the_papers_sweep_says_its_points_before_it_begins(
+    planned: Callable[..., list[PointSpec]],
+) -> None:
+    planned("ps", "sweep", "--sizes", "20")  # Patches what would measure.
+    ran = in_process("ils", "sweep", "--paper")
+    assert (
+        "as the paper: connect with 250 clients for 10m each; add with 40 clients for 10m each; "
+        "lookup with 200 clients for 10m each: 12 points, 122m"
+    ) in ran.err
+
+
 WORKLOAD = """
 title = "Mine"
 clients = [1, 5]

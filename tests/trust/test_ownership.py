@@ -249,7 +249,7 @@ HERE = ("--base", "o=Intranet", "--locales", "en_US")
         ("run",),
         ("run", "lookup"),
         ("run", "retrieve"),
-        ("run", "ils-user"),
+        ("run", "ils-user", "--session", "5s"),
         ("sweep", "--operations", "connect,lookup"),
         ("peak", "lookup"),
         ("peak", "lookup", "--objective", "p99<50ms"),

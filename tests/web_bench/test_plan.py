@@ -74,3 +74,18 @@ def test_a_line_carries_what_1996_prints_and_an_eighth_with_bytes(
     found = planned("--line", line, "--line-efficiency", part, "--k", k)
     (made,) = found["calculations"]
     assert made["values"]["carried_per_s"] == pytest.approx(per_s)
+
+
+@pytest.mark.parametrize(("part", "per_s"), [("100%", 2_048), ("75%", 1_536)])
+def test_a_line_in_kilobits_has_what_1996_prints_beside_it(part: str, per_s: float) -> None:
+    found = planned("--line", "100m", "--line-efficiency", part, "--k", "bits")
+    (made,) = found["calculations"]
+    assert made["values"]["carried_per_s"] == pytest.approx(per_s * 10**6 / 2**20)
+    assert made["values"]["printed_per_s"] == pytest.approx(per_s)
+
+
+def test_a_lightly_loaded_server_answers_in_spice_latency_and_what_the_application_takes() -> None:
+    found = planned("--application", "50ms", "--spice-latency", "10ms")
+    made = found["calculations"][-1]
+    assert made["title"] == "Response time of a lightly loaded server"
+    assert made["values"]["response_s"] == pytest.approx(0.060)

@@ -4,6 +4,7 @@ import csv
 import html
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,10 +13,14 @@ from sitebench.report import build
 from sitebench.report.model import Report, load
 from sitebench.report.page import Section
 from sitebench.runs.point import PointResult
+from sitebench.runs.repeats import series
 from sitebench.runs.store import RunStore
+from sitebench.verdict.verdict import Bound, Verdict
 from tests.support.cli import in_process
-from tests.web_bench.made import SECONDS, a_sweep, a_tally, used_up
+from tests.web_bench.made import SECONDS, a_result, a_sweep, a_tally, used_up
+from web_bench.paper.beside import beside
 from web_bench.paper.printed import PAPERS
+from web_bench.paper.tables import grouped
 from web_bench.workload import find
 
 RATES = {1: 2_000.0, 4: 7_000.0, 48: 9_000.0}
@@ -103,21 +108,91 @@ def test_every_printed_table_is_there_with_its_number_title_and_notes(
     "line",
     [
         # Table 5, Tables 1 and 3, Table 5 of 2000 (own peaks), the peaks of WebStone.
-        "Today, requests/s 9,000 @ 48 1,800 @ 48 300 @ 48",
-        "Static requests/second 2,759 2,282 1.21 9,000",
-        "SPICE C CGI requests/second 493 344 1.43 1,125",
-        "Uniprocessor 100% CGI 14.5% 18.5% 12.5% 12.5%",
-        "Uniprocessor SPICE e-commerce CGI requests/second 329 3,000",
-        "HTML 602 @ 500 clients 91.18 @ 500 clients 9,000 @ 48",
+        "Today, requests/s: nginx, 2 processors 9,000 @ 48 1,800 @ 48 300 @ 48",
+        "Static requests/second 2,759 2,282 1.21 9,000 @ 48, 2 processors",
+        "SPICE C CGI requests/second 493 344 1.43 1,125 @ 48, 2 processors",
+        "Uniprocessor 100% CGI 14.5% 18.5% 12.5%, 2 processors 12.5%, 2 processors",
+        "Uniprocessor SPICE e-commerce CGI requests/second 329 3,000 @ 48, 2 processors",
+        "HTML 602 @ 500 clients 91.18 @ 500 clients 9,000 @ 48, 2 processors",
         # Half of the ten classes of a mix that was measured.
         "40% 2K, 3K 40.00%",
-        "Conn/Sec. @ 50K in theory, K as bytes 244 24.4 3.77 0.312",
+        "Conn/Sec. @ 50K in theory, K as bits 2048 204.8 31.62 2.56",
+        "Conn/Sec. @ 50K in practice, K as bits 1536 153.6 23.72 1.92",
+        "Conn/Sec. @ 250K in practice, K as bits 385 38.5 5.945 0.4813",
+        "Conn/Sec. @ 50K in theory, K as bytes 244.1 24.41 3.77 0.3125",
     ],
 )
 def test_todays_figures_stand_beside_the_printed_ones(
     line: str, sections: dict[str, Section]
 ) -> None:
     assert line in words(sections["papers"])
+
+
+def papers_of(*results: PointResult) -> str:
+    """Return the papers' tables beside results, in words."""
+    found = beside(grouped(series(results)))
+    text = " ".join(table.to_markdown() for each in found for table in each.tables)
+    return " ".join(text.replace("\\", "").replace("|", " ").split())
+
+
+def test_todays_figure_stands_in_the_table_of_as_many_processors() -> None:
+    """The same figure stood in the table of four processors and in that of one."""
+    rates = {"processors=1": 2_000.0, "": 5_000.0}
+    said = papers_of(
+        *(
+            a_result("spice-static", 8, rate, settings={"target_limits": limits})
+            for limits, rate in rates.items()
+        )
+    )
+    four, one = said.split("### Table 2: Static Performance (1-CPU Server)")
+    assert "Static requests/second 2,759 2,282 1.21 5,000 @ 8, 2 processors" in four
+    assert "Static requests/second 1,153 714 1.61 2,000 @ 8 " in one
+
+
+def test_a_lower_bound_is_one_in_every_table_of_the_papers() -> None:
+    bound = Verdict(Bound.GENERATOR, False, "a load thread used 99% of its core")
+    said = papers_of(
+        *(
+            replace(a_result(name, 8, 1_000.0), verdict=bound)
+            for name in ("spice-static", "webbench1-static", "webstone2-standard")
+        )
+    )
+    assert "2,759 2,282 1.21 >= 1,000 @ 8, 2 processors" in said
+    assert "Static Latency (ms) 8.3 15.4 1.86 <= 8 @ 8, 2 processors" in said
+    assert "Today: nginx, 8 clients, 2 processors 8 >= 95% >= 68.4 Mbit/s" in said
+    assert "Today, requests/s: nginx, 2 processors >= 1,000 @ 8" in said
+    assert "HTML 602 @ 500 clients 91.18 @ 500 clients >= 1,000 @ 8" in said
+
+
+def two_runs(folder: Path, **of_the_second: str) -> str:
+    """Return the report on two runs, in words: the static test, and what is compared with it."""
+    settings = {"keepalive": "false", **of_the_second}
+    files = [
+        write(folder / "files.sitebench", a_sweep("spice-static", RATES)),
+        write(
+            folder / "shop.sitebench",
+            a_sweep("ecommerce-cgi", {48: 3_000.0}, settings=settings),
+        ),
+    ]
+    return " ".join(build.markdown(load(files)).replace("\\", "").replace("|", " ").split())
+
+
+def test_runs_that_are_parts_of_a_sweep_are_joined(tmp_path: Path) -> None:
+    """Tables 9 and 11 of 2000 were empty unless one command had measured all of it."""
+    said = two_runs(tmp_path)
+    assert "ecommerce-cgi own peaks 48 48 33.3%" in said
+
+
+def test_runs_that_differ_in_more_than_their_load_are_not_joined(tmp_path: Path) -> None:
+    assert "ecommerce-cgi own peaks" not in two_runs(tmp_path, keepalive="true")
+
+
+def test_spice_measures_what_the_tables_of_2000_need(tmp_path: Path) -> None:
+    brief = ("--clients", "1", "--warmup", "50ms", "--measure", "100ms")
+    ran = in_process("web", "spice", *brief, "--out", tmp_path / "s.sitebench", "--quiet")
+    assert ran.code == 0, ran.err
+    measured = {each.spec.operation for each in load([tmp_path / "s.sitebench"]).runs[0].results}
+    assert {"spice-static", "spice-cgi", "ecommerce-inprocess", "ecommerce-cgi"} <= measured
 
 
 def test_the_terminals_tables_are_there_too(sections: dict[str, Section]) -> None:

@@ -5,8 +5,10 @@ import re
 from rich.console import Console
 
 from sitebench.runs.point import PointResult
+from sitebench.runs.repeats import series
 from tests.web_bench.made import a_result, a_sweep, used_up
-from web_bench.paper.tables import tables
+from web_bench.paper.tables import client_latency, failures, tables
+from web_bench.points import POINTS
 
 
 def shown(results: list[PointResult]) -> str:
@@ -56,7 +58,8 @@ def test_spice_is_shown_in_three_ways_where_the_static_test_is_there() -> None:
     assert "spice-cgi own peaks 8 60 17.9%" in squeezed
     assert "equal clients 4 4 20.0% 20.0%" in squeezed
     assert "highest load 60 60 20.5% 20.5%" in squeezed
-    assert "SPICE" not in shown(a_sweep("spice-cgi", {4: 400}))
+    assert "SPICE efficiency" not in shown(a_sweep("spice-cgi", {4: 400}))
+    assert "SPICE latency at the lightest load: spice-cgi, 4 clients: 10 ms" in squeezed
 
 
 def test_the_cost_model_stands_beside_the_measurement() -> None:
@@ -75,3 +78,30 @@ def test_the_mix_is_exact_per_class() -> None:
     squeezed = words(shown(a_sweep("webbench1-static", {12: 400, 48: 1_000})))
     assert "off by 0.0" in squeezed
     assert "2k 26% 26.000% 7,280 0" in squeezed
+
+
+def test_the_latency_of_each_client_is_the_window_by_its_requests() -> None:
+    """The Client Data Report of WebBench 3.0 has it: 20 seconds, and 500 to 1,500 requests."""
+    (each,) = series([a_result("webbench1-static", 2, 100, counts=(1_500, 500))])
+    assert client_latency(each) == "13.3 ms..40 ms"
+    (paused,) = series([a_result("webbench1-static", 2, 100, settings={"think": "4ms"})])
+    assert client_latency(paused) == "-"
+    (by_rate,) = series([a_result("webbench1-static", 2, 100, rate=100.0)])
+    assert client_latency(by_rate) == "-"
+
+
+def test_failures_are_a_rate_too() -> None:
+    (each,) = series([a_result("webbench1-static", 2, 100, lost=40)])
+    assert failures(each) == "40 (2/s)"
+    (sound,) = series([a_result("webbench1-static", 2, 100)])
+    assert failures(sound) == "0"
+
+
+def test_what_processors_brought_is_said_of_both_papers_and_where_it_does_not_hold() -> None:
+    """WebCat's own workload was shown with the figures of another paper alone."""
+    said = POINTS.notes("processors")
+    assert len(said) == 6
+    assert any(each.startswith("WebCat, October 1996: On the ProLiant 1500") for each in said)
+    (seventy,) = [each for each in said if "about 70 %" in each]
+    assert seventy.endswith("(by its own figures that does not hold).")
+    assert POINTS.notes("memory") == ()

@@ -6,16 +6,19 @@ measured, today's cell is empty.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from sitebench.counts.metrics import LATENCY
+from sitebench.report.printed import PrintedTable, statements_table
 from sitebench.report.suite import Folded
 from sitebench.report.table import Cell, Mark, ReportTable, Row
 from sitebench.runs.repeats import Of, Series
+from sitebench.tables.tables import in_processors, processors, setup
 from sitebench.units import format_bytes, format_rate
 from sitebench.verdict.verdict import Quoted
-from web_bench.paper import printed
 from web_bench.paper.analysis import efficiencies, peak_of
 from web_bench.paper.arithmetic import LINE_EFFICIENCY, MBIT, WEBSTONE_MBIT, line_capacity
 from web_bench.paper.figures import figure_of, latency_s
@@ -51,13 +54,42 @@ _MIXES = {
 """By the title of the table that has a workload's classes in its rows."""
 
 _LINES = {"100BaseT or FDDI": 100e6, "10BaseT": 10e6, "T1": 1.544e6, "ISDN (BRI)": 128e3}
+_LINES_1996 = {
+    name: bits * (1.024 if bits < MBIT else WEBSTONE_MBIT / MBIT) for name, bits in _LINES.items()
+}
+"""As the table of 1996 has them: a megabit of 2^20 bits, a kilobit of 2^10."""
+
+
+_FOUR, _ONE = re.compile(r"4.CPU|Four-Processor"), re.compile(r"1.CPU|Uniprocessor|1 processor")
+
+
+def _processors(text: str) -> int | None:
+    """Return the number of processors that a title or a row of the papers is about."""
+    return 4 if _FOUR.search(text) else 1 if _ONE.search(text) else None
 
 
 @dataclass(frozen=True)
 class _Today:
-    """What was measured, by workload."""
+    """What was measured, by workload; `wanted` processors are those of the table or row."""
 
     found: Mapping[str, Sequence[Series]]
+    wanted: int | None = None
+
+    def on(self, *texts: str) -> _Today:
+        """Return what was measured with as many processors as a text says; all if nothing was."""
+        wanted = next(filter(None, map(_processors, texts)), None)
+        same = {
+            name: [each for each in points if processors(each) == wanted]
+            for name, points in self.found.items()
+        }
+        return _Today(same if any(same.values()) else self.found, wanted)
+
+    def had(self, each: Series) -> str:
+        """Return how many processors it had, where that is not what the paper's machine had."""
+        n = processors(each)
+        if self.wanted in (None, n):
+            return _NOTHING
+        return f", {in_processors(n)}" if n else ", on another machine"
 
     def best(self, workload: str, figure: str = "requests_per_s") -> Series | None:
         return peak_of(self.found.get(workload, ()), figure)
@@ -70,22 +102,26 @@ class _Today:
             return _NOTHING
         means = (each.clocks[LATENCY].at_least for each in best.results)
         waited = of is latency_s and any("mean" in each for each in means)
+        at = f" @ {best.spec.users:,}{self.had(best)}"
         if best.grade == Quoted.AT_LEAST:
             # The tester was the limit: it could be more, and the time has the tester's own in it.
-            return f"{'<=' if of is latency_s else '>='} {show(value)}" if not waited else _NOTHING
-        return f"{'>= ' if waited else ''}{show(value)}"
+            bound = "<=" if of is latency_s else ">="
+            return f"{bound} {show(value)}{at}" if not waited else _NOTHING
+        return f"{'>= ' if waited else ''}{show(value)}{at}"
 
     def peak_at(self, workload: str, figure: str, scale: float = 1.0) -> str:
         """Return the highest value of a figure, with its clients."""
         best = self.best(workload, figure)
         of = figure_of(figure)
-        return _NOTHING if best is None else at_clients(best, of, scale)
+        return _NOTHING if best is None else at_clients(best, of, scale) + self.had(best)
 
     def efficiency(self, workload: str) -> tuple[str, str]:
         found = efficiencies(self.found).get(workload)
         if found is None:
             return _NOTHING, _NOTHING
-        return f"{found.own_peaks.request:.1%}", f"{found.own_peaks.latency:.1%}"
+        had = self.had(self.found[workload][0])
+        own = found.own_peaks
+        return f"{own.request:.1%}{had}", f"{own.latency:.1%}{had}"
 
     def shares(self, workload: str) -> list[str]:
         """Return the share of the requests of each class, in the order of the workload."""
@@ -104,14 +140,17 @@ def beside(found: Mapping[str, Sequence[Series]]) -> list[Folded]:
     return [
         Folded(
             f"1996-2000 beside today: {paper.tool}, {paper.author}, {paper.date}",
-            [*(_table(paper, each, today) for each in paper.tables), _statements(paper)],
+            [
+                *(_table(paper, each, today) for each in paper.tables),
+                statements_table(paper.statements),
+            ],
             folded=True,
         )
         for paper in PAPERS.values()
     ]
 
 
-def _table(paper: Paper, table: printed.PrintedTable, today: _Today) -> ReportTable:
+def _table(paper: Paper, table: PrintedTable, today: _Today) -> ReportTable:
     rows: list[Row] = [[row[0], *map(_then, row[1:])] for row in table.rows]
     columns = table.columns
     added = _columns(paper, table, today)
@@ -140,7 +179,7 @@ def _then(text: str) -> Cell:
     return Cell(text, Mark.THEN)
 
 
-def _columns(paper: Paper, table: printed.PrintedTable, today: _Today) -> dict[str, list[str]]:
+def _columns(paper: Paper, table: PrintedTable, today: _Today) -> dict[str, list[str]]:
     """Return today's columns of a table, by their titles: a cell for each of its rows."""
     names = [row[0] for row in table.rows]
     if table.title in _MIXES:
@@ -150,7 +189,7 @@ def _columns(paper: Paper, table: printed.PrintedTable, today: _Today) -> dict[s
     if table.title == "Model of User Requirement":
         return {"CGI requests today": [_dynamic(today, _WEBBENCH1[name]) for name in names]}
     if table.title == "Peak Performance Data":
-        mbit = MBIT / WEBSTONE_MBIT
+        mbit, today = MBIT / WEBSTONE_MBIT, today.on(table.columns[0])
         return {
             "Connections/s today": [
                 today.peak_at(_WEBSTONE2[name], "connects_per_s") for name in names
@@ -163,16 +202,18 @@ def _columns(paper: Paper, table: printed.PrintedTable, today: _Today) -> dict[s
 
 
 def _spice_columns(
-    names: Sequence[str], table: printed.PrintedTable, today: _Today
+    names: Sequence[str], table: PrintedTable, today: _Today
 ) -> dict[str, list[str]]:
     if "Efficiency" in table.title:
-        pairs = [today.efficiency(_workload(name)) for name in names]
+        pairs = [today.on(name, "4-CPU").efficiency(_workload(name)) for name in names]
         return {
             "Request rate today": [rate for rate, _ in pairs],
             "Latency today": [latency for _, latency in pairs],
         }
     if any("Latency (ms)" in name for name in names):
-        return {"Today": [_measurement(today, name) for name in names]}
+        return {
+            "Today": [_measurement(today.on(table.title, name, "4-CPU"), name) for name in names]
+        }
     return {}
 
 
@@ -197,11 +238,11 @@ def _dynamic(today: _Today, workload: str) -> str:
     return shares[-1] if workload != "webbench1-static" else "0%"
 
 
-def _rows(table: printed.PrintedTable, today: _Today) -> list[Row]:
+def _rows(table: PrintedTable, today: _Today) -> list[Row]:
     """Return today's rows of a table."""
     if table.title == "Peak Throughput":
         cells = [today.peak_at(_WEBBENCH1[name], "requests_per_s") for name in table.columns[1:]]
-        return [["Today, requests/s", *cells]]
+        return [[f"Today, requests/s: {_setup(today)}", *cells]]
     if table.title.startswith("Monitoring Results"):
         best = today.best("webbench1-static")
         if best is None:
@@ -210,32 +251,42 @@ def _rows(table: printed.PrintedTable, today: _Today) -> list[Row]:
             best.median(of) for of in (lambda r: r.use.target_cpu_percent, figure_of("mbit_per_s"))
         )
         memory = best.median(lambda r: r.use.target_rss)
+        bound = ">= " if best.grade == Quoted.AT_LEAST else ""
         return [
             [
-                f"Today: {best.spec.target}",
+                f"Today: {setup([best])}",
                 f"{best.spec.users:,}",
-                _NOTHING if cpu is None else f"{cpu:.0f}%",
-                _NOTHING if sent is None else f"{format_rate(sent)} Mbit/s",
+                _NOTHING if cpu is None else f"{bound}{cpu:.0f}%",
+                _NOTHING if sent is None else f"{bound}{format_rate(sent)} Mbit/s",
                 _NOTHING if memory is None else format_bytes(memory),
             ]
         ]
     if table.title == "Common networking technologies":
         return [
             [
-                f"Conn/Sec. @ {size} {how}, K as bytes",
+                f"Conn/Sec. @ {size} {how}, K as {k}",
                 *(
-                    f"{line_capacity(_LINES[name], float(size[:-1]), efficiency=part):.3g}"
+                    f"{line_capacity(lines[name], float(size[:-1]), efficiency=part, k=k):.4g}"
                     for name in table.columns[1:]
                 ),
             ]
+            for k, lines in _AS_K
             for size, practice in LINE_EFFICIENCY.items()
             for how, part in (("in theory", 1.0), ("in practice", practice))
         ]
     return []
 
 
-def _statements(paper: Paper) -> ReportTable:
-    """Return what the text says, and whether the paper's own figures have it so."""
-    words = {True: "holds", False: "does not hold", None: "cannot be checked"}
-    rows = [[each.text, words[each.holds], each.check] for each in paper.statements]
-    return ReportTable("What the text says", ("Statement", "By its figures", "Check"), rows, left=3)
+_AS_K: tuple[tuple[Literal["bits", "bytes"], Mapping[str, float]], ...] = (
+    ("bits", _LINES_1996),
+    ("bytes", _LINES),
+)
+
+
+def _setup(today: _Today) -> str:
+    """Return the target and its processors: each cell has clients of its own."""
+    found = [each for name in _WEBBENCH1.values() for each in today.found.get(name, ())]
+    if not found:
+        return "none"
+    target, *rest = setup(found).split(", ")
+    return ", ".join([target, *(each for each in rest if "processor" in each)])

@@ -7,15 +7,16 @@ costs of workloads that are mixed add up as in the cost model, 1/X = the sum of 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from sitebench.options import option
-from sitebench.plan.formula import Constant, Input
+from sitebench.plan.formula import Constant, Formula, Input
 from sitebench.plan.model import Scenario, Step
 from sitebench.plan.options import (
     MixPlanOptions,
     PlanOptions,
+    line_option,
     mix_option,
     preset_option,
     rates_option,
@@ -23,9 +24,9 @@ from sitebench.plan.options import (
 from sitebench.plan.parse import Pairs
 from sitebench.plan.rates import UNSTATED, RateTable
 from sitebench.plan.suite import Calculation, PlanSuite, PrintedAnswer
-from sitebench.units import format_size, parse_rate
+from sitebench.units import parse_rate
 from web_bench.paper.analysis import WEBBENCH1
-from web_bench.paper.arithmetic import BITS_PER_K, LINE_EFFICIENCY
+from web_bench.paper.arithmetic import BITS_PER_K, LINE_EFFICIENCY, MBIT, WEBSTONE_MBIT
 from web_bench.paper.figures import figure_of
 from web_bench.paper.printed import PAPERS
 from web_bench.suite import SUITE
@@ -80,14 +81,7 @@ class _WebPlanOptions(MixPlanOptions):
     rates: Pairs | None = rates_option(
         "Requests/s of one machine by workload, such as webbench1-static=1330.",
     )
-    line: float = option.parsed(
-        100e6,
-        "Bits/s of the line, such as 10m.",
-        parse=parse_rate,
-        show=lambda bits_per_s: format_size(round(bits_per_s)),
-        metavar="BITS_PER_S",
-        panel="Target",
-    )
+    line: float = line_option(100e6)
     kilo_per_request: float = option.parsed(
         50.0,
         "K that a connection transfers.",
@@ -104,6 +98,18 @@ class _WebPlanOptions(MixPlanOptions):
     k: str = option.choice(
         "bytes", "What K is: 1,024 bytes, or as the paper computed.", *BITS_PER_K, panel="Target"
     )
+    spice_latency: float = option.duration(
+        0.0181,
+        "SPICE latency of the interface at a light load, from `web spice` (iWS's servlets: "
+        "18.1 ms).",
+        panel="Target",
+    )
+    application: float | None = option.duration(
+        None,
+        "Time that an application takes for a request, for the response time of a lightly loaded "
+        "server.",
+        panel="Target",
+    )
     cgi_share: float = option.percent(
         0.9, "Share of CGI requests to predict the rate of.", panel="Load"
     )
@@ -113,6 +119,8 @@ def _calculations(options: PlanOptions, rates: Mapping[str, float]) -> list[Calc
     assert isinstance(options, _WebPlanOptions)
     per_minute = sum(number for _, number in options.mix) * _MINUTE_S / options.session
     made = [_line(options, per_minute)]
+    if options.application is not None:
+        made.append(_response(options.application, options.spice_latency))
     static, light = list(WEBBENCH1)[:2]
     if rates.keys() >= {static, light}:
         made.append(_mix(rates[static], rates[light], options.cgi_share))
@@ -137,6 +145,7 @@ def _line(options: _WebPlanOptions, per_minute: float) -> Calculation:
                 "1/s",
                 line * efficiency / (size * Input("bits_per_k")),
             ),
+            *_as_printed(options.k, line * efficiency / (size * Input("bits_per_k"))),
             Step(
                 "users_of_line",
                 "users that it serves",
@@ -147,6 +156,37 @@ def _line(options: _WebPlanOptions, per_minute: float) -> Calculation:
         (
             "The table of 1996 is as with --k bits, and a line's megabit of 2^20 bits: with "
             "kilobytes, each of its values is eight times too high.",
+        ),
+    )
+
+
+def _as_printed(k: str, carried: Formula) -> Sequence[Step]:
+    """Return what the table of 1996 prints, beside the same of a line in decimal bits."""
+    if k != "bits":
+        return ()
+    label = "with a megabit of 2^20 bits, as 1996 prints"
+    return (Step("printed_per_s", label, "1/s", carried * Constant(WEBSTONE_MBIT / MBIT)),)
+
+
+def _response(application_s: float, spice_latency_s: float) -> Calculation:
+    """Add what a request costs anyway to what the application takes for it (2000, on latency)."""
+    return Calculation(
+        "Response time of a lightly loaded server",
+        {
+            "spice_latency_s": ("SPICE latency, in seconds", spice_latency_s),
+            "application_s": ("What the application takes for a request", application_s),
+        },
+        (
+            Step(
+                "response_s",
+                "response time that a user has",
+                "s",
+                Input("spice_latency_s") + Input("application_s"),
+            ),
+        ),
+        (
+            "Of a heavily loaded server this is too little: the application takes its processors "
+            "and memory too.",
         ),
     )
 

@@ -24,7 +24,10 @@ from web_bench.paper.tables import (
     RATES,
     SPICE,
     bytes_note,
+    client_latency,
+    failures,
     grouped,
+    light_load,
     mix_rows,
     peak_row,
     per_client,
@@ -125,13 +128,18 @@ def _by_target(found: Sequence[Series]) -> dict[str, list[Series]]:
 
 def _over_clients(name: str, found: Sequence[Series]) -> list[ReportTable]:
     rates: list[Row] = [
-        [_clients(each), *row(each, RATES), per_client(each), f"{each.failures:,}"]
+        [_clients(each), *row(each, RATES), per_client(each), client_latency(each), failures(each)]
         for each in found
     ]
     took: list[Row] = [[_clients(each), *row(each, LATENCIES)] for each in found]
     notes = [note] if (note := bytes_note(found)) else []
     return [
-        ReportTable(name, ("clients", *RATES, "per client", "failed"), rates, notes=notes),
+        ReportTable(
+            name,
+            ("clients", *RATES, "per client", "latency of clients", "failed"),
+            rates,
+            notes=notes,
+        ),
         ReportTable(f"{name}: latency", ("clients", *LATENCIES), took),
     ]
 
@@ -152,7 +160,7 @@ def _mix(name: str, found: Sequence[Series]) -> ReportTable:
 
 
 def _spice(found: dict[str, list[Series]]) -> list[ReportTable]:
-    rows, why = spice_rows(found), not_compared(found)
+    rows, why = spice_rows(found), [*not_compared(found), *light_load(found)]
     if not rows and not why:
         return []
     return [ReportTable("SPICE efficiency", ("Workload", "Compared", *SPICE), rows, 2, why)]

@@ -16,6 +16,7 @@ from sitebench.verdict.verdict import Quoted
 from web_bench.paper.analysis import (
     LATENCY_LIMIT_S,
     MOST_VARIATION,
+    STATIC,
     curve,
     efficiencies,
     not_compared,
@@ -103,6 +104,26 @@ def per_client(each: Series) -> str:
     return f"{least:,.0f}..{most:,.0f} ({varies:.0%})"
 
 
+def client_latency(each: Series) -> str:
+    """Return the mean latencies of the clients with the most and with the least requests.
+
+    A client asks again when it is answered, so its latency is the window by its requests: where it
+    does not pause, and nothing comes by a rate.
+    """
+    least, most = (each.median(figure_of(f"clients.{name}")) for name in ("least", "most"))
+    pauses = each.spec.rate is not None or each.spec.settings.get("think", "0.0") != "0.0"
+    if pauses or not least or not most:
+        return NOT_KNOWN
+    seconds = each.median(lambda result: result.seconds) or 0.0
+    return f"{_time(seconds / most)}..{_time(seconds / least)}"
+
+
+def failures(each: Series) -> str:
+    """Return how many requests failed, and how many a second if any did (WebStone's errors)."""
+    per_s = each.median(lambda result: result.failures / result.seconds)
+    return f"{each.failures:,} ({format_rate(per_s)}/s)" if each.failures and per_s else "0"
+
+
 def bytes_note(found: Sequence[Series]) -> str:
     """Return what a request brought, beside the mean of the files and programs."""
     best = peak_of(found) or found[0]
@@ -123,7 +144,7 @@ def _over_clients(name: str, found: Sequence[Series]) -> Group:
     took = new_table("clients", *LATENCIES, left=0)
     for each in found:
         clients = f"{each.spec.users:,}"
-        failed = f"{each.failures:,}"
+        failed = failures(each)
         varies = medians([each], figure_of("clients.variation"), "{:.0%}".format)
         table.add_row(clients, *row(each, RATES), *varies, failed, bounds(each))
         took.add_row(clients, *row(each, LATENCIES))
@@ -251,8 +272,27 @@ def _efficiency(each: Efficiency) -> list[str]:
     ]
 
 
+def light_load(found: Mapping[str, Sequence[Series]]) -> list[str]:
+    """Return each program's latency with the fewest clients, and what it is good for.
+
+    "Simply add the SPICE latency to the time it takes your application to do its job" (2000).
+    """
+    told = []
+    for name, each in found.items():
+        points = curve(each) if name.startswith("spice-") and name != STATIC else ()
+        if points:
+            few = points[0]
+            clients = f"{few.clients:,} {'client' if few.clients == 1 else 'clients'}"
+            told.append(f"{name}, {clients}: {format_ns(few.latency_s * 1e9)}")
+    if not told:
+        return []
+    added = "a lightly loaded server answers in that and what the application takes"
+    return [f"SPICE latency at the lightest load: {'; '.join(told)}: {added}."]
+
+
 def spice_tables(found: Mapping[str, Sequence[Series]]) -> list[Group]:
     rows, why = spice_rows(found), [Text(each) for each in not_compared(found)]
+    why += [Text(each, style="dim") for each in light_load(found)]
     if not rows:
         return [Group(*why)] if why else []
     table = new_table("Workload", "Compared", *SPICE, left=2)

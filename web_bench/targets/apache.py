@@ -101,8 +101,8 @@ ScriptAlias /cgi-bin/ programs/cgi-bin/
 # A process that stays.
 ProxyPass /dynamic/fastcgi unix:fastcgi.sock|fcgi://localhost/dynamic/fastcgi enablereuse=on
 
-# In the threads that serve: each compiles a file once.
-LuaScope thread
+# In the process that serves: interpreters that its threads take in turn, each compiles a file once.
+LuaScope server 1 @threads_each@
 LuaCodeCache forever
 LuaMapHandler ^/dynamic/(constant|random)$ programs/text.lua $1
 LuaMapHandler ^/dynamic/template/[0-9][0-9]?$ programs/pages.lua template
@@ -138,14 +138,27 @@ _TEXT = f"""\
 {_SEND}
 local PIECE = 8192
 local xs = string.rep("x", PIECE)
+local begin, finish = "<!DOCTYPE html>\\n<title>sitebench</title>\\n<p>", "</p>\\n"
 local characters
 
 local function size(r)
   return tonumber((r.args or ""):match("size=(%d+)")) or 6250
 end
 
+-- A page of HTML with so many bytes, as the program of CGI has it.
 function constant(r)
-  return send(r, "text/plain", size(r), xs)
+  local wanted = size(r)
+  local letters = wanted - #begin - #finish
+  if letters < 0 then return send(r, "text/html", wanted, xs) end
+  r.content_type = "text/html"
+  r.headers_out["Content-Length"] = tostring(wanted)
+  r:write(begin)
+  while letters >= PIECE do
+    r:write(xs)
+    letters = letters - PIECE
+  end
+  r:write(xs:sub(1, letters) .. finish)
+  return apache2.OK
 end
 
 -- Random characters "?" to "X", made once: another part of them for each request.
@@ -161,16 +174,17 @@ end
 """
 _PAGES = f"""\
 {_SEND}
--- A hundred pages, each compiled on its own.
+-- A hundred pages, each compiled on its own, when it is asked for first.
 local source = [==[
 local date = ...
 return [=[{page("]=] .. date .. [=[")}]=]
 ]==]
 local pages = {{}}
-for i = 0, 99 do pages[i] = load(source) end
 
 function template(r)
-  local text = pages[tonumber(r.uri:match("%d+$"))](os.date("%Y-%m-%d"))
+  local i = tonumber(r.uri:match("%d+$"))
+  pages[i] = pages[i] or load(source)
+  local text = pages[i](os.date("%Y-%m-%d"))
   return send(r, "text/html", #text, text)
 end
 """

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from html import escape
 
 from sitebench.report.charts import Chart
 from sitebench.report.model import Report, Run
 from sitebench.report.page import Section, figure
 from sitebench.report.sections.rates import caller, lines, printed_figures
-from sitebench.report.suite import Folded
+from sitebench.report.suite import Folded, ReportSuite
 from sitebench.report.table import ReportTable
+
+_OF_A_PART = frozenset(("users", "rate", "arrivals", "threads", "warmup", "measure", "until"))
+"""Settings in which the parts of one sweep may differ, beside their operations."""
 
 
 def tables(report: Report) -> list[ReportTable]:
@@ -36,25 +39,52 @@ def _of_operations(report: Report) -> list[ReportTable]:
 
 def _others(report: Report) -> Iterator[Folded]:
     for suite in report.present:
-        for run in report.runs:
-            measured = [each for each in run.series if each.spec.suite == suite.name]
+        for runs in _sweeps(report, suite):
+            measured = [
+                each for run in runs for each in run.series if each.spec.suite == suite.name
+            ]
             if suite.tables is not None and measured:
                 for group in suite.tables(measured):
-                    yield Folded(report.titled(group.title, run), group.tables, group.folded)
+                    title = report.titled(group.title, *runs)
+                    yield Folded(title, group.tables, group.folded)
+        yield from suite.printed_1997
+
+
+def _sweeps(report: Report, suite: ReportSuite) -> list[Sequence[Run]]:
+    """Return the runs of each sweep: all of them, where they are parts of one.
+
+    Parts have no point in common, and do not differ in target, machine or anything but the load.
+    """
+    alone: list[Sequence[Run]] = [[run] for run in report.runs]
+    found = [(run, each.spec) for run in report.runs for each in run.series]
+    ours = [(run, spec) for run, spec in found if spec.suite == suite.name]
+    loads = [(spec.operation, spec.users, spec.rate) for _, spec in ours]
+    others = {
+        (
+            spec.target,
+            str(run.manifest.get("cpu")),
+            *sorted(each for each in spec.settings.items() if each[0] not in _OF_A_PART),
+        )
+        for run, spec in ours
+    }
+    one_sweep = len(set(loads)) == len(loads) and len(others) == 1
+    return [report.runs] if one_sweep else alone
 
 
 def _charts(report: Report) -> Iterator[Chart]:
     for suite in report.present:
         yield from printed_figures(report, suite)
-        for n, run in enumerate(report.runs):
-            measured = [each for each in run.series if each.spec.suite == suite.name]
+        for n, runs in enumerate(_sweeps(report, suite)):
+            measured = [
+                each for run in runs for each in run.series if each.spec.suite == suite.name
+            ]
             if suite.charts is not None and measured:
                 for chart in suite.charts(measured):
-                    yield _of_run(report, run, n, chart)
+                    yield _of_runs(report, runs, n, chart)
 
 
-def _of_run(report: Report, run: Run, n: int, chart: Chart) -> Chart:
-    title = report.titled(chart.title, run)
+def _of_runs(report: Report, runs: Sequence[Run], n: int, chart: Chart) -> Chart:
+    title = report.titled(chart.title, *runs)
     return Chart(f"{chart.id}-{n}", title, chart.description, chart.spec, chart.choices)
 
 

@@ -3,6 +3,10 @@
 /// The constant answer of paper 001.
 const DEFAULT_BYTES: usize = 6_250;
 
+/// A page of HTML (paper 001 on servlets and CGI): this, so many times the letter `x`, and its end.
+const PAGE: &[u8] = b"<!DOCTYPE html>\n<title>sitebench</title>\n<p>";
+const PAGE_END: &[u8] = b"</p>\n";
+
 /// Longer documents are refused: it is made as a whole. WebStone's longest has 5 MB.
 const MOST_BYTES: usize = 16 << 20;
 
@@ -50,7 +54,7 @@ fn document(query: &str, variables: &Variables, number: u64) -> Option<Vec<u8>> 
         return None;
     }
     match kind {
-        "constant" => out.resize(out.len() + size, b'x'),
+        "constant" => return Some(page(size)),
         "random" => {
             // Xorshift (Marsaglia, 2003): never at zero.
             let mut state = number.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
@@ -67,4 +71,18 @@ fn document(query: &str, variables: &Variables, number: u64) -> Option<Vec<u8>> 
         _ => return None,
     }
     Some(out)
+}
+
+/// A page of so many bytes; letters alone where it has no room for more.
+fn page(size: usize) -> Vec<u8> {
+    let mut out = b"Content-Type: text/html\r\n\r\n".to_vec();
+    match size.checked_sub(PAGE.len() + PAGE_END.len()) {
+        Some(letters) => {
+            out.extend_from_slice(PAGE);
+            out.resize(out.len() + letters, b'x');
+            out.extend_from_slice(PAGE_END);
+        }
+        None => out.resize(out.len() + size, b'x'),
+    }
+    out
 }

@@ -3,7 +3,7 @@
 //! | query | document |
 //! |---|---|
 //! | none | the variables, a line for each |
-//! | `kind=constant&size=6250` | so many times the letter `x`; 6,250 without `size` |
+//! | `kind=constant&size=6250` | a page of HTML with so many bytes; 6,250 without `size` |
 //! | `kind=random&size=6250` | so many random characters `?` to `X`, as WebStone's programs write them |
 //!
 //! A web server starts it for each request (CGI/1.1). As `sitebench-cgi --fastcgi SOCKET` it stays and answers

@@ -169,8 +169,17 @@ impl<S: Read + Write> Connection<S> {
         self.send(&request(id, KEPT, query));
         let (answer, how) = self.answer(id);
         assert_eq!(how, 0, "complete");
-        let head = b"Content-Type: text/plain\r\n\r\n";
-        answer.strip_prefix(head).unwrap_or(&answer).to_vec()
+        let heads = ["plain", "html"].map(|kind| format!("Content-Type: text/{kind}\r\n\r\n"));
+        heads.iter().find_map(|head| answer.strip_prefix(head.as_bytes())).unwrap_or(&answer).to_vec()
+    }
+}
+
+/// A page of so many bytes, as paper 001 has its servlets and programs answer.
+fn page(size: usize) -> Vec<u8> {
+    let (begin, end) = ("<!DOCTYPE html>\n<title>sitebench</title>\n<p>", "</p>\n");
+    match size.checked_sub(begin.len() + end.len()) {
+        Some(letters) => [begin, &"x".repeat(letters), end].concat().into_bytes(),
+        None => vec![b'x'; size],
     }
 }
 
@@ -179,7 +188,7 @@ fn a_kept_connection_answers_one_request_after_the_other() {
     let program = Program::start();
     let mut connection = program.connect();
     for (id, size) in [(1, 0), (1, 1), (7, 65_500), (65_535, 65_501), (2, 1_000_000)] {
-        assert_eq!(connection.get(id, &format!("kind=constant&size={size}")), vec![b'x'; size]);
+        assert_eq!(connection.get(id, &format!("kind=constant&size={size}")), page(size));
     }
     let random = connection.get(1, "kind=random&size=500");
     assert!(random.len() == 500 && random.iter().all(|byte| (b'?'..=b'X').contains(byte)));
@@ -193,7 +202,7 @@ fn a_connection_that_is_not_to_be_kept_is_closed_after_its_answer() {
     let program = Program::start();
     let mut connection = program.connect();
     connection.send(&request(1, CLOSED, "kind=constant&size=9"));
-    assert_eq!(connection.answer(1).0.len(), 28 + 9);
+    assert_eq!(connection.answer(1).0.len(), 27 + 9);
     assert_eq!(connection.receive(), None);
 }
 
@@ -202,7 +211,7 @@ fn connections_are_served_beside_each_other() {
     let program = Program::start();
     let mut connections: Vec<_> = (0..100).map(|_| program.connect()).collect();
     for (i, connection) in connections.iter_mut().enumerate().rev() {
-        let (first, rest) = (vec![b'x'; i], request(1, KEPT, "kind=constant&size=3"));
+        let (first, rest) = (page(i), request(1, KEPT, "kind=constant&size=3"));
         assert_eq!(connection.get(1, &format!("kind=constant&size={i}")), first);
         // Each now waits in the middle of a request.
         connection.send(rest.get(..30).unwrap());

@@ -20,7 +20,10 @@ fn the_program_shows_its_variables_and_writes_as_many_characters_as_asked_for() 
         assert!(shown.text().lines().any(|shown| shown == line), "{line} in {}", shown.text());
     }
     let get = |client: &mut Client, query: &str| client.get(&format!("/cgi-bin/sitebench-cgi?{query}"), None);
-    assert_eq!(get(&mut client, "kind=constant").body, [b'x'; 6_250]);
+    let constant = get(&mut client, "kind=constant");
+    assert_eq!((constant.body.len(), constant.header("content-type")), (6_250, Some("text/html")));
+    assert!(constant.text().starts_with("<!DOCTYPE html>\n<title>sitebench</title>\n<p>xx"));
+    assert!(constant.text().ends_with("xx</p>\n"));
     for size in [0, 1, 5_248_000] {
         let random = get(&mut client, &format!("size={size}&kind=random"));
         assert_eq!((random.status, random.body.len()), (200, size));

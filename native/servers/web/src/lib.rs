@@ -3,7 +3,7 @@
 //!
 //! | request | answer |
 //! |---|---|
-//! | `GET /dynamic/constant?size=6250` | so many times the letter `x`, made in the process; 6,250 without `size` |
+//! | `GET /dynamic/constant?size=6250` | a page of HTML with so many bytes, made in the process; 6,250 without `size` |
 //! | `GET /dynamic/random?size=6250` | so many random characters `?` to `X`, as WebStone's programs make them; the same for the n-th such request of a thread |
 //! | `GET /dynamic/env` | the variables that a CGI program would get, a line each |
 //! | `GET /dynamic/page.shtml` | a page of 6,250 bytes, parsed for each request, with today's date |

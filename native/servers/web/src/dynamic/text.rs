@@ -3,29 +3,34 @@
 /// Text of which some is left to be made.
 #[derive(Debug)]
 pub(crate) struct Text {
-    /// Where the random characters come from; constant text has none.
+    /// Where the random characters come from; a constant page has none.
     state: Option<u64>,
+    length: usize,
     left: usize,
 }
 
+/// What a constant page begins and ends with, around its letters (paper 001: a servlet's HTML).
+const PAGE: &[u8] = b"<!DOCTYPE html>\n<title>sitebench</title>\n<p>";
+const PAGE_END: &[u8] = b"</p>\n";
+
 impl Text {
-    /// The same character again and again.
+    /// A page of HTML with the same character again and again; that alone where it has no room.
     pub(crate) const fn constant(length: usize) -> Self {
-        Self { state: None, left: length }
+        Self { state: None, length, left: length }
     }
 
     /// Random characters as WebStone's programs write them, `rand() % 26 + 63`: `?` to `X`. The same number
     /// gives the same text.
     pub(crate) const fn random(length: usize, number: u64) -> Self {
         // Texts with numbers that follow each other are nowhere near each other in the sequence.
-        Self { state: Some(mix(number)), left: length }
+        Self { state: Some(mix(number)), length, left: length }
     }
 
     /// Appends up to `most` characters and says whether that was all.
     pub(crate) fn push(&mut self, out: &mut Vec<u8>, most: usize) -> bool {
         // Of the random characters eight are made together.
         let length = self.left.min(most & !7);
-        let start = out.len();
+        let (start, before) = (out.len(), self.length - self.left);
         out.resize(start + length, b'x');
         self.left -= length;
         if let Some(state) = &mut self.state {
@@ -36,8 +41,21 @@ impl Text {
                     *character = b'?' + ((u16::from(byte) * 26) >> 8) as u8;
                 }
             }
+        } else if let Some(end) = self.length.checked_sub(PAGE_END.len()).filter(|end| *end >= PAGE.len()) {
+            let piece = out.get_mut(start..).unwrap_or_default();
+            write_at(piece, before, 0, PAGE);
+            write_at(piece, before, end, PAGE_END);
         }
         self.left == 0
+    }
+}
+
+/// Writes the part of `text`, which stands at `at` of the whole, that falls into a piece from `before` on.
+fn write_at(piece: &mut [u8], before: usize, at: usize, text: &[u8]) {
+    for (place, byte) in (at..).zip(text) {
+        if let Some(slot) = place.checked_sub(before).and_then(|place| piece.get_mut(place)) {
+            *slot = *byte;
+        }
     }
 }
 
@@ -66,6 +84,10 @@ mod tests {
         assert_eq!(whole.len(), 10_001);
         assert_eq!(text(Text::random(10_001, 7), 24), whole);
         assert_ne!(text(Text::random(10_001, 8), 24), whole);
+        let page = text(Text::constant(10_001), 1 << 20);
+        assert!(page.starts_with(b"<!DOCTYPE html>") && page.ends_with(b"xx</p>\n"));
+        assert_eq!(page.len(), 10_001);
+        assert_eq!(text(Text::constant(10_001), 24), page);
         assert_eq!(text(Text::constant(3), 64), b"xxx");
         assert_eq!(text(Text::constant(0), 64), b"");
     }

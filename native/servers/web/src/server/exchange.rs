@@ -318,7 +318,8 @@ fn dynamic<'t>(kind: &str, request: &Request<'_>, turn: &mut Turn<'t>) -> Progre
             turn.counters.requests += 1;
             turn.counters.in_process += 1;
             let mut answer = turn.reply(options);
-            answer.head("200 OK", &[("Content-Type: ", "text/plain")]);
+            let media = if kind == "constant" { "text/html" } else { "text/plain" };
+            answer.head("200 OK", &[("Content-Type: ", media)]);
             answer.length(length as u64);
             let mut rest = Rest::Text(text);
             let is_done = options.head_only || rest.push(&mut turn.out).unwrap_or(true);

@@ -1,6 +1,6 @@
 //! The default profile: a lookup's answer has the 1,283 bytes of paper 002.
 //!
-//! The paper gives rates only: 1.9 MB/s sent at 1,500 direct lookups a second (Tables 7 and 9). Text
+//! The paper gives rates only: 1.9 MB/s sent at 1,500 direct lookups a second (Tables 6 and 9). Text
 //! takes up what the other attributes leave, so every answer has the same size in every script.
 
 use wire::ber::{self, element_size, tag};

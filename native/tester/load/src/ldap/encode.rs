@@ -93,10 +93,14 @@ impl Ldap {
             PersonSelector::Random => None,
             PersonSelector::Current => lane.current,
             PersonSelector::New => lane.new,
+            PersonSelector::Own => lane.own,
         };
-        let person = known.unwrap_or_else(|| Person { number: self.keys.draw(&mut self.rng), added: false });
-        lane.current = Some(person);
-        person
+        let chosen = known.unwrap_or_else(|| Person { number: self.keys.draw(&mut self.rng), added: false });
+        lane.current = Some(chosen);
+        if person == PersonSelector::Own {
+            lane.own = Some(chosen);
+        }
+        chosen
     }
 
     /// Picks a person and spells their DN into `name`.

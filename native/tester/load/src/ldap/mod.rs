@@ -95,6 +95,8 @@ pub struct LaneState {
     current: Option<Person>,
     /// The person this lane added last.
     new: Option<Person>,
+    /// The person that this lane is.
+    own: Option<Person>,
     /// The DN that the answer to a lookup must have, if it is known.
     dn: Vec<u8>,
     /// Entries of the answer so far.

@@ -17,6 +17,8 @@ pub enum PersonSelector {
     Current,
     /// In an add: the next of the run's own people. Elsewhere: the one this lane added last.
     New,
+    /// This user: one of the population, drawn once for each lane.
+    Own,
 }
 
 /// A request step.

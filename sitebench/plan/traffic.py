@@ -1,0 +1,66 @@
+"""What the paper of 1997 asks beside the processors: networks, memory, and what a day has."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sitebench.plan.formula import Constant, Input, WholeUp
+from sitebench.plan.model import Step
+from sitebench.plan.suite import Calculation
+
+_DAY_S = 86_400.0
+
+IN_PRACTICE = 0.94
+"""The part of a line that was used in practice (the capacity table of 1996, of 250 K)."""
+
+
+def traffic(
+    what: str, per_s: float, bytes_each: float, line: float, notes: Sequence[str]
+) -> Calculation:
+    """Return how many networks the highest rate of one machine takes, and its day."""
+    traffic_bits, line_bits = Input("traffic_bits_per_s"), Input("line_bits_per_s")
+    return Calculation(
+        f"Networks and a day: {what}",
+        {
+            "per_s": (f"{what} a second".capitalize(), per_s),
+            "bytes_each": ("Bytes of each, both ways", bytes_each),
+            "line_bits_per_s": ("Bits/s of a network", line),
+            "in_practice": ("Share of it that is used in practice", IN_PRACTICE),
+        },
+        (
+            Step(
+                "traffic_bits_per_s",
+                "traffic at the highest rate",
+                "bit/s",
+                Input("per_s") * Input("bytes_each") * Constant(8.0),
+            ),
+            Step(
+                "networks",
+                "networks that it takes",
+                "networks",
+                WholeUp(traffic_bits / (line_bits * Input("in_practice"))),
+            ),
+            Step("per_day", f"{what} a day", "1/day", Input("per_s") * Constant(_DAY_S)),
+        ),
+        notes,
+    )
+
+
+def memory(people: float, bytes_each: float, notes: Sequence[str]) -> Calculation:
+    """Return the memory of people who are all kept there."""
+    return Calculation(
+        "Memory: a directory of people online",
+        {
+            "people": ("People online at once, of one machine", people),
+            "bytes_each": ("Bytes of a person's entry", bytes_each),
+        },
+        (
+            Step(
+                "memory_mb",
+                "memory of their entries",
+                "MB",
+                Input("people") * Input("bytes_each") / Constant(1e6),
+            ),
+        ),
+        notes,
+    )

@@ -1,0 +1,191 @@
+"""What an ils-user counts: whole passes of Table 3, from the run to the plan that is made of it.
+
+"How many users the SUT can support" is what the paper asks with this scenario (page 8).
+"""
+
+import json
+import re
+import socket
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ils_bench.sequences import Lookup, ils_user
+from ils_bench.targets.ldap_directory import LdapDirectory
+from sitebench.runs import counting
+from sitebench.runs.runfile import RunFile
+from tests.support.cli import Ran, in_process
+from tests.support.relay import relayed
+
+QUICK = ("--entries", "1k", "--users", "4", "--warmup", "100ms", "--measure", "1s")
+SHORT = ("--session", "1ms", "--locales", "en_US")
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run of users whose sessions take a millisecond."""
+    path = tmp_path_factory.mktemp("run") / "run.sitebench"
+    ran = in_process("ils", "run", "ils-user", *QUICK, *SHORT, "--out", path, "--quiet")
+    assert ran.code == 0, ran.err
+    return path
+
+
+def stored(path: Path) -> dict[str, Any]:
+    (row,) = sqlite3.connect(path).execute("SELECT result FROM points").fetchall()
+    found: dict[str, Any] = json.loads(row[0])
+    return found
+
+
+def as_once_counted(path: Path) -> Path:
+    """Copy a run as it was written when an ils-user counted its lookups."""
+    copy = path.with_name("old.sitebench")
+    copy.write_bytes(path.read_bytes())
+    found = stored(path)
+    lookup = step(found, "lookup")
+    shares = found["operations"] / lookup["count"]
+    found |= {f"{name}_us": found[f"{name}_us"] * shares for name in ("processing", "failed")}
+    found |= {"operations": lookup["count"], "ops_per_s": lookup["per_s"]}
+    found |= {name: lookup[name] for name in ("service_us", "latency_us") if name in lookup}
+    for each in found["steps"]:
+        each["counted"] = each is lookup
+    del found["counts"]
+    with sqlite3.connect(copy) as file:
+        file.execute("UPDATE points SET result = ?", (json.dumps(found),))
+    return copy
+
+
+def step(found: dict[str, Any], name: str) -> dict[str, Any]:
+    made: dict[str, Any] = next(each for each in found["steps"] if each["step"] == name)
+    return made
+
+
+def planned(path: Path, *more: str) -> Any:
+    ran = in_process("plan", "ils", path, "--mix", "ils-user=1", *more, "--json")
+    assert ran.code == 0, ran.err
+    return json.loads(ran.out)["answers"]["simultaneous"]
+
+
+def test_an_ils_user_counts_passes_and_a_plan_has_so_many_users(run: Path) -> None:
+    found = stored(run)
+    passes, lookups = step(found, "sequence"), step(found, "lookup")
+    assert found["counts"] == ["sequence"]
+    assert found["ops_per_s"] == pytest.approx(passes["per_s"])
+    assert lookups["count"] == pytest.approx(4 * passes["count"], abs=4 * 4)
+    assert planned(run) == pytest.approx(passes["per_s"] * 1_200, rel=1e-3)
+
+
+def test_of_a_run_that_counted_lookups_the_passes_are_taken(run: Path) -> None:
+    old = as_once_counted(run)
+    assert planned(old) == planned(run)
+
+
+def test_a_run_that_counted_lookups_compares_as_one_of_passes(run: Path) -> None:
+    old = as_once_counted(run)
+    then, now = (RunFile(path).results()[0] for path in (old, run))
+    assert (then.counts, then.operations) == (now.counts, now.operations)
+    assert then.clocks["latency"].mean == now.clocks["latency"].mean
+    assert then.counters["processing"] == pytest.approx(now.counters["processing"])
+    ran = in_process("compare", old, run, "--json")
+    assert ran.code == 0, ran.err
+
+
+def test_a_scenario_file_of_that_name_counts_what_it_says(run: Path) -> None:
+    (old,) = RunFile(as_once_counted(run)).results()
+    found = stored(as_once_counted(run))
+    found["spec"]["settings"]["scenario"] = "ils-user.toml"
+    assert counting.read(found).counts == ("lookup",)
+    assert old.counts == ("sequence",)
+
+
+def refused(ran: Ran, *words: str) -> None:
+    assert ran.code == 2, ran.out
+    said = ran.err.splitlines()
+    assert len(said) == 2, ran.err
+    for word in words:
+        assert word in ran.err
+
+
+OPEN = ("--session", "5s", "--rate", "20", "--users", "200")
+
+
+@pytest.mark.parametrize(
+    ("argv", "words"),
+    [
+        (("run", "ils-user"), ("takes 20m", "window is 10s", "--session 5s", "--measure 40m")),
+        (
+            ("sweep", "--operations", "connect,ils-user"),
+            ("takes 20m", "window is 10s", "--session 5s"),
+        ),
+        (("peak", "ils-user"), ("takes 20m", "--session 5s")),
+        (("vary", "ils-user", "--vary", "keys=uniform,zipfian"), ("takes 20m", "--session 5s")),
+        (("run", "ils-user", *OPEN), ("warm-up is 2s", "--warmup 5s")),
+        (
+            ("run", "ils-user", *OPEN, "--warmup", "5s", "--timeout", "3s"),
+            ("waited for for 3s", "--timeout 10s"),
+        ),
+        (
+            ("run", "ils-user", *OPEN, "--warmup", "5s", "--users", "64"),
+            ("64 users cannot begin 20", "100 are under way at once", "--users 150"),
+        ),
+    ],
+    ids=lambda said: " ".join(said[:4]),
+)
+def test_passes_that_could_not_be_counted_are_refused_before_any_load(
+    argv: tuple[str, ...], words: tuple[str, ...], tmp_path: Path
+) -> None:
+    refused(in_process("ils", *argv, cwd=tmp_path), *words)
+    assert not [*tmp_path.iterdir()]
+
+
+def test_what_arrives_at_a_rate_are_passes() -> None:
+    rate = ("--rate", "40", "--warmup", "500ms", "--measure", "2s", "--session", "100ms")
+    ran = in_process(
+        *("ils", "run", "ils-user", "--entries", "500", "--users", "16", "--locales", "en_US"),
+        *(*rate, "--arrivals", "even", "--json"),
+    )
+    assert ran.code == 0, ran.err
+    (found,) = ran.objects
+    assert found["counts"] == ["sequence"]
+    assert found["ops_per_s"] == pytest.approx(40, rel=0.05)
+    assert step(found, "lookup")["per_s"] == pytest.approx(160, rel=0.1)
+
+
+def entries_by_connection(client: str) -> list[list[bytes]]:
+    """Return the names of the entries that each pass of one user was answered with."""
+    answers: dict[socket.socket, bytes] = {}
+
+    def way(piece: bytes, to: socket.socket) -> None:
+        answers[to] = answers.get(to, b"") + piece
+        to.sendall(piece)
+
+    base = "ou=Dynamic,o=Intranet"
+    with LdapDirectory(50, locales=("en_US",)) as directory, relayed(directory.port, way) as port:
+        ran = in_process(
+            *("ils", "run", "ils-user", "--target", f"ldap://127.0.0.1:{port}", "--base", base),
+            *("--entries", "50", "--locales", "en_US", "--users", "1", "--client", client),
+            *("--session", "20ms", "--warmup", "0s", "--measure", "2s"),
+        )
+    assert ran.code == 0, ran.err
+    found = [re.findall(rb"cn=([^,]+),ou=Dynamic", each) for each in answers.values()]
+    # The people who are listed, four looked up and the user itself, twice; the last may be cut off.
+    return [each for each in found if len(each) == 50 + 4 + 2]
+
+
+@pytest.mark.parametrize("client", ["native", "ldap3"])
+def test_the_last_two_steps_of_table_3_keep_this_user_online(client: str) -> None:
+    """They looked up the person of step 7 again: nobody was kept online."""
+    passes = entries_by_connection(client)
+    assert len(passes) >= 3
+    assert {name for each in passes for name in each[-2:]} == {passes[0][-1]}
+    assert len({name for each in passes for name in each[-6:-2]}) > 5
+
+
+def test_in_the_ils_profile_they_have_the_time_to_live_that_keeps_it() -> None:
+    for profile, minutes in (("ils", 10), ("paper", None)):
+        steps = [s for s in ils_user(5.0, profile).steps if isinstance(s, Lookup)]
+        kept = [(s.person, s.refresh_minutes) for s in steps if s.name == "keep-online"]
+        assert kept == [("own", minutes)] * 2
+    assert ils_user(5.0, "ils").writes
+    assert not ils_user(5.0).writes

@@ -1,0 +1,49 @@
+"""Networks, memory and a day in the planner: the paper's rules beside the processors."""
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.support.cli import in_process
+
+
+def calculated(*argv: str) -> dict[str, dict[str, float]]:
+    """Return the values of a plan's other laws, by their titles."""
+    ran = in_process("plan", *argv, "--json")
+    assert ran.code == 0, ran.err
+    found: list[dict[str, Any]] = json.loads(ran.out)["calculations"]
+    return {each["title"]: each["values"] for each in found}
+
+
+@pytest.mark.parametrize(
+    ("line", "networks"), [("10m", 2), ("100m", 1)], ids=["10 Mbit/s", "100 Mbit/s"]
+)
+@pytest.mark.parametrize("preset", ["paper-2500", "paper-7000"])
+def test_the_highest_rate_takes_the_networks_that_the_paper_says(
+    preset: str, line: str, networks: int
+) -> None:
+    """Two of 10 Mbit/s for either machine and both features, one of 100 (page 20)."""
+    directory = calculated("ils", "--preset", preset, "--line", line)["Networks and a day: lookups"]
+    site = calculated("ps", "--preset", preset, "--line", line)["Networks and a day: pages"]
+    assert (directory["networks"], site["networks"]) == (networks, networks)
+
+
+@pytest.mark.parametrize(("rate", "millions"), [("50", 4.32), ("60", 5.184), ("68", 5.8752)])
+def test_a_day_has_as_many_as_the_summary_says(rate: str, millions: float) -> None:
+    site = calculated("ps", "--pages-per-s", rate)["Networks and a day: pages"]
+    assert site["per_day"] == pytest.approx(millions * 1e6)
+    assert site["traffic_bits_per_s"] == pytest.approx(8 * 30_210 * float(rate))
+
+
+def test_the_people_online_are_kept_in_memory() -> None:
+    rates = ("--rates", "connect=500,add=850,lookup=900", "--mix", "lookup=6", "--session", "20m")
+    memory = calculated("ils", *rates)["Memory: a directory of people online"]
+    assert memory["people"] == pytest.approx(180_000)
+    assert memory["memory_mb"] == pytest.approx(180_000 * 1_283 / 1e6)
+
+
+def test_a_plan_says_the_papers_rules() -> None:
+    said = " ".join(in_process("plan", "ps").out.split())
+    for words in ("RAID (1 or 5)", "128 MB of memory", "of a million 2.8 and 4.1", "measure it"):
+        assert words in said

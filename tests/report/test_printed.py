@@ -1,0 +1,117 @@
+"""The claims of the paper of 1997, held against its own tables by arithmetic of this file."""
+
+import html
+import re
+
+import pytest
+
+from ils_bench.paper.printed import STATEMENTS_1997 as ILS
+from ils_bench.paper.printed import TABLES_1997, WORKBOOK_1997
+from ils_bench.paper.report import REPORT as ILS_REPORT
+from ps_bench.paper.printed import STATEMENTS_1997 as PS
+from ps_bench.paper.printed import TABLES_1997 as SITES
+from ps_bench.paper.report import REPORT as PS_REPORT
+from sitebench.report.printed import LAB_1997, Statement
+
+SMALL, LARGE = "ProLiant 2500", "ProLiant 7000"
+
+
+def of(begins: str) -> Statement:
+    (found,) = [each for each in (*ILS, *PS) if each.text.startswith(begins)]
+    return found
+
+
+def byte(cell: str) -> float:
+    number, unit = cell.split()
+    return float(number) * {"KB": 1e3, "MB": 1e6}[unit]
+
+
+def busy(rows: dict[str, list[str]], column: int, networks: int) -> float:
+    """Return the share of so many networks of 100 Mbit/s, in %."""
+    moved = sum(byte(rows[f"Bytes {way}/sec"][column]) for way in ("sent", "received"))
+    return 8 * moved / (networks * 1e8) * 100
+
+
+def cpu(rows: dict[str, list[str]]) -> list[list[float]]:
+    return [
+        [float(each) for each in re.findall(r"[\d.]+", cell)] for cell in rows["CPU Utilization"]
+    ]
+
+
+@pytest.mark.parametrize(
+    ("machine", "networks", "percent"), [(SMALL, 1, "10.4"), (LARGE, 2, "8.2")]
+)
+def test_three_percent_of_the_bandwidth_do_not_hold(
+    machine: str, networks: int, percent: str
+) -> None:
+    said = of(f"On the {machine}, network traffic is less than 3 %")
+    lookups = busy(TABLES_1997["lookup"][machine]["rows"], 0, networks)
+    assert f"{lookups:.1f}" == percent
+    assert said.holds is False
+    assert f"{percent} %" in said.check
+
+
+def test_used_in_full_does_not_hold_of_adds_on_the_larger_machine() -> None:
+    assert cpu(TABLES_1997["add"][LARGE]["rows"])[3] == [76.1, 75.8]
+    assert of("The ProLiant 7000's CPUs are used in full").holds is False
+    least = min(min(cell) for t in TABLES_1997.values() for cell in cpu(t[SMALL]["rows"]))
+    assert least == 97.5
+    assert of("The ProLiant 2500's CPU is used in full").holds is True
+
+
+def test_the_summarys_rates_are_not_all_in_the_tables() -> None:
+    adds = TABLES_1997["add"]
+    assert max(adds[SMALL]["ops_per_s"]) < 850
+    assert min(WORKBOOK_1997["machines"]["paper-2500"]["add"]) == 840
+    assert of("A ProLiant 2500 does approximately").holds is False
+    assert adds[LARGE]["ops_per_s"][3] == 941
+    assert of("A ProLiant 7000 does approximately").holds is False
+
+
+@pytest.mark.parametrize(
+    ("begins", "row", "smallest", "largest", "a_day"),
+    [
+        ("A ProLiant 2500 serves sites", "Web pages requested/sec", "49.6", "32.1", 50 * 86_400),
+        ("A ProLiant 7000 serves them", "Web pages requested/sec", "63.0", "47.1", 60 * 86_400),
+        ("A ProLiant 7000 serves them", "ASP requests/sec", "68.6", "51.2", 68 * 86_400),
+    ],
+)
+def test_the_summarys_pages_are_those_of_a_thousand_people(
+    begins: str, row: str, smallest: str, largest: str, a_day: int
+) -> None:
+    said, machine = of(begins), begins[2:15]
+    (rows,) = [rows for name, rows in SITES.items() if machine in name]
+    assert (rows[row][0], rows[row][-1]) == (smallest, largest)
+    assert said.holds is False
+    assert largest in said.check
+    assert f"{a_day / 1e6:.2f}" in said.check
+
+
+def test_what_the_text_has_of_sites_is_held_against_tables_13_and_14() -> None:
+    small, large = SITES.values()
+    assert min(map(byte, small["Available memory"])) == 83e6
+    assert of("Between 87 and 96 MB").holds is False
+    assert min(map(byte, large["Available memory"])) > 200e6
+    used = [cell[0] for cell in cpu(large)]
+    assert used[1] > used[0]
+    assert of("The ProLiant 7000's CPU is used less").holds is False
+    assert all(len(cell) == 1 for cell in cpu(large))
+    assert of("The ProLiant 7000 was tested with one processor").holds is True
+    assert [f"{busy(small, 0, 1):.1f}", f"{busy(large, 0, 2):.1f}"] == ["12.1", "7.6"]
+
+
+def test_ten_megabit_networks_are_as_many_as_the_text_says() -> None:
+    lookups = (TABLES_1997["lookup"][m]["rows"] for m in (SMALL, LARGE))
+    assert [round(busy(rows, 0, 1) / 10, 2) for rows in lookups] == [1.04, 1.65]
+
+
+def test_the_reports_have_the_tables_without_figures_and_the_claims() -> None:
+    for suite, numbers in ((ILS_REPORT, "1 2 3 17 18"), (PS_REPORT, "1 12 17 18")):
+        (group,) = suite.printed_1997
+        titles = [table.title for table in group.tables]
+        assert [re.findall(r"Table (\d+)", title)[0] for title in titles[:-1]] == numbers.split()
+        page = html.unescape(group.tables[-1].to_html())
+        assert "does not hold" in page
+    assert "one processor for PS testing" in LAB_1997[0].rows[4][2]
+    assert "10.4 %" in ILS_REPORT.bottlenecks_1997[0].notes[0]
+    assert "83 MB" in PS_REPORT.bottlenecks_1997[0].notes[0]
