@@ -228,14 +228,14 @@ def _stolen_time(window: Evidence) -> PointWarning | None:
 
 
 def _too_short(window: Evidence) -> PointWarning | None:
-    """Warn that the window is too short to judge whether the rate was steady."""
+    """Warn that the window is too short to judge whether rate and latency were steady."""
     if window.settled is None or window.settled.state != Steadiness.TOO_SHORT:
         return None
     # A window that was not steady at first has already been extended.
     longer = format_duration(max(30, 2 * round(window.seconds, -1)))
     return PointWarning(
         WarningKind.TOO_SHORT,
-        f"too short to tell whether the rate was steady: {window.settled.evidence}",
+        f"too short to tell whether it was steady: {window.settled.evidence}",
         f"measure longer, such as --measure {longer}",
     )
 
