@@ -89,8 +89,10 @@ class Subject:
             return None
         figures = self.figures(windows.measured)
         warnings = [*self.warnings(spec, figures)]
-        if spec.until is not None and not spec.until.known(windows.intervals(set(self.counts))):
-            warnings.append(not_known(spec.until))
+        if spec.until is not None:
+            intervals = windows.intervals(set(self.counts))
+            if not spec.until.known(intervals):
+                warnings.append(not_known(spec.until, intervals.too_alike))
         return summarise(
             spec,
             windows.measured,

@@ -1,11 +1,15 @@
 """`--until p99:5%`: the window goes on until the percentile is known, or its time is over."""
 
+import random
+
 import pytest
 
 from sitebench._engine import Histogram
 from sitebench.counts.percentile_interval import percentile_intervals
 from sitebench.counts.until import Until
 from sitebench.errors import UnknownValue
+from sitebench.verdict.warnings import not_known
+from tests.counts.test_percentile_interval import window
 from tests.support.cli import in_process
 
 LOAD = ("ils", "run", "lookup", "--entries", 100, "--locales", "en_US", "--threads", 1)
@@ -26,6 +30,24 @@ def test_half_of_the_interval_is_compared_with_the_percentile() -> None:
     wandering = [_half_second(*range(n, n + 100)) for n in range(100, 1_100, 100)]
     assert not Until.parse("p50:5%").known(percentile_intervals(wandering))
     assert not Until.parse("p50:5%").known(percentile_intervals(steady[:7]))
+
+
+@pytest.mark.parametrize("alike", [0.8, 0.9])
+def test_a_window_of_half_seconds_that_are_alike_seldom_stops_at_its_first_look(
+    alike: float,
+) -> None:
+    """It stopped at the first look of all of them, and half were off by more than it said."""
+    lot, until = random.Random(1997), Until.parse("p50:10%")
+    found = [percentile_intervals(window(lot, alike, 20, 0.2)) for _ in range(60)]
+    assert sum(until.known(each) for each in found) <= 6
+
+
+def test_what_was_not_known_because_half_seconds_are_alike_is_told_with_how_long_would_do() -> None:
+    until = Until.parse("p99:5%")
+    assert not_known(until, {}).message == "p99 was not known to 5% within 5m"
+    assert not_known(until, {"p99": 600.0, "p50": 60.0}).message.endswith(
+        "within 5m: half seconds too alike to tell, a window of 10m would do"
+    )
 
 
 def test_a_window_goes_on_until_the_percentile_is_known() -> None:
