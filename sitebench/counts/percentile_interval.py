@@ -49,7 +49,7 @@ _LEAST_BATCHES = 20
 _DOUBT = 2.0
 """Half seconds may be more alike than they look, by so many standard errors."""
 
-_MOST_ALIKE = 0.85
+MOST_ALIKE = 0.85
 """The least with which nine in ten windows of 10 s have an interval where half seconds are
 independent (simulated)."""
 
@@ -78,7 +78,11 @@ def too_alike_to_tell(would_do_s: float) -> str:
 
 
 def percentile_intervals(
-    stretches: Sequence[Histogram], censored: Histogram | None = None, *, stretch_s: float = 0.5
+    stretches: Sequence[Histogram],
+    censored: Histogram | None = None,
+    *,
+    stretch_s: float = 0.5,
+    most_alike: float = MOST_ALIKE,
 ) -> Intervals:
     """Return the interval of each percentile, from the window's half seconds."""
     if len(stretches) < _LEAST_STRETCHES:
@@ -102,7 +106,7 @@ def percentile_intervals(
         beyond = [[_beyond(each, value + above) for each in buckets] for above in (True, False)]
         middle = middle or beyond[0]
         share = 1 - q / 100
-        independent = _independent(counts, beyond, middle, share)
+        independent = _independent(counts, beyond, middle, share, most_alike)
         if independent is None:
             too_alike[name] = _readable(stretch_s * _would_do(counts, [*beyond, middle]))
             continue
@@ -114,7 +118,11 @@ def percentile_intervals(
 
 
 def _independent(
-    counts: Sequence[int], beyond: Sequence[Sequence[int]], middle: Sequence[int], share: float
+    counts: Sequence[int],
+    beyond: Sequence[Sequence[int]],
+    middle: Sequence[int],
+    share: float,
+    most_alike: float,
 ) -> float | None:
     """Return how many independent operations know the share as well; None if that is not known.
 
@@ -129,7 +137,7 @@ def _independent(
         if median.variance > _MOVES * median.binomial:
             alike = max(alike, median.alike)
         alike = max(0.0, _at_most(alike, len(n)))
-        if alike <= _MOST_ALIKE:
+        if alike <= most_alike:
             total, batches = sum(n), len(n)
             chance = total * share * (1 - share)
             excess = max(0.0, *(each.variance - each.binomial for each in series))

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from sitebench.counts.metrics import CENSORED, LATENCY
-from sitebench.counts.percentile_interval import Intervals, percentile_intervals
+from sitebench.counts.percentile_interval import MOST_ALIKE, Intervals, percentile_intervals
 from sitebench.counts.source import Drained
 from sitebench.counts.tally import Tally
 from sitebench.counts.worker_seen import WorkerSeen
@@ -125,7 +125,7 @@ class Windows:
         end = self._bounds.get(Phase.AFTER) or self._monitor.sample(thorough=True)
         return use_between(start, end, self.tallies[Phase.MEASURE].seconds)
 
-    def intervals(self, steps: Steps) -> Intervals:
+    def intervals(self, steps: Steps, most_alike: float = MOST_ALIKE) -> Intervals:
         """Return the intervals of these steps' percentiles, from the measured half seconds."""
         if self._file is None or self.measured is None:
             return Intervals()
@@ -134,6 +134,7 @@ class Windows:
             latencies,
             self.measured.counted(steps, due=True).clocks[CENSORED],
             stretch_s=self.measured.seconds / max(1, len(latencies)),
+            most_alike=most_alike,
         )
 
     def close(self) -> None:
