@@ -51,11 +51,13 @@ class Seen:
     @property
     def wrong(self) -> float:
         """Share of all windows whose interval does not hold the true one."""
-        return (self.given - self.held) / self.windows
+        return (self.given - self.held) / max(1, self.windows)
 
     def __repr__(self) -> str:
         held = self.held / max(1, self.given)
-        return f"given {self.given / self.windows:.0%} held {held:.0%} wrong {self.wrong:.0%}"
+        return (
+            f"given {self.given / max(1, self.windows):.0%} held {held:.0%} wrong {self.wrong:.0%}"
+        )
 
 
 def seen(windows: int, alike: float, half_seconds: int, moving: float = MOVING) -> dict[str, Seen]:
