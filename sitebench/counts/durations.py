@@ -52,6 +52,8 @@ class Durations:
     """Which of the figures above are lower bounds, because answers never came."""
     intervals: Mapping[str, tuple[float, float | None]] = field(default_factory=dict)
     """Low and high of percentiles, with 95 %; no high where it is beyond the last sample."""
+    too_alike: Mapping[str, float] = field(default_factory=dict)
+    """Of those without an interval, as half seconds are too alike: seconds that would do."""
 
     @classmethod
     def of(cls, histogram: Histogram, censored: Histogram | None = None) -> Durations:
@@ -73,9 +75,9 @@ class Durations:
         return cls(**marks, max=most, mean=mean, n=n, at_least=bounds)
 
     def to_json(self) -> dict[str, Any]:
-        """Return what results keep; `at_least` and `intervals` only where there are any."""
+        """Return what results keep; what there may be none of only where there is some."""
         found = asdict(self)
-        for name in ("at_least", "intervals"):
+        for name in ("at_least", "intervals", "too_alike"):
             if not found[name]:
                 del found[name]
         return found

@@ -15,9 +15,10 @@ target is warm has a steady end and no steady mean. A larger drift that is not s
 that the window is too short to tell; one whose length was not given is made longer
 (`locust.role_local`).
 
-On an open schedule throughput stays steady when the target does not keep up, and latency depends on
-the window's length. There the queue is tested in the same way, and may not grow (which by Little's
-law is to test the mean latency).
+On an open schedule throughput stays steady whatever the target does, and latency shows it. So the
+mean latency of the slots is tested there in the same way, in logarithms: a target that warms up has
+one mean at the window's begin and another at its end. The queue may not grow either: much of what
+waits in that of a target which does not keep up has no latency yet.
 """
 
 from __future__ import annotations
@@ -41,9 +42,16 @@ MOST_WINDOWS = 3
 _DRIFT = 0.05
 """A change within the window that is as large as what comparisons are to find: 5 %."""
 
+_LATENCY_DRIFT = 0.25
+"""What 5 % in the cost of an operation make of latency in a queue that is busy 80 % of the time."""
+
+_LATENCY_DOUBT = 1.0
+"""From a doubling or halving on, a change of latency that may be chance is told: a queue that is
+nearly full makes smaller ones in most windows."""
+
 _FALSE_ALARM_RATE = 0.002
 """How often a steady target may be called unsettled, all spans of a window together; up to 4 %
-where each slot is 0.95 of the one before it and chance (simulated)."""
+where each slot is 0.95 of the one before it and chance (simulated). Of rate and latency each."""
 
 _DOUBT = 4.0
 """Slots may be more alike than they look, by so many standard errors of 1 / sqrt(slots)."""
@@ -56,6 +64,9 @@ _SHORTEST_S = 0.4
 
 _MAX_SLOTS = 240
 """Longer windows have longer slots: the slope takes all pairs of slots."""
+
+_Slot = tuple[float, float, float]
+"""Begin and end in seconds, and a value."""
 
 
 class Steadiness(StrEnum):
@@ -79,7 +90,7 @@ class Settled:
 
 @dataclass(frozen=True)
 class _Drift:
-    """Drift of one span: its change as a share of the median rate, and the p-value of that."""
+    """Drift of one span: its change as a share of what is usual, and the p-value of that."""
 
     begin_s: float
     end_s: float
@@ -87,10 +98,42 @@ class _Drift:
     chance: float
 
 
-def settle(drains: Iterable[tuple[float, int]], queue: Sequence[int] = ()) -> Settled:
+class _Series:
+    """What is tested for a drift: slots of a window, each (begin, end, value)."""
+
+    def __init__(
+        self,
+        name: str,
+        slots: Sequence[_Slot],
+        limit: float,
+        doubt: float,
+        *,
+        logarithms: bool = False,
+    ) -> None:
+        self.name, self.doubt = name, doubt
+        self._logarithms = logarithms
+        spans = list(_spans(len(slots)))
+        drifts = [_drift(slots[first:last], logarithms=logarithms) for first, last in spans]
+        self.whole = drifts[0]
+        self.allowed = _FALSE_ALARM_RATE / len(spans)
+        moved = [d for d in drifts if self.larger(d, limit) and d.chance < self.allowed]
+        self.worst = max(moved, key=lambda drift: abs(drift.change), default=None)
+
+    def larger(self, drift: _Drift, limit: float) -> bool:
+        """Whether a drift is larger than a share; of logarithms in both directions alike."""
+        fall = 1 / (1 + limit) - 1 if self._logarithms else -limit
+        return not fall <= drift.change <= limit
+
+
+def settle(
+    drains: Iterable[tuple[float, int]],
+    queue: Sequence[int] = (),
+    waited_ns: Sequence[float] = (),
+) -> Settled:
     """Judge consecutive drains, each (seconds, operations).
 
-    Of an open schedule `queue` is what was due and not answered at the end of each.
+    Of an open schedule `queue` is what was due and not answered at the end of each, and `waited_ns`
+    the sum of the latencies of its operations.
     """
     drains = list(drains)
     rates = list(_rates(drains))
@@ -101,23 +144,29 @@ def settle(drains: Iterable[tuple[float, int]], queue: Sequence[int] = ()) -> Se
         return Settled(Steadiness.TOO_SHORT, "in most half seconds no operation ended")
     if queue and (grown := _growth(drains, queue)):
         return Settled(Steadiness.GROWING, grown)
-    spans = list(_spans(len(rates)))
-    drifts = [_drift(rates[first:last]) for first, last in spans]
-    allowed = _FALSE_ALARM_RATE / len(spans)
-    moved = [d for d in drifts if abs(d.change) > _DRIFT and d.chance < allowed]
-    if moved:
-        worst = max(moved, key=lambda drift: abs(drift.change))
-        return Settled(Steadiness.UNSETTLED, f"{_change(worst)}: it drifts", worst.change * 100)
-    whole = drifts[0]
-    if abs(whole.change) > _DRIFT:
-        evidence = (
-            f"{_change(whole)}: a steady rate that wanders as much does so in "
-            f"{whole.chance * 100:.2g}% of windows; below {allowed * 100:.2g}% it is a drift"
+    series = [_Series("throughput", rates, _DRIFT, _DRIFT)]
+    latencies = _latencies([seconds for seconds, _ in drains], rates, waited_ns)
+    if len(latencies) >= MIN_SLOTS:
+        series.append(
+            _Series("mean latency", latencies, _LATENCY_DRIFT, _LATENCY_DOUBT, logarithms=True)
         )
-        return Settled(Steadiness.TOO_SHORT, evidence, whole.change * 100)
-    return Settled(
-        Steadiness.SETTLED, f"{_change(whole)}: {_DRIFT:.0%} is allowed", whole.change * 100
-    )
+    for each in series:
+        if (worst := each.worst) is not None:
+            evidence = f"{each.name} {_change(worst)}: it drifts"
+            return Settled(Steadiness.UNSETTLED, evidence, worst.change * 100)
+    for each in series:
+        if each.larger(each.whole, each.doubt):
+            chance, allowed = each.whole.chance * 100, each.allowed * 100
+            evidence = (
+                f"{each.name} {_change(each.whole)}: a steady one that wanders as much does so in "
+                f"{chance:.2g}% of windows; below {allowed:.2g}% it is a drift"
+            )
+            return Settled(Steadiness.TOO_SHORT, evidence, each.whole.change * 100)
+    whole, *others = (each.whole for each in series)
+    evidence = f"throughput {_change(whole)}: {_DRIFT:.0%} is allowed"
+    for latency in others:
+        evidence += f"; mean latency by {latency.change:+.1%} (p = {latency.chance:.2g})"
+    return Settled(Steadiness.SETTLED, evidence, whole.change * 100)
 
 
 def _growth(drains: Sequence[tuple[float, int]], queue: Sequence[int]) -> str:
@@ -135,25 +184,37 @@ def _growth(drains: Sequence[tuple[float, int]], queue: Sequence[int]) -> str:
     )
 
 
+def _latencies(
+    seconds: Sequence[float], rates: Sequence[_Slot], waited_ns: Sequence[float]
+) -> list[_Slot]:
+    """Return the logarithm of each slot's mean latency; slots in which nothing ended have none."""
+    waited = _rates(zip(seconds, waited_ns, strict=False))
+    both = zip(rates, waited, strict=False)
+    return [
+        (begin, end, math.log(ns) - math.log(rate))
+        for (begin, end, rate), (*_, ns) in both
+        if rate and ns
+    ]
+
+
 def _change(drift: _Drift) -> str:
     return (
-        f"throughput changed by {drift.change:+.1%} between seconds {drift.begin_s:.1f} and "
+        f"changed by {drift.change:+.1%} between seconds {drift.begin_s:.1f} and "
         f"{drift.end_s:.1f} of the window (p = {drift.chance:.2g})"
     )
 
 
-def _rates(drains: Iterable[tuple[float, int]]) -> Iterator[tuple[float, float, float]]:
+def _rates(drains: Iterable[tuple[float, float]]) -> Iterator[_Slot]:
     """Merge drains into slots, and yield each as (begin, end, rate)."""
     drains = list(drains)
     least = max(_SHORTEST_S, sum(seconds for seconds, _ in drains) / _MAX_SLOTS)
-    begin = end = 0.0
-    operations = 0
+    begin = end = operations = 0.0
     for seconds, count in drains:
         end += seconds
         operations += count
         if end - begin >= least:
             yield begin, end, operations / (end - begin)
-            begin, operations = end, 0
+            begin, operations = end, 0.0
     if end - begin >= least / 2:
         yield begin, end, operations / (end - begin)
 
@@ -167,7 +228,7 @@ def _spans(n: int) -> Iterator[tuple[int, int]]:
             yield first, first + n // 2
 
 
-def _drift(rates: Sequence[tuple[float, float, float]]) -> _Drift:
+def _drift(rates: Sequence[_Slot], *, logarithms: bool = False) -> _Drift:
     at = [(begin + end) / 2 for begin, end, _ in rates]
     y = [rate for _, _, rate in rates]
     pairs = list(combinations(range(len(y)), 2))
@@ -175,7 +236,8 @@ def _drift(rates: Sequence[tuple[float, float, float]]) -> _Drift:
     trend = _smooth(_monotone(y) if slope > 0 else [-fit for fit in _monotone([-v for v in y])])
     wander = _wander([value - fit for value, fit in zip(y, trend, strict=True)], at)
     begin_s, end_s = rates[0][0], rates[-1][1]
-    change = slope * (end_s - begin_s) / (median(y) or math.inf)
+    moved = slope * (end_s - begin_s)
+    change = math.expm1(min(moved, 100.0)) if logarithms else moved / (median(y) or math.inf)
     score = abs(slope) / wander if wander else math.inf if slope else 0.0
     return _Drift(begin_s, end_s, change, 2 * (1 - NormalDist().cdf(score)))
 

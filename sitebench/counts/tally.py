@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from itertools import repeat, zip_longest
 from typing import Any
 
-from sitebench.counts.metrics import PROCESSING
+from sitebench.counts.metrics import LATENCY, PROCESSING
 from sitebench.counts.queue import NO_QUEUE, Queue
 from sitebench.counts.source import Drained, StepRecord, StepTotals, ended
 
@@ -55,6 +55,8 @@ class Tally:
     succeeded: dict[tuple[str, str], array[int]] = field(default_factory=dict)
     """Per drain, or per stretch of several drains in a long window: its seconds, and the successes
     of each (program, step) in it. A shorter array is zero from its end on."""
+    waited_ns: dict[tuple[str, str], array[float]] = field(default_factory=dict)
+    """In the same way, the sum of the latencies of those successes."""
     queue: array[int] = field(default_factory=lambda: array("q"))
     """How many operations were due and not answered at the end of each drain or stretch."""
     lane_ns: int = 0
@@ -135,9 +137,13 @@ class Tally:
             self.lane_counts = [before + more for before, more in both]
         for record in ended(drained):
             _add(self.steps, record)
-            succeeded = self.succeeded.setdefault((record.program, record.step), array("q"))
-            succeeded.extend(repeat(0, len(self.stretch_s) + 1 - len(succeeded)))
+            key, n = (record.program, record.step), len(self.stretch_s) + 1
+            succeeded = self.succeeded.setdefault(key, array("q"))
+            succeeded.extend(repeat(0, n - len(succeeded)))
             succeeded[-1] += record.count - sum(record.failures.values())
+            waited = self.waited_ns.setdefault(key, array("d"))
+            waited.extend(repeat(0.0, n - len(waited)))
+            waited[-1] += record.clocks[LATENCY].sum
         for record in drained.steps:
             _add(self.due, record)
         seconds = (drained.t1_ns - drained.t0_ns) / 1e9
@@ -149,6 +155,7 @@ class Tally:
             self.stretch_s = _pairs(self.stretch_s)
             self.queue = self.queue[1::2]
             self.succeeded = {key: _pairs(each) for key, each in self.succeeded.items()}
+            self.waited_ns = {key: _pairs(each) for key, each in self.waited_ns.items()}
 
     def add_late(self, drained: Drained) -> None:
         """Take what was due in this window and has ended after it."""
@@ -167,6 +174,12 @@ class Tally:
         counted = [self.succeeded[key] for key in counts if key in self.succeeded]
         for n, seconds in enumerate(self.stretch_s):
             yield seconds, sum(each[n] for each in counted if n < len(each))
+
+    def latencies_ns(self, counts: Iterable[tuple[str, str]]) -> list[float]:
+        """Return the sum of the latencies of the operations that `operations` yields."""
+        counted = [self.waited_ns[key] for key in counts if key in self.waited_ns]
+        stretches = range(len(self.stretch_s))
+        return [sum(each[n] for each in counted if n < len(each)) for n in stretches]
 
     def counted(self, counts: Iterable[tuple[str, str]], *, due: bool = False) -> StepTotals:
         """Merge the steps that count as an operation, one (program, step) per program."""

@@ -22,6 +22,8 @@ log = logging.getLogger("sitebench")
 
 _STALL_S = 5.0
 _STOP_TIMEOUT_S = 5.0
+"""As long as connecting may take: a request that began with that at the window's end, and whose
+answer takes nearly the timeout, is under way for so much longer."""
 _LATE_S = 0.02
 """How often it is looked whether all that was due in the window has ended."""
 

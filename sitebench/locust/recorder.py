@@ -10,7 +10,7 @@ from locust.env import Environment
 
 from sitebench.counts.steady import MOST_WINDOWS, Steadiness, settle
 from sitebench.counts.tally import Tally
-from sitebench.counts.until import Until
+from sitebench.counts.until import MOST_ALIKE, Until
 from sitebench.errors import SitebenchError
 from sitebench.measure.options import PointOptions
 from sitebench.measure.summarise import summarise
@@ -89,8 +89,10 @@ class Subject:
             return None
         figures = self.figures(windows.measured)
         warnings = [*self.warnings(spec, figures)]
-        if spec.until is not None and not spec.until.known(windows.intervals(set(self.counts))):
-            warnings.append(not_known(spec.until))
+        if spec.until is not None:
+            intervals = windows.intervals(set(self.counts), MOST_ALIKE)
+            if not spec.until.known(intervals):
+                warnings.append(not_known(spec.until, intervals.too_alike))
         return summarise(
             spec,
             windows.measured,
@@ -125,7 +127,9 @@ class Recording:
     def further_s(self, seconds: float, window_s: float) -> float:
         """Return how much longer its window is to be, after so many seconds; 0 if it is enough."""
         until = self.until
-        if until is not None and not until.known(self.windows.intervals(set(self.subject.counts))):
+        if until is not None and not until.known(
+            self.windows.intervals(set(self.subject.counts), MOST_ALIKE)
+        ):
             # All that was measured is looked at each time: not more often than it has grown.
             return max(0.0, min(max(window_s, seconds / 10), until.limit_s - seconds))
         # Each step may end a little late.

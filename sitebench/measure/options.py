@@ -238,6 +238,11 @@ class PeakOptions(RepeatOptions):
         None, "Length of each confirmation of the rate found (default: 3 windows).", **_COMMAND
     )
     holds: int | None = option.count(None, "Number of confirmations (default: 3).", **_COMMAND)
+    apart: float | None = option.duration(
+        None,
+        "Pause between confirmations of a rate (default: none): twice what spells of noise last.",
+        **_COMMAND,
+    )
     users: int = option.parsed(
         0,
         f"Users at the start of the search, doubled while all are busy; auto: {DEFAULT_USERS}.",

@@ -47,7 +47,11 @@ def summarise(
     counted, due = tally.counted(counts), tally.counted(counts, due=True)
     steps = [totals for totals in tally.steps.values() if not totals.overlaps]
     failures = (totals.failures for totals in tally.due.values() if not totals.overlaps)
-    settled = settle(tally.operations(counts), tally.queue if spec.rate is not None else ())
+    settled = (
+        settle(tally.operations(counts))
+        if spec.rate is None
+        else settle(tally.operations(counts), tally.queue, tally.latencies_ns(counts))
+    )
     totals_of = {each: sum(t.counters[each] for t in steps) for each in metrics.COUNTERS}
     window = Window(
         seconds=tally.seconds,

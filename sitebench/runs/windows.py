@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from sitebench.counts.metrics import CENSORED, LATENCY
-from sitebench.counts.percentile_interval import Bounds, percentile_intervals
+from sitebench.counts.percentile_interval import MOST_ALIKE, Intervals, percentile_intervals
 from sitebench.counts.source import Drained
 from sitebench.counts.tally import Tally
 from sitebench.counts.worker_seen import WorkerSeen
@@ -125,13 +125,16 @@ class Windows:
         end = self._bounds.get(Phase.AFTER) or self._monitor.sample(thorough=True)
         return use_between(start, end, self.tallies[Phase.MEASURE].seconds)
 
-    def intervals(self, steps: Steps) -> dict[str, Bounds]:
+    def intervals(self, steps: Steps, most_alike: float = MOST_ALIKE) -> Intervals:
         """Return the intervals of these steps' percentiles, from the measured half seconds."""
         if self._file is None or self.measured is None:
-            return {}
+            return Intervals()
         latencies = self._file.store.latencies(self._file.point, Phase.MEASURE, steps)
         return percentile_intervals(
-            latencies, self.measured.counted(steps, due=True).clocks[CENSORED]
+            latencies,
+            self.measured.counted(steps, due=True).clocks[CENSORED],
+            stretch_s=self.measured.seconds / max(1, len(latencies)),
+            most_alike=most_alike,
         )
 
     def close(self) -> None:
@@ -144,7 +147,9 @@ class Windows:
             return
         store, point = self._file.store, self._file.point
         intervals = self.intervals(counted_steps(result))
-        latency = replace(result.clocks[LATENCY], intervals=intervals)
+        latency = replace(
+            result.clocks[LATENCY], intervals=intervals.bounds, too_alike=intervals.too_alike
+        )
         store.complete(
             point, self.tallies, replace(result, clocks={**result.clocks, LATENCY: latency})
         )

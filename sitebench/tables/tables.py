@@ -12,6 +12,7 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from sitebench.counts.metrics import BYTES_IN, BYTES_OUT, LATENCY, UNREAD, WRONG, Counter
+from sitebench.counts.percentile_interval import too_alike_to_tell
 from sitebench.runs.point import PointResult, PointSpec
 from sitebench.runs.repeats import Of, Series, counted, least_repeats, series
 from sitebench.targets.limits import Limits
@@ -285,7 +286,10 @@ def rate_mark(each: Series, of: Of = rate_of) -> str:
 def _p99_interval(each: Series) -> str:
     """Return `p99 1.26 ms (1.19-1.34 ms)`: by half seconds or, of six repeats, by their median."""
     if each.n == 1:
-        low, high = each.results[0].clocks[LATENCY].intervals.get("p99", (None, None))
+        latency = each.results[0].clocks[LATENCY]
+        if (would_do_s := latency.too_alike.get("p99")) is not None:
+            return f"p99 {latency_mark(each, 'p99')} ({too_alike_to_tell(would_do_s)})"
+        low, high = latency.intervals.get("p99", (None, None))
     else:
         among = each.interval(percentile("p99"))
         low, high = (None, None) if among is None else (among.low, among.high)

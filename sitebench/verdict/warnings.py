@@ -5,9 +5,10 @@ A warning leaves the point valid; whether it is valid is the verdict's to say.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from sitebench.counts.metrics import CENSORED, LATENCY, SERVICE, UNREAD
+from sitebench.counts.percentile_interval import too_alike_to_tell
 from sitebench.counts.steady import Steadiness
 from sitebench.counts.until import Until
 from sitebench.units import format_duration, format_ns, format_percent
@@ -228,14 +229,14 @@ def _stolen_time(window: Evidence) -> PointWarning | None:
 
 
 def _too_short(window: Evidence) -> PointWarning | None:
-    """Warn that the window is too short to judge whether the rate was steady."""
+    """Warn that the window is too short to judge whether rate and latency were steady."""
     if window.settled is None or window.settled.state != Steadiness.TOO_SHORT:
         return None
     # A window that was not steady at first has already been extended.
     longer = format_duration(max(30, 2 * round(window.seconds, -1)))
     return PointWarning(
         WarningKind.TOO_SHORT,
-        f"too short to tell whether the rate was steady: {window.settled.evidence}",
+        f"too short to tell whether it was steady: {window.settled.evidence}",
         f"measure longer, such as --measure {longer}",
     )
 
@@ -255,12 +256,17 @@ def _too_few_samples(window: Evidence) -> PointWarning | None:
     )
 
 
-def not_known(until: Until) -> PointWarning:
-    """Warn that a window which was to go on until a percentile is known ended before."""
+def not_known(until: Until, too_alike: Mapping[str, float]) -> PointWarning:
+    """Warn that a window which was to go on until a percentile is known ended before.
+
+    `too_alike` are seconds that may do for percentiles whose half seconds are too alike to tell.
+    """
     name, limit = until.percentile.replace("_", "."), format_duration(until.limit_s)
+    would_do_s = too_alike.get(until.percentile)
+    why = "" if would_do_s is None else f": {too_alike_to_tell(would_do_s)}"
     return PointWarning(
         WarningKind.NOT_KNOWN,
-        f"{name} was not known to {format_percent(until.precision)} within {limit}",
+        f"{name} was not known to {format_percent(until.precision)} within {limit}{why}",
         f"allow more time (--until '{name}:{format_percent(until.precision)},1h'), or ask for less",
     )
 

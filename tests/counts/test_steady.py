@@ -131,7 +131,7 @@ def test_a_change_that_chance_may_have_made_is_not_called_steady_either() -> Non
     found = settle(zigzag)
     assert found.state == Steadiness.TOO_SHORT
     assert found.evidence.endswith(
-        "a steady rate that wanders as much does so in 30% of windows; below 0.2% it is a drift"
+        "a steady one that wanders as much does so in 30% of windows; below 0.2% it is a drift"
     )
 
 
@@ -156,12 +156,15 @@ def test_drains_of_a_moment_weigh_no_more_than_a_moment() -> None:
 
 @given(
     st.lists(
-        st.tuples(st.floats(1e-4, 5), st.integers(0, 10**7)),
+        st.tuples(st.floats(1e-4, 5), st.integers(0, 10**7), st.integers(0, 10**18)),
         max_size=60,
     )
 )
-def test_any_series_gets_an_answer_that_survives_being_written(drains: Series) -> None:
-    found = settle(drains)
+def test_any_series_gets_an_answer_that_survives_being_written(
+    found_in: list[tuple[float, int, int]],
+) -> None:
+    drains = [(seconds, done) for seconds, done, _ in found_in]
+    found = settle(drains, [0] * len(drains), [waited for _, _, waited in found_in])
     assert msgspec.convert(msgspec.to_builtins(found), Settled) == found
 
 
@@ -235,6 +238,100 @@ def test_a_queue_that_comes_and_goes_is_seldom_said_to_grow(busy: float) -> None
     drains = [(HALF_S, round(500 * busy))] * 20
     settled = [settle(drains, queue_of_random_arrivals(lot, busy)).state for _ in range(60)]
     assert settled.count(Steadiness.GROWING) <= 1
+
+
+def latencies(
+    mean_s: Callable[[float], float], rate: int, seconds: int, lot: random.Random
+) -> tuple[Series, list[int], list[float]]:
+    """Return half seconds of a target that takes about so long at that time, at a fixed rate."""
+    middles = [HALF_S * (n + 0.5) for n in range(int(seconds / HALF_S))]
+    off = 0.6 / math.sqrt(rate * HALF_S)  # of the mean of so many, each off by 60 %
+    means = [mean_s(at) * lot.gauss(1, off) for at in middles]
+    done = round(rate * HALF_S)
+    waited_ns = [done * mean * 1e9 for mean in means]
+    return [(HALF_S, done)] * len(means), [round(rate * mean) for mean in means], waited_ns
+
+
+@pytest.mark.parametrize("rate", [20, 100, 1_000, 10_000])
+@pytest.mark.parametrize(("tau_s", "seconds"), [(1, 10), (2, 10), (2, 30), (5, 30), (8, 30)])
+def test_a_latency_that_falls_within_the_window_is_unsettled(
+    rate: int, tau_s: float, seconds: int
+) -> None:
+    """From 404 to 4 ms, after a warm-up of 2 s: the rate is the schedule's all the time."""
+    found = settle(
+        *latencies(
+            lambda at_s: 0.4 * math.exp(-(at_s + 2) / tau_s) + 0.004,
+            rate,
+            seconds,
+            random.Random(1),
+        )
+    )
+    assert found.state == Steadiness.UNSETTLED
+    assert found.evidence.startswith("mean latency changed by -")
+    assert found.slope_percent is not None
+    assert found.slope_percent < -20
+
+
+@pytest.mark.parametrize("rate", [100, 1_000, 10_000])
+@pytest.mark.parametrize("to", [1.6, 10])
+def test_a_latency_that_rises_within_the_window_is_unsettled(rate: int, to: float) -> None:
+    lot = random.Random(1)
+    found = settle(*latencies(lambda at_s: 0.013 * to ** (at_s / 30), rate, 30, lot))
+    assert found.state == Steadiness.UNSETTLED
+    assert found.evidence.startswith("mean latency changed by +")
+    # A tenth more is less than what the load's own ups and downs make of it.
+    found = settle(*latencies(lambda at_s: 0.013 * (1 + at_s / 300), rate, 30, lot))
+    assert found.state == Steadiness.SETTLED
+    assert "; mean latency by +" in found.evidence
+
+
+def test_a_latency_that_may_have_doubled_by_chance_is_not_called_steady() -> None:
+    zigzag = [0.004 * 2.5 ** (n / 10) * (1 + 4 * (n % 2)) for n in range(10)]
+    waited = [50 * mean * 1e9 for mean in zigzag]
+    found = settle([(HALF_S, 50)] * 10, [0] * 10, waited)
+    assert found.state == Steadiness.TOO_SHORT
+    assert found.evidence.startswith("mean latency changed by +")
+    assert "a steady one that wanders as much does so in" in found.evidence
+
+
+def in_one_queue(lot: random.Random, busy: float) -> tuple[Series, list[int], list[float]]:
+    """Return twenty half seconds of one queue, of 400 random arrivals a second."""
+    done, waited, queue = [0] * 20, [0.0] * 20, [0] * 20
+    at_s = free_s = -4.0
+    while at_s < 10:
+        at_s += lot.expovariate(400)
+        free_s = max(at_s, free_s) + lot.expovariate(400 / busy)
+        if 0 <= free_s < 10:
+            done[int(free_s / HALF_S)] += 1
+            waited[int(free_s / HALF_S)] += (free_s - at_s) * 1e9
+        for n in range(max(0, math.ceil(at_s / HALF_S) - 1), min(20, int(free_s / HALF_S))):
+            queue[n] += 1
+    return [(HALF_S, each) for each in done], queue, waited
+
+
+@pytest.mark.parametrize("busy", [0.5, 0.8, 0.9, 0.95])
+def test_latencies_of_a_queue_that_comes_and_goes_are_seldom_unsettled(busy: float) -> None:
+    lot = random.Random(1997)
+    states = [settle(*in_one_queue(lot, busy)).state for _ in range(60)]
+    assert states.count(Steadiness.UNSETTLED) + states.count(Steadiness.GROWING) <= 1
+
+
+@pytest.mark.parametrize("slots", [20, 60])
+@pytest.mark.parametrize(("alike", "most"), [(0.0, 0.01), (0.5, 0.01), (0.8, 0.03), (0.95, 0.06)])
+def test_latencies_of_a_busy_machine_are_seldom_unsettled(
+    alike: float, most: float, slots: int
+) -> None:
+    """They are a third up and down, each like the one before."""
+    called, times = 0, 4_000 // slots
+    for seed in range(times):
+        draw = random.Random(seed)
+        off, waited = draw.gauss(0, 0.3), list[float]()
+        for _ in range(slots):
+            waited.append(500 * 5e6 * math.exp(off))
+            off = alike * off + draw.gauss(0, 0.3 * math.sqrt(1 - alike**2))
+        found = settle([(HALF_S, 500)] * slots, [2] * slots, waited)
+        called += found.state == Steadiness.UNSETTLED
+    assert called <= most * times
 
 
 @pytest.mark.alone

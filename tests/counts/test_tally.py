@@ -114,13 +114,25 @@ def test_operations_of_each_drain_are_of_those_steps_that_were_in_it() -> None:
     assert [done for _, done in tally.operations(wanted)] == [3, 0, 12, 1]
 
 
+def test_latencies_of_each_drain_are_the_sum_of_those_steps_that_were_in_it() -> None:
+    tally = Tally()
+    lookup, add = Step("a", "add", 2, service=histogram(3, 4)), Step("b", "lookup", 1)
+    lookup.clocks["latency"] = histogram(40)
+    tally.add(drain(0, 1, Step("a", "add", 1, service=histogram(7)), Step("a", "bind", 9)))
+    tally.add(drain(1, 2))
+    late = Drain(2, 3, (lookup,), late=(Step("a", "add", 1, service=histogram(100)),), older=(add,))
+    tally.add(late)
+    assert tally.latencies_ns([("a", "add"), ("b", "lookup"), ("c", "never")]) == [7, 0, 140]
+
+
 @pytest.mark.parametrize("drains", [MOST_STRETCHES - 1, 3 * MOST_STRETCHES + 1])
 def test_a_window_of_any_length_is_kept_in_so_many_stretches_and_loses_nothing(drains: int) -> None:
     tally = Tally()
     for n in range(drains):
         late = [Step("a", "late", 2)] if n == drains - 3 else []
         early = [Step("a", "early", 7)] if n < 3 else []
-        tally.add(drain(n, n + 1 + (n == drains - 1), Step("a", "add", n), *early, *late))
+        add = Step("a", "add", n, service=histogram(*[3] * n))
+        tally.add(drain(n, n + 1 + (n == drains - 1), add, *early, *late))
     stretches = list(tally.operations([("a", "add")]))
     assert MOST_STRETCHES / 2 <= len(stretches) < MOST_STRETCHES
     ended = [round(at * 1e9) for at in accumulate(seconds for seconds, _ in stretches)]
@@ -128,6 +140,7 @@ def test_a_window_of_any_length_is_kept_in_so_many_stretches_and_loses_nothing(d
     assert list(accumulate(done for _, done in stretches)) == [
         sum(range(min(at, drains))) for at in ended
     ]
+    assert tally.latencies_ns([("a", "add")]) == [3 * done for _, done in stretches]
     for name, done in (("early", 21), ("late", 2)):
         assert sum(n for _, n in tally.operations([("a", name)])) == done
     assert tally.longest_drain_s == 2e-9
@@ -145,7 +158,7 @@ def test_an_hour_of_drains_is_kept_in_little() -> None:
     finally:
         tracemalloc.stop()
     # As much again is what arrays hold ready.
-    assert kept < 2 * 720 * 8 * (len(steps) + 1) + 50_000
+    assert kept < 2 * 720 * 8 * (2 * len(steps) + 1) + 50_000
 
 
 @given(st.lists(durations, min_size=1, max_size=6))

@@ -1,11 +1,15 @@
 """`--until p99:5%`: the window goes on until the percentile is known, or its time is over."""
 
+import random
+
 import pytest
 
 from sitebench._engine import Histogram
 from sitebench.counts.percentile_interval import percentile_intervals
-from sitebench.counts.until import Until
+from sitebench.counts.until import MOST_ALIKE, Until
 from sitebench.errors import UnknownValue
+from sitebench.verdict.warnings import not_known
+from tests.counts.test_percentile_interval import true_us, window
 from tests.support.cli import in_process
 
 LOAD = ("ils", "run", "lookup", "--entries", 100, "--locales", "en_US", "--threads", 1)
@@ -28,11 +32,35 @@ def test_half_of_the_interval_is_compared_with_the_percentile() -> None:
     assert not Until.parse("p50:5%").known(percentile_intervals(steady[:7]))
 
 
+@pytest.mark.parametrize("alike", [0.8, 0.9])
+def test_windows_of_half_seconds_that_are_alike_seldom_stop_where_they_are_wrong(
+    alike: float,
+) -> None:
+    """Each is looked at every 10 s for a minute; half of them stopped at once, and were wrong."""
+    lot, until = random.Random(1997), Until.parse("p50:10%")
+    true, wrong = true_us(0.2)["p50"], 0
+    for _ in range(30):
+        whole = window(lot, alike, 120, 0.2)
+        looks = (percentile_intervals(whole[:n], most_alike=MOST_ALIKE) for n in range(20, 121, 20))
+        if stopped := next((each.bounds["p50"] for each in looks if until.known(each)), None):
+            low, high = stopped
+            wrong += high is None or not low <= true <= high
+    assert wrong <= 2
+
+
+def test_what_was_not_known_because_half_seconds_are_alike_is_told_with_how_long_would_do() -> None:
+    until = Until.parse("p99:5%")
+    assert not_known(until, {}).message == "p99 was not known to 5% within 5m"
+    assert not_known(until, {"p99": 600.0, "p50": 60.0}).message.endswith(
+        "within 5m: half seconds too alike to tell, a window of 10m would do"
+    )
+
+
 def test_a_window_goes_on_until_the_percentile_is_known() -> None:
-    (point,) = in_process(*LOAD, *WINDOW, "--until", "p50:25%,60s").objects
+    (point,) = in_process(*LOAD, *WINDOW, "--until", "p50:25%,2m").objects
     low, high = point["latency_us"]["intervals"]["p50"]
-    # Of one second there is no interval.
-    assert point["measure_s"] >= 4
+    # Of fewer than 16 half seconds it cannot be told how alike they are.
+    assert point["measure_s"] >= 7.5
     assert "not-known" not in str(point["warnings"])
     assert high - low <= 0.25 * (high + low)
 

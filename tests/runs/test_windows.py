@@ -146,14 +146,38 @@ def test_an_interval_holds_its_percentile_also_where_operations_were_given_up(
         store.confirm(spec)
         windows.close()
         (kept,) = store.results()
-    assert kept.clocks["latency"].intervals == found
+    assert kept.clocks["latency"].intervals == found.bounds
     assert "p99_9" in kept.clocks["latency"].at_least
-    assert "p99_9" not in found
-    for name, (low, high) in found.items():
+    assert "p99_9" not in found.bounds
+    for name, (low, high) in found.bounds.items():
         value = kept.clocks["latency"].percentiles[name]
         assert value is not None
         assert low <= value
         assert high is None or value <= high
+
+
+def test_half_seconds_that_are_too_alike_are_kept_with_how_long_would_do(tmp_path: Path) -> None:
+    spec, counts = a_spec(users=2), {("lookup", "lookup")}
+    with RunStore(tmp_path / "run") as store:
+        store.begin(spec)
+        windows = Windows(Monitor(None), PointFile(store, store.point_id(spec.key)))
+        windows.enter_phase(lookups(1, 1, 2), Phase.MEASURE)
+        for n in range(1, 21):
+            slow = 2 if n > 10 else 1
+            took = histogram(*(slow * us * 1_000 for us in range(1_000, 2_000)))
+            step = Step("lookup", "lookup", 1_000, service=took)
+            drain = Drain(n * SECOND, (n + 1) * SECOND, (step,))
+            (windows.absorb(drain) if n < 20 else windows.enter_phase(drain, Phase.AFTER))
+        assert windows.measured is not None
+        result = summarise(spec, windows.measured, [*counts], a_use(), target_cores=1, native=True)
+        windows.complete(result)
+        store.confirm(spec)
+        windows.close()
+        (kept,) = store.results()
+    assert not kept.clocks["latency"].intervals
+    # Each drain is a second, so a window is twice as long as one of as many half seconds.
+    assert kept.clocks["latency"].too_alike["p50"] >= 60
+    assert kept.clocks["latency"].too_alike["p50"] % 60 == 0
 
 
 def test_observers_get_each_drain_in_the_phase_that_it_belongs_to() -> None:

@@ -78,6 +78,13 @@ def test_a_p99_comes_with_its_interval(bounds: tuple[float, float | None], said:
     assert "(" not in shown(latency_table([without]))
 
 
+def test_a_p99_without_an_interval_says_why_and_how_long_would_do() -> None:
+    result = a_result()
+    latency = replace(result.clocks["latency"], p99=1_260.0, too_alike={"p99": 180.0})
+    said = "lookup 1k: p99 1.26 ms (half seconds too alike to tell, a window of 3m would do)"
+    assert said in shown(latency_table([changed(result, latency=latency)]))
+
+
 def test_a_table_wider_than_the_terminal_keeps_its_figures_and_wraps_its_words() -> None:
     table = new_table("Point", "What it is", "Rate", "Latency", left=2)
     table.add_row("lookup", "said in many words", "1,234,567", "[red]12.6 ms[/] *")

@@ -11,6 +11,7 @@ import contextlib
 import json
 import math
 import sys
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -62,7 +63,7 @@ from sitebench.runs.store import RunStore
 from sitebench.system.limits import most_connections
 from sitebench.tables.advice import WhatToDo
 from sitebench.tables.tables import point_name
-from sitebench.units import format_rate
+from sitebench.units import format_duration, format_rate
 
 _MOST_USERS = 1024
 """The search uses at most this many lanes: with the portable client each needs a thread."""
@@ -122,6 +123,7 @@ def _check_clients(options: PeakOptions) -> None:
         "--precision": options.precision,
         "--hold": options.hold,
         "--holds": options.holds,
+        "--apart": options.apart,
     }
     for name, value in given.items():
         if value:
@@ -233,6 +235,7 @@ class _PeakSearch:
             most_users=most,
             precision=(options.precision or 5.0) / 100.0,
             holds=options.holds or 3,
+            apart_s=options.apart or 0.0,
         )
         hold = options.hold or _HOLD_WINDOWS * window
 
@@ -280,6 +283,7 @@ class _PeakSearch:
         trial = next(going)
         with contextlib.ExitStack() as stack:
             endpoint: Endpoint | None = None
+            ended_s = -math.inf
             while True:
                 spec = spec_of(trial)
                 result = self.store.result(spec)
@@ -292,7 +296,9 @@ class _PeakSearch:
                         endpoint = stack.enter_context(target)
                         self._announce(plan, takes_s)
                     held = any(each.reply.answer is Answer.HELD for each in tried)
+                    self._pause(trial.apart_s - (time.monotonic() - ended_s))
                     result, reply = self._try(spec, endpoint, objective, held=held)
+                    ended_s = time.monotonic()
                 tried.append(Probe(trial, spec, result, reply))
                 try:
                     trial = going.send(reply)
@@ -305,6 +311,13 @@ class _PeakSearch:
         unit, name = (60, "min") if takes_s < 2 * 3_600 else (3_600, "h")
         about = f"about {math.ceil(takes_s / unit):,} {name}, longer where answers vary"
         say(f"searching from {format_rate(plan.start)}/s up: {about}")
+
+    def _pause(self, seconds: float) -> None:
+        if seconds <= 0:
+            return
+        if not self.options.json and not self.options.quiet:
+            say(f"a pause of {format_duration(math.ceil(seconds))} before the rate is held again")
+        time.sleep(seconds)
 
     def _try(
         self, spec: PointSpec, endpoint: Endpoint, objective: Objective, *, held: bool
@@ -333,7 +346,7 @@ def _takes_s(plan: SearchPlan, limit: float, spec_of: Callable[[Trial], PointSpe
     trial = next(going)
     while True:
         spec = spec_of(trial)
-        seconds += spec.warmup_s + spec.measure_s
+        seconds += trial.apart_s + spec.warmup_s + spec.measure_s
         answer = Answer.HELD if trial.rate <= limit else Answer.BROKE
         try:
             trial = going.send(Reply(answer, trial.rate, ""))

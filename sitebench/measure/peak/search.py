@@ -19,7 +19,9 @@ and if they still have it, the search ends with a reply that says so.
 What is reported is what was seen: a rate that held each time, and how often the next one broke. It
 is no interval. A search that one unlucky window ends is too low for a noisy target, by 5 to 25 % if
 its p99 varies by a tenth from window to window (simulated); it is seldom too high, as the rate had
-to hold several times.
+to hold several times. That is so where windows are independent. A spell that makes a target fast
+for minutes makes it hold three times in a row what it holds at no other time: there holds are to be
+as far apart as twice the time constant of such spells (`--apart`).
 """
 
 from __future__ import annotations
@@ -75,6 +77,8 @@ class Trial:
     users: int
     long: bool
     repeat: int
+    apart_s: float = 0.0
+    """How long after the trial before it."""
 
 
 @dataclass(frozen=True)
@@ -105,6 +109,8 @@ class SearchPlan:
     most_users: int
     precision: float = 0.05
     holds: int = 3
+    apart_s: float = 0.0
+    """Pause between holds of one rate."""
 
     @property
     def lowest(self) -> float:
@@ -165,9 +171,9 @@ class _Searching:
         self.users = plan.users
         self._made: Counter[tuple[float, int]] = Counter()
 
-    def attempt(self, rate: float, *, long: bool = False) -> _Attempt:
+    def attempt(self, rate: float, *, long: bool = False, apart_s: float = 0.0) -> _Attempt:
         """Try a rate; if busy lanes may be what breaks it, with more of them."""
-        reply = yield self._trial(rate, self.users, long=long)
+        reply = yield replace(self._trial(rate, self.users, long=long), apart_s=apart_s)
         if reply.answer is Answer.BUSY:
             reply = yield self._trial(rate, self.users, long=long)
         while reply.answer is Answer.BROKE and reply.crowded:
@@ -242,8 +248,9 @@ class _Searching:
 
     def _breaks(self, rate: float, *, long: bool) -> Generator[Trial, Reply, Reply | None]:
         """Return the reply that broke a rate, tried once, or `holds` times in the long window."""
-        for _ in range(self._plan.holds if long else 1):
-            reply = yield from self.attempt(rate, long=long)
+        for n in range(self._plan.holds if long else 1):
+            apart_s = self._plan.apart_s if n else 0.0
+            reply = yield from self.attempt(rate, long=long, apart_s=apart_s)
             if reply.answer is not Answer.HELD:
                 return reply
         return None

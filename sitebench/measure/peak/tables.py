@@ -260,6 +260,8 @@ def rates_answer(
         return f"{name}: no rate from {plan.lowest:,g}/s up holds {objective}: {why}"
     answer = f"{name}: sustains {found.rate:,g}/s with {objective}"
     hold = format_duration(hold_s)
+    if plan.apart_s:
+        hold += f", {format_duration(plan.apart_s)} apart"
     if saw is None:
         above = f"The target's own limit lies above and is not known: {why}"
         return f"{answer} (held {plan.holds} of {plan.holds} times for {hold}). {above}."

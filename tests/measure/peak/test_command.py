@@ -39,6 +39,7 @@ P99 = Objective.parse("p99<5ms")
         ({"users": 8}, "--users needs --objective"),
         ({"hold": 1.0}, "--hold needs --objective"),
         ({"holds": 1}, "--holds needs --objective"),
+        ({"apart": 1.0}, "--apart needs --objective"),
         ({"precision": 1.0}, "--precision needs --objective"),
         ({"foresee": (225,)}, "225 clients are too many for the fitted law"),
         ({"foresee": (9,), "clients": (1, 4)}, "largest measured load is 4,"),
@@ -147,6 +148,12 @@ def test_a_search_says_what_it_found_and_what_it_did_not() -> None:
     assert "limit is not known, this machine was busy with other programs: at 800/s" in busy
     assert "limit lies above and is not known: at 800/s" in said(760, Answer.BUSY)
     assert "broke 1 of 2 times at 800/s" in said(760, Answer.BROKE, Answer.BROKE, Answer.HELD)
+
+
+def test_an_answer_says_how_far_apart_the_rate_was_held() -> None:
+    found = HighestRate(760, None, 64)
+    answer = rates_answer(found, a_spec(), P99, replace(PLAN, apart_s=600), 30.0, saw=None)
+    assert "held 3 of 3 times for 30s, 10m apart" in answer
 
 
 def test_a_rate_that_broke_is_not_said_to_be_the_end_of_an_interval() -> None:

@@ -218,6 +218,40 @@ def test_a_rate_that_is_reported_is_seldom_above_the_limit_of_a_noisy_target(
     assert sum(rate > 1.05 * limit * CAPACITY for rate in rates) <= 0.05 * len(rates)
 
 
+@pytest.mark.parametrize("noise", [0.1, 0.2])
+@pytest.mark.parametrize("lasts_s", [120.0, 600.0])
+@pytest.mark.parametrize("shape", SHAPES.values(), ids=list(SHAPES))
+def test_nor_is_it_where_noise_lasts_and_holds_are_twice_as_far_apart(
+    shape: Callable[[float], float], lasts_s: float, noise: float
+) -> None:
+    """The p99 wanders with this time constant (AR(1)), and that of a window is off by a twentieth.
+
+    A window is 10 s with 2 s of warm-up, and a hold three windows.
+    """
+    plan, above = replace(START, apart_s=2 * lasts_s), 0
+    for seed in range(200):
+        draw = random.Random(f"{seed} {lasts_s} {noise}")
+        slow = draw.gauss(0, noise)
+
+        def answer(trial: Trial, draw: random.Random = draw) -> Reply:
+            nonlocal slow
+            kept = math.exp(-(trial.apart_s + (32 if trial.long else 12)) / lasts_s)
+            slow = kept * slow + draw.gauss(0, noise * math.sqrt(1 - kept * kept))
+            off = draw.gauss(slow, 0.05 if trial.long else 0.05 * math.sqrt(3))
+            held = shape(trial.rate / CAPACITY) * math.exp(off) < shape(0.5)
+            held &= trial.rate < CAPACITY
+            return Reply(Answer.HELD if held else Answer.BROKE, trial.rate, "")
+
+        above += (walk(answer, plan).found.rate or 0.0) > 1.05 * 0.5 * CAPACITY
+    assert above <= 0.05 * 200
+
+
+def test_holds_of_one_rate_are_as_far_apart_as_asked_and_nothing_else_is() -> None:
+    went = walk(holds_to(700), replace(START, apart_s=600))
+    assert went.rates[7:] == [725, 700, 700, 700, 725]
+    assert [trial.apart_s for trial in went.trials] == [0] * 9 + [600, 600, 0]
+
+
 def test_a_target_that_breaks_at_random_ends_the_search_all_the_same() -> None:
     draw = random.Random(1997)
     for _ in range(50):

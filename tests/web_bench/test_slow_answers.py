@@ -1,0 +1,69 @@
+"""A window's end among slow handshakes: what began in it is waited for as long as the timeout."""
+
+import ssl
+import time
+from http.server import BaseHTTPRequestHandler
+from pathlib import Path
+
+import pytest
+
+from tests.support.cli import in_process
+from tests.tls.certificates import self_signed
+from tests.web_bench.servers import serving
+
+LANES = 4
+TIMEOUT_S = 10
+
+
+@pytest.mark.parametrize(
+    ("handshake_s", "answer_s"),
+    [(1.0, 6.5), pytest.param(4.0, 8.5, id="longer-than-the-timeout", marks=pytest.mark.long)],
+)
+def test_a_request_that_shakes_hands_over_the_windows_end_is_waited_for(
+    tmp_path: Path, handshake_s: float, answer_s: float
+) -> None:
+    """The second request of each lane begins in the window, and its handshake ends after it.
+
+    It was given 5 s from its handshake on, and counted as never answered. The timeout is of an
+    answer, from its request on.
+    """
+    takes_s = handshake_s + answer_s
+    shown = self_signed(tmp_path, "server")
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(shown.cert, shown.key)
+
+    class Slow(BaseHTTPRequestHandler):
+        def setup(self) -> None:
+            time.sleep(handshake_s)
+            self.request = context.wrap_socket(self.request, server_side=True)
+            super().setup()
+
+        def finish(self) -> None:
+            super().finish()
+            self.request.close()
+
+        def do_GET(self) -> None:
+            # What looks at the target before the run is Python's own client.
+            time.sleep(0.0 if self.headers.get("Accept-Encoding") else answer_s)
+            self.send_response(200)
+            self.send_header("Content-Length", "5")
+            self.end_headers()
+            self.wfile.write(b"hello")
+
+        def log_message(self, *args: object) -> None:
+            """Say nothing."""
+
+    with serving(Slow) as server:
+        ran = in_process(
+            *("web", "run", "--path", "/index.html", "--tls-insecure", "--json"),
+            *("--target", f"https://127.0.0.1:{server.server_address[1]}", "--users", LANES),
+            *("--threads", 1, "--warmup", f"{takes_s - 0.6:.1f}s", "--measure", "1.2s"),
+            *("--timeout", f"{TIMEOUT_S}s"),
+            cwd=tmp_path,
+        )
+    assert ran.code == 0, ran.err
+    (point,) = ran.objects
+    assert point["failures"] == 0
+    assert point["latency_us"]["n"] == LANES
+    assert "at_least" not in point["latency_us"]
+    assert point["latency_us"]["max"] >= 1e6 * takes_s
