@@ -52,6 +52,8 @@ pub enum Encoded {
     Send,
     /// There is nothing to ask this time; no operation took place.
     Skip,
+    /// It cannot be asked, as what it is made of was not found.
+    Missing,
 }
 
 /// The result of reading received bytes.

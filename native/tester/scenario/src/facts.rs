@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::form::Protocol;
 use crate::template::Template;
-use crate::types::{Data, Deal, Rows, Scenario, Step, Verb};
+use crate::types::{Data, Deal, Rows, Scenario, Step, Verb, flat, renamed};
 
 impl Scenario {
     /// What it does and needs, as JSON.
@@ -41,7 +41,7 @@ impl Scenario {
                 "objective": load.objective,
                 "other": self.other_load(),
             },
-            "data": self.data.iter().map(source).collect::<Vec<_>>(),
+            "data": self.data.iter().map(|data| source(self, data)).collect::<Vec<_>>(),
             "env": self.variables,
             "start": {
                 "writes": flat(&self.start).iter().any(|step| writes(&step.verb)),
@@ -63,15 +63,6 @@ impl Scenario {
         ];
         others.into_iter().filter_map(|(name, given)| given.then_some(name)).collect()
     }
-}
-
-/// Steps, those of repeats too.
-fn flat<'s>(steps: &'s [Step]) -> Vec<&'s Step> {
-    let of = |step: &'s Step| match &step.verb {
-        Verb::Repeat { steps, .. } => flat(steps),
-        _ => vec![step],
-    };
-    steps.iter().flat_map(of).collect()
 }
 
 /// Whether a target is asked something.
@@ -113,25 +104,13 @@ fn overwrites(steps: &[&Step]) -> bool {
             }
             // It goes on under another name.
             Verb::ModifyDn { dn, new_rdn, new_superior, .. } => {
-                let above = new_superior.as_ref().map_or_else(|| above(&dn.to_string()), Template::to_string);
-                added.push(format!("{new_rdn},{above}"));
+                added.push(renamed(dn, new_rdn, new_superior.as_ref()));
             }
             Verb::Extended { .. } => return true,
             _ => {}
         }
     }
     false
-}
-
-/// What follows the first part of a name.
-fn above(dn: &str) -> String {
-    let mut escaped = false;
-    let end = dn.bytes().position(|byte| {
-        let ends = byte == b',' && !escaped;
-        escaped = byte == b'\\' && !escaped;
-        ends
-    });
-    end.map_or_else(String::new, |end| dn[end + 1..].to_owned())
 }
 
 /// The name of what stays in the target.
@@ -163,7 +142,7 @@ const fn verb(verb: &Verb) -> &'static str {
     }
 }
 
-fn source(data: &Data) -> Value {
+fn source(scenario: &Scenario, data: &Data) -> Value {
     let (kind, path, separator, header) = match &data.rows {
         Rows::File { path, separator, header } => ("file", Some(path), Some(separator), Some(header)),
         Rows::Values(_) => ("values", None, None, None),
@@ -185,6 +164,6 @@ fn source(data: &Data) -> Value {
             _ => None,
         },
         "once": data.deal == Some(Deal::Once),
-        "secret": data.secret,
+        "secret": scenario.secret_columns(data),
     })
 }

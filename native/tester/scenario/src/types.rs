@@ -637,6 +637,70 @@ pub struct Block {
 }
 
 impl Scenario {
+    /// Names of entries that operations enter, as they are written, and those that they are given later; in which
+    /// operation, `None` for `[start]`.
+    pub fn added(&self) -> Vec<(Option<usize>, String)> {
+        let operations = self.operations.iter().enumerate();
+        let operations = operations.map(|(number, operation)| (Some(number), &operation.steps));
+        let mut found = Vec::new();
+        for (block, steps) in [(None, &self.start)].into_iter().chain(operations) {
+            let mut names: Vec<String> = Vec::new();
+            for step in flat(steps) {
+                match &step.verb {
+                    Verb::Add { dn, .. } => names.push(dn.to_string()),
+                    Verb::ModifyDn { dn, new_rdn, new_superior, .. } if names.contains(&dn.to_string()) => {
+                        names.push(renamed(dn, new_rdn, new_superior.as_ref()));
+                    }
+                    _ => {}
+                }
+            }
+            found.extend(names.into_iter().map(|name| (block, name)));
+        }
+        found
+    }
+
+    /// Columns of data that are shown nowhere: those that are listed, and those that a password is made of.
+    pub fn secret_columns(&self, data: &Data) -> Vec<String> {
+        let mut passwords: Vec<&Template> =
+            self.connections.iter().filter_map(|c| c.password.as_ref()).collect();
+        let operations = self.operations.iter().map(|operation| &operation.steps);
+        for step in operations.chain([&self.start]).flat_map(|steps| flat(steps)) {
+            match &step.verb {
+                Verb::Bind { password, .. } => passwords.extend(password),
+                Verb::PasswordModify { old_password, new_password, .. } => {
+                    passwords.extend(old_password.iter().chain(new_password));
+                }
+                Verb::Add { entry: Entry::Attributes(attributes), .. } => {
+                    passwords.extend(passwords_of(attributes.iter().map(|(name, values)| (name, values))));
+                }
+                Verb::Modify { changes, .. } => {
+                    let changes = changes.iter().map(|change| (&change.attribute, &change.values));
+                    passwords.extend(passwords_of(changes));
+                }
+                _ => {}
+            }
+        }
+        let mut columns = data.secret.clone();
+        // A value may be made of values.
+        let mut fields: Vec<&Field> = passwords.into_iter().flat_map(Template::fields).collect();
+        while let Some(field) = fields.pop() {
+            match field {
+                Field::Column(name, column) if *name == data.name && !columns.contains(column) => {
+                    columns.push(column.clone());
+                }
+                Field::Name(name) if *name == data.name && !columns.contains(name) => {
+                    columns.push(name.clone())
+                }
+                Field::Name(name) => {
+                    let value = self.values.iter().find(|(known, _)| known == name);
+                    fields.extend(value.into_iter().flat_map(|(_, template)| template.fields()));
+                }
+                _ => {}
+            }
+        }
+        columns
+    }
+
     /// The step of an operation that is counted and timed; `None` for all of it.
     ///
     /// The only request of an operation is all of it, but for opening a connection.
@@ -678,4 +742,51 @@ impl Scenario {
         }
         name
     }
+}
+
+/// Values of attributes that hold passwords.
+fn passwords_of<'s>(
+    attributes: impl Iterator<Item = (&'s String, &'s Vec<Value>)>,
+) -> impl Iterator<Item = &'s Template> {
+    let secret = attributes.filter(|(name, _)| is_named_secret(name));
+    secret.flat_map(|(_, values)| values.iter().map(|value| &value.text))
+}
+
+/// Whether a column or an attribute is called as secrets are.
+pub fn is_named_secret(name: &str) -> bool {
+    let lower = name.to_lowercase();
+    let mut words = lower.split(|c: char| !c.is_alphabetic());
+    ["pass", "pwd", "secret", "token"].iter().any(|part| lower.contains(part))
+        || words.any(|word| matches!(word, "otp" | "pin"))
+}
+
+/// What is captured in steps, those of repeats too.
+pub fn captured(steps: &[Step]) -> Vec<&str> {
+    flat(steps).into_iter().flat_map(|step| step.captures.iter().map(|each| each.name.as_str())).collect()
+}
+
+/// The name of an entry after it was given another.
+pub fn renamed(dn: &Template, new_rdn: &Template, new_superior: Option<&Template>) -> String {
+    let above = new_superior.map_or_else(|| above(&dn.to_string()), Template::to_string);
+    format!("{new_rdn},{above}")
+}
+
+/// What follows the first part of a name.
+fn above(dn: &str) -> String {
+    let mut escaped = false;
+    let end = dn.bytes().position(|byte| {
+        let ends = byte == b',' && !escaped;
+        escaped = byte == b'\\' && !escaped;
+        ends
+    });
+    end.map_or_else(String::new, |end| dn[end + 1..].to_owned())
+}
+
+/// Steps, those of repeats too.
+pub(crate) fn flat<'s>(steps: &'s [Step]) -> Vec<&'s Step> {
+    let of = |step: &'s Step| match &step.verb {
+        Verb::Repeat { steps, .. } => flat(steps),
+        _ => vec![step],
+    };
+    steps.iter().flat_map(of).collect()
 }

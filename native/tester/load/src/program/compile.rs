@@ -105,6 +105,8 @@ pub(crate) struct Program<R> {
     pub(crate) sequence: Slot,
     /// Whether a pass is one operation, from its beginning to its end; else the program says where they begin.
     pub(crate) is_whole: bool,
+    /// Whether it begins with opening a connection where there is none.
+    pub(crate) reopens: bool,
     /// The step that arrives on an open schedule: the one that is counted.
     pub(crate) arrives: Option<Slot>,
     pub(crate) counters: usize,
@@ -254,7 +256,9 @@ where
             }
         });
         decks.append(&mut self.decks);
+        let reopens = self.ops.iter().any(|op| matches!(op, Op::SkipIfUp { .. }));
         Ok(Program {
+            reopens,
             ops: self.ops.into(),
             sequence,
             is_whole: !self.has_operations,
@@ -345,11 +349,14 @@ where
         let Operation { name, counts, steps } = operation;
         let outer = self.enter(name, Some(counts));
         let slot = self.recorder(SEQUENCE);
-        if counts == SEQUENCE && self.rules.open && !self.awaited {
+        let awaited = self.awaited;
+        if is_one_arrival(operation) && self.rules.open && !awaited {
             self.ops.push(Op::Await);
+            self.awaited = true;
         }
         self.ops.push(Op::Begin { slot });
         self.steps(steps, depth)?;
+        self.awaited = awaited;
         self.ops.push(Op::Done);
         self.scope = outer;
         Ok(())
@@ -617,7 +624,7 @@ mod tests {
             assert!(!compiled.programs[0].is_whole);
         }
         let compiled = compile_steps(vec![open_link(), operation("p", "ask")], true);
-        assert_eq!(shape(&compiled.programs[0]), "up->2 connect1 begin2 draw0 await r3 done");
+        assert_eq!(shape(&compiled.programs[0]), "up->2 connect1 await begin2 draw0 r3 done");
         let names: Vec<_> = compiled.labels.iter().map(|label| (&*label.step, label.open)).collect();
         // Arrivals that no lane takes are recorded, too, whatever an operation is called.
         assert_eq!(names, [("not begun", true), ("connect", false), ("sequence", false), ("ask", true)]);

@@ -331,6 +331,11 @@ impl Split {
 
     /// Records an operation in the window in which it was due. Returns whether it was an arrival.
     #[inline]
+    /// Whether arrivals are recorded there.
+    pub(crate) fn is_open(&self, slot: Slot) -> bool {
+        self.since[slot].open
+    }
+
     pub(crate) fn record(&mut self, slot: Slot, sample: &Sample) -> bool {
         let side = if sample.due_ns >= self.over_ns.end {
             &mut self.since

@@ -24,6 +24,8 @@ pub(crate) struct Plan {
 #[derive(Debug, Default)]
 struct Names {
     base: String,
+    /// Whether the environment is a part of it.
+    hides_base: bool,
     worker: u64,
     env: HashMap<String, String>,
     /// Values in an order in which each uses only those before it.
@@ -39,6 +41,8 @@ pub(super) enum Held {
     Generated(Block, Field),
     /// A capture of an operation, or of `[start]`.
     Capture(Option<usize>, String),
+    /// That an operation has added an entry of this name, as it is written.
+    Added(Option<usize>, String),
 }
 
 /// What is chosen before steps are done.
@@ -60,6 +64,7 @@ pub(crate) enum Draw {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Used {
     pub(crate) base: String,
+    pub(crate) hides_base: bool,
     pub(crate) env: HashMap<String, String>,
 }
 
@@ -74,10 +79,11 @@ impl Plan {
         let sources = scenario
             .data
             .iter()
-            .map(|data| Source::new(data, tables, sharer, seed))
+            .map(|data| Source::new(data, &scenario.secret_columns(data), tables, sharer, seed))
             .collect::<Result<_, _>>()?;
         let names = Names {
             base: used.base,
+            hides_base: used.hides_base,
             worker: sharer.index + 1,
             env: used.env,
             values: scenario.values.clone(),
@@ -90,7 +96,9 @@ impl Plan {
         let mut values: Vec<Held> = Vec::new();
         let captures = scenario.captures().into_iter();
         let captures = captures.map(|(operation, name)| Held::Capture(operation, name.to_owned()));
-        for each in scenario.draws.iter().filter_map(held).chain(captures) {
+        let added = scenario.added().into_iter();
+        let added = added.map(|(operation, name)| Held::Added(operation, name));
+        for each in scenario.draws.iter().filter_map(held).chain(captures).chain(added) {
             if !values.contains(&each) {
                 values.push(each);
             }
@@ -122,11 +130,17 @@ impl Plan {
         }
         if block.repeats.is_empty() {
             let captured = self.values.iter().enumerate().filter(
-                |(_, held)| matches!(held, Held::Capture(operation, _) if *operation == block.operation),
+                |(_, held)| matches!(held, Held::Capture(operation, _) | Held::Added(operation, _) if *operation == block.operation),
             );
             draws.extend(captured.map(|(place, _)| Draw::Forget { place }));
         }
         Ok(draws)
+    }
+
+    /// What a block that is repeated does not know any more when it begins again.
+    pub(crate) fn forgotten(&self, captured: Vec<&str>, block: &Block) -> Vec<Draw> {
+        let places = captured.into_iter().filter_map(|name| self.captured(name, block).ok());
+        places.map(|place| Draw::Forget { place }).collect()
     }
 
     /// What a user keeps from its beginning to its end.
@@ -151,6 +165,11 @@ impl Plan {
     /// One field of a template.
     pub(crate) fn field(&self, field: &Field, block: &Block) -> Result<Text, String> {
         Ok(Text { pieces: vec![self.piece(field, block)?] })
+    }
+
+    /// Where it is kept that the operation has added an entry; `None` of one that it does not add.
+    pub(crate) fn added(&self, name: &str, block: &Block) -> Option<usize> {
+        self.place(&Held::Added(block.operation, name.to_owned())).ok()
     }
 
     /// Where a capture is kept.
@@ -284,6 +303,7 @@ impl Plan {
     pub(crate) fn is_secret(&self, field: &Field) -> bool {
         match field {
             Field::Env(_) => true,
+            Field::Base => self.names.hides_base,
             Field::Column(data, column) => {
                 let source = self.sources.iter().find(|source| source.name == *data);
                 source.is_some_and(|source| source.hides(column))

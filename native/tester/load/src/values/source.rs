@@ -40,7 +40,13 @@ pub(super) enum Dealt {
 }
 
 impl Source {
-    pub(super) fn new(data: &Data, tables: &Tables, sharer: Sharer, seed: u64) -> Result<Self, String> {
+    pub(super) fn new(
+        data: &Data,
+        secret: &[String],
+        tables: &Tables,
+        sharer: Sharer,
+        seed: u64,
+    ) -> Result<Self, String> {
         let name = &data.name;
         let (rows, count) = match &data.rows {
             Rows::File { .. } => {
@@ -86,7 +92,7 @@ impl Source {
             rows,
             dealt,
             per_user: data.per_user,
-            secret: data.secret.clone(),
+            secret: secret.to_vec(),
         })
     }
 
@@ -98,9 +104,7 @@ impl Source {
 
     /// Whether what is in a column is for no eyes.
     pub(super) fn hides(&self, column: &str) -> bool {
-        let lower = column.to_lowercase();
-        self.secret.iter().any(|name| name == column)
-            || ["pass", "pwd", "secret", "token", "otp", "pin"].iter().any(|word| lower.contains(word))
+        self.secret.iter().any(|name| name == column) || scenario::is_named_secret(column)
     }
 
     /// Says what is wrong with the first cell of a column that is not as it must be, and in which row.

@@ -168,7 +168,7 @@ fn operations_have_rows_of_their_own_and_weights() {
     assert_eq!((much.1, little.1), (vec![], vec![]));
     assert_eq!(row(&found, "mix", "sequence").0, 0);
     // One connection, kept, and nobody bound on it.
-    assert_eq!(row(&found, "mix", "connect").0, 1);
+    assert_eq!(row(&found, "mix", "main: connect").0, 1);
     assert_eq!(responder.seen.answered(op::BIND_REQUEST), 0);
 }
 
@@ -194,7 +194,7 @@ fn an_operation_goes_on_after_a_wrong_answer_and_fails_once() {
     let wrong = failures.iter().map(|(_, n)| n).sum::<u64>();
     assert_eq!(named - wrong, named / 3 + u64::from(named % 3 > 1), "{failures:?}");
     // Four users with a wrong password once made the lane start over each time.
-    assert_eq!(row(&found, "mix", "connect").0, 1);
+    assert_eq!(row(&found, "mix", "main: connect").0, 1);
 }
 
 #[test]
@@ -437,4 +437,99 @@ fn think_times_are_in_no_operation_s_time() {
         .next()
         .unwrap();
     assert!(count >= 2 && longest < 150_000_000, "{count} {longest}");
+}
+
+#[test]
+fn an_entry_that_the_operation_could_not_add_is_left_alone() {
+    let people = people(Profile::Paper, 1);
+    let responder = Responder::start(&people, |tag, _| match tag {
+        op::ADD_REQUEST => Do::Code(ResultCode::ENTRY_ALREADY_EXISTS),
+        _ => Do::Right,
+    });
+    let text = "[[operation]]\nname = 'o'\nstep = [\
+                { add = 'cn=x,o=x', entry = { sn = 'a' } }, { modify = 'cn=x,o=x', change.replace.sn = 'b' },\
+                { modify_dn = 'cn=x,o=x', new_rdn = 'cn=y' }, { delete = 'cn=y,o=x' }]";
+    let found = run(&responder, text, &Tables::new(), (op::ADD_REQUEST, 3));
+    let written = [op::MODIFY_REQUEST, op::MODIFY_DN_REQUEST, op::DELETE_REQUEST];
+    assert_eq!(written.map(|tag| responder.seen.answered(tag)), [0; 3]);
+    let (count, failures) = row(&found, "o", "sequence");
+    assert_eq!(failures, [("result:entryAlreadyExists".to_owned(), count)]);
+    let responder = Responder::right(&people);
+    run(&responder, text, &Tables::new(), (op::DELETE_REQUEST, 1));
+}
+
+#[test]
+fn an_arrival_whose_step_cannot_be_asked_is_on_record() {
+    let people = people(Profile::Paper, 1);
+    let responder = Responder::lookups(&people, Do::Code(ResultCode::SUCCESS));
+    let text = "[[operation]]\nname = 'o'\ncounts = 'use'\nstep = [\
+                { search = '(uid=a)', capture.dn = 'dn' }, { name = 'use', delete = '{dn}' }]";
+    let config = json!({
+        "target": {"host": "127.0.0.1", "port": responder.address.port(), "base": "o=x"},
+        "scenarios": [{"name": "mix", "text": text}],
+        "schedule": {"kind": "open", "rate": 200, "arrivals": "even"},
+    });
+    let mut engine =
+        Engine::start(serde_json::from_value(config).unwrap(), None, None, &Tables::new()).unwrap();
+    let pace = engine.pace().unwrap();
+    engine.start_lanes("mix", 2).unwrap();
+    let before = pace.first_at(now_ns());
+    std::thread::sleep(Duration::from_millis(300));
+    let due = pace.first_at(now_ns()) - before;
+    let found = [engine.stop(Duration::from_secs(5)).unwrap()];
+    let (count, failures) = row(&found, "o", "use");
+    assert_eq!(failures, [("nothing-captured".to_owned(), count)]);
+    assert!(count.abs_diff(due) <= 3, "{count} of {due}");
+}
+
+#[test]
+fn a_connection_that_was_closed_meanwhile_is_opened_before_the_next_arrival() {
+    let people = people(Profile::Paper, 1);
+    let responder = Responder::start(&people, |_, _| Do::RightThenClose);
+    let text = "[[operation]]\nsearch = '(uid=a)'";
+    let config = json!({
+        "target": {"host": "127.0.0.1", "port": responder.address.port(), "base": "o=x"},
+        "scenarios": [{"name": "mix", "text": text}],
+        "schedule": {"kind": "open", "rate": 50, "arrivals": "even"},
+    });
+    let mut engine =
+        Engine::start(serde_json::from_value(config).unwrap(), None, None, &Tables::new()).unwrap();
+    engine.start_lanes("mix", 1).unwrap();
+    assert!(eventually(|| responder.seen.answered(op::SEARCH_REQUEST) >= 8));
+    let found = [engine.stop(Duration::from_secs(5)).unwrap()];
+    assert_eq!(row(&found, "search", "search").1, []);
+}
+
+#[test]
+fn a_capture_is_forgotten_in_each_round() {
+    let people = people(Profile::Paper, 1);
+    let responder = Responder::start(&people, |tag, n| {
+        // The first search finds someone, no other does.
+        if tag == op::SEARCH_REQUEST && n > 0 { Do::Code(ResultCode::SUCCESS) } else { Do::Right }
+    });
+    let text = "[[operation]]\nname = 'o'\nstep = [{ repeat = 3, step = [\
+                { search = '(uid=a)', capture.dn = 'dn' }, { delete = '{dn}' }] }]";
+    let found = run(&responder, text, &Tables::new(), (op::SEARCH_REQUEST, 6));
+    assert_eq!(row(&found, "o", "delete").0, 1);
+}
+
+#[test]
+fn the_command_line_s_password_is_shown_nowhere() {
+    let people = people(Profile::Paper, 1);
+    let responder = Responder::start(&people, |_, _| Do::Code(ResultCode::INVALID_CREDENTIALS));
+    let config = json!({
+        "target": {"host": "127.0.0.1", "port": responder.address.port(), "base": "o=x"},
+        "scenarios": [{"name": "mix", "text": "base = 'ou={env.TENANT},o=x'\n[[operation]]\nbind = ''\n\
+                       [[operation]]\nsearch = '(uid=a)'", "env": {"TENANT": "tenant-7"},
+                       "bind": {"dn": "cn=admin", "password": "hunter2"}}],
+    });
+    let mut engine =
+        Engine::start(serde_json::from_value(config).unwrap(), None, None, &Tables::new()).unwrap();
+    engine.start_lanes("mix", 1).unwrap();
+    assert!(eventually(|| responder.seen.answered(op::BIND_REQUEST) >= 2));
+    let found = engine.stop(Duration::from_secs(5)).unwrap();
+    let examples = found.steps.iter().flat_map(|step| step.examples.iter().map(|(_, text)| text));
+    let examples = examples.cloned().collect::<Vec<_>>().join("; ");
+    assert!(examples.contains("cn=admin"), "{examples}");
+    assert!(!examples.contains("hunter2") && !examples.contains("tenant-7"), "{examples}");
 }

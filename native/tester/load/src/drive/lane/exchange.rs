@@ -38,9 +38,16 @@ impl<S: Default + Send> Lane<S> {
             context.out.clear();
         }
         let start = context.out.len();
-        if context.protocol.encode(request, &mut self.state, &mut context.out) == Encoded::Skip {
-            self.pc += 1;
-            return None;
+        match context.protocol.encode(request, &mut self.state, &mut context.out) {
+            Encoded::Send => {}
+            Encoded::Skip => {
+                self.pc += 1;
+                return None;
+            }
+            Encoded::Missing => {
+                self.leave_out(slot, context);
+                return None;
+            }
         }
         let end = context.out.len();
         self.phase = Phase::Asking;

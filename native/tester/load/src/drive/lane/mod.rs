@@ -285,8 +285,15 @@ impl<S: Default + Send> Lane<S> {
                     self.pc += 1;
                 }
                 Op::Done => {
+                    let sent = self.pass.bytes_out > 0;
+                    if !sent {
+                        self.pass.failure.get_or_insert(Failure::NothingCaptured);
+                    }
                     self.end_operation(context, now_ns);
                     self.pc += 1;
+                    if !sent && !self.stopping {
+                        return self.sleep_until(now_ns + BACKOFF_FIRST_NS, context);
+                    }
                 }
                 Op::Ensure { slot, endpoint } => {
                     if (matches!(self.link, Link::Down(_)) || self.endpoint != *endpoint)
@@ -297,6 +304,12 @@ impl<S: Default + Send> Lane<S> {
                     self.pc += 1;
                 }
                 Op::Await if self.stopping => return self.retire(program, context, now_ns),
+                // What was closed while nothing was due is opened again before the next operation.
+                Op::Await
+                    if program.reopens && self.whole.is_none() && matches!(self.link, Link::Down(_)) =>
+                {
+                    self.pc = 0;
+                }
                 Op::Await => {
                     if !self.take_arrival(context, now_ns) {
                         return Fate::Runs;

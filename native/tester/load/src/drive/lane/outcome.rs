@@ -7,7 +7,7 @@ use crate::program::{Op, Program};
 use crate::protocol::Protocol;
 use crate::record::clock::{SECOND, now_ns};
 use crate::record::failure::Failure;
-use crate::record::recorder::{End, Sample};
+use crate::record::recorder::{End, Sample, Slot};
 
 /// The longest pause after a connection failed.
 const BACKOFF_LAST_NS: u64 = SECOND;
@@ -108,6 +108,18 @@ impl<S: Default + Send> Lane<S> {
         if self.pass.failure.is_none() {
             self.pass.failure = end.failure();
         }
+    }
+
+    /// Goes on behind a step that cannot be asked. An arrival that was for it alone is on record.
+    #[cold]
+    pub(super) fn leave_out<P: Protocol<Lane = S>>(&mut self, slot: Slot, context: &mut Context<P>) {
+        let failure = Failure::NothingCaptured;
+        self.pass.failure.get_or_insert(failure);
+        if self.due_ns != NEVER && context.recorders.is_open(slot) {
+            context.recorders.record(slot, &Sample::unsent(self.due_ns, failure, now_ns()));
+            self.due_ns = NEVER;
+        }
+        self.pc += 1;
     }
 
     /// Records the operation at hand, if there is one.

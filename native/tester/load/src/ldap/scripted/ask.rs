@@ -1,5 +1,7 @@
 //! From a step of a scenario to what is sent for it.
 
+use std::time::Duration;
+
 use scenario::{
     Block, Change, ChangeKind, Code, Count, Encoding, Entry, Part, Sasl, Search, Step, Template, Value, Verb,
 };
@@ -32,8 +34,10 @@ pub struct Ask {
     pub(super) secrets: Vec<(String, Text)>,
     pub(super) expects: Expects,
     pub(super) captures: Vec<Capture>,
-    /// Values without which it is not sent.
+    /// Values without which it is not sent, and entries that must be the operation's own.
     pub(super) needs: Vec<usize>,
+    /// Where it is kept that it has added an entry.
+    pub(super) owns: Option<usize>,
     /// Whether all that follows depends on it.
     pub(super) fatal: bool,
 }
@@ -213,6 +217,9 @@ impl Writing<'_> {
             let text = self.plan.text(template, self.block)?;
             self.plan.check_cells(&text, |cell| {
                 let text = std::str::from_utf8(cell).map_err(|error| error.to_string())?;
+                if text.to_lowercase().contains("sttl") {
+                    return Err("prolongs an entry, which a search of the file itself has to say".to_owned());
+                }
                 filter_text::parse(text, &mut Vec::new()).map_err(|error| error.to_string())
             })?;
             return Ok(vec![Piece::Field(self.add(text, Becomes::Filter))]);
@@ -240,7 +247,7 @@ impl Writing<'_> {
         let options = SearchOptions {
             scope,
             size_limit: search.size_limit,
-            time_limit_s: u32::try_from(search.time_limit.as_secs()).unwrap_or(u32::MAX),
+            time_limit_s: whole_seconds(search.time_limit),
             types_only: search.types_only,
         };
         let (base, filter) = (self.dn(&search.base)?, self.filter(&search.filter)?);
@@ -274,6 +281,11 @@ impl Writing<'_> {
             );
         })
     }
+}
+
+/// In seconds, the next whole one: none at all would mean another thing.
+fn whole_seconds(time: Duration) -> u32 {
+    u32::try_from(time.as_millis().div_ceil(1_000)).unwrap_or(u32::MAX)
 }
 
 pub(super) fn later(what: &str) -> String {
@@ -413,7 +425,7 @@ impl Ask {
             Verb::Refresh { dn, ttl } => {
                 about = dn;
                 let dn = writing.dn(dn)?;
-                let ttl_s = u32::try_from(ttl.as_secs()).unwrap_or(u32::MAX);
+                let ttl_s = whole_seconds(*ttl);
                 let frame = writing.frame(|out, id, fields| {
                     let mut value = Vec::new();
                     write::write_refresh_value(&mut value, &joined(&dn, fields), ttl_s);
@@ -438,12 +450,31 @@ impl Ask {
             _ => Vec::new(),
         };
         let fields = writing.fields;
+        let mut needs = needs(plan, &fields);
+        let name = |dn: &Template| plan.added(&dn.to_string(), block);
+        let owns = match &step.verb {
+            Verb::Add { dn, .. } => name(dn),
+            // Where the add has failed, the entry is another's.
+            Verb::Modify { dn, .. }
+            | Verb::Delete { dn }
+            | Verb::Refresh { dn, .. }
+            | Verb::PasswordModify { dn, .. } => {
+                needs.extend(name(dn));
+                None
+            }
+            Verb::ModifyDn { dn, new_rdn, new_superior, .. } => {
+                needs.extend(name(dn));
+                plan.added(&scenario::renamed(dn, new_rdn, new_superior.as_ref()), block)
+            }
+            _ => None,
+        };
         Ok(Self {
             script,
             verb,
             response,
             frame,
-            needs: needs(plan, &fields),
+            needs,
+            owns,
             shown: plan.shown(about, block)?,
             secrets: secrets(plan, block, &secret, &fields)?,
             fields,
@@ -487,6 +518,7 @@ impl Ask {
             response: op::BIND_RESPONSE,
             frame,
             needs: needs(plan, &fields),
+            owns: None,
             shown: plan.shown(bind.name, block)?,
             secrets: secrets(plan, block, &[given], &fields)?,
             fields,
@@ -515,7 +547,9 @@ fn secrets(
 ) -> Result<Vec<(String, Text)>, String> {
     let mut secrets = Vec::new();
     for password in passwords.iter().filter(|password| !password.parts.is_empty()) {
-        secrets.push((password.to_string(), plan.text(password, block)?));
+        // What the command line gave has no name of its own.
+        let name = if password.literal().is_some() { "{password}".to_owned() } else { password.to_string() };
+        secrets.push((name, plan.text(password, block)?));
     }
     secrets.extend(fields.iter().flat_map(|field| plan.secrets_in(&field.text)));
     secrets.extend(plan.environment());

@@ -14,7 +14,7 @@ use super::{Preparation, Script};
 use crate::choose::deal::Sharer;
 use crate::choose::schedule::Think;
 use crate::connection::sasl::Mechanism;
-use crate::program::{self, Branch, Operation, ProgramSpec, SEQUENCE};
+use crate::program::{self, Branch, Connects, MAIN, Operation, ProgramSpec, Rules, SEQUENCE};
 use crate::scenario_spec::ScenarioSpec;
 use crate::values::{Draw, Plan, Tables, Used};
 
@@ -45,12 +45,17 @@ pub(crate) fn convert(
         return Err("speaks HTTP, and the target LDAP".to_owned());
     }
     let sharer = Sharer { index: spec.worker, of: spec.of.max(1), threads: threads as u64 };
+    let hides_base = spec.base.is_none()
+        && scenario
+            .base
+            .as_ref()
+            .is_some_and(|base| base.fields().any(|field| matches!(field, Field::Env(_))));
     let base = match (&spec.base, &scenario.base) {
         (Some(base), _) => base.clone(),
         (None, Some(own)) => with_env(own, &spec.env)?,
         (None, None) => base.to_owned(),
     };
-    let used = Used { base, env: spec.env.clone() };
+    let used = Used { base, hides_base, env: spec.env.clone() };
     let plan = Plan::new(&scenario, used, &tables, sharer, seed)?;
     let steps = Converting { spec, number, scenario: &scenario, plan: &plan }.steps()?;
     let program = ProgramSpec { name: spec.name.clone(), counts: SEQUENCE.to_owned(), steps };
@@ -59,7 +64,10 @@ pub(crate) fn convert(
 
 /// Says what of a scenario no lane could run, whatever its target.
 pub fn check(spec: &ScenarioSpec, tables: &Tables) -> Result<(), String> {
-    convert(spec, 0, "", tables, (1, 0)).map(|_| ())
+    let (program, _) = convert(spec, 0, "", tables, (1, 0))?;
+    let rules = Rules { open: true, connects: Connects::Steps, endpoint: |_| MAIN, phases: false };
+    let compiled = program::compile(&[program], rules, |name, _: &LdapStep| Ok(vec![(name.to_owned(), ())]));
+    compiled.map(|_| ()).map_err(|error| error.to_string())
 }
 
 struct Converting<'c> {
@@ -136,7 +144,7 @@ impl Converting<'_> {
                     round.insert(0, program::Step::WhenDown { steps: open });
                 }
                 steps.push(program::Step::Repeat { times: u64::from(times), steps: round });
-                steps.push(close("unbind"));
+                steps.push(close(&format!("{}: unbind", connection.name)));
             }
             _ => {
                 steps.extend(once);
@@ -192,11 +200,12 @@ impl Converting<'_> {
                     closed = true;
                 }
                 Verb::Repeat { times: Times::Each(_), .. } => return Err(later("repeat over a list")),
-                Verb::Repeat { times: Times::Number(times), steps } => {
+                Verb::Repeat { times: Times::Number(times), steps: inner_steps } => {
                     let mut inner = block.clone();
                     inner.repeats.push(number);
-                    let mut steps = self.block(&inner, steps, connection)?;
-                    let draws = self.plan.draws(&inner)?;
+                    let mut steps = self.block(&inner, inner_steps, connection)?;
+                    let mut draws = self.plan.draws(&inner)?;
+                    draws.extend(self.plan.forgotten(scenario::captured(inner_steps), &inner));
                     if !draws.is_empty() {
                         steps.insert(0, self.prepare(draws));
                     }
@@ -230,7 +239,7 @@ impl Converting<'_> {
     fn within(&self, connection: &Connection, steps: Steps, block: &Block) -> Result<Steps, String> {
         let mut made = self.open(connection, block)?;
         made.extend(steps);
-        made.push(close("unbind"));
+        made.push(close(&format!("{}: unbind", connection.name)));
         Ok(made)
     }
 
@@ -251,7 +260,7 @@ impl Converting<'_> {
 
     /// Opening a connection, and binding on it.
     fn open(&self, connection: &Connection, block: &Block) -> Result<Steps, String> {
-        let mut steps = vec![program::Step::Connect { name: "connect".to_owned() }];
+        let mut steps = vec![program::Step::Connect { name: format!("{}: connect", connection.name) }];
         let given = &self.spec.bind;
         let bind = match &connection.bind {
             Some(name) => {
@@ -270,7 +279,7 @@ impl Converting<'_> {
             None if given.dn.is_empty() && given.sasl.is_none() => return Ok(steps),
             None => LdapStep::Ask(Arc::new(self.own_bind(block)?)),
         };
-        steps.push(program::Step::Request { name: "bind".to_owned(), request: bind });
+        steps.push(program::Step::Request { name: format!("{}: bind", connection.name), request: bind });
         Ok(steps)
     }
 }

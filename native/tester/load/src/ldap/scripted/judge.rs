@@ -31,7 +31,7 @@ impl Ldap {
         let id = lane.id;
         let Some(memory) = lane.memory.as_deref_mut() else { return Encoded::Skip };
         if !ask.needs.iter().all(|place| memory.kept.knows(*place)) {
-            return Encoded::Skip;
+            return Encoded::Missing;
         }
         memory.found = 0;
         let plan = &self.scripts[ask.script].plan;
@@ -157,6 +157,9 @@ impl Ldap {
         if self.shared.verify && (lane.wrong || !ask.expects.is_right_count(lane.entries)) {
             return Some(Failure::WrongAnswer);
         }
+        if let Some(place) = ask.owns {
+            memory.kept.keep(place, b"");
+        }
         for (number, capture) in ask.captures.iter().enumerate() {
             if memory.found & 1 << number == 0 {
                 match &capture.default {
@@ -186,8 +189,12 @@ impl Ldap {
             let mut secret = Vec::new();
             plan.write(text, &memory.kept, &mut self.rng, &mut secret);
             let secret = String::from_utf8_lossy(&secret);
-            if !secret.is_empty() {
-                said = said.replace(&*secret, name);
+            let mut escaped = Vec::new();
+            becomes(super::ask::Becomes::DnValue, secret.as_bytes(), &mut escaped);
+            for form in [&*secret, &String::from_utf8_lossy(&escaped)] {
+                if !form.is_empty() {
+                    said = said.replace(form, name);
+                }
             }
         }
         said
