@@ -61,12 +61,17 @@ def _once(
         if any(each.step == SEQUENCE and each.count for each in seen) or _unconnected(seen):
             break
     seen += engine.stop(0.0).steps
+    if not any(each.step == SEQUENCE and each.count for each in seen) and not _unconnected(seen):
+        raise MeasurementFailed(
+            f"{operation.name} did not end within {2 * options.timeout:.0f} s",
+            "give it more time with --timeout, or shorten its pauses",
+        )
     return [each for each in seen if each.step != SEQUENCE and each.count]
 
 
 def _unconnected(seen: list[StepStats]) -> bool:
     """Whether it never came to the operation, and would try again."""
-    return any(each.failures for each in seen if each.step in ("connect", "bind"))
+    return any(each.failures for each in seen if each.step.endswith((": connect", ": bind")))
 
 
 def _line(step: StepStats) -> str:

@@ -79,7 +79,7 @@ class IlsPoints(SuitePoints[Program, OpenDirectory]):
             if text == script_name(options):
                 return options, text
             return super().named(options, text)
-        if options.scenario not in (None, text):
+        if options.scenario not in (None, text) or quick.name_of(options):
             raise BadInput("one command takes one scenario", "measure them one after another")
         return replace(options, scenario=text), script.name_of(text)
 
@@ -110,9 +110,16 @@ class IlsPoints(SuitePoints[Program, OpenDirectory]):
     def assure_own(self, options: Any, what: str, *, named: bool) -> None:
         assure_own(options, what, named=named)
 
-    def _assure_own(self, options: Any, programs: Sequence[Program], *, named: bool = True) -> None:
+    def assure_allowed(
+        self,
+        options: Any,
+        programs: Sequence[Program],
+        word: str = "operation",
+        *,
+        named: bool = True,
+    ) -> None:
         """Ask for the user's word also on loopback where entries change that were there before."""
-        super()._assure_own(options, programs, named=named)
+        super().assure_allowed(options, programs, word, named=named)
         if options.target in self.own_targets:
             return
         for each in programs:
@@ -267,7 +274,7 @@ class IlsPoints(SuitePoints[Program, OpenDirectory]):
         from ils_bench.checking import check
 
         self.check(options, [found])
-        self._assure_own(options, [found])
+        self.assure_allowed(options, [found])
         with self.open(options, [found]) as target, translated():
             return check(found, options, target)
 

@@ -6,6 +6,7 @@ Each is a scenario made in memory: `sitebench ils operations --show` prints it, 
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 from ils_bench.targets.names import Names, names_of
@@ -13,6 +14,7 @@ from sitebench.errors import BadInput
 
 MIX, SEARCH = "mix", "search"
 _PERSON = "{name}"
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 _VALUE = "{random:10:0-9}"
 
 
@@ -33,7 +35,7 @@ def text_of(options: Any) -> str:
     data, person = _data(names, options)
     dn = f"{names.attribute}={person},{{base}}"
     search = options.filter or f"({names.attribute}={_PERSON})"
-    lines = [f"base = {_quoted(options.base)}", "", *data]
+    lines = [f"base = {_quoted(_plain(options.base))}", "", *data]
     mix = options.mix or ((SEARCH, 1),)
     for verb, weight in mix:
         lines += ["", "[[operation]]", f"weight = {weight}"]
@@ -43,10 +45,10 @@ def text_of(options: Any) -> str:
                 lines.append("expect.entries = 1")
         elif verb == "compare":
             lines.append(f"compare = {_quoted(dn)}")
-            lines.append(f"entry = {{ {names.attribute} = {_quoted(person)} }}")
+            lines.append(f"entry = {{ {_quoted(names.attribute)} = {_quoted(person)} }}")
         else:
             lines.append(f"modify = {_quoted(dn)}")
-            lines.append(f"change.replace.{_attribute(options)} = {_quoted(_VALUE)}")
+            lines.append(f"change.replace.{_quoted(_attribute(options))} = {_quoted(_VALUE)}")
     return "\n".join(lines) + "\n"
 
 
@@ -54,10 +56,16 @@ def _data(names: Names, options: Any) -> tuple[list[str], str]:
     """Return the table of the people, and the field that stands for one."""
     deal = f"deal = {_quoted(options.keys)}"
     if names.listed is None:
-        before, _, after = names.template.partition("=")[2].partition("{i}")
+        text = names.template.partition("=")[2].partition("{i}")
+        before, after = _plain(text[0]), _plain(text[2])
         lines = ["[data.number]", f"range = [0, {options.entries - 1}]", deal]
         return lines, f"{before}{{number}}{after}"
     column = names.listed.table.columns[names.listed.column]
+    if not _NAME.fullmatch(column):
+        raise BadInput(
+            f"{names.file}: the column {column!r} cannot be named in a scenario",
+            "call it by a letter, then letters, digits, - and _",
+        )
     lines = ["[data.name]", f"file = {_quoted(names.file)}"]
     if not names.listed.headed:
         lines.append(f"columns = [{_quoted(column)}]")
@@ -69,6 +77,11 @@ def _attribute(options: Any) -> str:
         raise BadInput("which attribute changes is not said", "name it with --attribute")
     attribute: str = options.attribute
     return attribute
+
+
+def _plain(text: str) -> str:
+    """Return a text without fields: braces before what reads as a name are doubled."""
+    return re.sub(r"\{+(?=[A-Za-z_])", lambda braces: 2 * braces[0], text)
 
 
 def _quoted(text: str | None) -> str:

@@ -82,7 +82,7 @@ class IlsRun(BaseSuiteRun[Program, OpenDirectory]):
             target.disposable or options.disposable,
             options.password_file,
             None if options.names is None else names_of(options.names).digest,
-            {name: digest for each in scripts for name, digest in each.digests.items()},
+            {f"{s.path}/{name}": digest for s in scripts for name, digest in s.digests.items()},
             self._first_added(options, target, processes),
         )
 
@@ -223,7 +223,7 @@ def _tables(job: LoadJob[Program, OpenDirectory]) -> dict[str, Table]:
         if not isinstance(each, Script):
             continue
         for name, digest in each.digests.items():
-            if job.prepared.more.data_digests.get(name) != digest:
+            if job.prepared.more.data_digests.get(f"{each.path}/{name}") != digest:
                 raise BadFile(
                     f"the data {name!r} of {each.path} are others here than where the test was "
                     "started",

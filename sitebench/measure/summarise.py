@@ -15,7 +15,7 @@ from sitebench.counts.tally import Tally
 from sitebench.counts.worker_seen import WorkerSeen
 from sitebench.errors import printable
 from sitebench.monitor import Use
-from sitebench.runs.point import PointResult, PointSpec, StepResult
+from sitebench.runs.point import PointResult, PointSpec, StepResult, failing
 from sitebench.system.network import local_ports
 from sitebench.verdict.evidence import Evidence, OtherLoad
 from sitebench.verdict.verdict import judge
@@ -46,7 +46,8 @@ def summarise(
     use = use_of_all(use, workers)
     counted, due = tally.counted(counts), tally.counted(counts, due=True)
     steps = [totals for totals in tally.steps.values() if not totals.overlaps]
-    failures = (totals.failures for totals in tally.due.values() if not totals.overlaps)
+    rows = failing(spec, tally.due.values(), counts)
+    failures = (totals.failures for totals in rows)
     settled = (
         settle(tally.operations(counts))
         if spec.rate is None

@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 import msgspec
 
@@ -201,6 +201,43 @@ class StepResult:
         }
 
 
+class _Row(Protocol):
+    """A step, with what it is of."""
+
+    @property
+    def program(self) -> str: ...
+    @property
+    def step(self) -> str: ...
+    @property
+    def overlaps(self) -> bool: ...
+
+
+_R = TypeVar("_R", bound=_Row)
+
+
+def failing(
+    spec: PointSpec, rows: Iterable[_R], counts: Container[tuple[str, str]] | None = None
+) -> list[_R]:
+    """Return the rows whose failures are those of a point: each thing that fails is in one of them.
+
+    A pass, or a phase of a request, fails with the step that it is made of. An operation of a
+    scenario fails once, however many of its steps do: of those that are counted as a whole, it is
+    the whole. `counts` are the steps that count, where rows do not say so themselves.
+    """
+    rows = list(rows)
+    if not any(spec.settings.get(name) for name in ("scenario", "mix", "filter")):
+        return [each for each in rows if not each.overlaps]
+
+    def counted(each: _R) -> bool:
+        if counts is None:
+            return bool(getattr(each, "counted", False))
+        return (each.program, each.step) in counts
+
+    wholes = [each for each in rows if each.overlaps and counted(each)]
+    names = {each.program for each in wholes}
+    return wholes + [each for each in rows if each.program not in names and not each.overlaps]
+
+
 @dataclass(frozen=True, kw_only=True)
 class PointResult(Window):
     """What one point gave: every figure that a table or a report shows of it is in here.
@@ -228,8 +265,7 @@ class PointResult(Window):
     @property
     def attempts(self) -> int:
         """Steps that succeeded or failed: what a share of failures is of."""
-        # A pass, or a phase of a request, fails with the step that it is made of.
-        return sum(step.count for step in self.steps if not step.overlaps)
+        return sum(step.count for step in failing(self.spec, self.steps))
 
     @property
     def ops_per_s(self) -> float:

@@ -87,7 +87,8 @@ class Series:
     @property
     def parts(self) -> tuple[Series, ...]:
         """The operations that its total is the sum of; none where that is one."""
-        names = [s.program for s in self.results[0].steps if s.counted and s.count]
+        steps = [step for result in self.results for step in result.steps]
+        names = list(dict.fromkeys(s.program for s in steps if s.counted and s.count))
         if len(names) < 2:
             return ()
         return tuple(

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -260,15 +261,15 @@ def _read(
         return Table.read(path, separator, None if columns is None else list(columns))
 
 
-_SECRET = ("pass", "pwd", "secret", "token", "otp", "pin")
-"""Words in the names of columns that are not digested: what is in them could be guessed at."""
+_SECRET = re.compile(r"pass|pwd|secret|token|(?<![a-z])(otp|pin)(?![a-z])", re.IGNORECASE)
+"""In the names of columns that are not digested: what is in them could be guessed at."""
 
 
 def _digest(data: Mapping[str, Any], tables: Mapping[str, Table]) -> str:
     table = tables[data["name"]]
     digest = hashlib.sha256(str(table.rows).encode())
     for column, name in enumerate(table.columns):
-        hidden = name in data["secret"] or any(word in name.lower() for word in _SECRET)
+        hidden = name in data["secret"] or _SECRET.search(name)
         if not hidden:
             digest.update(table.digest(name, column).encode())
     return digest.hexdigest()

@@ -362,7 +362,7 @@ class SuitePoints(ABC, Generic[_P, _T]):
 
         @contextlib.contextmanager
         def opened() -> Iterator[Endpoint]:
-            self._assure_own(options, programs, named=named)
+            self.assure_allowed(options, programs, named=named)
             with self.open(options, programs, progress) as target:
                 yield self.endpoint(target, options, reused=reused)
 
@@ -373,11 +373,14 @@ class SuitePoints(ABC, Generic[_P, _T]):
         points = [self.point(one, name, programs) for name in ordered for one in each]
         return Stage(title, points, opened)
 
-    def _assure_own(self, options: Any, programs: Sequence[_P], *, named: bool = True) -> None:
+    def assure_allowed(
+        self, options: Any, programs: Sequence[_P], word: str = "operation", *, named: bool = True
+    ) -> None:
+        """Raise NotYours unless programs may do at the target of options what they do."""
         if options.target not in self.own_targets:
             for program in programs:
                 if program.writes:
-                    self.assure_own(options, f"the operation {program.name!r}", named=named)
+                    self.assure_own(options, f"the {word} {program.name!r}", named=named)
 
     def api_stage(self, operation: str | _P, target: Any, entries: int | None, load: Any) -> Stage:
         """Return the one point that `sitebench.run` measures; `target` may be a server here."""
@@ -401,7 +404,7 @@ class SuitePoints(ABC, Generic[_P, _T]):
         @contextlib.contextmanager
         def opened() -> Iterator[Endpoint]:
             if here is None:
-                self._assure_own(options, [program])
+                self.assure_allowed(options, [program])
             opening = self.open(options, [program]) if here is None else here
             with opening as there, _own_locustfile(self.user, own) as made:
                 yield self.endpoint(there, options, made)

@@ -160,10 +160,7 @@ class BaseSuiteRun(ABC, Generic[_P, _T]):
             target = self.after.enter_context(self.points.open(options, programs))
         else:
             refuse_limits(options)
-            for program in programs:
-                if program.writes:
-                    what = f"the {self._word} {program.name!r}"
-                    self.points.assure_own(options, what, named=self._chosen)
+            self.points.assure_allowed(options, programs, self._word, named=self._chosen)
             target = self.points.address(options, programs)
         self._facts = {"name": target.name, **target.facts}
         address = target.address

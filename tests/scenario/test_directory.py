@@ -15,6 +15,7 @@ from ils_bench.targets.ldap_directory import LdapDirectory
 from sitebench import run
 from sitebench.counts.source import StepTotals
 from sitebench.counts.tally import Tally
+from sitebench.runs.point import PointResult
 from sitebench.scenario.script import Operation, Script
 from tests.scenario.people import BASE, SUFFIX, names, write_accounts, write_ldif
 from tests.support.cli import Ran, in_process, python_module
@@ -246,3 +247,73 @@ def test_what_is_kept_is_said_at_the_end(folder: Path, directory: LdapDirectory)
 def test_what_is_overwritten_is_said_before(folder: Path, directory: LdapDirectory) -> None:
     ran = measured(folder, directory, "--json")
     assert f"mix.toml changes up to {PEOPLE} entries of {directory.url}" in ran.err
+
+
+def test_an_operation_fails_once(folder: Path, directory: LdapDirectory) -> None:
+    wrong = '{ search = "(uid=none)", expect.entries = 1 }'
+    (folder / "mix.toml").write_text(
+        f'base = "{BASE}"\n'
+        f'[[operation]]\nname = "bad"\nstep = [{wrong}, {wrong}, {wrong}]\n'
+        '[[operation]]\nname = "good"\nsearch = "(uid=user1)"\nexpect.entries = 1\n'
+    )
+    argv = ("ils", "run", "mix.toml", "--target", directory.url, *WHERE, "--allow-failures")
+    (point,) = in_process(*argv, cwd=folder).objects
+    found = rows(point)
+    assert point["failures"] == found["bad"]["count"] == found["bad"]["failures"]
+    assert point["operations"] == pytest.approx(found["good"]["count"], abs=2)
+    # The share is of operations, too: half of them are wrong.
+    assert PointResult.read(point).attempts == found["bad"]["count"] + found["good"]["count"]
+
+
+def test_a_file_may_be_called_as_its_operation_is(folder: Path, directory: LdapDirectory) -> None:
+    (folder / "search.toml").write_text(
+        f'base = "{BASE}"\n[[operation]]\nsearch = "(uid=user1)"\nexpect.entries = 1\n'
+    )
+    argv = ("ils", "run", "search.toml", "--target", directory.url, *WHERE)
+    (point,) = in_process(*argv, cwd=folder).objects
+    (counted,) = [step for step in point["steps"] if step["counted"]]
+    assert point["operations"] == counted["count"]
+    (point,) = in_process(*argv, "--rate", "200", cwd=folder).objects
+    assert point["ops_per_s"] == pytest.approx(200, rel=0.3)
+
+
+def test_the_first_steps_of_a_user_need_a_word_too(folder: Path, directory: LdapDirectory) -> None:
+    (folder / "mix.toml").write_text(
+        f'[start]\nstep = [{{ delete = "uid=user1,{BASE}" }}]\n'
+        f'[[operation]]\nsearch = "(uid=user2)"\nbase = "{BASE}"\n'
+    )
+    ran = in_process("ils", "run", "mix.toml", "--target", directory.url, *WHERE, cwd=folder)
+    assert (ran.code, "changes entries of" in ran.err) == (2, True)
+    assert found_by(directory, "(uid=user1)")
+
+
+def test_locust_asks_for_a_word_too(folder: Path, directory: LdapDirectory) -> None:
+    load = ("--headless", "-u", "1", "-t", "1s", "--only-summary")
+    where = ("--target", directory.url, "--scenario", "mix.toml", "FileUser")
+    file = str(Path(__file__).parents[2] / "locustfiles/ils.py")
+    ran = python_module("locust", "-f", file, *load, *where, cwd=folder)
+    assert ran.code != 0
+    assert "changes entries of" in ran.err
+    assert not found_by(directory, "(telephoneNumber=*)")
+
+
+def test_people_of_others_are_not_deleted_with_ours(folder: Path, directory: LdapDirectory) -> None:
+    (folder / "mix.toml").write_text(
+        f'base = "{BASE}"\ndata.person.file = "accounts.csv"\n[[operation]]\nname = "o"\nstep = [\n'
+        '  { add = "uid={person.uid},{base}", entry = { objectClass = "account" } },\n'
+        '  { delete = "uid={person.uid},{base}" },\n]\n'
+    )
+    argv = ("ils", "run", "mix.toml", "--target", directory.url, *WHERE, "--allow-failures")
+    in_process(*argv, cwd=folder)
+    assert len(found_by(directory, "(uid=*)")) == PEOPLE
+
+
+def test_users_who_keep_a_row_are_no_more_than_rows(folder: Path, directory: LdapDirectory) -> None:
+    (folder / "mix.toml").write_text(
+        f'base = "{BASE}"\n[data.n]\nvalues = ["1", "2"]\nper = "user"\n'
+        '[[operation]]\nsearch = "(uid=user{n})"\nexpect.entries = 1\n'
+    )
+    argv = ("ils", "run", "mix.toml", "--target", directory.url)
+    ran = in_process(*argv, *WHERE, "--users", "3", cwd=folder)
+    assert (ran.code, "keeps a row of n, which has 2" in ran.err) == (2, True)
+    assert in_process(*argv, *WHERE, cwd=folder).objects[0]["failures"] == 0

@@ -66,7 +66,7 @@ def test_an_example_runs_without_failures(path: Path, directory: LdapDirectory) 
     assert failed == {}
     done = [rows[key].count for key in example.counted[1:]]
     assert min(done) > 0
-    assert all(rows[each.name, step].count for each in example.operations for step in each.steps)
+    assert all(rows[each.name, step].count for each in example.operations for step, _ in each.steps)
 
 
 def test_what_an_example_is_wrong_about_would_be_noticed(

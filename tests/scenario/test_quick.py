@@ -107,7 +107,7 @@ def test_a_file_is_tried_by_one_user(folder: Path, directory: LdapDirectory) -> 
     ran = measured(folder, directory, "mix.toml", "--check", "--i-own-this-target")
     assert ran.code == 1
     lines = [line.split()[:2] for line in ran.out.splitlines()]
-    tried = "login connect search bind modify connect modify"
+    tried = "login main: search bind modify main: modify"
     assert [each[0] for each in lines] == tried.split()
     assert lines[-1] == ["modify", "failed,"]
     assert "noSuchObject" in ran.out
