@@ -2,7 +2,8 @@
 
 import pytest
 
-from web_bench.paper.printed import PAPERS, PrintedTable
+from sitebench.report.printed import PrintedTable
+from web_bench.paper.printed import PAPERS
 from web_bench.workload import built_in
 
 TABLES = [(paper.key, table) for paper in PAPERS.values() for table in paper.tables]
