@@ -1,6 +1,6 @@
 """Scenarios without a file: people by --names, what is searched by --filter, a mix by --mix.
 
-Each is a scenario made in memory: `sitebench ils operations --show` prints it, to begin a file.
+Each is a scenario made in memory.
 """
 
 from __future__ import annotations

@@ -17,8 +17,8 @@ from sitebench.options.option import PANELS
 
 _COMMON = frozenset(
     (
-        *("users", "clients", "rate", "warmup", "measure", "repeats", "operations", "asked"),
-        *("target", "base", "bind_dn", "password_file", "names", "scenario", "path"),
+        *("users", "clients", "rate", "measure", "repeats", "operations", "asked"),
+        *("target", "base", "bind_dn", "names", "scenario", "path"),
         *("keepalive", "entries", "sizes", "objective", "out", "json"),
         # Of `ui`, `serve`, `seed`, `clean` and `plan`.
         *("web_host", "web_port", "admin_dn", "read_only", "seeded", "forget"),

@@ -224,6 +224,8 @@ def one_operation(suite: Suite) -> Callable[[str], Argument]:
 
     def made(default: str) -> Argument:
         text = f"One of {', '.join(names)}. {suite.does}".rstrip()
+        if suite.takes_files:
+            text += " Or a scenario file, as mix.toml or mix.toml:OPERATION."
         return argument("OPERATION", text, words=names, shown=default)
 
     return made

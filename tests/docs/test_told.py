@@ -80,7 +80,7 @@ def test_every_key_and_field_of_a_site_s_scenario_is_told() -> None:
 
 
 def test_every_kind_of_warning_is_told() -> None:
-    of_suites = {"grown-directory", "relaxed-durability", "other-files"}
+    of_suites = {"entries-left", "grown-directory", "relaxed-durability", "other-files"}
     told = set(first_cells(section(page("verdict.md"), "Warnings")))
     assert told == {*WarningKind, *of_suites}
 

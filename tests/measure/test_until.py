@@ -59,8 +59,8 @@ def test_what_was_not_known_because_half_seconds_are_alike_is_told_with_how_long
 def test_a_window_goes_on_until_the_percentile_is_known() -> None:
     (point,) = in_process(*LOAD, *WINDOW, "--until", "p50:25%,2m").objects
     low, high = point["latency_us"]["intervals"]["p50"]
-    # Of fewer than 16 half seconds it cannot be told how alike they are.
-    assert point["measure_s"] >= 7.5
+    # Fewer than 8 half seconds have no interval; mostly it takes 16 to tell how alike they are.
+    assert point["measure_s"] >= 3.9
     assert "not-known" not in str(point["warnings"])
     assert high - low <= 0.25 * (high + low)
 

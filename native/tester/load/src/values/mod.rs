@@ -116,6 +116,13 @@ impl Kept {
         self.values.get(place).is_some_and(|value| value.known)
     }
 
+    /// Takes a value for one that is not known.
+    pub(crate) fn forget(&mut self, place: usize) {
+        if let Some(value) = self.values.get_mut(place) {
+            value.known = false;
+        }
+    }
+
     /// Keeps what was captured.
     pub(crate) fn keep(&mut self, place: usize, bytes: &[u8]) {
         if let Some(value) = self.values.get_mut(place) {

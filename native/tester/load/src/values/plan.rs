@@ -130,7 +130,7 @@ impl Plan {
         }
         if block.repeats.is_empty() {
             let captured = self.values.iter().enumerate().filter(
-                |(_, held)| matches!(held, Held::Capture(operation, _) | Held::Added(operation, _) if *operation == block.operation),
+                |(_, held)| matches!(held, Held::Capture(operation, _) if *operation == block.operation),
             );
             draws.extend(captured.map(|(place, _)| Draw::Forget { place }));
         }

@@ -456,6 +456,16 @@ fn an_entry_that_the_operation_could_not_add_is_left_alone() {
     assert_eq!(failures, [("result:entryAlreadyExists".to_owned(), count)]);
     let responder = Responder::right(&people);
     run(&responder, text, &Tables::new(), (op::DELETE_REQUEST, 1));
+    // In a second round it is asked anew.
+    let text = "[[operation]]\nname = 'o'\nstep = [{ repeat = 2, step = [\
+                { add = 'cn={iteration},o=x', entry = { sn = 'a' } }, { refresh = 'cn={iteration},o=x', ttl = '1m' }] },\
+                { delete = 'cn={iteration},o=x' }]";
+    let responder = Responder::right(&people);
+    run(&responder, text, &Tables::new(), (op::ADD_REQUEST, 4));
+    let answered = |tag| responder.seen.answered(tag);
+    // The second add of each operation is refused, as the first entry is there.
+    assert!(answered(op::EXTENDED_REQUEST).abs_diff(answered(op::ADD_REQUEST) / 2) <= 1);
+    assert_eq!(answered(op::DELETE_REQUEST), 0);
 }
 
 #[test]

@@ -34,6 +34,10 @@ impl Ldap {
             return Encoded::Missing;
         }
         memory.found = 0;
+        if let Some(place) = ask.owns {
+            // Not yet, and not any more from the round before.
+            memory.kept.forget(place);
+        }
         let plan = &self.scripts[ask.script].plan;
         self.scratch.clear();
         let mut ends = [0; FEW + 1];
