@@ -19,12 +19,12 @@ from typing import Any
 
 from sitebench._engine import EngineError, Table, check_scenario
 from sitebench._engine import Scenario as Read
+from sitebench.counts.source import SEQUENCE
 from sitebench.errors import BadFile, BadInput, UnknownValue
 from sitebench.system.native_errors import translated
 from sitebench.system.texts import read_text
 
 SUFFIX = ".toml"
-SEQUENCE = "sequence"
 NOT_BEGUN = "not begun"
 """The row of arrivals that no user took."""
 

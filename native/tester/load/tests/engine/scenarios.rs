@@ -167,7 +167,7 @@ fn operations_have_rows_of_their_own_and_weights() {
     assert_eq!(row(&found, "little", "compare").0, row(&found, "little", "search").0);
     assert_eq!((much.1, little.1), (vec![], vec![]));
     assert_eq!(row(&found, "mix", "sequence").0, 0);
-    // One connection, kept, and nobody bound on it.
+    // One connection, kept, without a bind.
     assert_eq!(row(&found, "mix", "main: connect").0, 1);
     assert_eq!(responder.seen.answered(op::BIND_REQUEST), 0);
 }
@@ -454,6 +454,11 @@ fn an_entry_that_the_operation_could_not_add_is_left_alone() {
     assert_eq!(written.map(|tag| responder.seen.answered(tag)), [0; 3]);
     let (count, failures) = row(&found, "o", "sequence");
     assert_eq!(failures, [("result:entryAlreadyExists".to_owned(), count)]);
+    // A file may expect that, which makes the entry no more its own.
+    let expecting = text.replace("entry = {", "expect.result = 'entryAlreadyExists', entry = {");
+    let before = responder.seen.answered(op::ADD_REQUEST);
+    run(&responder, &expecting, &Tables::new(), (op::ADD_REQUEST, before + 3));
+    assert_eq!(written.map(|tag| responder.seen.answered(tag)), [0; 3]);
     let responder = Responder::right(&people);
     run(&responder, text, &Tables::new(), (op::DELETE_REQUEST, 1));
     // In a second round it is asked anew.

@@ -139,6 +139,10 @@ impl Ldap {
     ) -> Option<Failure> {
         let memory = lane.memory.as_deref_mut()?;
         let plan = &self.scripts[ask.script].plan;
+        // Another answer may be the right one, but then the entry is not this operation's.
+        if let (Some(place), ResultCode::SUCCESS) = (ask.owns, outcome.code) {
+            memory.kept.keep(place, b"");
+        }
         let mut accepted = false;
         for code in &ask.expects.codes {
             accepted |= match code {
@@ -160,9 +164,6 @@ impl Ldap {
         }
         if self.shared.verify && (lane.wrong || !ask.expects.is_right_count(lane.entries)) {
             return Some(Failure::WrongAnswer);
-        }
-        if let Some(place) = ask.owns {
-            memory.kept.keep(place, b"");
         }
         for (number, capture) in ask.captures.iter().enumerate() {
             if memory.found & 1 << number == 0 {
