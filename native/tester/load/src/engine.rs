@@ -16,6 +16,7 @@ use crate::http::{self, Http, HttpConfig, TargetError};
 use crate::ldap::{self, Ldap, LdapConfig, NameList, NamesError};
 use crate::program::{Compiled, ProgramError};
 use crate::protocol::Protocol;
+use crate::scripted;
 use crate::target_address::TargetAddress;
 use crate::values::Tables;
 
@@ -73,7 +74,8 @@ impl Engine {
         let mut scripts = Vec::new();
         for spec in &config.scenarios {
             let seeds = (config.threads, config.keys.seed);
-            let found = ldap::convert(spec, scripts.len(), &config.target.base, tables, seeds);
+            let found =
+                scripted::convert(&ldap::Requests, spec, scripts.len(), &config.target.base, tables, seeds);
             let problem = |problem| StartError::Scenario { name: spec.name.clone(), problem };
             let (program, script) = found.map_err(problem)?;
             config.programs.push(program);

@@ -37,6 +37,7 @@ mod protocol;
 pub mod queue;
 mod record;
 mod scenario_spec;
+mod scripted;
 mod target_address;
 mod values;
 

@@ -22,13 +22,13 @@ use crate::choose::ring::RingCursor;
 use crate::config::Config;
 use crate::connection::security::{Security, Tls};
 use crate::program::{self, Compiled, Connects, MAIN, ProgramError, ProgramSpec, Rules};
+use crate::scripted::{Memory, Running, Script};
 use crate::target_address::TargetAddress;
 
 pub use names::{NameList, NamesError, NamesSpec, Person};
 pub use request::Request;
+pub(crate) use scripted::Requests;
 pub use scripted::check as check_scenario;
-use scripted::{Memory, Running};
-pub(crate) use scripted::{Script, convert};
 use step::PersonSelector;
 pub use step::Step;
 

@@ -9,9 +9,10 @@ use wire::ldap::{Attributes, ResultCode, Scope, filter, filter_text, oid, op};
 
 use super::frame::Frame;
 use super::names::{Names, Person};
-use super::scripted::{Ask, Preparation};
+use super::scripted::Ask;
 use super::step::{Change, PersonSelector, Step};
 use super::verify::ExpectedAttributes;
+use crate::scripted::Preparation;
 
 /// The step that removes a person before it is added again, when the ring of adds has gone round.
 pub(super) const REMOVE: &str = "remove";

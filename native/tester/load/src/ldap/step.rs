@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 
-use super::scripted::{Ask, Preparation};
+use super::scripted::Ask;
 use crate::connection::sasl::Mechanism;
+use crate::scripted::Preparation;
 
 /// The person a step is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]

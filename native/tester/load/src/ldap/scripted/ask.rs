@@ -11,6 +11,7 @@ use wire::ldap::request::{self as write, SearchOptions};
 use wire::ldap::{ResultCode, filter_text, oid, op};
 
 use super::super::frame::Frame;
+use crate::scripted::later;
 use crate::values::{Plan, Text};
 
 /// RFC 3062.
@@ -286,10 +287,6 @@ impl Writing<'_> {
 /// In seconds, the next whole one: none at all would mean another thing.
 fn whole_seconds(time: Duration) -> u32 {
     u32::try_from(time.as_millis().div_ceil(1_000)).unwrap_or(u32::MAX)
-}
-
-pub(super) fn later(what: &str) -> String {
-    format!("{what} is read, but not run yet")
 }
 
 /// The name and password of a bind.

@@ -6,9 +6,9 @@ use wire::ldap::{Attributes, Outcome, ResultCode};
 
 use super::super::{LaneState, Ldap};
 use super::ask::{Ask, Expected, Field, becomes};
-use super::{Memory, Preparation, Running};
 use crate::protocol::Encoded;
 use crate::record::failure::Failure;
+use crate::scripted::{Memory, Preparation};
 use crate::values::Text;
 
 /// So many fields are filled in without asking for memory.
@@ -18,10 +18,8 @@ impl Ldap {
     /// Chooses what the steps that follow are about.
     #[inline]
     pub(in super::super) fn prepare(&mut self, preparation: &Preparation, lane: &mut LaneState) -> Encoded {
-        let Running { plan, drawers } = &mut self.scripts[preparation.script];
         let memory = lane.memory.get_or_insert_default();
-        // There is a row for every lane: no deal runs out.
-        drawers.draw(plan, &preparation.draws, &mut memory.kept, &mut self.rng);
+        self.scripts[preparation.script].prepare(preparation, memory, &mut self.rng);
         Encoded::Skip
     }
 

@@ -5,32 +5,67 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use scenario::{
-    Block, Connection, Data, Field, Lifetime, Part, Protocol, Sasl, Scenario, Step, Template, Times, Verb,
+    Block, Connection, Data, Field, Lifetime, Part, Protocol, Scenario, Step, Template, Times, Verb,
 };
 
-use super::super::step::Step as LdapStep;
-use super::ask::{Ask, Bind, later};
-use super::{Preparation, Script};
+use super::{Preparation, Script, later};
 use crate::choose::deal::Sharer;
 use crate::choose::schedule::Think;
-use crate::connection::sasl::Mechanism;
 use crate::program::{self, Branch, Connects, MAIN, Operation, ProgramSpec, Rules, SEQUENCE};
 use crate::scenario_spec::ScenarioSpec;
 use crate::values::{Draw, Plan, Tables, Used};
 
-type Steps = Vec<program::Step<LdapStep>>;
+/// How the steps of scenarios become those of a protocol.
+pub(crate) trait Lower {
+    /// A step of the protocol's programs.
+    type Step;
+    /// The protocol.
+    const PROTOCOL: Protocol;
+    /// Whether the program opens connections; else requests do.
+    const OPENS: bool;
+    /// What closing a connection is called.
+    const CLOSE: &'static str;
+
+    /// The step that chooses what those after it are about.
+    fn prepare(&self, preparation: Arc<Preparation>) -> Self::Step;
+
+    /// What is asked for a step.
+    fn request(&self, place: &Place<'_>, step: &Step) -> Result<Self::Step, String>;
+
+    /// What is asked first on a new connection, with the name of its row.
+    fn greeting(
+        &self,
+        _place: &Place<'_>,
+        _connection: &Connection,
+    ) -> Result<Option<(&'static str, Self::Step)>, String> {
+        Ok(None)
+    }
+}
+
+/// Where a step stands, and with what it is filled in there.
+pub(crate) struct Place<'p> {
+    /// The number of its scenario in the engine.
+    pub(crate) script: usize,
+    pub(crate) spec: &'p ScenarioSpec,
+    pub(crate) scenario: &'p Scenario,
+    pub(crate) plan: &'p Plan,
+    pub(crate) block: &'p Block,
+}
+
+type Steps<S> = Vec<program::Step<S>>;
 
 /// What `[start]` has its rows under.
 const START: &str = "start";
 
 /// Makes the program of a scenario, the `number`th of its engine.
-pub(crate) fn convert(
+pub(crate) fn convert<L: Lower>(
+    lower: &L,
     spec: &ScenarioSpec,
     number: usize,
     base: &str,
     tables: &Tables,
     (threads, seed): (usize, u64),
-) -> Result<(ProgramSpec<LdapStep>, Script), String> {
+) -> Result<(ProgramSpec<L::Step>, Script), String> {
     // Several scenarios may call their data alike.
     let tables: Tables = tables
         .iter()
@@ -41,8 +76,12 @@ pub(crate) fn convert(
         .collect();
     let columns = |data: &Data| tables.get(&data.name).map(|table| table.columns().to_vec());
     let scenario = scenario::read_with(&spec.text, &columns).map_err(|problems| problems.to_string())?;
-    if scenario.protocol != Protocol::Ldap {
-        return Err("speaks HTTP, and the target LDAP".to_owned());
+    if scenario.protocol != L::PROTOCOL {
+        let (spoken, other) = match scenario.protocol {
+            Protocol::Ldap => ("LDAP", "HTTP"),
+            Protocol::Http => ("HTTP", "LDAP"),
+        };
+        return Err(format!("speaks {spoken}, and the target {other}"));
     }
     let sharer = Sharer { index: spec.worker, of: spec.of.max(1), threads: threads as u64 };
     let hides_base = spec.base.is_none()
@@ -57,28 +96,30 @@ pub(crate) fn convert(
     };
     let used = Used { base, hides_base, env: spec.env.clone() };
     let plan = Plan::new(&scenario, used, &tables, sharer, seed)?;
-    let steps = Converting { spec, number, scenario: &scenario, plan: &plan }.steps()?;
+    let steps = Converting { lower, spec, number, scenario: &scenario, plan: &plan }.steps()?;
     let program = ProgramSpec { name: spec.name.clone(), counts: SEQUENCE.to_owned(), steps };
     Ok((program, Script { plan: Arc::new(plan), sharer }))
 }
 
 /// Says what of a scenario no lane could run, whatever its target.
-pub fn check(spec: &ScenarioSpec, tables: &Tables) -> Result<(), String> {
-    let (program, _) = convert(spec, 0, "", tables, (1, 0))?;
-    let rules = Rules { open: true, connects: Connects::Steps, endpoint: |_| MAIN, phases: false };
-    let compiled = program::compile(&[program], rules, |name, _: &LdapStep| Ok(vec![(name.to_owned(), ())]));
+pub(crate) fn check<L: Lower>(lower: &L, spec: &ScenarioSpec, tables: &Tables) -> Result<(), String> {
+    let (program, _) = convert(lower, spec, 0, "", tables, (1, 0))?;
+    let connects = if L::OPENS { Connects::Steps } else { Connects::WhenDown };
+    let rules = Rules { open: true, connects, endpoint: |_| MAIN, phases: false };
+    let compiled = program::compile(&[program], rules, |name, _: &L::Step| Ok(vec![(name.to_owned(), ())]));
     compiled.map(|_| ()).map_err(|error| error.to_string())
 }
 
-struct Converting<'c> {
+struct Converting<'c, L> {
+    lower: &'c L,
     spec: &'c ScenarioSpec,
     number: usize,
     scenario: &'c Scenario,
     plan: &'c Plan,
 }
 
-impl Converting<'_> {
-    fn steps(&self) -> Result<Steps, String> {
+impl<L: Lower> Converting<'_, L> {
+    fn steps(&self) -> Result<Steps<L::Step>, String> {
         let connection = self.connection()?;
         let operations: Vec<_> = self
             .scenario
@@ -144,7 +185,7 @@ impl Converting<'_> {
                     round.insert(0, program::Step::WhenDown { steps: open });
                 }
                 steps.push(program::Step::Repeat { times: u64::from(times), steps: round });
-                steps.push(close(&format!("{}: unbind", connection.name)));
+                steps.push(self.close(connection));
             }
             _ => {
                 steps.extend(once);
@@ -155,7 +196,7 @@ impl Converting<'_> {
     }
 
     /// What a user does once.
-    fn start(&self, connection: &Connection) -> Result<Option<program::Step<LdapStep>>, String> {
+    fn start(&self, connection: &Connection) -> Result<Option<program::Step<L::Step>>, String> {
         if self.scenario.start.is_empty() {
             return Ok(None);
         }
@@ -185,12 +226,17 @@ impl Converting<'_> {
         Ok(connection)
     }
 
-    fn prepare(&self, draws: Vec<Draw>) -> program::Step<LdapStep> {
+    fn prepare(&self, draws: Vec<Draw>) -> program::Step<L::Step> {
         let preparation = Preparation { script: self.number, draws };
-        program::Step::Prepare(LdapStep::Prepare(Arc::new(preparation)))
+        program::Step::Prepare(self.lower.prepare(Arc::new(preparation)))
     }
 
-    fn block(&self, block: &Block, steps: &[Step], connection: &Connection) -> Result<Steps, String> {
+    fn block(
+        &self,
+        block: &Block,
+        steps: &[Step],
+        connection: &Connection,
+    ) -> Result<Steps<L::Step>, String> {
         let (mut made, mut closed) = (Vec::new(), false);
         for (number, step) in steps.iter().enumerate() {
             match &step.verb {
@@ -212,14 +258,8 @@ impl Converting<'_> {
                     made.push(program::Step::Repeat { times: u64::from(*times), steps });
                 }
                 _ => {
-                    let ask = match &step.verb {
-                        Verb::Bind { bind, password: None, sasl: None, .. } if bind.parts.is_empty() => {
-                            self.own_bind(block).and_then(|ask| ask.counted(self.plan, block, step))
-                        }
-                        _ => Ask::new(self.number, self.plan, block, step),
-                    };
-                    let ask = ask.map_err(|problem| format!("step {:?}: {problem}", step.name))?;
-                    let request = LdapStep::Ask(Arc::new(ask));
+                    let request = self.lower.request(&self.place(block), step);
+                    let request = request.map_err(|problem| format!("step {:?}: {problem}", step.name))?;
                     if std::mem::take(&mut closed) {
                         made.extend(self.open(connection, block)?);
                     }
@@ -236,67 +276,44 @@ impl Converting<'_> {
     }
 
     /// Steps on a connection of their own.
-    fn within(&self, connection: &Connection, steps: Steps, block: &Block) -> Result<Steps, String> {
+    fn within(
+        &self,
+        connection: &Connection,
+        steps: Steps<L::Step>,
+        block: &Block,
+    ) -> Result<Steps<L::Step>, String> {
         let mut made = self.open(connection, block)?;
         made.extend(steps);
-        made.push(close(&format!("{}: unbind", connection.name)));
+        made.push(self.close(connection));
         Ok(made)
     }
 
-    /// The bind of the identity that the command line names.
-    fn own_bind(&self, block: &Block) -> Result<Ask, String> {
-        let given = &self.spec.bind;
-        let text = |text: &str| Template {
-            parts: if text.is_empty() { Vec::new() } else { vec![Part::Text(text.to_owned())] },
-        };
-        let (name, password) = (text(&given.dn), text(&given.password));
-        let sasl = given.sasl.map(|mechanism| match mechanism {
-            Mechanism::External => Sasl::External,
-            Mechanism::Plain => Sasl::Plain,
-        });
-        let bind = Bind { name: &name, password: Some(&password), sasl, version: 3 };
-        Ask::bind(self.number, self.plan, block, &bind)
-    }
-
-    /// Opening a connection, and binding on it.
-    fn open(&self, connection: &Connection, block: &Block) -> Result<Steps, String> {
-        let mut steps = vec![program::Step::Connect { name: format!("{}: connect", connection.name) }];
-        let given = &self.spec.bind;
-        let bind = match &connection.bind {
-            Some(name) => {
-                let bind = Bind {
-                    name,
-                    password: connection.password.as_ref(),
-                    sasl: connection.sasl,
-                    version: connection.version,
-                };
-                LdapStep::Ask(Arc::new(Ask::bind(self.number, self.plan, block, &bind)?))
-            }
-            None if binds(&self.scenario.start) => return Ok(steps),
-            None if self.scenario.operations.iter().any(|operation| binds(&operation.steps)) => {
-                return Ok(steps);
-            }
-            None if given.dn.is_empty() && given.sasl.is_none() => return Ok(steps),
-            None => LdapStep::Ask(Arc::new(self.own_bind(block)?)),
-        };
-        steps.push(program::Step::Request { name: format!("{}: bind", connection.name), request: bind });
+    /// Opening a connection, and what is asked first on it.
+    fn open(&self, connection: &Connection, block: &Block) -> Result<Steps<L::Step>, String> {
+        let mut steps = Vec::new();
+        if L::OPENS {
+            steps.push(program::Step::Connect { name: format!("{}: connect", connection.name) });
+        }
+        if let Some((name, request)) = self.lower.greeting(&self.place(block), connection)? {
+            steps.push(program::Step::Request { name: format!("{}: {name}", connection.name), request });
+        }
         Ok(steps)
     }
+
+    fn close(&self, connection: &Connection) -> program::Step<L::Step> {
+        close(&format!("{}: {}", connection.name, L::CLOSE))
+    }
+
+    const fn place<'p>(&'p self, block: &'p Block) -> Place<'p> {
+        Place { script: self.number, spec: self.spec, scenario: self.scenario, plan: self.plan, block }
+    }
 }
 
-fn binds(steps: &[Step]) -> bool {
-    steps.iter().any(|step| match &step.verb {
-        Verb::Bind { .. } => true,
-        Verb::Repeat { steps, .. } => binds(steps),
-        _ => false,
-    })
-}
-
-fn close(name: &str) -> program::Step<LdapStep> {
+fn close<S>(name: &str) -> program::Step<S> {
     program::Step::Close { name: name.to_owned() }
 }
 
-fn think(mean_s: f64, constant: bool) -> program::Step<LdapStep> {
+fn think<S>(mean_s: f64, constant: bool) -> program::Step<S> {
     let ns = Duration::from_secs_f64(mean_s).as_nanos() as u64;
     program::Step::Think(if constant { Think::Constant { ns } } else { Think::Exponential { mean_ns: ns } })
 }

@@ -1,0 +1,92 @@
+//! From steps of scenarios to those of LDAP programs.
+
+use std::sync::Arc;
+
+use scenario::{Connection, Part, Protocol, Sasl, Step, Template, Verb};
+
+use super::super::step::Step as LdapStep;
+use super::ask::{Ask, Bind};
+use crate::connection::sasl::Mechanism;
+use crate::scenario_spec::ScenarioSpec;
+use crate::scripted::{self, Lower, Place, Preparation};
+use crate::values::Tables;
+
+/// Steps of LDAP.
+pub(crate) struct Requests;
+
+/// Says what of a scenario no lane could run, whatever its target.
+pub fn check(spec: &ScenarioSpec, tables: &Tables) -> Result<(), String> {
+    scripted::check(&Requests, spec, tables)
+}
+
+impl Lower for Requests {
+    type Step = LdapStep;
+    const PROTOCOL: Protocol = Protocol::Ldap;
+    const OPENS: bool = true;
+    const CLOSE: &'static str = "unbind";
+
+    fn prepare(&self, preparation: Arc<Preparation>) -> LdapStep {
+        LdapStep::Prepare(preparation)
+    }
+
+    fn request(&self, place: &Place<'_>, step: &Step) -> Result<LdapStep, String> {
+        let Place { script, plan, block, .. } = place;
+        let ask = match &step.verb {
+            Verb::Bind { bind, password: None, sasl: None, .. } if bind.parts.is_empty() => {
+                own_bind(place)?.counted(plan, block, step)
+            }
+            _ => Ask::new(*script, plan, block, step),
+        };
+        Ok(LdapStep::Ask(Arc::new(ask?)))
+    }
+
+    /// The bind of a connection, if it has one.
+    fn greeting(
+        &self,
+        place: &Place<'_>,
+        connection: &Connection,
+    ) -> Result<Option<(&'static str, LdapStep)>, String> {
+        let given = &place.spec.bind;
+        let bind = match &connection.bind {
+            Some(name) => {
+                let bind = Bind {
+                    name,
+                    password: connection.password.as_ref(),
+                    sasl: connection.sasl,
+                    version: connection.version,
+                };
+                Ask::bind(place.script, place.plan, place.block, &bind)?
+            }
+            None if binds(&place.scenario.start) => return Ok(None),
+            None if place.scenario.operations.iter().any(|operation| binds(&operation.steps)) => {
+                return Ok(None);
+            }
+            None if given.dn.is_empty() && given.sasl.is_none() => return Ok(None),
+            None => own_bind(place)?,
+        };
+        Ok(Some(("bind", LdapStep::Ask(Arc::new(bind)))))
+    }
+}
+
+/// The bind of the identity that the command line names.
+fn own_bind(place: &Place<'_>) -> Result<Ask, String> {
+    let given = &place.spec.bind;
+    let text = |text: &str| Template {
+        parts: if text.is_empty() { Vec::new() } else { vec![Part::Text(text.to_owned())] },
+    };
+    let (name, password) = (text(&given.dn), text(&given.password));
+    let sasl = given.sasl.map(|mechanism| match mechanism {
+        Mechanism::External => Sasl::External,
+        Mechanism::Plain => Sasl::Plain,
+    });
+    let bind = Bind { name: &name, password: Some(&password), sasl, version: 3 };
+    Ask::bind(place.script, place.plan, place.block, &bind)
+}
+
+fn binds(steps: &[Step]) -> bool {
+    steps.iter().any(|step| match &step.verb {
+        Verb::Bind { .. } => true,
+        Verb::Repeat { steps, .. } => binds(steps),
+        _ => false,
+    })
+}

@@ -1,0 +1,67 @@
+//! Programs of scenario files, whatever their protocol.
+//!
+//! `convert` makes a program of a scenario: operations and their deck, what is done once, and when connections are
+//! opened and closed. What a step asks is the protocol's, which turns it into a step of its own ([`Lower`]).
+//! Rows and values are `values`'s.
+
+mod convert;
+
+pub(crate) use convert::{Lower, Place, check, convert};
+
+use std::sync::Arc;
+
+use crate::choose::deal::Sharer;
+use crate::values::{Draw, Drawers, Kept, Plan};
+
+/// One scenario of an engine, as all its threads have it.
+#[derive(Debug, Clone)]
+pub(crate) struct Script {
+    pub(crate) plan: Arc<Plan>,
+    pub(crate) sharer: Sharer,
+}
+
+/// The same, as one thread runs it.
+pub(crate) struct Running {
+    pub(crate) plan: Arc<Plan>,
+    pub(crate) drawers: Drawers,
+}
+
+impl Running {
+    pub(crate) fn new(script: &Script, thread: usize) -> Self {
+        let drawers = Drawers::new(&script.plan, script.sharer, thread);
+        Self { plan: script.plan.clone(), drawers }
+    }
+
+    /// Chooses what the steps that follow are about.
+    #[inline]
+    pub(crate) fn prepare(
+        &mut self,
+        preparation: &Preparation,
+        memory: &mut Memory,
+        rng: &mut fastrand::Rng,
+    ) {
+        // There is a row for every lane: no deal runs out.
+        self.drawers.draw(&self.plan, &preparation.draws, &mut memory.kept, rng);
+    }
+}
+
+/// What is chosen before steps are done.
+#[derive(Debug, PartialEq)]
+pub struct Preparation {
+    /// Which of the engine's scenarios it is for.
+    pub(crate) script: usize,
+    pub(crate) draws: Vec<Draw>,
+}
+
+/// What a lane remembers for its scenario.
+#[derive(Debug, Default)]
+pub(crate) struct Memory {
+    pub(crate) kept: Kept,
+    /// Captures of the answer at hand that were found.
+    pub(crate) found: u64,
+}
+
+/// Says that something is of the form, but not built.
+pub(crate) fn later(what: &str) -> String {
+    format!("{what} is read, but not run yet")
+}
