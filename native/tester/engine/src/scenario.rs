@@ -31,12 +31,17 @@ impl Scenario {
     }
 }
 
-/// Raises what of a scenario no lane could run.
+/// Raises what of a scenario no lane could run. Of one that is one of the papers' operations, returns the step that
+/// it counts and, as JSON, its program.
 #[pyfunction]
-pub fn check_scenario(spec_json: &str, tables: HashMap<String, PyRef<'_, Table>>) -> PyResult<()> {
+pub fn check_scenario(
+    spec_json: &str,
+    tables: HashMap<String, PyRef<'_, Table>>,
+) -> PyResult<Option<(String, Option<String>)>> {
     let spec: ScenarioSpec = config::parse("a scenario", spec_json)?;
     let tables: Tables = tables.into_iter().map(|(name, table)| (name, table.rows_of())).collect();
-    load::check_scenario(&spec, &tables).map_err(|problem| error_of(Kind::BadFile, problem))
+    let whole = load::check_scenario(&spec, &tables).map_err(|problem| error_of(Kind::BadFile, problem))?;
+    Ok(whole.map(|(counts, program)| (counts, program.map(|program| program.to_string()))))
 }
 
 /// The JSON Schema of scenario files.

@@ -16,7 +16,6 @@ use crate::http::{self, Http, HttpConfig, TargetError};
 use crate::ldap::{self, Ldap, LdapConfig, NameList, NamesError};
 use crate::program::{Compiled, ProgramError};
 use crate::protocol::Protocol;
-use crate::scripted;
 use crate::target_address::TargetAddress;
 use crate::values::Tables;
 
@@ -71,18 +70,12 @@ impl Engine {
         tables: &Tables,
     ) -> Result<Self, StartError> {
         config.check()?;
-        let mut scripts = Vec::new();
+        let mut shared = ldap::Shared::new(&config.target, people, names, config.verify)?;
         for spec in &config.scenarios {
-            let seeds = (config.threads, config.keys.seed);
-            let found =
-                scripted::convert(&ldap::Requests, spec, scripts.len(), &config.target.base, tables, seeds);
+            let found = shared.take(spec, &config.target.base, tables, config.keys, config.threads);
             let problem = |problem| StartError::Scenario { name: spec.name.clone(), problem };
-            let (program, script) = found.map_err(problem)?;
-            config.programs.push(program);
-            scripts.push(script);
+            config.programs.push(found.map_err(problem)?);
         }
-        let shared =
-            ldap::Shared::new(&config.target, people, names, config.verify, &config.programs, scripts)?;
         let compiled = shared.compile(&config.programs, config.is_open())?;
         let ring = ldap::adds_people(&config.programs).then(|| ring(&config, shared.count()));
         let keys = Keys::new(config.keys.choice, shared.count(), config.keys.seed);

@@ -1,10 +1,13 @@
 //! Scenarios as an engine is given them.
 
 use std::collections::HashMap;
+use std::time::Duration;
 
+use scenario::{Operation, Scenario, Step, Times, Verb};
 use serde::Deserialize;
 
 use crate::connection::sasl::Mechanism;
+use crate::values::Tables;
 
 /// A scenario that lanes run.
 #[derive(Debug, Clone, Deserialize)]
@@ -29,11 +32,43 @@ pub struct ScenarioSpec {
     /// The mean pause after each operation.
     #[serde(default)]
     pub(crate) think_ms: f64,
+    /// What think times within an operation are scaled to fill, whatever the file says.
+    #[serde(default)]
+    pub(crate) session_ms: Option<f64>,
     /// Which of a test's engines this is, and of how many.
     #[serde(default)]
     pub(crate) worker: u64,
     #[serde(default = "one")]
     pub(crate) of: u64,
+}
+
+impl ScenarioSpec {
+    /// Its tables: several scenarios may call their data alike.
+    pub(crate) fn own(&self, tables: &Tables) -> Tables {
+        let own = |name: &str| Some(name.strip_prefix(&self.name)?.strip_prefix('/')?.to_owned());
+        tables.iter().filter_map(|(name, table)| Some((own(name)?, table.clone()))).collect()
+    }
+
+    /// What the think times of an operation are multiplied by.
+    pub(crate) fn scale(&self, scenario: &Scenario, operation: &Operation) -> f64 {
+        let session_s = match (self.session_ms, scenario.load.session) {
+            (Some(session_ms), _) => session_ms / 1e3,
+            (None, Some(session)) => session.as_secs_f64(),
+            (None, None) => return 1.0,
+        };
+        let thinks = thinking(&operation.steps);
+        if thinks.is_zero() { 1.0 } else { session_s / thinks.as_secs_f64() }
+    }
+}
+
+/// How long steps think, all in all.
+fn thinking(steps: &[Step]) -> Duration {
+    let of = |step: &Step| match &step.verb {
+        Verb::Think { mean, .. } => *mean,
+        Verb::Repeat { times: Times::Number(times), steps } => thinking(steps) * *times,
+        _ => Duration::ZERO,
+    };
+    steps.iter().map(of).sum()
 }
 
 const fn one() -> u64 {

@@ -647,6 +647,8 @@ impl Scenario {
             let mut names: Vec<String> = Vec::new();
             for step in flat(steps) {
                 match &step.verb {
+                    // People whom a run adds are its own in any case.
+                    Verb::Add { entry: Entry::Row(data), .. } if self.is_new(data) => {}
                     Verb::Add { dn, .. } => names.push(dn.to_string()),
                     Verb::ModifyDn { dn, new_rdn, new_superior, .. } if names.contains(&dn.to_string()) => {
                         names.push(renamed(dn, new_rdn, new_superior.as_ref()));
@@ -657,6 +659,10 @@ impl Scenario {
             found.extend(names.into_iter().map(|name| (block, name)));
         }
         found
+    }
+
+    fn is_new(&self, data: &str) -> bool {
+        self.data.iter().any(|each| each.name == data && each.rows == Rows::New)
     }
 
     /// Columns of data that are shown nowhere: those that are listed, and those that a password is made of.

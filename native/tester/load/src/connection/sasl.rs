@@ -1,10 +1,10 @@
 //! SASL binds (RFC 4513 section 5.2), both for connections with TLS.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use wire::ldap::request::write_sasl_bind;
 
 /// A SASL mechanism.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Mechanism {
     /// The identity is that of the TLS client certificate (RFC 4422 appendix A).

@@ -25,7 +25,7 @@ impl Ldap {
             Request::Change { verb, .. } => format!("{verb} {:?}", self.name_of(lane)),
             Request::Compare { .. } => format!("compare {:?}", self.name_of(lane)),
             Request::Ask(ask) => self.describe_ask(ask, lane),
-            Request::Prepare(_) => String::new(),
+            Request::Take | Request::Prepare(_) => String::new(),
         };
         let said = answer.and_then(result);
         let said = match (said, request) {

@@ -32,7 +32,19 @@ impl Ldap {
     ) -> Encoded {
         match request {
             Request::Prepare(preparation) => return self.prepare(preparation, lane),
-            Request::Remove { .. } if !self.take_key(lane) => return Encoded::Skip,
+            Request::Take => {
+                self.take_key(lane);
+                return Encoded::Skip;
+            }
+            Request::Remove { takes, .. } => {
+                if *takes {
+                    self.take_key(lane);
+                }
+                if !lane.comes_again {
+                    return Encoded::Skip;
+                }
+                lane.current = lane.new;
+            }
             _ => {}
         }
         let id = lane.next_id();
@@ -40,7 +52,7 @@ impl Ldap {
         lane.wrong = false;
         match request {
             Request::Ask(ask) => return self.ask(ask, lane, out),
-            Request::Prepare(_) => return Encoded::Skip,
+            Request::Prepare(_) | Request::Take => return Encoded::Skip,
             Request::Bind { frame, .. } | Request::Retrieve { frame, .. } | Request::Search { frame, .. } => {
                 frame.write(out, lane.id, &[]);
             }
@@ -57,7 +69,7 @@ impl Ldap {
                     }
                 });
             }
-            Request::Remove { frame } => {
+            Request::Remove { frame, .. } => {
                 self.pick_dn(PersonSelector::Current, lane);
                 frame.write(out, lane.id, &[&self.name]);
             }
@@ -76,15 +88,15 @@ impl Ldap {
         Encoded::Send
     }
 
-    /// Takes the next person to add; returns whether they have to be removed first.
-    fn take_key(&mut self, lane: &mut LaneState) -> bool {
+    /// Takes the next person to add.
+    fn take_key(&mut self, lane: &mut LaneState) {
         // The configuration sees to it that programs that add have a ring.
-        let Some(ring) = &mut self.ring else { return false };
+        let Some(ring) = &mut self.ring else { return };
         let key = ring.take();
         let person = Person { number: key.person, added: true };
         lane.current = Some(person);
         lane.new = Some(person);
-        key.used_before
+        lane.comes_again = key.used_before;
     }
 
     #[inline]

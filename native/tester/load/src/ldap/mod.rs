@@ -4,6 +4,7 @@ mod describe;
 mod encode;
 mod frame;
 mod names;
+mod people_rows;
 mod receive;
 mod request;
 mod scripted;
@@ -19,20 +20,23 @@ use tls::ConfigError;
 
 use crate::choose::keys::Keys;
 use crate::choose::ring::RingCursor;
-use crate::config::Config;
+use crate::config::{Config, KeysConfig};
 use crate::connection::security::{Security, Tls};
 use crate::program::{self, Compiled, Connects, MAIN, ProgramError, ProgramSpec, Rules};
-use crate::scripted::{Memory, Running, Script};
+use crate::scenario_spec::ScenarioSpec;
+use crate::scripted::{self as scenarios, Memory, Running, Script};
 use crate::target_address::TargetAddress;
+use crate::values::{Given, Tables};
 
 pub use names::{NameList, NamesError, NamesSpec, Person};
 pub use request::Request;
-pub(crate) use scripted::Requests;
+use scripted::Requests;
 pub use scripted::check as check_scenario;
 use step::PersonSelector;
 pub use step::Step;
 
 use names::{Names, Template};
+use people_rows::PeopleRows;
 use verify::Verifier;
 
 /// Everything about a load on a directory.
@@ -95,6 +99,8 @@ pub struct LaneState {
     current: Option<Person>,
     /// The person this lane added last.
     new: Option<Person>,
+    /// Whether they have to be removed first.
+    comes_again: bool,
     /// The person that this lane is.
     own: Option<Person>,
     /// The DN that the answer to a lookup must have, if it is known.
@@ -138,16 +144,30 @@ impl Shared {
         people: Option<Arc<Population>>,
         list: Option<Arc<NameList>>,
         verify: bool,
-        programs: &[ProgramSpec<Step>],
-        scripts: Vec<Script>,
     ) -> Result<Self, NamesError> {
         let template =
             target.names.as_ref().map(|spec| Template::new(spec, &target.base, list)).transpose()?;
         let names = Names { people, template, ils: names::is_ils(target.profile) };
         let count = names.count(target.names.as_ref());
         let base = if names.ils { request::ILS_BASE } else { target.base.as_bytes() };
-        let changed = programs.iter().flat_map(|program| changed_attributes(&program.steps)).collect();
-        Ok(Self { base: base.into(), names, count, verify, changed, scripts })
+        Ok(Self { base: base.into(), names, count, verify, changed: Vec::new(), scripts: Vec::new() })
+    }
+
+    /// Takes a scenario, and returns its program.
+    pub(crate) fn take(
+        &mut self,
+        spec: &ScenarioSpec,
+        base: &str,
+        tables: &Tables,
+        keys: KeysConfig,
+        threads: usize,
+    ) -> Result<ProgramSpec<Step>, String> {
+        let people = Arc::new(PeopleRows::new(&self.names, self.count));
+        let given = Given { tables: spec.own(tables), people: Some(people), keys: keys.choice };
+        let seeds = (threads, keys.seed);
+        let (program, script) = scenarios::convert(&Requests, spec, self.scripts.len(), base, &given, seeds)?;
+        self.scripts.push(script);
+        Ok(program)
     }
 
     /// How many people there are to pick from.
@@ -157,13 +177,14 @@ impl Shared {
 
     /// Compiles programs for this target.
     pub(crate) fn compile(
-        &self,
+        &mut self,
         programs: &[ProgramSpec<Step>],
         open: bool,
     ) -> Result<Compiled<Request>, ProgramError> {
         for spec in programs {
             check_new(spec)?;
         }
+        self.changed = programs.iter().flat_map(|program| changed_attributes(&program.steps)).collect();
         let rules = Rules { open, connects: Connects::Steps, endpoint: |_| MAIN, phases: false };
         program::compile(programs, rules, |name, step| {
             request::lower(name, step, &self.names, &self.base, self.count)
@@ -193,13 +214,15 @@ pub(crate) fn adds_people(programs: &[ProgramSpec<Step>]) -> bool {
 
 fn changed_attributes(steps: &[program::Step<Step>]) -> Vec<String> {
     let of = |step: &program::Step<Step>| match step {
-        program::Step::Repeat { steps, .. } => changed_attributes(steps),
+        program::Step::Repeat { steps, .. } | program::Step::Once { steps, .. } => changed_attributes(steps),
+        program::Step::Operation(operation) => changed_attributes(&operation.steps),
         program::Step::Deck { branches } => {
             branches.iter().flat_map(|branch| changed_attributes(&branch.steps)).collect()
         }
         program::Step::Request { request: Step::Modify { changes, .. }, .. } => {
             changes.iter().map(|change| change.attribute.clone()).collect()
         }
+        program::Step::Request { request: Step::Ask(ask), .. } => ask.changed().to_vec(),
         _ => Vec::new(),
     };
     steps.iter().flat_map(of).collect()
@@ -207,15 +230,18 @@ fn changed_attributes(steps: &[program::Step<Step>]) -> Vec<String> {
 
 fn any(steps: &[program::Step<Step>], is: &dyn Fn(&Step) -> bool) -> bool {
     steps.iter().any(|step| match step {
-        program::Step::Repeat { steps, .. } => any(steps, is),
+        program::Step::Repeat { steps, .. }
+        | program::Step::WhenDown { steps }
+        | program::Step::Once { steps, .. } => any(steps, is),
+        program::Step::Operation(operation) => any(&operation.steps, is),
         program::Step::Deck { branches } => branches.iter().any(|branch| any(&branch.steps, is)),
-        program::Step::Request { request, .. } => is(request),
+        program::Step::Request { request, .. } | program::Step::Prepare(request) => is(request),
         _ => false,
     })
 }
 
 const fn adds_new(step: &Step) -> bool {
-    matches!(step, Step::Add { person: PersonSelector::New })
+    matches!(step, Step::Add { person: PersonSelector::New } | Step::Take)
 }
 
 /// `new` is the person a lane has added, so a program that uses it needs an add.

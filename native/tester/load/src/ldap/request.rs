@@ -33,8 +33,10 @@ pub enum Request {
         /// With the value for a person who was there before, and for one that the run has added.
         frames: [Frame; 2],
     },
-    /// Takes the next person to add; removes them first if they were added before.
-    Remove { frame: Frame },
+    /// See [`Step::Take`].
+    Take,
+    /// Removes the person to add if they were added before; they are the next one if it `takes` them.
+    Remove { frame: Frame, takes: bool },
     /// See [`Step::Add`].
     Add { person: PersonSelector },
     /// See [`Step::Delete`], [`Step::Modify`] and [`Step::Refresh`].
@@ -72,7 +74,7 @@ impl Request {
             Self::Change { response, .. } => *response,
             Self::Compare { .. } => op::COMPARE_RESPONSE,
             Self::Ask(ask) => ask.response(),
-            Self::Prepare(_) => 0,
+            Self::Take | Self::Prepare(_) => 0,
         }
     }
 
@@ -128,10 +130,13 @@ pub(super) fn lower(
             lower_lookup(*person, attributes, *refresh_minutes, names, base)?
         }
         Step::Add { person: PersonSelector::New } => {
-            // The key is taken by the removal, which is skipped as long as the ring has not gone round.
-            let remove = Request::Remove { frame: frame(1, write_delete)? };
             let add = Request::Add { person: PersonSelector::Current };
-            return Ok(vec![(REMOVE.to_owned(), remove), (name.to_owned(), add)]);
+            return Ok(vec![(REMOVE.to_owned(), remove(true)?), (name.to_owned(), add)]);
+        }
+        Step::Take => Request::Take,
+        Step::AddTaken => {
+            let add = Request::Add { person: PersonSelector::New };
+            return Ok(vec![(REMOVE.to_owned(), remove(false)?), (name.to_owned(), add)]);
         }
         Step::Add { person } => Request::Add { person: *person },
         Step::Delete { person } => {
@@ -194,6 +199,11 @@ pub(super) fn lower(
         Step::Prepare(preparation) => Request::Prepare(preparation.clone()),
     };
     Ok(vec![(name.to_owned(), request)])
+}
+
+/// The key of an add is taken by a removal, which is skipped as long as the ring has not gone round.
+fn remove(takes: bool) -> Result<Request, String> {
+    Ok(Request::Remove { frame: frame(1, write_delete)?, takes })
 }
 
 fn frame(fields: usize, write: impl Fn(&mut Vec<u8>, i32, &[&[u8]])) -> Result<Frame, String> {
@@ -270,7 +280,7 @@ fn encode_filter(text: &str) -> Result<Vec<u8>, String> {
 
 fn check_person(step: &Step, names: &Names, count: u64) -> Result<(), String> {
     let Some(person) = step.person() else { return Ok(()) };
-    if matches!(step, Step::Add { .. }) && names.people.is_none() {
+    if matches!(step, Step::Add { .. } | Step::AddTaken) && names.people.is_none() {
         return Err("adding people needs a population: start the engine with one".to_owned());
     }
     if person != PersonSelector::New && count == 0 {

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::scripted::Ask;
 use crate::connection::sasl::Mechanism;
 use crate::scripted::Preparation;
 
 /// The person a step is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PersonSelector {
     /// Drawn by the configured key choice.
@@ -23,7 +23,7 @@ pub enum PersonSelector {
 }
 
 /// A request step.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Step {
     /// Bind; without fields, anonymously.
@@ -92,6 +92,12 @@ pub enum Step {
         #[serde(default)]
         expect_entries: Option<u64>,
     },
+    /// Takes the next of the run's own people; nothing is sent.
+    #[serde(skip)]
+    Take,
+    /// Adds the one that was taken, who is removed first where they were added before.
+    #[serde(skip)]
+    AddTaken,
     /// A step of a scenario.
     #[serde(skip)]
     Ask(Arc<Ask>),
@@ -101,7 +107,7 @@ pub enum Step {
 }
 
 /// One change of a modify.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Change {
     pub op: ChangeOp,
@@ -111,7 +117,7 @@ pub struct Change {
 }
 
 /// RFC 4511 section 4.6, and RFC 4525.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[allow(missing_docs, reason = "named after RFC 4511 section 4.6")]
 pub enum ChangeOp {
@@ -122,7 +128,7 @@ pub enum ChangeOp {
 }
 
 /// RFC 4511 section 4.5.1.2.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[allow(missing_docs, reason = "named after RFC 4511 section 4.5.1.2")]
 pub enum Scope {
@@ -160,8 +166,10 @@ impl Step {
             Self::Bind { .. }
             | Self::Retrieve { .. }
             | Self::Search { .. }
+            | Self::Take
             | Self::Ask(_)
             | Self::Prepare(_) => None,
+            Self::AddTaken => Some(PersonSelector::New),
         }
     }
 }

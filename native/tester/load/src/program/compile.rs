@@ -220,7 +220,7 @@ where
         if spec.steps.is_empty() {
             return Err(Problem::Empty);
         }
-        self.has_operations = any_operation(&spec.steps);
+        self.has_operations = spec.has_operations();
         if self.has_operations {
             // Each of them says what is counted.
             self.scope.counts = Some(NOT_BEGUN.to_owned());
@@ -495,15 +495,6 @@ fn is_one_arrival<S>(operation: &Operation<S>) -> bool {
     operation.counts == SEQUENCE
         || (matches!(steps.next(), Some(Step::Request { name, .. }) if *name == operation.counts)
             && steps.next().is_none())
-}
-
-fn any_operation<S>(steps: &[Step<S>]) -> bool {
-    steps.iter().any(|step| match step {
-        Step::Operation(_) => true,
-        Step::Repeat { steps, .. } => any_operation(steps),
-        Step::Deck { branches } => branches.iter().any(|branch| any_operation(&branch.steps)),
-        _ => false,
-    })
 }
 
 /// Numbers beyond the type are refused when everything is compiled.

@@ -10,10 +10,11 @@ use scenario::{
 
 use super::{Preparation, Script, later};
 use crate::choose::deal::Sharer;
+use crate::choose::keys::Choice;
 use crate::choose::schedule::Think;
 use crate::program::{self, Branch, Connects, MAIN, Operation, ProgramSpec, Rules, SEQUENCE};
 use crate::scenario_spec::ScenarioSpec;
-use crate::values::{Draw, Plan, Tables, Used};
+use crate::values::{Draw, Given, Plan, Tables, Used};
 
 /// How the steps of scenarios become those of a protocol.
 pub(crate) trait Lower {
@@ -31,6 +32,21 @@ pub(crate) trait Lower {
 
     /// What is asked for a step.
     fn request(&self, place: &Place<'_>, step: &Step) -> Result<Self::Step, String>;
+
+    /// The program of a scenario that needs nothing filled in.
+    fn whole(&self, _spec: &ScenarioSpec, _scenario: &Scenario) -> Option<ProgramSpec<Self::Step>> {
+        None
+    }
+
+    /// What is asked for steps, one after the other, if nothing has to be filled in for any of them.
+    fn known(&self, _scenario: &Scenario, _steps: &[Step]) -> Option<Vec<Self::Step>> {
+        None
+    }
+
+    /// The step that takes one of the people whom a run adds.
+    fn take(&self) -> Result<Self::Step, String> {
+        Err(later("people = \"new\""))
+    }
 
     /// What is asked first on a new connection, with the name of its row.
     fn greeting(
@@ -52,7 +68,7 @@ pub(crate) struct Place<'p> {
     pub(crate) block: &'p Block,
 }
 
-type Steps<S> = Vec<program::Step<S>>;
+pub(crate) type Steps<S> = Vec<program::Step<S>>;
 
 /// What `[start]` has its rows under.
 const START: &str = "start";
@@ -63,18 +79,10 @@ pub(crate) fn convert<L: Lower>(
     spec: &ScenarioSpec,
     number: usize,
     base: &str,
-    tables: &Tables,
+    given: &Given,
     (threads, seed): (usize, u64),
 ) -> Result<(ProgramSpec<L::Step>, Script), String> {
-    // Several scenarios may call their data alike.
-    let tables: Tables = tables
-        .iter()
-        .filter_map(|(name, table)| {
-            let data = name.strip_prefix(&spec.name)?.strip_prefix('/')?;
-            Some((data.to_owned(), table.clone()))
-        })
-        .collect();
-    let columns = |data: &Data| tables.get(&data.name).map(|table| table.columns().to_vec());
+    let columns = |data: &Data| given.tables.get(&data.name).map(|table| table.columns().to_vec());
     let scenario = scenario::read_with(&spec.text, &columns).map_err(|problems| problems.to_string())?;
     if scenario.protocol != L::PROTOCOL {
         let (spoken, other) = match scenario.protocol {
@@ -95,19 +103,43 @@ pub(crate) fn convert<L: Lower>(
         (None, None) => base.to_owned(),
     };
     let used = Used { base, hides_base, env: spec.env.clone() };
-    let plan = Plan::new(&scenario, used, &tables, sharer, seed)?;
-    let steps = Converting { lower, spec, number, scenario: &scenario, plan: &plan }.steps()?;
-    let program = ProgramSpec { name: spec.name.clone(), counts: SEQUENCE.to_owned(), steps };
+    let plan = Plan::new(&scenario, used, given, sharer, seed)?;
+    let converting = Converting { lower, spec, number, scenario: &scenario, plan: &plan };
+    let (name, counts) = (spec.name.clone(), SEQUENCE.to_owned());
+    let program = match lower.whole(spec, &scenario) {
+        Some(program) => program,
+        None => ProgramSpec { name, counts, steps: converting.steps()? },
+    };
     Ok((program, Script { plan: Arc::new(plan), sharer }))
 }
 
-/// Says what of a scenario no lane could run, whatever its target.
-pub(crate) fn check<L: Lower>(lower: &L, spec: &ScenarioSpec, tables: &Tables) -> Result<(), String> {
-    let (program, _) = convert(lower, spec, 0, "", tables, (1, 0))?;
+/// Says what of a scenario no lane could run, whatever its target; returns the program of one that needs nothing
+/// filled in.
+pub(crate) fn check<L: Lower>(
+    lower: &L,
+    spec: &ScenarioSpec,
+    tables: &Tables,
+) -> Result<Option<ProgramSpec<L::Step>>, String> {
+    let given = Given { tables: spec.own(tables), people: None, keys: Choice::default() };
+    let (program, _) = convert(lower, spec, 0, "", &given, (1, 0))?;
     let connects = if L::OPENS { Connects::Steps } else { Connects::WhenDown };
     let rules = Rules { open: true, connects, endpoint: |_| MAIN, phases: false };
-    let compiled = program::compile(&[program], rules, |name, _: &L::Step| Ok(vec![(name.to_owned(), ())]));
-    compiled.map(|_| ()).map_err(|error| error.to_string())
+    let programs = [program];
+    let compiled = program::compile(&programs, rules, |name, _: &L::Step| Ok(vec![(name.to_owned(), ())]));
+    compiled.map_err(|error| error.to_string())?;
+    let [program] = programs;
+    Ok((!program.has_operations()).then_some(program))
+}
+
+/// What the steps of an operation are written with.
+struct Writing<'c, S> {
+    connection: &'c Connection,
+    /// What is asked where it is known in advance: for each step, or for none.
+    known: std::vec::IntoIter<S>,
+    /// What think times are multiplied by.
+    scale: f64,
+    /// Whether anything has to be drawn for it.
+    filled: bool,
 }
 
 struct Converting<'c, L> {
@@ -131,13 +163,19 @@ impl<L: Lower> Converting<'_, L> {
         let mut branches = Vec::new();
         for (number, operation) in operations {
             let block = Block { operation: Some(number), repeats: Vec::new() };
-            let mut steps = self.block(&block, &operation.steps, connection)?;
+            let known = self.lower.known(self.scenario, &operation.steps).unwrap_or_default();
+            let scale = self.spec.scale(self.scenario, operation);
+            let filled = known.is_empty();
+            let mut writing = Writing { connection, known: known.into_iter(), scale, filled };
+            let mut steps = self.block(&block, &operation.steps, &mut writing)?;
             if connection.lives == Lifetime::Iteration {
                 steps = self.within(connection, steps, &block)?;
             }
             let mut draws = vec![Draw::Iteration];
-            draws.extend(self.plan.draws(&block)?);
-            steps.insert(0, self.prepare(draws));
+            if filled {
+                draws.extend(self.plan.draws(&block)?);
+            }
+            steps.splice(..0, self.head(&block, draws, filled)?);
             if operation.objective.is_some() {
                 return Err(format!(
                     "operation {:?}: {}",
@@ -204,11 +242,12 @@ impl<L: Lower> Converting<'_, L> {
             return Err(format!("has an operation {START:?}, which is what [start] has its rows under"));
         }
         let block = Block::default();
-        let mut steps = self.block(&block, &self.scenario.start, connection)?;
+        let mut writing = Writing { connection, known: Vec::new().into_iter(), scale: 1.0, filled: true };
+        let mut steps = self.block(&block, &self.scenario.start, &mut writing)?;
         if connection.lives == Lifetime::Iteration {
             steps = self.within(connection, steps, &block)?;
         }
-        steps.insert(0, self.prepare(self.plan.draws(&block)?));
+        steps.splice(..0, self.head(&block, self.plan.draws(&block)?, true)?);
         Ok(Some(program::Step::Once { name: START.to_owned(), steps }))
     }
 
@@ -231,16 +270,31 @@ impl<L: Lower> Converting<'_, L> {
         program::Step::Prepare(self.lower.prepare(Arc::new(preparation)))
     }
 
+    /// What comes before the steps of a block: one of the people that a run adds is taken, and rows are drawn.
+    fn head(&self, block: &Block, draws: Vec<Draw>, filled: bool) -> Result<Steps<L::Step>, String> {
+        let mut head = Vec::new();
+        if filled && self.plan.takes(block) {
+            head.push(program::Step::Prepare(self.lower.take()?));
+        }
+        if !draws.is_empty() {
+            head.push(self.prepare(draws));
+        }
+        Ok(head)
+    }
+
     fn block(
         &self,
         block: &Block,
         steps: &[Step],
-        connection: &Connection,
+        writing: &mut Writing<'_, L::Step>,
     ) -> Result<Steps<L::Step>, String> {
+        let connection = writing.connection;
         let (mut made, mut closed) = (Vec::new(), false);
         for (number, step) in steps.iter().enumerate() {
             match &step.verb {
-                Verb::Think { mean, constant } => made.push(think(mean.as_secs_f64(), *constant)),
+                Verb::Think { mean, constant } => {
+                    made.push(think(mean.as_secs_f64() * writing.scale, *constant));
+                }
                 Verb::Unbind { .. } => {
                     made.push(close(&step.name));
                     closed = true;
@@ -249,16 +303,18 @@ impl<L: Lower> Converting<'_, L> {
                 Verb::Repeat { times: Times::Number(times), steps: inner_steps } => {
                     let mut inner = block.clone();
                     inner.repeats.push(number);
-                    let mut steps = self.block(&inner, inner_steps, connection)?;
-                    let mut draws = self.plan.draws(&inner)?;
-                    draws.extend(self.plan.forgotten(scenario::captured(inner_steps), &inner));
-                    if !draws.is_empty() {
-                        steps.insert(0, self.prepare(draws));
+                    let mut steps = self.block(&inner, inner_steps, writing)?;
+                    let mut draws = Vec::new();
+                    if writing.filled {
+                        draws.extend(self.plan.draws(&inner)?);
+                        draws.extend(self.plan.forgotten(scenario::captured(inner_steps), &inner));
                     }
+                    steps.splice(..0, self.head(&inner, draws, writing.filled)?);
                     made.push(program::Step::Repeat { times: u64::from(*times), steps });
                 }
                 _ => {
-                    let request = self.lower.request(&self.place(block), step);
+                    let known = writing.known.next().map(Ok);
+                    let request = known.unwrap_or_else(|| self.lower.request(&self.place(block), step));
                     let request = request.map_err(|problem| format!("step {:?}: {problem}", step.name))?;
                     if std::mem::take(&mut closed) {
                         made.extend(self.open(connection, block)?);
@@ -313,7 +369,7 @@ fn close<S>(name: &str) -> program::Step<S> {
     program::Step::Close { name: name.to_owned() }
 }
 
-fn think<S>(mean_s: f64, constant: bool) -> program::Step<S> {
+pub(crate) fn think<S>(mean_s: f64, constant: bool) -> program::Step<S> {
     let ns = Duration::from_secs_f64(mean_s).as_nanos() as u64;
     program::Step::Think(if constant { Think::Constant { ns } } else { Think::Exponential { mean_ns: ns } })
 }

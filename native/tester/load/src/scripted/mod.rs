@@ -6,7 +6,7 @@
 
 mod convert;
 
-pub(crate) use convert::{Lower, Place, check, convert};
+pub(crate) use convert::{Lower, Place, Steps, check, convert, think};
 
 use std::sync::Arc;
 
@@ -32,16 +32,17 @@ impl Running {
         Self { plan: script.plan.clone(), drawers }
     }
 
-    /// Chooses what the steps that follow are about.
+    /// Chooses what the steps that follow are about; the lane has `taken` a person to add.
     #[inline]
     pub(crate) fn prepare(
         &mut self,
         preparation: &Preparation,
         memory: &mut Memory,
+        taken: Option<u64>,
         rng: &mut fastrand::Rng,
     ) {
         // There is a row for every lane: no deal runs out.
-        self.drawers.draw(&self.plan, &preparation.draws, &mut memory.kept, rng);
+        self.drawers.draw(&self.plan, &preparation.draws, &mut memory.kept, taken, rng);
     }
 }
 

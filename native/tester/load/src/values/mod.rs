@@ -11,6 +11,7 @@ mod text;
 
 pub(crate) use plan::{Draw, Plan, Used};
 pub use source::Tables;
+pub(crate) use source::{Given, People};
 pub(crate) use text::Text;
 
 use crate::choose::deal::{RowCursor, Sharer};
@@ -28,6 +29,7 @@ pub(crate) struct Drawers {
 enum Drawer {
     Cursor(RowCursor),
     Keys(Keys),
+    Taken,
 }
 
 impl Drawers {
@@ -36,6 +38,7 @@ impl Drawers {
         let drawer = |source: &Source| match &source.dealt {
             Dealt::Each(dealer) => Drawer::Cursor(dealer.cursor(thread)),
             Dealt::Drawn(keys) => Drawer::Keys(keys.clone()),
+            Dealt::Taken => Drawer::Taken,
         };
         Self {
             drawers: plan.sources.iter().map(drawer).collect(),
@@ -44,12 +47,13 @@ impl Drawers {
         }
     }
 
-    /// Draws for a lane. `false` if there is no row left for it.
+    /// Draws for a lane, which has `taken` a person to add. `false` if there is no row left for it.
     pub(crate) fn draw(
         &mut self,
         plan: &Plan,
         draws: &[Draw],
         kept: &mut Kept,
+        taken: Option<u64>,
         rng: &mut fastrand::Rng,
     ) -> bool {
         for draw in draws {
@@ -69,6 +73,7 @@ impl Drawers {
                     let row = match &mut self.drawers[*source] {
                         Drawer::Cursor(cursor) => cursor.take(),
                         Drawer::Keys(keys) => Some(keys.draw(rng)),
+                        Drawer::Taken => taken,
                     };
                     let Some(row) = row else { return false };
                     kept.rows[*source] = row;

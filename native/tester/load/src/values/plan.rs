@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use scenario::{Block, Drawn, Field, Part, Scenario, Template, characters};
 
 use super::Kept;
-use super::source::{Source, Tables};
+use super::source::{Dealt, Given, Source};
 use super::text::{Generator, Piece, Text};
 use crate::choose::deal::Sharer;
 
@@ -72,14 +72,14 @@ impl Plan {
     pub(crate) fn new(
         scenario: &Scenario,
         used: Used,
-        tables: &Tables,
+        given: &Given,
         sharer: Sharer,
         seed: u64,
     ) -> Result<Self, String> {
         let sources = scenario
             .data
             .iter()
-            .map(|data| Source::new(data, &scenario.secret_columns(data), tables, sharer, seed))
+            .map(|data| Source::new(data, &scenario.secret_columns(data), given, sharer, seed))
             .collect::<Result<_, _>>()?;
         let names = Names {
             base: used.base,
@@ -141,6 +141,17 @@ impl Plan {
     pub(crate) fn forgotten(&self, captured: Vec<&str>, block: &Block) -> Vec<Draw> {
         let places = captured.into_iter().filter_map(|name| self.captured(name, block).ok());
         places.map(|place| Draw::Forget { place }).collect()
+    }
+
+    /// Whether one of the people that a run adds is taken at the head of a block.
+    pub(crate) fn takes(&self, block: &Block) -> bool {
+        let mut here = self.draws.iter().filter(|draw| draw.block == *block);
+        here.any(|draw| matches!(&draw.what, Drawn::Row(name) if self.is_taken(name)))
+    }
+
+    /// Whether data are people whom a run adds.
+    pub(crate) fn is_taken(&self, name: &str) -> bool {
+        self.source(name).is_ok_and(|source| matches!(self.sources[source].dealt, Dealt::Taken))
     }
 
     /// What a user keeps from its beginning to its end.

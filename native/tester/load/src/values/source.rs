@@ -1,6 +1,7 @@
 //! Data of a scenario: their rows, and who gets which.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::sync::Arc;
 
 use scenario::{Data, Rows};
@@ -11,6 +12,26 @@ use crate::choose::keys::{Choice, Keys};
 
 /// Rows of files, by the names of the data.
 pub type Tables = HashMap<String, Arc<Table>>;
+
+/// People as rows of data.
+pub(crate) trait People: fmt::Debug + Send + Sync {
+    /// What is known of each of those who were there before, or who are `added`.
+    fn columns(&self, added: bool) -> &[String];
+    /// How many there are before a run adds any.
+    fn count(&self) -> u64;
+    /// Appends what is known of one of them.
+    fn write(&self, number: u64, added: bool, column: usize, out: &mut Vec<u8>);
+}
+
+/// What data are taken from that are not in the scenario itself.
+#[derive(Debug, Clone)]
+pub(crate) struct Given {
+    pub(crate) tables: Tables,
+    /// `None` where a scenario is only checked: then people have any column.
+    pub(crate) people: Option<Arc<dyn People>>,
+    /// Who is drawn unless the scenario says.
+    pub(crate) keys: Choice,
+}
 
 /// Data of a scenario.
 #[derive(Debug)]
@@ -30,6 +51,7 @@ enum Cells {
     Table(Arc<Table>),
     Values(Vec<String>),
     From(i64),
+    People { people: Option<Arc<dyn People>>, added: bool },
 }
 
 /// How rows are chosen.
@@ -37,26 +59,32 @@ enum Cells {
 pub(super) enum Dealt {
     Each(Dealer),
     Drawn(Keys),
+    /// The person whom the lane has taken to add.
+    Taken,
 }
 
 impl Source {
     pub(super) fn new(
         data: &Data,
         secret: &[String],
-        tables: &Tables,
+        given: &Given,
         sharer: Sharer,
         seed: u64,
     ) -> Result<Self, String> {
         let name = &data.name;
         let (rows, count) = match &data.rows {
             Rows::File { .. } => {
-                let table = tables.get(name).ok_or_else(|| format!("data {name:?} has no table"))?;
+                let table = given.tables.get(name).ok_or_else(|| format!("data {name:?} has no table"))?;
                 (Cells::Table(table.clone()), table.rows() as u64)
             }
             Rows::Values(values) => (Cells::Values(values.clone()), values.len() as u64),
             Rows::Range(first, last) => (Cells::From(*first), last.wrapping_sub(*first) as u64 + 1),
             Rows::Seeded | Rows::New => {
-                return Err(format!("data {name:?}: people as data are read, but not run yet; use a file"));
+                let people = given.people.clone();
+                let count = people.as_ref().map_or(1, |people| people.count());
+                let added = data.rows == Rows::New;
+                // Those who are added are not among them.
+                (Cells::People { people, added }, if added { 1 } else { count })
             }
         };
         if count == 0 {
@@ -68,6 +96,8 @@ impl Source {
         let each = |deal| Dealt::Each(Dealer::new(deal, count, seed, sharer));
         let drawn = |choice| Dealt::Drawn(Keys::new(choice, count, seed));
         let dealt = match data.deal {
+            _ if data.rows == Rows::New => Dealt::Taken,
+            None if data.rows == Rows::Seeded && !data.per_user => drawn(given.keys),
             _ if data.per_user => each(Deal::InOrder),
             None | Some(scenario::Deal::Shuffled) => each(Deal::Shuffled),
             Some(scenario::Deal::InOrder) => each(Deal::InOrder),
@@ -84,6 +114,9 @@ impl Source {
         let columns = match &rows {
             Cells::Table(table) => table.columns().to_vec(),
             Cells::Values(_) | Cells::From(_) => vec![name.clone()],
+            Cells::People { people, added } => {
+                people.as_ref().map(|people| people.columns(*added).to_vec()).unwrap_or_default()
+            }
         };
         Ok(Self {
             name: name.clone(),
@@ -98,8 +131,19 @@ impl Source {
 
     /// The place of a column.
     pub(super) fn column(&self, name: &str) -> Result<usize, String> {
-        let place = self.columns.iter().position(|column| column == name);
-        place.ok_or_else(|| format!("data {:?} has no column {name:?}", self.name))
+        let place = match &self.rows {
+            Cells::People { people: None, .. } => return Ok(0),
+            // As attributes are compared.
+            Cells::People { .. } => self.columns.iter().position(|column| column.eq_ignore_ascii_case(name)),
+            _ => self.columns.iter().position(|column| column == name),
+        };
+        place.ok_or_else(|| match &self.rows {
+            Cells::People { .. } => {
+                let known = self.columns.join(", ");
+                format!("data {:?} has no column {name:?}: people have {known}", self.name)
+            }
+            _ => format!("data {:?} has no column {name:?}", self.name),
+        })
     }
 
     /// Whether what is in a column is for no eyes.
@@ -113,6 +157,10 @@ impl Source {
         column: usize,
         is_right: impl Fn(&[u8]) -> Result<(), String>,
     ) -> Result<(), String> {
+        if matches!(self.rows, Cells::People { .. }) {
+            // They are as they are made.
+            return Ok(());
+        }
         let mut cell = Vec::new();
         for row in 0..self.count {
             cell.clear();
@@ -134,6 +182,11 @@ impl Source {
             }
             Cells::Values(values) => {
                 out.extend_from_slice(values.get(row as usize).map(String::as_bytes).unwrap_or_default());
+            }
+            Cells::People { people, added } => {
+                if let Some(people) = people {
+                    people.write(row, *added, column, out);
+                }
             }
             // In as many bits as there are, as the last may be the largest.
             Cells::From(first) => {

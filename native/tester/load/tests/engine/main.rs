@@ -12,6 +12,7 @@ mod freeze;
 mod gate;
 mod harness;
 mod listing;
+mod people_data;
 mod requests;
 mod responder;
 mod scenarios;

@@ -39,6 +39,8 @@ pub struct Ask {
     pub(super) needs: Vec<usize>,
     /// Where it is kept that it has added an entry.
     pub(super) owns: Option<usize>,
+    /// Attributes that it changes.
+    pub(super) changed: Vec<String>,
     /// Whether all that follows depends on it.
     pub(super) fatal: bool,
 }
@@ -303,6 +305,10 @@ impl Ask {
         self.response
     }
 
+    pub(in super::super) fn changed(&self) -> &[String] {
+        &self.changed
+    }
+
     pub(in super::super) const fn is_fatal(&self) -> bool {
         self.fatal
     }
@@ -465,6 +471,10 @@ impl Ask {
             }
             _ => None,
         };
+        let changed = match &step.verb {
+            Verb::Modify { changes, .. } => changes.iter().map(|change| change.attribute.clone()).collect(),
+            _ => Vec::new(),
+        };
         Ok(Self {
             script,
             verb,
@@ -472,6 +482,7 @@ impl Ask {
             frame,
             needs,
             owns,
+            changed,
             shown: plan.shown(about, block)?,
             secrets: secrets(plan, block, &secret, &fields)?,
             fields,
@@ -516,6 +527,7 @@ impl Ask {
             frame,
             needs: needs(plan, &fields),
             owns: None,
+            changed: Vec::new(),
             shown: plan.shown(bind.name, block)?,
             secrets: secrets(plan, block, &[given], &fields)?,
             fields,
@@ -590,10 +602,15 @@ fn expects(plan: &Plan, block: &Block, step: &Step) -> Result<Expects, String> {
         Some(Entry::Row(data)) => {
             let columns = plan.columns(plan.source(data)?);
             expects.row = columns.map(|(name, text)| (name.to_owned(), text)).collect();
+            let named = expects.row.iter().find(|(name, _)| name == "dn");
+            let dn = named.map(|(_, text)| Field { text: text.clone(), becomes: Becomes::Itself });
+            expects.dn = dn.map(|field| vec![field]);
         }
         None => {}
     }
-    expects.dn = expect.dn.as_ref().map(|dn| dn_parts(plan, block, dn)).transpose()?;
+    if let Some(dn) = &expect.dn {
+        expects.dn = Some(dn_parts(plan, block, dn)?);
+    }
     Ok(expects)
 }
 

@@ -19,7 +19,8 @@ impl Ldap {
     #[inline]
     pub(in super::super) fn prepare(&mut self, preparation: &Preparation, lane: &mut LaneState) -> Encoded {
         let memory = lane.memory.get_or_insert_default();
-        self.scripts[preparation.script].prepare(preparation, memory, &mut self.rng);
+        let taken = lane.new.map(|person| person.number);
+        self.scripts[preparation.script].prepare(preparation, memory, taken, &mut self.rng);
         Encoded::Skip
     }
 
@@ -113,7 +114,11 @@ impl Ldap {
                 return false;
             }
         }
+        let changed = &self.shared.changed;
         for (name, value) in &expects.row {
+            if changed.iter().any(|each| each.eq_ignore_ascii_case(name)) {
+                continue;
+            }
             let returned = attributes.iter().flatten();
             let mut returned = returned.filter(|each| each.name.eq_ignore_ascii_case(name.as_bytes()));
             if returned.next().is_some() && !holds(attributes, name, &filled(value, memory)) {

@@ -2,11 +2,15 @@
 
 use std::sync::Arc;
 
-use scenario::{Connection, Part, Protocol, Sasl, Step, Template, Verb};
+use scenario::{Connection, Entry, Field, Part, Protocol, Sasl, Scenario, Step, Template, Verb};
+
+use serde_json::Value;
 
 use super::super::step::Step as LdapStep;
 use super::ask::{Ask, Bind};
+use super::papers;
 use crate::connection::sasl::Mechanism;
+use crate::program::ProgramSpec;
 use crate::scenario_spec::ScenarioSpec;
 use crate::scripted::{self, Lower, Place, Preparation};
 use crate::values::Tables;
@@ -15,8 +19,12 @@ use crate::values::Tables;
 pub(crate) struct Requests;
 
 /// Says what of a scenario no lane could run, whatever its target.
-pub fn check(spec: &ScenarioSpec, tables: &Tables) -> Result<(), String> {
-    scripted::check(&Requests, spec, tables)
+///
+/// Of one that is one of the papers' operations, returns the step that it counts and, where it has one, the
+/// description of its program.
+pub fn check(spec: &ScenarioSpec, tables: &Tables) -> Result<Option<(String, Option<Value>)>, String> {
+    let whole = scripted::check(&Requests, spec, tables)?;
+    Ok(whole.map(|program| (program.counts.clone(), program.describe())))
 }
 
 impl Lower for Requests {
@@ -32,12 +40,30 @@ impl Lower for Requests {
     fn request(&self, place: &Place<'_>, step: &Step) -> Result<LdapStep, String> {
         let Place { script, plan, block, .. } = place;
         let ask = match &step.verb {
+            Verb::Add { dn, entry: Entry::Row(data), .. } if plan.is_taken(data) => {
+                if dn.only_field() != Some(&Field::Column(data.clone(), "dn".to_owned())) {
+                    return Err(format!("people whom the run adds have their own names: {{{data}.dn}}"));
+                }
+                return Ok(LdapStep::AddTaken);
+            }
             Verb::Bind { bind, password: None, sasl: None, .. } if bind.parts.is_empty() => {
                 own_bind(place)?.counted(plan, block, step)
             }
             _ => Ask::new(*script, plan, block, step),
         };
         Ok(LdapStep::Ask(Arc::new(ask?)))
+    }
+
+    fn whole(&self, spec: &ScenarioSpec, scenario: &Scenario) -> Option<ProgramSpec<LdapStep>> {
+        papers::program(spec, scenario)
+    }
+
+    fn known(&self, scenario: &Scenario, steps: &[Step]) -> Option<Vec<LdapStep>> {
+        papers::requests(scenario, steps)
+    }
+
+    fn take(&self) -> Result<LdapStep, String> {
+        Ok(LdapStep::Take)
     }
 
     /// The bind of a connection, if it has one.

@@ -5,6 +5,7 @@
 mod ask;
 mod judge;
 mod lower;
+mod papers;
 
 pub use ask::Ask;
 pub(crate) use lower::Requests;

@@ -1,0 +1,89 @@
+//! People of a directory as rows of a scenario's data.
+
+use wire::ber::{Reader, tag};
+use wire::ldap::Attributes;
+
+use super::names::{Names, Person};
+use crate::values::People;
+
+/// Every person has the attributes that one of the first has.
+const SAMPLE: u64 = 100;
+
+/// Where the DN is among the columns.
+const DN: usize = 0;
+
+/// People with what is known of them.
+pub(super) struct PeopleRows {
+    names: Names,
+    count: u64,
+    /// Of those who were there before.
+    seeded: Vec<String>,
+    /// Of those whom a run adds.
+    added: Vec<String>,
+}
+
+impl PeopleRows {
+    pub(super) fn new(names: &Names, count: u64) -> Self {
+        let mut added = vec!["dn".to_owned()];
+        for number in 0..SAMPLE {
+            let Some(people) = names.people.as_deref().filter(|people| number < people.spec().size) else {
+                break;
+            };
+            for (name, _) in people.attributes(number) {
+                if !added.contains(&name) {
+                    added.push(name);
+                }
+            }
+        }
+        let seeded = match names.template_attribute() {
+            Some(attribute) => vec!["dn".to_owned(), String::from_utf8_lossy(attribute).into_owned()],
+            None => added.clone(),
+        };
+        Self { names: names.clone(), count, seeded, added }
+    }
+}
+
+impl std::fmt::Debug for PeopleRows {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} people", self.count)
+    }
+}
+
+impl People for PeopleRows {
+    fn columns(&self, added: bool) -> &[String] {
+        if added { &self.added } else { &self.seeded }
+    }
+
+    fn count(&self) -> u64 {
+        self.count
+    }
+
+    fn write(&self, number: u64, added: bool, column: usize, out: &mut Vec<u8>) {
+        let person = Person { number, added };
+        let name = &self.columns(added)[column];
+        if column == DN {
+            self.names.write_dn(person, out);
+        } else if name.as_bytes().eq_ignore_ascii_case(self.names.attribute(person)) {
+            self.names.write_value(person, out);
+        } else if let Some(people) = &self.names.people {
+            let start = out.len();
+            people.write_attributes(number, out);
+            let found = value(&out[start..], name.as_bytes());
+            let length = found.len();
+            out.copy_within(start + found.start..start + found.end, start);
+            out.truncate(start + length);
+        }
+    }
+}
+
+/// Where the first value of an attribute is in encoded ones.
+fn value(encoded: &[u8], name: &[u8]) -> std::ops::Range<usize> {
+    let find = || {
+        let list = Attributes(Reader::new(encoded).expect(tag::SEQUENCE).ok()?);
+        let mut known = list.iter().filter_map(Result::ok);
+        let value = known.find(|known| known.name.eq_ignore_ascii_case(name))?.values.iter().next()?.ok()?;
+        let start = value.as_ptr() as usize - encoded.as_ptr() as usize;
+        Some(start..start + value.len())
+    };
+    find().unwrap_or(0..0)
+}

@@ -1,0 +1,137 @@
+//! People as data of scenario files: who they are, which answers are right, and what the run adds of them.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use load::{Engine, Snapshot, Tables};
+use people::{DEFAULT_BASE, Population, Profile};
+use serde_json::json;
+use wire::ldap::{Operation, Request, op};
+
+use crate::harness::{eventually, people};
+use crate::responder::{Do, Responder};
+
+fn try_start(responder: &Responder, people: &Arc<Population>, text: &str) -> Result<Engine, String> {
+    let config = json!({
+        "target": {"host": "127.0.0.1", "port": responder.address.port(), "base": DEFAULT_BASE},
+        "adds": {"start": 20, "keys": 4},
+        "scenarios": [{"name": "file", "text": text}],
+    });
+    Engine::start(serde_json::from_value(config).unwrap(), Some(people.clone()), None, &Tables::new())
+        .map_err(|error| error.to_string())
+}
+
+fn run(responder: &Responder, people: &Arc<Population>, text: &str, tag: u8, count: u64) -> Snapshot {
+    let mut engine = try_start(responder, people, text).unwrap_or_else(|problem| panic!("{problem}"));
+    engine.start_lanes("file", 1).unwrap();
+    assert!(eventually(|| responder.seen.answered(tag) >= count), "{}", responder.seen.answered(tag));
+    engine.stop(Duration::from_secs(5)).unwrap()
+}
+
+/// Rows with how often they were done, and kinds of their failures.
+fn rows(snapshot: &Snapshot) -> Vec<(String, u64, Vec<String>)> {
+    let row = |step: &load::StepSnapshot| {
+        let kinds = step.failures.iter().map(|(kind, _)| kind.clone()).collect();
+        (format!("{}/{}", step.program, step.step), step.count, kinds)
+    };
+    snapshot.steps.iter().filter(|step| step.count > 0).map(row).collect()
+}
+
+fn names(responder: &Responder, of: impl Fn(&Operation<'_>) -> Option<Vec<u8>>) -> HashSet<Vec<u8>> {
+    let messages = responder.seen.messages.lock().unwrap();
+    messages.iter().filter_map(|message| of(&Request::decode(message).unwrap().operation)).collect()
+}
+
+fn dns(people: &Population, of: std::ops::Range<u64>) -> HashSet<Vec<u8>> {
+    let dn = |number| {
+        let mut dn = Vec::new();
+        people.write_dn(number, &mut dn);
+        dn
+    };
+    of.map(dn).collect()
+}
+
+const LOOK: &str = "[data.person]\npeople = 'seeded'\n[[operation]]\nname = 'look'\nstep = [
+  { search = '(&(objectClass=*)(cn={person.cn}))', expect.entry = 'person' },
+  { compare = '{person.dn}', entry = { sn = '{person.sn}' } },
+]";
+
+#[test]
+fn people_of_the_population_are_known_by_their_columns() {
+    let people = people(Profile::Paper, 20);
+    let responder = Responder::right(&people);
+    let snapshot = run(&responder, &people, LOOK, op::COMPARE_REQUEST, 200);
+    assert!(rows(&snapshot).iter().all(|(.., kinds)| kinds.is_empty()), "{:?}", rows(&snapshot));
+    let compared = names(&responder, |operation| match operation {
+        Operation::Compare(compare) => Some(compare.dn.to_vec()),
+        _ => None,
+    });
+    assert!(compared.len() > 5 && compared.is_subset(&dns(&people, 0..20)));
+    for wrong in [Do::SomebodyElse, Do::Impostor, Do::Nobody, Do::Twice] {
+        let responder = Responder::lookups(&people, wrong);
+        let snapshot = run(&responder, &people, LOOK, op::COMPARE_REQUEST, 20);
+        let failed = rows(&snapshot).into_iter().find(|(row, ..)| row == "look/search").unwrap();
+        assert_eq!(failed.2, ["wrong-answer"], "{wrong:?}");
+    }
+}
+
+#[test]
+fn people_whom_a_run_adds_are_its_own_and_come_again_only_after_they_went() {
+    let people = people(Profile::Paper, 20);
+    let responder = Responder::right(&people);
+    let text = "[data.newcomer]\npeople = 'new'\n[[operation]]\nname = 'stay'\nstep = [
+      { add = '{newcomer.dn}', entry = 'newcomer' },
+      { search = '(&(objectClass=*)(cn={newcomer.cn}))', expect.entry = 'newcomer' },
+      { modify = '{newcomer.dn}', change.replace.sn = 'x{user}' },
+    ]";
+    let snapshot = run(&responder, &people, text, op::MODIFY_REQUEST, 50);
+    assert!(rows(&snapshot).iter().all(|(.., kinds)| kinds.is_empty()), "{:?}", rows(&snapshot));
+    let added = names(&responder, |operation| match operation {
+        Operation::Add(add) => Some(add.dn.to_vec()),
+        Operation::Modify(modify) => Some(modify.dn.to_vec()),
+        _ => None,
+    });
+    assert_eq!(added, dns(&people, 20..24));
+    assert!(responder.seen.added.lock().unwrap().len() <= 4);
+    let removed = rows(&snapshot).into_iter().find(|(row, ..)| row == "stay/remove").unwrap().1;
+    assert!(removed >= 40, "{removed}");
+}
+
+#[test]
+fn what_an_operation_says_decides_and_not_its_place_in_a_deck() {
+    let people = people(Profile::Paper, 20);
+    let responder = Responder::lookups(&people, Do::SomebodyElse);
+    let text = "[data.person]\npeople = 'seeded'\n[data.newcomer]\npeople = 'new'\n
+      [[operation]]\nname = 'look'\nsearch = '(&(objectClass=RTPerson)(cn={person.cn}))'\nexpect.entry = 'person'
+      [[operation]]\nname = 'come'\nadd = '{newcomer.dn}'\nentry = 'newcomer'";
+    let snapshot = run(&responder, &people, text, op::ADD_REQUEST, 20);
+    let rows = rows(&snapshot);
+    let kinds = |name: &str| rows.iter().find(|(row, ..)| row == name).unwrap().2.clone();
+    assert_eq!((kinds("look/search"), kinds("come/add")), (vec!["wrong-answer".to_owned()], vec![]));
+}
+
+#[test]
+fn changes_of_people_are_no_wrong_answers_to_searches_for_them() {
+    let people = people(Profile::Paper, 1);
+    let responder = Responder::lookups(&people, Do::Right);
+    let text = "[data.person]\npeople = 'seeded'\n[[operation]]\nname = 'o'\nstep = [
+      { modify = '{person.dn}', change.replace.sn = '{random:8}' },
+      { search = '(&(objectClass=RTPerson)(cn={person.cn}))', expect.entry = 'person' },
+    ]";
+    let snapshot = run(&responder, &people, text, op::SEARCH_REQUEST, 20);
+    assert!(rows(&snapshot).iter().all(|(.., kinds)| kinds.is_empty()), "{:?}", rows(&snapshot));
+}
+
+#[test]
+fn people_have_the_columns_of_their_profile() {
+    let people = people(Profile::Paper, 20);
+    let responder = Responder::right(&people);
+    let text = "[data.person]\npeople = 'seeded'\n[[operation]]\nsearch = '(&(a=b)(uid={person.uid}))'";
+    let problem = try_start(&responder, &people, text).err().unwrap();
+    assert!(problem.contains("data \"person\" has no column \"uid\": people have dn, "), "{problem}");
+    let text =
+        "[data.newcomer]\npeople = 'new'\n[[operation]]\nadd = 'cn=x,{newcomer.dn}'\nentry = 'newcomer'";
+    let problem = try_start(&responder, &people, text).err().unwrap();
+    assert!(problem.contains("people whom the run adds have their own names: {newcomer.dn}"), "{problem}");
+}
