@@ -118,6 +118,15 @@ def test_a_program_answers_with_as_much_as_it_is_asked_for(
         assert set(found.body) == set(range(ord("?"), ord("X") + 1)), kind
 
 
+def test_simcgi_shows_the_papers_twenty_variables(server: Started) -> None:
+    if "cgi-env" not in server.programs:
+        pytest.skip("runs no CGI programs")
+    shown = ask(server.address, server.programs["cgi-env"]).body.decode()
+    assert (len(shown), len(shown.splitlines())) == (670, 21)
+    assert "GATEWAY_INTERFACE = CGI/1.1\n" in shown
+    assert "REMOTE_ADDR = 127.0.0.1\n" in shown
+
+
 def test_pages_show_todays_date(server: Started) -> None:
     before = today()
     paths = [server.programs["page"]]
@@ -195,7 +204,7 @@ def test_the_monitor_sees_what_cgi_programs_use(
 
 def test_no_client_makes_the_program_listen(server: Started) -> None:
     """Words of a query without `=` are arguments of the program."""
-    found = ask(server.address, f"{server.programs['cgi-env']}?--fastcgi+other.sock")
+    found = ask(server.address, "/cgi-bin/sitebench-cgi?--fastcgi+other.sock")
     assert found.variables["QUERY_STRING"] == "--fastcgi+other.sock"
 
 

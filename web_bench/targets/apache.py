@@ -16,7 +16,7 @@ from web_bench.targets.cgi import PATH as CGI
 from web_bench.targets.started import Server, Started, page
 
 PROGRAMS = {
-    "cgi-env": CGI,
+    "cgi-env": f"{CGI}?kind=simcgi",
     "cgi": f"{CGI}?kind={{content}}&size={{size}}",
     "inprocess": "/dynamic/{content}?size={size}",
     "page": "/dynamic/page.shtml",

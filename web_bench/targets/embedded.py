@@ -19,7 +19,7 @@ from sitebench.targets.in_process import certificate, stopping
 from web_bench.targets.cgi import PATH, install
 
 PROGRAMS = {
-    "cgi-env": PATH,
+    "cgi-env": f"{PATH}?kind=simcgi",
     "cgi": f"{PATH}?kind={{content}}&size={{size}}",
     "inprocess": "/dynamic/{content}?size={size}",
     "page": "/dynamic/page.shtml",

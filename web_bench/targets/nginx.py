@@ -15,7 +15,7 @@ from web_bench.targets.cgi import PATH as CGI
 from web_bench.targets.started import Server, Started, find
 
 PROGRAMS = {
-    "cgi-env": CGI,
+    "cgi-env": f"{CGI}?kind=simcgi",
     "cgi": f"{CGI}?kind={{content}}&size={{size}}",
     "page": "/dynamic/page.shtml",
     "fastcgi": "/dynamic/fastcgi?kind={content}&size={size}",

@@ -10,6 +10,33 @@ const PAGE_END: &[u8] = b"</p>\n";
 /// Longer documents are refused: it is made as a whole. WebStone's longest has 5 MB.
 const MOST_BYTES: usize = 16 << 20;
 
+/// What simcgi shows (paper 000, Appendix B), in its order; what a request has not is shown empty.
+const SHOWN: [&str; 20] = [
+    "SERVER_SOFTWARE",
+    "SERVER_NAME",
+    "GATEWAY_INTERFACE",
+    "SERVER_PROTOCOL",
+    "SERVER_PORT",
+    "REQUEST_METHOD",
+    "HTTP_ACCEPT",
+    "HTTP_USER_AGENT",
+    "HTTP_REFERER",
+    "PATH_INFO",
+    "PATH_TRANSLATED",
+    "SCRIPT_NAME",
+    "QUERY_STRING",
+    "REMOTE_HOST",
+    "REMOTE_ADDR",
+    "REMOTE_USER",
+    "AUTH_TYPE",
+    "CONTENT_TYPE",
+    "CONTENT_LENGTH",
+    "ANNOTATION_SERVER",
+];
+
+/// The length of its page in the paper. Variables of today are shorter on some servers: blanks stand for the rest.
+const SHOWN_BYTES: usize = 670;
+
 /// Names and values that describe a request (RFC 3875 section 4.1).
 pub(crate) type Variables = [(Vec<u8>, Vec<u8>)];
 
@@ -17,7 +44,7 @@ pub(crate) type Variables = [(Vec<u8>, Vec<u8>)];
 pub(crate) fn answer(variables: &Variables, number: u64) -> Vec<u8> {
     let query = String::from_utf8_lossy(value(variables, b"QUERY_STRING"));
     let mut out = document(&query, variables, number).unwrap_or_else(|| {
-        let problem = format!("kind takes constant or random, size 0 to {MOST_BYTES}\n");
+        let problem = format!("kind takes simcgi, constant or random, size 0 to {MOST_BYTES}\n");
         [b"Status: 400 Bad Request\r\nContent-Type: text/plain\r\n\r\n", problem.as_bytes()].concat()
     });
     // A HEAD request wants no document; the server would drop it (RFC 3875 section 4.3.3).
@@ -54,6 +81,15 @@ fn document(query: &str, variables: &Variables, number: u64) -> Option<Vec<u8>> 
         return None;
     }
     match kind {
+        "simcgi" => {
+            let head = out.len();
+            for name in SHOWN {
+                for part in [name.as_bytes(), b" = ", value(variables, name.as_bytes()), b"\n"] {
+                    out.extend_from_slice(part);
+                }
+            }
+            out.resize(out.len().max(head + SHOWN_BYTES), b' ');
+        }
         "constant" => return Some(page(size)),
         "random" => {
             // Xorshift (Marsaglia, 2003): never at zero.

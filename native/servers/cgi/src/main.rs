@@ -3,6 +3,7 @@
 //! | query | document |
 //! |---|---|
 //! | none | the variables, a line for each |
+//! | `kind=simcgi` | the twenty variables of paper 000's program, filled up to its 670 bytes |
 //! | `kind=constant&size=6250` | a page of HTML with so many bytes; 6,250 without `size` |
 //! | `kind=random&size=6250` | so many random characters `?` to `X`, as WebStone's programs write them |
 //!

@@ -19,6 +19,14 @@ fn the_program_shows_its_variables_and_writes_as_many_characters_as_asked_for() 
     for line in ["GATEWAY_INTERFACE=CGI/1.1", "REMOTE_ADDR=127.0.0.1", "SCRIPT_NAME=/cgi-bin/sitebench-cgi"] {
         assert!(shown.text().lines().any(|shown| shown == line), "{line} in {}", shown.text());
     }
+    let shown = client.get("/cgi-bin/sitebench-cgi?kind=simcgi", None);
+    assert_eq!((shown.status, shown.body.len()), (200, 670));
+    let lines: Vec<_> = shown.text().lines().map(str::to_owned).collect();
+    // Twenty, and the blanks behind them.
+    assert_eq!(lines.len(), 21, "{lines:?}");
+    assert!(lines[0].starts_with("SERVER_SOFTWARE = sitebench/"));
+    assert_eq!(lines[13..15], ["REMOTE_HOST = 127.0.0.1", "REMOTE_ADDR = 127.0.0.1"]);
+    assert_eq!(lines[19], "ANNOTATION_SERVER = ");
     let get = |client: &mut Client, query: &str| client.get(&format!("/cgi-bin/sitebench-cgi?{query}"), None);
     let constant = get(&mut client, "kind=constant");
     assert_eq!((constant.body.len(), constant.header("content-type")), (6_250, Some("text/html")));
