@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from sitebench.errors import UnknownValue
 from sitebench.http.address import SiteAddress, parse_address
+from sitebench.http.options import LogOption
 from sitebench.locust.web_ui.options import SessionOptions
 from sitebench.measure.options import LoadOptions, PointOptions
 from sitebench.options import option
@@ -80,7 +81,7 @@ class FileSetOptions:
 
 
 @option.options
-class TestOptions(FileSetOptions, EndpointOptions, StartedOptions, LoadOptions):
+class TestOptions(FileSetOptions, LogOption, EndpointOptions, StartedOptions, LoadOptions):
     """A test of a web server, but for its clients."""
 
     target: str = target_option(

@@ -20,10 +20,13 @@ from sitebench.targets.in_process import certificate
 
 def _start(request: dict[str, Any]) -> Service:
     with contextlib.ExitStack() as opening:
-        database = str(opening.enter_context(scratch()) / "upd.sqlite")
+        folder = opening.enter_context(scratch())
+        database = str(folder / "upd.sqlite")
         with translated():
             copy_upd(request["upd"], database)
             config = request["config"] | {"database": database}
+            if request["access_log"]:
+                config["access_log"] = str(folder / "access.log")
             if request["tls"]:
                 config["tls"] = certificate(tls=True, host=config["host"])
             site = Site(json.dumps(config), json.dumps(request["expected"]))

@@ -10,6 +10,7 @@ from ps_bench.options import PsOptions
 from ps_bench.scenarios import SCENARIOS
 from sitebench.errors import BadInput
 from sitebench.http.address import SiteAddress
+from sitebench.http.options import refuse_log
 from sitebench.http.scenario import Scenario
 from sitebench.http.site import OpenSite, open_live
 from sitebench.seeders.upd import Progress, Upd, UpdSpec, cached, inspect
@@ -39,6 +40,7 @@ def open_target(options: PsOptions, progress: Progress = lambda done, total: Non
     """Open the site that options name; an embedded one on a copy of its database."""
     if options.target not in OWN_TARGETS:
         refuse_limits(options)
+        refuse_log(options)
         return open_live(options)
     database = database_of(options, progress)
     config: dict[str, Any] = {
@@ -56,6 +58,7 @@ def open_target(options: PsOptions, progress: Progress = lambda done, total: Non
         data=database.path.parent,
         upd=str(database.path.resolve()),
         tls=options.tls,
+        access_log=options.access_log,
         expected={"size": options.entries},
     )
     address = SiteAddress(host, ready["port"], scheme="https" if options.tls else "http")

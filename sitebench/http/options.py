@@ -2,12 +2,34 @@
 
 from __future__ import annotations
 
+from sitebench.errors import BadInput
 from sitebench.options import option
 from sitebench.suite_base.options import SuiteTestOptions, target_option
 
 
 @option.options
-class SiteTestOptions(SuiteTestOptions):
+class LogOption:
+    """What a server that is started here writes of its requests."""
+
+    access_log: bool = option.flag(
+        "Log of every request by a server that is started here, in the common format, as the "
+        "papers' servers had it.",
+        paired=True,
+        panel="Advanced",
+    )
+
+
+def refuse_log(options: LogOption) -> None:
+    """Raise where a server that runs already is to log."""
+    if options.access_log:
+        raise BadInput(
+            "only a server that is started here is told to log its requests",
+            "leave --access-log out, or turn the log of your server on yourself",
+        )
+
+
+@option.options
+class SiteTestOptions(LogOption, SuiteTestOptions):
     """A test of a site, but for its size."""
 
     target: str = target_option(

@@ -31,6 +31,8 @@ connections that it was to keep."""
 _NOBODY = "65534"
 
 _FIXED = "# The rest is needed as it is.\n"
+LOGGED = {"CustomLog": "access.log common"}
+"""Directives that log requests, as servers did in the papers."""
 _TEMPLATE = """\
 # Apache as sitebench starts it; all paths are below a temporary folder.
 LoadModule mpm_event_module @modules@/mod_mpm_event.so
@@ -71,6 +73,7 @@ Listen @host@:@port@
 DefaultRuntimeDir /proc/self/cwd
 PidFile apache2.pid
 ErrorLog error.log
+LogFormat "%h %l %u %t \\"%r\\" %>s %b" common
 
 DocumentRoot docroot
 DirectoryIndex index.html

@@ -30,8 +30,11 @@ PROGRAMS = {
 
 def _start(request: dict[str, Any]) -> Service:
     with contextlib.ExitStack() as opening:
-        programs = install(opening.enter_context(scratch()), request["cgi_program"])
+        folder = opening.enter_context(scratch())
+        programs = install(folder, request["cgi_program"])
         config = request["config"] | {"cgi": str(programs)}
+        if request["access_log"]:
+            config["access_log"] = str(folder / "access.log")
         configs = [config]
         if request["secure"]:
             made = certificate(tls=True, host=config["host"])

@@ -28,6 +28,8 @@ _CGI_AT_ONCE = 16
 _PARAMETER = r'"(?:\\.|[^"\\])*"|' r"'(?:\\.|[^'\\])*'|(?:\\.|\$\{\w+\}|[^\\\"';{}#\s])+"
 _VALUE = rf"(?:{_PARAMETER})(?: +(?:{_PARAMETER}))*"
 """Quotes count where a parameter begins; elsewhere `;`, a brace or a comment ends the directive."""
+LOGGED = {"access_log": "access.log common"}
+"""Directives that log requests, as servers did in the papers."""
 _FIXED = "  # The rest is needed as it is.\n"
 _TEMPLATE = """\
 # nginx as sitebench starts it; all paths are below a temporary folder.
@@ -56,6 +58,7 @@ http {
   fastcgi_max_temp_file_size 0;
 
   # The rest is needed as it is.
+  log_format common '$remote_addr - $remote_user [$time_local] "$request" $status $body_bytes_sent';
   types {
     text/html html shtml;
     text/css css;

@@ -11,6 +11,7 @@ from typing import Any
 
 from sitebench.errors import BadInput, printable
 from sitebench.http.address import SiteAddress, parse_address
+from sitebench.http.options import refuse_log
 from sitebench.http.site import open_live, probe
 from sitebench.system.machine import usable_cores
 from sitebench.targets.embedded import open_child
@@ -84,6 +85,7 @@ def open_target(
     check(options, workloads)
     if options.target not in OWN_TARGETS:
         refuse_limits(options)
+        refuse_log(options)
         found = _open_live(options)
         _assure_pages(options, found, workloads)
         return found
@@ -154,16 +156,19 @@ def _open_started(
 ) -> OpenWeb:
     """Start nginx or Apache."""
     limits = options.target_limits
+    server = _SERVERS[options.target]
+    logged = server.LOGGED if options.access_log else {}
+    directives = {**logged, **(options.directives or {})}
     with ExitStack() as opening:
         confinement = opening.enter_context(confined(limits, docroot))
         if confinement.host is None and options.target_host is not None:
             confinement = replace(confinement, host=options.target_host)
         started = opening.enter_context(
-            _SERVERS[options.target].serving(
+            server.serving(
                 docroot,
                 tls=ServerTls() if with_tls else None,
                 threads=options.target_threads,
-                directives=options.directives or {},
+                directives=directives,
                 kinds=kinds,
                 cgi_program=options.cgi_program,
                 confinement=confinement,
@@ -206,6 +211,7 @@ def _open_embedded(
         limits=options.target_limits,
         data=docroot,
         secure=with_tls,
+        access_log=options.access_log,
         cgi_program=options.cgi_program,
     )
     clear = SiteAddress(host, ready["port"])

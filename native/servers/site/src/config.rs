@@ -25,6 +25,8 @@ pub struct Config {
     /// People each thread keeps in memory in front of the database; 0, the default, reads the
     /// database on every page.
     pub row_cache: usize,
+    /// The file to log requests to, if they are logged.
+    pub access_log: Option<PathBuf>,
     /// Its certificate and key, if it speaks TLS (https); it then speaks nothing else.
     pub tls: Option<ServerSpec>,
     /// All bounds.
@@ -40,6 +42,7 @@ impl Default for Config {
             database: "upd.sqlite".into(),
             durability: Durability::Normal,
             row_cache: 0,
+            access_log: None,
             tls: None,
             limits: Limits::default(),
         }

@@ -23,6 +23,8 @@ pub struct Config {
     pub hidden: bool,
     /// The folder with the programs under `/cgi-bin/`; without it every such path is not found.
     pub cgi: Option<PathBuf>,
+    /// The file to log requests to, if they are logged.
+    pub access_log: Option<PathBuf>,
     /// Its certificate and key, if it speaks TLS (https); it then speaks nothing else.
     pub tls: Option<ServerSpec>,
     /// All bounds.
@@ -38,6 +40,7 @@ impl Default for Config {
             docroot: None,
             hidden: false,
             cgi: None,
+            access_log: None,
             tls: None,
             limits: Limits::default(),
         }

@@ -35,6 +35,16 @@ pub fn http_date(unix_s: u64) -> String {
     format!("{weekday}, {day:02} {month} {year:04} {hour:02}:{minute:02}:{second:02} GMT")
 }
 
+/// A time as logs have it, in UTC.
+pub(crate) fn log_date(unix_s: u64) -> String {
+    let unix_s = i64::try_from(unix_s).unwrap_or(0);
+    let (days, second) = (unix_s / SECONDS_OF_DAY, unix_s % SECONDS_OF_DAY);
+    let (year, month, day) = civil(days);
+    let month = MONTHS.get(usize::from(month) - 1).copied().unwrap_or_default();
+    let (hour, minute, second) = (second / 3_600, second / 60 % 60, second % 60);
+    format!("{day:02}/{month}/{year:04}:{hour:02}:{minute:02}:{second:02} +0000")
+}
+
 /// The time that a date says, in any of the three forms of RFC 9110 section 5.6.7. Its weekday is not checked.
 pub fn parse_http_date(text: &[u8]) -> Option<u64> {
     let text = std::str::from_utf8(text).ok()?;

@@ -4,6 +4,7 @@
 //! Heads and bodies as bytes are `wire::http`'s, sockets are `net`'s. A server implements [`App`], which says
 //! what it has to offer, and runs an [`HttpService`] of it on each thread.
 
+mod access_log;
 mod answer;
 mod app;
 mod date;
@@ -14,6 +15,7 @@ mod request;
 mod service;
 mod stats;
 
+pub use access_log::AccessLog;
 pub use answer::{Answer, ResponseOptions};
 pub use app::{App, Now, Outgoing, Progress, Received, Request, Then, Turn};
 pub use date::{MONTHS, WEEKDAYS, civil, http_date, parse_http_date};

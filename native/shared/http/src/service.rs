@@ -7,6 +7,7 @@ use net::{ConnectionId, FilePiece, Rejection, Service, Step, TimeSlice};
 use tls::Acceptor;
 use wire::http::{Framing, RequestHead};
 
+use crate::access_log::{AccessLog, asked};
 use crate::answer::{CLOSING, NOT_TLS, ResponseOptions, UNAVAILABLE};
 use crate::app::{App, Outgoing, Progress, Received, Request, Then, Turn};
 use crate::date::http_date;
@@ -19,6 +20,7 @@ pub struct HttpService<A: App> {
     turn: Turn<A>,
     slice: TimeSlice,
     start: Instant,
+    log: Option<AccessLog>,
 }
 
 /// One connection: which it is, and how far its request has come.
@@ -26,6 +28,8 @@ pub struct Session<A: App> {
     id: ConnectionId,
     from: IpAddr,
     stage: Stage<A>,
+    /// The line of the request at hand, where requests are logged.
+    asked: Vec<u8>,
 }
 
 enum Stage<A: App> {
@@ -40,9 +44,10 @@ enum Stage<A: App> {
 }
 
 impl<A: App> HttpService<A> {
-    /// A server that offers this.
-    pub fn new(app: A, limits: RequestLimits) -> Self {
-        Self { turn: Turn::new(app, limits), slice: TimeSlice::default(), start: Instant::now() }
+    /// A server that offers this, and logs its requests if there is a log.
+    pub fn new(app: A, limits: RequestLimits, log: Option<AccessLog>) -> Self {
+        let turn = Turn::new(app, limits);
+        Self { turn, slice: TimeSlice::default(), start: Instant::now(), log }
     }
 
     /// Answers the request that `bytes` begins with, or begins to: its head's length, and what comes then.
@@ -98,6 +103,15 @@ fn begin<A: App>(request: &Request<'_, A::Lines<'_>>, turn: &mut Turn<A>) -> Pro
 }
 
 impl<A: App> Session<A> {
+    /// Logs the request, if its answer begins in `turn` behind `start`.
+    fn log(&self, log: &mut Option<AccessLog>, turn: &Turn<A>, start: usize, progress: &Progress<A>) {
+        let is_answered = matches!(progress, Progress::Done(_) | Progress::Send(..) | Progress::Abort);
+        if let (Some(log), true) = (log, is_answered) {
+            log.at(turn.now.unix_s);
+            log.line(self.from, &self.asked, turn.out.get(start..).unwrap_or_default());
+        }
+    }
+
     /// Notes how far the request has come; `is_last` says whether no byte of the client's is left behind it.
     #[inline]
     fn advance(&mut self, progress: Progress<A>, is_last: bool) -> Step {
@@ -158,7 +172,7 @@ impl<A: App> Service for HttpService<A> {
     }
 
     fn connect(&mut self, id: ConnectionId, from: IpAddr) -> Session<A> {
-        Session { id, from, stage: Stage::Head }
+        Session { id, from, stage: Stage::Head, asked: Vec::new() }
     }
 
     fn reject(&self, why: Rejection, notice: &mut Vec<u8>) {
@@ -171,10 +185,16 @@ impl<A: App> Service for HttpService<A> {
     #[inline]
     fn feed(&mut self, session: &mut Session<A>, bytes: &[u8]) -> (usize, Step) {
         let turn = &mut self.turn;
+        let start = turn.out.len();
         let (used, progress) = match &mut session.stage {
             Stage::Head => match Self::request(turn, session.id, session.from, bytes) {
                 None => return (0, Step::More),
-                Some(found) => found,
+                Some(found) => {
+                    if self.log.is_some() {
+                        asked(bytes, &mut session.asked);
+                    }
+                    found
+                }
             },
             Stage::Body(form) => match form.body.feed(bytes, turn.limits.body_bytes) {
                 Ok(used) if !form.body.is_done() => return (used, Step::More),
@@ -186,6 +206,7 @@ impl<A: App> Service for HttpService<A> {
             },
             Stage::Waiting { .. } | Stage::Sending(..) => return (0, Step::More),
         };
+        session.log(&mut self.log, turn, start, &progress);
         (used, session.advance(progress, used == bytes.len()))
     }
 
@@ -233,7 +254,9 @@ impl<A: App> Service for HttpService<A> {
             session.stage = stage;
             return Step::Next;
         };
+        let start = self.turn.out.len();
         let progress = A::finish(options, waiting, outcome, &mut self.turn);
+        session.log(&mut self.log, &self.turn, start, &progress);
         session.advance(progress, is_last)
     }
 

@@ -8,7 +8,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender};
 
-use http::HttpService;
+use http::{AccessLog, HttpService};
 use net::{ConnectionId, Mailboxes, Reactor, Server};
 use rusqlite::Connection as Database;
 use tls::Acceptor;
@@ -143,12 +143,13 @@ impl Running {
                 .map_err(|source| OpenError::Database { path: config.database.clone(), source })?;
             let (shared, commits, writes) = (Arc::clone(&self.shared), commits.clone(), writes.clone());
             let cache = Cache::new(config.row_cache, commits.clone());
+            let log = config.access_log.as_deref().map(AccessLog::open).transpose()?;
             self.server.spawn("site", reactor, move |reactor| {
                 let Some(published) = shared.published.get(index) else { return Ok(()) };
                 let reader = Reader::new(&db, commits).map_err(io::Error::other)?;
                 let people = PeopleCache::new(reader, cache);
                 let site = Site::new(&shared, people, writes, outcomes, published);
-                reactor.run(HttpService::new(site, shared.limits.request()))
+                reactor.run(HttpService::new(site, shared.limits.request(), log))
             })?;
         }
         Ok(())

@@ -9,7 +9,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use http::HttpService;
+use http::{AccessLog, HttpService};
 use net::{Mailboxes, Server};
 use rustix::process::{PidfdFlags, getpid, pidfd_open};
 use tls::Acceptor;
@@ -88,7 +88,7 @@ pub fn start(config: Config) -> Result<Running, StartError> {
         Server::listen(&config.host, config.port, config.threads, config.limits.socket())?;
     let shared = Arc::new(Shared {
         port: server.addr().port(),
-        host: config.host,
+        host: config.host.clone(),
         tls,
         root,
         hidden: config.hidden,
@@ -103,10 +103,11 @@ pub fn start(config: Config) -> Result<Running, StartError> {
     let mut running = Running { server, shared, pool };
     for (index, (reactor, outcomes)) in reactors.into_iter().zip(outcomes).enumerate() {
         let (shared, jobs) = (Arc::clone(&running.shared), running.pool.as_ref().and_then(Pool::jobs));
+        let log = config.access_log.as_deref().map(AccessLog::open).transpose()?;
         running.server.spawn("web", reactor, move |reactor| {
             let Some(published) = shared.published.get(index) else { return Ok(()) };
-            reactor
-                .run(HttpService::new(Web::new(&shared, jobs, outcomes, published), shared.limits.request()))
+            let web = Web::new(&shared, jobs, outcomes, published);
+            reactor.run(HttpService::new(web, shared.limits.request(), log))
         })?;
     }
     Ok(running)

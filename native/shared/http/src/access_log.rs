@@ -1,0 +1,126 @@
+//! A log of requests, in the common format of web servers.
+//!
+//! A thread collects its lines and appends them to the file once a second at most, or when there are many: servers
+//! whose logs are measured do so too (Apache's `BufferedLogs`, nginx's `buffer=`).
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write as _};
+use std::net::IpAddr;
+use std::path::Path;
+
+use crate::date::log_date;
+
+/// So many bytes are appended at once.
+const ENOUGH: usize = 32 << 10;
+
+/// The log of one thread.
+#[derive(Debug)]
+pub struct AccessLog {
+    file: File,
+    lines: Vec<u8>,
+    /// The second of the lines, and how they have it.
+    second: u64,
+    date: String,
+}
+
+impl AccessLog {
+    /// Appends to a file, which is made where there is none.
+    pub fn open(path: &Path) -> io::Result<Self> {
+        let failed = |error: io::Error| {
+            io::Error::new(error.kind(), format!("cannot log requests to {}: {error}", path.display()))
+        };
+        let file = OpenOptions::new().append(true).create(true).open(path).map_err(failed)?;
+        Ok(Self { file, lines: Vec::with_capacity(ENOUGH), second: 0, date: log_date(0) })
+    }
+
+    /// Notes the time of what comes next.
+    pub(crate) fn at(&mut self, unix_s: u64) {
+        if self.second != unix_s {
+            self.flush();
+            (self.second, self.date) = (unix_s, log_date(unix_s));
+        }
+    }
+
+    /// A line: who asked, what, and the answer's status and length.
+    pub(crate) fn line(&mut self, from: IpAddr, asked: &[u8], answer: &[u8]) {
+        // Writing to a Vec cannot fail.
+        let _ = write!(self.lines, "{from} - - [{}] \"", self.date);
+        self.lines.extend_from_slice(asked);
+        let status = answer.get(9..12).unwrap_or(b"-");
+        self.lines.extend_from_slice(b"\" ");
+        self.lines.extend_from_slice(status);
+        self.lines.push(b' ');
+        self.lines.extend_from_slice(length(answer));
+        self.lines.push(b'\n');
+        if self.lines.len() >= ENOUGH {
+            self.flush();
+        }
+    }
+
+    fn flush(&mut self) {
+        // A full disk ends no service: the lines are lost.
+        let _ = self.file.write_all(&self.lines);
+        self.lines.clear();
+    }
+}
+
+impl Drop for AccessLog {
+    fn drop(&mut self) {
+        self.flush();
+    }
+}
+
+/// The request line as it is logged: without what would end the line or the quotes.
+pub(crate) fn asked(bytes: &[u8], out: &mut Vec<u8>) {
+    out.clear();
+    let line =
+        bytes.split(|&byte| byte == b'\n').find(|line| !line.trim_ascii().is_empty()).unwrap_or_default();
+    for &byte in line.trim_ascii().iter().take(2_000) {
+        match byte {
+            b'"' | b'\\' => out.extend_from_slice(&[b'\\', byte]),
+            b' '..=b'~' => out.push(byte),
+            _ => {
+                let _ = write!(out, "\\x{byte:02x}");
+            }
+        }
+    }
+}
+
+/// How long an answer's body is, as its head says; `-` where it does not.
+fn length(answer: &[u8]) -> &[u8] {
+    const NAME: &[u8] = b"\r\nContent-Length: ";
+    let Some(at) = answer.windows(NAME.len()).position(|part| part == NAME) else { return b"-" };
+    let value = &answer[at + NAME.len()..];
+    let end = value.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(value.len());
+    if value[..end] == *b"0" { b"-" } else { &value[..end] }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_of_the_common_format_whatever_was_asked() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("access.log");
+        let mut log = AccessLog::open(&path).unwrap();
+        log.at(784_111_777);
+        let from = IpAddr::from([127, 0, 0, 1]);
+        let mut line = Vec::new();
+        let answer = b"HTTP/1.1 200 OK\r\nDate: x\r\nContent-Length: 2326\r\n\r\nContent-Length: 1";
+        for head in [&b"\r\nGET /a HTTP/1.0\r\nHost: a\r\n\r\n"[..], b"GET /\"\x1b[0m\\ HTTP/1.1\r\n\r\n"] {
+            asked(head, &mut line);
+            log.line(from, &line, answer);
+        }
+        log.line(from, b"", b"HTTP/1.1 304 Not Modified\r\n\r\n");
+        drop(log);
+        let text = std::fs::read_to_string(&path).unwrap();
+        let date = "127.0.0.1 - - [06/Nov/1994:08:49:37 +0000]";
+        let expected = [
+            format!("{date} \"GET /a HTTP/1.0\" 200 2326"),
+            format!("{date} \"GET /\\\"\\x1b[0m\\\\ HTTP/1.1\" 200 2326"),
+            format!("{date} \"\" 304 -"),
+        ];
+        assert_eq!(text.lines().collect::<Vec<_>>(), expected);
+    }
+}
