@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ils_bench.options import IlsOptions, LoadTestOptions, ServeOptions, SweepOptions
 from ils_bench.suite import SUITE
-from sitebench.options.command import command
+from sitebench.options.command import command, option
 from sitebench.suite_base.commands import TestCommands, one_operation
 
 _TESTS = TestCommands(
@@ -70,8 +70,28 @@ def serve(options: ServeOptions) -> None:
     serve_directory(options, Console())
 
 
+@command(
+    IlsOptions,
+    option("show", "Operation whose file is printed.", "NAME", words=tuple(SUITE.operations)),
+    panel="Directories",
+)
+def operations(options: IlsOptions, show: str | None) -> None:
+    """List the operations, or print the scenario file of one: to change it and run it.
+
+    sitebench directory operations
+
+    sitebench directory operations --show lookup
+
+    sitebench directory operations --names @people.txt --filter '(uid={name})'
+    """
+    from ils_bench.listing import show as show_operations
+
+    show_operations(options, show)
+
+
 COMMANDS = {
     **_TESTS.all(),
+    "operations": operations,
     "serve": serve,
     **{name: f"ils_bench.seeding.cli:{name}" for name in ("seed", "verify", "schema", "clean")},
 }

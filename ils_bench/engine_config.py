@@ -65,6 +65,7 @@ def _scenario(
         "env": dict(script.secrets),
         "bind": {"dn": who.dn or "", "password": who.password or "", "sasl": who.sasl},
         "think_ms": script.think_s * 1e3,
+        "session_ms": options.session * 1e3 if options.session_given else None,
         "worker": slot.index,
         "of": slot.count,
     }

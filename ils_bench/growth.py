@@ -29,10 +29,10 @@ def _more(tally: Tally, programs: Sequence[Program]) -> int:
     """Return how many more entries there are since the beginning of a window."""
     added = 0
     for each in programs:
-        for (program, step), totals in tally.steps.items():
-            if program == each.name and step in each.adding | each.removing:
+        for row, totals in tally.steps.items():
+            if row in each.adding | each.removing:
                 done = totals.count - totals.failed
-                added += done if step in each.adding else -done
+                added += done if row in each.adding else -done
     return added
 
 
@@ -60,7 +60,7 @@ def left(
     found = []
     for script in programs:
         for each in script.operations if isinstance(script, Script) else ():
-            if each.keeps:
+            if each.keeps or each.adding:
                 continue
             more = sum(_added(tally, each) for tally in tallies.values())
             if more > spec.users:

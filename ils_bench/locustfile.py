@@ -38,23 +38,23 @@ class RetrieveUser(SequenceUser):
 class SessionUser(SequenceUser):
     """The nine steps of Table 3, thinking in between until `--session` is over."""
 
-    sequence = sequences.ils_user(1200.0)
+    sequence = sequences.built_in("ils-user", session_s=1200.0)
 
     @classmethod
     def build(cls, options: IlsOptions) -> Sequence:
         """Return a session as long as asked for, in the words of the profile."""
-        return sequences.ils_user(options.session, options.profile)
+        return sequences.built_in("ils-user", options.profile, options.session)
 
 
 class RegisterUser(SequenceUser):
     """Registers, announces an application, stays online, leaves."""
 
-    sequence = sequences.register("paper")
+    sequence = sequences.built_in("register", "paper")
 
     @classmethod
     def build(cls, options: IlsOptions) -> Sequence:
         """Return the words of the profile asked for."""
-        return sequences.register(options.profile)
+        return sequences.built_in("register", options.profile)
 
 
 class FileUser(ScenarioUser):

@@ -147,6 +147,8 @@ class IlsOptions(EntriesOption, LoadTestOptions):
     think_given: bool = option.given("think")
     warmup_given: bool = option.given("warmup")
     timeout_given: bool = option.given("timeout")
+    keys_given: bool = option.given("keys")
+    session_given: bool = option.given("session")
 
 
 @option.options

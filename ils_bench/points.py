@@ -262,7 +262,11 @@ class IlsPoints(SuitePoints[Program, OpenDirectory]):
         if found.overwrites and options.target not in self.own_targets and not options.check:
             many = f"up to {found.rows:,} entries" if found.rows else "entries"
             say(f"{found.path} changes {many} of {options.target}; nothing changes them back")
-        load = {k: v for k, v in found.load.items() if not getattr(options, f"{k}_given", False)}
+        load = {
+            name: value
+            for name, value in found.load.items()
+            if hasattr(options, name) and not getattr(options, f"{name}_given", False)
+        }
         objective = load.pop("objective", None)
         if objective and getattr(options, "objective", None) is None:
             load["objective"] = Objective.parse(objective)

@@ -12,29 +12,22 @@ a locustfile may bring its own:
 `counts` names the step that is "an operation" in results, or `sequence` for the whole pass. A
 step's `name` tells two steps of one kind apart (Table 3 looks up others, and itself).
 
-The paper's sequences are those of its Tables 2 and 3 (pages 8 and 9).
+The suite's own are in `scenarios/`, one file for each operation of the papers' Tables 2 and 3
+(pages 8 and 9); two profiles of people may have two.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, ClassVar
 
+from sitebench._engine import check_scenario
 from sitebench.errors import BadInput
-
-PER_CONNECTION = 100
-"""Adds or lookups between a bind and its unbind (Table 2)."""
-
-_ANNOUNCED = {
-    "sappid": ("ms-netmeeting",),
-    "smimetype": ("text/iuls",),
-    "sappguid": ("008aff194794cf118796444553540000",),
-    "sprotid": ("T120", "H323"),
-    "sport": ("1503", "1720"),
-}
-"""What NetMeeting says of itself once it is registered (MS-TAIL)."""
+from sitebench.scenario.script import REMOVE
 
 _ONLINE_MINUTES = 10
 """How long a search with sttl keeps a user online: what NetMeeting asks for."""
@@ -270,15 +263,16 @@ class Sequence:
         )
 
     @property
-    def adding(self) -> frozenset[str]:
-        """Labels of the steps that enter people."""
-        return frozenset(step.label for step in walk(self.steps) if isinstance(step, Add))
+    def adding(self) -> frozenset[tuple[str, str]]:
+        """Rows of the steps that enter people."""
+        found = (step.label for step in walk(self.steps) if isinstance(step, Add))
+        return frozenset((self.name, label) for label in found)
 
     @property
-    def removing(self) -> frozenset[str]:
-        """Labels of the steps that take people away, once the ring of the added is full too."""
+    def removing(self) -> frozenset[tuple[str, str]]:
+        """Rows of the steps that take people away, once the ring of the added is full too."""
         found = (step.label for step in walk(self.steps) if isinstance(step, Delete))
-        return frozenset(("remove", *found))
+        return frozenset((self.name, label) for label in (REMOVE, *found))
 
     @property
     def removes(self) -> bool:
@@ -288,8 +282,7 @@ class Sequence:
     @property
     def least_s(self) -> float:
         """How long a pass takes at least: its think times of a constant length."""
-        thinks = (each for each in self.steps if isinstance(each, Think))
-        return sum(each.mean_ms for each in thinks if each.distribution == "constant") / 1e3
+        return _least_ms(self.steps) / 1e3
 
     def thinking(self, mean_s: float) -> Sequence:
         """Return the sequence with a think time after each operation it counts."""
@@ -299,6 +292,17 @@ class Sequence:
         if self.counts == "sequence":
             return dataclasses.replace(self, steps=(*self.steps, pause))
         return dataclasses.replace(self, steps=_paused(self.steps, self.counts, pause))
+
+
+def _least_ms(steps: tuple[Step, ...]) -> float:
+    return sum(
+        each.times * _least_ms(each.steps)
+        if isinstance(each, Repeat)
+        else each.mean_ms
+        if isinstance(each, Think) and each.distribution == "constant"
+        else 0.0
+        for each in steps
+    )
 
 
 def walk(steps: tuple[Step, ...]) -> Iterator[Step]:
@@ -332,54 +336,44 @@ def _paused(steps: tuple[Step, ...], label: str, pause: Think) -> tuple[Step, ..
     return tuple(paused)
 
 
-def _session(name: str, steps: tuple[Step, ...], counts: str) -> Sequence:
-    return Sequence(name, (Connect(), Bind(), *steps, Unbind()), counts)
+def built_in(operation: str, profile: str = "paper", session_s: float = 1200.0) -> Sequence:
+    """Return the sequence of one of the suite's own operations: what its file says."""
+    spec = {
+        "name": operation,
+        "text": text_of(operation, profile),
+        "session_ms": session_s * 1e3,
+    }
+    whole = check_scenario(json.dumps(spec), {})
+    assert whole is not None, operation
+    program = json.loads(whole[1] or "")
+    return Sequence(operation, tuple(map(_step, program["steps"])), program["counts"])
 
 
-CONNECT = _session("connect", (), "sequence")
-ADD = _session("add", (Repeat(PER_CONNECTION, (Add(),)),), "add")
-LOOKUP = _session("lookup", (Repeat(PER_CONNECTION, (Lookup(),)),), "lookup")
-RETRIEVE = _session("retrieve", (Retrieve(),), "retrieve")
+def text_of(operation: str, profile: str = "paper") -> str:
+    """Return the file of one of the suite's own operations, for people of this profile."""
+    own = _FILES / f"{operation}-{profile}.toml"
+    return (own if own.exists() else _FILES / f"{operation}.toml").read_text(encoding="utf-8")
 
 
-def register(profile: str) -> Sequence:
-    """Return the life of an online user: register, announce an application, stay online, leave.
-
-    In the `ils` profile the words are NetMeeting's: smodop 0 announces, and a search with sttl
-    keeps the user online; plain LDAP has neither, so there the same steps go without.
-    """
-    ils = profile == "ils"
-    announced = [Change("replace", name, values) for name, values in _ANNOUNCED.items()]
-    operation = [Change("replace", "smodop", ("0",))] if ils else []
-    steps = (
-        Add(name="register"),
-        Modify((*operation, *announced), name="announce"),
-        # Only the name: what was announced is no part of the person that the population knows.
-        Lookup("current", ("cn",), _ONLINE_MINUTES if ils else None, name="refresh"),
-        Delete(name="leave"),
-    )
-    return _session("register", steps, "sequence")
+_FILES = Path(__file__).parent / "scenarios"
+_KINDS: dict[str, type[Step]] = {each.op: each for each in Step.__subclasses__()}
 
 
-def ils_user(session_s: float, profile: str = "paper") -> Sequence:
-    """Return Table 3's nine steps, with think times that fill a session: a pass is one user's.
-
-    This user is one of those who are registered, and the last two lookups are of it. They stand at
-    the middle and at the end of the session: every ten minutes of twenty, as the workbook's note on
-    refreshes says (Appendix A). In the `ils` profile they have an sttl, which keeps it online.
-    """
-    glance, half = Think(session_s * 1e3 / 10, "constant"), Think(session_s * 1e3 / 2, "constant")
-    minutes = _ONLINE_MINUTES if profile == "ils" else None
-    keep_online = Lookup("own", refresh_minutes=minutes, name="keep-online")
-    looks: tuple[Step, ...] = (Lookup(), glance) * 4
-    steps = (Retrieve(), glance, *looks, keep_online, half, keep_online)
-    return _session("ils-user", steps, "sequence")
+def _step(found: dict[str, Any]) -> Step:
+    """Return a step of a program; the inverse of `to_program`."""
+    op, name = found.pop("op"), found.pop("name", "")
+    values = {key: _made(key, value) for key, value in found.items() if value is not None}
+    if name not in ("", op):
+        values["name"] = name
+    return _KINDS[op](**values)
 
 
-def built_in(operation: str, profile: str, session_s: float) -> Sequence:
-    """Return the sequence of one of the suite's own operations."""
-    if operation == "register":
-        return register(profile)
-    if operation == "ils-user":
-        return ils_user(session_s, profile)
-    return {each.name: each for each in (CONNECT, ADD, LOOKUP, RETRIEVE)}[operation]
+def _made(key: str, value: Any) -> Any:
+    if key == "steps":
+        return tuple(map(_step, value))
+    if key == "changes":
+        return tuple(Change(each["op"], each["attribute"], tuple(each["values"])) for each in value)
+    return tuple(value) if isinstance(value, list) else value
+
+
+CONNECT, ADD, LOOKUP, RETRIEVE = map(built_in, ("connect", "add", "lookup", "retrieve"))

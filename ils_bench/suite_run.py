@@ -194,7 +194,7 @@ class IlsRun(BaseSuiteRun[Program, OpenDirectory]):
         # Workers on other machines choose their own number.
         default = MOST_THREADS if workers else engine_threads(None)
         gap = clean.KEYS_OF_A_THREAD * (options.threads or default)
-        adding = {(each.name, name) for each in self.programs(options) for name in each.adding}
+        adding = {row for each in self.programs(options) for row in each.adding}
         tallies = self._windows.tallies.values()
         steps = [s for tally in tallies for key, s in tally.steps.items() if key in adding]
         # What the directory answered with another result it did not do (RFC 4511 4.1.9).

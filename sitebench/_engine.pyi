@@ -474,7 +474,7 @@ class Scenario:
     def facts(self) -> str:
         """What commands have to know of it, in JSON."""
 
-def check_scenario(spec_json: str, tables: Mapping[str, Table]) -> None:
+def check_scenario(spec_json: str, tables: Mapping[str, Table]) -> tuple[str, str | None] | None:
     """Raise EngineError with what of a scenario no lane could run.
 
     `spec_json` is one of the engine's "scenarios", and `tables` are their data.

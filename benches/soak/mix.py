@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from ils_bench import sequences
 from ils_bench.sequences import (
-    PER_CONNECTION,
     Add,
     Bind,
     Connect,
@@ -38,7 +37,7 @@ PROLONG = Sequence(
     (
         Connect(),
         Bind(),
-        Repeat(PER_CONNECTION, (Add(name="enter"), Refresh(PROLONGED_S, name="prolong"))),
+        Repeat(100, (Add(name="enter"), Refresh(PROLONGED_S, name="prolong"))),
         Unbind(),
     ),
     counts="sequence",
@@ -48,7 +47,7 @@ USERS: dict[str, tuple[Sequence, int]] = {
     "LookupUser": (sequences.LOOKUP, 12),
     "ConnectUser": (sequences.CONNECT, 1),
     "AddUser": (sequences.ADD, 1),
-    "RegisterUser": (sequences.register(PROFILE), 1),
+    "RegisterUser": (sequences.built_in("register", PROFILE), 1),
     "ProlongUser": (PROLONG, 1),
 }
 """What lanes do, by the class of benches/soak/locustfile.py, and how many of sixteen do it."""

@@ -213,6 +213,7 @@ class PeakOptions(RepeatOptions):
     clients: tuple[int, ...] = option.sizes(
         "Numbers of users to measure (default: the papers' 2,4,8,14,28,56,112).", **_COMMAND
     )
+    clients_given: bool = option.given("clients")
     foresee: tuple[int, ...] = option.sizes(
         "Numbers of users to extrapolate the rate to, at most twice the largest measured.",
         **_COMMAND,

@@ -11,7 +11,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
@@ -25,8 +25,13 @@ from sitebench.system.native_errors import translated
 from sitebench.system.texts import read_text
 
 SUFFIX = ".toml"
+SEEDED = "seeded"
+"""Data that are people who are there before a run."""
 NOT_BEGUN = "not begun"
 """The row of arrivals that no user took."""
+REMOVE = "remove"
+"""The step that takes a person away who is added again."""
+_BY_DN = frozenset(("bind", "compare", "modify", "modify_dn", "delete", "refresh"))
 
 
 @dataclass(frozen=True)
@@ -44,6 +49,9 @@ class Operation:
     """Whether it changes entries that it has not added."""
     keeps: tuple[str, ...]
     """Names of entries that it adds and leaves."""
+    adding: tuple[str, ...] = ()
+    removing: tuple[str, ...] = ()
+    """Steps that add and delete people whom the run adds."""
 
 
 @dataclass(frozen=True)
@@ -70,13 +78,39 @@ class Script:
     digests: Mapping[str, str]
     """Of its data, but for what is secret."""
     load: Mapping[str, Any]
+    needs_people: bool
+    """Whether it asks for people of the directory."""
+    counts: str | None
+    """The step that is counted, if the file is one of the papers' operations and nothing else."""
     think_s: float = 0.0
 
-    needs_people = False
-    by_dn = False
-    removes = False
-    adding: frozenset[str] = frozenset()
-    removing: frozenset[str] = frozenset()
+    @property
+    def adding(self) -> frozenset[tuple[str, str]]:
+        """Rows of steps that enter people."""
+        return frozenset((row, step) for row, each in self._rows for step in each.adding)
+
+    @property
+    def removing(self) -> frozenset[tuple[str, str]]:
+        """Rows of steps that take people away, once the ring of the added is full too."""
+        own = ((row, step) for row, each in self._rows for step in each.removing)
+        return frozenset((*own, *((row, REMOVE) for row, each in self._rows if each.adding)))
+
+    @property
+    def removes(self) -> bool:
+        """Whether a run of it also takes people away by a step of its own."""
+        return any(each.removing for each in self.operations)
+
+    @property
+    def by_dn(self) -> bool:
+        """Whether any step names people by their DN."""
+        verbs = {verb for each in self.operations for _, verb in each.steps}
+        return self.needs_people and bool(verbs & _BY_DN)
+
+    @property
+    def _rows(self) -> Iterator[tuple[str, Operation]]:
+        """Yield operations with what their rows are under."""
+        for each in self.operations:
+            yield self.name if self.counts is not None else each.name, each
 
     @property
     def writes(self) -> bool:
@@ -108,6 +142,8 @@ class Script:
     @property
     def counted(self) -> Sequence[tuple[str, str]]:
         """Rows whose sum is the total; arrivals that no user took have one of their own."""
+        if self.counts is not None:
+            return [(self.name, self.counts)]
         return [(self.name, NOT_BEGUN), *((each.name, each.counts) for each in self.operations)]
 
     def thinking(self, mean_s: float) -> Script:
@@ -174,7 +210,6 @@ def _script(name: str, path: str, only: str | None, text: str) -> Script:
     load = facts["load"]
     if given := load.pop("other"):
         raise BadFile(f"{path}: [load] {given[0]} is read, but not run yet", "leave it out")
-    _check(name, path, text, tables, facts["env"])
     operations = [_operation(each) for each in facts["operations"]]
     if only is not None:
         chosen = [each for each in operations if each.name == only]
@@ -182,6 +217,18 @@ def _script(name: str, path: str, only: str | None, text: str) -> Script:
             known = ", ".join(each.name for each in operations)
             raise UnknownValue(f"{path} has no operation {only!r}", f"use one of {known}")
         operations = chosen
+    spec = {"name": name, "text": text, "operation": only, "env": dict.fromkeys(facts["env"], "")}
+    counts, lists = _check(path, spec, tables)
+    if counts is not None and len(operations[0].steps) == 1:
+        # The row of its only request is called as it is.
+        [lone] = operations
+        operations = [
+            replace(
+                lone,
+                adding=tuple(lone.name for _ in lone.adding),
+                removing=tuple(lone.name for _ in lone.removing),
+            )
+        ]
     return Script(
         name,
         path,
@@ -193,13 +240,15 @@ def _script(name: str, path: str, only: str | None, text: str) -> Script:
         {
             each["name"]: each["count"] or tables[each["name"]].rows
             for each in facts["data"]
-            if each["per_user"]
+            if each["per_user"] and each["rows"] != SEEDED
         },
         tuple(facts["env"]),
         tuple(each["file"] for each in facts["data"] if each["file"] is not None),
         tables,
         {each["name"]: _digest(each, tables) for each in facts["data"] if each["name"] in tables},
         {name: value for name, value in load.items() if value is not None},
+        lists or any(each["rows"] == SEEDED for each in facts["data"]),
+        counts,
     )
 
 
@@ -216,15 +265,24 @@ def _facts(path: str, text: str, columns: dict[str, list[str]]) -> dict[str, Any
 
 
 def _check(
-    name: str, path: str, text: str, tables: Mapping[str, Table], env: Sequence[str]
-) -> None:
-    spec = {"name": name, "text": text, "env": dict.fromkeys(env, "")}
+    path: str, spec: Mapping[str, Any], tables: Mapping[str, Table]
+) -> tuple[str | None, bool]:
+    """Raise what cannot be run; return what one of the papers' operations counts.
+
+    And whether it lists the people of the directory.
+    """
+    own = {f"{spec['name']}/{data}": each for data, each in tables.items()}
     try:
-        check_scenario(json.dumps(spec), {f"{name}/{data}": each for data, each in tables.items()})
+        whole = check_scenario(json.dumps(spec), own)
     except EngineError as error:
         raise BadFile(
             f"{path}: {error}", "`sitebench docs scenarios` has what can be run"
         ) from None
+    if whole is None:
+        return None, False
+    counts, program = whole
+    steps = json.loads(program)["steps"] if program is not None else ()
+    return counts, any(step["op"] == "retrieve" for step in steps)
 
 
 def _operation(found: Mapping[str, Any]) -> Operation:
@@ -236,6 +294,8 @@ def _operation(found: Mapping[str, Any]) -> Operation:
         found["writes"],
         found["overwrites"],
         tuple(found["keeps"]),
+        tuple(step["name"] for step in found["steps"] if step["adds"]),
+        tuple(step["name"] for step in found["steps"] if step["removes"]),
     )
 
 

@@ -37,8 +37,8 @@ TABLES: Mapping[str, Sequence[str]] = {
 """First cells of headers, and the tables of the form that stand below them."""
 NOT_RUN = {
     *("connection.pool", "connection.outstanding", "connection.tls", "ldap.control"),
-    *("search.deref", "search.page_size", "capture.take", "data.people", "value.file"),
-    *("load.clients", "load.stages", "load.session", "load.keys", "card.objective"),
+    *("search.deref", "search.page_size", "capture.take", "value.file"),
+    *("load.stages", "card.objective"),
 }
 """Keys that are read and not run yet. Of others, some of their values: the page lists them."""
 _TABLE = re.compile(r"^    (\w+) \{", re.MULTILINE)

@@ -152,7 +152,7 @@ def test_the_load_of_a_file_holds_where_the_command_says_nothing(
             "bad.toml:4:14: operation[1].search: {x.u}: no such column",
         ),
         ('[[operation]]\nget = "/"', "speaks HTTP"),
-        ('[load]\nclients = [1]\n[[operation]]\nsearch = "(u=a)"', "clients is read, but not"),
+        ('[load]\nstages = ["10s:5"]\n[[operation]]\nsearch = "(u=a)"', "stages is read, but not"),
         ('[[operation]]\nsearch = "(u={env.NOT_THERE})"', "takes $NOT_THERE from the environment"),
         ('[[operation]]\nsearch = "(u=a)"\npage_size = 3', "page_size is read, but not run yet"),
     ],

@@ -47,10 +47,6 @@ FILES = {
         TWICE % ('{ attribute = "member", take = "random" }', ONE),
     ],
     'capture.new = "genPasswd"': [NEW_PASSWORD],
-    "people": [
-        '[data.one]\npeople = "seeded"\n[[operation]]\nsearch = "(cn={one.cn})"\n',
-        '[data.one]\npeople = "new"\n[[operation]]\nadd = "{one.dn}"\nentry = "one"\n',
-    ],
     'deal = "once"': [
         f'{PERSON}deal = "{deal}"\n[[operation]]\nsearch = "(uid={{person.uid}})"\n'
         for deal in ("once", "exclusive")
@@ -63,10 +59,7 @@ FILES = {
         f'{SEARCH}expect.entry = {{ cn = {{ hex = "41" }} }}\n'
     ],
     "objective": [f'{SEARCH}objective = "p99<5ms"\n'],
-    "load.clients": [f"load.clients = [1, 2]\n{SEARCH}"],
     "load.stages": [f'load.stages = ["1s:5/s"]\n{SEARCH}'],
-    "load.session": [f'load.session = "20m"\n{SEARCH}'],
-    "load.keys": [f'load.keys = "zipfian"\n{SEARCH}'],
     'get = "/"': ['[[operation]]\nget = "/"\n'],
 }
 """Files with what the first cell of each row begins with."""

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use crate::form::Protocol;
-use crate::template::Template;
-use crate::types::{Data, Deal, Rows, Scenario, Step, Verb, flat, renamed};
+use crate::template::{Field, Template};
+use crate::types::{Data, Deal, Entry, Rows, Scenario, Step, Verb, flat, renamed};
 
 impl Scenario {
     /// What it does and needs, as JSON.
@@ -17,7 +17,12 @@ impl Scenario {
                 "counts": self.counted(operation),
                 "objective": operation.objective,
                 "steps": steps.iter().filter(|step| is_asked(&step.verb)).map(|step| {
-                    json!({"name": step.name, "verb": verb(&step.verb)})
+                    json!({
+                        "name": step.name,
+                        "verb": verb(&step.verb),
+                        "adds": self.adds_people(&step.verb),
+                        "removes": self.removes_people(&step.verb),
+                    })
                 }).collect::<Vec<_>>(),
                 "writes": steps.iter().any(|step| writes(&step.verb)),
                 "overwrites": overwrites(&steps),
@@ -28,6 +33,7 @@ impl Scenario {
         json!({
             "protocol": if self.protocol == Protocol::Ldap { "ldap" } else { "http" },
             "title": self.title,
+            "paper": self.paper,
             "base": self.base.as_ref().map(Template::to_string),
             "uses_base": self.uses_base,
             "load": {
@@ -39,6 +45,8 @@ impl Scenario {
                 "measure": load.measure.map(|measure| measure.as_secs_f64()),
                 "timeout": load.timeout.map(|timeout| timeout.as_secs_f64()),
                 "objective": load.objective,
+                "keys": load.keys.map(Deal::word),
+                "clients": (!load.clients.is_empty()).then_some(&load.clients),
                 "other": self.other_load(),
             },
             "data": self.data.iter().map(|data| source(self, data)).collect::<Vec<_>>(),
@@ -55,13 +63,19 @@ impl Scenario {
     /// Options of `[load]` that are not among the facts.
     fn other_load(&self) -> Vec<&'static str> {
         let load = &self.load;
-        let others = [
-            ("clients", !load.clients.is_empty()),
-            ("stages", !load.stages.is_empty()),
-            ("session", load.session.is_some()),
-            ("keys", load.keys.is_some()),
-        ];
+        let others = [("stages", !load.stages.is_empty())];
         others.into_iter().filter_map(|(name, given)| given.then_some(name)).collect()
+    }
+
+    /// Whether a step adds one of the people whom a run adds.
+    fn adds_people(&self, verb: &Verb) -> bool {
+        matches!(verb, Verb::Add { entry: Entry::Row(data), .. } if self.is_new(data))
+    }
+
+    /// Whether a step deletes one of them.
+    fn removes_people(&self, verb: &Verb) -> bool {
+        let Verb::Delete { dn } = verb else { return false };
+        matches!(dn.only_field(), Some(Field::Column(data, column)) if column == "dn" && self.is_new(data))
     }
 }
 

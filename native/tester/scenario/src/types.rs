@@ -222,6 +222,22 @@ pub enum Deal {
     Latest,
 }
 
+impl Deal {
+    /// As files have it.
+    pub(crate) const fn word(self) -> &'static str {
+        match self {
+            Self::Shuffled => "shuffled",
+            Self::InOrder => "in-order",
+            Self::Once => "once",
+            Self::Exclusive => "exclusive",
+            Self::Uniform => "uniform",
+            Self::Zipfian => "zipfian",
+            Self::Hotspot => "hotspot",
+            Self::Latest => "latest",
+        }
+    }
+}
+
 /// `[files.SET]`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileSet {
@@ -661,7 +677,7 @@ impl Scenario {
         found
     }
 
-    fn is_new(&self, data: &str) -> bool {
+    pub(crate) fn is_new(&self, data: &str) -> bool {
         self.data.iter().any(|each| each.name == data && each.rows == Rows::New)
     }
 

@@ -106,7 +106,8 @@ fn described<R: Serialize>(steps: &[Step<R>]) -> Option<Vec<Value>> {
                 json!({"op": "repeat", "times": times, "steps": described(steps)?})
             }
             Step::Think(Think::Constant { ns }) => {
-                json!({"op": "think", "mean_ms": *ns as f64 / MILLI as f64})
+                let mean_ms = *ns as f64 / MILLI as f64;
+                json!({"op": "think", "mean_ms": mean_ms, "distribution": "constant"})
             }
             Step::Think(Think::Exponential { mean_ns }) => {
                 let mean_ms = *mean_ns as f64 / MILLI as f64;

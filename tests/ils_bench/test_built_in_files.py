@@ -1,0 +1,105 @@
+"""The suite's own operations are scenario files, and the programs that they were before."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import ldap3
+import pytest
+
+from ils_bench import sequences
+from ils_bench.suite import SUITE
+from sitebench import LdapDirectory
+from sitebench.scenario import script
+
+BEFORE = json.loads(Path(__file__).with_name("programs.json").read_text())
+"""What the operations were as lists of steps in Python, for a session of twenty minutes."""
+
+
+@pytest.mark.parametrize("operation", SUITE.operations)
+@pytest.mark.parametrize("profile", ["paper", "ils"])
+def test_an_operation_is_the_program_that_it_was(profile: str, operation: str) -> None:
+    found = sequences.built_in(operation, profile)
+    program, before = found.to_program(), BEFORE[f"{profile}/{operation}"]
+    if operation == "ils-user":
+        # Its four lookups stood one after the other.
+        before["steps"][4:12] = [{"op": "repeat", "times": 4, "steps": before["steps"][4:6]}]
+    assert program == before
+    assert found.needs_people == (operation not in ("connect", "add", "register"))
+
+
+@pytest.mark.parametrize("operation", SUITE.operations)
+def test_a_stranger_s_file_that_says_the_same_is_the_same(operation: str, tmp_path: Path) -> None:
+    own = tmp_path / "own.toml"
+    own.write_text(sequences.text_of(operation))
+    read, built_in = script.read(str(own)), sequences.built_in(operation)
+    assert read.counted == [("own", built_in.counts)]
+    assert {step for _, step in read.adding} == {step for _, step in built_in.adding}
+    if built_in.adding:
+        assert {step for _, step in read.removing} == {step for _, step in built_in.removing}
+    assert (read.needs_people, read.writes) == (built_in.needs_people, built_in.writes)
+    assert not read.overwrites
+
+
+def sitebench(*words: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-m", "sitebench", *words], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_operations_are_listed_and_printed(tmp_path: Path) -> None:
+    listed = sitebench("ils", "operations")
+    assert all(re.search(rf"^ *{name} +\S", listed, re.MULTILINE) for name in SUITE.operations)
+    assert sitebench("ils", "operations", "--show", "add") == sequences.text_of("add")
+    people = tmp_path / "people.txt"
+    people.write_text("a\nb\n")
+    quick = sitebench("ils", "operations", "--names", f"@{people}", "--filter", "(uid={name})")
+    assert "search = " in quick
+
+
+MOVING = """
+[data.newcomer]
+people = "new"
+
+[data.person]
+people = "seeded"
+
+[[operation]]
+name = "come"
+step = [
+  { add = "{newcomer.dn}", entry = "newcomer" },
+  { search = "(&(objectClass=*)(cn={newcomer.cn}))", expect.entry = "newcomer" },
+]
+
+[[operation]]
+name = "look"
+search = "(&(objectClass=RTPerson)(cn={person.cn}))"
+expect.entry = "person"
+"""
+
+
+def people_in(directory: LdapDirectory) -> int:
+    connection = ldap3.Connection(directory.url, auto_bind=True)
+    connection.search(directory.base, "(objectClass=RTPerson)", attributes=["1.1"])
+    return len(connection.entries)
+
+
+def test_people_whom_a_file_adds_to_a_directory_of_another_are_removed(tmp_path: Path) -> None:
+    path, out = tmp_path / "moving.toml", tmp_path / "run.json"
+    path.write_text(MOVING)
+    with LdapDirectory(200) as directory:
+        before = people_in(directory)
+        told = sitebench(
+            *("ils", "run", str(path), "--target", f"{directory.url}", "--base", directory.base),
+            *("--entries", "200", "--users", "2", "--measure", "1s", "--i-own-this-target"),
+            *("--json",),
+        )
+        out.write_text(told)
+        assert people_in(directory) == before == 200
+    rows = {row["operation"]: row for row in json.loads(told)["points"][0]["operations"]}
+    assert rows["come"]["operations"] > 0
+    assert rows["come"]["failures"] == rows["look"]["failures"] == 0
