@@ -83,9 +83,9 @@ expect.entry = "person"
 
 
 def people_in(directory: LdapDirectory) -> int:
-    connection = ldap3.Connection(directory.url, auto_bind=True)
-    connection.search(directory.base, "(objectClass=RTPerson)", attributes=["1.1"])
-    return len(connection.entries)
+    with ldap3.Connection(directory.url) as connection:
+        connection.search(directory.base, "(objectClass=RTPerson)", attributes=["1.1"])
+        return len(connection.entries)
 
 
 def test_people_whom_a_file_adds_to_a_directory_of_another_are_removed(tmp_path: Path) -> None:
