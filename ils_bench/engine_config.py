@@ -13,7 +13,7 @@ from ils_bench.targets.address import DirectoryAddress
 from ils_bench.targets.identity import ANONYMOUS, Identity
 from ils_bench.targets.names import names_of
 from sitebench.counts.worker_slot import WorkerSlot
-from sitebench.scenario.script import Script
+from sitebench.scenario.script import Script, in_base64
 from sitebench.targets import engine_config as shared
 from sitebench.targets.tls import SYSTEM, Trust
 
@@ -63,6 +63,7 @@ def _scenario(
         "operation": script.only,
         "base": options.base if options.base_given else None,
         "env": dict(script.secrets),
+        "files": in_base64(script.contents),
         "bind": {"dn": who.dn or "", "password": who.password or "", "sasl": who.sasl},
         "think_ms": script.think_s * 1e3,
         "session_ms": options.session * 1e3 if options.session_given else None,

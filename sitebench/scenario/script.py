@@ -7,6 +7,7 @@ before the first request. Data lie in files that each machine reads itself.
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import json
 import os
@@ -73,7 +74,9 @@ class Script:
     env: tuple[str, ...]
     """Variables of the environment that it sends."""
     files: tuple[str, ...]
-    """Those of its data."""
+    """Those of its data, and those that values are taken from."""
+    contents: Mapping[str, bytes] = field(repr=False)
+    """What is in files that values are taken from."""
     tables: Mapping[str, Table] = field(repr=False)
     digests: Mapping[str, str]
     """Of its data, but for what is secret."""
@@ -210,6 +213,9 @@ def _script(name: str, path: str, only: str | None, text: str) -> Script:
     load = facts["load"]
     if given := load.pop("other"):
         raise BadFile(f"{path}: [load] {given[0]} is read, but not run yet", "leave it out")
+    contents = {
+        each["path"]: _content(Path(path).parent / each["path"]) for each in facts["value_files"]
+    }
     operations = [_operation(each) for each in facts["operations"]]
     if only is not None:
         chosen = [each for each in operations if each.name == only]
@@ -217,7 +223,13 @@ def _script(name: str, path: str, only: str | None, text: str) -> Script:
             known = ", ".join(each.name for each in operations)
             raise UnknownValue(f"{path} has no operation {only!r}", f"use one of {known}")
         operations = chosen
-    spec = {"name": name, "text": text, "operation": only, "env": dict.fromkeys(facts["env"], "")}
+    spec = {
+        "name": name,
+        "text": text,
+        "operation": only,
+        "env": dict.fromkeys(facts["env"], ""),
+        "files": in_base64(contents),
+    }
     counts, lists = _check(path, spec, tables)
     if counts is not None and len(operations[0].steps) == 1:
         # The row of its only request is called as it is.
@@ -243,9 +255,15 @@ def _script(name: str, path: str, only: str | None, text: str) -> Script:
             if each["per_user"] and each["rows"] != SEEDED
         },
         tuple(facts["env"]),
-        tuple(each["file"] for each in facts["data"] if each["file"] is not None),
+        (*(each["file"] for each in facts["data"] if each["file"] is not None), *contents),
+        contents,
         tables,
-        {each["name"]: _digest(each, tables) for each in facts["data"] if each["name"] in tables},
+        {each["name"]: _digest(each, tables) for each in facts["data"] if each["name"] in tables}
+        | {
+            f"file {each['path']}": hashlib.sha256(contents[each["path"]]).hexdigest()
+            for each in facts["value_files"]
+            if not each["secret"]
+        },
         {name: value for name, value in load.items() if value is not None},
         lists or any(each["rows"] == SEEDED for each in facts["data"]),
         counts,
@@ -310,6 +328,29 @@ def _table(folder: Path, data: Mapping[str, Any]) -> Table:
         ) from error
     columns = None if data["header"] else tuple(data["columns"] or ())
     return _read(str(path), data["separator"], columns, (state.st_mtime_ns, state.st_size))
+
+
+MOST_BYTES = 16 << 20
+"""Of a file that is a value: no request is larger."""
+
+
+def _content(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            found = file.read(MOST_BYTES)
+    except OSError as error:
+        raise BadFile(
+            f"cannot read {path}, which is a value: {error.strerror}",
+            "it is looked for beside the scenario file",
+        ) from error
+    if len(found) == MOST_BYTES:
+        raise BadFile(f"{path} has 16 MiB or more", "no server takes a value of that size")
+    return found
+
+
+def in_base64(contents: Mapping[str, bytes]) -> Mapping[str, str]:
+    """Return what is in files, as the engine takes it."""
+    return {path: base64.b64encode(found).decode() for path, found in contents.items()}
 
 
 @lru_cache(maxsize=8)

@@ -317,3 +317,29 @@ def test_users_who_keep_a_row_are_no_more_than_rows(folder: Path, directory: Lda
     ran = in_process(*argv, *WHERE, "--users", "3", cwd=folder)
     assert (ran.code, "keeps a row of n, which has 2" in ran.err) == (2, True)
     assert in_process(*argv, *WHERE, cwd=folder).objects[0]["failures"] == 0
+
+
+def test_values_are_read_from_files_beside_the_scenario(
+    folder: Path, directory: LdapDirectory
+) -> None:
+    (folder / "photo.jpg").write_bytes(bytes(range(256)))
+    photo = "change.replace.jpegPhoto = { file = 'photo.jpg' }"
+    (folder / "mix.toml").write_text(
+        f"base = '{BASE}'\n[data.person]\nfile = 'accounts.csv'\n[[operation]]\n"
+        f"modify = 'uid={{person.uid}},{{base}}'\n{photo}\n[[operation]]\n"
+        "search = '(uid=*)'\nscope = 'children'\nbase = 'ou=people,dc=example,dc=com'\n"
+        f"deref = 'always'\nexpect.entries = {PEOPLE}\n"
+    )
+    out = ("--out", "run.sitebench", "--json")
+    (point,) = measured(folder, directory, *out).objects
+    assert point["failures"] == 0, point["examples"]
+    connection = Connection(Server(directory.url), auto_bind=True)
+    connection.search(BASE, "(jpegPhoto=*)", attributes=["jpegPhoto"])
+    assert {each.jpegPhoto.raw_values[0] for each in connection.entries} == {bytes(range(256))}
+    connection.unbind()
+    # Another picture is another point.
+    (folder / "photo.jpg").write_bytes(b"another")
+    assert not measured(folder, directory, *out).objects[0]["resumed"]
+    (folder / "photo.jpg").unlink()
+    ran = measured(folder, directory)
+    assert (ran.code, "cannot read photo.jpg, which is a value" in ran.err) == (1, True), ran.err

@@ -33,15 +33,12 @@ step = [
   { bind = "uid=a,{base}", password = "{new}" },
 ]
 """
-MODIFY = '[[operation]]\nmodify = "uid=a,{base}"\nchange.replace.jpegPhoto = '
 FILES = {
     "[connection.login]": [SECOND],
     "pool": [f"connection.main.pool = 4\n{SEARCH}", f"connection.main.outstanding = 4\n{SEARCH}"],
     "tls": [f'connection.main.tls = "starttls"\n{SEARCH}', f"connection.main.tls = true\n{SEARCH}"],
     "control": [f"{SEARCH}control.manage_dsa_it = true\n"],
     "page_size": [f"{SEARCH}page_size = 100\n"],
-    'scope = "children"': [f'{SEARCH}scope = "children"\n'],
-    "deref": [f'{SEARCH}deref = "{word}"\n' for word in ("always", "finding", "searching")],
     'take = "random"': [
         TWICE % (LIST, EACH),
         TWICE % ('{ attribute = "member", take = "random" }', ONE),
@@ -50,13 +47,6 @@ FILES = {
     'deal = "once"': [
         f'{PERSON}deal = "{deal}"\n[[operation]]\nsearch = "(uid={{person.uid}})"\n'
         for deal in ("once", "exclusive")
-    ],
-    '{ file = "photo.jpg" }': [f'{MODIFY}{{ file = "photo.jpg" }}\n'],
-    '{ hex = "{person.uid}" }': [
-        f'{PERSON}{MODIFY}{{ {kind} = "{{person.uid}}" }}\n' for kind in ("hex", "base64")
-    ],
-    'expect.entry = { cn = { hex = "41" } }': [
-        f'{SEARCH}expect.entry = {{ cn = {{ hex = "41" }} }}\n'
     ],
     "objective": [f'{SEARCH}objective = "p99<5ms"\n'],
     "load.stages": [f'load.stages = ["1s:5/s"]\n{SEARCH}'],

@@ -165,17 +165,22 @@ const fn text_of<'p>(piece: &Piece<'p>) -> &'p [u8] {
     }
 }
 
-const SCOPES: [Scope; 3] = [Scope::Base, Scope::One, Scope::Subtree];
+const SCOPES: [Scope; 4] = [Scope::Base, Scope::One, Scope::Subtree, Scope::Children];
 
 impl Ask<'_> {
     fn write(&self, out: &mut Vec<u8>, id: i32) {
         match self {
             Self::Bind { name, password } => request::write_bind(out, id, 3, name, password),
             Self::Search { base, scope, limit, types, filter, names } => {
-                let scope = SCOPES[usize::from(scope % 3)];
+                let scope = SCOPES[usize::from(scope % 4)];
                 let limit = u32::from(*limit);
-                let options =
-                    SearchOptions { scope, size_limit: limit, time_limit_s: limit, types_only: *types };
+                let options = SearchOptions {
+                    scope,
+                    size_limit: limit,
+                    time_limit_s: limit,
+                    types_only: *types,
+                    dereference: 0,
+                };
                 let names = names.iter().copied();
                 request::write_search(
                     out,
@@ -219,7 +224,7 @@ impl Ask<'_> {
                 assert!(matches!(bind.credentials, Credentials::Simple(known) if known == *password));
             }
             (Self::Search { base, scope, limit, types, filter, names }, Operation::Search(search)) => {
-                assert_eq!((search.base, search.scope), (*base, SCOPES[usize::from(scope % 3)]));
+                assert_eq!((search.base, search.scope), (*base, SCOPES[usize::from(scope % 4)]));
                 assert_eq!((search.size_limit, search.types_only), (u32::from(*limit), *types));
                 assert!(search.attributes.iter().eq(names.iter().copied()));
                 let mut written = Vec::new();

@@ -102,7 +102,13 @@ fn lookups(store: &Store, people: &Population) {
     let mut requests = Vec::new();
     let mut ends = Vec::new();
     let mut name = Vec::new();
-    let options = SearchOptions { scope: Scope::Subtree, size_limit: 0, time_limit_s: 0, types_only: false };
+    let options = SearchOptions {
+        scope: Scope::Subtree,
+        size_limit: 0,
+        time_limit_s: 0,
+        types_only: false,
+        dereference: 0,
+    };
     for i in 0..count {
         name.clear();
         people.write_name(scattered(i, size), &mut name);

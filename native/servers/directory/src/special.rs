@@ -131,7 +131,8 @@ impl Special {
     /// Answers a search of which it is the base.
     pub(crate) fn answer(&self, id: i32, search: &SearchRequest<'_>, turn: &mut Turn<'_>) {
         // Nothing lies below either of them.
-        if search.scope != Scope::One && self.matches(turn.access.read().schema(), search.filter) {
+        let includes = matches!(search.scope, Scope::Base | Scope::Subtree);
+        if includes && self.matches(turn.access.read().schema(), search.filter) {
             let mut body = Vec::new();
             self.write(search, &mut body);
             write_entry(turn.out, id, &body);

@@ -42,6 +42,10 @@ fn the_scope_says_how_deep_to_look() {
     assert_eq!(count("o=Intranet", Scope::Subtree), (5, ResultCode::SUCCESS));
     assert_eq!(count("OU=dynamic, O=intranet", Scope::One), (3, ResultCode::SUCCESS));
     assert_eq!(count("", Scope::Subtree), (5, ResultCode::SUCCESS));
+    assert_eq!(count("o=Intranet", Scope::Children), (4, ResultCode::SUCCESS));
+    assert_eq!(count("OU=dynamic, O=intranet", Scope::Children), (3, ResultCode::SUCCESS));
+    assert_eq!(count("", Scope::Children), (5, ResultCode::SUCCESS));
+    assert_eq!(count("cn=Subschema", Scope::Children), (0, ResultCode::SUCCESS));
 }
 
 #[test]

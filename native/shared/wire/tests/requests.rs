@@ -86,7 +86,13 @@ fn a_search_with_every_field() {
         \xa1!\x87\x02sn\xa9\x1b\x81\x0fcaseIgnoreMatch\x82\x02cn\x83\x01a\x84\x01\xff\
         0\x07\x04\x02cn\x04\x01+";
     let text = "(&(cn=An*er)(!(sn>=x))(|(sn=*)(cn:dn:caseIgnoreMatch:=a)))";
-    let options = SearchOptions { scope: Scope::Subtree, size_limit: 10, time_limit_s: 5, types_only: false };
+    let options = SearchOptions {
+        scope: Scope::Subtree,
+        size_limit: 10,
+        time_limit_s: 5,
+        types_only: false,
+        dereference: 0,
+    };
     let ours = written(|out| {
         let filter = |out: &mut Vec<u8>| filter_text::parse(text, out).unwrap();
         write_search(out, 2, b"o=Intranet", &options, filter, [&b"cn"[..], b"+"]);
@@ -217,13 +223,19 @@ fn a_request_that_is_none_is_refused() {
 
 #[test]
 fn values_outside_an_enumeration_are_refused_by_name() {
-    let options = SearchOptions { scope: Scope::Base, size_limit: 0, time_limit_s: 0, types_only: false };
+    let options = SearchOptions {
+        scope: Scope::Base,
+        size_limit: 0,
+        time_limit_s: 0,
+        types_only: false,
+        dereference: 0,
+    };
     let good =
         written(|out| write_search(out, 1, b"", &options, |out| write_present(out, b"objectClass"), []));
     // After the message's header and id, the operation's header, and the empty base.
     let scope = 2 + 3 + 2 + 2 + 2;
     for (place, value, message) in [
-        (scope, 3, "the scope is 3, which RFC 4511 does not define"),
+        (scope, 4, "the scope is 4, which RFC 4511 does not define"),
         (scope + 3, 4, "derefAliases is 4, which RFC 4511 does not define"),
         (scope + 6, 0x80, "the size limit is -128, which RFC 4511 does not define"),
         (scope + 9, 0xff, "the time limit is -1, which RFC 4511 does not define"),
@@ -239,7 +251,13 @@ fn values_outside_an_enumeration_are_refused_by_name() {
 }
 
 fn search_with(filter: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
-    let options = SearchOptions { scope: Scope::Base, size_limit: 0, time_limit_s: 0, types_only: false };
+    let options = SearchOptions {
+        scope: Scope::Base,
+        size_limit: 0,
+        time_limit_s: 0,
+        types_only: false,
+        dereference: 0,
+    };
     written(|out| write_search(out, 1, b"", &options, filter, []))
 }
 

@@ -26,6 +26,9 @@ pub struct ScenarioSpec {
     /// Variables of the environment.
     #[serde(default)]
     pub(crate) env: HashMap<String, String>,
+    /// What is in files that values are taken from, in base64.
+    #[serde(default)]
+    pub(crate) files: HashMap<String, String>,
     /// Who binds, unless the scenario says.
     #[serde(default)]
     pub(crate) bind: Identity,

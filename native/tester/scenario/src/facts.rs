@@ -50,6 +50,9 @@ impl Scenario {
                 "other": self.other_load(),
             },
             "data": self.data.iter().map(|data| source(self, data)).collect::<Vec<_>>(),
+            "value_files": self.value_files().iter().map(|(path, secret)| {
+                json!({"path": path, "secret": secret})
+            }).collect::<Vec<_>>(),
             "env": self.variables,
             "start": {
                 "writes": flat(&self.start).iter().any(|step| writes(&step.verb)),

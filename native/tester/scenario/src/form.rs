@@ -378,7 +378,7 @@ form! {
         base64: Kind::Template, L, "", "bytes in base64";
         hex: Kind::Template, L, "", "bytes in hexadecimal digits";
         utf16: Kind::Template, L, "", "text in UTF-16LE, as unicodePwd wants it";
-        file: Kind::Template, L, "", "what is in a file";
+        file: Kind::Text, L, "", "what is in a file, beside this one";
     }
 }
 

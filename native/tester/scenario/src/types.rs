@@ -681,6 +681,24 @@ impl Scenario {
         self.data.iter().any(|each| each.name == data && each.rows == Rows::New)
     }
 
+    /// Files that values are taken from, each with whether what is in it is shown nowhere.
+    pub fn value_files(&self) -> Vec<(&str, bool)> {
+        let mut found: Vec<(&str, bool)> = Vec::new();
+        let operations = self.operations.iter().map(|operation| &operation.steps);
+        let steps = operations.chain([&self.start]).flat_map(|steps| flat(steps));
+        for (attribute, value) in steps.flat_map(values_of) {
+            let Some(path) = value.text.literal().filter(|_| value.encoding == Encoding::File) else {
+                continue;
+            };
+            let secret = is_named_secret(attribute);
+            match found.iter_mut().find(|(known, _)| *known == path) {
+                Some((_, hidden)) => *hidden |= secret,
+                None => found.push((path, secret)),
+            }
+        }
+        found
+    }
+
     /// Columns of data that are shown nowhere: those that are listed, and those that a password is made of.
     pub fn secret_columns(&self, data: &Data) -> Vec<String> {
         let mut passwords: Vec<&Template> =
@@ -764,6 +782,36 @@ impl Scenario {
         }
         name
     }
+}
+
+/// Values of a step, each with its attribute if it has one.
+fn values_of(step: &Step) -> Vec<(&str, &Value)> {
+    let entry = match &step.verb {
+        Verb::Compare { entry, .. } | Verb::Add { entry, .. } => Some(entry),
+        _ => None,
+    };
+    let mut values = Vec::new();
+    for entry in entry.into_iter().chain(&step.expect.entry) {
+        let Entry::Attributes(attributes) = entry else { continue };
+        for (name, of) in attributes {
+            values.extend(of.iter().map(|value| (name.as_str(), value)));
+        }
+    }
+    match &step.verb {
+        Verb::Modify { changes, .. } => {
+            for change in changes {
+                values.extend(change.values.iter().map(|value| (change.attribute.as_str(), value)));
+            }
+        }
+        Verb::Extended { value, .. } => values.extend(value.iter().map(|value| ("", value))),
+        _ => {}
+    }
+    for control in &step.controls {
+        if let Control::Other { value: Some(value), .. } = control {
+            values.push(("", value));
+        }
+    }
+    values
 }
 
 /// Values of attributes that hold passwords.

@@ -73,8 +73,8 @@ impl Store {
                 let count = roots.len() as u64;
                 (Source::Sorted(roots.into()), count)
             }
-            (Scope::Subtree, None) => everything,
-            (Scope::Subtree, Some(base)) if self.children.len() <= MANY_CONTAINERS => {
+            (Scope::Subtree | Scope::Children, None) => everything,
+            (Scope::Subtree | Scope::Children, Some(base)) if self.children.len() <= MANY_CONTAINERS => {
                 let below = self.children.keys().filter(|id| self.is_at_or_below(**id, base));
                 let containers: Vec<u32> = below.copied().collect();
                 let count: u64 = containers.iter().map(|id| children(*id)).sum();
@@ -84,8 +84,10 @@ impl Store {
                 let lists = containers.into_iter().map(Source::Children);
                 (Source::Union(lists.chain([Source::one(base)]).collect()), count + 1)
             }
-            (Scope::Subtree, Some(base)) if !self.children.contains_key(&base) => (Source::one(base), 1),
-            (Scope::Subtree, Some(_)) => everything,
+            (Scope::Subtree | Scope::Children, Some(base)) if !self.children.contains_key(&base) => {
+                (Source::one(base), 1)
+            }
+            (Scope::Subtree | Scope::Children, Some(_)) => everything,
         }
     }
 
@@ -213,8 +215,9 @@ impl Store {
         match (reach.scope, reach.base) {
             (Scope::Base, base) => base == Some(id),
             (Scope::One, base) => parent == base.unwrap_or(NONE),
-            (Scope::Subtree, None) => true,
+            (Scope::Subtree | Scope::Children, None) => true,
             (Scope::Subtree, Some(base)) => parent == base || self.is_at_or_below(id, base),
+            (Scope::Children, Some(base)) => parent == base || id != base && self.is_at_or_below(id, base),
         }
     }
 }

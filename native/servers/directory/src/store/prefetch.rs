@@ -112,8 +112,13 @@ mod tests {
     use wire::ldap::request::{SearchOptions, write_delete, write_search};
 
     fn value(filter: impl FnOnce(&mut Vec<u8>)) -> Option<String> {
-        let options =
-            SearchOptions { scope: Scope::Subtree, size_limit: 0, time_limit_s: 0, types_only: false };
+        let options = SearchOptions {
+            scope: Scope::Subtree,
+            size_limit: 0,
+            time_limit_s: 0,
+            types_only: false,
+            dereference: 0,
+        };
         let mut out = Vec::new();
         write_search(&mut out, 1, b"o=Intranet", &options, filter, []);
         looked_up(&out).map(|found| String::from_utf8(found.value.to_vec()).unwrap())

@@ -289,6 +289,7 @@ impl Search<'_> {
             size_limit: self.size_limit,
             time_limit_s: self.time_limit_s,
             types_only: self.types_only,
+            dereference: 0,
         };
         let mut plain = Vec::new();
         request::write_search(

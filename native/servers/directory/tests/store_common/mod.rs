@@ -124,7 +124,13 @@ pub fn projected(
     naming: Naming,
 ) -> Vec<String> {
     let mut message = Vec::new();
-    let options = request::SearchOptions { scope: Scope::Base, size_limit: 0, time_limit_s: 0, types_only };
+    let options = request::SearchOptions {
+        scope: Scope::Base,
+        size_limit: 0,
+        time_limit_s: 0,
+        types_only,
+        dereference: 0,
+    };
     let names = attributes.iter().map(|name| name.as_bytes());
     let filter = |out: &mut Vec<u8>| wire::ldap::filter::write_present(out, b"objectClass");
     request::write_search(&mut message, 1, b"", &options, filter, names);

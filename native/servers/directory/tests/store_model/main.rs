@@ -89,7 +89,7 @@ fn filter() -> impl Strategy<Value = Filter> {
 }
 
 fn step() -> impl Strategy<Value = Step> {
-    let scope = prop::sample::select(vec![Scope::Base, Scope::One, Scope::Subtree]);
+    let scope = prop::sample::select(vec![Scope::Base, Scope::One, Scope::Subtree, Scope::Children]);
     let attributes = vec(attribute_values(1..3), 0..4).prop_map(|mut list: Vec<(Attribute, Vec<Value>)>| {
         list.sort_by_key(|(which, _)| which.name());
         list.dedup_by_key(|(which, _)| *which);

@@ -225,6 +225,7 @@ impl Model {
             Scope::Base => entry.path == base,
             Scope::One => entry.path.len() == base.len() + 1 && entry.path.starts_with(base),
             Scope::Subtree => entry.path.starts_with(base),
+            Scope::Children => entry.path.len() > base.len() && entry.path.starts_with(base),
         };
         let alive = |entry: &&Entry| entry.expires.is_none_or(|at| at > now);
         let matching = self.entries.iter().filter(reached).filter(alive);

@@ -63,6 +63,8 @@ pub enum Scope {
     Base = 0,
     One = 1,
     Subtree = 2,
+    /// All below the base (draft-sermersheim-ldap-subordinate-scope-02).
+    Children = 3,
 }
 
 /// RFC 4511 section 4.5.1.
@@ -226,6 +228,7 @@ fn search(content: &[u8]) -> Result<SearchRequest<'_>, DecodeError> {
         0 => Scope::Base,
         1 => Scope::One,
         2 => Scope::Subtree,
+        3 => Scope::Children,
         value => return Err(DecodeError::BadValue { what: "the scope", value }),
     };
     let dereference = ranged(&mut fields, tag::ENUMERATED, 3, "derefAliases")? as u8;

@@ -16,6 +16,8 @@ pub struct SearchOptions {
     pub time_limit_s: u32,
     /// Names without values.
     pub types_only: bool,
+    /// Aliases that are followed: 0 none, 1 in searching, 2 finding the base, 3 all.
+    pub dereference: u8,
 }
 
 /// Appends a simple bind; an empty name and password bind anonymously.
@@ -62,7 +64,7 @@ pub fn write_search<'n>(
         ber::write_nested(out, op::SEARCH_REQUEST, |out| {
             ber::write_octets(out, base);
             ber::write_integer(out, tag::ENUMERATED, options.scope as i64);
-            ber::write_integer(out, tag::ENUMERATED, 0);
+            ber::write_integer(out, tag::ENUMERATED, i64::from(options.dereference));
             ber::write_integer(out, tag::INTEGER, i64::from(options.size_limit));
             ber::write_integer(out, tag::INTEGER, i64::from(options.time_limit_s));
             ber::write_boolean(out, options.types_only);

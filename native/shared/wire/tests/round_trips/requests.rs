@@ -33,11 +33,11 @@ fn filter() -> impl Strategy<Value = String> {
 }
 
 fn search() -> impl Strategy<Value = Vec<u8>> {
-    let scope = prop::sample::select(vec![Scope::Base, Scope::One, Scope::Subtree]);
-    let limits = (0..=i32::MAX as u32, 0..=i32::MAX as u32, any::<bool>());
+    let scope = prop::sample::select(vec![Scope::Base, Scope::One, Scope::Subtree, Scope::Children]);
+    let limits = (0..=i32::MAX as u32, 0..=i32::MAX as u32, any::<bool>(), 0u8..4);
     (0..=i32::MAX, bytes(), scope, limits, filter(), vec(bytes(), 0..4)).prop_map(
-        |(id, base, scope, (size_limit, time_limit_s, types_only), filter, names)| {
-            let options = SearchOptions { scope, size_limit, time_limit_s, types_only };
+        |(id, base, scope, (size_limit, time_limit_s, types_only, dereference), filter, names)| {
+            let options = SearchOptions { scope, size_limit, time_limit_s, types_only, dereference };
             let mut out = Vec::new();
             let filter = |out: &mut Vec<u8>| filter_text::parse(&filter, out).unwrap();
             request::write_search(&mut out, id, &base, &options, filter, slices(&names));
@@ -95,6 +95,7 @@ fn again(request: &Request<'_>) -> Vec<u8> {
                 size_limit: search.size_limit,
                 time_limit_s: search.time_limit_s,
                 types_only: search.types_only,
+                dereference: search.dereference,
             };
             let text = search.filter.to_string();
             let filter = |out: &mut Vec<u8>| filter_text::parse(&text, out).unwrap();

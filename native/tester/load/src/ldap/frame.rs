@@ -326,8 +326,13 @@ mod tests {
                 ber::write_nested(out, tag::SEQUENCE, |out| request::write_attribute(out, b, rest()));
             }),
             _ => {
-                let options =
-                    SearchOptions { scope: Scope::One, size_limit: 1000, time_limit_s: 0, types_only: false };
+                let options = SearchOptions {
+                    scope: Scope::One,
+                    size_limit: 1000,
+                    time_limit_s: 0,
+                    types_only: false,
+                    dereference: 0,
+                };
                 request::write_search(out, id, a, &options, |out| filter.write(out, fields), rest());
             }
         }
@@ -342,8 +347,13 @@ mod tests {
     }
 
     fn lookup(out: &mut Vec<u8>, id: i32, fields: &[&[u8]]) {
-        let options =
-            SearchOptions { scope: Scope::Subtree, size_limit: 0, time_limit_s: 0, types_only: false };
+        let options = SearchOptions {
+            scope: Scope::Subtree,
+            size_limit: 0,
+            time_limit_s: 0,
+            types_only: false,
+            dereference: 0,
+        };
         let filter = |out: &mut Vec<u8>| {
             filter::write_and(out, |out| {
                 filter::write_equality(out, b"objectClass", b"RTPerson");

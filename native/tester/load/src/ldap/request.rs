@@ -252,7 +252,7 @@ fn write_search(
     size_limit: u32,
     filter: impl FnOnce(&mut Vec<u8>),
 ) {
-    let options = SearchOptions { scope, size_limit, time_limit_s: 0, types_only: false };
+    let options = SearchOptions { scope, size_limit, time_limit_s: 0, types_only: false, dereference: 0 };
     write::write_search(out, id, base, &options, filter, attributes.iter().map(String::as_bytes));
 }
 

@@ -19,11 +19,11 @@ use crate::config::CONNECT_MS;
 
 /// What asks for one entry by its name.
 pub(super) const ENTRY_ITSELF: SearchOptions =
-    SearchOptions { scope: Scope::Base, size_limit: 1, time_limit_s: 0, types_only: false };
+    SearchOptions { scope: Scope::Base, size_limit: 1, time_limit_s: 0, types_only: false, dereference: 0 };
 
 /// What asks for every entry directly below one.
 const ENTRIES_BELOW: SearchOptions =
-    SearchOptions { scope: Scope::One, size_limit: 0, time_limit_s: 0, types_only: false };
+    SearchOptions { scope: Scope::One, size_limit: 0, time_limit_s: 0, types_only: false, dereference: 0 };
 
 /// A connection that has bound.
 #[derive(Debug)]

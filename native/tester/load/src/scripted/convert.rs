@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use scenario::{
-    Block, Connection, Data, Field, Lifetime, Part, Protocol, Scenario, Step, Template, Times, Verb,
+    Block, Connection, Data, Encoding, Field, Lifetime, Part, Protocol, Scenario, Step, Template, Times, Verb,
 };
 
 use super::{Preparation, Script, later};
@@ -102,7 +102,12 @@ pub(crate) fn convert<L: Lower>(
         (None, Some(own)) => with_env(own, &spec.env)?,
         (None, None) => base.to_owned(),
     };
-    let used = Used { base, hides_base, env: spec.env.clone() };
+    let decoded = |(path, text): (&String, &String)| {
+        let bytes = Encoding::Base64.decode(text.as_bytes());
+        bytes.map(|bytes| (path.clone(), bytes)).ok_or_else(|| format!("{path:?} is not in base64"))
+    };
+    let files = spec.files.iter().map(decoded).collect::<Result<_, _>>()?;
+    let used = Used { base, hides_base, env: spec.env.clone(), files };
     let plan = Plan::new(&scenario, used, given, sharer, seed)?;
     let converting = Converting { lower, spec, number, scenario: &scenario, plan: &plan };
     let (name, counts) = (spec.name.clone(), SEQUENCE.to_owned());

@@ -28,6 +28,9 @@ struct Names {
     hides_base: bool,
     worker: u64,
     env: HashMap<String, String>,
+    files: HashMap<String, Vec<u8>>,
+    /// Those of them that are shown nowhere.
+    hidden: Vec<String>,
     /// Values in an order in which each uses only those before it.
     values: Vec<(String, Template)>,
 }
@@ -66,6 +69,8 @@ pub(crate) struct Used {
     pub(crate) base: String,
     pub(crate) hides_base: bool,
     pub(crate) env: HashMap<String, String>,
+    /// What is in files that values are taken from.
+    pub(crate) files: HashMap<String, Vec<u8>>,
 }
 
 impl Plan {
@@ -81,11 +86,15 @@ impl Plan {
             .iter()
             .map(|data| Source::new(data, &scenario.secret_columns(data), given, sharer, seed))
             .collect::<Result<_, _>>()?;
+        let files = scenario.value_files().into_iter().filter(|(_, secret)| *secret);
+        let hidden = files.map(|(path, _)| path.to_owned()).collect();
         let names = Names {
             base: used.base,
             hides_base: used.hides_base,
             worker: sharer.index + 1,
             env: used.env,
+            files: used.files,
+            hidden,
             values: scenario.values.clone(),
         };
         let held = |draw: &scenario::Draw| match &draw.what {
@@ -181,6 +190,12 @@ impl Plan {
     /// Where it is kept that the operation has added an entry; `None` of one that it does not add.
     pub(crate) fn added(&self, name: &str, block: &Block) -> Option<usize> {
         self.place(&Held::Added(block.operation, name.to_owned())).ok()
+    }
+
+    /// What is in a file.
+    pub(crate) fn file(&self, path: &str) -> Result<&[u8], String> {
+        let found = self.names.files.get(path);
+        found.map(Vec::as_slice).ok_or_else(|| format!("the file {path:?} was not read"))
     }
 
     /// Where a capture is kept.
@@ -303,11 +318,19 @@ impl Plan {
         pieces.filter_map(|piece| Some((named(piece)?, Text { pieces: vec![piece.clone()] }))).collect()
     }
 
-    /// What the environment says, with the names of its variables.
+    /// What the environment says, and files with secrets, with their names.
     pub(crate) fn environment(&self) -> impl Iterator<Item = (String, Text)> {
-        self.names.env.iter().map(|(name, value)| {
-            (format!("{{env.{name}}}"), Text { pieces: vec![Piece::Text(value.as_bytes().to_vec())] })
-        })
+        let variables = self
+            .names
+            .env
+            .iter()
+            .map(|(name, value)| (format!("{{env.{name}}}"), Text::fixed(value.as_bytes().to_vec())));
+        let files = self.names.hidden.iter().filter_map(|path| {
+            // A server may leave the end of its line out.
+            let bytes = self.names.files.get(path)?.trim_ascii();
+            Some((format!("{{file {path}}}"), Text::fixed(bytes.to_vec())))
+        });
+        variables.chain(files)
     }
 
     /// Whether what stands for a field is shown to no one.

@@ -35,6 +35,11 @@ pub(super) enum Generator {
 }
 
 impl Text {
+    /// What is the same for all.
+    pub(crate) fn fixed(bytes: Vec<u8>) -> Self {
+        Self { pieces: vec![Piece::Text(bytes)] }
+    }
+
     /// The text, if nothing in it has to be filled in.
     pub(crate) fn literal(&self) -> Option<&[u8]> {
         match &self.pieces[..] {

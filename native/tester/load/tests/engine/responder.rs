@@ -46,6 +46,8 @@ pub enum Do {
     WithOneAttributeTwice,
     /// Send the right entry twice.
     Twice,
+    /// Refuse, and repeat the request's text.
+    Echo,
     /// Send no entry.
     Nobody,
     /// Answer under another message id.
@@ -247,6 +249,12 @@ fn write_answer(shared: &Shared, request: &Request<'_>, response: u8, what: Do, 
     let response = if what == Do::OtherOperation { op::MODIFY_DN_RESPONSE } else { response };
     let code = match what {
         Do::Code(code) => code,
+        Do::Echo => {
+            let said = echo(&request.operation);
+            let verdict =
+                Verdict { code: ResultCode::UNWILLING_TO_PERFORM, diagnostic: &said, ..Verdict::SUCCESS };
+            return write_result(out, id, response, &verdict);
+        }
         Do::Goodbye => {
             return wire::ldap::answer::write_extended(
                 out,
@@ -259,6 +267,25 @@ fn write_answer(shared: &Shared, request: &Request<'_>, response: u8, what: Do, 
         _ => perform(shared, request, id, what, out),
     };
     write_result(out, id, response, &Verdict { code, ..Verdict::SUCCESS });
+}
+
+/// What is in a request: values of its filter, or of its changes.
+fn echo(operation: &Operation<'_>) -> Vec<u8> {
+    match operation {
+        Operation::Search(search) => {
+            let Kind::And(all) = search.filter.kind() else { return Vec::new() };
+            let value = |filter: Filter<'_>| match filter.kind() {
+                Kind::Equality(equality) => equality.value.to_vec(),
+                _ => Vec::new(),
+            };
+            all.iter().map(value).collect::<Vec<_>>().join(&b"; "[..])
+        }
+        Operation::Modify(modify) => {
+            let values = modify.changes().flat_map(|change| change.attribute.values.iter());
+            values.flatten().map(<[u8]>::to_vec).collect::<Vec<_>>().join(&b"; "[..])
+        }
+        _ => Vec::new(),
+    }
 }
 
 fn perform(shared: &Shared, request: &Request<'_>, id: i32, what: Do, out: &mut Vec<u8>) -> ResultCode {

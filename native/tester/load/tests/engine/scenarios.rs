@@ -3,13 +3,15 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use load::{Engine, Snapshot, Tables, now_ns};
 use people::Profile;
 use serde_json::json;
 use table::{Form, Table};
 use wire::dn::Dn;
 use wire::ldap::filter::{Filter, Kind};
-use wire::ldap::{Operation, Request, ResultCode, op};
+use wire::ldap::{Operation, Request, ResultCode, Scope, op};
 
 use crate::harness::{eventually, people};
 use crate::responder::{Do, Responder};
@@ -412,7 +414,6 @@ fn what_is_not_run_yet_is_refused_by_name() {
     let people = people(Profile::Paper, 1);
     let responder = Responder::right(&people);
     for (text, expected) in [
-        ("[[operation]]\nsearch = '(uid=a)'\nscope = 'children'", "scope = \"children\""),
         ("[[operation]]\nsearch = '(uid=a)'\npage_size = 10", "page_size"),
         ("[[operation]]\nsearch = '(uid=a)'\ncontrol.sort = 'sn'", "control"),
         ("[connection.main]\npool = 4\n[[operation]]\nsearch = '(uid=a)'", "share"),
@@ -547,4 +548,113 @@ fn the_command_line_s_password_is_shown_nowhere() {
     let examples = examples.cloned().collect::<Vec<_>>().join("; ");
     assert!(examples.contains("cn=admin"), "{examples}");
     assert!(!examples.contains("hunter2") && !examples.contains("tenant-7"), "{examples}");
+}
+
+#[test]
+fn a_search_reaches_as_deep_and_follows_what_the_file_says() {
+    let people = people(Profile::Paper, 1);
+    let responder = Responder::right(&people);
+    let scopes =
+        [("sub", Scope::Subtree), ("base", Scope::Base), ("one", Scope::One), ("children", Scope::Children)];
+    let aliases = ["never", "searching", "finding", "always"];
+    let steps = scopes.iter().zip(aliases);
+    let steps = steps
+        .map(|((scope, _), deref)| format!("{{ search = '(uid=a)', scope = '{scope}', deref = '{deref}' }}"));
+    let text = format!("[[operation]]\nname = 'o'\nstep = [{}]", steps.collect::<Vec<_>>().join(", "));
+    run(&responder, &text, &Tables::new(), (op::SEARCH_REQUEST, 4));
+    let asked = seen(&responder, |operation| match operation {
+        Operation::Search(search) => Some((search.scope, search.dereference)),
+        _ => None,
+    });
+    let expected = scopes.iter().zip(0u8..).map(|((_, scope), deref)| (*scope, deref));
+    assert_eq!(asked[..4], expected.collect::<Vec<_>>());
+}
+
+#[test]
+fn a_value_is_the_bytes_that_a_file_or_a_column_has() {
+    let people = people(Profile::Paper, 1);
+    let responder = Responder::right(&people);
+    let rows = HOSTILE.iter().map(|cell| {
+        let hex = cell.bytes().map(|byte| format!("{byte:02x}")).collect();
+        vec![STANDARD.encode(cell), hex]
+    });
+    let tables = Tables::from([("mix/x".to_owned(), table(&["b", "h"], rows))]);
+    let text = "[data.x]\nfile = 'a.csv'\ndeal = 'in-order'\n[[operation]]\nmodify = 'cn=a,o=x'\n\
+                change.replace = { b = { base64 = '{x.b}' }, h = { hex = '{x.h}' }, f = { file = 'photo.jpg' } }";
+    let photo: Vec<u8> = (0..=255).cycle().take(70_000).collect();
+    let config = json!({
+        "target": {"host": "127.0.0.1", "port": responder.address.port(), "base": "o=x"},
+        "scenarios": [{"name": "mix", "text": text, "files": {"photo.jpg": STANDARD.encode(&photo)}}],
+    });
+    let mut engine = Engine::start(serde_json::from_value(config).unwrap(), None, None, &tables).unwrap();
+    engine.start_lanes("mix", 1).unwrap();
+    assert!(eventually(|| responder.seen.answered(op::MODIFY_REQUEST) >= HOSTILE.len() as u64));
+    engine.stop(Duration::from_secs(5)).unwrap();
+    let sent = seen(&responder, |operation| match operation {
+        Operation::Modify(modify) => {
+            let values = modify
+                .changes()
+                .map(|change| change.attribute.values.iter().next().unwrap().unwrap().to_vec());
+            Some(values.collect::<Vec<_>>())
+        }
+        _ => None,
+    });
+    for (cell, values) in HOSTILE.iter().zip(sent) {
+        assert_eq!(values, [cell.as_bytes(), cell.as_bytes(), &photo]);
+    }
+    let wrong = [vec!["AAE=".to_owned(), "00".to_owned()], vec!["AAE=".to_owned(), "0".to_owned()]];
+    let tables = Tables::from([("mix/x".to_owned(), table(&["b", "h"], wrong))]);
+    let text = text.replace(", f = { file = 'photo.jpg' }", "");
+    let problem = try_start(&responder, &text, &tables).err().unwrap();
+    assert!(problem.contains("row 2 of x, h: \"0\": is not in hexadecimal digits"), "{problem}");
+}
+
+#[test]
+fn an_expected_value_may_be_bytes() {
+    let people = people(Profile::Paper, 1);
+    let responder = Responder::right(&people);
+    let mut name = Vec::new();
+    people.write_name(0, &mut name);
+    let name = String::from_utf8(name).unwrap();
+    let hex = |text: String| text.bytes().map(|byte| format!("{byte:02x}")).collect::<String>();
+    let operation = |called: &str, value: String| {
+        format!(
+            "[[operation]]\nname = '{called}'\nsearch = '(cn={name})'\nexpect.entry = {{ cn = {{ hex = '{value}' }} }}\n"
+        )
+    };
+    let text = operation("right", hex(name.clone())) + &operation("wrong", hex(name.to_uppercase()));
+    let found = run(&responder, &text, &Tables::new(), (op::SEARCH_REQUEST, 6));
+    assert_eq!(row(&found, "right", "search").1, []);
+    // Text would be the same in any case.
+    let (count, failures) = row(&found, "wrong", "search");
+    assert_eq!(failures, [("wrong-answer".to_owned(), count)]);
+}
+
+#[test]
+fn a_secret_is_hidden_however_a_server_writes_it() {
+    let people = people(Profile::Paper, 1);
+    let secret = "a\"b\\c é";
+    let rows = [vec![secret.to_owned(), STANDARD.encode("hunter2"), "a\"b".to_owned()]];
+    let tables = Tables::from([("mix/x".to_owned(), table(&["pin", "password", "token"], rows))]);
+    let text = "[data.x]\nfile = 'a.csv'\n[[operation]]\nname = 'o'\nstep = [\
+                { search = '(&(cn={x.pin})(sn={x.token}))' },\
+                { modify = 'cn=a,o=x', change.replace.userPassword = { base64 = '{x.password}' } },\
+                { modify = 'cn=b,o=x', change.replace.userPassword = { file = 'key' } }]";
+    let responder = Responder::start(&people, |_, _| Do::Echo);
+    let config = json!({
+        "target": {"host": "127.0.0.1", "port": responder.address.port(), "base": "o=x"},
+        "scenarios": [{"name": "mix", "text": text, "files": {"key": STANDARD.encode("in-a-file\n")}}],
+    });
+    let mut engine = Engine::start(serde_json::from_value(config).unwrap(), None, None, &tables).unwrap();
+    engine.start_lanes("mix", 1).unwrap();
+    assert!(eventually(|| responder.seen.answered(op::MODIFY_REQUEST) >= 4));
+    let found = engine.stop(Duration::from_secs(5)).unwrap();
+    let examples = found.steps.iter().flat_map(|step| step.examples.iter().map(|(_, text)| text));
+    let examples = examples.cloned().collect::<Vec<_>>().join("; ");
+    for named in ["{x.pin}", "{x.token}", "{x.password}", "{file key}"] {
+        assert!(examples.contains(named), "{named}: {examples}");
+    }
+    for hidden in ["a\\\"b", "hunter2", "in-a-file"] {
+        assert!(!examples.contains(hidden), "{hidden}: {examples}");
+    }
 }

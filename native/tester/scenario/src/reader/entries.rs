@@ -71,19 +71,41 @@ impl<'d, 't> Reader<'_, 'd, 't> {
                 ];
                 let given =
                     encodings.into_iter().find_map(|(key, encoding)| Some((table.get(key)?, encoding)));
-                let (text, encoding) = given
-                    .map_or((Template::default(), Encoding::Text), |(value, e)| (self.template(value), e));
-                let whole = text.literal().is_some() || text.only_field().is_some();
-                if matches!(encoding, Encoding::Base64 | Encoding::Hex) && !whole {
-                    self.wrong(value.span().start, "is neither a text nor one field alone");
+                match given {
+                    Some((path, Encoding::File)) => self.in_file(path),
+                    Some((text, encoding)) => {
+                        let in_digits = matches!(encoding, Encoding::Base64 | Encoding::Hex);
+                        let text = if in_digits { self.digits(text) } else { self.template(text) };
+                        Value { text, encoding }
+                    }
+                    None => Value { text: Template::default(), encoding: Encoding::Text },
                 }
-                Value { text, encoding }
             }
             // RFC 4517 section 3.3.3.
             DeValue::Boolean(flag) => plain(if *flag { "TRUE" } else { "FALSE" }.to_owned()),
             DeValue::String(_) => Value { text: self.template(value), encoding: Encoding::Text },
             other => plain(int(other).unwrap_or_default().to_string()),
         }
+    }
+
+    /// Bytes in digits: all of them here, or in a column.
+    fn digits(&mut self, value: &Item<'t>) -> Template {
+        let text = self.whole(value, "value in base64 or hex");
+        if text.literal().is_none() && text.only_field().is_none() {
+            self.wrong(value.span().start, "is neither a text nor one field alone");
+        }
+        text
+    }
+
+    /// What is in a file, which is read before the first request: whose it is depends on nothing.
+    fn in_file(&self, path: &Item<'t>) -> Value {
+        let text = path.get_ref().as_str().unwrap_or_default();
+        if text.contains('\0') {
+            self.wrong(path.span().start, "is not a path of a file");
+        } else if Template::read(text).is_ok_and(|template| template.literal().is_none()) {
+            self.wrong(path.span().start, "is one file for all users: no field can be in its name");
+        }
+        Value { text: Template { parts: vec![Part::Text(text.to_owned())] }, encoding: Encoding::File }
     }
 
     pub(super) fn changes(&mut self, step: Table<'d, 't>) -> Vec<Change> {

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use scenario::{
-    Block, Change, ChangeKind, Code, Count, Encoding, Entry, Part, Sasl, Search, Step, Template, Value, Verb,
+    Block, Change, ChangeKind, Code, Count, Deref, Encoding, Entry, Part, Sasl, Search, Step, Template,
+    Value, Verb,
 };
 use wire::ber::{self, tag};
 use wire::dn::{Dn, escape_value};
@@ -32,7 +33,7 @@ pub struct Ask {
     /// What it is about, for people.
     pub(super) shown: Text,
     /// Values of it that people must not see, with their names.
-    pub(super) secrets: Vec<(String, Text)>,
+    pub(super) secrets: Vec<(String, Field)>,
     pub(super) expects: Expects,
     pub(super) captures: Vec<Capture>,
     /// Values without which it is not sent, and entries that must be the operation's own.
@@ -63,6 +64,10 @@ pub(super) enum Becomes {
     Filter,
     /// UTF-16LE, as unicodePwd has it.
     Utf16,
+    /// The bytes that it stands for in base64.
+    Base64,
+    /// The bytes that it stands for in hexadecimal digits.
+    Hex,
 }
 
 /// What an answer must be.
@@ -72,11 +77,20 @@ pub(super) struct Expects {
     pub(super) codes: Vec<Expected>,
     pub(super) entries: Option<Count>,
     /// Values that the one entry must have, among others.
-    pub(super) values: Vec<(String, Text)>,
+    pub(super) values: Vec<Wanted>,
     /// What each returned attribute must be, where it is a column.
     pub(super) row: Vec<(String, Text)>,
     /// The parts of its DN.
     pub(super) dn: Option<Vec<Field>>,
+}
+
+/// A value that an entry must have.
+#[derive(Debug, PartialEq)]
+pub(super) struct Wanted {
+    pub(super) attribute: String,
+    pub(super) value: Field,
+    /// Whether every bit of it matters: bytes, and not a text.
+    pub(super) exact: bool,
 }
 
 #[derive(Debug, PartialEq)]
@@ -175,17 +189,14 @@ impl Writing<'_> {
     }
 
     fn value(&mut self, value: &Value) -> Result<Pieces, String> {
-        let text = self.plan.text(&value.text, self.block)?;
-        match (value.encoding, text.literal()) {
-            (Encoding::Text, _) => self.plain(&value.text),
-            (Encoding::File, _) => Err(later("a value from a file")),
-            (encoding, Some(literal)) => {
-                let bytes = encoding.decode(literal).ok_or("a value does not decode")?;
-                Ok(vec![Piece::Text(bytes)])
-            }
-            (Encoding::Utf16, None) => Ok(vec![Piece::Field(self.add(text, Becomes::Utf16))]),
-            (_, None) => Err(later("a field in base64 or hex")),
+        if value.encoding == Encoding::Text {
+            return self.plain(&value.text);
         }
+        let Field { text, becomes } = bytes_of(self.plan, self.block, value)?;
+        Ok(vec![match (text.literal(), becomes) {
+            (Some(literal), Becomes::Itself) => Piece::Text(literal.to_vec()),
+            _ => Piece::Field(self.add(text, becomes)),
+        }])
     }
 
     fn attributes(
@@ -239,11 +250,14 @@ impl Writing<'_> {
             scenario::Scope::Base => wire::ldap::Scope::Base,
             scenario::Scope::One => wire::ldap::Scope::One,
             scenario::Scope::Sub => wire::ldap::Scope::Subtree,
-            scenario::Scope::Children => return Err(later("scope = \"children\"")),
+            scenario::Scope::Children => wire::ldap::Scope::Children,
         };
-        if search.deref != scenario::Deref::Never {
-            return Err(later("deref"));
-        }
+        let dereference = match search.deref {
+            Deref::Never => 0,
+            Deref::Searching => 1,
+            Deref::Finding => 2,
+            Deref::Always => 3,
+        };
         if search.page_size.is_some() {
             return Err(later("page_size"));
         }
@@ -252,6 +266,7 @@ impl Writing<'_> {
             size_limit: search.size_limit,
             time_limit_s: whole_seconds(search.time_limit),
             types_only: search.types_only,
+            dereference,
         };
         let (base, filter) = (self.dn(&search.base)?, self.filter(&search.filter)?);
         let whole = search.filter.only_field().is_some();
@@ -284,6 +299,35 @@ impl Writing<'_> {
             );
         })
     }
+}
+
+/// What a value in another encoding is made of.
+fn bytes_of(plan: &Plan, block: &Block, value: &Value) -> Result<Field, String> {
+    let becomes = match value.encoding {
+        Encoding::File => {
+            let bytes = plan.file(value.text.literal().unwrap_or_default())?;
+            return Ok(Field { text: Text::fixed(bytes.to_vec()), becomes: Becomes::Itself });
+        }
+        Encoding::Text => Becomes::Itself,
+        Encoding::Utf16 => Becomes::Utf16,
+        Encoding::Base64 => Becomes::Base64,
+        Encoding::Hex => Becomes::Hex,
+    };
+    let decode = |text: &[u8]| value.encoding.decode(text);
+    let text = plan.text(&value.text, block)?;
+    if let Some(literal) = text.literal() {
+        let bytes = decode(literal).ok_or("a value does not decode")?;
+        return Ok(Field { text: Text::fixed(bytes), becomes: Becomes::Itself });
+    }
+    if becomes != Becomes::Utf16 {
+        plan.check_cells(&text, |cell| {
+            let wrong = || {
+                format!("is not in {}", if becomes == Becomes::Hex { "hexadecimal digits" } else { "base64" })
+            };
+            decode(cell).map(|_| ()).ok_or_else(wrong)
+        })?;
+    }
+    Ok(Field { text, becomes })
 }
 
 /// In seconds, the next whole one: none at all would mean another thing.
@@ -553,15 +597,24 @@ fn secrets(
     block: &Block,
     passwords: &[&Template],
     fields: &[Field],
-) -> Result<Vec<(String, Text)>, String> {
+) -> Result<Vec<(String, Field)>, String> {
+    let as_it_is = |(name, text): (String, Text)| (name, Field { text, becomes: Becomes::Itself });
     let mut secrets = Vec::new();
     for password in passwords.iter().filter(|password| !password.parts.is_empty()) {
         // What the command line gave has no name of its own.
         let name = if password.literal().is_some() { "{password}".to_owned() } else { password.to_string() };
-        secrets.push((name, plan.text(password, block)?));
+        secrets.push(as_it_is((name, plan.text(password, block)?)));
     }
-    secrets.extend(fields.iter().flat_map(|field| plan.secrets_in(&field.text)));
-    secrets.extend(plan.environment());
+    for field in fields {
+        for (name, text) in plan.secrets_in(&field.text) {
+            // A server may say what came of it.
+            if !matches!(field.becomes, Becomes::Itself | Becomes::Filter) {
+                secrets.push((name.clone(), Field { text: text.clone(), becomes: field.becomes }));
+            }
+            secrets.push(as_it_is((name, text)));
+        }
+    }
+    secrets.extend(plan.environment().map(as_it_is));
     Ok(secrets)
 }
 
@@ -592,10 +645,9 @@ fn expects(plan: &Plan, block: &Block, step: &Step) -> Result<Expects, String> {
         Some(Entry::Attributes(attributes)) => {
             for (name, values) in attributes {
                 for value in values {
-                    if value.encoding != Encoding::Text {
-                        return Err(later("an expected value in another encoding"));
-                    }
-                    expects.values.push((name.clone(), plan.text(&value.text, block)?));
+                    let exact = value.encoding != Encoding::Text;
+                    let value = bytes_of(plan, block, value)?;
+                    expects.values.push(Wanted { attribute: name.clone(), value, exact });
                 }
             }
         }
@@ -663,6 +715,8 @@ pub(super) fn becomes(becomes: Becomes, text: &[u8], out: &mut Vec<u8>) {
         Becomes::Itself => out.extend_from_slice(text),
         Becomes::DnValue => escape_value(text, out),
         Becomes::Utf16 => out.extend_from_slice(&Encoding::Utf16.decode(text).unwrap_or_default()),
+        Becomes::Base64 => out.extend_from_slice(&Encoding::Base64.decode(text).unwrap_or_default()),
+        Becomes::Hex => out.extend_from_slice(&Encoding::Hex.decode(text).unwrap_or_default()),
         Becomes::Filter => {
             let start = out.len();
             let parsed = std::str::from_utf8(text).ok().map(|text| filter_text::parse(text, out));

@@ -5,7 +5,7 @@ use wire::dn::{Dn, Plain};
 use wire::ldap::{Attributes, Outcome, ResultCode};
 
 use super::super::{LaneState, Ldap};
-use super::ask::{Ask, Expected, Field, becomes};
+use super::ask::{Ask, Becomes, Expected, Field, Wanted, becomes};
 use crate::protocol::Encoded;
 use crate::record::failure::Failure;
 use crate::scripted::{Memory, Preparation};
@@ -46,7 +46,7 @@ impl Ldap {
         }
         let ends = if more.is_empty() { &mut ends[..=ask.fields.len()] } else { &mut more[..] };
         for (number, Field { text, becomes: what }) in ask.fields.iter().enumerate() {
-            if *what == super::ask::Becomes::Itself {
+            if *what == Becomes::Itself {
                 plan.write(text, &memory.kept, &mut self.rng, &mut self.scratch);
             } else {
                 self.name.clear();
@@ -109,8 +109,10 @@ impl Ldap {
             plan.write(text, &memory.kept, rng, scratch);
             scratch.clone()
         };
-        for (name, value) in &expects.values {
-            if !holds(attributes, name, &filled(value, memory)) {
+        for Wanted { attribute, value, exact } in &expects.values {
+            let mut wanted = Vec::new();
+            becomes(value.becomes, &filled(&value.text, memory), &mut wanted);
+            if !holds(attributes, attribute, &wanted, *exact) {
                 return false;
             }
         }
@@ -121,7 +123,7 @@ impl Ldap {
             }
             let returned = attributes.iter().flatten();
             let mut returned = returned.filter(|each| each.name.eq_ignore_ascii_case(name.as_bytes()));
-            if returned.next().is_some() && !holds(attributes, name, &filled(value, memory)) {
+            if returned.next().is_some() && !holds(attributes, name, &filled(value, memory), false) {
                 return false;
             }
         }
@@ -192,20 +194,25 @@ impl Ldap {
     pub(in super::super) fn without_secrets(&mut self, ask: &Ask, lane: &LaneState, said: String) -> String {
         let Some(memory) = lane.memory.as_deref() else { return said };
         let plan = &self.scripts[ask.script].plan;
-        let mut said = said;
-        for (name, text) in &ask.secrets {
-            let mut secret = Vec::new();
-            plan.write(text, &memory.kept, &mut self.rng, &mut secret);
+        let mut forms: Vec<(String, &str)> = Vec::new();
+        for (name, Field { text, becomes: what }) in &ask.secrets {
+            let (mut filled, mut secret) = (Vec::new(), Vec::new());
+            plan.write(text, &memory.kept, &mut self.rng, &mut filled);
+            becomes(*what, &filled, &mut secret);
             let secret = String::from_utf8_lossy(&secret);
             let mut escaped = Vec::new();
-            becomes(super::ask::Becomes::DnValue, secret.as_bytes(), &mut escaped);
+            becomes(Becomes::DnValue, secret.as_bytes(), &mut escaped);
             for form in [&*secret, &String::from_utf8_lossy(&escaped)] {
-                if !form.is_empty() {
-                    said = said.replace(form, name);
-                }
+                // What a server said stands between quotes.
+                forms.extend([(form.to_owned(), &**name), (form.escape_debug().to_string(), &**name)]);
             }
         }
-        said
+        // One may be a part of another.
+        forms.sort_by_key(|(form, _)| std::cmp::Reverse(form.len()));
+        forms
+            .iter()
+            .filter(|(form, _)| !form.is_empty())
+            .fold(said, |said, (form, name)| said.replace(form, name))
     }
 }
 
@@ -223,10 +230,11 @@ impl super::ask::Expects {
 }
 
 /// Whether an attribute has a value, in any case.
-fn holds(attributes: Attributes<'_>, name: &str, value: &[u8]) -> bool {
+fn holds(attributes: Attributes<'_>, name: &str, value: &[u8], exact: bool) -> bool {
+    let same = |other| if exact { other == value } else { super::super::names::same_text(other, value) };
     let mut named =
         attributes.iter().flatten().filter(|each| each.name.eq_ignore_ascii_case(name.as_bytes()));
-    named.any(|each| each.values.iter().flatten().any(|other| super::super::names::same_text(other, value)))
+    named.any(|each| each.values.iter().flatten().any(same))
 }
 
 fn is_same_name(expected: &[u8], given: &[u8]) -> bool {
