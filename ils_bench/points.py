@@ -7,7 +7,6 @@ import json
 import math
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from ils_bench.seeding import journal
 from ils_bench.seeding.destinations import LiveDirectory, parse_destination
 from ils_bench.suite import SUITE
 from ils_bench.targets.address import parse_address
+from ils_bench.targets.controls import assure_controls
 from ils_bench.targets.identity import check_sasl, identity_of, password_asked
 from ils_bench.targets.ldap_directory import LdapDirectory
 from ils_bench.targets.live import assure_overwriting, assure_own, open_live, removing
@@ -55,17 +55,22 @@ class IlsPoints(SuitePoints[Program, OpenDirectory]):
             return found
         return sequences.built_in(operation, options.profile, options.session)
 
+    @contextlib.contextmanager
     def open(
         self,
         options: Any,
         programs: Sequence[Program],
         progress: Progress = lambda done, total: None,
-    ) -> AbstractContextManager[OpenDirectory]:
-        return open_target(options, options.entries, programs, progress)
+    ) -> Iterator[OpenDirectory]:
+        with open_target(options, options.entries, programs, progress) as target:
+            assure_controls(target, programs)
+            yield target
 
     def address(self, options: Any, programs: Sequence[Program]) -> OpenDirectory:
         if not options.embedded:
-            return open_live(options, base=need_base(programs))
+            target = open_live(options, base=need_base(programs))
+            assure_controls(target, programs)
+            return target
         # What started it knows it: all there is to see is whether it still answers.
         address = parse_address(options.target, start_tls=options.start_tls)
         who, trust = identity_of(options), Trust.of(options)

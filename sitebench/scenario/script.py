@@ -56,6 +56,15 @@ class Operation:
 
 
 @dataclass(frozen=True)
+class Needed:
+    """A control that the directory must know."""
+
+    name: str
+    oid: str
+    line: int
+
+
+@dataclass(frozen=True)
 class Script:
     """A scenario that users run."""
 
@@ -75,8 +84,6 @@ class Script:
     """Variables of the environment that it sends."""
     files: tuple[str, ...]
     """Those of its data, and those that values are taken from."""
-    contents: Mapping[str, bytes] = field(repr=False)
-    """What is in files that values are taken from."""
     tables: Mapping[str, Table] = field(repr=False)
     digests: Mapping[str, str]
     """Of its data, but for what is secret."""
@@ -85,6 +92,10 @@ class Script:
     """Whether it asks for people of the directory."""
     counts: str | None
     """The step that is counted, if the file is one of the papers' operations and nothing else."""
+    needed: tuple[Needed, ...] = ()
+    """Controls that the directory must know."""
+    contents: Mapping[str, bytes] = field(default_factory=dict, repr=False)
+    """What is in files that values are taken from."""
     think_s: float = 0.0
 
     @property
@@ -256,7 +267,6 @@ def _script(name: str, path: str, only: str | None, text: str) -> Script:
         },
         tuple(facts["env"]),
         (*(each["file"] for each in facts["data"] if each["file"] is not None), *contents),
-        contents,
         tables,
         {each["name"]: _digest(each, tables) for each in facts["data"] if each["name"] in tables}
         | {
@@ -267,6 +277,12 @@ def _script(name: str, path: str, only: str | None, text: str) -> Script:
         {name: value for name, value in load.items() if value is not None},
         lists or any(each["rows"] == SEEDED for each in facts["data"]),
         counts,
+        tuple(
+            Needed(each["name"], each["oid"], each["line"])
+            for each in facts["needed"]
+            if only is None or each["operation"] in (None, only)
+        ),
+        contents,
     )
 
 

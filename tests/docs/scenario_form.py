@@ -36,7 +36,7 @@ TABLES: Mapping[str, Sequence[str]] = {
 }
 """First cells of headers, and the tables of the form that stand below them."""
 NOT_RUN = {
-    *("connection.pool", "connection.outstanding", "connection.tls", "ldap.control"),
+    *("connection.pool", "connection.outstanding", "connection.tls"),
     *("search.page_size", "capture.take"),
     *("load.stages", "card.objective"),
 }

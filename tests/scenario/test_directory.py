@@ -343,3 +343,17 @@ def test_values_are_read_from_files_beside_the_scenario(
     (folder / "photo.jpg").unlink()
     ran = measured(folder, directory)
     assert (ran.code, "cannot read photo.jpg, which is a value" in ran.err) == (1, True), ran.err
+
+
+def test_a_control_that_the_directory_lacks_is_refused_with_its_line(
+    folder: Path, directory: LdapDirectory
+) -> None:
+    (folder / "bad.toml").write_text(
+        f"base = '{BASE}'\n[[operation]]\nsearch = '(uid=a)'\ncontrol.sort = 'sn'\n"
+        "[[operation]]\nname = 'fine'\nsearch = '(uid=b)'\ncontrol.manage_dsa_it = true\n"
+    )
+    argv = ("--target", directory.url, *LOAD)
+    ran = in_process("ils", "run", "bad.toml", *argv, cwd=folder)
+    assert ran.code == 2
+    assert "bad.toml:4: sort (1.2.840.113556.1.4.473) is no control of" in ran.err
+    assert in_process("ils", "run", "bad.toml:fine", *argv, cwd=folder).code == 0

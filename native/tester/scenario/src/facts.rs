@@ -53,6 +53,15 @@ impl Scenario {
             "value_files": self.value_files().iter().map(|(path, secret)| {
                 json!({"path": path, "secret": secret})
             }).collect::<Vec<_>>(),
+            "needed": self.needed.iter().map(|each| {
+                let operation = each.operation.and_then(|number| self.operations.get(number));
+                json!({
+                    "operation": operation.map(|operation| &operation.name),
+                    "name": each.name,
+                    "oid": each.oid,
+                    "line": each.line,
+                })
+            }).collect::<Vec<_>>(),
             "env": self.variables,
             "start": {
                 "writes": flat(&self.start).iter().any(|step| writes(&step.verb)),

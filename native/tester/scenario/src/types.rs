@@ -48,6 +48,21 @@ pub struct Scenario {
     pub uses_base: bool,
     /// Variables of the environment that it takes.
     pub variables: Vec<String>,
+    /// Controls that a server must know.
+    pub needed: Vec<Needed>,
+}
+
+/// A control without which a step is not done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Needed {
+    /// Where it is asked for; `None` for `[start]`.
+    pub operation: Option<usize>,
+    /// What the file calls it.
+    pub name: String,
+    /// Its object identifier.
+    pub oid: String,
+    /// The line of the file, from 1.
+    pub line: usize,
 }
 
 /// `[load]`.
@@ -612,6 +627,54 @@ pub enum Control {
     PasswordPolicy,
     Subentries,
     Other { oid: String, critical: bool, value: Option<Value> },
+}
+
+/// Simple paged results (RFC 2696), which `page_size` asks for.
+pub const PAGED_RESULTS: &str = "1.2.840.113556.1.4.319";
+
+impl Control {
+    /// Its object identifier.
+    pub fn oid(&self) -> &str {
+        match self {
+            Self::Sort(_) => "1.2.840.113556.1.4.473",
+            Self::ProxiedAuthorization(_) => "2.16.840.1.113730.3.4.18",
+            Self::Assertion(_) => "1.3.6.1.1.12",
+            Self::PreRead(_) => "1.3.6.1.1.13.1",
+            Self::PostRead(_) => "1.3.6.1.1.13.2",
+            Self::ManageDsaIt => "2.16.840.1.113730.3.4.2",
+            Self::PermissiveModify => "1.2.840.113556.1.4.1413",
+            // draft-armijo-ldap-treedelete
+            Self::SubtreeDelete => "1.2.840.113556.1.4.805",
+            // draft-behera-ldap-password-policy
+            Self::PasswordPolicy => "1.3.6.1.4.1.42.2.27.8.5.1",
+            Self::Subentries => "1.3.6.1.4.1.4203.1.10.1",
+            Self::Other { oid, .. } => oid,
+        }
+    }
+
+    /// Whether a server must refuse what it cannot do with it.
+    ///
+    /// RFC 4370 section 3 wants it so. The others leave the choice: what is asked for is to be done, or not
+    /// measured. A password's state is only told, and clients ask for it in passing.
+    pub const fn is_critical(&self) -> bool {
+        match self {
+            Self::PasswordPolicy => false,
+            Self::Other { critical, .. } => *critical,
+            _ => true,
+        }
+    }
+
+    /// Verbs that it is for; none where any will do.
+    pub(crate) const fn verbs(&self) -> &'static [&'static str] {
+        match self {
+            Self::Sort(_) | Self::Subentries => &["search"],
+            Self::PreRead(_) => &["modify", "delete", "modify_dn"],
+            Self::PostRead(_) => &["add", "modify", "modify_dn"],
+            Self::PermissiveModify => &["modify"],
+            Self::SubtreeDelete => &["delete"],
+            _ => &[],
+        }
+    }
 }
 
 /// An attribute to sort by.

@@ -1,9 +1,10 @@
 //! What a client sends. Each function appends one whole message.
 
 use super::answer::write_message;
+use super::control::{CONTROLS, Control, write_control};
 use super::decode::Scope;
 use super::op;
-use crate::ber::{self, tag};
+use crate::ber::{self, BerError, Reader, tag};
 
 /// What a search asks, without base and filter.
 #[derive(Debug, Clone, Copy)]
@@ -157,6 +158,17 @@ pub fn write_compare(out: &mut Vec<u8>, id: i32, dn: &[u8], attribute: &[u8], va
             });
         });
     });
+}
+
+/// Gives the message that begins at `start` controls (RFC 4511 section 4.1.11).
+pub fn add_controls(out: &mut Vec<u8>, start: usize, controls: &[Control<'_>]) -> Result<(), BerError> {
+    let content = Reader::new(out.get(start..).unwrap_or_default()).expect(tag::SEQUENCE)?.to_vec();
+    out.truncate(start);
+    ber::write_nested(out, tag::SEQUENCE, |out| {
+        out.extend_from_slice(&content);
+        ber::write_nested(out, CONTROLS, |out| controls.iter().for_each(|each| write_control(out, each)));
+    });
+    Ok(())
 }
 
 /// Appends an abandon of the request with the id `abandoned`.

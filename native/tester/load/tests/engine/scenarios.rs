@@ -415,7 +415,6 @@ fn what_is_not_run_yet_is_refused_by_name() {
     let responder = Responder::right(&people);
     for (text, expected) in [
         ("[[operation]]\nsearch = '(uid=a)'\npage_size = 10", "page_size"),
-        ("[[operation]]\nsearch = '(uid=a)'\ncontrol.sort = 'sn'", "control"),
         ("[connection.main]\npool = 4\n[[operation]]\nsearch = '(uid=a)'", "share"),
         ("[[operation]]\nget = '/'", "speaks HTTP"),
     ] {
@@ -657,4 +656,112 @@ fn a_secret_is_hidden_however_a_server_writes_it() {
     for hidden in ["a\\\"b", "hunter2", "in-a-file"] {
         assert!(!examples.contains(hidden), "{hidden}: {examples}");
     }
+}
+
+/// Controls of each request of a kind: OID, criticality, value.
+fn controls(responder: &Responder, tag: fn(&Operation<'_>) -> bool) -> Vec<Vec<(String, bool, Vec<u8>)>> {
+    let messages = responder.seen.messages.lock().unwrap();
+    let requests = messages.iter().map(|message| Request::decode(message).unwrap());
+    let of = |request: Request<'_>| {
+        let each = request.controls.iter().map(|control| {
+            let oid = String::from_utf8(control.oid.to_vec()).unwrap();
+            (oid, control.critical, control.value.unwrap_or_default().to_vec())
+        });
+        each.collect()
+    };
+    requests.filter(|request| tag(&request.operation)).map(of).collect()
+}
+
+#[test]
+fn controls_are_sent_as_their_rfcs_have_them() {
+    let people = people(Profile::Paper, 1);
+    let responder = Responder::right(&people);
+    let text = "[[operation]]\nname = 'o'\nstep = [\
+        { bind = '', control.password_policy = true },\
+        { search = '(uid=a)', control = { sort = 'sn -cn', subentries = true } },\
+        { modify = 'cn=a,o=x', change.replace.sn = 'b', control = { pre_read = ['sn', 'cn'], post_read = ['*'], \
+          permissive_modify = true, assertion = '(sn=x)', manage_dsa_it = true } },\
+        { delete = 'cn=a,o=x', control = { subtree_delete = true, '1.2.3' = {}, \
+          '1.2.4' = { critical = false, value = { hex = '0001' } } } },\
+        { compare = 'cn=a,o=x', entry = { sn = 'b' }, control = { manage_dsa_it = false } }]";
+    run(&responder, text, &Tables::new(), (op::COMPARE_REQUEST, 1));
+    let is: [fn(&Operation<'_>) -> bool; 5] = [
+        |operation| matches!(operation, Operation::Bind(_)),
+        |operation| matches!(operation, Operation::Search(_)),
+        |operation| matches!(operation, Operation::Modify(_)),
+        |operation| matches!(operation, Operation::Delete(_)),
+        |operation| matches!(operation, Operation::Compare(_)),
+    ];
+    let sent = is.map(|is| controls(&responder, is).swap_remove(0));
+    let control = |oid: &str, critical, value: &[u8]| (oid.to_owned(), critical, value.to_vec());
+    assert_eq!(sent[0], [control("1.3.6.1.4.1.42.2.27.8.5.1", false, b"")]);
+    // SEQUENCE { SEQUENCE { "sn" }, SEQUENCE { "cn", [1] TRUE } }; BOOLEAN TRUE.
+    let sort = b"\x30\x0f\x30\x04\x04\x02sn\x30\x07\x04\x02cn\x81\x01\xff";
+    assert_eq!(
+        sent[1],
+        [
+            control("1.2.840.113556.1.4.473", true, sort),
+            control("1.3.6.1.4.1.4203.1.10.1", true, b"\x01\x01\xff")
+        ]
+    );
+    assert_eq!(
+        sent[2],
+        [
+            control("1.3.6.1.1.13.1", true, b"\x30\x08\x04\x02sn\x04\x02cn"),
+            control("1.3.6.1.1.13.2", true, b"\x30\x03\x04\x01*"),
+            control("1.2.840.113556.1.4.1413", true, b""),
+            control("1.3.6.1.1.12", true, b"\xa3\x07\x04\x02sn\x04\x01x"),
+            control("2.16.840.1.113730.3.4.2", true, b""),
+        ]
+    );
+    assert_eq!(
+        sent[3],
+        [
+            control("1.2.840.113556.1.4.805", true, b""),
+            control("1.2.3", true, b""),
+            control("1.2.4", false, b"\0\x01"),
+        ]
+    );
+    assert_eq!(sent[4], []);
+}
+
+#[test]
+fn a_cell_in_a_control_is_a_value() {
+    let people = people(Profile::Paper, 1);
+    let responder = Responder::right(&people);
+    let text = format!(
+        "{BASE}[[operation]]\ncompare = 'cn=a,o=x'\nentry = {{ sn = 'b' }}\ncontrol = {{ \
+         proxied_authorization = 'dn:uid={{person.uid}},{{base}}', assertion = '(|(uid={{person.uid}})(a=b))', \
+         '1.2.3' = {{ value = 'x{{person.uid}}' }} }}\n\
+         [[operation]]\nbind = ''\n[[operation]]\nsearch = '(uid=a)'\ncontrol.proxied_authorization = 'u:{{person.uid}}'"
+    );
+    run(&responder, &text, &hostile(), (op::SEARCH_REQUEST, 2 * HOSTILE.len() as u64));
+    let sent = controls(&responder, |operation| matches!(operation, Operation::Compare(_)));
+    let mut seen: Vec<_> = sent
+        .iter()
+        .map(|controls| {
+            let [(_, true, who), (_, true, filter), (_, true, value)] = &controls[..] else {
+                panic!("{controls:?}")
+            };
+            let filter = Filter::decode(&mut wire::ber::Reader::new(filter)).unwrap();
+            let Kind::Or(any) = filter.kind() else { panic!("{filter:?}") };
+            assert_eq!(any.iter().count(), 2);
+            let Some(Kind::Equality(equality)) = any.iter().next().map(|first| first.kind()) else {
+                panic!()
+            };
+            assert_eq!(value.strip_prefix(b"x").unwrap(), equality.value);
+            assert_eq!(first_value(who.strip_prefix(b"dn:").unwrap()), equality.value);
+            equality.value.to_vec()
+        })
+        .collect();
+    let sent = controls(&responder, |operation| matches!(operation, Operation::Search(_)));
+    seen.extend(sent.iter().map(|controls| controls[0].2.strip_prefix(b"u:").unwrap().to_vec()));
+    for cell in HOSTILE {
+        assert!(seen.iter().any(|value| value == cell.as_bytes()), "{cell:?}");
+    }
+    let rows = [vec!["u:ann".to_owned()], vec!["ann".to_owned()]];
+    let tables = Tables::from([("mix/x".to_owned(), table(&["who"], rows))]);
+    let text = "[data.x]\nfile = 'a.csv'\n[[operation]]\nsearch = '(uid=a)'\ncontrol.proxied_authorization = '{x.who}'";
+    let problem = try_start(&responder, text, &tables).err().unwrap();
+    assert!(problem.contains("row 2 of x, who: \"ann\": is no identity"), "{problem}");
 }

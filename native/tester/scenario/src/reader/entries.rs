@@ -6,7 +6,7 @@ use super::Reader;
 use super::table::{Item, Table};
 use crate::grammar;
 use crate::problem::quoted;
-use crate::shape::{in_order, int};
+use crate::shape::{in_order, int, within};
 use crate::template::{Part, Template};
 use crate::types::{Change, ChangeKind, Control, Encoding, Entry, SortKey, Value};
 
@@ -136,13 +136,13 @@ impl<'d, 't> Reader<'_, 'd, 't> {
         changes
     }
 
-    pub(super) fn controls(&mut self, step: Table<'d, 't>) -> Vec<Control> {
+    pub(super) fn controls(&mut self, step: Table<'d, 't>, verb: &str) -> Vec<Control> {
         let mut controls = Vec::new();
         let Some(table) = step.table("control") else { return controls };
-        for (name, _, value) in in_order(table.table) {
+        for (name, at, value) in in_order(table.table) {
             let control = match (name, value.get_ref()) {
                 ("sort", _) => Control::Sort(self.sort_keys(table)),
-                ("proxied_authorization", _) => Control::ProxiedAuthorization(self.template(value)),
+                ("proxied_authorization", _) => Control::ProxiedAuthorization(self.authorization(value)),
                 ("assertion", _) => Control::Assertion(self.whole(value, "filter")),
                 ("pre_read", _) => Control::PreRead(self.attributes(table, name)),
                 ("post_read", _) => Control::PostRead(self.attributes(table, name)),
@@ -161,9 +161,38 @@ impl<'d, 't> Reader<'_, 'd, 't> {
                     }
                 }
             };
+            let verbs = control.verbs();
+            if !verbs.is_empty() && !verbs.contains(&verb) {
+                self.wrong(at, format!("is for {}, and this is {verb}", verbs.join(", ")));
+            }
+            if control.is_critical() {
+                self.needs(name, control.oid(), at);
+            }
             controls.push(control);
         }
         controls
+    }
+
+    /// Whose rights hold (RFC 4513 section 5.2.1.8); nobody's in particular where it is empty.
+    fn authorization(&mut self, value: &Item<'t>) -> Template {
+        let text = value.get_ref().as_str().unwrap_or_default();
+        if let Some(dn) = text.strip_prefix("dn:") {
+            if let Err((byte, what)) = grammar::dn(dn) {
+                self.wrong(within(self.text, value.span(), text, byte + 3), what);
+            }
+            for field in grammar::name_fields(dn) {
+                if let Some(what) = self.names.no_name(&field) {
+                    self.wrong(value.span().start, what);
+                }
+            }
+            return self.template(value);
+        }
+        let template = self.whole(value, "identity");
+        let whole = text.is_empty() || text.starts_with("u:") || template.only_field().is_some();
+        if !whole {
+            self.wrong(value.span().start, "is none of \"dn:...\", \"u:...\", or a column with one");
+        }
+        template
     }
 
     pub(super) fn sort_keys(&self, table: Table<'d, 't>) -> Vec<SortKey> {

@@ -19,7 +19,7 @@ use crate::grammar;
 use crate::names::{Life, Names};
 use crate::problem::{Found, quoted};
 use crate::template::Template;
-use crate::types::{Data, Load, Scenario};
+use crate::types::{Data, Load, Needed, Scenario};
 
 use table::{Item, Table};
 
@@ -53,6 +53,7 @@ struct Reader<'a, 'd, 't> {
     done: Done,
     /// The operation's connection.
     on: String,
+    needed: Vec<Needed>,
 }
 
 /// Reads a document that has the shape of the form.
@@ -78,6 +79,7 @@ pub(crate) fn scenario(
         classes: HashSet::new(),
         done: Done::default(),
         on: MAIN.to_owned(),
+        needed: Vec::new(),
     };
     reader.scenario(root, columns)
 }
@@ -132,7 +134,15 @@ impl<'d, 't> Reader<'_, 'd, 't> {
             uses_base: names.base,
             variables: names.variables.iter().cloned().collect(),
             draws: names.draws(&order),
+            needed: std::mem::take(&mut self.needed),
         }
+    }
+
+    /// Notes a control that a server must know.
+    fn needs(&mut self, name: &str, oid: &str, at: usize) {
+        let line = self.text.get(..at).unwrap_or_default().matches('\n').count() + 1;
+        let operation = self.names.block.operation;
+        self.needed.push(Needed { operation, name: name.to_owned(), oid: oid.to_owned(), line });
     }
 
     fn with_life<T>(&mut self, life: Life, read: impl FnOnce(&mut Self) -> T) -> T {

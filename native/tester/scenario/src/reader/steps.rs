@@ -135,7 +135,7 @@ impl<'d, 't> Reader<'_, 'd, 't> {
             self.uses_connection(&on, step.at("on"), verb);
         }
         let action = if verb == "repeat" { self.repeat(step, number) } else { self.verb(step, verb) };
-        let controls = self.controls(step);
+        let controls = self.controls(step, verb);
         let expect = step.table("expect").map_or_else(Expect::default, |table| self.expect(table, verb));
         let captures: Vec<_> = step
             .entries("capture")

@@ -11,7 +11,9 @@ use crate::grammar;
 use crate::problem::{did_you_mean, nearest, quoted};
 use crate::shape::{in_order, int, number, within};
 use crate::template::Template;
-use crate::types::{Body, Deref, Entry, Escaped, Json, Request, Rows, Sasl, Scope, Search, Times, Verb};
+use crate::types::{
+    Body, Deref, Entry, Escaped, Json, PAGED_RESULTS, Request, Rows, Sasl, Scope, Search, Times, Verb,
+};
 
 impl<'d, 't> Reader<'_, 'd, 't> {
     pub(super) fn verb(&mut self, step: Table<'d, 't>, verb: &'static str) -> Verb {
@@ -100,6 +102,9 @@ impl<'d, 't> Reader<'_, 'd, 't> {
     pub(super) fn search(&mut self, step: Table<'d, 't>) -> Search {
         let base = step.get("base").map(|value| self.dn(value));
         self.names.base |= base.is_none();
+        if step.has("page_size") {
+            self.needs("page_size", PAGED_RESULTS, step.at("page_size"));
+        }
         Search {
             filter: step.get("search").map_or_else(Template::default, |value| self.whole(value, "filter")),
             base: base.unwrap_or_else(|| Template::read("{base}").unwrap_or_default()),

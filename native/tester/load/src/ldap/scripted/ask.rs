@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use scenario::{
-    Block, Change, ChangeKind, Code, Count, Deref, Encoding, Entry, Part, Sasl, Search, Step, Template,
-    Value, Verb,
+    Block, Change, ChangeKind, Code, Control, Count, Deref, Encoding, Entry, Part, Sasl, Search, Step,
+    Template, Value, Verb,
 };
 use wire::ber::{self, tag};
 use wire::dn::{Dn, escape_value};
@@ -113,6 +113,44 @@ struct Writing<'p> {
     plan: &'p Plan,
     block: &'p Block,
     fields: Vec<Field>,
+    controls: Vec<Controlled>,
+}
+
+/// A control, as it is written.
+struct Controlled {
+    oid: String,
+    critical: bool,
+    value: Option<ControlValue>,
+}
+
+/// The value of a control.
+enum ControlValue {
+    Plain(Pieces),
+    Assertion(FilterPieces),
+}
+
+/// A filter with fields.
+struct FilterPieces {
+    pieces: Pieces,
+    /// Whether a field is all of it.
+    whole: bool,
+}
+
+impl FilterPieces {
+    /// The filter, given the bytes of its fields.
+    fn encoded(&self, fields: &[&[u8]]) -> Result<Vec<u8>, String> {
+        if self.whole {
+            return Ok(joined(&self.pieces, fields));
+        }
+        // Escaped in full, a field's bytes are a value whatever they are; the reader unescapes them.
+        let escape = |piece: &Piece| match piece {
+            Piece::Text(text) => String::from_utf8_lossy(text).into_owned(),
+            Piece::Field(number) => fields[*number].iter().map(|byte| format!("\\{byte:02x}")).collect(),
+        };
+        let text: String = self.pieces.iter().map(escape).collect();
+        let mut out = Vec::new();
+        filter_text::parse(&text, &mut out).map(|()| out).map_err(|error| error.to_string())
+    }
 }
 
 /// A text whose fields have their numbers.
@@ -226,7 +264,7 @@ impl Writing<'_> {
     }
 
     /// A filter: its text with fields in it, as the reader of filters has to see them.
-    fn filter(&mut self, template: &Template) -> Result<Pieces, String> {
+    fn filter(&mut self, template: &Template) -> Result<FilterPieces, String> {
         if template.only_field().is_some() {
             let text = self.plan.text(template, self.block)?;
             self.plan.check_cells(&text, |cell| {
@@ -236,13 +274,110 @@ impl Writing<'_> {
                 }
                 filter_text::parse(text, &mut Vec::new()).map_err(|error| error.to_string())
             })?;
-            return Ok(vec![Piece::Field(self.add(text, Becomes::Filter))]);
+            let pieces = vec![Piece::Field(self.add(text, Becomes::Filter))];
+            return Ok(FilterPieces { pieces, whole: true });
         }
-        self.plain(template)
+        let filter = FilterPieces { pieces: self.plain(template)?, whole: false };
+        filter
+            .encoded(&vec![&b"x"[..]; self.fields.len()])
+            .map_err(|error| format!("the filter: {error}"))?;
+        Ok(filter)
+    }
+
+    /// Takes controls that requests are to have.
+    fn add_controls(&mut self, controls: &[Control]) -> Result<(), String> {
+        for control in controls {
+            let value = match control {
+                Control::Sort(keys) => {
+                    let mut value = Vec::new();
+                    // RFC 2891 section 1.1.
+                    ber::write_nested(&mut value, tag::SEQUENCE, |out| {
+                        for key in keys {
+                            ber::write_nested(out, tag::SEQUENCE, |out| {
+                                ber::write_octets(out, key.attribute.as_bytes());
+                                if key.reverse {
+                                    ber::write_element(out, tag::context(1), &[0xff]);
+                                }
+                            });
+                        }
+                    });
+                    Some(ControlValue::Plain(vec![Piece::Text(value)]))
+                }
+                Control::ProxiedAuthorization(who) => Some(ControlValue::Plain(self.authorization(who)?)),
+                Control::Assertion(filter) => Some(ControlValue::Assertion(self.filter(filter)?)),
+                Control::PreRead(names) | Control::PostRead(names) => {
+                    let mut value = Vec::new();
+                    ber::write_nested(&mut value, tag::SEQUENCE, |out| {
+                        names.iter().for_each(|name| ber::write_octets(out, name.as_bytes()));
+                    });
+                    Some(ControlValue::Plain(vec![Piece::Text(value)]))
+                }
+                Control::Subentries => {
+                    // The visibility (RFC 3672 section 3).
+                    let mut value = Vec::new();
+                    ber::write_boolean(&mut value, true);
+                    Some(ControlValue::Plain(vec![Piece::Text(value)]))
+                }
+                Control::Other { value, .. } => {
+                    value.as_ref().map(|value| self.value(value)).transpose()?.map(ControlValue::Plain)
+                }
+                Control::ManageDsaIt
+                | Control::PermissiveModify
+                | Control::SubtreeDelete
+                | Control::PasswordPolicy => None,
+            };
+            let (oid, critical) = (control.oid().to_owned(), control.is_critical());
+            self.controls.push(Controlled { oid, critical, value });
+        }
+        Ok(())
+    }
+
+    /// Whose rights hold: `dn:` and a name, or `u:` and a text.
+    fn authorization(&mut self, who: &Template) -> Result<Pieces, String> {
+        if let Some((Part::Text(first), others)) = who.parts.split_first()
+            && let Some(name) = first.strip_prefix("dn:")
+        {
+            let first = (!name.is_empty()).then(|| Part::Text(name.to_owned()));
+            let dn = Template { parts: first.into_iter().chain(others.iter().cloned()).collect() };
+            let mut pieces = vec![Piece::Text(b"dn:".to_vec())];
+            pieces.extend(self.dn(&dn)?);
+            return Ok(pieces);
+        }
+        if who.only_field().is_some() {
+            let text = self.plan.text(who, self.block)?;
+            self.plan.check_cells(&text, |cell| {
+                let right = match cell.strip_prefix(b"dn:") {
+                    Some(dn) => Dn::parse(dn).is_ok(),
+                    None => cell.is_empty() || cell.starts_with(b"u:"),
+                };
+                right.then_some(()).ok_or_else(|| "is no identity, such as u:ann (RFC 4513)".to_owned())
+            })?;
+        }
+        self.plain(who)
     }
 
     fn frame(&self, write: impl Fn(&mut Vec<u8>, i32, &[&[u8]])) -> Result<Frame, String> {
-        Frame::new(self.fields.len(), write).ok_or_else(|| "the request has 16 MiB or more".to_owned())
+        let with_controls =
+            |out: &mut Vec<u8>, id: i32, fields: &[&[u8]]| {
+                let start = out.len();
+                write(out, id, fields);
+                let value = |controlled: &Controlled| match controlled.value.as_ref()? {
+                    ControlValue::Plain(pieces) => Some(joined(pieces, fields)),
+                    ControlValue::Assertion(filter) => Some(filter.encoded(fields).unwrap_or_default()),
+                };
+                let values: Vec<_> = self.controls.iter().map(value).collect();
+                let controls = self.controls.iter().zip(&values);
+                let controls = controls.map(|(Controlled { oid, critical, .. }, value)| {
+                    wire::ldap::Control { oid: oid.as_bytes(), critical: *critical, value: value.as_deref() }
+                });
+                let controls: Vec<_> = controls.collect();
+                if !controls.is_empty() {
+                    // What was written is a message.
+                    let _ = write::add_controls(out, start, &controls);
+                }
+            };
+        Frame::new(self.fields.len(), with_controls)
+            .ok_or_else(|| "the request has 16 MiB or more".to_owned())
     }
 
     fn search(&mut self, search: &Search) -> Result<Frame, String> {
@@ -269,26 +404,10 @@ impl Writing<'_> {
             dereference,
         };
         let (base, filter) = (self.dn(&search.base)?, self.filter(&search.filter)?);
-        let whole = search.filter.only_field().is_some();
-        // Escaped in full, a field's bytes are a value whatever they are; the reader unescapes them.
-        let encoded = |fields: &[&[u8]]| {
-            let escape = |piece: &Piece| match piece {
-                Piece::Text(text) => String::from_utf8_lossy(text).into_owned(),
-                Piece::Field(number) => fields[*number].iter().map(|byte| format!("\\{byte:02x}")).collect(),
-            };
-            let text: String = filter.iter().map(escape).collect();
-            let mut out = Vec::new();
-            filter_text::parse(&text, &mut out).map(|()| out).map_err(|error| error.to_string())
-        };
-        if !whole {
-            encoded(&vec![&b"x"[..]; self.fields.len()]).map_err(|error| format!("the filter: {error}"))?;
-        }
         self.frame(|out, id, fields| {
             let base = joined(&base, fields);
-            let filter = |out: &mut Vec<u8>| match whole {
-                true => out.extend_from_slice(&joined(&filter, fields)),
-                false => out.extend_from_slice(&encoded(fields).unwrap_or_default()),
-            };
+            let filter =
+                |out: &mut Vec<u8>| out.extend_from_slice(&filter.encoded(fields).unwrap_or_default());
             write::write_search(
                 out,
                 id,
@@ -341,6 +460,7 @@ pub(super) struct Bind<'s> {
     pub(super) password: Option<&'s Template>,
     pub(super) sasl: Option<Sasl>,
     pub(super) version: u8,
+    pub(super) controls: &'s [Control],
 }
 
 impl Ask {
@@ -363,14 +483,18 @@ impl Ask {
 
     /// Compiles a step that stands in a block.
     pub(super) fn new(script: usize, plan: &Plan, block: &Block, step: &Step) -> Result<Self, String> {
-        let mut writing = Writing { plan, block, fields: Vec::new() };
-        if !step.controls.is_empty() {
-            return Err(later("control"));
-        }
+        let mut writing = Writing { plan, block, fields: Vec::new(), controls: Vec::new() };
+        writing.add_controls(&step.controls)?;
         let mut about = &Template::default();
         let (verb, response, frame) = match &step.verb {
             Verb::Bind { bind, password, sasl, version } => {
-                let bind = Bind { name: bind, password: password.as_ref(), sasl: *sasl, version: *version };
+                let bind = Bind {
+                    name: bind,
+                    password: password.as_ref(),
+                    sasl: *sasl,
+                    version: *version,
+                    controls: &step.controls,
+                };
                 return Self::bind(script, plan, block, &bind)?.counted(plan, block, step);
             }
             Verb::Search(search) => {
@@ -546,7 +670,8 @@ impl Ask {
 
     /// Compiles the bind of a connection.
     pub(super) fn bind(script: usize, plan: &Plan, block: &Block, bind: &Bind<'_>) -> Result<Self, String> {
-        let mut writing = Writing { plan, block, fields: Vec::new() };
+        let mut writing = Writing { plan, block, fields: Vec::new(), controls: Vec::new() };
+        writing.add_controls(bind.controls)?;
         let none = Template::default();
         let given = bind.password.unwrap_or(&none);
         let name = if bind.sasl.is_some() { writing.plain(bind.name)? } else { writing.dn(bind.name)? };

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use scenario::{Connection, Entry, Field, Part, Protocol, Sasl, Scenario, Step, Template, Verb};
+use scenario::{Connection, Control, Entry, Field, Part, Protocol, Sasl, Scenario, Step, Template, Verb};
 
 use serde_json::Value;
 
@@ -47,7 +47,7 @@ impl Lower for Requests {
                 return Ok(LdapStep::AddTaken);
             }
             Verb::Bind { bind, password: None, sasl: None, .. } if bind.parts.is_empty() => {
-                own_bind(place)?.counted(plan, block, step)
+                own_bind(place, &step.controls)?.counted(plan, block, step)
             }
             _ => Ask::new(*script, plan, block, step),
         };
@@ -80,6 +80,7 @@ impl Lower for Requests {
                     password: connection.password.as_ref(),
                     sasl: connection.sasl,
                     version: connection.version,
+                    controls: &[],
                 };
                 Ask::bind(place.script, place.plan, place.block, &bind)?
             }
@@ -88,14 +89,14 @@ impl Lower for Requests {
                 return Ok(None);
             }
             None if given.dn.is_empty() && given.sasl.is_none() => return Ok(None),
-            None => own_bind(place)?,
+            None => own_bind(place, &[])?,
         };
         Ok(Some(("bind", LdapStep::Ask(Arc::new(bind)))))
     }
 }
 
 /// The bind of the identity that the command line names.
-fn own_bind(place: &Place<'_>) -> Result<Ask, String> {
+fn own_bind(place: &Place<'_>, controls: &[Control]) -> Result<Ask, String> {
     let given = &place.spec.bind;
     let text = |text: &str| Template {
         parts: if text.is_empty() { Vec::new() } else { vec![Part::Text(text.to_owned())] },
@@ -105,7 +106,7 @@ fn own_bind(place: &Place<'_>) -> Result<Ask, String> {
         Mechanism::External => Sasl::External,
         Mechanism::Plain => Sasl::Plain,
     });
-    let bind = Bind { name: &name, password: Some(&password), sasl, version: 3 };
+    let bind = Bind { name: &name, password: Some(&password), sasl, version: 3, controls };
     Ask::bind(place.script, place.plan, place.block, &bind)
 }
 

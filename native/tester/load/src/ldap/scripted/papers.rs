@@ -44,13 +44,15 @@ pub(super) fn program(spec: &ScenarioSpec, scenario: &Scenario) -> Option<Progra
     }
     let close = program::Step::Close { name: "unbind".to_owned() };
     let pause = (spec.think_ms > 0.0).then(|| think(spec.think_ms / 1e3, false));
-    if let [Step { verb: Verb::Bind { bind, password: None, sasl: None, version: 3 }, expect, .. }] =
-        &operation.steps[..]
+    if let [
+        Step { verb: Verb::Bind { bind, password: None, sasl: None, version: 3 }, expect, controls, .. },
+    ] = &operation.steps[..]
     {
         let alone = matches!(connection.lives, Lifetime::Iteration | Lifetime::Step)
             && bind.parts.is_empty()
             && connection.bind.is_none()
-            && *expect == Expect::default();
+            && *expect == Expect::default()
+            && controls.is_empty();
         let mut steps = vec![open.swap_remove(0), own_bind(), close];
         steps.extend(pause);
         return alone.then(|| ProgramSpec { name: spec.name.clone(), counts: SEQUENCE.to_owned(), steps });
