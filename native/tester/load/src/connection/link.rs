@@ -149,13 +149,13 @@ impl Link {
     pub(crate) fn watch(
         &self,
         registry: &Registry,
-        lane: u32,
+        token: usize,
         how: Interest,
         again: bool,
     ) -> Result<(), Failure> {
         let (Self::Up(channel) | Self::Opening(channel)) = self else { return Ok(()) };
         let fd = channel.socket.as_raw_fd();
-        let token = Token(lane as usize);
+        let token = Token(token);
         let done = match again {
             true => registry.reregister(&mut SourceFd(&fd), token, how),
             false => registry.register(&mut SourceFd(&fd), token, how),

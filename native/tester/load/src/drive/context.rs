@@ -44,8 +44,9 @@ pub(crate) struct Context<P: Protocol> {
     /// Requests wait in `out` until those of the whole batch are ready.
     pub(crate) staging: bool,
     pub(crate) staged: Vec<Staged>,
-    /// Lanes whose socket was not read to its end: no event names them again. Each with whether its end was seen.
-    pub(crate) half_read: Vec<(u32, bool)>,
+    /// Sockets that were not read to their end, as the poller calls them: no event names them again. Each with
+    /// whether its end was seen.
+    pub(crate) half_read: Vec<(usize, bool)>,
     /// What has just been read: one buffer for all lanes, too.
     pub(crate) buffer: Vec<u8>,
     /// The earliest time at which an answer that is read now may have arrived.

@@ -17,7 +17,7 @@ use crate::choose::schedule::Share;
 use crate::connection::link::ReadOutcome;
 use crate::drive::batch::{ANSWER_BYTES, Answer, Batch, Staged};
 use crate::drive::context::Context;
-use crate::drive::lane::{Fate, Lane};
+use crate::drive::lane::{Fate, Lane, of_token};
 use crate::drive::timers::{Alarm, NEVER};
 use crate::program::Program;
 use crate::protocol::Protocol;
@@ -208,7 +208,7 @@ impl<P: Protocol> Worker<P> {
                 ALARM => self.alarm.rang(),
                 WAKE => self.has_commands = true,
                 Token(id) if P::BATCHES => self.read_answer(id, event),
-                Token(id) => self.on_lane(id, |lane, program, context| lane.ready(event, program, context)),
+                Token(id) => self.ready(id, event),
             }
         }
         self.process_batch();
@@ -260,7 +260,7 @@ impl<P: Protocol> Worker<P> {
     /// Reads an answer for the batch; any other event is handled at once.
     #[inline]
     fn read_answer(&mut self, id: usize, event: &Event) {
-        let Some(Some((_, lane))) = self.lanes.get_mut(id) else { return };
+        let Some(Some((_, lane))) = self.lanes.get_mut(id) else { return self.ready(id, event) };
         match lane.fetch(event, self.batch.space()) {
             Some(Ok(ReadOutcome::Bytes(length))) => {
                 self.batch.answers.push(Answer { lane: id, length, read_ns: now_ns() });
@@ -273,6 +273,30 @@ impl<P: Protocol> Worker<P> {
                 self.on_lane(id, |lane, program, context| lane.lost(failure, program, context));
             }
             None => self.on_lane(id, |lane, program, context| lane.ready(event, program, context)),
+        }
+    }
+
+    /// Handles an event at once, unless it is an answer for the batch that came over one of several connections.
+    fn ready(&mut self, token: usize, event: &Event) {
+        match of_token(token) {
+            (id, None) => self.on_lane(id, |lane, program, context| lane.ready(event, program, context)),
+            _ if self.is_parked(token) => self.overhear(token),
+            (id, Some(_)) if P::BATCHES => self.read_answer(id, event),
+            (id, Some(_)) => self.on_lane(id, |lane, program, context| lane.ready(event, program, context)),
+        }
+    }
+
+    /// Whether this connection is one of several, and not in use.
+    fn is_parked(&self, token: usize) -> bool {
+        let (id, connection) = of_token(token);
+        let lane = self.lanes.get(id).and_then(Option::as_ref);
+        connection.is_some_and(|connection| lane.is_none_or(|(_, lane)| !lane.uses(connection)))
+    }
+
+    fn overhear(&mut self, token: usize) {
+        let (id, connection) = of_token(token);
+        if let (Some(Some((_, lane))), Some(connection)) = (self.lanes.get_mut(id), connection) {
+            lane.overhear(connection, self.batch.space());
         }
     }
 
@@ -310,8 +334,13 @@ impl<P: Protocol> Worker<P> {
         if self.context.half_read.is_empty() {
             return;
         }
-        for (id, to_the_end) in std::mem::take(&mut self.context.half_read) {
-            self.on_lane(id as usize, |lane, program, context| lane.read(to_the_end, program, context));
+        for (token, to_the_end) in std::mem::take(&mut self.context.half_read) {
+            if self.is_parked(token) {
+                self.overhear(token);
+            } else {
+                let (id, _) = of_token(token);
+                self.on_lane(id, |lane, program, context| lane.read(to_the_end, program, context));
+            }
         }
     }
 

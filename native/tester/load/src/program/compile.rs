@@ -41,6 +41,15 @@ pub(crate) enum Op<R> {
     Jump {
         to: usize,
     },
+    /// Goes on with another connection.
+    Switch {
+        to: usize,
+    },
+    /// Counts an operation that the connection was used for, and closes it after so many.
+    Used {
+        times: u64,
+        slot: Slot,
+    },
     /// Goes on behind the steps of a connection that stands.
     SkipIfUp {
         to: usize,
@@ -105,8 +114,10 @@ pub(crate) struct Program<R> {
     pub(crate) sequence: Slot,
     /// Whether a pass is one operation, from its beginning to its end; else the program says where they begin.
     pub(crate) is_whole: bool,
-    /// Whether it begins with opening a connection where there is none.
-    pub(crate) reopens: bool,
+    /// Connections of a lane.
+    pub(crate) connections: usize,
+    /// Those that it begins with opening, where they are closed.
+    pub(crate) kept: Box<[usize]>,
     /// The step that arrives on an open schedule: the one that is counted.
     pub(crate) arrives: Option<Slot>,
     pub(crate) counters: usize,
@@ -187,6 +198,10 @@ struct Compiler<'a, S, R, F> {
     first_slot: usize,
     counters: usize,
     connected: bool,
+    connections: usize,
+    /// The connection at hand.
+    active: usize,
+    kept: Vec<usize>,
     decks: Vec<DeckPlan>,
     first_deck: usize,
 }
@@ -208,6 +223,9 @@ where
             first_slot: 0,
             counters: 0,
             connected: false,
+            connections: 1,
+            active: 0,
+            kept: Vec::new(),
             decks: Vec::new(),
             first_deck: 0,
         }
@@ -256,9 +274,9 @@ where
             }
         });
         decks.append(&mut self.decks);
-        let reopens = self.ops.iter().any(|op| matches!(op, Op::SkipIfUp { .. }));
         Ok(Program {
-            reopens,
+            connections: self.connections,
+            kept: self.kept.into(),
             ops: self.ops.into(),
             sequence,
             is_whole: !self.has_operations,
@@ -284,10 +302,20 @@ where
 
     fn step(&mut self, step: &Step<S>, depth: usize) -> Result<(), Problem> {
         match step {
-            Step::Connect { name } => {
+            Step::Connect { name, endpoint } => {
                 let slot = self.counted(name)?;
                 self.connected = true;
-                self.ops.push(Op::Connect { slot, endpoint: MAIN });
+                self.ops.push(Op::Connect { slot, endpoint: *endpoint });
+            }
+            Step::Switch(to) => {
+                self.connected = true;
+                self.connections = self.connections.max(to + 1);
+                self.active = *to;
+                self.ops.push(Op::Switch { to: *to });
+            }
+            Step::Used { name, times } => {
+                let slot = self.recorder(name);
+                self.ops.push(Op::Used { times: *times, slot });
             }
             Step::Close { name } => {
                 self.need_connection(name)?;
@@ -299,6 +327,9 @@ where
             Step::Deck { branches } => self.deck(branches, depth)?,
             Step::Think(think) => self.ops.push(Op::Think(*think)),
             Step::WhenDown { steps } => {
+                if !self.kept.contains(&self.active) {
+                    self.kept.push(self.active);
+                }
                 let skip = self.skip();
                 self.steps(steps, depth)?;
                 self.ops[skip] = Op::SkipIfUp { to: self.ops.len() };
@@ -441,6 +472,7 @@ where
             Some(Step::Connect { .. } | Step::Think(_)) | None => Ok(()),
             Some(Step::Repeat { steps, .. }) => self.check_round(steps),
             Some(Step::WhenDown { .. } | Step::Once { .. } | Step::Prepare(_)) => Ok(()),
+            Some(Step::Switch(_) | Step::Used { .. }) => Ok(()),
             Some(Step::Operation(operation)) => self.check_round(&operation.steps),
             Some(Step::Deck { branches }) => {
                 branches.iter().try_for_each(|branch| self.check_round(&branch.steps))
@@ -491,7 +523,7 @@ where
 
 /// Whether what is counted of an operation is all of it, or its only request.
 fn is_one_arrival<S>(operation: &Operation<S>) -> bool {
-    let mut steps = operation.steps.iter().filter(|step| !matches!(step, Step::Prepare(_)));
+    let mut steps = operation.steps.iter().filter(|step| !matches!(step, Step::Prepare(_) | Step::Switch(_)));
     operation.counts == SEQUENCE
         || (matches!(steps.next(), Some(Step::Request { name, .. }) if *name == operation.counts)
             && steps.next().is_none())
@@ -530,6 +562,8 @@ mod tests {
             Op::Loop { counter, times } => format!("loop{counter}x{times}"),
             Op::Again { counter, first } => format!("again{counter}->{first}"),
             Op::Think(_) => "think".into(),
+            Op::Switch { to } => format!("switch{to}"),
+            Op::Used { times, slot } => format!("used{times}x{}", slot.0),
             Op::SkipIfUp { to } => format!("up->{to}"),
             Op::SkipIfBegun { to } => format!("begun->{to}"),
             Op::Begun => "begun".into(),
@@ -602,7 +636,8 @@ mod tests {
 
     #[test]
     fn operations_have_recorders_of_their_own() {
-        let open_link = || Step::WhenDown { steps: vec![Step::Connect { name: "connect".into() }] };
+        let open_link =
+            || Step::WhenDown { steps: vec![Step::Connect { name: "connect".into(), endpoint: MAIN }] };
         let branch = |operation| Branch { weight: 1, steps: vec![operation] };
         let deck = |a, b| Step::Deck { branches: vec![branch(operation("a", a)), branch(operation("b", b))] };
         // One arrival is one operation, whatever card comes: it is waited for before the card is dealt.
@@ -622,6 +657,19 @@ mod tests {
         let once = Step::Once { name: "start".into(), steps: vec![Step::Prepare(serde_json::Value::Null)] };
         let compiled = compile_steps(vec![open_link(), once, operation("a", "sequence")], false);
         assert_eq!(shape(&compiled.programs[0]), "up->2 connect1 begun->5 draw0 begun begin2 draw0 r3 done");
+    }
+
+    #[test]
+    fn a_program_may_have_several_connections() {
+        let open_link =
+            || Step::WhenDown { steps: vec![Step::Connect { name: "connect".into(), endpoint: 2 }] };
+        let used = Step::Used { name: "close".into(), times: 3 };
+        let steps = vec![open_link(), Step::Switch(1), open_link(), operation("a", "sequence"), used];
+        let program = &compile_steps(steps, false).programs[0];
+        assert_eq!(shape(program), "up->2 connect1 switch1 up->5 connect1 begin2 draw0 r3 done used3x4");
+        assert_eq!((program.connections, &program.kept[..]), (2, &[0, 1][..]));
+        let alone = &compile_steps(vec![open_link(), operation("a", "sequence")], false).programs[0];
+        assert_eq!((alone.connections, &alone.kept[..]), (1, &[0][..]));
     }
 
     #[test]

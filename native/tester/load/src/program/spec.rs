@@ -4,6 +4,7 @@ use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value, json};
 
+use super::MAIN;
 use crate::choose::schedule::Think;
 use crate::record::clock::MILLI;
 
@@ -25,6 +26,16 @@ pub enum Step<R> {
     Connect {
         /// The step's name.
         name: String,
+        /// Where to.
+        endpoint: usize,
+    },
+    /// Go on with this one of the lane's connections. Who says so sees to it that there is one where it is needed.
+    Switch(usize),
+    /// Count an operation that the connection was used for, and close it after so many.
+    Used {
+        /// The name of closing.
+        name: String,
+        times: u64,
     },
     /// Send the farewell and close.
     Close {
@@ -100,7 +111,7 @@ impl<R: Serialize> ProgramSpec<R> {
 fn described<R: Serialize>(steps: &[Step<R>]) -> Option<Vec<Value>> {
     let of = |step: &Step<R>| {
         Some(match step {
-            Step::Connect { name } => json!({"op": "connect", "name": name}),
+            Step::Connect { name, .. } => json!({"op": "connect", "name": name}),
             Step::Close { name } => json!({"op": "unbind", "name": name}),
             Step::Repeat { times, steps } => {
                 json!({"op": "repeat", "times": times, "steps": described(steps)?})
@@ -130,7 +141,11 @@ fn described<R: Serialize>(steps: &[Step<R>]) -> Option<Vec<Value>> {
 impl<R> Step<R> {
     pub(super) fn name(&self) -> &str {
         match self {
-            Self::Connect { name } | Self::Close { name } | Self::Request { name, .. } => name,
+            Self::Connect { name, .. }
+            | Self::Close { name }
+            | Self::Used { name, .. }
+            | Self::Request { name, .. } => name,
+            Self::Switch(_) => "switch",
             Self::Repeat { .. } => "repeat",
             Self::Think(_) => "think",
             Self::Deck { .. } => "deck",
@@ -210,7 +225,7 @@ fn read_step<R: DeserializeOwned>(
     Ok(match op {
         "connect" => {
             parse::<Nothing>(fields)?;
-            Step::Connect { name }
+            Step::Connect { name, endpoint: MAIN }
         }
         "unbind" | "close" => {
             parse::<Nothing>(fields)?;

@@ -353,7 +353,10 @@ impl<L: Lower> Converting<'_, L> {
     fn open(&self, connection: &Connection, block: &Block) -> Result<Steps<L::Step>, String> {
         let mut steps = Vec::new();
         if L::OPENS {
-            steps.push(program::Step::Connect { name: format!("{}: connect", connection.name) });
+            steps.push(program::Step::Connect {
+                name: format!("{}: connect", connection.name),
+                endpoint: MAIN,
+            });
         }
         if let Some((name, request)) = self.lower.greeting(&self.place(block), connection)? {
             steps.push(program::Step::Request { name: format!("{}: {name}", connection.name), request });

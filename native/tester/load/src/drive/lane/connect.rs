@@ -25,6 +25,7 @@ impl<S: Default + Send> Lane<S> {
         self.connect = Operation::started(slot, now_ns());
         self.began = PhaseTimes { connect_ns: self.connect.started_ns, ..PhaseTimes::default() };
         self.endpoint = endpoint;
+        self.used = 0;
         self.link = Link::open(&mut context.addresses[self.address][endpoint])?;
         context.protocol.connected(&mut self.state);
         Ok(())
@@ -151,13 +152,19 @@ impl<S: Default + Send> Lane<S> {
             let end = End::Unanswered(self.pass.failure.unwrap_or(Failure::Timeout));
             self.record_pass(end, context, now_ns);
         }
+        self.leave(context);
+        self.leave_others(&[], context);
+        context.deadlines[self.id as usize] = NEVER;
+        Fate::Ended
+    }
+
+    /// Closes the connection, and records nothing of it.
+    pub(super) fn leave<P: Protocol<Lane = S>>(&mut self, context: &mut Context<P>) {
         if matches!(self.link, Link::Up(_)) {
             // Politeness; whether it arrives changes nothing.
             let _ = self.say_farewell(context);
         }
         self.hang_up(None);
-        context.deadlines[self.id as usize] = NEVER;
-        Fate::Ended
     }
 
     pub(super) fn watch<P: Protocol<Lane = S>>(
@@ -165,7 +172,7 @@ impl<S: Default + Send> Lane<S> {
         how: Interest,
         context: &mut Context<P>,
     ) -> Result<(), Failure> {
-        self.link.watch(&context.registry, self.id, how, self.watched)?;
+        self.link.watch(&context.registry, self.token(), how, self.watched)?;
         self.watched = true;
         Ok(())
     }

@@ -5,6 +5,7 @@ use std::ops::Range;
 use mio::Interest;
 use mio::event::Event;
 
+use super::several::UNASKED_BYTES;
 use super::{Fate, Lane, Operation, Phase};
 use crate::connection::link::{Link, ReadOutcome, WriteOutcome};
 use crate::drive::batch::Staged;
@@ -18,10 +19,6 @@ use crate::record::recorder::Slot;
 /// Full reads of one lane before the others and the timeouts have their turn: a server may send faster than
 /// what it sends is looked at.
 const FULL_READS: usize = 16;
-
-/// Unsolicited bytes that are kept until the next request looks at them. A notice of disconnection has about a
-/// hundred.
-const UNASKED_BYTES: usize = 16 << 10;
 
 impl<S: Default + Send> Lane<S> {
     /// Encodes a request, and sends it unless its batch is being staged. `None` if there was nothing to ask:
@@ -138,7 +135,7 @@ impl<S: Default + Send> Lane<S> {
                 Err(failure) => return self.lost(failure, program, context),
             };
             let emptied = kept + n < context.buffer.len() && !to_the_end;
-            let connection = self.connect.started_ns;
+            let (token, connection) = (self.token(), self.connect.started_ns);
             // Taken out of the context while the lane works on it.
             let buffer = std::mem::take(&mut context.buffer);
             let fate = self.take_in(&buffer[..kept + n], n, now_ns(), program, context);
@@ -146,11 +143,19 @@ impl<S: Default + Send> Lane<S> {
             if self.inbox.is_empty() {
                 self.give_room_back(context);
             }
-            if emptied || fate == Fate::Ended || self.connect.started_ns != connection {
+            if emptied || fate == Fate::Ended {
+                return fate;
+            }
+            if self.token() != token {
+                // It went on with another: no event will say that this one has more.
+                context.half_read.push((token, to_the_end));
+                return fate;
+            }
+            if self.connect.started_ns != connection {
                 return fate;
             }
         }
-        context.half_read.push((self.id, to_the_end));
+        context.half_read.push((self.token(), to_the_end));
         Fate::Runs
     }
 

@@ -1,4 +1,4 @@
-//! One virtual user: a program, and the connection it runs on.
+//! One virtual user: a program, and the connection it runs on; see [`several`] for users with more than one.
 //!
 //! ```text
 //!            connect            request              answer
@@ -21,12 +21,15 @@ mod connect;
 mod exchange;
 mod outcome;
 mod phases;
+mod several;
 
 use std::ops::Range;
 
 use mio::event::Event;
 
 use self::phases::PhaseTimes;
+use self::several::Several;
+pub(crate) use self::several::of_token;
 use crate::connection::link::Link;
 use crate::drive::context::Context;
 use crate::drive::timers::NEVER;
@@ -130,11 +133,15 @@ pub(crate) struct Lane<S> {
     /// is the engine's own time.
     since_ns: u64,
     backoff_ns: u64,
+    /// Operations that the connection was used for since it was opened.
+    used: u64,
     sleep: u32,
     /// Bytes received and not yet consumed.
     inbox: Vec<u8>,
     /// Bytes that the socket has not taken yet.
     outbox: Vec<u8>,
+    /// The connections that it does not use at the time.
+    several: Option<Box<Several>>,
     state: S,
     began: PhaseTimes,
 }
@@ -160,9 +167,11 @@ impl<S: Default + Send> Lane<S> {
             due_ns: NEVER,
             since_ns: now_ns,
             backoff_ns: BACKOFF_FIRST_NS,
+            used: 0,
             sleep: 0,
             inbox: Vec::new(),
             outbox: Vec::new(),
+            several: Several::of(program),
             state: S::default(),
             began: PhaseTimes::default(),
         }
@@ -232,8 +241,12 @@ impl<S: Default + Send> Lane<S> {
         loop {
             let op = program.ops.get(self.pc);
             // A pass that has nothing left to do but close is over, and is recorded as such.
-            let is_over =
-                matches!(op, None | Some(Op::Again { .. } | Op::Jump { .. } | Op::Close { .. } | Op::Done));
+            let is_over = match op {
+                None => true,
+                Some(Op::Again { .. } | Op::Jump { .. } | Op::Close { .. } | Op::Done) => true,
+                Some(Op::Switch { .. } | Op::Used { .. }) => true,
+                _ => false,
+            };
             if self.stopping && !is_over && !self.has_to_finish(program) {
                 return self.retire(program, context, now_ns);
             }
@@ -273,6 +286,17 @@ impl<S: Default + Send> Lane<S> {
                 Op::SkipIfUp { to } => {
                     self.pc = if matches!(self.link, Link::Down(_)) { self.pc + 1 } else { *to };
                 }
+                Op::Switch { to } => {
+                    self.switch(*to);
+                    self.pc += 1;
+                }
+                Op::Used { times, slot } => {
+                    self.used += 1;
+                    if self.used >= *times && !matches!(self.link, Link::Down(None)) {
+                        now_ns = self.close(*slot, context);
+                    }
+                    self.pc += 1;
+                }
                 Op::SkipIfBegun { to } => self.pc = if self.begun { *to } else { self.pc + 1 },
                 Op::Begun => {
                     self.begun = true;
@@ -305,9 +329,7 @@ impl<S: Default + Send> Lane<S> {
                 }
                 Op::Await if self.stopping => return self.retire(program, context, now_ns),
                 // What was closed while nothing was due is opened again before the next operation.
-                Op::Await
-                    if program.reopens && self.whole.is_none() && matches!(self.link, Link::Down(_)) =>
-                {
+                Op::Await if self.whole.is_none() && program.kept.iter().any(|kept| self.is_down(*kept)) => {
                     self.pc = 0;
                 }
                 Op::Await => {

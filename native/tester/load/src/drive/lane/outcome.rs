@@ -177,6 +177,7 @@ impl<S: Default + Send> Lane<S> {
         let end = End::Unanswered(self.pass.failure.unwrap_or(failure));
         self.record_pass(end, context, now_ns);
         self.hang_up(None);
+        self.leave_others(if self.stopping { &[] } else { &program.kept }, context);
         self.pc = 0;
         context.deadlines[self.id as usize] = NEVER;
         if self.stopping {

@@ -11,7 +11,7 @@ use scenario::{
 use wire::ldap::ResultCode;
 
 use super::super::step::{Change, ChangeOp, PersonSelector, Step as LdapStep};
-use crate::program::{self, ProgramSpec, SEQUENCE};
+use crate::program::{self, MAIN, ProgramSpec, SEQUENCE};
 use crate::scenario_spec::ScenarioSpec;
 use crate::scripted::{Steps, think};
 
@@ -38,7 +38,7 @@ pub(super) fn program(spec: &ScenarioSpec, scenario: &Scenario) -> Option<Progra
         let request = LdapStep::Bind { dn, password, version: 3, sasl };
         program::Step::Request { name: "bind".to_owned(), request }
     };
-    let mut open: Steps<LdapStep> = vec![program::Step::Connect { name: "connect".to_owned() }];
+    let mut open: Steps<LdapStep> = vec![program::Step::Connect { name: "connect".to_owned(), endpoint: MAIN }];
     if connection.bind.is_some() || !spec.bind.dn.is_empty() || spec.bind.sasl.is_some() {
         open.push(own_bind());
     }
