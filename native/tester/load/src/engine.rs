@@ -72,7 +72,7 @@ impl Engine {
         config.check()?;
         let mut shared = ldap::Shared::new(&config.target, people, names, config.verify)?;
         for spec in &config.scenarios {
-            let found = shared.take(spec, &config.target.base, tables, config.keys, config.threads);
+            let found = shared.take(spec, &config.target, tables, config.keys, config.threads);
             let problem = |problem| StartError::Scenario { name: spec.name.clone(), problem };
             config.programs.push(found.map_err(problem)?);
         }

@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use people::{Population, Profile};
 use serde::{Deserialize, Serialize};
-use tls::ConfigError;
+use tls::{ClientSpec, ConfigError};
 
 use crate::choose::keys::Keys;
 use crate::choose::ring::RingCursor;
@@ -59,10 +59,29 @@ pub struct Target {
     /// TLS settings, if TLS is used.
     #[serde(default)]
     pub tls: Option<Tls>,
+    /// For connections of scenarios that say for themselves whether they use TLS.
+    #[serde(default)]
+    pub choices: Option<Choices>,
     /// Names of entries that are not the population's.
     #[serde(default)]
     pub names: Option<NamesSpec>,
 }
+
+/// What connections may choose, beside what the target's address says.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Choices {
+    /// Trusted authorities, and the client's own certificate.
+    pub trust: ClientSpec,
+    /// Where TLS is spoken from the first byte on, if there is such a port beside the target's.
+    #[serde(default)]
+    pub ldaps: Option<(String, u16)>,
+}
+
+/// The endpoints of a target with choices, after [`MAIN`].
+const CLEAR: usize = 1;
+const STARTED: usize = 2;
+const LDAPS: usize = 3;
 
 const fn paper() -> Profile {
     Profile::Paper
@@ -72,9 +91,40 @@ const fn yes() -> bool {
     true
 }
 
+impl Target {
+    /// Where a connection goes that says this of TLS.
+    fn endpoint(&self, tls: Option<scenario::Tls>) -> Result<usize, &'static str> {
+        let starts = self.tls.as_ref().map(|tls| tls.start);
+        Ok(match (tls, starts) {
+            (None, _)
+            | (Some(scenario::Tls::Never), None)
+            | (Some(scenario::Tls::StartTls), Some(true))
+            | (Some(scenario::Tls::Always), Some(false)) => MAIN,
+            (Some(_), Some(false)) => {
+                return Err(
+                    "the target speaks TLS from the first byte on: give its ldap:// address as --target, \
+                            and this one as --tls-target",
+                );
+            }
+            (Some(_), _) if self.choices.is_none() => {
+                return Err("tls of a connection needs authorities to trust");
+            }
+            (Some(scenario::Tls::Never), Some(true)) => CLEAR,
+            (Some(scenario::Tls::StartTls), None) => STARTED,
+            (Some(scenario::Tls::Always), _) => match &self.choices {
+                Some(Choices { ldaps: Some(_), .. }) => LDAPS,
+                _ => return Err("tls = true needs an ldaps:// address: give it as --tls-target"),
+            },
+        })
+    }
+}
+
 impl TargetAddress for Target {
     fn addresses(&self) -> Vec<Vec<(&str, u16)>> {
-        vec![vec![(&self.host, self.port)]]
+        let main = (self.host.as_str(), self.port);
+        let secure = self.choices.as_ref().and_then(|choices| choices.ldaps.as_ref());
+        let secure = secure.map_or(main, |(host, port)| (host.as_str(), *port));
+        vec![if self.choices.is_some() { vec![main, main, main, secure] } else { vec![main] }]
     }
 
     fn security(&self) -> Result<Vec<Option<Security>>, ConfigError> {
@@ -82,7 +132,13 @@ impl TargetAddress for Target {
             let ask = tls.start.then_some(&start_tls::START_TLS);
             Security::new(&tls.trust, &self.host, &[], ask)
         });
-        Ok(vec![security.transpose()?])
+        let mut all = vec![security.transpose()?];
+        if let Some(Choices { trust, ldaps }) = &self.choices {
+            let secure = ldaps.as_ref().map_or(&self.host, |(host, _)| host);
+            let started = Security::new(trust, &self.host, &[], Some(&start_tls::START_TLS))?;
+            all.extend([None, Some(started), Some(Security::new(trust, secure, &[], None)?)]);
+        }
+        Ok(all)
     }
 
     fn spreads_sources(&self) -> bool {
@@ -157,7 +213,7 @@ impl Shared {
     pub(crate) fn take(
         &mut self,
         spec: &ScenarioSpec,
-        base: &str,
+        target: &Target,
         tables: &Tables,
         keys: KeysConfig,
         threads: usize,
@@ -165,7 +221,14 @@ impl Shared {
         let people = Arc::new(PeopleRows::new(&self.names, self.count));
         let given = Given { tables: spec.own(tables), people: Some(people), keys: keys.choice };
         let seeds = (threads, keys.seed);
-        let (program, script) = scenarios::convert(&Requests, spec, self.scripts.len(), base, &given, seeds)?;
+        let (program, script) = scenarios::convert(
+            &Requests(Some(target)),
+            spec,
+            self.scripts.len(),
+            &target.base,
+            &given,
+            seeds,
+        )?;
         self.scripts.push(script);
         Ok(program)
     }

@@ -54,6 +54,10 @@ pub(crate) enum Op<R> {
     SkipIfUp {
         to: usize,
     },
+    /// Goes on behind the steps of a connection that this side has not closed.
+    SkipUnlessClosed {
+        to: usize,
+    },
     /// Goes on behind the steps of a lane's first pass, unless this is it.
     SkipIfBegun {
         to: usize,
@@ -308,7 +312,6 @@ where
                 self.ops.push(Op::Connect { slot, endpoint: *endpoint });
             }
             Step::Switch(to) => {
-                self.connected = true;
                 self.connections = self.connections.max(to + 1);
                 self.active = *to;
                 self.ops.push(Op::Switch { to: *to });
@@ -333,6 +336,11 @@ where
                 let skip = self.skip();
                 self.steps(steps, depth)?;
                 self.ops[skip] = Op::SkipIfUp { to: self.ops.len() };
+            }
+            Step::WhenClosed { steps } => {
+                let skip = self.skip();
+                self.steps(steps, depth)?;
+                self.ops[skip] = Op::SkipUnlessClosed { to: self.ops.len() };
             }
             Step::Once { name, steps } => {
                 let skip = self.skip();
@@ -407,7 +415,7 @@ where
         let first = self.ops.len();
         let before = self.connected;
         self.steps(steps, depth + 1)?;
-        if before && !self.connected && times > 1 {
+        if before && !self.connected && times > 1 && !self.has_operations {
             // A connection that stands before the first round may not stand before the second.
             self.check_round(steps)?;
         }
@@ -472,7 +480,7 @@ where
             Some(Step::Connect { .. } | Step::Think(_)) | None => Ok(()),
             Some(Step::Repeat { steps, .. }) => self.check_round(steps),
             Some(Step::WhenDown { .. } | Step::Once { .. } | Step::Prepare(_)) => Ok(()),
-            Some(Step::Switch(_) | Step::Used { .. }) => Ok(()),
+            Some(Step::WhenClosed { .. } | Step::Switch(_) | Step::Used { .. }) => Ok(()),
             Some(Step::Operation(operation)) => self.check_round(&operation.steps),
             Some(Step::Deck { branches }) => {
                 branches.iter().try_for_each(|branch| self.check_round(&branch.steps))
@@ -482,7 +490,8 @@ where
     }
 
     fn need_connection(&self, name: &str) -> Result<(), Problem> {
-        if self.rules.connects != Connects::Steps {
+        // Who describes operations opens what they need.
+        if self.rules.connects != Connects::Steps || self.has_operations {
             return Ok(());
         }
         match (self.connected, self.ops.iter().any(|op| matches!(op, Op::Connect { .. }))) {
@@ -565,6 +574,7 @@ mod tests {
             Op::Switch { to } => format!("switch{to}"),
             Op::Used { times, slot } => format!("used{times}x{}", slot.0),
             Op::SkipIfUp { to } => format!("up->{to}"),
+            Op::SkipUnlessClosed { to } => format!("closed->{to}"),
             Op::SkipIfBegun { to } => format!("begun->{to}"),
             Op::Begun => "begun".into(),
             Op::Begin { slot } => format!("begin{}", slot.0),

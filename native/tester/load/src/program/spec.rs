@@ -29,7 +29,7 @@ pub enum Step<R> {
         /// Where to.
         endpoint: usize,
     },
-    /// Go on with this one of the lane's connections. Who says so sees to it that there is one where it is needed.
+    /// Go on with this one of the lane's connections.
     Switch(usize),
     /// Count an operation that the connection was used for, and close it after so many.
     Used {
@@ -54,8 +54,10 @@ pub enum Step<R> {
         name: String,
         request: R,
     },
-    /// Do some steps where there is no connection.
+    /// Do some steps where there is no connection, for it to be there from then on.
     WhenDown { steps: Vec<Step<R>> },
+    /// Do some steps where this side has closed the connection.
+    WhenClosed { steps: Vec<Step<R>> },
     /// Do some steps in a lane's first pass alone, with rows under a name of their own.
     Once { name: String, steps: Vec<Step<R>> },
     /// Choose what the steps after it are about; nothing is sent.
@@ -149,7 +151,7 @@ impl<R> Step<R> {
             Self::Repeat { .. } => "repeat",
             Self::Think(_) => "think",
             Self::Deck { .. } => "deck",
-            Self::WhenDown { .. } => "when down",
+            Self::WhenDown { .. } | Self::WhenClosed { .. } => "when down",
             Self::Once { name, .. } => name,
             Self::Prepare(_) => "prepare",
             Self::Operation(operation) => &operation.name,

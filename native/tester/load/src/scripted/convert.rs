@@ -27,6 +27,9 @@ pub(crate) trait Lower {
     /// What closing a connection is called.
     const CLOSE: &'static str;
 
+    /// Where a connection goes.
+    fn endpoint(&self, connection: &Connection) -> Result<usize, String>;
+
     /// The step that chooses what those after it are about.
     fn prepare(&self, preparation: Arc<Preparation>) -> Self::Step;
 
@@ -109,7 +112,14 @@ pub(crate) fn convert<L: Lower>(
     let files = spec.files.iter().map(decoded).collect::<Result<_, _>>()?;
     let used = Used { base, hides_base, env: spec.env.clone(), files };
     let plan = Plan::new(&scenario, used, given, sharer, seed)?;
-    let converting = Converting { lower, spec, number, scenario: &scenario, plan: &plan };
+    let converting = Converting {
+        lower,
+        spec,
+        number,
+        scenario: &scenario,
+        connections: of_user(&scenario, spec)?,
+        plan: &plan,
+    };
     let (name, counts) = (spec.name.clone(), SEQUENCE.to_owned());
     let program = match lower.whole(spec, &scenario) {
         Some(program) => program,
@@ -137,8 +147,7 @@ pub(crate) fn check<L: Lower>(
 }
 
 /// What the steps of an operation are written with.
-struct Writing<'c, S> {
-    connection: &'c Connection,
+struct Writing<S> {
     /// What is asked where it is known in advance: for each step, or for none.
     known: std::vec::IntoIter<S>,
     /// What think times are multiplied by.
@@ -152,12 +161,13 @@ struct Converting<'c, L> {
     spec: &'c ScenarioSpec,
     number: usize,
     scenario: &'c Scenario,
+    /// Those of a user, in the order of their places.
+    connections: Vec<&'c Connection>,
     plan: &'c Plan,
 }
 
 impl<L: Lower> Converting<'_, L> {
     fn steps(&self) -> Result<Steps<L::Step>, String> {
-        let connection = self.connection()?;
         let operations: Vec<_> = self
             .scenario
             .operations
@@ -171,11 +181,8 @@ impl<L: Lower> Converting<'_, L> {
             let known = self.lower.known(self.scenario, &operation.steps).unwrap_or_default();
             let scale = self.spec.scale(self.scenario, operation);
             let filled = known.is_empty();
-            let mut writing = Writing { connection, known: known.into_iter(), scale, filled };
-            let mut steps = self.block(&block, &operation.steps, &mut writing)?;
-            if connection.lives == Lifetime::Iteration {
-                steps = self.within(connection, steps, &block)?;
-            }
+            let mut writing = Writing { known: known.into_iter(), scale, filled };
+            let mut steps = self.iteration(&block, &operation.steps, &mut writing)?;
             let mut draws = vec![Draw::Iteration];
             if filled {
                 draws.extend(self.plan.draws(&block)?);
@@ -194,13 +201,17 @@ impl<L: Lower> Converting<'_, L> {
             if self.spec.think_ms > 0.0 {
                 steps.push(think(self.spec.think_ms / 1e3, false));
             }
+            for (connection, times) in self.counted(&operation.steps) {
+                steps.extend(self.go_on(connection));
+                steps.push(program::Step::Used { name: self.closing(connection), times });
+            }
             branches.push(Branch { weight: u32::try_from(operation.weight).unwrap_or(u32::MAX), steps });
         }
         if branches.is_empty() {
             let named = self.spec.operation.as_deref().unwrap_or_default();
             return Err(format!("has no operation {named:?}"));
         }
-        let once = self.start(connection)?;
+        let once = self.start()?;
         // Cards in proportion: 90 and 10 are 9 and 1.
         let divisor = branches.iter().fold(0, |divisor, branch| gcd(divisor, branch.weight)).max(1);
         branches.iter_mut().for_each(|branch| branch.weight /= divisor);
@@ -209,37 +220,19 @@ impl<L: Lower> Converting<'_, L> {
             _ => vec![program::Step::Deck { branches }],
         };
         let mut steps = vec![self.prepare(self.plan.of_user())];
-        let open = self.open(connection, &Block::default())?;
-        match connection.lives {
-            Lifetime::User => {
-                steps.push(program::Step::WhenDown { steps: open });
-                steps.extend(once);
-                steps.extend(deck);
-            }
-            Lifetime::Operations(times) => {
-                steps.extend(open);
-                steps.extend(once);
-                let unbinds = self.scenario.operations.iter().any(|operation| {
-                    operation.steps.iter().any(|step| matches!(step.verb, Verb::Unbind { .. }))
-                });
-                let mut round = deck;
-                if unbinds {
-                    let open = self.open(connection, &Block::default())?;
-                    round.insert(0, program::Step::WhenDown { steps: open });
-                }
-                steps.push(program::Step::Repeat { times: u64::from(times), steps: round });
-                steps.push(self.close(connection));
-            }
-            _ => {
-                steps.extend(once);
-                steps.extend(deck);
+        for connection in &self.connections {
+            if matches!(connection.lives, Lifetime::User | Lifetime::Operations(_)) {
+                steps.extend(self.go_on(connection));
+                steps.push(program::Step::WhenDown { steps: self.open(connection, &Block::default())? });
             }
         }
+        steps.extend(once);
+        steps.extend(deck);
         Ok(steps)
     }
 
     /// What a user does once.
-    fn start(&self, connection: &Connection) -> Result<Option<program::Step<L::Step>>, String> {
+    fn start(&self) -> Result<Option<program::Step<L::Step>>, String> {
         if self.scenario.start.is_empty() {
             return Ok(None);
         }
@@ -247,27 +240,10 @@ impl<L: Lower> Converting<'_, L> {
             return Err(format!("has an operation {START:?}, which is what [start] has its rows under"));
         }
         let block = Block::default();
-        let mut writing = Writing { connection, known: Vec::new().into_iter(), scale: 1.0, filled: true };
-        let mut steps = self.block(&block, &self.scenario.start, &mut writing)?;
-        if connection.lives == Lifetime::Iteration {
-            steps = self.within(connection, steps, &block)?;
-        }
+        let mut writing = Writing { known: Vec::new().into_iter(), scale: 1.0, filled: true };
+        let mut steps = self.iteration(&block, &self.scenario.start, &mut writing)?;
         steps.splice(..0, self.head(&block, self.plan.draws(&block)?, true)?);
         Ok(Some(program::Step::Once { name: START.to_owned(), steps }))
-    }
-
-    /// The one connection of a user.
-    fn connection(&self) -> Result<&Connection, String> {
-        let [connection] = &self.scenario.connections[..] else {
-            return Err(later("a second connection of a user"));
-        };
-        if connection.is_shared() {
-            return Err(later("a connection that users share (pool, outstanding)"));
-        }
-        if connection.tls.is_some() {
-            return Err(later("tls of a connection"));
-        }
-        Ok(connection)
     }
 
     fn prepare(&self, draws: Vec<Draw>) -> program::Step<L::Step> {
@@ -287,66 +263,113 @@ impl<L: Lower> Converting<'_, L> {
         Ok(head)
     }
 
-    fn block(
+    /// All steps of an iteration, with the connections that are opened for it.
+    fn iteration(
         &self,
         block: &Block,
         steps: &[Step],
-        writing: &mut Writing<'_, L::Step>,
+        writing: &mut Writing<L::Step>,
     ) -> Result<Steps<L::Step>, String> {
-        let connection = writing.connection;
-        let (mut made, mut closed) = (Vec::new(), false);
+        let mut made = Vec::new();
+        let opened = self.connections.iter().filter(|each| each.lives == Lifetime::Iteration);
+        // Each when it is needed.
+        let mut first: Vec<(usize, &Connection)> = opened
+            .filter_map(|each| Some((steps.iter().position(|step| uses(step, &each.name))?, *each)))
+            .collect();
+        first.sort_by_key(|(place, _)| *place);
+        let mut rest = first.iter().peekable();
         for (number, step) in steps.iter().enumerate() {
-            match &step.verb {
-                Verb::Think { mean, constant } => {
-                    made.push(think(mean.as_secs_f64() * writing.scale, *constant));
+            while let Some((_, connection)) = rest.next_if(|(place, _)| *place == number) {
+                made.extend(self.go_on(connection));
+                made.extend(self.open(connection, block)?);
+            }
+            made.extend(self.step(block, number, step, writing)?);
+        }
+        for (_, connection) in first {
+            made.extend(self.go_on(connection));
+            made.push(program::Step::Close { name: self.closing(connection) });
+        }
+        Ok(made)
+    }
+
+    fn step(
+        &self,
+        block: &Block,
+        number: usize,
+        step: &Step,
+        writing: &mut Writing<L::Step>,
+    ) -> Result<Steps<L::Step>, String> {
+        let mut made = Vec::new();
+        match &step.verb {
+            Verb::Think { mean, constant } => {
+                made.push(think(mean.as_secs_f64() * writing.scale, *constant));
+            }
+            Verb::Unbind { connection } => {
+                made.extend(self.go_on(self.connection(connection)?));
+                made.push(program::Step::Close { name: step.name.clone() });
+            }
+            Verb::Repeat { times: Times::Each(_), .. } => return Err(later("repeat over a list")),
+            Verb::Repeat { times: Times::Number(times), steps: inner_steps } => {
+                let mut inner = block.clone();
+                inner.repeats.push(number);
+                let mut draws = Vec::new();
+                if writing.filled {
+                    draws.extend(self.plan.draws(&inner)?);
+                    draws.extend(self.plan.forgotten(scenario::captured(inner_steps), &inner));
                 }
-                Verb::Unbind { .. } => {
-                    made.push(close(&step.name));
-                    closed = true;
+                let mut steps = self.head(&inner, draws, writing.filled)?;
+                for (number, step) in inner_steps.iter().enumerate() {
+                    steps.extend(self.step(&inner, number, step, writing)?);
                 }
-                Verb::Repeat { times: Times::Each(_), .. } => return Err(later("repeat over a list")),
-                Verb::Repeat { times: Times::Number(times), steps: inner_steps } => {
-                    let mut inner = block.clone();
-                    inner.repeats.push(number);
-                    let mut steps = self.block(&inner, inner_steps, writing)?;
-                    let mut draws = Vec::new();
-                    if writing.filled {
-                        draws.extend(self.plan.draws(&inner)?);
-                        draws.extend(self.plan.forgotten(scenario::captured(inner_steps), &inner));
-                    }
-                    steps.splice(..0, self.head(&inner, draws, writing.filled)?);
-                    made.push(program::Step::Repeat { times: u64::from(*times), steps });
+                made.push(program::Step::Repeat { times: u64::from(*times), steps });
+            }
+            _ => {
+                let known = writing.known.next().map(Ok);
+                let request = known.unwrap_or_else(|| self.lower.request(&self.place(block), step));
+                let request = request.map_err(|problem| format!("step {:?}: {problem}", step.name))?;
+                let connection = self.connection(&step.on)?;
+                made.extend(self.go_on(connection));
+                let for_step = connection.lives == Lifetime::Step;
+                if for_step {
+                    made.extend(self.open(connection, block)?);
+                } else if self.is_unbound(connection, block) {
+                    made.push(program::Step::WhenClosed { steps: self.open(connection, block)? });
                 }
-                _ => {
-                    let known = writing.known.next().map(Ok);
-                    let request = known.unwrap_or_else(|| self.lower.request(&self.place(block), step));
-                    let request = request.map_err(|problem| format!("step {:?}: {problem}", step.name))?;
-                    if std::mem::take(&mut closed) {
-                        made.extend(self.open(connection, block)?);
-                    }
-                    let steps = vec![program::Step::Request { name: step.name.clone(), request }];
-                    if connection.lives == Lifetime::Step {
-                        made.extend(self.within(connection, steps, block)?);
-                    } else {
-                        made.extend(steps);
-                    }
+                made.push(program::Step::Request { name: step.name.clone(), request });
+                if for_step {
+                    made.push(program::Step::Close { name: self.closing(connection) });
                 }
             }
         }
         Ok(made)
     }
 
-    /// Steps on a connection of their own.
-    fn within(
-        &self,
-        connection: &Connection,
-        steps: Steps<L::Step>,
-        block: &Block,
-    ) -> Result<Steps<L::Step>, String> {
-        let mut made = self.open(connection, block)?;
-        made.extend(steps);
-        made.push(self.close(connection));
-        Ok(made)
+    fn connection(&self, name: &str) -> Result<&Connection, String> {
+        let known = self.connections.iter().find(|connection| connection.name == name);
+        known.copied().ok_or_else(|| format!("no connection is called {name:?}"))
+    }
+
+    /// Goes on with a connection, where there are several.
+    fn go_on(&self, connection: &Connection) -> Option<program::Step<L::Step>> {
+        let place = self.connections.iter().position(|each| each.name == connection.name)?;
+        (self.connections.len() > 1).then_some(program::Step::Switch(place))
+    }
+
+    /// The connections that are kept for so many operations, of which this is one.
+    fn counted(&self, steps: &[Step]) -> Vec<(&Connection, u64)> {
+        let counted = |connection: &&'_ Connection| match connection.lives {
+            Lifetime::Operations(times) => Some(u64::from(times)),
+            _ => None,
+        };
+        let used = self.connections.iter().filter(|each| steps.iter().any(|step| uses(step, &each.name)));
+        used.filter_map(|each| Some((*each, counted(each)?))).collect()
+    }
+
+    /// Whether steps beside this one close a connection before its time.
+    fn is_unbound(&self, connection: &Connection, block: &Block) -> bool {
+        let operation = block.operation.map(|number| &self.scenario.operations[number].steps);
+        let steps = operation.unwrap_or(&self.scenario.start);
+        steps.iter().any(|step| closes(step, &connection.name))
     }
 
     /// Opening a connection, and what is asked first on it.
@@ -355,7 +378,7 @@ impl<L: Lower> Converting<'_, L> {
         if L::OPENS {
             steps.push(program::Step::Connect {
                 name: format!("{}: connect", connection.name),
-                endpoint: MAIN,
+                endpoint: self.lower.endpoint(connection)?,
             });
         }
         if let Some((name, request)) = self.lower.greeting(&self.place(block), connection)? {
@@ -364,8 +387,8 @@ impl<L: Lower> Converting<'_, L> {
         Ok(steps)
     }
 
-    fn close(&self, connection: &Connection) -> program::Step<L::Step> {
-        close(&format!("{}: {}", connection.name, L::CLOSE))
+    fn closing(&self, connection: &Connection) -> String {
+        format!("{}: {}", connection.name, L::CLOSE)
     }
 
     const fn place<'p>(&'p self, block: &'p Block) -> Place<'p> {
@@ -373,8 +396,39 @@ impl<L: Lower> Converting<'_, L> {
     }
 }
 
-fn close<S>(name: &str) -> program::Step<S> {
-    program::Step::Close { name: name.to_owned() }
+/// Whether a step goes over a connection, or one that it repeats does.
+fn uses(step: &Step, name: &str) -> bool {
+    match &step.verb {
+        Verb::Think { .. } | Verb::Unbind { .. } => false,
+        Verb::Repeat { steps, .. } => steps.iter().any(|step| uses(step, name)),
+        _ => step.on == name,
+    }
+}
+
+/// The connections of what is done, each with its place; whatever the others say is not looked at.
+fn of_user<'s>(scenario: &'s Scenario, spec: &ScenarioSpec) -> Result<Vec<&'s Connection>, String> {
+    let chosen = scenario
+        .operations
+        .iter()
+        .filter(|operation| spec.operation.as_ref().is_none_or(|name| *name == operation.name));
+    let steps: Vec<_> = chosen.flat_map(|operation| &operation.steps).chain(&scenario.start).collect();
+    let used: Vec<_> = scenario
+        .connections
+        .iter()
+        .filter(|each| steps.iter().any(|step| uses(step, &each.name) || closes(step, &each.name)))
+        .collect();
+    if used.iter().any(|connection| connection.is_shared()) {
+        return Err(later("a connection that users share (pool, outstanding)"));
+    }
+    Ok(used)
+}
+
+fn closes(step: &Step, name: &str) -> bool {
+    match &step.verb {
+        Verb::Unbind { connection } => connection == name,
+        Verb::Repeat { steps, .. } => steps.iter().any(|step| closes(step, name)),
+        _ => false,
+    }
 }
 
 pub(crate) fn think<S>(mean_s: f64, constant: bool) -> program::Step<S> {

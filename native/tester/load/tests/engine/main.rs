@@ -17,3 +17,4 @@ mod requests;
 mod responder;
 mod scenarios;
 mod schedules;
+mod several;

@@ -62,6 +62,8 @@ pub enum Do {
     HalfAndClose,
     /// Answer rightly and close.
     RightThenClose,
+    /// Answer rightly, and say so many bytes more that nobody asked for.
+    RightThenMore(usize),
     /// Close.
     Close,
     /// Drop the connection.
@@ -79,8 +81,10 @@ pub struct Seen {
     answered: Mutex<BTreeMap<u8, u64>>,
     /// DNs that were added and not deleted, with their attributes.
     pub added: Mutex<BTreeMap<Vec<u8>, Vec<u8>>>,
-    /// The last messages, whole.
+    /// The first messages, whole.
     pub messages: Mutex<Vec<Vec<u8>>>,
+    /// The connections that they came over, from 0.
+    pub over: Mutex<Vec<u64>>,
 }
 
 impl Seen {
@@ -180,7 +184,7 @@ fn react(shared: &Shared, stream: &mut TcpStream, message: &[u8], connection: u6
     let asked_ns = now_ns();
     let request = Request::decode(message).expect("the engine sends LDAP");
     let (tag, response) = tags(&request.operation);
-    remember(shared, message);
+    remember(shared, message, connection);
     if matches!(request.operation, Operation::Unbind) {
         *shared.seen.answered.lock().unwrap().entry(tag).or_default() += 1;
         shared.gate.pass(connection, asked_ns, false);
@@ -212,6 +216,9 @@ fn react(shared: &Shared, stream: &mut TcpStream, message: &[u8], connection: u6
     }
     // Before the client can know.
     *shared.seen.answered.lock().unwrap().entry(tag).or_default() += 1;
+    if let Do::RightThenMore(bytes) = what {
+        out.resize(out.len() + bytes, 0x30);
+    }
     let piece = if let Do::InPieces(bytes) = what { bytes } else { out.len().max(1) };
     for part in out.chunks(piece) {
         stream.write_all(part).map_err(|_| Over)?;
@@ -222,10 +229,11 @@ fn react(shared: &Shared, stream: &mut TcpStream, message: &[u8], connection: u6
     if matches!(what, Do::Goodbye | Do::RightThenClose) { Err(Over) } else { Ok(()) }
 }
 
-fn remember(shared: &Shared, message: &[u8]) {
+fn remember(shared: &Shared, message: &[u8], connection: u64) {
     let mut messages = shared.seen.messages.lock().unwrap();
     if messages.len() < 1_000 {
         messages.push(message.to_vec());
+        shared.seen.over.lock().unwrap().push(connection);
     }
 }
 

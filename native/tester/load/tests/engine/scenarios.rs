@@ -49,7 +49,7 @@ fn hostile() -> Tables {
     Tables::from([("mix/person".to_owned(), table(&["uid"], cells.map(|cell| vec![cell])))])
 }
 
-fn try_start(responder: &Responder, text: &str, tables: &Tables) -> Result<Engine, String> {
+pub fn try_start(responder: &Responder, text: &str, tables: &Tables) -> Result<Engine, String> {
     let config = json!({
         "target": {"host": "127.0.0.1", "port": responder.address.port(), "base": "o=elsewhere"},
         "scenarios": [{"name": "mix", "text": text}],
@@ -59,7 +59,7 @@ fn try_start(responder: &Responder, text: &str, tables: &Tables) -> Result<Engin
 }
 
 /// Runs a scenario until its server has seen so many requests of a kind; returns what was recorded.
-fn run(responder: &Responder, text: &str, tables: &Tables, (tag, count): (u8, u64)) -> Vec<Snapshot> {
+pub fn run(responder: &Responder, text: &str, tables: &Tables, (tag, count): (u8, u64)) -> Vec<Snapshot> {
     let mut engine = try_start(responder, text, tables).unwrap_or_else(|problem| panic!("{problem}"));
     engine.start_lanes("mix", 1).unwrap();
     assert!(eventually(|| responder.seen.answered(tag) >= count), "{}", responder.seen.answered(tag));
@@ -67,7 +67,7 @@ fn run(responder: &Responder, text: &str, tables: &Tables, (tag, count): (u8, u6
 }
 
 /// Requests as the server understood them.
-fn seen<T>(responder: &Responder, of: impl Fn(&Operation<'_>) -> Option<T>) -> Vec<T> {
+pub fn seen<T>(responder: &Responder, of: impl Fn(&Operation<'_>) -> Option<T>) -> Vec<T> {
     let messages = responder.seen.messages.lock().unwrap();
     messages.iter().filter_map(|message| of(&Request::decode(message).unwrap().operation)).collect()
 }
@@ -82,7 +82,7 @@ fn first_value(dn: &[u8]) -> Vec<u8> {
 }
 
 /// What a row's count and failures are.
-fn row<'s>(snapshots: &'s [Snapshot], program: &str, step: &str) -> (u64, Vec<(String, u64)>) {
+pub fn row<'s>(snapshots: &'s [Snapshot], program: &str, step: &str) -> (u64, Vec<(String, u64)>) {
     let of =
         |snapshot: &'s Snapshot| [&snapshot.steps, &snapshot.late, &snapshot.older].into_iter().flatten();
     let steps = snapshots.iter().flat_map(of);

@@ -286,6 +286,9 @@ impl<S: Default + Send> Lane<S> {
                 Op::SkipIfUp { to } => {
                     self.pc = if matches!(self.link, Link::Down(_)) { self.pc + 1 } else { *to };
                 }
+                Op::SkipUnlessClosed { to } => {
+                    self.pc = if matches!(self.link, Link::Down(None)) { self.pc + 1 } else { *to };
+                }
                 Op::Switch { to } => {
                     self.switch(*to);
                     self.pc += 1;
@@ -369,6 +372,7 @@ impl<S: Default + Send> Lane<S> {
         match op {
             Some(Op::Exchange { .. }) => !self.link.uses_tls(),
             Some(Op::Ensure { endpoint, .. }) => self.endpoint == *endpoint,
+            Some(Op::Switch { to }) => self.uses(*to),
             Some(Op::Loop { .. } | Op::Again { .. } | Op::Deal { .. } | Op::Jump { .. }) => true,
             _ => false,
         }

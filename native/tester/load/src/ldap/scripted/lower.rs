@@ -6,32 +6,38 @@ use scenario::{Connection, Control, Entry, Field, Part, Protocol, Sasl, Scenario
 
 use serde_json::Value;
 
+use super::super::Target;
 use super::super::step::Step as LdapStep;
 use super::ask::{Ask, Bind};
 use super::papers;
 use crate::connection::sasl::Mechanism;
-use crate::program::ProgramSpec;
+use crate::program::{MAIN, ProgramSpec};
 use crate::scenario_spec::ScenarioSpec;
 use crate::scripted::{self, Lower, Place, Preparation};
 use crate::values::Tables;
 
-/// Steps of LDAP.
-pub(crate) struct Requests;
+/// Steps of LDAP, for a target if that is known.
+pub(crate) struct Requests<'t>(pub(crate) Option<&'t Target>);
 
 /// Says what of a scenario no lane could run, whatever its target.
 ///
 /// Of one that is one of the papers' operations, returns the step that it counts and, where it has one, the
 /// description of its program.
 pub fn check(spec: &ScenarioSpec, tables: &Tables) -> Result<Option<(String, Option<Value>)>, String> {
-    let whole = scripted::check(&Requests, spec, tables)?;
+    let whole = scripted::check(&Requests(None), spec, tables)?;
     Ok(whole.map(|program| (program.counts.clone(), program.describe())))
 }
 
-impl Lower for Requests {
+impl Lower for Requests<'_> {
     type Step = LdapStep;
     const PROTOCOL: Protocol = Protocol::Ldap;
     const OPENS: bool = true;
     const CLOSE: &'static str = "unbind";
+
+    fn endpoint(&self, connection: &Connection) -> Result<usize, String> {
+        let found = self.0.map_or(Ok(MAIN), |target| target.endpoint(connection.tls));
+        found.map_err(|problem| format!("connection {:?}: {problem}", connection.name))
+    }
 
     fn prepare(&self, preparation: Arc<Preparation>) -> LdapStep {
         LdapStep::Prepare(preparation)
@@ -84,8 +90,13 @@ impl Lower for Requests {
                 };
                 Ask::bind(place.script, place.plan, place.block, &bind)?
             }
-            None if binds(&place.scenario.start) => return Ok(None),
-            None if place.scenario.operations.iter().any(|operation| binds(&operation.steps)) => {
+            None if binds(&place.scenario.start, &connection.name) => return Ok(None),
+            None if place
+                .scenario
+                .operations
+                .iter()
+                .any(|operation| binds(&operation.steps, &connection.name)) =>
+            {
                 return Ok(None);
             }
             None if given.dn.is_empty() && given.sasl.is_none() => return Ok(None),
@@ -110,10 +121,11 @@ fn own_bind(place: &Place<'_>, controls: &[Control]) -> Result<Ask, String> {
     Ask::bind(place.script, place.plan, place.block, &bind)
 }
 
-fn binds(steps: &[Step]) -> bool {
+/// Whether a step binds on a connection.
+fn binds(steps: &[Step], on: &str) -> bool {
     steps.iter().any(|step| match &step.verb {
-        Verb::Bind { .. } => true,
-        Verb::Repeat { steps, .. } => binds(steps),
+        Verb::Bind { .. } => step.on == on,
+        Verb::Repeat { steps, .. } => binds(steps, on),
         _ => false,
     })
 }

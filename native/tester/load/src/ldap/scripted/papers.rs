@@ -38,7 +38,8 @@ pub(super) fn program(spec: &ScenarioSpec, scenario: &Scenario) -> Option<Progra
         let request = LdapStep::Bind { dn, password, version: 3, sasl };
         program::Step::Request { name: "bind".to_owned(), request }
     };
-    let mut open: Steps<LdapStep> = vec![program::Step::Connect { name: "connect".to_owned(), endpoint: MAIN }];
+    let mut open: Steps<LdapStep> =
+        vec![program::Step::Connect { name: "connect".to_owned(), endpoint: MAIN }];
     if connection.bind.is_some() || !spec.bind.dn.is_empty() || spec.bind.sasl.is_some() {
         open.push(own_bind());
     }
