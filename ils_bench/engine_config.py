@@ -9,7 +9,7 @@ from typing import Any
 from ils_bench.options import IlsOptions
 from ils_bench.programs import Program
 from ils_bench.sequences import Bind, Repeat, Search, Sequence, Step
-from ils_bench.targets.address import DirectoryAddress
+from ils_bench.targets.address import DirectoryAddress, parse_address
 from ils_bench.targets.identity import ANONYMOUS, Identity
 from ils_bench.targets.names import names_of
 from sitebench.counts.worker_slot import WorkerSlot
@@ -41,6 +41,7 @@ def engine_config(
             "profile": options.profile,
             "names": names,
             "tls": address.engine_tls(trust),
+            "choices": _choices(options, trust),
         },
         adds={"start": first_added, "keys": options.ring},
         programs=[
@@ -52,6 +53,15 @@ def engine_config(
             _scenario(each, options, who, slot) for each in programs if isinstance(each, Script)
         ],
     )
+
+
+def _choices(options: IlsOptions, trust: Trust) -> dict[str, Any]:
+    """Return what connections of scenarios need that say for themselves whether they use TLS."""
+    choices: dict[str, Any] = {"trust": trust.to_engine()}
+    if options.tls_target is not None:
+        secure = parse_address(options.tls_target)
+        choices["ldaps"] = [secure.host, secure.port]
+    return choices
 
 
 def _scenario(

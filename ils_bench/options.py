@@ -82,6 +82,12 @@ class DirectoryOptions(EndpointOptions):
 class LoadTestOptions(DirectoryOptions, SuiteTestOptions):
     """A test of a directory, but for its size."""
 
+    tls_target: str | None = option.text(
+        None,
+        "ldaps:// address of the same directory, for connections with tls = true.",
+        "URL",
+        panel="TLS",
+    )
     client: str = option.choice(
         "native",
         "LDAP client: native, or ldap3 (portable, far slower).",

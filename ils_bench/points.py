@@ -198,6 +198,8 @@ class IlsPoints(SuitePoints[Program, OpenDirectory]):
     def check(self, options: Any, programs: Sequence[Program]) -> None:
         super().check(options, programs)
         check_sasl(options)
+        if options.tls_target is not None and not parse_address(options.tls_target).encrypted:
+            raise BadInput(f"--tls-target {options.tls_target} is without TLS", "write ldaps://")
         own = [each for each in programs if isinstance(each, sequences.Sequence)]
         thinking = [each for each in own if each.counts == "sequence" and each.least_s]
         if thinking and len(thinking) == len(programs):

@@ -140,8 +140,9 @@ def check_tls(options: Any) -> None:
     given = [name for name in _OF_TLS if getattr(options, name)]
     if not given:
         return
-    # A web server may have classes with TLS beside those without.
-    if not (options.tls or over_tls or start_tls or hasattr(options, "tls_target")):
+    # A web server may have classes with TLS beside those without, a scenario connections.
+    may_choose = hasattr(options, "tls_target") and getattr(options, "scenario", "") is not None
+    if not (options.tls or over_tls or start_tls or may_choose):
         raise BadInput(
             f"{long_option(given[0])} has no effect without TLS",
             "name an ldaps:// or https:// target, or add --tls for one that is started here",

@@ -14,7 +14,7 @@ use crate::drive::driver::{CommandError, Driver, LaunchError, Plan};
 use crate::drive::snapshot::Snapshot;
 use crate::http::{self, Http, HttpConfig, TargetError};
 use crate::ldap::{self, Ldap, LdapConfig, NameList, NamesError};
-use crate::program::{Compiled, ProgramError};
+use crate::program::{Compiled, MAIN, Op, ProgramError};
 use crate::protocol::Protocol;
 use crate::target_address::TargetAddress;
 use crate::values::Tables;
@@ -77,6 +77,11 @@ impl Engine {
             config.programs.push(found.map_err(problem)?);
         }
         let compiled = shared.compile(&config.programs, config.is_open())?;
+        let goes_elsewhere = |op: &Op<_>| matches!(op, Op::Connect { endpoint, .. } if *endpoint != MAIN);
+        if !compiled.programs.iter().flat_map(|program| &program.ops).any(goes_elsewhere) {
+            // What no connection chooses needs no authorities.
+            config.target.choices = None;
+        }
         let ring = ldap::adds_people(&config.programs).then(|| ring(&config, shared.count()));
         let keys = Keys::new(config.keys.choice, shared.count(), config.keys.seed);
         Self::launch(&config, compiled, |seed, thread| {

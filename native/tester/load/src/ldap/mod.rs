@@ -320,3 +320,42 @@ fn check_new(spec: &ProgramSpec<Step>) -> Result<(), ProgramError> {
     };
     Err(ProgramError::Program { program: spec.name.clone(), problem })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use scenario::Tls::{Always, Never, StartTls};
+
+    #[test]
+    fn a_connection_chooses_tls_as_far_as_the_addresses_allow() {
+        let target = |tls: serde_json::Value, choices: serde_json::Value| -> Target {
+            let text =
+                serde_json::json!({"host": "h", "port": 389, "base": "", "tls": tls, "choices": choices});
+            serde_json::from_value(text).unwrap()
+        };
+        let (none, tls) = (serde_json::Value::Null, |start| serde_json::json!({"trust": {}, "start": start}));
+        let choices = || serde_json::json!({"trust": {"insecure": true}});
+        let ldaps = serde_json::json!({"trust": {"insecure": true}, "ldaps": ["h", 636]});
+        let (clear, started, secure) =
+            (target(none.clone(), ldaps), target(tls(true), choices()), target(tls(false), choices()));
+        for (what, expected) in [
+            (None, [Some(MAIN), Some(MAIN), Some(MAIN)]),
+            (Some(Never), [Some(MAIN), Some(CLEAR), None]),
+            (Some(StartTls), [Some(STARTED), Some(MAIN), None]),
+            (Some(Always), [Some(LDAPS), None, Some(MAIN)]),
+        ] {
+            assert_eq!(
+                [&clear, &started, &secure].map(|target| target.endpoint(what).ok()),
+                expected,
+                "{what:?}"
+            );
+        }
+        assert_eq!(clear.addresses()[0][LDAPS], ("h", 636));
+        let secured: Vec<_> = clear.security().unwrap().iter().map(Option::is_some).collect();
+        assert_eq!(secured, [false, false, true, true]);
+        // Without choices there is nothing to choose with, and one endpoint.
+        let plain = target(none.clone(), none);
+        assert!(plain.endpoint(Some(StartTls)).is_err() && plain.endpoint(Some(Never)).is_ok());
+        assert_eq!(plain.addresses(), [[("h", 389)]]);
+    }
+}

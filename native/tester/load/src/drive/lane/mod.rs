@@ -241,12 +241,11 @@ impl<S: Default + Send> Lane<S> {
         loop {
             let op = program.ops.get(self.pc);
             // A pass that has nothing left to do but close is over, and is recorded as such.
-            let is_over = match op {
-                None => true,
-                Some(Op::Again { .. } | Op::Jump { .. } | Op::Close { .. } | Op::Done) => true,
-                Some(Op::Switch { .. } | Op::Used { .. }) => true,
-                _ => false,
-            };
+            let is_over = op.is_none_or(|op| match op {
+                Op::Again { .. } | Op::Jump { .. } | Op::Close { .. } | Op::Done => true,
+                // Closing after so many operations is, too.
+                _ => matches!(op, Op::Switch { .. } | Op::Used { .. }),
+            });
             if self.stopping && !is_over && !self.has_to_finish(program) {
                 return self.retire(program, context, now_ns);
             }
