@@ -58,10 +58,10 @@ impl Engine {
                 let people = population.people();
                 py.detach(|| load::Engine::start(config, Some(people), names, &tables))
             }
-            (AnyConfig::Http(config), None) => py.detach(|| load::Engine::start_http(config, None)),
+            (AnyConfig::Http(config), None) => py.detach(|| load::Engine::start_http(config, None, &tables)),
             (AnyConfig::Http(config), Some(People::Visitors(visitors))) => {
                 let people = visitors.people();
-                py.detach(|| load::Engine::start_http(config, Some(people)))
+                py.detach(|| load::Engine::start_http(config, Some(people), &tables))
             }
             (AnyConfig::Ldap(_), Some(_)) => {
                 let message = "a directory's people are a Population, not Visitors";

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use load::{AnyConfig, Clock, Engine};
+use load::{AnyConfig, Clock, Engine, Tables};
 use serde_json::json;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -20,7 +20,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         ]}],
     });
     let AnyConfig::Http(config) = serde_json::from_value(config)? else { return Err("not HTTP".into()) };
-    let mut engine = Engine::start_http(config, None)?;
+    let mut engine = Engine::start_http(config, None, &Tables::new())?;
     engine.start_lanes("fetch", lanes.parse()?)?;
     std::thread::sleep(Duration::from_secs_f64(seconds.parse()?));
     let snapshot = engine.stop(Duration::from_secs(5))?;

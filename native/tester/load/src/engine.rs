@@ -16,8 +16,10 @@ use crate::http::{self, Http, HttpConfig, TargetError};
 use crate::ldap::{self, Ldap, LdapConfig, NameList, NamesError};
 use crate::program::{Compiled, MAIN, Op, ProgramError};
 use crate::protocol::Protocol;
+use crate::scenario_spec::ScenarioSpec;
+use crate::scripted;
 use crate::target_address::TargetAddress;
-use crate::values::Tables;
+use crate::values::{Given, Tables};
 
 /// Why an engine does not start.
 #[derive(Debug, thiserror::Error)]
@@ -90,9 +92,34 @@ impl Engine {
     }
 
     /// The same for a site. `visitors` are needed for templates that name properties of people.
-    pub fn start_http(config: HttpConfig, visitors: Option<Arc<Visitors>>) -> Result<Self, StartError> {
+    pub fn start_http(
+        mut config: HttpConfig,
+        visitors: Option<Arc<Visitors>>,
+        tables: &Tables,
+    ) -> Result<Self, StartError> {
         config.check()?;
-        let shared = http::Shared::new(&config, visitors)?;
+        let mut scripts = Vec::new();
+        for spec in &config.scenarios {
+            let problem = |problem| StartError::Scenario { name: spec.name.clone(), problem };
+            config.target.connect_as(spec).map_err(problem)?;
+        }
+        let lower = http::Requests { target: &config.target, has_visitors: visitors.is_some() };
+        for spec in &config.scenarios {
+            let people = Arc::new(http::VisitorColumns::new(visitors.clone(), config.target.size));
+            let given = Given {
+                tables: spec.own(tables),
+                people: Some(people),
+                keys: config.keys.choice,
+                owns: true,
+            };
+            let seeds = (config.threads, config.keys.seed);
+            let found = scripted::convert(&lower, spec, scripts.len(), "", &given, seeds);
+            let problem = |problem| StartError::Scenario { name: spec.name.clone(), problem };
+            let (program, script) = found.map_err(problem)?;
+            config.programs.push(program);
+            scripts.push(script);
+        }
+        let shared = http::Shared::new(&config, visitors, scripts)?;
         let compiled = shared.compile(&config.programs, config.is_open())?;
         let ring = http::creates_people(&config.programs).then(|| ring(&config, config.target.size));
         let keys = Keys::new(config.keys.choice, config.target.size, config.keys.seed);
@@ -154,6 +181,18 @@ impl Engine {
     /// start.
     pub fn pace(&self) -> Option<Pace> {
         self.driver.pace()
+    }
+}
+
+/// Says what of a scenario no lane could run, whatever its target; returns the program of one that needs nothing
+/// filled in, and what it counts.
+pub fn check_scenario(
+    spec: &ScenarioSpec,
+    tables: &Tables,
+) -> Result<Option<(String, Option<serde_json::Value>)>, String> {
+    match scenario::read(&spec.text).map(|scenario| scenario.protocol) {
+        Ok(scenario::Protocol::Http) => http::check_scenario(spec, tables).map(|()| None),
+        _ => ldap::check_scenario(spec, tables),
     }
 }
 

@@ -115,11 +115,6 @@ pub(crate) fn is_token(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(allowed)
 }
 
-/// Headers whose values are credentials.
-pub(crate) fn is_for_credentials(header: &str) -> bool {
-    ["authorization", "proxy-authorization"].iter().any(|name| header.eq_ignore_ascii_case(name))
-}
-
 /// Names of result codes and their numbers.
 pub(crate) fn result_names() -> impl Iterator<Item = (&'static str, u32)> {
     let last = ResultCode::OTHER.0;

@@ -766,10 +766,24 @@ impl Scenario {
     pub fn secret_columns(&self, data: &Data) -> Vec<String> {
         let mut passwords: Vec<&Template> =
             self.connections.iter().filter_map(|c| c.password.as_ref()).collect();
+        passwords
+            .extend(self.headers.iter().filter(|(name, _)| is_for_credentials(name)).map(|(_, value)| value));
         let operations = self.operations.iter().map(|operation| &operation.steps);
         for step in operations.chain([&self.start]).flat_map(|steps| flat(steps)) {
             match &step.verb {
                 Verb::Bind { password, .. } => passwords.extend(password),
+                Verb::Request(request) => {
+                    let headers = request.headers.iter().filter(|(name, _)| is_for_credentials(name));
+                    passwords.extend(headers.map(|(_, value)| value));
+                    match &request.body {
+                        Some(Body::Form(fields)) => {
+                            let secret = fields.iter().filter(|(name, _)| is_named_secret(name));
+                            passwords.extend(secret.map(|(_, value)| value));
+                        }
+                        Some(Body::Json(json)) => secrets_of(json, false, &mut passwords),
+                        _ => {}
+                    }
+                }
                 Verb::PasswordModify { old_password, new_password, .. } => {
                     passwords.extend(old_password.iter().chain(new_password));
                 }
@@ -883,6 +897,25 @@ fn passwords_of<'s>(
 ) -> impl Iterator<Item = &'s Template> {
     let secret = attributes.filter(|(name, _)| is_named_secret(name));
     secret.flat_map(|(_, values)| values.iter().map(|value| &value.text))
+}
+
+/// Texts of JSON whose names are those of secrets.
+fn secrets_of<'s>(json: &'s Json, is_secret: bool, found: &mut Vec<&'s Template>) {
+    match json {
+        Json::Text(text) if is_secret => found.push(text),
+        Json::Text(_) | Json::Literal(_) => {}
+        Json::List(list) => list.iter().for_each(|each| secrets_of(each, is_secret, found)),
+        Json::Object(fields) => {
+            fields
+                .iter()
+                .for_each(|(name, each)| secrets_of(each, is_secret || is_named_secret(name), found));
+        }
+    }
+}
+
+/// Headers whose values are credentials.
+pub(crate) fn is_for_credentials(header: &str) -> bool {
+    ["authorization", "proxy-authorization"].iter().any(|name| header.eq_ignore_ascii_case(name))
 }
 
 /// Whether a column or an attribute is called as secrets are.

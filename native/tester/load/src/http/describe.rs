@@ -1,6 +1,6 @@
 //! A request and its answer in words, for people who look into a failure.
 
-use super::request::Request;
+use super::request::Described;
 use super::{Http, LaneState};
 
 /// Parts of the names of parameters whose values are not shown.
@@ -14,7 +14,7 @@ impl Http {
     /// The request in flight as its method and path, and what was answered.
     pub(super) fn describe_request(
         &mut self,
-        request: &Request,
+        request: &Described,
         lane: &LaneState,
         answer: Option<&[u8]>,
     ) -> String {
@@ -45,7 +45,7 @@ impl Http {
 }
 
 /// The status as the answer has it. An interim answer may come before, and the head may have been read before.
-fn status_line(answer: &[u8], status: u16) -> String {
+pub(super) fn status_line(answer: &[u8], status: u16) -> String {
     let status = status.to_string();
     let said = answer.split(|&byte| byte == b'\n').find_map(|line| {
         let line = first_line(line);
@@ -55,13 +55,13 @@ fn status_line(answer: &[u8], status: u16) -> String {
     said.unwrap_or(status)
 }
 
-fn first_line(bytes: &[u8]) -> String {
+pub(super) fn first_line(bytes: &[u8]) -> String {
     let end = bytes.iter().position(|&byte| byte == b'\r' || byte == b'\n').unwrap_or(bytes.len());
     String::from_utf8_lossy(&bytes[..end]).into_owned()
 }
 
 /// A request's line without the values of parameters that may be secret.
-fn masked(line: &str) -> String {
+pub(super) fn masked(line: &str) -> String {
     let Some((path, query)) = line.split_once('?') else { return line.to_owned() };
     let show = |parameter: &str| match parameter.split_once('=') {
         Some((name, _)) if SECRETS.iter().any(|secret| name.to_ascii_lowercase().contains(secret)) => {

@@ -3,13 +3,13 @@
 use super::escape::push_number;
 use super::file::FileRequest;
 use super::people_view::Person;
-use super::request::Request;
+use super::request::Described;
 use super::spec::{Effect, PersonSelector};
 use super::{Http, LaneState, Stage};
 
 impl Http {
     #[inline]
-    pub(super) fn encode_request(&mut self, request: &Request, lane: &mut LaneState, out: &mut Vec<u8>) {
+    pub(super) fn encode_request(&mut self, request: &Described, lane: &mut LaneState, out: &mut Vec<u8>) {
         lane.stage = Stage::Head;
         if std::mem::take(&mut lane.updating) {
             // It was never answered and may yet take place: that person stays taken.
@@ -51,7 +51,7 @@ impl Http {
     }
 
     #[inline]
-    fn pick(&mut self, request: &Request, selector: PersonSelector, lane: &mut LaneState) -> Person {
+    fn pick(&mut self, request: &Described, selector: PersonSelector, lane: &mut LaneState) -> Person {
         if request.effect == Effect::Create {
             return self.newcomer(lane);
         }

@@ -17,6 +17,9 @@ pub(super) enum Escape {
     Json,
 }
 
+/// The content type of a form that is posted.
+pub(super) const FORM: &str = "application/x-www-form-urlencoded";
+
 const HEX: &[u8; 16] = b"0123456789ABCDEF";
 
 /// Appends `text`.

@@ -91,6 +91,12 @@ pub(super) struct FieldValues<'a> {
 }
 
 impl Field {
+    /// The properties of people, as columns are called.
+    pub(super) fn columns() -> impl Iterator<Item = (&'static str, Self)> {
+        let is_of_person = |(_, field): &(&str, Self)| matches!(field, Self::Id | Self::Property(_));
+        NAMES.into_iter().filter(is_of_person)
+    }
+
     pub(super) fn named(name: &str) -> Result<Self, String> {
         let known = NAMES.iter().find(|(known, _)| *known == name);
         known.map(|&(_, field)| field).ok_or_else(|| {

@@ -12,6 +12,7 @@ pub(super) struct Head {
     pub(super) keep_alive: bool,
     pub(super) framing: Framing,
     pub(super) length: usize,
+    pub(super) sets_cookies: bool,
 }
 
 /// The last heads, by request.
@@ -41,7 +42,9 @@ impl Heads {
         let Some(ResponseHead { status, keep_alive, framing, length, .. }) = head else {
             return if bytes.len() > MAX_HEAD_BYTES { Err(HeadError::TooLong) } else { Ok(None) };
         };
-        let head = Head { status, keep_alive, framing, length };
+        let sets_cookies =
+            bytes[..length].split(|&byte| byte == b'\n').any(|line| set_cookie_line(line).is_some());
+        let head = Head { status, keep_alive, framing, length, sets_cookies };
         if request >= self.0.len() {
             self.0.resize(request + 1, None);
         }
@@ -63,8 +66,17 @@ pub(super) fn set_cookie<'h>(head: &'h [u8], name: &[u8]) -> Option<&'h [u8]> {
     })
 }
 
+/// The values of the header lines of this name.
+pub(super) fn lines<'h>(head: &'h [u8], name: &[u8]) -> impl Iterator<Item = &'h [u8]> {
+    head.split(|&byte| byte == b'\n').filter_map(move |line| {
+        let (found, value) = line.split_at_checked(name.len())?;
+        let value = value.strip_prefix(b":")?;
+        found.eq_ignore_ascii_case(name).then(|| value.trim_ascii())
+    })
+}
+
 /// What stands behind `Set-Cookie:`, if the line is one.
-fn set_cookie_line(line: &[u8]) -> Option<&[u8]> {
+pub(super) fn set_cookie_line(line: &[u8]) -> Option<&[u8]> {
     const NAME: &[u8] = b"set-cookie:";
     let (name, value) = line.split_at_checked(NAME.len())?;
     name.eq_ignore_ascii_case(NAME).then(|| value.trim_ascii())

@@ -11,15 +11,18 @@
 //! was never answered stay taken: it may still take place. Where all are taken, people are updated all
 //! the same and their pages prove nothing: use more people than lanes.
 
+mod asked;
 mod describe;
 mod encode;
 mod escape;
 mod field;
 mod file;
 mod head;
+mod look;
 mod people_view;
 mod receive;
 mod request;
+mod scripted;
 mod spec;
 mod target;
 mod template;
@@ -38,13 +41,18 @@ use crate::choose::owned_keys::OwnedKeys;
 use crate::choose::ring::RingCursor;
 use crate::config::Config;
 use crate::program::{self, Compiled, Connects, MAIN, ProgramError, ProgramSpec, Rules};
+use crate::scripted::{Running, Script};
 
-pub use request::Request;
+pub use asked::Request;
+pub(crate) use scripted::check as check_scenario;
+pub(crate) use scripted::{Requests, VisitorColumns};
 pub use spec::{Effect, Step};
 pub use target::{Target, TargetError};
 
 use head::Heads;
 use people_view::{PeopleView, Person};
+use request::Described;
+use scripted::Visit;
 use target::SECURE;
 
 /// Everything about a load on a site.
@@ -90,6 +98,8 @@ pub struct LaneState {
     /// What the file in flight must be.
     file: Option<Checker>,
     file_number: u64,
+    /// What it remembers for a scenario.
+    memory: Option<Box<Visit>>,
 }
 
 /// What the protocols of all threads share.
@@ -100,6 +110,7 @@ pub(crate) struct Shared {
     target: Arc<Target>,
     verify: bool,
     threads: u64,
+    scripts: Vec<Script>,
 }
 
 /// HTTP as one thread speaks it.
@@ -113,20 +124,27 @@ pub(crate) struct Http {
     owned_keys: OwnedKeys,
     heads: Heads,
     files: Option<Arc<FileSet>>,
+    scripts: Vec<Running>,
     /// Room for texts to look for, and for bodies to send.
     scratch: Vec<u8>,
+    /// Room for what is still to be escaped.
+    raw: Vec<u8>,
 }
 
 impl Shared {
-    pub(crate) fn new(config: &HttpConfig, visitors: Option<Arc<Visitors>>) -> Result<Self, TargetError> {
+    pub(crate) fn new(
+        config: &HttpConfig,
+        visitors: Option<Arc<Visitors>>,
+        scripts: Vec<Script>,
+    ) -> Result<Self, TargetError> {
         config.target.check()?;
         let target = Arc::new(config.target.clone());
         let (size, threads, of) = (target.size, config.threads as u64, target.share.of);
-        if size < threads * of && any_has(&config.programs, Effect::Update) {
+        if size < threads * of && any_has(&config.programs, &|step| has(step, Effect::Update)) {
             return Err(TargetError::TooFew { size, threads, of });
         }
         let files = target.files.clone().map(FileSet::new).transpose()?.map(Arc::new);
-        Ok(Self { visitors, files, target, verify: config.verify, threads: config.threads as u64 })
+        Ok(Self { visitors, files, target, verify: config.verify, threads: config.threads as u64, scripts })
     }
 
     /// Compiles programs for this target.
@@ -144,8 +162,19 @@ impl Shared {
                 self.target.check_secure_step()?;
             }
             let request = match step {
-                Step::Request(spec) => Request::new(id, spec, &self.target, self.visitors.is_some())?,
-                Step::File(spec) => Request::file(id, spec, &self.target, self.files.as_deref())?,
+                Step::Request(spec) => {
+                    let made = Described::new(id, spec, &self.target, self.visitors.is_some())?;
+                    Request::Described(Box::new(made))
+                }
+                Step::File(spec) => Request::Described(Box::new(Described::file(
+                    id,
+                    spec,
+                    &self.target,
+                    self.files.as_deref(),
+                )?)),
+                Step::Ask(ask) => Request::Ask(id, ask.clone()),
+                Step::Prepare(preparation) => Request::Prepare(preparation.clone()),
+                Step::Take => Request::Take,
             };
             id += 1;
             Ok(vec![(name.to_owned(), request)])
@@ -161,6 +190,7 @@ impl Http {
         seed: u64,
         thread: usize,
     ) -> Self {
+        let scripts = shared.scripts.iter().map(|script| Running::new(script, thread)).collect();
         let (place, stride) = shared.target.share.of_thread(thread as u64, shared.threads);
         Self {
             keepalive: shared.target.keepalive,
@@ -172,25 +202,34 @@ impl Http {
             people_view: PeopleView::new(shared.visitors, shared.target.size),
             heads: Heads::default(),
             files: shared.files,
+            scripts,
             scratch: Vec::new(),
+            raw: Vec::new(),
         }
     }
 }
 
 /// Whether any program creates people.
 pub(crate) fn creates_people(programs: &[ProgramSpec<Step>]) -> bool {
-    any_has(programs, Effect::Create)
+    any_has(programs, &|step| matches!(step, Step::Take) || has(step, Effect::Create))
 }
 
-fn any_has(programs: &[ProgramSpec<Step>], effect: Effect) -> bool {
-    programs.iter().any(|program| any_step_has(&program.steps, effect))
+fn has(step: &Step, effect: Effect) -> bool {
+    matches!(step, Step::Request(spec) if spec.effect == effect)
 }
 
-fn any_step_has(steps: &[program::Step<Step>], effect: Effect) -> bool {
+fn any_has(programs: &[ProgramSpec<Step>], is: &dyn Fn(&Step) -> bool) -> bool {
+    programs.iter().any(|program| any_step_has(&program.steps, is))
+}
+
+fn any_step_has(steps: &[program::Step<Step>], is: &dyn Fn(&Step) -> bool) -> bool {
     steps.iter().any(|step| match step {
-        program::Step::Repeat { steps, .. } => any_step_has(steps, effect),
-        program::Step::Deck { branches } => branches.iter().any(|branch| any_step_has(&branch.steps, effect)),
-        program::Step::Request { request: Step::Request(spec), .. } => spec.effect == effect,
+        program::Step::Repeat { steps, .. }
+        | program::Step::WhenDown { steps }
+        | program::Step::Once { steps, .. } => any_step_has(steps, is),
+        program::Step::Operation(operation) => any_step_has(&operation.steps, is),
+        program::Step::Deck { branches } => branches.iter().any(|branch| any_step_has(&branch.steps, is)),
+        program::Step::Request { request, .. } | program::Step::Prepare(request) => is(request),
         _ => false,
     })
 }

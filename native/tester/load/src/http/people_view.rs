@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use people::visitor::{Visitor, Visitors};
 
-use super::field::FieldValues;
+use super::field::{Field, FieldValues};
 use super::template::Template;
 
 /// A person of the site.
@@ -35,6 +35,11 @@ impl Needs {
             visitor: needs.visitor | field.needs_visitor(),
             moved_to: needs.moved_to | field.needs_move(),
         })
+    }
+
+    /// What one field needs.
+    pub(super) const fn of_field(field: Field) -> Self {
+        Self { visitor: field.needs_visitor(), moved_to: field.needs_move() }
     }
 
     /// Whether visitors are needed for any of them.

@@ -2,7 +2,9 @@
 
 use wire::http::{Body, Framing};
 
-use super::request::{CompiledCapture, Request};
+use super::asked::Request;
+use super::request::CompiledCapture;
+use super::scripted::conclude_ask;
 use super::{Http, LaneState, Stage, head};
 use crate::protocol::{Encoded, Protocol, Received};
 use crate::record::failure::Failure;
@@ -28,8 +30,19 @@ impl Protocol for Http {
 
     #[inline]
     fn encode(&mut self, request: &Request, lane: &mut LaneState, out: &mut Vec<u8>) -> Encoded {
-        self.encode_request(request, lane, out);
-        Encoded::Send
+        match request {
+            Request::Described(request) => {
+                self.encode_request(request, lane, out);
+                Encoded::Send
+            }
+            Request::Ask(_, ask) => self.ask(ask, lane, out),
+            Request::Prepare(preparation) => self.prepare(preparation, lane),
+            Request::Take => {
+                let visit = lane.memory.get_or_insert_default();
+                visit.taken = self.ring.as_mut().map(|ring| ring.take().person);
+                Encoded::Skip
+            }
+        }
     }
 
     #[inline]
@@ -97,7 +110,11 @@ impl Protocol for Http {
     }
 
     fn describe(&mut self, request: &Request, lane: &LaneState, answer: Option<&[u8]>) -> String {
-        self.describe_request(request, lane, answer)
+        match request {
+            Request::Described(request) => self.describe_request(request, lane, answer),
+            Request::Ask(_, ask) => self.describe_ask(ask, lane, answer),
+            Request::Prepare(_) | Request::Take => String::new(),
+        }
     }
 
     /// HTTP has no farewell.
@@ -114,7 +131,7 @@ impl Http {
         bytes: &[u8],
     ) -> Result<Option<usize>, Failure> {
         let Some(head) =
-            self.heads.decode(request.id, request.line.head_only, bytes).map_err(|_| Failure::Malformed)?
+            self.heads.decode(request.id(), request.head_only(), bytes).map_err(|_| Failure::Malformed)?
         else {
             return Ok(None);
         };
@@ -126,10 +143,16 @@ impl Http {
         }
         lane.status = head.status;
         lane.keeps = head.keep_alive && self.keepalive;
-        if let Some(CompiledCapture::Cookie(name)) = &request.capture {
-            lane.captured.clear();
-            let value = head::set_cookie(&bytes[..head.length], name);
-            lane.captured.extend_from_slice(value.unwrap_or_default());
+        match request {
+            Request::Described(request) => {
+                if let Some(CompiledCapture::Cookie(name)) = &request.capture {
+                    lane.captured.clear();
+                    let value = head::set_cookie(&bytes[..head.length], name);
+                    lane.captured.extend_from_slice(value.unwrap_or_default());
+                }
+            }
+            Request::Ask(_, ask) => self.take_head_of(ask, lane, &bytes[..head.length], head.sets_cookies),
+            Request::Prepare(_) | Request::Take => {}
         }
         lane.stage = match head.framing {
             Framing::Length(length) if request.reads_body(self.verify) => {
@@ -138,7 +161,7 @@ impl Http {
                 }
                 Stage::Whole { length }
             }
-            Framing::Length(length) if request.file.is_some() && self.verify => {
+            Framing::Length(length) if request.is_for_file() && self.verify => {
                 Stage::Check { left: length, length }
             }
             Framing::Length(length) => Stage::Skip { left: length, length },
@@ -166,7 +189,7 @@ impl Http {
             let Ok(progress) = body.feed(rest) else { return Received::Broken(Failure::Malformed) };
             let (from, to) = progress.content;
             *length += (to - from) as u64;
-            if let Some(checker) = lane.file.as_mut().filter(|_| request.file.is_some()) {
+            if let Some(checker) = lane.file.as_mut().filter(|_| request.is_for_file()) {
                 checker.feed(&rest[from..to]);
             }
             if keeps {
@@ -213,13 +236,22 @@ impl Http {
         (consumed, came): (usize, usize),
     ) -> Received {
         lane.stage = Stage::Head;
-        let mut failure = self.judge(request, lane, body, length);
+        let mut failure = match request {
+            Request::Described(request) => self.judge(request, lane, body, length),
+            Request::Ask(_, ask) => self.judge_ask(ask, lane, body, length),
+            Request::Prepare(_) | Request::Take => None,
+        };
         if came > consumed {
             // Nothing more was asked for: the body is longer than its head says.
             failure = failure.or(Some(Failure::WrongLength));
             lane.keeps = false;
         }
-        self.conclude(request, lane, failure);
-        Received::Done { consumed, failure, fatal: false }
+        let mut fatal = false;
+        match request {
+            Request::Described(request) => self.conclude(request, lane, failure),
+            Request::Ask(_, ask) => fatal = conclude_ask(ask, lane, failure),
+            Request::Prepare(_) | Request::Take => {}
+        }
+        Received::Done { consumed, failure, fatal }
     }
 }

@@ -4,21 +4,17 @@ use memchr::memmem;
 
 use files::FileSet;
 
-use super::escape::Escape;
+use super::escape::{Escape, FORM};
 use super::file::FileRequest;
+use super::look::{Finder, finder};
 use super::people_view::Needs;
 use super::spec::{Capture, Effect, FileSpec, Identity, Match, PersonSelector, RequestSpec, Statuses};
 use super::target::{Target, is_header_name};
 use super::template::Template;
 
-const FORM: &str = "application/x-www-form-urlencoded";
-
-/// A text to look for, prepared.
-pub(super) type Finder = Box<memmem::Finder<'static>>;
-
-/// A compiled request.
+/// A request that is described by its templates, or is for a file.
 #[derive(Debug)]
-pub struct Request {
+pub struct Described {
     /// Its number among all requests of the engine.
     pub(super) id: usize,
     pub(super) effect: Effect,
@@ -71,7 +67,7 @@ pub(super) enum CompiledCapture {
     Text { before: Finder, until: Finder },
 }
 
-impl Request {
+impl Described {
     pub(super) fn new(
         id: usize,
         spec: &RequestSpec,
@@ -266,13 +262,6 @@ fn needle(text: &str, matching: Match) -> Result<Needle, String> {
         Some(fixed) => Ok(Needle::Fixed(Box::new(memmem::Finder::new(fixed).into_owned()))),
         None => Ok(Needle::Written(template, other)),
     }
-}
-
-fn finder(text: &str) -> Result<Finder, String> {
-    if text.is_empty() {
-        return Err("\"before\" and \"until\" must not be empty".to_owned());
-    }
-    Ok(Box::new(memmem::Finder::new(text.as_bytes()).into_owned()))
 }
 
 fn identity(identity: &Identity, matching: Match) -> Result<OwnerCheck, String> {

@@ -1,25 +1,40 @@
 //! The steps of HTTP programs as they are described.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde::Deserialize;
 
+use super::scripted::Ask;
+use crate::scripted::Preparation;
+
 /// A request step.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Step {
     /// Ask for something.
     Request(Box<RequestSpec>),
     /// Ask for a file of the target's set, and look at every byte of it.
     File(FileSpec),
+    /// A step of a scenario.
+    #[serde(skip)]
+    Ask(Arc<Ask>),
+    /// What a scenario chooses before its steps.
+    #[serde(skip)]
+    Prepare(Arc<Preparation>),
+    /// One of the people whom a run adds is taken.
+    #[serde(skip)]
+    Take,
 }
 
 impl Step {
     /// Whether it goes to the target's secure endpoint.
-    pub(super) const fn tls(&self) -> bool {
+    pub(super) fn tls(&self) -> bool {
         match self {
             Self::Request(spec) => spec.tls,
             Self::File(spec) => spec.tls,
+            Self::Ask(ask) => ask.is_secure(),
+            Self::Prepare(_) | Self::Take => false,
         }
     }
 }

@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use scenario::{Connection, Lifetime};
 use serde::{Deserialize, Serialize};
 use tls::{ClientSpec, ConfigError};
 
 use crate::connection::security::Security;
 use crate::program::MAIN;
+use crate::scenario_spec::ScenarioSpec;
 use crate::target_address::TargetAddress;
 
 /// Which site is measured, and how many people it knows.
@@ -177,6 +179,42 @@ pub enum TargetError {
 }
 
 impl Target {
+    /// One that any step may go to.
+    pub(super) fn any() -> Self {
+        let secure = Secure { host: None, port: 443, tls: ClientSpec::default() };
+        Self {
+            host: "localhost".to_owned(),
+            port: 80,
+            base_path: String::new(),
+            keepalive: true,
+            size: 1,
+            share: Share::default(),
+            headers: BTreeMap::new(),
+            spread_sources: true,
+            http10: false,
+            files: None,
+            tls: None,
+            secure: Some(Box::new(secure)),
+            addresses: Vec::new(),
+            phases: false,
+        }
+    }
+
+    /// Has connections live and speak as a scenario says: all of its connections alike, and those of others too.
+    pub(crate) fn connect_as(&mut self, spec: &ScenarioSpec) -> Result<(), String> {
+        // What is wrong with it is said where it is compiled.
+        let Ok(scenario) = scenario::read(&spec.text) else { return Ok(()) };
+        let old = |connection: &Connection| connection.http_1_0;
+        let (some, all) = (scenario.connections.iter().any(old), scenario.connections.iter().all(old));
+        if some && !all {
+            return Err("some of its connections speak HTTP/1.0, and others do not".to_owned());
+        }
+        self.http10 |= all;
+        let short = |connection: &Connection| connection.lives == Lifetime::Step;
+        self.keepalive &= !scenario.connections.iter().all(short);
+        Ok(())
+    }
+
     pub(super) fn check(&self) -> Result<(), TargetError> {
         let path = self.base_path.as_bytes();
         if !(path.is_empty() || path[0] == b'/') || !path.iter().all(u8::is_ascii_graphic) {

@@ -16,7 +16,14 @@ fn target() -> Target {
 }
 
 fn http() -> Http {
-    let shared = Shared { visitors: None, files: None, target: Arc::new(target()), verify: true, threads: 1 };
+    let shared = Shared {
+        visitors: None,
+        files: None,
+        target: Arc::new(target()),
+        verify: true,
+        threads: 1,
+        scripts: Vec::new(),
+    };
     Http::new(shared, Keys::new(Choice::Uniform, 10, 1), None, 1, 0)
 }
 
@@ -25,7 +32,7 @@ fn page() -> Request {
         "path": "/?u={id}",
         "expect": {"status": 200, "length": 20, "identity": {"before": "u='", "value": "{id}", "until": "'"}},
     }));
-    Request::new(0, &spec.unwrap(), &target(), false).unwrap()
+    Request::Described(Box::new(Described::new(0, &spec.unwrap(), &target(), false).unwrap()))
 }
 
 /// Feeds an answer piece by piece, as a lane does, and returns what came of it.
@@ -111,9 +118,9 @@ proptest! {
 #[test]
 fn a_failure_is_described_without_secrets_and_by_its_last_status() {
     let spec = json!({"path": "/s/{captured}?page={captured}&PHPSESSID=1&code=2&jwt=3&next=/a&u={id}"});
-    let request = Request::new(0, &serde_json::from_value(spec).unwrap(), &target(), false).unwrap();
+    let request = Described::new(0, &serde_json::from_value(spec).unwrap(), &target(), false).unwrap();
     let (mut http, mut lane) = (http(), LaneState::default());
-    http.encode(&request, &mut lane, &mut Vec::new());
+    http.encode_request(&request, &mut lane, &mut Vec::new());
     (lane.captured, lane.status) = (b"k1".to_vec(), 404);
     let asked = format!("GET /s/...?page=...&PHPSESSID=...&code=...&jwt=...&next=/a&u={}", lane.asked.id);
     let early = b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 404 Not Found\r\n\r\n";

@@ -4,8 +4,9 @@ use memchr::memmem;
 
 use super::encode::is_mine;
 use super::field::FieldValues;
+use super::look::between;
 use super::people_view::Person;
-use super::request::{CompiledCapture, Needle, OwnerCheck, Request};
+use super::request::{CompiledCapture, Described, Needle, OwnerCheck};
 use super::spec::Effect;
 use super::template::Template;
 use super::{Http, LaneState};
@@ -16,7 +17,7 @@ impl Http {
     #[inline]
     pub(super) fn judge(
         &mut self,
-        request: &Request,
+        request: &Described,
         lane: &mut LaneState,
         body: Option<&[u8]>,
         length: u64,
@@ -55,7 +56,7 @@ impl Http {
 
     /// The failure of an answer to a request for a file, whose bytes were compared as they came.
     #[inline]
-    fn judge_file(&self, request: &Request, lane: &LaneState, length: u64) -> Option<Failure> {
+    fn judge_file(&self, request: &Described, lane: &LaneState, length: u64) -> Option<Failure> {
         if !request.accepts(lane.status) {
             return Some(Failure::Status(lane.status));
         }
@@ -66,7 +67,7 @@ impl Http {
         (self.verify && checker.finish().is_some()).then_some(Failure::WrongAnswer)
     }
 
-    fn capture(&self, request: &Request, lane: &mut LaneState, body: &[u8]) -> Option<Failure> {
+    fn capture(&self, request: &Described, lane: &mut LaneState, body: &[u8]) -> Option<Failure> {
         if let Some(CompiledCapture::Text { before, until }) = &request.capture {
             lane.captured.clear();
             lane.captured.extend_from_slice(between(body, before, until).unwrap_or_default());
@@ -76,7 +77,7 @@ impl Http {
 
     /// Updates what the lane knows.
     #[inline]
-    pub(super) fn conclude(&mut self, request: &Request, lane: &mut LaneState, failure: Option<Failure>) {
+    pub(super) fn conclude(&mut self, request: &Described, lane: &mut LaneState, failure: Option<Failure>) {
         match request.effect {
             Effect::Read => {
                 let proved = matches!(failure, None | Some(Failure::Stale));
@@ -151,12 +152,4 @@ impl BodyCheck<'_> {
             Needle::Written(template, other) => finds(template) || other.as_ref().is_some_and(finds),
         }
     }
-}
-
-/// What stands between two texts.
-#[inline]
-fn between<'b>(body: &'b [u8], before: &memmem::Finder<'_>, until: &memmem::Finder<'_>) -> Option<&'b [u8]> {
-    let start = before.find(body)? + before.needle().len();
-    let end = until.find(&body[start..])?;
-    Some(&body[start..start + end])
 }

@@ -31,7 +31,7 @@ use crate::values::{Given, Tables};
 pub use names::{NameList, NamesError, NamesSpec, Person};
 pub use request::Request;
 use scripted::Requests;
-pub use scripted::check as check_scenario;
+pub(crate) use scripted::check as check_scenario;
 use step::PersonSelector;
 pub use step::Step;
 
@@ -219,7 +219,7 @@ impl Shared {
         threads: usize,
     ) -> Result<ProgramSpec<Step>, String> {
         let people = Arc::new(PeopleRows::new(&self.names, self.count));
-        let given = Given { tables: spec.own(tables), people: Some(people), keys: keys.choice };
+        let given = Given { tables: spec.own(tables), people: Some(people), keys: keys.choice, owns: false };
         let seeds = (threads, keys.seed);
         let (program, script) = scenarios::convert(
             &Requests(Some(target)),

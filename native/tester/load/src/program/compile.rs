@@ -95,6 +95,10 @@ pub(crate) const MAIN: usize = 0;
 /// The step under which connections that no step asked for are recorded.
 const CONNECT: &str = "connect";
 
+/// The same where a program has operations, by endpoint.
+const MAIN_CONNECT: &str = "main: connect";
+const SECURE_CONNECT: &str = "secure: connect";
+
 /// The recorders of the phases of requests, in the order of [`PHASES`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Phases {
@@ -425,7 +429,17 @@ where
 
     fn connect_for_request(&mut self, endpoint: usize) -> Result<(), Problem> {
         if self.rules.connects != Connects::Steps {
-            let slot = self.counted(CONNECT)?;
+            let slot = if self.has_operations {
+                // A connection is the user's, not the operation's.
+                let name = if endpoint == MAIN { MAIN_CONNECT } else { SECURE_CONNECT };
+                let program = self.spec.name.clone();
+                let outer = self.enter(&program, None);
+                let slot = self.recorder(name);
+                self.scope = outer;
+                slot
+            } else {
+                self.counted(CONNECT)?
+            };
             let always = self.rules.connects == Connects::Always;
             self.ops.push(if always {
                 Op::Connect { slot, endpoint }

@@ -14,7 +14,7 @@ use crate::choose::keys::Choice;
 use crate::choose::schedule::Think;
 use crate::program::{self, Branch, Connects, MAIN, Operation, ProgramSpec, Rules, SEQUENCE};
 use crate::scenario_spec::ScenarioSpec;
-use crate::values::{Draw, Given, Plan, Tables, Used};
+use crate::values::{Draw, Given, People, Plan, Tables, Used};
 
 /// How the steps of scenarios become those of a protocol.
 pub(crate) trait Lower {
@@ -22,13 +22,15 @@ pub(crate) trait Lower {
     type Step;
     /// The protocol.
     const PROTOCOL: Protocol;
-    /// Whether the program opens connections; else requests do.
-    const OPENS: bool;
+    /// Who opens connections: the program, or requests where there is none.
+    const CONNECTS: Connects;
     /// What closing a connection is called.
     const CLOSE: &'static str;
 
     /// Where a connection goes.
-    fn endpoint(&self, connection: &Connection) -> Result<usize, String>;
+    fn endpoint(&self, _connection: &Connection) -> Result<usize, String> {
+        Ok(MAIN)
+    }
 
     /// The step that chooses what those after it are about.
     fn prepare(&self, preparation: Arc<Preparation>) -> Self::Step;
@@ -117,7 +119,7 @@ pub(crate) fn convert<L: Lower>(
         spec,
         number,
         scenario: &scenario,
-        connections: of_user(&scenario, spec)?,
+        connections: of_user::<L>(&scenario, spec)?,
         plan: &plan,
     };
     let (name, counts) = (spec.name.clone(), SEQUENCE.to_owned());
@@ -133,12 +135,17 @@ pub(crate) fn convert<L: Lower>(
 pub(crate) fn check<L: Lower>(
     lower: &L,
     spec: &ScenarioSpec,
+    people: Option<Arc<dyn People>>,
     tables: &Tables,
 ) -> Result<Option<ProgramSpec<L::Step>>, String> {
-    let given = Given { tables: spec.own(tables), people: None, keys: Choice::default() };
+    let given = Given {
+        tables: spec.own(tables),
+        people,
+        keys: Choice::default(),
+        owns: L::PROTOCOL == Protocol::Http,
+    };
     let (program, _) = convert(lower, spec, 0, "", &given, (1, 0))?;
-    let connects = if L::OPENS { Connects::Steps } else { Connects::WhenDown };
-    let rules = Rules { open: true, connects, endpoint: |_| MAIN, phases: false };
+    let rules = Rules { open: true, connects: L::CONNECTS, endpoint: |_| MAIN, phases: false };
     let programs = [program];
     let compiled = program::compile(&programs, rules, |name, _: &L::Step| Ok(vec![(name.to_owned(), ())]));
     compiled.map_err(|error| error.to_string())?;
@@ -161,7 +168,7 @@ struct Converting<'c, L> {
     spec: &'c ScenarioSpec,
     number: usize,
     scenario: &'c Scenario,
-    /// Those of a user, in the order of their places.
+    /// Those of a user, in the order of their places; none where requests see to their connections.
     connections: Vec<&'c Connection>,
     plan: &'c Plan,
 }
@@ -188,6 +195,10 @@ impl<L: Lower> Converting<'_, L> {
                 draws.extend(self.plan.draws(&block)?);
             }
             steps.splice(..0, self.head(&block, draws, filled)?);
+            let given_back = self.plan.given_back(block.operation);
+            if !given_back.is_empty() {
+                steps.push(self.prepare(given_back));
+            }
             if operation.objective.is_some() {
                 return Err(format!(
                     "operation {:?}: {}",
@@ -305,7 +316,7 @@ impl<L: Lower> Converting<'_, L> {
                 made.push(think(mean.as_secs_f64() * writing.scale, *constant));
             }
             Verb::Unbind { connection } => {
-                made.extend(self.go_on(self.connection(connection)?));
+                made.extend(self.connection(connection).and_then(|connection| self.go_on(connection)));
                 made.push(program::Step::Close { name: step.name.clone() });
             }
             Verb::Repeat { times: Times::Each(_), .. } => return Err(later("repeat over a list")),
@@ -327,7 +338,11 @@ impl<L: Lower> Converting<'_, L> {
                 let known = writing.known.next().map(Ok);
                 let request = known.unwrap_or_else(|| self.lower.request(&self.place(block), step));
                 let request = request.map_err(|problem| format!("step {:?}: {problem}", step.name))?;
-                let connection = self.connection(&step.on)?;
+                let request = program::Step::Request { name: step.name.clone(), request };
+                let Some(connection) = self.connection(&step.on) else {
+                    made.push(request);
+                    return Ok(made);
+                };
                 made.extend(self.go_on(connection));
                 let for_step = connection.lives == Lifetime::Step;
                 if for_step {
@@ -335,7 +350,7 @@ impl<L: Lower> Converting<'_, L> {
                 } else if self.is_unbound(connection, block) {
                     made.push(program::Step::WhenClosed { steps: self.open(connection, block)? });
                 }
-                made.push(program::Step::Request { name: step.name.clone(), request });
+                made.push(request);
                 if for_step {
                     made.push(program::Step::Close { name: self.closing(connection) });
                 }
@@ -344,9 +359,9 @@ impl<L: Lower> Converting<'_, L> {
         Ok(made)
     }
 
-    fn connection(&self, name: &str) -> Result<&Connection, String> {
-        let known = self.connections.iter().find(|connection| connection.name == name);
-        known.copied().ok_or_else(|| format!("no connection is called {name:?}"))
+    /// The connection of that name; `None` where requests see to theirs.
+    fn connection(&self, name: &str) -> Option<&Connection> {
+        self.connections.iter().find(|connection| connection.name == name).copied()
     }
 
     /// Goes on with a connection, where there are several.
@@ -374,13 +389,10 @@ impl<L: Lower> Converting<'_, L> {
 
     /// Opening a connection, and what is asked first on it.
     fn open(&self, connection: &Connection, block: &Block) -> Result<Steps<L::Step>, String> {
-        let mut steps = Vec::new();
-        if L::OPENS {
-            steps.push(program::Step::Connect {
-                name: format!("{}: connect", connection.name),
-                endpoint: self.lower.endpoint(connection)?,
-            });
-        }
+        let mut steps = vec![program::Step::Connect {
+            name: format!("{}: connect", connection.name),
+            endpoint: self.lower.endpoint(connection)?,
+        }];
         if let Some((name, request)) = self.lower.greeting(&self.place(block), connection)? {
             steps.push(program::Step::Request { name: format!("{}: {name}", connection.name), request });
         }
@@ -406,7 +418,7 @@ fn uses(step: &Step, name: &str) -> bool {
 }
 
 /// The connections of what is done, each with its place; whatever the others say is not looked at.
-fn of_user<'s>(scenario: &'s Scenario, spec: &ScenarioSpec) -> Result<Vec<&'s Connection>, String> {
+fn of_user<'s, L: Lower>(scenario: &'s Scenario, spec: &ScenarioSpec) -> Result<Vec<&'s Connection>, String> {
     let chosen = scenario
         .operations
         .iter()
@@ -419,6 +431,16 @@ fn of_user<'s>(scenario: &'s Scenario, spec: &ScenarioSpec) -> Result<Vec<&'s Co
         .collect();
     if used.iter().any(|connection| connection.is_shared()) {
         return Err(later("a connection that users share (pool, outstanding)"));
+    }
+    let is_for_each = |connection: &&Connection| connection.lives == Lifetime::Step;
+    if L::CONNECTS != Connects::Steps && (used.len() > 1 || used.iter().any(is_for_each)) {
+        let alike = |each: &&Connection| {
+            each.lives == used[0].lives && matches!(each.lives, Lifetime::User | Lifetime::Step)
+        };
+        if !used.iter().all(alike) {
+            return Err(later("a second connection of a user, with another \"per\" than user or step,"));
+        }
+        return Ok(Vec::new());
     }
     Ok(used)
 }

@@ -16,6 +16,7 @@ pub(crate) use text::Text;
 
 use crate::choose::deal::{RowCursor, Sharer};
 use crate::choose::keys::Keys;
+use crate::choose::owned_keys::OwnedKeys;
 use source::{Dealt, Source};
 
 /// What one thread deals rows from.
@@ -29,6 +30,7 @@ pub(crate) struct Drawers {
 enum Drawer {
     Cursor(RowCursor),
     Keys(Keys),
+    Owned(OwnedKeys, Keys),
     Taken,
 }
 
@@ -38,6 +40,10 @@ impl Drawers {
         let drawer = |source: &Source| match &source.dealt {
             Dealt::Each(dealer) => Drawer::Cursor(dealer.cursor(thread)),
             Dealt::Drawn(keys) => Drawer::Keys(keys.clone()),
+            Dealt::Owned(keys) => {
+                let (place, stride) = (sharer.index + sharer.of * thread, sharer.of * sharer.threads);
+                Drawer::Owned(OwnedKeys::new(source.count, place, stride), keys.clone())
+            }
             Dealt::Taken => Drawer::Taken,
         };
         Self {
@@ -74,9 +80,22 @@ impl Drawers {
                         Drawer::Cursor(cursor) => cursor.take(),
                         Drawer::Keys(keys) => Some(keys.draw(rng)),
                         Drawer::Taken => taken,
+                        Drawer::Owned(owned, keys) => {
+                            give_back(owned, kept, *source);
+                            let preferred = keys.draw(rng);
+                            let row = owned.take(preferred);
+                            kept.held[*source] = row.is_some();
+                            // Where all are taken, a row proves nothing.
+                            Some(row.unwrap_or_else(|| owned.one(preferred)))
+                        }
                     };
                     let Some(row) = row else { return false };
                     kept.rows[*source] = row;
+                }
+                Draw::GiveBack { source } => {
+                    if let Drawer::Owned(owned, _) = &mut self.drawers[*source] {
+                        give_back(owned, kept, *source);
+                    }
                 }
                 Draw::Value { place, text } => {
                     let mut value = std::mem::take(&mut kept.values[*place].bytes);
@@ -88,6 +107,29 @@ impl Drawers {
             }
         }
         true
+    }
+
+    /// Notes that a row changes: another lane may have it, too.
+    pub(crate) fn changes(&mut self, kept: &Kept, source: usize) {
+        if let Drawer::Owned(owned, _) = &mut self.drawers[source]
+            && !kept.held[source]
+        {
+            owned.mark_contested(kept.rows[source]);
+        }
+    }
+
+    /// Whether no other lane can have changed a row since this one has it.
+    pub(crate) fn is_ours(&self, kept: &Kept, source: usize) -> bool {
+        match &self.drawers[source] {
+            Drawer::Owned(owned, _) => kept.held[source] && !owned.is_contested(kept.rows[source]),
+            _ => true,
+        }
+    }
+}
+
+fn give_back(owned: &mut OwnedKeys, kept: &mut Kept, source: usize) {
+    if std::mem::take(&mut kept.held[source]) {
+        owned.give_back(kept.rows[source]);
     }
 }
 
@@ -101,6 +143,8 @@ pub(crate) struct Kept {
     user: u64,
     iteration: u64,
     rows: Box<[u64]>,
+    /// Whether no other lane has the row.
+    held: Box<[bool]>,
     values: Box<[Value]>,
 }
 
@@ -113,7 +157,19 @@ struct Value {
 impl Kept {
     fn new(plan: &Plan, user: u64) -> Self {
         let rows = vec![NONE; plan.sources.len()].into();
-        Self { user, iteration: 0, rows, values: vec![Value::default(); plan.values.len()].into() }
+        let held = vec![false; plan.sources.len()].into();
+        Self { user, iteration: 0, rows, held, values: vec![Value::default(); plan.values.len()].into() }
+    }
+
+    /// The row of a source.
+    #[inline]
+    pub(crate) fn row(&self, source: usize) -> u64 {
+        self.rows[source]
+    }
+
+    /// Never gives the rows back that it has alone: what changes them may yet take place.
+    pub(crate) fn lose_held(&mut self) {
+        self.held.fill(false);
     }
 
     /// Whether a value has been drawn, or captured.

@@ -61,6 +61,8 @@ pub(crate) enum Draw {
     Value { place: usize, text: Text },
     /// What was captured before is not known any more.
     Forget { place: usize },
+    /// Others may have the row again that this lane alone had.
+    GiveBack { source: usize },
 }
 
 /// What a scenario is used with.
@@ -144,6 +146,17 @@ impl Plan {
             draws.extend(captured.map(|(place, _)| Draw::Forget { place }));
         }
         Ok(draws)
+    }
+
+    /// What others may have again when an operation is over.
+    pub(crate) fn given_back(&self, operation: Option<usize>) -> Vec<Draw> {
+        let rows = self.draws.iter().filter(|draw| draw.block.operation == operation);
+        let rows = rows.filter_map(|draw| match &draw.what {
+            Drawn::Row(name) => self.source(name).ok(),
+            _ => None,
+        });
+        let owned = rows.filter(|source| self.is_owned(*source));
+        owned.map(|source| Draw::GiveBack { source }).collect()
     }
 
     /// What a block that is repeated does not know any more when it begins again.
@@ -276,6 +289,20 @@ impl Plan {
         text.write(&self.sources, kept, rng, out);
     }
 
+    /// The same with names in place of what was captured, too: it may be as good as a password.
+    pub(crate) fn shown_without_captures(&self, template: &Template, block: &Block) -> Result<Text, String> {
+        let mut template = template.clone();
+        for part in &mut template.parts {
+            if let Part::Field(field) = part
+                && let Piece::Kept(place) = self.piece(field, block)?
+                && self.is_capture(place)
+            {
+                *part = Part::Text(field.to_string());
+            }
+        }
+        self.shown(&template, block)
+    }
+
     /// A template as people may see it: with names in place of what is secret, and else filled in.
     pub(crate) fn shown(&self, template: &Template, block: &Block) -> Result<Text, String> {
         let mut text = Text::default();
@@ -291,6 +318,36 @@ impl Plan {
             });
         }
         Ok(text)
+    }
+
+    /// The column of people that a text is and nothing else, with its name.
+    pub(crate) fn person_column(&self, text: &Text) -> Option<(usize, &str)> {
+        let [Piece::Cell { source, column }] = text.pieces[..] else { return None };
+        let people = self.sources.get(source).filter(|source| source.is_people())?;
+        Some((source, people.columns.get(column)?))
+    }
+
+    /// The data that a text is a cell of and nothing else.
+    pub(crate) fn source_of(&self, text: &Text) -> Option<usize> {
+        if let [Piece::Cell { source, .. }] = text.pieces[..] { Some(source) } else { None }
+    }
+
+    /// Whether one lane at a time has a row.
+    pub(crate) fn is_owned(&self, source: usize) -> bool {
+        self.sources.get(source).is_some_and(|source| matches!(source.dealt, Dealt::Owned(_)))
+    }
+
+    /// What of texts was captured, with its names.
+    pub(crate) fn captures_in<'t>(&self, texts: impl Iterator<Item = &'t Text>) -> Vec<(String, Text)> {
+        let pieces = texts.flat_map(|text| &text.pieces);
+        let named = pieces.filter_map(|piece| match piece {
+            Piece::Kept(place) => match self.values.get(*place)? {
+                Held::Capture(_, name) => Some((format!("{{{name}}}"), Text { pieces: vec![piece.clone()] })),
+                _ => None,
+            },
+            _ => None,
+        });
+        named.collect()
     }
 
     /// Whether a place holds what was captured, and so may hold nothing.

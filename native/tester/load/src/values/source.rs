@@ -31,6 +31,8 @@ pub(crate) struct Given {
     pub(crate) people: Option<Arc<dyn People>>,
     /// Who is drawn unless the scenario says.
     pub(crate) keys: Choice,
+    /// Whether people can be one lane's alone.
+    pub(crate) owns: bool,
 }
 
 /// Data of a scenario.
@@ -59,6 +61,8 @@ enum Cells {
 pub(super) enum Dealt {
     Each(Dealer),
     Drawn(Keys),
+    /// One lane at a time has a row.
+    Owned(Keys),
     /// The person whom the lane has taken to add.
     Taken,
 }
@@ -98,6 +102,9 @@ impl Source {
         let dealt = match data.deal {
             _ if data.rows == Rows::New => Dealt::Taken,
             None if data.rows == Rows::Seeded && !data.per_user => drawn(given.keys),
+            Some(scenario::Deal::Exclusive) if given.owns && data.rows == Rows::Seeded && !data.per_user => {
+                Dealt::Owned(Keys::new(given.keys, count, seed))
+            }
             _ if data.per_user => each(Deal::InOrder),
             None | Some(scenario::Deal::Shuffled) => each(Deal::Shuffled),
             Some(scenario::Deal::InOrder) => each(Deal::InOrder),
@@ -144,6 +151,11 @@ impl Source {
             }
             _ => format!("data {:?} has no column {name:?}", self.name),
         })
+    }
+
+    /// Whether its rows are people.
+    pub(super) const fn is_people(&self) -> bool {
+        matches!(self.rows, Cells::People { .. })
     }
 
     /// Whether what is in a column is for no eyes.

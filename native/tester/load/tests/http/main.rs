@@ -19,5 +19,6 @@ mod harness;
 mod mix;
 mod phases;
 mod scenario;
+mod scripted;
 mod site;
 mod updates;

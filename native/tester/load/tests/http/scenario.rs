@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use load::{AnyConfig, Engine, StartError};
+use load::{AnyConfig, Engine, StartError, Tables};
 use people::Pools;
 use people::visitor::Visitors;
 use serde_json::{Value, json};
@@ -71,7 +71,7 @@ pub fn config(site: &Site, counts: &str, steps: Value) -> Value {
 
 pub fn try_start(config: &Value) -> Result<Engine, StartError> {
     match serde_json::from_value(config.clone()).unwrap() {
-        AnyConfig::Http(config) => Engine::start_http(config, Some(visitors())),
+        AnyConfig::Http(config) => Engine::start_http(config, Some(visitors()), &Tables::new()),
         AnyConfig::Ldap(_) => panic!("no site"),
     }
 }

@@ -8,7 +8,7 @@ use crate::grammar;
 use crate::problem::quoted;
 use crate::shape::within;
 use crate::template::{Piece, Template, pieces};
-use crate::types::{Named, Sasl};
+use crate::types::{Named, Sasl, is_for_credentials};
 
 const SECRET: &str = "is a secret in the file: write \"{env.NAME}\", or a column";
 
@@ -22,7 +22,7 @@ impl<'d, 't> Reader<'_, 'd, 't> {
         if let Err((byte, what)) = grammar::header_value(text) {
             self.wrong(within(self.text, value.span(), text, byte), what);
         }
-        if grammar::is_for_credentials(name) {
+        if is_for_credentials(name) {
             let template = Template::read(text).unwrap_or_default();
             if self.names.is_literal(&template) {
                 self.wrong(value.span().start, SECRET);

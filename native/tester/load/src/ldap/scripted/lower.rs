@@ -11,7 +11,7 @@ use super::super::step::Step as LdapStep;
 use super::ask::{Ask, Bind};
 use super::papers;
 use crate::connection::sasl::Mechanism;
-use crate::program::{MAIN, ProgramSpec};
+use crate::program::{Connects, MAIN, ProgramSpec};
 use crate::scenario_spec::ScenarioSpec;
 use crate::scripted::{self, Lower, Place, Preparation};
 use crate::values::Tables;
@@ -24,14 +24,14 @@ pub(crate) struct Requests<'t>(pub(crate) Option<&'t Target>);
 /// Of one that is one of the papers' operations, returns the step that it counts and, where it has one, the
 /// description of its program.
 pub fn check(spec: &ScenarioSpec, tables: &Tables) -> Result<Option<(String, Option<Value>)>, String> {
-    let whole = scripted::check(&Requests(None), spec, tables)?;
+    let whole = scripted::check(&Requests(None), spec, None, tables)?;
     Ok(whole.map(|program| (program.counts.clone(), program.describe())))
 }
 
 impl Lower for Requests<'_> {
     type Step = LdapStep;
     const PROTOCOL: Protocol = Protocol::Ldap;
-    const OPENS: bool = true;
+    const CONNECTS: Connects = Connects::Steps;
     const CLOSE: &'static str = "unbind";
 
     fn endpoint(&self, connection: &Connection) -> Result<usize, String> {

@@ -1,0 +1,25 @@
+//! Looking for texts in answers.
+
+use memchr::memmem;
+
+/// A text to look for, prepared.
+pub(super) type Finder = Box<memmem::Finder<'static>>;
+
+pub(super) fn finder(text: &str) -> Result<Finder, String> {
+    if text.is_empty() {
+        return Err("\"before\" and \"until\" must not be empty".to_owned());
+    }
+    Ok(Box::new(memmem::Finder::new(text.as_bytes()).into_owned()))
+}
+
+/// What stands between two texts.
+#[inline]
+pub(super) fn between<'b>(
+    body: &'b [u8],
+    before: &memmem::Finder<'_>,
+    until: &memmem::Finder<'_>,
+) -> Option<&'b [u8]> {
+    let start = before.find(body)? + before.needle().len();
+    let end = until.find(&body[start..])?;
+    Some(&body[start..start + end])
+}

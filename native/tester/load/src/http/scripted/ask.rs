@@ -1,0 +1,470 @@
+//! From a step of a scenario to what is sent for it, and what is looked for in the answer.
+
+use std::sync::Arc;
+
+use memchr::memmem;
+use scenario::{Body, Capture, Code, Escaped, Json, Named, Part, Request, Source, Step, Take, Template};
+
+use super::super::escape::{Escape, FORM, push};
+use super::super::look::{Finder, finder};
+use super::super::target::{Target, is_header_name};
+use super::fill::{Fill, Site};
+use crate::scripted::later;
+use crate::values::Text;
+
+/// Captures of one step.
+const MOST_CAPTURES: usize = 64;
+
+/// Header lines that the tester writes itself.
+const OWN: [&str; 4] = ["host", "connection", "content-length", "transfer-encoding"];
+
+/// A compiled step.
+#[derive(Debug)]
+pub struct Ask {
+    /// Which of the engine's scenarios it is of.
+    pub(super) script: usize,
+    pub(super) method: &'static str,
+    /// Everything up to the cookies.
+    pub(super) head: Fill,
+    /// What stands behind them: all of the rest, or all but Content-Length and the body.
+    pub(super) tail: Vec<u8>,
+    pub(super) body: Option<Fill>,
+    pub(super) host: Host,
+    /// Whether cookies are kept, and whether those that are kept are sent.
+    pub(super) keeps_cookies: bool,
+    pub(super) sends_cookies: bool,
+    /// Values without which it is not sent.
+    pub(super) needs: Vec<usize>,
+    /// Data of its texts whose rows one lane at a time has.
+    pub(super) owned: Vec<usize>,
+    pub(super) statuses: Statuses,
+    pub(super) length: Option<u64>,
+    pub(super) headers: Vec<(String, Fill)>,
+    pub(super) identity: Option<Owner>,
+    pub(super) contains: Vec<Needle>,
+    pub(super) fresh: Vec<Needle>,
+    pub(super) captures: Vec<Captured>,
+    /// Its line as people may see it.
+    pub(super) shown: Text,
+    /// What people must not see, with its names.
+    pub(super) secrets: Vec<(String, Text)>,
+    /// Whether all that follows depends on it.
+    pub(super) fatal: bool,
+}
+
+/// Where a step goes.
+#[derive(Debug, Clone)]
+pub(super) struct Host {
+    pub(super) name: Arc<str>,
+    /// Which of the target's hosts it is, for cookies.
+    pub(super) number: usize,
+    pub(super) secure: bool,
+    pub(super) encrypted: bool,
+}
+
+/// The statuses of right answers.
+#[derive(Debug)]
+pub(super) enum Statuses {
+    /// 200 to 299.
+    Success,
+    Any(Vec<Status>),
+}
+
+#[derive(Debug)]
+pub(super) enum Status {
+    Code(u16),
+    Named(Text),
+}
+
+/// A text to look for.
+#[derive(Debug)]
+pub(super) enum Needle {
+    /// Always the same.
+    Fixed(Finder),
+    /// Filled in; in HTML there are two ways to write some.
+    Written(Fill, Option<Fill>),
+}
+
+/// Where an answer names the person it is about.
+#[derive(Debug)]
+pub(super) struct Owner {
+    pub(super) before: Finder,
+    pub(super) value: Fill,
+    pub(super) other: Option<Fill>,
+    pub(super) until: Finder,
+}
+
+/// What is remembered of an answer.
+#[derive(Debug)]
+pub(super) struct Captured {
+    pub(super) place: usize,
+    pub(super) from: From,
+    /// Any of several, and not the first.
+    pub(super) random: bool,
+    pub(super) default: Option<Vec<u8>>,
+}
+
+#[derive(Debug)]
+pub(super) enum From {
+    Cookie(Vec<u8>),
+    Header(Vec<u8>),
+    Json(String),
+    Between { before: Finder, until: Finder },
+}
+
+impl Captured {
+    /// Whether it is found in the body.
+    pub(super) const fn is_in_body(&self) -> bool {
+        matches!(self.from, From::Json(_) | From::Between { .. })
+    }
+}
+
+impl Ask {
+    /// Whether it goes to the target's secure endpoint.
+    pub(in super::super) const fn is_secure(&self) -> bool {
+        self.host.secure
+    }
+
+    /// Whether the answer has no body, whatever it says.
+    pub(in super::super) fn head_only(&self) -> bool {
+        self.method == "HEAD"
+    }
+
+    /// Whether the answer's body is of interest.
+    pub(in super::super) fn reads_body(&self, verify: bool) -> bool {
+        let looks = self.identity.is_some() || !self.contains.is_empty() || !self.fresh.is_empty();
+        (verify && looks) || self.captures.iter().any(Captured::is_in_body)
+    }
+
+    /// Whether it may change the site: all that HTTP does not call safe (RFC 9110 section 9.2.1).
+    pub(super) fn writes(&self) -> bool {
+        !matches!(self.method, "GET" | "HEAD")
+    }
+
+    /// Compiles a request that stands in a block; `common` are header lines of the whole file.
+    pub(super) fn new(
+        script: usize,
+        site: Site<'_>,
+        (step, request): (&Step, &Request),
+        common: &[Named],
+        (target, host, keeps_cookies): (&Target, Host, bool),
+    ) -> Result<Self, String> {
+        if request.follow {
+            return Err(later("follow"));
+        }
+        let is_own = |name: &str| request.headers.iter().any(|(own, _)| own.eq_ignore_ascii_case(name));
+        let common = common.iter().filter(|(name, _)| !is_own(name));
+        let headers: Vec<_> = common.chain(&request.headers).collect();
+        let has = |name: &str| headers.iter().any(|(own, _)| own.eq_ignore_ascii_case(name));
+        let mut head = Fill::default();
+        head.push_text(format!("{} {}", request.method, target.base_path).as_bytes());
+        head_path(&mut head, site, &request.path)?;
+        head.push_text(target.head_lines(host.secure).as_bytes());
+        for (name, value) in &headers {
+            if OWN.iter().any(|own| name.eq_ignore_ascii_case(own)) || !is_header_name(name) {
+                return Err(format!("the tester itself writes the header {name}: leave it out"));
+            }
+            head.push_text(format!("{name}: ").as_bytes());
+            head.push(site, value, Escape::Line)?;
+            head.push_text(b"\r\n");
+        }
+        let (tail, body) = body(site, request, has("Content-Type"))?;
+        let looks = Looks { site, how: request.escaped };
+        let expect = &step.expect;
+        let identity = expect.identity.as_ref().map(|identity| looks.owner(identity)).transpose()?;
+        let (contains, fresh) = (looks.needles(&expect.contains)?, looks.needles(&expect.fresh)?);
+        let header = |(name, value): &Named| Ok((name.clone(), Fill::of(site, value, Escape::Plain)?));
+        let headers_expected = expect.headers.iter().map(header).collect::<Result<Vec<_>, String>>()?;
+        let statuses = statuses(site, request.method, &expect.statuses)?;
+
+        let asked: Vec<&Fill> = [&head].into_iter().chain(&body).collect();
+        let looked: Vec<&Fill> = contains
+            .iter()
+            .chain(&fresh)
+            .filter_map(Needle::fill)
+            .chain(identity.iter().map(|owner| &owner.value))
+            .chain(headers_expected.iter().map(|(_, value)| value))
+            .collect();
+        let all = || asked.iter().chain(&looked).copied();
+        let places = all().flat_map(Fill::values).flat_map(Text::needs);
+        let needs = sorted(places.filter(|place| site.plan.is_capture(*place)));
+        let owned = all()
+            .flat_map(Fill::people)
+            .chain(all().flat_map(Fill::values).filter_map(|text| site.plan.source_of(text)));
+        let owned = sorted(owned.filter(|source| site.plan.is_owned(*source)));
+        let mut secrets: Vec<_> =
+            all().flat_map(Fill::values).flat_map(|text| site.plan.secrets_in(text)).collect();
+        secrets.extend(site.plan.captures_in(all().flat_map(Fill::values)));
+        secrets.extend(site.plan.environment());
+        let mut shown =
+            Template { parts: vec![Part::Text(format!("{} {}", request.method, target.base_path))] };
+        shown.parts.extend(request.path.parts.iter().cloned());
+        Ok(Self {
+            script,
+            method: request.method,
+            shown: site.plan.shown_without_captures(&shown, site.block)?,
+            tail,
+            host,
+            keeps_cookies,
+            sends_cookies: keeps_cookies && !has("Cookie"),
+            needs,
+            owned,
+            secrets,
+            statuses,
+            length: expect.length,
+            captures: captures(site, &step.captures)?,
+            // Without what is done at a user's start, its operations make no sense.
+            fatal: site.block.operation.is_none(),
+            headers: headers_expected,
+            head,
+            body,
+            identity,
+            contains,
+            fresh,
+        })
+    }
+}
+
+fn sorted(numbers: impl Iterator<Item = usize>) -> Vec<usize> {
+    let mut numbers: Vec<_> = numbers.collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    numbers
+}
+
+/// Appends a path: one column may be all of it.
+fn head_path(head: &mut Fill, site: Site<'_>, path: &Template) -> Result<(), String> {
+    let Some(field) = path.only_field() else { return head.push(site, path, Escape::Percent) };
+    let text = site.plan.field(field, site.block)?;
+    match text.literal() {
+        Some(literal) => {
+            is_path(literal).map_err(|what| format!("{field} {what}"))?;
+            head.push_text(literal);
+        }
+        None => {
+            site.plan.check_cells(&text, is_path)?;
+            head.push_value(text);
+        }
+    }
+    Ok(())
+}
+
+fn is_path(text: &[u8]) -> Result<(), String> {
+    if !text.starts_with(b"/") {
+        return Err("is no path: it does not begin with /".to_owned());
+    }
+    match text.iter().find(|byte| !byte.is_ascii_graphic() || **byte == b'#') {
+        Some(byte) => Err(format!("is no path: write {:?} as %{byte:02X}", char::from(*byte))),
+        None => Ok(()),
+    }
+}
+
+/// What follows the cookies, and the body unless it is always the same.
+fn body(site: Site<'_>, request: &Request, has_type: bool) -> Result<(Vec<u8>, Option<Fill>), String> {
+    let Some(body) = &request.body else {
+        // RFC 9110 section 8.6: methods that anticipate content say that there is none.
+        let anticipates = matches!(request.method, "POST" | "PUT" | "PATCH");
+        return Ok((
+            if anticipates { b"Content-Length: 0\r\n\r\n" as &[u8] } else { b"\r\n" }.to_vec(),
+            None,
+        ));
+    };
+    let mut fill = Fill::default();
+    let kind = match body {
+        Body::Form(fields) => {
+            for (number, (name, value)) in fields.iter().enumerate() {
+                let mut before = if number > 0 { b"&".to_vec() } else { Vec::new() };
+                push(&mut before, name.as_bytes(), Escape::Percent);
+                before.push(b'=');
+                fill.push_text(&before);
+                push_form(&mut fill, site, value)?;
+            }
+            FORM
+        }
+        Body::Json(json) => {
+            push_json(&mut fill, site, json)?;
+            "application/json"
+        }
+        Body::Text(text, kind) => {
+            let kind = kind.as_deref().unwrap_or(FORM);
+            let how = match kind.split(';').next().unwrap_or_default().trim() {
+                FORM => Escape::Percent,
+                kind if kind.ends_with("json") => Escape::Json,
+                _ => Escape::Plain,
+            };
+            fill.push(site, text, how)?;
+            kind
+        }
+    };
+    let mut tail = if has_type { Vec::new() } else { format!("Content-Type: {kind}\r\n").into_bytes() };
+    tail.extend_from_slice(b"Content-Length: ");
+    if let Some(fixed) = fill.literal() {
+        tail.extend_from_slice(format!("{}\r\n\r\n", fixed.len()).as_bytes());
+        tail.extend_from_slice(fixed);
+        return Ok((tail, None));
+    }
+    Ok((tail, Some(fill)))
+}
+
+/// Appends the value of a form's field, whose own text is escaped too.
+fn push_form(fill: &mut Fill, site: Site<'_>, value: &Template) -> Result<(), String> {
+    push_escaped(fill, site, value, Escape::Percent)
+}
+
+fn push_escaped(fill: &mut Fill, site: Site<'_>, value: &Template, how: Escape) -> Result<(), String> {
+    for part in &value.parts {
+        match part {
+            Part::Text(text) => {
+                let mut escaped = Vec::new();
+                push(&mut escaped, text.as_bytes(), how);
+                fill.push_text(&escaped);
+            }
+            Part::Field(field) => fill.push_field(site, field, how)?,
+        }
+    }
+    Ok(())
+}
+
+fn push_json(fill: &mut Fill, site: Site<'_>, json: &Json) -> Result<(), String> {
+    let quoted = |fill: &mut Fill, text: &Template| {
+        fill.push_text(b"\"");
+        push_escaped(fill, site, text, Escape::Json)?;
+        fill.push_text(b"\"");
+        Ok(())
+    };
+    match json {
+        Json::Text(text) => quoted(fill, text),
+        Json::Literal(literal) => {
+            fill.push_text(literal.as_bytes());
+            Ok(())
+        }
+        Json::List(list) => {
+            fill.push_text(b"[");
+            for (number, each) in list.iter().enumerate() {
+                fill.push_text(if number > 0 { b"," } else { b"" });
+                push_json(fill, site, each)?;
+            }
+            fill.push_text(b"]");
+            Ok(())
+        }
+        Json::Object(fields) => {
+            fill.push_text(b"{");
+            for (number, (name, each)) in fields.iter().enumerate() {
+                fill.push_text(if number > 0 { b"," } else { b"" });
+                quoted(fill, &Template { parts: vec![Part::Text(name.clone())] })?;
+                fill.push_text(b":");
+                push_json(fill, site, each)?;
+            }
+            fill.push_text(b"}");
+            Ok(())
+        }
+    }
+}
+
+fn statuses(site: Site<'_>, method: &str, codes: &[Code]) -> Result<Statuses, String> {
+    if codes.is_empty() {
+        // An answer without the content (202, 204) is no page.
+        let page = matches!(method, "GET" | "HEAD");
+        return Ok(if page { Statuses::Any(vec![Status::Code(200)]) } else { Statuses::Success });
+    }
+    let is_status = |number: u32| u16::try_from(number).ok().filter(|number| (200..600).contains(number));
+    let code = |code: &Code| match code {
+        Code::Number(number) => {
+            let known =
+                is_status(*number).ok_or_else(|| format!("{number} is no final status: use 200 to 599"));
+            Ok(Status::Code(known?))
+        }
+        Code::Field(template) => {
+            let text = site.plan.text(template, site.block)?;
+            site.plan.check_cells(&text, |cell| {
+                let number = std::str::from_utf8(cell).ok().and_then(|cell| cell.parse().ok());
+                number
+                    .and_then(is_status)
+                    .map(|_| ())
+                    .ok_or_else(|| "is no status: use 200 to 599".to_owned())
+            })?;
+            Ok(Status::Named(text))
+        }
+    };
+    Ok(Statuses::Any(codes.iter().map(code).collect::<Result<_, String>>()?))
+}
+
+/// How texts are looked for.
+#[derive(Clone, Copy)]
+struct Looks<'p> {
+    site: Site<'p>,
+    how: Escaped,
+}
+
+impl Looks<'_> {
+    /// How a text is written in an answer, and the other way if there are two.
+    fn written(self, text: &Template) -> Result<(Fill, Option<Fill>), String> {
+        let (how, other) = match self.how {
+            Escaped::Html => (Escape::Html, Some(Escape::HtmlNumeric)),
+            Escaped::Json => (Escape::Json, None),
+            Escaped::Plain => (Escape::Plain, None),
+        };
+        let other = other.map(|how| Fill::of(self.site, text, how)).transpose()?;
+        Ok((Fill::of(self.site, text, how)?, other))
+    }
+
+    fn needles(self, texts: &[Template]) -> Result<Vec<Needle>, String> {
+        let needle = |text: &Template| {
+            let (fill, other) = self.written(text)?;
+            match fill.literal() {
+                Some(b"") => Err("an empty text is in every answer: leave it out".to_owned()),
+                Some(fixed) => Ok(Needle::Fixed(Box::new(memmem::Finder::new(fixed).into_owned()))),
+                None => Ok(Needle::Written(fill, other)),
+            }
+        };
+        texts.iter().map(needle).collect()
+    }
+
+    fn owner(self, identity: &scenario::Identity) -> Result<Owner, String> {
+        let (value, other) = self.written(&identity.value)?;
+        if value.literal().is_some() {
+            return Err("\"identity\" is the same for everyone: name a field in its \"value\"".to_owned());
+        }
+        Ok(Owner { before: finder(&identity.before)?, value, other, until: finder(&identity.until)? })
+    }
+}
+
+impl Needle {
+    const fn fill(&self) -> Option<&Fill> {
+        match self {
+            Self::Fixed(_) => None,
+            Self::Written(fill, _) => Some(fill),
+        }
+    }
+}
+
+fn captures(site: Site<'_>, captures: &[Capture]) -> Result<Vec<Captured>, String> {
+    if captures.len() > MOST_CAPTURES {
+        return Err(format!("has more than {MOST_CAPTURES} captures"));
+    }
+    let capture = |capture: &Capture| {
+        if capture.take == Take::All {
+            return Err(later("take = \"all\""));
+        }
+        let from = match &capture.from {
+            Source::Cookie(name) => From::Cookie(name.clone().into_bytes()),
+            Source::Header(name) => From::Header(name.clone().into_bytes()),
+            Source::Json(pointer) => From::Json(pointer.clone()),
+            Source::Between(before, until) => {
+                From::Between { before: finder(before)?, until: finder(until)? }
+            }
+            Source::Attribute(_) => return Err("captures what HTTP has not".to_owned()),
+        };
+        Ok(Captured {
+            place: site.plan.captured(&capture.name, site.block)?,
+            from,
+            random: capture.take == Take::Random,
+            default: capture
+                .default
+                .as_ref()
+                .and_then(|texts| texts.first())
+                .map(|text| text.clone().into_bytes()),
+        })
+    };
+    captures.iter().map(capture).collect()
+}

@@ -1,0 +1,170 @@
+//! Texts of requests and of expectations, filled in and escaped for where they stand.
+
+use scenario::{Block, Field as Name, Part as Piece, Template};
+
+use super::super::escape::{Escape, push};
+use super::super::field::Field;
+use super::super::people_view::{Needs, PeopleView, Person};
+use crate::values::{Kept, Plan, Text};
+
+/// A text with fields in it, which are looked up already.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Fill {
+    parts: Vec<Part>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+enum Part {
+    Text(Vec<u8>),
+    Value(Text, Escape),
+    /// A property of a person, whom the thread derives once for all of them.
+    Person {
+        source: usize,
+        field: Field,
+        how: Escape,
+    },
+}
+
+/// Where the texts of a step stand.
+#[derive(Clone, Copy)]
+pub(super) struct Site<'p> {
+    pub(super) plan: &'p Plan,
+    pub(super) block: &'p Block,
+    /// Whether properties of people are known.
+    pub(super) has_visitors: bool,
+}
+
+impl Fill {
+    pub(super) fn of(site: Site<'_>, template: &Template, how: Escape) -> Result<Self, String> {
+        let mut fill = Self::default();
+        fill.push(site, template, how)?;
+        Ok(fill)
+    }
+
+    /// Appends a template whose fields are escaped that way.
+    pub(super) fn push(&mut self, site: Site<'_>, template: &Template, how: Escape) -> Result<(), String> {
+        for part in &template.parts {
+            match part {
+                Piece::Text(text) => self.push_text(text.as_bytes()),
+                Piece::Field(field) => self.push_field(site, field, how)?,
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn push_field(&mut self, site: Site<'_>, field: &Name, how: Escape) -> Result<(), String> {
+        let text = site.plan.field(field, site.block)?;
+        if how == Escape::Line {
+            site.plan.check_cells(&text, |cell| match is_line(cell) {
+                true => Ok(()),
+                false => Err("holds a control character, which no header can".to_owned()),
+            })?;
+        }
+        if let Some(literal) = text.literal() {
+            // What is the same for all lanes is escaped once.
+            if how == Escape::Line && !is_line(literal) {
+                return Err(format!("{field} holds a control character, which no header can"));
+            }
+            let mut escaped = Vec::new();
+            push(&mut escaped, literal, if how == Escape::Line { Escape::Plain } else { how });
+            self.push_text(&escaped);
+            return Ok(());
+        }
+        let person = site.plan.person_column(&text);
+        let known = person.and_then(|(source, name)| {
+            let field = Field::columns().find(|(known, _)| *known == name)?.1;
+            Some((source, field))
+        });
+        self.parts.push(match known {
+            Some((_, field)) if field.needs_visitor() && !site.has_visitors => {
+                return Err(
+                    "it names properties of people, but the engine was started without visitors".to_owned()
+                );
+            }
+            Some((source, field)) => Part::Person { source, field, how },
+            None => Part::Value(text, how),
+        });
+        Ok(())
+    }
+
+    /// Appends a text as it is.
+    pub(super) fn push_value(&mut self, text: Text) {
+        self.parts.push(Part::Value(text, Escape::Plain));
+    }
+
+    pub(super) fn push_text(&mut self, text: &[u8]) {
+        match self.parts.last_mut() {
+            Some(Part::Text(last)) => last.extend_from_slice(text),
+            _ if text.is_empty() => {}
+            _ => self.parts.push(Part::Text(text.to_vec())),
+        }
+    }
+
+    /// The whole text, if there is no field in it.
+    pub(super) fn literal(&self) -> Option<&[u8]> {
+        match &self.parts[..] {
+            [] => Some(b""),
+            [Part::Text(text)] => Some(text),
+            _ => None,
+        }
+    }
+
+    /// What it is filled in with, but for people.
+    pub(super) fn values(&self) -> impl Iterator<Item = &Text> {
+        self.parts.iter().filter_map(|part| match part {
+            Part::Value(text, _) => Some(text),
+            _ => None,
+        })
+    }
+
+    /// The data that it has people of.
+    pub(super) fn people(&self) -> impl Iterator<Item = usize> {
+        self.parts.iter().filter_map(|part| match part {
+            Part::Person { source, .. } => Some(*source),
+            _ => None,
+        })
+    }
+}
+
+/// Whether a text may stand in a header (RFC 9110 section 5.5).
+fn is_line(text: &[u8]) -> bool {
+    text.iter().all(|&byte| byte == b'\t' || (byte >= 0x20 && byte != 0x7f))
+}
+
+/// What texts are filled in from.
+pub(super) struct Filler<'a> {
+    pub(super) plan: &'a Plan,
+    pub(super) kept: &'a Kept,
+    pub(super) rng: &'a mut fastrand::Rng,
+    pub(super) people: &'a mut PeopleView,
+    /// Room for what is still to be escaped.
+    pub(super) raw: &'a mut Vec<u8>,
+}
+
+impl Filler<'_> {
+    /// Appends a text. `false` if a value cannot stand where it should.
+    #[inline]
+    pub(super) fn write(&mut self, fill: &Fill, out: &mut Vec<u8>) -> bool {
+        for part in &fill.parts {
+            match part {
+                Part::Text(text) => out.extend_from_slice(text),
+                Part::Value(text, Escape::Plain) => self.plan.write(text, self.kept, self.rng, out),
+                Part::Value(text, how) => {
+                    self.raw.clear();
+                    self.plan.write(text, self.kept, self.rng, self.raw);
+                    match how {
+                        Escape::Line if is_line(self.raw) => out.extend_from_slice(self.raw),
+                        Escape::Line => return false,
+                        _ => push(out, self.raw, *how),
+                    }
+                }
+                Part::Person { source, field, how } => {
+                    let person = Person::known(self.kept.row(*source));
+                    let needs = Needs::of_field(*field);
+                    field.write(&self.people.values(needs, person, 0, b""), *how, out);
+                }
+            }
+        }
+        true
+    }
+}

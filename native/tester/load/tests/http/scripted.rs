@@ -1,0 +1,523 @@
+//! Scenario files of sites: what they say is what is sent, and what is wrong is counted under its own name.
+
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use load::{AnyConfig, Engine, Snapshot, Tables};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use table::{Form, Table};
+use wire::http::{Framing, RequestHead};
+
+use crate::harness::Totals;
+use crate::harness::eventually;
+use crate::scenario::{self, PEOPLE, visitors};
+use crate::site::{Do, Site};
+
+/// A request as the server has read it.
+#[derive(Debug, Clone)]
+struct Seen {
+    method: String,
+    target: String,
+    head: String,
+    body: Vec<u8>,
+}
+
+impl Seen {
+    fn header(&self, name: &str) -> Option<&str> {
+        self.head.lines().skip(1).find_map(|line| {
+            let (found, value) = line.split_once(": ")?;
+            found.eq_ignore_ascii_case(name).then_some(value)
+        })
+    }
+}
+
+type Requests = Arc<Mutex<Vec<Seen>>>;
+
+/// A server that answers each request as `answer` says for it and its number.
+struct Server {
+    port: u16,
+    seen: Requests,
+}
+
+impl Server {
+    fn new(answer: impl Fn(&Seen, usize) -> Vec<u8> + Send + Sync + 'static) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let seen = Requests::default();
+        let (answer, all) = (Arc::new(answer), seen.clone());
+        std::thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let (answer, all) = (answer.clone(), all.clone());
+                std::thread::spawn(move || serve(stream, &*answer, &all));
+            }
+        });
+        Self { port, seen }
+    }
+
+    fn requests(&self) -> Vec<Seen> {
+        self.seen.lock().unwrap().clone()
+    }
+}
+
+fn serve(mut stream: TcpStream, answer: &dyn Fn(&Seen, usize) -> Vec<u8>, all: &Requests) {
+    let (mut buffer, mut chunk) = (Vec::new(), [0; 65_536]);
+    loop {
+        while let Some(head) = RequestHead::decode(&buffer).expect("a request") {
+            let Framing::Length(length) = head.framing else { panic!("a request with chunks") };
+            let end = head.length + length as usize;
+            if buffer.len() < end {
+                break;
+            }
+            let text = String::from_utf8_lossy(&buffer[..head.length]).into_owned();
+            let mut words = text.split(' ');
+            let seen = Seen {
+                method: words.next().unwrap().to_owned(),
+                target: words.next().unwrap().to_owned(),
+                body: buffer[head.length..end].to_vec(),
+                head: text.clone(),
+            };
+            buffer.drain(..end);
+            let number = {
+                let mut all = all.lock().unwrap();
+                all.push(seen.clone());
+                all.len() - 1
+            };
+            if stream.write_all(&answer(&seen, number)).is_err() {
+                return;
+            }
+        }
+        match stream.read(&mut chunk) {
+            Ok(0) | Err(_) => return,
+            Ok(n) => buffer.extend_from_slice(&chunk[..n]),
+        }
+    }
+}
+
+fn ok(body: &str) -> Vec<u8> {
+    with("", body)
+}
+
+fn with(lines: &str, body: &str) -> Vec<u8> {
+    format!("HTTP/1.1 200 OK\r\n{lines}Content-Length: {}\r\n\r\n{body}", body.len()).into_bytes()
+}
+
+fn table(columns: &[&str], rows: &[&[&str]]) -> Arc<Table> {
+    let cell = |cell: &&str| format!("\"{}\"", cell.replace('"', "\"\""));
+    let line = |row: &&[&str]| row.iter().map(cell).collect::<Vec<_>>().join(",") + "\n";
+    let text: String = rows.iter().map(line).collect();
+    let columns = columns.iter().map(|&name| name.to_owned()).collect();
+    let form = Form { columns: Some(columns), ..Form::default() };
+    Arc::new(Table::parse(text.into(), &form, |_, _| Ok(())).unwrap())
+}
+
+fn one(name: &str, columns: &[&str], rows: &[&[&str]]) -> Tables {
+    Tables::from([(format!("mix/{name}"), table(columns, rows))])
+}
+
+fn config(port: u16, text: &str) -> Value {
+    json!({
+        "target": {"protocol": "http", "host": "127.0.0.1", "port": port, "size": 10},
+        "scenarios": [{"name": "mix", "text": text, "env": {"KEY": "env-key"}}],
+    })
+}
+
+fn try_start(config: &Value, tables: &Tables) -> Result<Engine, String> {
+    let AnyConfig::Http(config) = serde_json::from_value(config.clone()).unwrap() else { panic!("no site") };
+    Engine::start_http(config, Some(visitors()), tables).map_err(|error| error.to_string())
+}
+
+/// Runs a scenario until its server has seen so many requests; returns what was recorded.
+fn run(server: &Server, text: &str, tables: &Tables, count: usize) -> Snapshot {
+    let mut engine =
+        try_start(&config(server.port, text), tables).unwrap_or_else(|problem| panic!("{problem}"));
+    engine.start_lanes("mix", 1).unwrap();
+    assert!(eventually(|| server.seen.lock().unwrap().len() >= count), "{:?}", server.requests());
+    engine.stop(Duration::from_secs(5)).unwrap()
+}
+
+fn failures(snapshot: &Snapshot, step: &str) -> Vec<String> {
+    let steps = snapshot.steps.iter().filter(|each| &*each.step == step);
+    steps.flat_map(|each| each.failures.iter().map(|(kind, _)| kind.clone())).collect()
+}
+
+fn percent(text: &str) -> Vec<u8> {
+    let mut parts = text.split('%');
+    let mut out = parts.next().unwrap().as_bytes().to_vec();
+    for part in parts {
+        out.push(u8::from_str_radix(&part[..2], 16).unwrap());
+        out.extend_from_slice(&part.as_bytes()[2..]);
+    }
+    out
+}
+
+const EVERYWHERE: &str = "data.x.file = 'x.csv'\ndata.x.columns = ['cell']\ndata.x.deal = 'in-order'\n\
+    [[operation]]\nname = 'all'\nstep = [
+    { get = '/a/{x.cell}/b?q={x.cell}&r=1' },
+    { post = '/form', form = { \"a&b\" = 'x {x.cell} y', c = '1' } },
+    { post = '/json', json = { text = 'x{x.cell}', list = [1, true, '{x.cell}'] } },
+    { post = '/plain', body = '<{x.cell}>', content_type = 'text/plain' },
+]";
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+    #[test]
+    fn a_cell_arrives_as_it_is_wherever_it_stands(cell in "\\PC*|[\\x01-\\x7f]{0,40}|[&=+%#?/;\"'\\\\{}\r\n ]{1,20}") {
+        let server = Server::new(|_, _| ok(""));
+        run(&server, EVERYWHERE, &one("x", &["cell"], &[&[&cell]]), 4);
+        let seen = server.requests();
+        let (path, query) = seen[0].target.split_once('?').unwrap();
+        let segments: Vec<_> = path.split('/').map(percent).collect();
+        let expected = [b"", &b"a"[..], cell.as_bytes(), b"b"];
+        prop_assert_eq!(&segments[..], &expected.map(<[u8]>::to_vec)[..]);
+        let values: Vec<_> = query.split('&').map(percent).collect();
+        prop_assert_eq!(values, vec![format!("q={cell}").into_bytes(), b"r=1".to_vec()]);
+        let form = String::from_utf8(seen[1].body.clone()).unwrap();
+        let fields: Vec<_> = form.split('&').map(|pair| pair.split_once('=').unwrap()).collect();
+        prop_assert_eq!(percent(fields[0].0), b"a&b");
+        prop_assert_eq!(percent(fields[0].1), format!("x {cell} y").into_bytes());
+        prop_assert_eq!(fields[1], ("c", "1"));
+        let body: Value = serde_json::from_slice(&seen[2].body).unwrap();
+        prop_assert_eq!(body, json!({"text": format!("x{cell}"), "list": [1, true, cell]}));
+        prop_assert_eq!(&seen[3].body, &format!("<{cell}>").into_bytes());
+    }
+
+    #[test]
+    fn a_header_holds_a_cell_or_is_refused(cell in "[ -~]{0,30}|[\\x00-\\x7f]{1,10}") {
+        let server = Server::new(|_, _| ok(""));
+        let text = "data.x.file = 'x.csv'\ndata.x.columns = ['cell']\n\
+            [[operation]]\nget = '/'\nheaders.X-Cell = '<{x.cell}>'";
+        let tables = one("x", &["cell"], &[&[&cell]]);
+        let is_line = cell.bytes().all(|byte| byte == b'\t' || (byte >= 0x20 && byte != 0x7f));
+        if !is_line {
+            let problem = try_start(&config(server.port, text), &tables).err().expect("a control character");
+            prop_assert!(problem.contains("control character") && problem.contains("row 1 of x"), "{}", problem);
+            return Ok(());
+        }
+        run(&server, text, &tables, 1);
+        let expected = format!("<{cell}>");
+        let seen = server.requests();
+        prop_assert_eq!(seen[0].header("X-Cell"), Some(&*expected));
+    }
+}
+
+#[test]
+fn a_login_with_a_session_and_a_token_is_one_visit_after_the_other() {
+    let server = Server::new(|seen, number| match (&*seen.method, &*seen.target) {
+        ("GET", "/login") => {
+            let session = format!("Set-Cookie: session=s{number}; Path=/; HttpOnly\r\n");
+            with(&session, &format!("<input name=\"csrf\" value=\"t+{number}\">"))
+        }
+        ("POST", "/login") => b"HTTP/1.1 303 See Other\r\nLocation: /\r\nContent-Length: 0\r\n\r\n".to_vec(),
+        _ => ok("<p data-user=\"ann\">Hello, Ann &amp; Bo"),
+    });
+    let text = r#"
+        data.account.file = "a.csv"
+        [[operation]]
+        name = "session"
+        step = [
+          { name = "form", get = "/login", capture.csrf = { before = 'name="csrf" value="', until = '"' } },
+          { name = "login", post = "/login", form = { user = "{account.user}", password = "{account.password}", csrf = "{csrf}" }, expect = { status = 303, headers.Location = "/" } },
+          { name = "account", get = "/", expect = { contains = "Hello, {account.name}", identity = { before = 'data-user="', value = "{account.user}", until = '"' } } },
+        ]"#;
+    let tables = one("account", &["user", "password", "name"], &[&["ann", "p w", "Ann & Bo"]]);
+    let snapshot = run(&server, text, &tables, 6);
+    let seen = server.requests();
+    for visit in seen.chunks_exact(3) {
+        assert_eq!(visit[0].header("Cookie"), None, "another visit");
+        let session = visit[1].header("Cookie").unwrap().strip_prefix("session=s").unwrap();
+        assert_eq!(visit[1].body, format!("user=ann&password=p%20w&csrf=t%2B{session}").into_bytes());
+        assert_eq!(visit[2].header("Cookie"), visit[1].header("Cookie"));
+    }
+    for step in ["sequence", "form", "login", "account"] {
+        assert_eq!(failures(&snapshot, step), Vec::<String>::new(), "{step}");
+    }
+}
+
+#[test]
+fn each_place_of_a_capture_is_looked_into() {
+    let server = Server::new(|seen, _| match &*seen.target {
+        "/api" => with(
+            "Set-Cookie: id=c1; Path=/\r\nX-Token: h1\r\n",
+            r#"{"user": {"id": 17, "tags": ["a/b"]}, "until": "<x>m1</x>"}"#,
+        ),
+        _ => ok(""),
+    });
+    let text = r#"
+        cookies = false
+        [[operation]]
+        name = "all"
+        step = [
+          { get = "/api", capture = { cookie = { cookie = "id" }, token = { header = "x-token" }, id = { json = "/user/id" }, tag = { json = "/user/tags/0" }, between = { before = "<x>", until = "</x>" }, none = { json = "/none", default = "d1" } } },
+          { post = "/use/{cookie}/{token}/{id}/{tag}/{between}/{none}" },
+        ]"#;
+    run(&server, text, &Tables::new(), 2);
+    let used = &server.requests()[1];
+    assert_eq!(used.target, "/use/c1/h1/17/a%2Fb/m1/d1");
+    assert_eq!(used.header("Cookie"), None);
+}
+
+#[test]
+fn a_step_without_what_was_to_be_captured_is_not_sent() {
+    let server = Server::new(|_, _| ok("nothing"));
+    let text = r#"
+        [[operation]]
+        name = "all"
+        step = [
+          { name = "find", get = "/find", capture.id = { before = "<", until = ">" } },
+          { name = "use", get = "/use/{id}" },
+        ]"#;
+    let snapshot = run(&server, text, &Tables::new(), 3);
+    assert!(server.requests().iter().all(|seen| seen.target == "/find"));
+    assert_eq!(failures(&snapshot, "find"), ["nothing-captured"]);
+    assert_eq!(failures(&snapshot, "sequence"), ["nothing-captured"]);
+}
+
+#[test]
+fn what_start_captures_and_sets_is_the_user_s() {
+    let server = Server::new(|seen, _| match &*seen.target {
+        "/login" => with("Set-Cookie: s=1\r\n", r#"{"token": "k1"}"#),
+        _ => ok(""),
+    });
+    let text = r#"
+        [headers]
+        Authorization = "Bearer {token}"
+        [start]
+        step = [{ post = "/login", headers.Authorization = "Basic {env.KEY}", capture.token = { json = "/token" } }]
+        [[operation]]
+        get = "/work"
+        [[operation]]
+        name = "own"
+        get = "/own"
+        headers.Cookie = "mine=1""#;
+    run(&server, text, &Tables::new(), 6);
+    let seen = server.requests();
+    assert_eq!(seen[0].header("Authorization"), Some("Basic env-key"));
+    assert!(seen[1..].iter().all(|seen| seen.target != "/login"), "once");
+    for seen in &seen[1..] {
+        assert_eq!(seen.header("Authorization"), Some("Bearer k1"));
+        assert_eq!(seen.header("Cookie"), Some(if seen.target == "/own" { "mine=1" } else { "s=1" }));
+    }
+}
+
+#[test]
+fn a_failure_s_example_has_no_secret_in_it() {
+    let server = Server::new(|seen, _| {
+        let path = percent(&seen.target);
+        let said = String::from_utf8_lossy(&path).into_owned();
+        format!("HTTP/1.1 500 {said} env-key\r\nContent-Length: 0\r\n\r\n").into_bytes()
+    });
+    let text = r#"
+        data.account.file = "a.csv"
+        [[operation]]
+        get = "/u/{account.user}?key={account.password}&a={account.password}"
+        headers.X = "{env.KEY}""#;
+    let tables = one("account", &["user", "password"], &[&["ann", "p&w 1"]]);
+    let snapshot = run(&server, text, &tables, 1);
+    let example = format!("{:?}", snapshot.steps.iter().map(|each| &each.examples).collect::<Vec<_>>());
+    assert!(example.contains("GET /u/ann?key=...&a={account.password}"), "{example}");
+    assert!(example.contains("expected 200"), "{example}");
+    for secret in ["p&w", "p%26w", "env-key"] {
+        assert!(!example.contains(secret), "{secret}: {example}");
+    }
+}
+
+#[test]
+fn statuses_and_whole_paths_are_columns_that_are_checked_before_the_first_request() {
+    let server = Server::new(|seen, _| {
+        let status = if seen.target == "/gone?x=1" { 410 } else { 200 };
+        format!("HTTP/1.1 {status} X\r\nContent-Length: 0\r\n\r\n").into_bytes()
+    });
+    let text =
+        "data.page.file = 'p.csv'\n[[operation]]\nget = '{page.path}'\nexpect.status = '{page.status}'";
+    let columns = ["path", "status"];
+    let snapshot = run(&server, text, &one("page", &columns, &[&["/", "200"], &["/gone?x=1", "410"]]), 4);
+    assert_eq!(failures(&snapshot, "get"), Vec::<String>::new());
+    for (path, status, expected) in [
+        ("x", "200", "does not begin with /"),
+        ("/a b", "200", "write ' ' as %20"),
+        ("/", "99", "is no status"),
+    ] {
+        let tables = one("page", &columns, &[&[path, status]]);
+        let problem = try_start(&config(server.port, text), &tables).err().expect(expected);
+        assert!(problem.contains("row 1 of page") && problem.contains(expected), "{problem}");
+    }
+}
+
+/// What `crate::scenario` describes request by request: 5 % new users, 91 % page, 4 % page and update.
+const PAPER: &str = r##"
+data.visitor.people = "seeded"
+data.newcomer.people = "new"
+data.owner = { people = "seeded", deal = "exclusive" }
+data.elsewhere.values = ["Aa & \"Bb\"", "Cc"]
+
+[values]
+colour = "#{random:6:0-9a-f}"
+city = "{elsewhere}"
+
+[[operation]]
+name = "create"
+weight = 5
+post = "/users"
+form = { given = "{newcomer.given}", city = "{newcomer.city}" }
+expect.status = 201
+capture.id = { cookie = "user" }
+
+[[operation]]
+name = "page"
+weight = 91
+get = "/"
+headers.Cookie = "user={visitor.id}"
+expect = { length = 8290, contains = "<h1>Hello, {visitor.given}</h1>", identity = { before = 'data-user="', value = "{visitor.id}" } }
+
+[[operation]]
+name = "page-and-update"
+weight = 4
+counts = "updated page"
+step = [
+  { name = "update", post = "/preferences", headers.Cookie = "user={owner.id}", form = { background = "{colour}", city = "{city}" }, expect.status = 204 },
+  { name = "updated page", get = "/", headers.Cookie = "user={owner.id}", expect = { length = 8290, contains = "<h1>Hello, {owner.given}</h1>", fresh = ['data-background="{colour}"', 'data-city="{city}"'], identity = { before = 'data-user="', value = "{owner.id}" } } },
+]
+"##;
+
+fn paper(site: &Site) -> Value {
+    let mut config = config(site.port(), PAPER);
+    config["target"]["size"] = json!(PEOPLE);
+    config
+}
+
+/// Runs the paper's scenario until it has updated so many.
+fn run_paper(config: &Value, lanes: u64, updates: u64) -> Totals {
+    let mut engine = try_start(config, &Tables::new()).unwrap_or_else(|problem| panic!("{problem}"));
+    engine.start_lanes("mix", lanes).unwrap();
+    let mut totals = Totals::default();
+    crate::harness::run_until(&mut engine, &mut totals, |totals| totals.count("update") >= updates);
+    totals.add(engine.stop(Duration::from_secs(5)).unwrap());
+    totals
+}
+
+#[test]
+fn the_paper_s_scenario_sends_what_it_did_as_described_requests() {
+    let site = Site::right();
+    let totals = run_paper(&paper(&site), 8, 40);
+    assert!(totals.kinds().is_empty(), "{totals:?}");
+    // Of each hundred cards 5, 91 and 4; at the end a lane may have begun what others have not.
+    let updates = totals.count("update");
+    assert!(totals.count("post").abs_diff(updates * 5 / 4) <= 5 + 8, "{totals:?}");
+    assert!(totals.count("get").abs_diff(updates * 91 / 4) <= 91 + 8, "{totals:?}");
+
+    // The same requests but for who and what was drawn, each kind alike to the byte.
+    let shapes = |site: &Site| {
+        let requests = site.seen.requests.lock().unwrap();
+        let plain = |request: &Vec<u8>| {
+            let text =
+                String::from_utf8(request.clone()).unwrap().replace(&format!(":{}", site.port()), ":PORT");
+            let mut lines: Vec<String> = text.split("\r\n").map(str::to_owned).collect();
+            for line in &mut lines {
+                let drawn =
+                    ["Cookie: user=", "Content-Length: "].iter().find(|start| line.starts_with(**start));
+                *line = match drawn {
+                    Some(start) => (*start).to_owned(),
+                    None if line.contains("given=") => "given=&city=".to_owned(),
+                    None if line.contains("background=") => "background=&city=".to_owned(),
+                    None => line.clone(),
+                };
+            }
+            lines
+        };
+        requests.iter().map(plain).collect::<std::collections::BTreeSet<_>>()
+    };
+    let mut described = std::collections::BTreeSet::new();
+    for (steps, step) in [
+        (json!([scenario::create()]), "create"),
+        (json!([scenario::update("own"), scenario::page("current")]), "page"),
+    ] {
+        let site = Site::right();
+        scenario::run(&scenario::config(&site, step, steps), 1, step, 10);
+        described.append(&mut shapes(&site));
+    }
+    let scripted = Site::right();
+    run_paper(&paper(&scripted), 1, 8);
+    assert_eq!(shapes(&scripted), described);
+}
+
+#[test]
+fn few_people_are_updated_by_one_lane_at_a_time_and_every_update_is_seen() {
+    let site = Site::right();
+    let mut config = paper(&site);
+    config["threads"] = json!(2);
+    for (size, lanes) in [(40, 16), (3, 12)] {
+        config["target"]["size"] = json!(size);
+        let totals = run_paper(&config, lanes, 200);
+        assert!(totals.kinds().is_empty(), "{size} people: {totals:?}");
+    }
+}
+
+#[test]
+fn what_is_wrong_with_a_page_is_told_by_its_own_name() {
+    for (what, kind) in [
+        (Do::Outdated, "stale"),
+        (Do::SomebodyElse, "leak"),
+        (Do::Nobody, "wrong-answer"),
+        (Do::WrongGreeting, "wrong-answer"),
+        (Do::OfLength(9_000), "wrong-length"),
+        (Do::Status(302), "status:302"),
+    ] {
+        let site = Site::new(move |path, _| if path == "/" { what } else { Do::Right });
+        let totals = run_paper(&paper(&site), 2, 12);
+        let kinds = totals.of("updated page").failures.keys().cloned().collect::<Vec<_>>();
+        assert_eq!(kinds, [kind], "{what:?}");
+    }
+}
+
+#[test]
+fn an_update_that_was_refused_proves_nothing() {
+    let site = Site::new(|path, _| if path == "/preferences" { Do::Status(503) } else { Do::Right });
+    let totals = run_paper(&paper(&site), 2, 12);
+    assert_eq!(totals.of("update").failures.keys().collect::<Vec<_>>(), ["status:503"]);
+    assert_eq!(totals.failed("updated page"), 0, "{totals:?}");
+}
+
+#[test]
+fn a_redirect_is_an_answer_and_goes_nowhere() {
+    let other = Server::new(|_, _| ok(""));
+    let elsewhere = other.port;
+    let server = Server::new(move |_, _| {
+        format!(
+            "HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:{elsewhere}/stolen\r\nContent-Length: 0\r\n\r\n"
+        )
+        .into_bytes()
+    });
+    let snapshot = run(&server, "[[operation]]\nget = '/'", &Tables::new(), 3);
+    assert_eq!(failures(&snapshot, "get"), ["status:302"]);
+    let problem = try_start(&config(server.port, "[[operation]]\nget = '/'\nfollow = true"), &Tables::new());
+    assert!(problem.err().unwrap().contains("follow is read, but not run yet"));
+    assert!(other.requests().is_empty());
+}
+
+#[test]
+fn a_connection_lives_as_long_as_the_file_says() {
+    for (lives, per_request) in
+        [("http = '1.0'", 1.0), ("per = 'step'", 1.0), ("per = 'iteration'", 0.5), ("per = 4", 0.125)]
+    {
+        let site = Site::right();
+        let text = format!(
+            "[connection.main]\n{lives}\n[[operation]]\nname = 'two'\nstep = [{{ get = '/image' }}, {{ get = '/image' }}]"
+        );
+        let mut engine = try_start(&config(site.port(), &text), &Tables::new())
+            .unwrap_or_else(|problem| panic!("{problem}"));
+        engine.start_lanes("mix", 1).unwrap();
+        assert!(eventually(|| site.seen.answered("/image") >= 40));
+        engine.stop(Duration::from_secs(5)).unwrap();
+        let wanted = site.seen.answered("/image") as f64 * per_request;
+        assert!(
+            (site.connections() as f64 - wanted).abs() <= 2.0,
+            "{lives}: {} of {wanted}",
+            site.connections()
+        );
+        let request = String::from_utf8(site.seen.requests.lock().unwrap()[0].clone()).unwrap();
+        assert_eq!(request.starts_with("GET /image HTTP/1.0\r\n"), lives == "http = '1.0'", "{request}");
+    }
+}
