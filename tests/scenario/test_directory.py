@@ -154,7 +154,10 @@ def test_the_load_of_a_file_holds_where_the_command_says_nothing(
         ('[[operation]]\nget = "/"', "speaks HTTP"),
         ('[load]\nstages = ["10s:5"]\n[[operation]]\nsearch = "(u=a)"', "stages is read, but not"),
         ('[[operation]]\nsearch = "(u={env.NOT_THERE})"', "takes $NOT_THERE from the environment"),
-        ('[[operation]]\nsearch = "(u=a)"\npage_size = 3', "page_size is read, but not run yet"),
+        (
+            '[[operation]]\nsearch = "(u=a)"\non = "x"\n[connection.x]',
+            "second connection of a user",
+        ),
     ],
 )
 def test_what_is_wrong_is_said_before_any_load(
@@ -357,3 +360,14 @@ def test_a_control_that_the_directory_lacks_is_refused_with_its_line(
     assert ran.code == 2
     assert "bad.toml:4: sort (1.2.840.113556.1.4.473) is no control of" in ran.err
     assert in_process("ils", "run", "bad.toml:fine", *argv, cwd=folder).code == 0
+
+
+def test_a_search_is_read_in_pages_to_the_last(folder: Path, directory: LdapDirectory) -> None:
+    (folder / "mix.toml").write_text(
+        f"base = '{BASE}'\n[[operation]]\nsearch = '(uid=*)'\npage_size = 7\n"
+        f"expect.entries = {PEOPLE}\n"
+    )
+    argv = ("ils", "run", "mix.toml", "--target", directory.url, *LOAD, "--json")
+    (point,) = in_process(*argv, cwd=folder).objects
+    assert point["failures"] == 0, point["examples"]
+    assert point["operations"] > 0

@@ -37,7 +37,6 @@ FILES = {
     "[connection.login]": [SECOND],
     "pool": [f"connection.main.pool = 4\n{SEARCH}", f"connection.main.outstanding = 4\n{SEARCH}"],
     "tls": [f'connection.main.tls = "starttls"\n{SEARCH}', f"connection.main.tls = true\n{SEARCH}"],
-    "page_size": [f"{SEARCH}page_size = 100\n"],
     'take = "random"': [
         TWICE % (LIST, EACH),
         TWICE % ('{ attribute = "member", take = "random" }', ONE),

@@ -23,6 +23,9 @@ pub trait Protocol: Send + 'static {
     /// Appends a request.
     fn encode(&mut self, request: &Self::Request, lane: &mut Self::Lane, out: &mut Vec<u8>) -> Encoded;
 
+    /// Appends the next part of a request that goes on: see [`Received::More`].
+    fn encode_more(&mut self, _request: &Self::Request, _lane: &mut Self::Lane, _out: &mut Vec<u8>) {}
+
     /// Reads what has come for `request` so far and has not been consumed.
     fn receive(&mut self, request: &Self::Request, lane: &mut Self::Lane, bytes: &[u8]) -> Received;
 
@@ -61,6 +64,8 @@ pub enum Encoded {
 pub enum Received {
     /// More has to come; the first `consumed` bytes are done with.
     Partial { consumed: usize },
+    /// This part of the answer is complete; the next has to be asked for.
+    More { consumed: usize },
     /// The answer is complete.
     Done {
         consumed: usize,

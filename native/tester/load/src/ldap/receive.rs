@@ -51,12 +51,23 @@ impl Protocol for Ldap {
                 Reply::Entry { dn, attributes } => self.take_entry(request, lane, dn, attributes),
                 Reply::Reference | Reply::Intermediate => {}
                 Reply::Done { tag, outcome } if tag == request.response() => {
+                    if let Request::Ask(ask) = request
+                        && self.goes_on(ask, lane, outcome, response.controls)
+                    {
+                        return Received::More { consumed: at };
+                    }
                     let failure = self.judge(request, lane, outcome);
                     let fatal = failure.is_some() && request.is_fatal();
                     return Received::Done { consumed: at, failure, fatal };
                 }
                 Reply::Done { .. } => return Received::Broken(Failure::Malformed),
             }
+        }
+    }
+
+    fn encode_more(&mut self, request: &Request, lane: &mut LaneState, out: &mut Vec<u8>) {
+        if let Request::Ask(ask) = request {
+            self.ask_page(ask, lane, out);
         }
     }
 

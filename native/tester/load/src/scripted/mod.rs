@@ -60,6 +60,23 @@ pub(crate) struct Memory {
     pub(crate) kept: Kept,
     /// Captures of the answer at hand that were found.
     pub(crate) found: u64,
+    /// The search that is read in pages.
+    pub(crate) pages: Pages,
+}
+
+/// How far a search is that is read in pages.
+#[derive(Debug, Default)]
+pub(crate) struct Pages {
+    /// What its fields were filled with, one after the other, and where each ends; every page asks the same.
+    pub(crate) filled: Vec<u8>,
+    pub(crate) ends: Vec<usize>,
+    /// What the last page says of the next.
+    pub(crate) cookie: Vec<u8>,
+    /// Entries of the pages before.
+    pub(crate) before: u64,
+    pub(crate) count: u64,
+    /// Pages in a row without any entry.
+    pub(crate) empty: u64,
 }
 
 /// Says that something is of the form, but not built.

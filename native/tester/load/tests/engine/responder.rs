@@ -10,7 +10,8 @@ use std::time::Duration;
 use load::now_ns;
 use people::Population;
 use wire::ber::{self, tag};
-use wire::ldap::answer::{Verdict, write_entry, write_result};
+use wire::ldap::answer::{Verdict, write_entry, write_result, write_result_with};
+use wire::ldap::control::PagedResults;
 use wire::ldap::filter::{Filter, Kind};
 use wire::ldap::frame::message_length;
 use wire::ldap::{Operation, Request, ResultCode, SearchRequest, op};
@@ -48,6 +49,12 @@ pub enum Do {
     Twice,
     /// Refuse, and repeat the request's text.
     Echo,
+    /// Answer in pages as asked for: the cookie is where the next begins.
+    Pages,
+    /// Answer with a cookie for ever, and without an entry.
+    CookieForEver,
+    /// Answer with all entries, and without the control.
+    WithoutPages,
     /// Send no entry.
     Nobody,
     /// Answer under another message id.
@@ -257,6 +264,7 @@ fn write_answer(shared: &Shared, request: &Request<'_>, response: u8, what: Do, 
     let response = if what == Do::OtherOperation { op::MODIFY_DN_RESPONSE } else { response };
     let code = match what {
         Do::Code(code) => code,
+        Do::Pages | Do::CookieForEver | Do::WithoutPages => return write_page(shared, request, what, out),
         Do::Echo => {
             let said = echo(&request.operation);
             let verdict =
@@ -275,6 +283,29 @@ fn write_answer(shared: &Shared, request: &Request<'_>, response: u8, what: Do, 
         _ => perform(shared, request, id, what, out),
     };
     write_result(out, id, response, &Verdict { code, ..Verdict::SUCCESS });
+}
+
+/// Answers a search of all people in pages.
+fn write_page(shared: &Shared, request: &Request<'_>, what: Do, out: &mut Vec<u8>) {
+    let all = shared.people.spec().size;
+    let is_page = |control: &wire::ldap::Control<'_>| control.oid == wire::ldap::oid::PAGED_RESULTS;
+    let control = request.controls.iter().find(is_page).expect("a search in pages");
+    let page = PagedResults::decode(control.value.unwrap()).unwrap();
+    let first: u64 = std::str::from_utf8(page.cookie).unwrap().parse().unwrap_or(0);
+    let last = match what {
+        Do::Pages => all.min(first + page.size as u64),
+        Do::WithoutPages => all,
+        _ => first,
+    };
+    (first..last).for_each(|i| write_person(&shared.people, i, what, request.id, out));
+    if what == Do::WithoutPages {
+        return write_result(out, request.id, op::SEARCH_DONE, &Verdict::SUCCESS);
+    }
+    let cookie = if last == all { String::new() } else { last.to_string() };
+    let mut value = Vec::new();
+    PagedResults { size: 0, cookie: cookie.as_bytes() }.encode(&mut value);
+    let control = wire::ldap::Control { oid: control.oid, critical: false, value: Some(&value) };
+    write_result_with(out, request.id, op::SEARCH_DONE, &Verdict::SUCCESS, &[control]);
 }
 
 /// What is in a request: values of its filter, or of its changes.

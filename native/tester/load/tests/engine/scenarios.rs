@@ -10,6 +10,7 @@ use people::Profile;
 use serde_json::json;
 use table::{Form, Table};
 use wire::dn::Dn;
+use wire::ldap::control::PagedResults;
 use wire::ldap::filter::{Filter, Kind};
 use wire::ldap::{Operation, Request, ResultCode, Scope, op};
 
@@ -414,7 +415,6 @@ fn what_is_not_run_yet_is_refused_by_name() {
     let people = people(Profile::Paper, 1);
     let responder = Responder::right(&people);
     for (text, expected) in [
-        ("[[operation]]\nsearch = '(uid=a)'\npage_size = 10", "page_size"),
         ("[connection.main]\npool = 4\n[[operation]]\nsearch = '(uid=a)'", "share"),
         ("[[operation]]\nget = '/'", "speaks HTTP"),
     ] {
@@ -764,4 +764,50 @@ fn a_cell_in_a_control_is_a_value() {
     let text = "[data.x]\nfile = 'a.csv'\n[[operation]]\nsearch = '(uid=a)'\ncontrol.proxied_authorization = '{x.who}'";
     let problem = try_start(&responder, text, &tables).err().unwrap();
     assert!(problem.contains("row 2 of x, who: \"ann\": is no identity"), "{problem}");
+}
+
+#[test]
+fn all_pages_of_a_search_are_one_step() {
+    let people = people(Profile::Paper, 25);
+    let responder = Responder::lookups(&people, Do::Pages);
+    // What is drawn is the same in all pages, and counted are the entries of all of them.
+    let text = "[data.x]\nvalues = ['a', 'b']\n[[operation]]\nsearch = '(|(cn=*)(cn={random:8}*)(cn={x}*))'\n\
+                page_size = 10\ncontrol.sort = 'cn'\nexpect.entries = 25";
+    let found = run(&responder, text, &Tables::new(), (op::SEARCH_REQUEST, 31));
+    let (count, failures) = row(&found, "search", "search");
+    assert_eq!(failures, []);
+    let asked = seen(&responder, |operation| match operation {
+        Operation::Search(search) => Some(search.filter.to_string()),
+        _ => None,
+    });
+    assert!(asked.len().abs_diff(3 * count as usize) <= 2, "{} requests, {count} searches", asked.len());
+    assert!(asked.chunks_exact(3).all(|pages| pages[0] == pages[1] && pages[1] == pages[2]), "{asked:?}");
+    assert_ne!(asked[0], asked[3]);
+    let sent = controls(&responder, |operation| matches!(operation, Operation::Search(_)));
+    let cookie = |controls: &Vec<(String, bool, Vec<u8>)>| {
+        let paged = controls.iter().find(|control| control.0 == "1.2.840.113556.1.4.319").unwrap();
+        let page = PagedResults::decode(&paged.2).unwrap();
+        (controls.len(), page.size, String::from_utf8(page.cookie.to_vec()).unwrap())
+    };
+    let cookies: Vec<_> = sent[..4].iter().map(cookie).collect();
+    let expected = ["", "10", "20", ""].map(|cookie| (2, 10, cookie.to_owned()));
+    assert_eq!(cookies, expected);
+}
+
+#[test]
+fn pages_that_are_none_or_have_no_end_are_a_wrong_answer() {
+    let people = people(Profile::Paper, 25);
+    let text = "[[operation]]\nsearch = '(cn=*)'\npage_size = 10";
+    for (what, requests) in [(Do::WithoutPages, 1), (Do::CookieForEver, 100)] {
+        let responder = Responder::lookups(&people, what);
+        let found = run(&responder, text, &Tables::new(), (op::SEARCH_REQUEST, 2 * requests));
+        let (count, failures) = row(&found, "search", "search");
+        assert_eq!(failures, [("wrong-answer".to_owned(), count)], "{what:?}");
+        assert!(responder.seen.answered(op::SEARCH_REQUEST).abs_diff(requests * count) <= requests);
+    }
+    // One page that holds all of them needs no control.
+    let responder = Responder::lookups(&people, Do::WithoutPages);
+    let text = text.replace("10", "25");
+    let found = run(&responder, &text, &Tables::new(), (op::SEARCH_REQUEST, 2));
+    assert_eq!(row(&found, "search", "search").1, []);
 }

@@ -79,6 +79,30 @@ impl<S: Default + Send> Lane<S> {
         }
     }
 
+    /// Asks for the next part of an answer. It is the same request, but each part has its own time to come.
+    #[cold]
+    fn ask_on<P: Protocol<Lane = S>>(
+        &mut self,
+        request: &P::Request,
+        program: &Program<P::Request>,
+        context: &mut Context<P>,
+    ) -> Fate {
+        // The buffer may hold requests of a batch in front of it.
+        let start = context.out.len();
+        context.protocol.encode_more(request, &mut self.state, &mut context.out);
+        let end = context.out.len();
+        self.current.bytes_out += (end - start) as u64;
+        let sent = self.send_request(start..end, context);
+        context.out.truncate(start);
+        match sent {
+            Ok(()) => {
+                context.deadlines[self.id as usize] = now_ns() + context.timeout_ns;
+                Fate::Runs
+            }
+            Err(failure) => self.unanswered(failure, program, context, now_ns()),
+        }
+    }
+
     #[inline]
     fn send_request<P: Protocol<Lane = S>>(
         &mut self,
@@ -223,6 +247,10 @@ impl<S: Default + Send> Lane<S> {
                 self.inbox.extend_from_slice(&bytes[consumed..]);
                 Fate::Runs
             }
+            Received::More { consumed } => {
+                self.inbox.extend_from_slice(&bytes[consumed..]);
+                self.ask_on(request, program, context)
+            }
             Received::Done { consumed, failure, fatal } => {
                 self.inbox.extend_from_slice(&bytes[consumed..]);
                 if let Some(failure) = failure {
@@ -257,7 +285,7 @@ impl<S: Default + Send> Lane<S> {
                 self.answered(failure, fatal, program, context, now_ns)
             }
             Received::Broken(failure) => self.lost(failure, program, context),
-            Received::Partial { .. } => self.lost(Failure::Closed, program, context),
+            Received::Partial { .. } | Received::More { .. } => self.lost(Failure::Closed, program, context),
         }
     }
 

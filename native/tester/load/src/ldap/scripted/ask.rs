@@ -8,6 +8,7 @@ use scenario::{
 };
 use wire::ber::{self, tag};
 use wire::dn::{Dn, escape_value};
+use wire::ldap::control::PagedResults;
 use wire::ldap::request::{self as write, SearchOptions};
 use wire::ldap::{ResultCode, filter_text, oid, op};
 
@@ -42,6 +43,8 @@ pub struct Ask {
     pub(super) owns: Option<usize>,
     /// Attributes that it changes.
     pub(super) changed: Vec<String>,
+    /// How many entries a page has, of a search that is read in pages; its cookie is a field after the others.
+    pub(super) page_size: Option<u32>,
     /// Whether all that follows depends on it.
     pub(super) fatal: bool,
 }
@@ -114,6 +117,7 @@ struct Writing<'p> {
     block: &'p Block,
     fields: Vec<Field>,
     controls: Vec<Controlled>,
+    page_size: Option<u32>,
 }
 
 /// A control, as it is written.
@@ -370,13 +374,19 @@ impl Writing<'_> {
                 let controls = controls.map(|(Controlled { oid, critical, .. }, value)| {
                     wire::ldap::Control { oid: oid.as_bytes(), critical: *critical, value: value.as_deref() }
                 });
-                let controls: Vec<_> = controls.collect();
+                let mut controls: Vec<_> = controls.collect();
+                let mut page = Vec::new();
+                if let (Some(size), Some(cookie)) = (self.page_size, fields.last()) {
+                    PagedResults { size: i64::from(size), cookie }.encode(&mut page);
+                    let oid = oid::PAGED_RESULTS;
+                    controls.push(wire::ldap::Control { oid, critical: true, value: Some(&page) });
+                }
                 if !controls.is_empty() {
                     // What was written is a message.
                     let _ = write::add_controls(out, start, &controls);
                 }
             };
-        Frame::new(self.fields.len(), with_controls)
+        Frame::new(self.fields.len() + usize::from(self.page_size.is_some()), with_controls)
             .ok_or_else(|| "the request has 16 MiB or more".to_owned())
     }
 
@@ -393,9 +403,7 @@ impl Writing<'_> {
             Deref::Finding => 2,
             Deref::Always => 3,
         };
-        if search.page_size.is_some() {
-            return Err(later("page_size"));
-        }
+        self.page_size = search.page_size;
         let options = SearchOptions {
             scope,
             size_limit: search.size_limit,
@@ -483,7 +491,7 @@ impl Ask {
 
     /// Compiles a step that stands in a block.
     pub(super) fn new(script: usize, plan: &Plan, block: &Block, step: &Step) -> Result<Self, String> {
-        let mut writing = Writing { plan, block, fields: Vec::new(), controls: Vec::new() };
+        let mut writing = Writing { plan, block, fields: Vec::new(), controls: Vec::new(), page_size: None };
         writing.add_controls(&step.controls)?;
         let mut about = &Template::default();
         let (verb, response, frame) = match &step.verb {
@@ -620,7 +628,7 @@ impl Ask {
             }
             _ => Vec::new(),
         };
-        let fields = writing.fields;
+        let (fields, page_size) = (writing.fields, writing.page_size);
         let mut needs = needs(plan, &fields);
         let name = |dn: &Template| plan.added(&dn.to_string(), block);
         let owns = match &step.verb {
@@ -651,6 +659,7 @@ impl Ask {
             needs,
             owns,
             changed,
+            page_size,
             shown: plan.shown(about, block)?,
             secrets: secrets(plan, block, &secret, &fields)?,
             fields,
@@ -670,7 +679,7 @@ impl Ask {
 
     /// Compiles the bind of a connection.
     pub(super) fn bind(script: usize, plan: &Plan, block: &Block, bind: &Bind<'_>) -> Result<Self, String> {
-        let mut writing = Writing { plan, block, fields: Vec::new(), controls: Vec::new() };
+        let mut writing = Writing { plan, block, fields: Vec::new(), controls: Vec::new(), page_size: None };
         writing.add_controls(bind.controls)?;
         let none = Template::default();
         let given = bind.password.unwrap_or(&none);
@@ -697,6 +706,7 @@ impl Ask {
             needs: needs(plan, &fields),
             owns: None,
             changed: Vec::new(),
+            page_size: None,
             shown: plan.shown(bind.name, block)?,
             secrets: secrets(plan, block, &[given], &fields)?,
             fields,

@@ -2,14 +2,19 @@
 
 use scenario::Count;
 use wire::dn::{Dn, Plain};
-use wire::ldap::{Attributes, Outcome, ResultCode};
+use wire::ldap::control::PagedResults;
+use wire::ldap::{Attributes, Controls, Outcome, ResultCode, oid};
 
 use super::super::{LaneState, Ldap};
 use super::ask::{Ask, Becomes, Expected, Field, Wanted, becomes};
 use crate::protocol::Encoded;
 use crate::record::failure::Failure;
-use crate::scripted::{Memory, Preparation};
+use crate::scripted::{Memory, Pages, Preparation};
 use crate::values::Text;
+
+/// Pages of one search, and those in a row without an entry: a server may have a cookie for ever.
+const MOST_PAGES: u64 = 1_000_000;
+const MOST_EMPTY: u64 = 100;
 
 /// So many fields are filled in without asking for memory.
 const FEW: usize = 16;
@@ -39,12 +44,14 @@ impl Ldap {
         }
         let plan = &self.scripts[ask.script].plan;
         self.scratch.clear();
+        // The cookie of a first page is empty.
+        let count = ask.fields.len() + usize::from(ask.page_size.is_some());
         let mut ends = [0; FEW + 1];
         let mut more = Vec::new();
-        if ask.fields.len() > FEW {
-            more.resize(ask.fields.len() + 1, 0);
+        if count > FEW {
+            more.resize(count + 1, 0);
         }
-        let ends = if more.is_empty() { &mut ends[..=ask.fields.len()] } else { &mut more[..] };
+        let ends = if more.is_empty() { &mut ends[..=count] } else { &mut more[..] };
         for (number, Field { text, becomes: what }) in ask.fields.iter().enumerate() {
             if *what == Becomes::Itself {
                 plan.write(text, &memory.kept, &mut self.rng, &mut self.scratch);
@@ -55,17 +62,75 @@ impl Ldap {
             }
             ends[number + 1] = self.scratch.len();
         }
+        if ask.page_size.is_some() {
+            ends[count] = self.scratch.len();
+            let Pages { mut filled, ends: mut kept, mut cookie, .. } = std::mem::take(&mut memory.pages);
+            (filled.clear(), kept.clear(), cookie.clear());
+            filled.extend_from_slice(&self.scratch);
+            kept.extend_from_slice(&ends[1..=ask.fields.len()]);
+            memory.pages = Pages { filled, ends: kept, cookie, ..Pages::default() };
+        }
         let field = |number: usize| &self.scratch[ends[number]..ends[number + 1]];
         let mut few: [&[u8]; FEW] = [&[]; FEW];
-        if ask.fields.len() <= FEW {
-            let fields = &mut few[..ask.fields.len()];
+        if count <= FEW {
+            let fields = &mut few[..count];
             fields.iter_mut().enumerate().for_each(|(number, place)| *place = field(number));
             ask.frame.write(out, id, fields);
         } else {
-            let fields: Vec<_> = (0..ask.fields.len()).map(field).collect();
+            let fields: Vec<_> = (0..count).map(field).collect();
             ask.frame.write(out, id, &fields);
         }
         Encoded::Send
+    }
+
+    /// Appends the request for the next page.
+    pub(in super::super) fn ask_page(&mut self, ask: &Ask, lane: &mut LaneState, out: &mut Vec<u8>) {
+        lane.next_id();
+        let Some(Memory { pages, .. }) = lane.memory.as_deref() else { return };
+        let starts = std::iter::once(&0).chain(&pages.ends);
+        let fields = starts.zip(&pages.ends).map(|(start, end)| &pages.filled[*start..*end]);
+        let fields: Vec<_> = fields.chain([&pages.cookie[..]]).collect();
+        ask.frame.write(out, lane.id, &fields);
+    }
+
+    /// Whether another page is to be asked for (RFC 2696 section 3). After one that is not as it was asked for there
+    /// is none, and the answer is wrong.
+    pub(in super::super) fn goes_on(
+        &mut self,
+        ask: &Ask,
+        lane: &mut LaneState,
+        outcome: Outcome<'_>,
+        controls: Controls<'_>,
+    ) -> bool {
+        let Some(size) = ask.page_size else { return false };
+        let Some(Memory { pages, .. }) = lane.memory.as_deref_mut() else { return false };
+        if outcome.code != ResultCode::SUCCESS {
+            return false;
+        }
+        let entries = lane.entries - pages.before;
+        let control = controls.iter().find(|control| control.oid == oid::PAGED_RESULTS);
+        let page = control.map(|control| PagedResults::decode(control.value.unwrap_or_default()));
+        pages.empty = if entries == 0 { pages.empty + 1 } else { 0 };
+        (pages.before, pages.count) = (lane.entries, pages.count + 1);
+        let cookie = match page {
+            _ if entries > u64::from(size) => None,
+            Some(Ok(PagedResults { cookie, .. })) => Some(cookie),
+            // A server that leaves the control out has no more.
+            None => Some(&b""[..]),
+            Some(Err(_)) => None,
+        };
+        match cookie {
+            Some(b"") => false,
+            Some(cookie) if pages.count < MOST_PAGES && pages.empty < MOST_EMPTY => {
+                pages.cookie.clear();
+                pages.cookie.extend_from_slice(cookie);
+                true
+            }
+            _ => {
+                lane.wrong = true;
+                false
+            }
+        }
     }
 
     /// Looks at an entry: is it right, and is something of it captured?
