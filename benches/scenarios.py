@@ -1,4 +1,4 @@
-"""A scenario file against the same in Python: searches of people of a CSV file."""
+"""A scenario file against the same in Python: lookups, and searches of people of a CSV file."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 
 from benches.bench import LANES, Bench, temporary_folder
 from benches.ratios import Row, Trial, Values
+from ils_bench import sequences
 from ils_bench.targets.ldap_directory import LdapDirectory
 from sitebench._engine import Engine, Table
 
@@ -16,6 +17,23 @@ PEOPLE = 10_000
 BASE = "ou=people,dc=example,dc=com"
 
 ROWS: tuple[Row, ...] = (
+    Row(
+        "file-lookup",
+        "verified lookups/s by a scenario file",
+        "by the same steps in Python",
+        "file.per_s",
+        "steps.per_s",
+        1.0,
+        at_least=0.98,
+    ),
+    Row(
+        "filled-lookup",
+        "verified lookups/s by a file whose filter is filled in",
+        "by the same steps in Python",
+        "filled.per_s",
+        "steps.per_s",
+        1.0,
+    ),
     Row(
         "csv-search",
         "searches/s of people of a CSV file, by a scenario",
@@ -48,11 +66,21 @@ search = "(uid={{person.uid}})"
 """
 
 
+_LOOKUP = sequences.text_of("lookup")
+_FILLED = _LOOKUP.replace("(&(objectClass=RTPerson)(cn=", "(&(cn=*)(cn=")
+
+
 class ScenarioBench(Bench):
     """One directory in this process, and one thread of load."""
 
     def trials(self) -> list[Trial]:
-        return [Trial("csv", self._by_scenario), Trial("names", self._by_names)]
+        return [
+            Trial("file", lambda: self._of_people(_LOOKUP)),
+            Trial("filled", lambda: self._of_people(_FILLED)),
+            Trial("steps", lambda: self._of_people(None)),
+            Trial("csv", self._by_scenario),
+            Trial("names", self._by_names),
+        ]
 
     @cached_property
     def _folder(self) -> Path:
@@ -79,6 +107,21 @@ class ScenarioBench(Bench):
         where = {"host": "127.0.0.1", "port": self._directory.port, "base": BASE}
         names = {"template": "uid={i}", "count": PEOPLE}
         return json.dumps({"target": {**where, "names": names}, "verify": False, **more})
+
+    @cached_property
+    def _people(self) -> LdapDirectory:
+        return self.stack.enter_context(LdapDirectory(PEOPLE))
+
+    def _of_people(self, text: str | None) -> Values:
+        """Look people up by a file, or by steps."""
+        target = {"host": "127.0.0.1", "port": self._people.port, "base": self._people.base}
+        if text is None:
+            load = {"programs": [sequences.LOOKUP.to_program()]}
+        else:
+            load = {"scenarios": [{"name": "lookup", "text": text}]}
+        engine = Engine(json.dumps({"target": target, **load}), self._people.people)
+        step = "search" if text == _FILLED else "lookup"
+        return self._measured(engine, "lookup", step)
 
     def _by_scenario(self) -> Values:
         text = _SCENARIO.format(base=BASE)

@@ -36,7 +36,6 @@ TABLES: Mapping[str, Sequence[str]] = {
 }
 """First cells of headers, and the tables of the form that stand below them."""
 NOT_RUN = {
-    *("connection.pool", "connection.outstanding", "connection.tls"),
     *("connection.pool", "connection.outstanding", "capture.take"),
     *("load.stages", "card.objective"),
 }
