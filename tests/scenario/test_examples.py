@@ -22,6 +22,12 @@ EXAMPLES = sorted(FOLDER.glob("*.toml"))
 PEOPLE = "ou=people,dc=example,dc=com"
 MANAGER = Identity(f"uid=user.1,{PEOPLE}", "secret-1")
 """What `--bind-dn` and `--password-file` name."""
+ENVIRONMENT = {
+    "ADMIN_DN": MANAGER.dn or "",
+    "ADMIN_PASSWORD": MANAGER.password or "",
+    "BENCH_PASSWORD": "secret-of-the-bench",
+}
+"""What examples take out of the environment."""
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +65,11 @@ def run(example: script.Script, directory: LdapDirectory) -> Snapshot:
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: str(path.stem))
-def test_an_example_runs_without_failures(path: Path, directory: LdapDirectory) -> None:
+def test_an_example_runs_without_failures(
+    path: Path, directory: LdapDirectory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in ENVIRONMENT.items():
+        monkeypatch.setenv(name, value)
     example = script.read(str(path))
     rows = {(row.program, row.step): row for row in run(example, directory).steps}
     failed = {key: dict(row.examples) for key, row in rows.items() if row.failures}

@@ -17,12 +17,6 @@ from tests.docs.test_told import page, section
 SEARCH = '[[operation]]\nsearch = "(uid=a)"\n'
 PERSON = '[data.person]\nfile = "accounts.csv"\n'
 TWICE = '[[operation]]\nname = "x"\nstep = [{ search = "(uid=a)", capture.found = %s }, %s]\n'
-SECOND = """[connection.main]
-[connection.login]
-[[operation]]
-name = "x"
-step = [{ search = "(uid=a)" }, { bind = "uid=a,{base}", password = "", on = "login" }]
-"""
 LIST = '{ attribute = "memberOf", take = "all", default = [] }'
 EACH = '{ repeat = "found", step = [{ search = "(cn=x)", base = "{found}" }] }'
 ONE = '{ search = "(cn=x)", base = "{found}" }'
@@ -34,9 +28,7 @@ step = [
 ]
 """
 FILES = {
-    "[connection.login]": [SECOND],
     "pool": [f"connection.main.pool = 4\n{SEARCH}", f"connection.main.outstanding = 4\n{SEARCH}"],
-    "tls": [f'connection.main.tls = "starttls"\n{SEARCH}', f"connection.main.tls = true\n{SEARCH}"],
     'take = "random"': [
         TWICE % (LIST, EACH),
         TWICE % ('{ attribute = "member", take = "random" }', ONE),
