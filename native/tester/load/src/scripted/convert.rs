@@ -22,15 +22,13 @@ pub(crate) trait Lower {
     type Step;
     /// The protocol.
     const PROTOCOL: Protocol;
-    /// Who opens connections: the program, or requests where there is none.
+    /// Who opens connections: the program, or requests too where there is none.
     const CONNECTS: Connects;
     /// What closing a connection is called.
     const CLOSE: &'static str;
 
     /// Where a connection goes.
-    fn endpoint(&self, _connection: &Connection) -> Result<usize, String> {
-        Ok(MAIN)
-    }
+    fn endpoint(&self, connection: &Connection) -> Result<usize, String>;
 
     /// The step that chooses what those after it are about.
     fn prepare(&self, preparation: Arc<Preparation>) -> Self::Step;
@@ -119,7 +117,7 @@ pub(crate) fn convert<L: Lower>(
         spec,
         number,
         scenario: &scenario,
-        connections: of_user::<L>(&scenario, spec)?,
+        connections: of_user(&scenario, spec)?,
         plan: &plan,
     };
     let (name, counts) = (spec.name.clone(), SEQUENCE.to_owned());
@@ -138,12 +136,8 @@ pub(crate) fn check<L: Lower>(
     people: Option<Arc<dyn People>>,
     tables: &Tables,
 ) -> Result<Option<ProgramSpec<L::Step>>, String> {
-    let given = Given {
-        tables: spec.own(tables),
-        people,
-        keys: Choice::default(),
-        owns: L::PROTOCOL == Protocol::Http,
-    };
+    let owns = L::PROTOCOL == Protocol::Http;
+    let given = Given { tables: spec.own(tables), people, keys: Choice::default(), owns };
     let (program, _) = convert(lower, spec, 0, "", &given, (1, 0))?;
     let rules = Rules { open: true, connects: L::CONNECTS, endpoint: |_| MAIN, phases: false };
     let programs = [program];
@@ -168,7 +162,7 @@ struct Converting<'c, L> {
     spec: &'c ScenarioSpec,
     number: usize,
     scenario: &'c Scenario,
-    /// Those of a user, in the order of their places; none where requests see to their connections.
+    /// Those of a user, in the order of their places.
     connections: Vec<&'c Connection>,
     plan: &'c Plan,
 }
@@ -316,7 +310,7 @@ impl<L: Lower> Converting<'_, L> {
                 made.push(think(mean.as_secs_f64() * writing.scale, *constant));
             }
             Verb::Unbind { connection } => {
-                made.extend(self.connection(connection).and_then(|connection| self.go_on(connection)));
+                made.extend(self.go_on(self.connection(connection)?));
                 made.push(program::Step::Close { name: step.name.clone() });
             }
             Verb::Repeat { times: Times::Each(_), .. } => return Err(later("repeat over a list")),
@@ -338,19 +332,15 @@ impl<L: Lower> Converting<'_, L> {
                 let known = writing.known.next().map(Ok);
                 let request = known.unwrap_or_else(|| self.lower.request(&self.place(block), step));
                 let request = request.map_err(|problem| format!("step {:?}: {problem}", step.name))?;
-                let request = program::Step::Request { name: step.name.clone(), request };
-                let Some(connection) = self.connection(&step.on) else {
-                    made.push(request);
-                    return Ok(made);
-                };
+                let connection = self.connection(&step.on)?;
                 made.extend(self.go_on(connection));
-                let for_step = connection.lives == Lifetime::Step;
+                let for_step = connection.lives == Lifetime::Step && !self.requests_open();
                 if for_step {
                     made.extend(self.open(connection, block)?);
                 } else if self.is_unbound(connection, block) {
                     made.push(program::Step::WhenClosed { steps: self.open(connection, block)? });
                 }
-                made.push(request);
+                made.push(program::Step::Request { name: step.name.clone(), request });
                 if for_step {
                     made.push(program::Step::Close { name: self.closing(connection) });
                 }
@@ -359,9 +349,15 @@ impl<L: Lower> Converting<'_, L> {
         Ok(made)
     }
 
-    /// The connection of that name; `None` where requests see to theirs.
-    fn connection(&self, name: &str) -> Option<&Connection> {
-        self.connections.iter().find(|connection| connection.name == name).copied()
+    /// Whether each request opens a connection of its own.
+    fn requests_open(&self) -> bool {
+        let mut connections = self.connections.iter();
+        L::CONNECTS != Connects::Steps && connections.all(|connection| connection.lives == Lifetime::Step)
+    }
+
+    fn connection(&self, name: &str) -> Result<&Connection, String> {
+        let known = self.connections.iter().find(|connection| connection.name == name);
+        known.copied().ok_or_else(|| format!("no connection is called {name:?}"))
     }
 
     /// Goes on with a connection, where there are several.
@@ -389,10 +385,8 @@ impl<L: Lower> Converting<'_, L> {
 
     /// Opening a connection, and what is asked first on it.
     fn open(&self, connection: &Connection, block: &Block) -> Result<Steps<L::Step>, String> {
-        let mut steps = vec![program::Step::Connect {
-            name: format!("{}: connect", connection.name),
-            endpoint: self.lower.endpoint(connection)?,
-        }];
+        let name = format!("{}: connect", connection.name);
+        let mut steps = vec![program::Step::Connect { name, endpoint: self.lower.endpoint(connection)? }];
         if let Some((name, request)) = self.lower.greeting(&self.place(block), connection)? {
             steps.push(program::Step::Request { name: format!("{}: {name}", connection.name), request });
         }
@@ -418,7 +412,7 @@ fn uses(step: &Step, name: &str) -> bool {
 }
 
 /// The connections of what is done, each with its place; whatever the others say is not looked at.
-fn of_user<'s, L: Lower>(scenario: &'s Scenario, spec: &ScenarioSpec) -> Result<Vec<&'s Connection>, String> {
+fn of_user<'s>(scenario: &'s Scenario, spec: &ScenarioSpec) -> Result<Vec<&'s Connection>, String> {
     let chosen = scenario
         .operations
         .iter()
@@ -431,16 +425,6 @@ fn of_user<'s, L: Lower>(scenario: &'s Scenario, spec: &ScenarioSpec) -> Result<
         .collect();
     if used.iter().any(|connection| connection.is_shared()) {
         return Err(later("a connection that users share (pool, outstanding)"));
-    }
-    let is_for_each = |connection: &&Connection| connection.lives == Lifetime::Step;
-    if L::CONNECTS != Connects::Steps && (used.len() > 1 || used.iter().any(is_for_each)) {
-        let alike = |each: &&Connection| {
-            each.lives == used[0].lives && matches!(each.lives, Lifetime::User | Lifetime::Step)
-        };
-        if !used.iter().all(alike) {
-            return Err(later("a second connection of a user, with another \"per\" than user or step,"));
-        }
-        return Ok(Vec::new());
     }
     Ok(used)
 }

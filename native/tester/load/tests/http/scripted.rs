@@ -521,3 +521,17 @@ fn a_connection_lives_as_long_as_the_file_says() {
         assert_eq!(request.starts_with("GET /image HTTP/1.0\r\n"), lives == "http = '1.0'", "{request}");
     }
 }
+
+#[test]
+fn each_connection_of_a_user_lives_as_long_as_the_file_says() {
+    let site = Site::right();
+    let text = "[connection.main]\n[connection.other]\nper = 'iteration'\n[[operation]]\nname = 'all'\n\
+        step = [{ get = '/image' }, { get = '/image', on = 'other' }, { get = '/image', on = 'other' }]";
+    let mut engine =
+        try_start(&config(site.port(), text), &Tables::new()).unwrap_or_else(|problem| panic!("{problem}"));
+    engine.start_lanes("mix", 1).unwrap();
+    assert!(eventually(|| site.seen.answered("/image") >= 60));
+    engine.stop(Duration::from_secs(5)).unwrap();
+    let wanted = 1.0 + site.seen.answered("/image") as f64 / 3.0;
+    assert!((site.connections() as f64 - wanted).abs() <= 2.0, "{} of {wanted}", site.connections());
+}

@@ -8,10 +8,10 @@ use scenario::{Connection, Expect, Protocol, Step, Tls, Verb};
 use super::super::escape::Escape;
 use super::super::field::{Field, FieldValues};
 use super::super::spec::{FileSpec, Step as HttpStep};
-use super::super::target::Target;
+use super::super::target::{SECURE, Target};
 use super::ask::{Ask, Host};
 use super::fill::Site;
-use crate::program::Connects;
+use crate::program::{Connects, MAIN};
 use crate::scenario_spec::ScenarioSpec;
 use crate::scripted::{self, Lower, Place, Preparation, later};
 use crate::values::{People, Tables};
@@ -70,12 +70,11 @@ pub fn check(spec: &ScenarioSpec, tables: &Tables) -> Result<(), String> {
 
 impl Requests<'_> {
     /// Where steps on a connection go.
-    fn host(&self, place: &Place<'_>, name: &str) -> Result<Host, String> {
+    fn host(&self, connection: &Connection) -> Result<Host, String> {
         let Target { host, tls, secure, .. } = self.target;
-        let known = place.scenario.connections.iter().find(|connection| connection.name == name);
-        let wanted = known.and_then(|connection: &Connection| connection.tls);
+        let Connection { name, tls: wanted, .. } = connection;
         let main = Host { name: host.as_str().into(), number: 0, secure: false, encrypted: tls.is_some() };
-        match (wanted, tls, secure) {
+        match (*wanted, tls, secure) {
             (Some(Tls::StartTls), ..) => Err("a site has no StartTLS: write tls = true".to_owned()),
             (Some(Tls::Always), None, Some(endpoint)) => {
                 let name = endpoint.host.as_deref().unwrap_or(host);
@@ -99,6 +98,10 @@ impl Lower for Requests<'_> {
     const CONNECTS: Connects = Connects::WhenDown;
     const CLOSE: &'static str = "close";
 
+    fn endpoint(&self, connection: &Connection) -> Result<usize, String> {
+        Ok(if self.host(connection)?.secure { SECURE } else { MAIN })
+    }
+
     fn prepare(&self, preparation: Arc<Preparation>) -> HttpStep {
         HttpStep::Prepare(preparation)
     }
@@ -109,7 +112,8 @@ impl Lower for Requests<'_> {
 
     fn request(&self, place: &Place<'_>, step: &Step) -> Result<HttpStep, String> {
         let Place { script, plan, block, scenario, .. } = place;
-        let host = self.host(place, &step.on)?;
+        let connection = scenario.connections.iter().find(|each| each.name == step.on);
+        let host = self.host(connection.ok_or_else(|| format!("no connection is called {:?}", step.on))?)?;
         match &step.verb {
             Verb::Request(request) => {
                 let site = Site { plan, block, has_visitors: self.has_visitors };
