@@ -6,9 +6,10 @@ Everything runs on loopback, the site and nginx in processes of their own, one t
 from __future__ import annotations
 
 import contextlib
+import json
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import psutil
@@ -46,6 +47,22 @@ STATIC = Scenario(
 )
 """A file of a page's bytes, from any web server."""
 
+PAGE_FILE = """
+[data.visitor]
+people = "seeded"
+
+[[operation]]
+name = "page"
+get = "/"
+headers.Cookie = "user={visitor.id}"
+expect.length = 8290
+expect.contains = "<h1>Hello, {visitor.given}</h1>"
+expect.identity = { before = '<body data-user="', value = "{visitor.id}" }
+capture.background = { before = 'data-background="', until = '"' }
+capture.accent = { before = 'data-accent="', until = '"' }
+"""
+"""The page by a file: users keep cookies, and two texts of each answer."""
+
 ROWS: tuple[Row, ...] = (
     Row(
         "page",
@@ -64,6 +81,15 @@ ROWS: tuple[Row, ...] = (
         "ps-wrk.cpu_us",
         1.0,
         at_most=1.2,
+    ),
+    Row(
+        "ps-file",
+        "pages/s by a file, with cookies kept and two captures",
+        "the same page as a described request",
+        "ps-file.ops_per_s",
+        "ps-page.ops_per_s",
+        0.99,
+        at_least=0.97,
     ),
     Row(
         "ps-million",
@@ -124,6 +150,7 @@ class SiteBench(Bench):
     def trials(self) -> list[Trial]:
         return [
             Trial("ps-page", lambda: self._alone(PAGE, TEN_THOUSAND, keepalive=True)),
+            Trial("ps-file", self._by_file),
             Trial("ps-nginx", self._static),
             Trial("ps-wrk", self._wrk),
             Trial("ps-locust", self._through_locust),
@@ -153,6 +180,14 @@ class SiteBench(Bench):
     def _alone(self, scenario: Scenario, size: int, *, keepalive: bool) -> dict[str, float]:
         options = self._options(size, keepalive=keepalive)
         return engine_alone(options, self._site(size).address, scenario, self.seconds)
+
+    def _by_file(self) -> Values:
+        options = self._options(TEN_THOUSAND)
+        address = self._site(TEN_THOUSAND).address
+        config = json.loads(engine_config(options, address, [], slot=WorkerSlot()))
+        config["scenarios"] = [{"name": "file", "text": PAGE_FILE}]
+        made, steps = json.dumps(config), ["get"]
+        return _measured(made, "file", options, counted=steps, pages=steps, seconds=self.seconds)
 
     def _scenario(self, size: int) -> Values:
         """Run the scenario on a copy of its own each time: it grows by being used."""
@@ -220,12 +255,27 @@ def engine_alone(
     options: PsOptions, address: SiteAddress, scenario: Scenario, seconds: float
 ) -> dict[str, float]:
     """Run lanes in this process, without Locust; return their rates and what one cost."""
+    config = engine_config(options, address, [scenario], slot=WorkerSlot())
+    counted = [each.counts for each in scenario.operations]
+    pages = [each.counts for each in scenario.operations if each.page]
+    return _measured(config, scenario.name, options, counted=counted, pages=pages, seconds=seconds)
+
+
+def _measured(
+    config: str,
+    program: str,
+    options: PsOptions,
+    *,
+    counted: Sequence[str],
+    pages: Sequence[str],
+    seconds: float,
+) -> dict[str, float]:
+    """Run a program's lanes; `counted` are the steps that are operations, `pages` those of them."""
     from sitebench._engine import Engine
 
-    config = engine_config(options, address, [scenario], slot=WorkerSlot())
     with translated():
         engine = Engine(config, visitors(spec_of(options)))
-        engine.start_lanes(scenario.name, options.users)
+        engine.start_lanes(program, options.users)
         time.sleep(WARMUP_S)
         before = engine.drain()
         time.sleep(seconds)
@@ -233,12 +283,11 @@ def engine_alone(
         engine.stop()
     took = (after.t1_ns - after.t0_ns) / 1e9
     done = {step.step: step.count - sum(step.failures.values()) for step in after.steps}
-    operations = sum(done.get(each.counts, 0) for each in scenario.operations)
-    pages = sum(done.get(each.counts, 0) for each in scenario.operations if each.page)
+    operations = sum(done.get(each, 0) for each in counted)
     cpu_ns = sum(after.cpu_ns) - sum(before.cpu_ns)
     return {
         "ops_per_s": operations / took,
-        "pages_per_s": pages / took,
+        "pages_per_s": sum(done.get(each, 0) for each in pages) / took,
         "cpu_us": cpu_ns / max(operations, 1) / 1e3,
     }
 
