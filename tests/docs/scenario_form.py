@@ -36,7 +36,7 @@ TABLES: Mapping[str, Sequence[str]] = {
 }
 """First cells of headers, and the tables of the form that stand below them."""
 NOT_RUN = {
-    *("connection.pool", "connection.outstanding", "capture.take"),
+    *("connection.pool", "connection.outstanding"),
     *("load.stages", "card.objective"),
 }
 """Keys that are read and not run yet. Of others, some of their values: the page lists them."""

@@ -16,24 +16,8 @@ from tests.docs.test_told import page, section
 
 SEARCH = '[[operation]]\nsearch = "(uid=a)"\n'
 PERSON = '[data.person]\nfile = "accounts.csv"\n'
-TWICE = '[[operation]]\nname = "x"\nstep = [{ search = "(uid=a)", capture.found = %s }, %s]\n'
-LIST = '{ attribute = "memberOf", take = "all", default = [] }'
-EACH = '{ repeat = "found", step = [{ search = "(cn=x)", base = "{found}" }] }'
-ONE = '{ search = "(cn=x)", base = "{found}" }'
-NEW_PASSWORD = """[[operation]]
-name = "x"
-step = [
-  { password_modify = "uid=a,{base}", capture.new = "genPasswd" },
-  { bind = "uid=a,{base}", password = "{new}" },
-]
-"""
 FILES = {
     "pool": [f"connection.main.pool = 4\n{SEARCH}", f"connection.main.outstanding = 4\n{SEARCH}"],
-    'take = "random"': [
-        TWICE % (LIST, EACH),
-        TWICE % ('{ attribute = "member", take = "random" }', ONE),
-    ],
-    'capture.new = "genPasswd"': [NEW_PASSWORD],
     'deal = "once"': [
         f'{PERSON}deal = "{deal}"\n[[operation]]\nsearch = "(uid={{person.uid}})"\n'
         for deal in ("once", "exclusive")

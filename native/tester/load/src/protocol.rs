@@ -23,6 +23,11 @@ pub trait Protocol: Send + 'static {
     /// Appends a request.
     fn encode(&mut self, request: &Self::Request, lane: &mut Self::Lane, out: &mut Vec<u8>) -> Encoded;
 
+    /// How many values the list of a repeat has, which come from the first on now.
+    fn count(&mut self, _list: &Self::Request, _lane: &mut Self::Lane) -> u64 {
+        0
+    }
+
     /// Appends the next part of a request that goes on: see [`Received::More`].
     fn encode_more(&mut self, _request: &Self::Request, _lane: &mut Self::Lane, _out: &mut Vec<u8>) {}
 

@@ -342,7 +342,7 @@ form! {
         until: Kind::Text, H, "`\"`", "what stands after it";
     }
     capture {
-        attribute: Kind::Text, L, "", "an attribute of the first entry, or `dn`";
+        attribute: Kind::Text, L, "", "an attribute of the entries, or `dn`";
         cookie: Kind::Text, H, "", "a cookie that the answer sets";
         header: Kind::Text, H, "", "a header line";
         json: Kind::Text, H, "", "a value of a JSON body, by its pointer (RFC 6901)";

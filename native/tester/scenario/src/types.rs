@@ -586,6 +586,9 @@ pub struct Capture {
     pub default: Option<Vec<String>>,
 }
 
+/// The only attribute of an answer to `password_modify` (RFC 3062 section 2).
+pub const GENERATED: &str = "genPasswd";
+
 /// Where a capture is found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Source {
@@ -848,6 +851,40 @@ impl Scenario {
         let operations = operations.map(|(number, operation)| (Some(number), &operation.steps));
         let blocks = [(None, &self.start)].into_iter().chain(operations);
         blocks.flat_map(|(block, steps)| of(steps).into_iter().map(move |name| (block, name))).collect()
+    }
+
+    /// Captures of passwords, which are shown nowhere.
+    pub fn secret_captures(&self) -> Vec<String> {
+        let is_secret = |capture: &&Capture| match &capture.from {
+            Source::Attribute(name) => name == GENERATED || is_named_secret(name),
+            _ => false,
+        };
+        let operations = self.operations.iter().map(|operation| &operation.steps);
+        let steps = operations.chain([&self.start]).flat_map(|steps| flat(steps));
+        let captures = steps.flat_map(|step| step.captures.iter().filter(is_secret));
+        captures.map(|capture| capture.name.clone()).collect()
+    }
+
+    /// Blocks that are repeated once for each value of a list, with the list's name.
+    pub fn lists(&self) -> Vec<(Block, String)> {
+        fn of(steps: &[Step], block: &Block, found: &mut Vec<(Block, String)>) {
+            for (number, step) in steps.iter().enumerate() {
+                if let Verb::Repeat { times, steps } = &step.verb {
+                    let mut inner = block.clone();
+                    inner.repeats.push(number);
+                    of(steps, &inner, found);
+                    if let Times::Each(name) = times {
+                        found.push((inner, name.clone()));
+                    }
+                }
+            }
+        }
+        let mut found = Vec::new();
+        of(&self.start, &Block::default(), &mut found);
+        for (number, operation) in self.operations.iter().enumerate() {
+            of(&operation.steps, &Block { operation: Some(number), repeats: Vec::new() }, &mut found);
+        }
+        found
     }
 
     /// A block as people call it: `ils-user > repeat 3`.

@@ -277,7 +277,9 @@ pub(crate) fn adds_people(programs: &[ProgramSpec<Step>]) -> bool {
 
 fn changed_attributes(steps: &[program::Step<Step>]) -> Vec<String> {
     let of = |step: &program::Step<Step>| match step {
-        program::Step::Repeat { steps, .. } | program::Step::Once { steps, .. } => changed_attributes(steps),
+        program::Step::Repeat { steps, .. }
+        | program::Step::Each { steps, .. }
+        | program::Step::Once { steps, .. } => changed_attributes(steps),
         program::Step::Operation(operation) => changed_attributes(&operation.steps),
         program::Step::Deck { branches } => {
             branches.iter().flat_map(|branch| changed_attributes(&branch.steps)).collect()
@@ -294,6 +296,7 @@ fn changed_attributes(steps: &[program::Step<Step>]) -> Vec<String> {
 fn any(steps: &[program::Step<Step>], is: &dyn Fn(&Step) -> bool) -> bool {
     steps.iter().any(|step| match step {
         program::Step::Repeat { steps, .. }
+        | program::Step::Each { steps, .. }
         | program::Step::WhenDown { steps }
         | program::Step::Once { steps, .. } => any(steps, is),
         program::Step::Operation(operation) => any(&operation.steps, is),

@@ -65,6 +65,13 @@ impl Protocol for Ldap {
         }
     }
 
+    fn count(&mut self, list: &Request, lane: &mut LaneState) -> u64 {
+        let (Request::Prepare(preparation), Some(memory)) = (list, lane.memory.as_deref_mut()) else {
+            return 0;
+        };
+        preparation.list.map_or(0, |list| memory.kept.begin(list))
+    }
+
     fn encode_more(&mut self, request: &Request, lane: &mut LaneState, out: &mut Vec<u8>) {
         if let Request::Ask(ask) = request {
             self.ask_page(ask, lane, out);

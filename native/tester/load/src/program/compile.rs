@@ -23,6 +23,12 @@ pub(crate) enum Op<R> {
         counter: usize,
         times: u64,
     },
+    /// The same, as often as a list has values; `to` is behind it.
+    Each {
+        counter: usize,
+        list: R,
+        to: usize,
+    },
     Again {
         counter: usize,
         first: usize,
@@ -331,6 +337,7 @@ where
                 self.ops.push(Op::Close { slot });
             }
             Step::Repeat { times, steps } => self.repeat(*times, steps, depth)?,
+            Step::Each { list, steps } => self.each(list, steps, depth)?,
             Step::Deck { branches } => self.deck(branches, depth)?,
             Step::Think(think) => self.ops.push(Op::Think(*think)),
             Step::WhenDown { steps } => {
@@ -427,6 +434,28 @@ where
         Ok(())
     }
 
+    fn each(&mut self, list: &S, steps: &[Step<S>], depth: usize) -> Result<(), Problem> {
+        if depth == MAX_DEPTH {
+            return Err(Problem::TooDeep);
+        }
+        let problem = |problem| Problem::Request { step: "repeat".to_owned(), problem };
+        let (_, list) = (self.lower)("repeat", list).map_err(problem)?.pop().ok_or(Problem::EmptyRepeat)?;
+        let counter = depth;
+        self.counters = self.counters.max(depth + 1);
+        let skip = self.skip();
+        let first = self.ops.len();
+        let before = self.connected;
+        self.steps(steps, depth + 1)?;
+        if before && !self.connected {
+            self.check_round(steps)?;
+        }
+        // It may have no value.
+        self.connected &= before;
+        self.ops.push(Op::Again { counter, first });
+        self.ops[skip] = Op::Each { counter, list, to: self.ops.len() };
+        Ok(())
+    }
+
     fn connect_for_request(&mut self, endpoint: usize) -> Result<(), Problem> {
         if self.rules.connects != Connects::Steps {
             let slot = if self.has_operations {
@@ -492,7 +521,7 @@ where
     fn check_round(&self, steps: &[Step<S>]) -> Result<(), Problem> {
         match steps.iter().find(|step| !matches!(step, Step::Think(_))) {
             Some(Step::Connect { .. } | Step::Think(_)) | None => Ok(()),
-            Some(Step::Repeat { steps, .. }) => self.check_round(steps),
+            Some(Step::Repeat { steps, .. } | Step::Each { steps, .. }) => self.check_round(steps),
             Some(Step::WhenDown { .. } | Step::Once { .. } | Step::Prepare(_)) => Ok(()),
             Some(Step::WhenClosed { .. } | Step::Switch(_) | Step::Used { .. }) => Ok(()),
             Some(Step::Operation(operation)) => self.check_round(&operation.steps),
@@ -583,6 +612,7 @@ mod tests {
             Op::Connect { slot, .. } => format!("connect{}", slot.0),
             Op::Close { slot } => format!("close{}", slot.0),
             Op::Loop { counter, times } => format!("loop{counter}x{times}"),
+            Op::Each { counter, list, to } => format!("each{counter}{list}->{to}"),
             Op::Again { counter, first } => format!("again{counter}->{first}"),
             Op::Think(_) => "think".into(),
             Op::Switch { to } => format!("switch{to}"),

@@ -44,6 +44,8 @@ pub enum Step<R> {
     },
     /// Do some steps over and over.
     Repeat { times: u64, steps: Vec<Step<R>> },
+    /// Do some steps once for each value of a list, of which the protocol knows how many there are.
+    Each { list: R, steps: Vec<Step<R>> },
     /// Wait as a person would.
     Think(Think),
     /// Do one of several things, as often as its weight says.
@@ -96,7 +98,9 @@ impl<R> ProgramSpec<R> {
 fn any_operation<R>(steps: &[Step<R>]) -> bool {
     steps.iter().any(|step| match step {
         Step::Operation(_) => true,
-        Step::Repeat { steps, .. } | Step::WhenDown { steps } => any_operation(steps),
+        Step::Repeat { steps, .. } | Step::Each { steps, .. } | Step::WhenDown { steps } => {
+            any_operation(steps)
+        }
         Step::Deck { branches } => branches.iter().any(|branch| any_operation(&branch.steps)),
         _ => false,
     })
@@ -148,7 +152,7 @@ impl<R> Step<R> {
             | Self::Used { name, .. }
             | Self::Request { name, .. } => name,
             Self::Switch(_) => "switch",
-            Self::Repeat { .. } => "repeat",
+            Self::Repeat { .. } | Self::Each { .. } => "repeat",
             Self::Think(_) => "think",
             Self::Deck { .. } => "deck",
             Self::WhenDown { .. } | Self::WhenClosed { .. } => "when down",

@@ -44,6 +44,8 @@ pub enum Failure {
     Status(u16),
     /// A right answer without what was to be remembered of it.
     NothingCaptured,
+    /// A right answer with more values than a user may remember.
+    TooMuchCaptured,
     /// A result code of the target, by its name in the protocol.
     Result(&'static str),
 }
@@ -69,6 +71,7 @@ impl Failure {
             Self::WrongLength => "wrong-length".into(),
             Self::Truncated => "truncated".into(),
             Self::NothingCaptured => "nothing-captured".into(),
+            Self::TooMuchCaptured => "too-much-captured".into(),
             Self::Status(code) => format!("status:{code}"),
             Self::Result(name) => format!("result:{name}"),
         }

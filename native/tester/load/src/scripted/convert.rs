@@ -252,7 +252,7 @@ impl<L: Lower> Converting<'_, L> {
     }
 
     fn prepare(&self, draws: Vec<Draw>) -> program::Step<L::Step> {
-        let preparation = Preparation { script: self.number, draws };
+        let preparation = Preparation { script: self.number, draws, list: None };
         program::Step::Prepare(self.lower.prepare(Arc::new(preparation)))
     }
 
@@ -313,11 +313,15 @@ impl<L: Lower> Converting<'_, L> {
                 made.extend(self.go_on(self.connection(connection)?));
                 made.push(program::Step::Close { name: step.name.clone() });
             }
-            Verb::Repeat { times: Times::Each(_), .. } => return Err(later("repeat over a list")),
-            Verb::Repeat { times: Times::Number(times), steps: inner_steps } => {
+            Verb::Repeat { times, steps: inner_steps } => {
                 let mut inner = block.clone();
                 inner.repeats.push(number);
                 let mut draws = Vec::new();
+                let list = match times {
+                    Times::Each(name) => Some(self.plan.element(name, &inner)?),
+                    Times::Number(_) => None,
+                };
+                draws.extend(list.map(|(list, place)| Draw::Element { list, place }));
                 if writing.filled {
                     draws.extend(self.plan.draws(&inner)?);
                     draws.extend(self.plan.forgotten(scenario::captured(inner_steps), &inner));
@@ -326,7 +330,14 @@ impl<L: Lower> Converting<'_, L> {
                 for (number, step) in inner_steps.iter().enumerate() {
                     steps.extend(self.step(&inner, number, step, writing)?);
                 }
-                made.push(program::Step::Repeat { times: u64::from(*times), steps });
+                made.push(match (times, list) {
+                    (_, Some((list, _))) => {
+                        let count = Preparation { script: self.number, draws: Vec::new(), list: Some(list) };
+                        program::Step::Each { list: self.lower.prepare(Arc::new(count)), steps }
+                    }
+                    (Times::Number(times), _) => program::Step::Repeat { times: u64::from(*times), steps },
+                    (Times::Each(_), None) => return Err(later("repeat over a list")),
+                });
             }
             _ => {
                 let known = writing.known.next().map(Ok);

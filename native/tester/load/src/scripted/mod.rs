@@ -52,6 +52,8 @@ pub struct Preparation {
     /// Which of the engine's scenarios it is for.
     pub(crate) script: usize,
     pub(crate) draws: Vec<Draw>,
+    /// The list whose values are counted.
+    pub(crate) list: Option<usize>,
 }
 
 /// What a lane remembers for its scenario.
@@ -60,6 +62,10 @@ pub(crate) struct Memory {
     pub(crate) kept: Kept,
     /// Captures of the answer at hand that were found.
     pub(crate) found: u64,
+    /// How many values each capture has met that takes any of them.
+    pub(crate) met: Vec<u64>,
+    /// Whether a list had more values than it may have.
+    pub(crate) too_many: bool,
     /// The search that is read in pages.
     pub(crate) pages: Pages,
 }

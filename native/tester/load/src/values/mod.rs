@@ -101,9 +101,10 @@ impl Drawers {
                     let mut value = std::mem::take(&mut kept.values[*place].bytes);
                     value.clear();
                     plan.write(text, kept, rng, &mut value);
-                    kept.values[*place] = Value { bytes: value, known: true };
+                    kept.values[*place] = Value { bytes: value, known: true, ..Value::default() };
                 }
-                Draw::Forget { place } => kept.values[*place].known = false,
+                Draw::Forget { place } => kept.forget(*place),
+                Draw::Element { list, place } => kept.take_element(*list, *place),
             }
         }
         true
@@ -133,6 +134,13 @@ fn give_back(owned: &mut OwnedKeys, kept: &mut Kept, source: usize) {
     }
 }
 
+/// Values of a list, and their bytes: each user may keep as much.
+const MOST_VALUES: usize = 1_000_000;
+const MOST_LIST_BYTES: usize = 16 << 20;
+
+/// Room that a user keeps for what it captures from one iteration to the next.
+const MOST_KEPT: usize = 64 << 10;
+
 /// The row of a lane that has drawn none.
 const NONE: u64 = u64::MAX;
 
@@ -152,6 +160,10 @@ pub(crate) struct Kept {
 struct Value {
     bytes: Vec<u8>,
     known: bool,
+    /// Of a list, where each of its values ends.
+    ends: Vec<u32>,
+    /// The value of a list that comes next.
+    next: usize,
 }
 
 impl Kept {
@@ -181,7 +193,57 @@ impl Kept {
     pub(crate) fn forget(&mut self, place: usize) {
         if let Some(value) = self.values.get_mut(place) {
             value.known = false;
+            if value.bytes.capacity() > MOST_KEPT {
+                *value = Value::default();
+            }
         }
+    }
+
+    /// Begins a list anew.
+    pub(crate) fn empty(&mut self, place: usize) {
+        if let Some(value) = self.values.get_mut(place) {
+            (value.bytes.clear(), value.ends.clear());
+            value.next = 0;
+        }
+    }
+
+    /// Adds a value to a list. `false` where it has all that it may have.
+    pub(crate) fn add(&mut self, place: usize, bytes: &[u8]) -> bool {
+        let Some(value) = self.values.get_mut(place) else { return false };
+        if value.ends.len() >= MOST_VALUES || value.bytes.len() + bytes.len() > MOST_LIST_BYTES {
+            return false;
+        }
+        value.bytes.extend_from_slice(bytes);
+        value.ends.push(value.bytes.len() as u32);
+        value.known = true;
+        true
+    }
+
+    /// Takes a list for one that is known, however few values it has.
+    pub(crate) fn list_is_known(&mut self, place: usize) {
+        if let Some(value) = self.values.get_mut(place) {
+            value.known = true;
+        }
+    }
+
+    /// How many values a list has, which come from the first on now; 0 of one that is not known.
+    pub(crate) fn begin(&mut self, list: usize) -> u64 {
+        let Some(value) = self.values.get_mut(list).filter(|value| value.known) else { return 0 };
+        value.next = 0;
+        value.ends.len() as u64
+    }
+
+    /// Keeps a list's next value in a place of its own.
+    fn take_element(&mut self, list: usize, place: usize) {
+        let mut value = std::mem::take(&mut self.values[place]);
+        let of = &mut self.values[list];
+        let start = of.next.checked_sub(1).map_or(0, |before| of.ends[before] as usize);
+        let end = of.ends.get(of.next).map(|end| *end as usize);
+        value.bytes.clear();
+        value.bytes.extend_from_slice(&of.bytes[start..end.unwrap_or(start)]);
+        value.known = end.is_some();
+        of.next = (of.next + 1).min(of.ends.len());
+        self.values[place] = value;
     }
 
     /// Keeps what was captured.
@@ -191,5 +253,26 @@ impl Kept {
             value.bytes.extend_from_slice(bytes);
             value.known = true;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_is_bounded_and_gives_its_room_back() {
+        let mut kept = Kept { values: vec![Value::default(); 2].into(), ..Kept::default() };
+        let added = (0..=MOST_VALUES).filter(|n| kept.add(0, n.to_string().as_bytes())).count();
+        assert_eq!(added, MOST_VALUES);
+        assert!(kept.values[0].bytes.len() <= MOST_LIST_BYTES);
+        for expected in ["0", "1", "2"] {
+            kept.begin(1);
+            kept.take_element(0, 1);
+            assert_eq!(kept.values[1].bytes, expected.as_bytes());
+        }
+        kept.forget(0);
+        assert_eq!((kept.begin(0), kept.values[0].bytes.capacity()), (0, 0));
+        assert!(!kept.add(0, &vec![0; MOST_LIST_BYTES + 1]) && kept.add(0, &vec![0; MOST_LIST_BYTES]));
     }
 }

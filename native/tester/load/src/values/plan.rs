@@ -31,6 +31,8 @@ struct Names {
     files: HashMap<String, Vec<u8>>,
     /// Those of them that are shown nowhere.
     hidden: Vec<String>,
+    /// Captures that are shown nowhere.
+    captured: Vec<String>,
     /// Values in an order in which each uses only those before it.
     values: Vec<(String, Template)>,
 }
@@ -44,6 +46,8 @@ pub(super) enum Held {
     Generated(Block, Field),
     /// A capture of an operation, or of `[start]`.
     Capture(Option<usize>, String),
+    /// The value at hand of a list that a block is repeated for.
+    Element(Block, String),
     /// That an operation has added an entry of this name, as it is written.
     Added(Option<usize>, String),
 }
@@ -59,6 +63,8 @@ pub(crate) enum Draw {
     Row { source: usize, once: bool },
     /// A value.
     Value { place: usize, text: Text },
+    /// The next value of a list.
+    Element { list: usize, place: usize },
     /// What was captured before is not known any more.
     Forget { place: usize },
     /// Others may have the row again that this lane alone had.
@@ -97,6 +103,7 @@ impl Plan {
             env: used.env,
             files: used.files,
             hidden,
+            captured: scenario.secret_captures(),
             values: scenario.values.clone(),
         };
         let held = |draw: &scenario::Draw| match &draw.what {
@@ -109,7 +116,8 @@ impl Plan {
         let captures = captures.map(|(operation, name)| Held::Capture(operation, name.to_owned()));
         let added = scenario.added().into_iter();
         let added = added.map(|(operation, name)| Held::Added(operation, name));
-        for each in scenario.draws.iter().filter_map(held).chain(captures).chain(added) {
+        let elements = scenario.lists().into_iter().map(|(block, name)| Held::Element(block, name));
+        for each in scenario.draws.iter().filter_map(held).chain(captures).chain(added).chain(elements) {
             if !values.contains(&each) {
                 values.push(each);
             }
@@ -205,6 +213,14 @@ impl Plan {
         self.place(&Held::Added(block.operation, name.to_owned())).ok()
     }
 
+    /// The list that a block is repeated for, and where the value at hand is kept.
+    pub(crate) fn element(&self, name: &str, block: &Block) -> Result<(usize, usize), String> {
+        let mut outside = block.clone();
+        outside.repeats.pop();
+        let Piece::Kept(list) = self.named(name, &outside)? else { return Err(format!("{name} is no list")) };
+        Ok((list, self.place(&Held::Element(block.clone(), name.to_owned()))?))
+    }
+
     /// What is in a file.
     pub(crate) fn file(&self, path: &str) -> Result<&[u8], String> {
         let found = self.names.files.get(path);
@@ -245,6 +261,14 @@ impl Plan {
     }
 
     fn named(&self, name: &str, block: &Block) -> Result<Piece, String> {
+        // Within its block a list's name stands for one of its values.
+        let mut within = block.clone();
+        while !within.repeats.is_empty() {
+            if let Ok(place) = self.place(&Held::Element(within.clone(), name.to_owned())) {
+                return Ok(Piece::Kept(place));
+            }
+            within.repeats.pop();
+        }
         let held = [
             Held::Value(name.to_owned()),
             Held::Capture(block.operation, name.to_owned()),
@@ -367,6 +391,11 @@ impl Plan {
                 Some(Held::Value(name)) if self.is_secret(&Field::Name(name.clone())) => {
                     Some(format!("{{{name}}}"))
                 }
+                Some(Held::Capture(_, name) | Held::Element(_, name))
+                    if self.names.captured.contains(name) =>
+                {
+                    Some(format!("{{{name}}}"))
+                }
                 _ => None,
             },
             _ => None,
@@ -400,6 +429,9 @@ impl Plan {
                 source.is_some_and(|source| source.hides(column))
             }
             Field::Name(name) => {
+                if self.names.captured.contains(name) {
+                    return true;
+                }
                 let source = self.sources.iter().find(|source| source.name == *name);
                 if source.is_some_and(|source| source.columns.iter().any(|column| source.hides(column))) {
                     return true;

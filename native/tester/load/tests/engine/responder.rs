@@ -47,6 +47,8 @@ pub enum Do {
     WithOneAttributeTwice,
     /// Send the right entry twice.
     Twice,
+    /// Answer with this password, which the server has made (RFC 3062).
+    Generate(&'static str),
     /// Refuse, and repeat the request's text.
     Echo,
     /// Answer in pages as asked for: the cookie is where the next begins.
@@ -264,6 +266,14 @@ fn write_answer(shared: &Shared, request: &Request<'_>, response: u8, what: Do, 
     let response = if what == Do::OtherOperation { op::MODIFY_DN_RESPONSE } else { response };
     let code = match what {
         Do::Code(code) => code,
+        Do::Generate(password) => {
+            let mut value = Vec::new();
+            ber::write_nested(&mut value, tag::SEQUENCE, |out| {
+                ber::write_element(out, tag::context(0), password.as_bytes());
+            });
+            let (id, verdict) = (request.id, &Verdict::SUCCESS);
+            return wire::ldap::answer::write_extended(out, id, verdict, None, Some(&value));
+        }
         Do::Pages | Do::CookieForEver | Do::WithoutPages => return write_page(shared, request, what, out),
         Do::Echo => {
             let said = echo(&request.operation);

@@ -811,3 +811,99 @@ fn pages_that_are_none_or_have_no_end_are_a_wrong_answer() {
     let found = run(&responder, &text, &Tables::new(), (op::SEARCH_REQUEST, 2));
     assert_eq!(row(&found, "search", "search").1, []);
 }
+
+#[test]
+fn steps_are_repeated_for_each_value_of_a_list() {
+    let people = people(Profile::Paper, 5);
+    let responder = Responder::right(&people);
+    let text = "[[operation]]\nname = 'o'\nstep = [\
+                { search = '(cn=*)', capture = { all = { attribute = 'dn', take = 'all' }, names = { attribute = 'cn', take = 'all' } } },\
+                { repeat = 'all', step = [{ modify = '{all}', change.replace.sn = 'x{all}' }, \
+                  { repeat = 'names', step = [{ compare = '{all}', entry = { sn = '{names}' } }] }] }]";
+    let found = run(&responder, text, &Tables::new(), (op::COMPARE_REQUEST, 80));
+    let rounds = row(&found, "o", "sequence").0;
+    assert_eq!(row(&found, "o", "sequence").1, []);
+    let (modifies, compares) = (row(&found, "o", "modify").0, row(&found, "o", "compare").0);
+    assert_eq!((modifies % 5, compares), (0, 5 * modifies));
+    assert_eq!(modifies, 5 * rounds);
+    let mut dns = vec![Vec::new(); 5];
+    dns.iter_mut().zip(0..).for_each(|(dn, i)| people.write_dn(i, dn));
+    let asked = seen(&responder, |operation| match operation {
+        Operation::Modify(modify) => {
+            let change = modify.changes().next().unwrap();
+            let value = change.attribute.values.iter().next().unwrap().unwrap();
+            assert_eq!(value, [b"x", modify.dn].concat());
+            Some(modify.dn.to_vec())
+        }
+        _ => None,
+    });
+    assert_eq!(asked[..10], [dns.clone(), dns].concat());
+    let compared = seen(&responder, |operation| match operation {
+        Operation::Compare(compare) => Some(compare.value.to_vec()),
+        _ => None,
+    });
+    let mut name = Vec::new();
+    people.write_name(4, &mut name);
+    assert_eq!((&compared[4], &compared[9]), (&name, &name));
+}
+
+#[test]
+fn a_list_may_have_no_value() {
+    let people = people(Profile::Paper, 1);
+    for (default, repeated, failed) in
+        [("", 0, true), (", default = []", 0, false), (", default = ['cn=x,o=x', 'cn=y,o=x']", 2, false)]
+    {
+        let responder = Responder::lookups(&people, Do::Code(ResultCode::SUCCESS));
+        let text = format!(
+            "[[operation]]\nname = 'o'\nstep = [\
+            {{ search = '(cn=*)', capture.all = {{ attribute = 'dn', take = 'all'{default} }} }},\
+            {{ repeat = 'all', step = [{{ delete = '{{all}}', expect.result = ['success', 'noSuchObject'] }}] }}, {{ compare = 'cn=a,o=x', entry = {{ sn = 'a' }} }}]"
+        );
+        let found = run(&responder, &text, &Tables::new(), (op::COMPARE_REQUEST, 3));
+        let (count, failures) = row(&found, "o", "sequence");
+        assert_eq!(row(&found, "o", "delete").0, repeated * count, "{default}");
+        assert_eq!(!failures.is_empty(), failed, "{default} {failures:?}");
+    }
+}
+
+#[test]
+fn each_of_several_values_is_taken_as_often() {
+    let people = people(Profile::Paper, 4);
+    let responder = Responder::right(&people);
+    let text = "[[operation]]\nname = 'o'\nstep = [\
+                { search = '(cn=*)', capture.one = { attribute = 'dn', take = 'random' } }, { delete = '{one}', expect.result = [0, 32] }]";
+    run(&responder, text, &Tables::new(), (op::DELETE_REQUEST, 400));
+    let mut asked = seen(&responder, |operation| match operation {
+        Operation::Delete(dn) => Some(dn.to_vec()),
+        _ => None,
+    });
+    asked.sort();
+    let counts: Vec<_> = asked.chunk_by(|a, b| a == b).map(<[_]>::len).collect();
+    // A hundred each: five deviations are 43.
+    assert!(counts.len() == 4 && counts.iter().all(|count| (57..143).contains(count)), "{counts:?}");
+}
+
+#[test]
+fn a_password_that_the_server_made_is_captured_and_hidden() {
+    let people = people(Profile::Paper, 1);
+    let responder = Responder::start(&people, |tag, _| match tag {
+        op::EXTENDED_REQUEST => Do::Generate("gen\"7"),
+        op::MODIFY_REQUEST => Do::Echo,
+        _ => Do::Right,
+    });
+    let text = "[[operation]]\nname = 'o'\nstep = [\
+                { password_modify = 'uid=a,o=x', capture.new = 'genPasswd' },\
+                { bind = 'uid=a,o=x', password = '{new}' }, { modify = 'cn=a,o=x', change.replace.sn = '{new}' }]";
+    let found = run(&responder, text, &Tables::new(), (op::MODIFY_REQUEST, 3));
+    let bound = seen(&responder, |operation| match operation {
+        Operation::Bind(bind) => match bind.credentials {
+            wire::ldap::Credentials::Simple(password) => Some(password.to_vec()),
+            _ => None,
+        },
+        _ => None,
+    });
+    assert_eq!(bound[0], b"gen\"7");
+    let examples = found[0].steps.iter().flat_map(|step| step.examples.iter().map(|(_, text)| text));
+    let examples = examples.cloned().collect::<Vec<_>>().join("; ");
+    assert!(examples.contains("{new}") && !examples.contains("gen"), "{examples}");
+}

@@ -274,6 +274,11 @@ impl<S: Default + Send> Lane<S> {
                     self.counters[*counter] = *times;
                     self.pc += 1;
                 }
+                Op::Each { counter, list, to } => {
+                    let times = context.protocol.count(list, &mut self.state);
+                    self.counters[*counter] = times;
+                    self.pc = if times > 0 { self.pc + 1 } else { *to };
+                }
                 Op::Again { counter, first } => {
                     self.counters[*counter] -= 1;
                     self.pc = if self.counters[*counter] > 0 { *first } else { self.pc + 1 };
@@ -372,7 +377,9 @@ impl<S: Default + Send> Lane<S> {
             Some(Op::Exchange { .. }) => !self.link.uses_tls(),
             Some(Op::Ensure { endpoint, .. }) => self.endpoint == *endpoint,
             Some(Op::Switch { to }) => self.uses(*to),
-            Some(Op::Loop { .. } | Op::Again { .. } | Op::Deal { .. } | Op::Jump { .. }) => true,
+            Some(
+                Op::Loop { .. } | Op::Each { .. } | Op::Again { .. } | Op::Deal { .. } | Op::Jump { .. },
+            ) => true,
             _ => false,
         }
     }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use scenario::{
-    Block, Change, ChangeKind, Code, Control, Count, Deref, Encoding, Entry, Part, Sasl, Search, Step,
+    Block, Change, ChangeKind, Code, Control, Count, Deref, Encoding, Entry, Part, Sasl, Search, Step, Take,
     Template, Value, Verb,
 };
 use wire::ber::{self, tag};
@@ -13,7 +13,6 @@ use wire::ldap::request::{self as write, SearchOptions};
 use wire::ldap::{ResultCode, filter_text, oid, op};
 
 use super::super::frame::Frame;
-use crate::scripted::later;
 use crate::values::{Plan, Text};
 
 /// RFC 3062.
@@ -108,7 +107,8 @@ pub(super) struct Capture {
     pub(super) place: usize,
     /// An attribute, or `dn`.
     pub(super) attribute: String,
-    pub(super) default: Option<Vec<u8>>,
+    pub(super) take: Take,
+    pub(super) default: Option<Vec<Vec<u8>>>,
 }
 
 /// What a request is written with.
@@ -825,20 +825,15 @@ fn captures(plan: &Plan, block: &Block, step: &Step) -> Result<Vec<Capture>, Str
         return Err(format!("has more than {MOST_CAPTURES} captures"));
     }
     let capture = |capture: &scenario::Capture| {
-        if capture.take != scenario::Take::First {
-            return Err(later("take = \"random\" or \"all\""));
-        }
         let scenario::Source::Attribute(attribute) = &capture.from else {
             return Err("captures what LDAP has not".to_owned());
         };
-        if attribute == "genPasswd" {
-            return Err(later("the capture of genPasswd"));
-        }
-        let default = capture.default.as_ref().and_then(|texts| texts.first());
+        let texts = |texts: &Vec<String>| texts.iter().map(|text| text.clone().into_bytes()).collect();
         Ok(Capture {
             place: plan.captured(&capture.name, block)?,
             attribute: attribute.clone(),
-            default: default.map(|text| text.clone().into_bytes()),
+            take: capture.take,
+            default: capture.default.as_ref().map(texts),
         })
     };
     step.captures.iter().map(capture).collect()

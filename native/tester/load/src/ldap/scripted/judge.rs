@@ -1,12 +1,13 @@
 //! Filling requests in, and judging what is answered.
 
-use scenario::Count;
+use scenario::{Count, GENERATED, Take};
+use wire::ber::{Reader, tag};
 use wire::dn::{Dn, Plain};
 use wire::ldap::control::PagedResults;
 use wire::ldap::{Attributes, Controls, Outcome, ResultCode, oid};
 
 use super::super::{LaneState, Ldap};
-use super::ask::{Ask, Becomes, Expected, Field, Wanted, becomes};
+use super::ask::{Ask, Becomes, Capture, Expected, Field, Wanted, becomes};
 use crate::protocol::Encoded;
 use crate::record::failure::Failure;
 use crate::scripted::{Memory, Pages, Preparation};
@@ -38,6 +39,13 @@ impl Ldap {
             return Encoded::Missing;
         }
         memory.found = 0;
+        if !ask.captures.is_empty() {
+            memory.met.clear();
+            memory.met.resize(ask.captures.len(), 0);
+            memory.too_many = false;
+            let lists = ask.captures.iter().filter(|capture| capture.take == Take::All);
+            lists.for_each(|capture| memory.kept.empty(capture.place));
+        }
         if let Some(place) = ask.owns {
             // Not yet, and not any more from the round before.
             memory.kept.forget(place);
@@ -145,8 +153,15 @@ impl Ldap {
             return false;
         }
         let Some(memory) = lane.memory.as_deref_mut() else { return false };
-        if lane.entries == 1 {
+        if !ask.captures.is_empty() {
             for (number, capture) in ask.captures.iter().enumerate() {
+                if capture.take != Take::First {
+                    take_several(capture, number, memory, dn, attributes, &mut self.rng);
+                    continue;
+                }
+                if lane.entries > 1 {
+                    continue;
+                }
                 let value = if capture.attribute == "dn" {
                     Some(dn)
                 } else {
@@ -237,13 +252,21 @@ impl Ldap {
         }
         for (number, capture) in ask.captures.iter().enumerate() {
             if memory.found & 1 << number == 0 {
-                match &capture.default {
-                    Some(text) => memory.kept.keep(capture.place, text),
-                    None => return Some(Failure::NothingCaptured),
+                match (&capture.default, generated(capture, outcome)) {
+                    (_, Some(password)) => memory.kept.keep(capture.place, password),
+                    (Some(texts), _) if capture.take == Take::All => {
+                        memory.kept.list_is_known(capture.place);
+                        let fits = |text: &Vec<u8>| memory.kept.add(capture.place, text);
+                        memory.too_many |= !texts.iter().map(fits).fold(true, |all, fits| all && fits);
+                    }
+                    (Some(texts), _) => {
+                        memory.kept.keep(capture.place, texts.first().map_or(&b""[..], Vec::as_slice));
+                    }
+                    (None, None) => return Some(Failure::NothingCaptured),
                 }
             }
         }
-        None
+        memory.too_many.then_some(Failure::TooMuchCaptured)
     }
 
     /// What a request was about, without its secrets.
@@ -279,6 +302,42 @@ impl Ldap {
             .filter(|(form, _)| !form.is_empty())
             .fold(said, |said, (form, name)| said.replace(form, name))
     }
+}
+
+/// The password that a server made (RFC 3062 section 2), if that is captured.
+fn generated<'o>(capture: &Capture, outcome: Outcome<'o>) -> Option<&'o [u8]> {
+    let value = outcome.value.filter(|_| capture.attribute == GENERATED)?;
+    Reader::new(value).sequence().ok()?.optional(tag::context(0)).ok()?
+}
+
+/// Remembers any of an attribute's values, each as likely, or all of them.
+fn take_several(
+    capture: &Capture,
+    number: usize,
+    memory: &mut Memory,
+    dn: &[u8],
+    attributes: Attributes<'_>,
+    rng: &mut fastrand::Rng,
+) {
+    let Memory { kept, found, met, too_many, .. } = memory;
+    let mut take = |value: &[u8]| {
+        *found |= 1 << number;
+        if capture.take == Take::All {
+            *too_many |= !kept.add(capture.place, value);
+            return;
+        }
+        // The nth is kept with a chance of 1 in n: so each of them is, in the end.
+        met[number] += 1;
+        if rng.u64(..met[number]) == 0 {
+            kept.keep(capture.place, value);
+        }
+    };
+    if capture.attribute == "dn" {
+        return take(dn);
+    }
+    let named = attributes.iter().flatten();
+    let named = named.filter(|each| each.name.eq_ignore_ascii_case(capture.attribute.as_bytes()));
+    named.for_each(|each| each.values.iter().flatten().for_each(&mut take));
 }
 
 impl super::ask::Expects {
