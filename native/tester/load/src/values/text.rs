@@ -86,7 +86,8 @@ impl Text {
 impl Generator {
     fn write(&self, rng: &mut fastrand::Rng, out: &mut Vec<u8>) {
         match self {
-            Self::Uuid => write_uuid(rng.u128(..), out),
+            // Not of the seed: what a run leaves behind must not be in the way of the next.
+            Self::Uuid => write_uuid(fastrand::u128(..), out),
             Self::Characters { length, of } => {
                 let mut bytes = [0; 4];
                 for _ in 0..*length {

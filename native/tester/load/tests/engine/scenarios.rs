@@ -907,3 +907,14 @@ fn a_password_that_the_server_made_is_captured_and_hidden() {
     let examples = examples.cloned().collect::<Vec<_>>().join("; ");
     assert!(examples.contains("{new}") && !examples.contains("gen"), "{examples}");
 }
+
+#[test]
+fn what_one_run_leaves_behind_is_not_in_the_way_of_the_next() {
+    let people = people(Profile::Paper, 1);
+    let responder = Responder::right(&people);
+    let text = "[[operation]]\nadd = 'cn={uuid},o=x'\nentry = { sn = 'a' }\nkeep = true";
+    for adds in [10, 20] {
+        let found = run(&responder, text, &Tables::new(), (op::ADD_REQUEST, adds));
+        assert_eq!(row(&found, "add", "add").1, []);
+    }
+}
