@@ -202,7 +202,8 @@ impl Kept {
     /// Begins a list anew.
     pub(crate) fn empty(&mut self, place: usize) {
         if let Some(value) = self.values.get_mut(place) {
-            (value.bytes.clear(), value.ends.clear());
+            value.bytes.clear();
+            value.ends.clear();
             value.next = 0;
         }
     }

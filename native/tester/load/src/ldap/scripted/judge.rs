@@ -73,7 +73,9 @@ impl Ldap {
         if ask.page_size.is_some() {
             ends[count] = self.scratch.len();
             let Pages { mut filled, ends: mut kept, mut cookie, .. } = std::mem::take(&mut memory.pages);
-            (filled.clear(), kept.clear(), cookie.clear());
+            filled.clear();
+            kept.clear();
+            cookie.clear();
             filled.extend_from_slice(&self.scratch);
             kept.extend_from_slice(&ends[1..=ask.fields.len()]);
             memory.pages = Pages { filled, ends: kept, cookie, ..Pages::default() };
@@ -257,7 +259,7 @@ impl Ldap {
                     (Some(texts), _) if capture.take == Take::All => {
                         memory.kept.list_is_known(capture.place);
                         let fits = |text: &Vec<u8>| memory.kept.add(capture.place, text);
-                        memory.too_many |= !texts.iter().map(fits).fold(true, |all, fits| all && fits);
+                        memory.too_many |= !texts.iter().all(fits);
                     }
                     (Some(texts), _) => {
                         memory.kept.keep(capture.place, texts.first().map_or(&b""[..], Vec::as_slice));
