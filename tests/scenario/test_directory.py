@@ -371,3 +371,26 @@ def test_a_search_is_read_in_pages_to_the_last(folder: Path, directory: LdapDire
     (point,) = in_process(*argv, cwd=folder).objects
     assert point["failures"] == 0, point["examples"]
     assert point["operations"] > 0
+
+
+@pytest.mark.parametrize("tls", ["true", '"starttls"', "false"])
+def test_a_connection_says_for_itself_whether_it_uses_tls(tls: str, folder: Path) -> None:
+    """Beside one that does as the target's address says, which is in the clear."""
+    chosen = f'[connection.other]\ntls = {tls}\n[[operation]]\nname = "a"\non = "other"\n'
+    text = f'base = "{BASE}"\n{chosen}search = "(uid=x)"\n[[operation]]\nsearch = "(uid=y)"\n'
+    (folder / "mix.toml").write_text(text)
+    ldif = write_ldif(folder, PEOPLE)
+    with (
+        LdapDirectory(0, ldif=ldif, suffix=SUFFIX, start_tls=True) as started,
+        LdapDirectory(0, ldif=ldif, suffix=SUFFIX, tls=True) as secure,
+    ):
+        where = ("--tls-target", secure.url, "--json")
+        ran = measured(folder, started, "--tls-insecure", *where)
+        assert ran.code == 0, ran.err
+        assert ran.objects[0]["failures"] == 0
+        # Nobody signed their certificates, which is seen where TLS is used.
+        assert (measured(folder, started, *where).code == 0) == (tls == "false")
+        if tls == "true":
+            refused = measured(folder, started, "--tls-insecure")
+            assert refused.code != 0
+            assert "--tls-target" in refused.err
