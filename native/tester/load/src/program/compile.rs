@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::deck::DeckPlan;
 use super::problem::{MAX_CARDS, MAX_DEPTH, Problem, ProgramError};
-use super::spec::{Branch, Operation, ProgramSpec, Step};
+use super::spec::{Branch, MAIN, Operation, ProgramSpec, Step};
 use super::{NOT_BEGUN, SEQUENCE};
 use crate::choose::schedule::Think;
 use crate::record::recorder::{Label, Slot};
@@ -94,9 +94,6 @@ pub(crate) enum Connects {
     /// Each request opens one of its own.
     Always,
 }
-
-/// The endpoint of steps that do not say otherwise.
-pub(crate) const MAIN: usize = 0;
 
 /// The step under which connections that no step asked for are recorded.
 const CONNECT: &str = "connect";

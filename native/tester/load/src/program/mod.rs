@@ -10,9 +10,10 @@ mod deck;
 mod problem;
 mod spec;
 
-pub(crate) use compile::{Compiled, Connects, MAIN, Op, Phases, Program, Rules, compile};
+pub(crate) use compile::{Compiled, Connects, Op, Phases, Program, Rules, compile};
 pub(crate) use deck::{Deck, DeckPlan};
 pub use problem::{Problem, ProgramError};
+pub(crate) use spec::MAIN;
 pub use spec::{Branch, Operation, ProgramSpec, Step};
 
 /// The name of the whole pass among a program's steps.

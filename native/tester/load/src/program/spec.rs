@@ -4,9 +4,11 @@ use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::MAIN;
 use crate::choose::schedule::Think;
 use crate::record::clock::MILLI;
+
+/// The endpoint of steps that do not say otherwise.
+pub(crate) const MAIN: usize = 0;
 
 /// A program as it is described.
 #[derive(Debug, Clone, Deserialize)]
