@@ -238,12 +238,14 @@ impl Kept {
     fn take_element(&mut self, list: usize, place: usize) {
         let mut value = std::mem::take(&mut self.values[place]);
         let of = &mut self.values[list];
-        let start = of.next.checked_sub(1).map_or(0, |before| of.ends[before] as usize);
-        let end = of.ends.get(of.next).map(|end| *end as usize);
+        // A step of the repeat may have captured the list anew.
+        let end = |at: usize| of.ends.get(at).map(|end| *end as usize);
+        let start = of.next.checked_sub(1).map_or(Some(0), end);
+        let found = start.zip(end(of.next)).and_then(|(start, end)| of.bytes.get(start..end));
         value.bytes.clear();
-        value.bytes.extend_from_slice(&of.bytes[start..end.unwrap_or(start)]);
-        value.known = end.is_some();
-        of.next = (of.next + 1).min(of.ends.len());
+        value.bytes.extend_from_slice(found.unwrap_or_default());
+        value.known = found.is_some();
+        of.next += 1;
         self.values[place] = value;
     }
 
@@ -252,6 +254,8 @@ impl Kept {
         if let Some(value) = self.values.get_mut(place) {
             value.bytes.clear();
             value.bytes.extend_from_slice(bytes);
+            // One name may have been a list before.
+            value.ends.clear();
             value.known = true;
         }
     }
@@ -267,11 +271,19 @@ mod tests {
         let added = (0..=MOST_VALUES).filter(|n| kept.add(0, n.to_string().as_bytes())).count();
         assert_eq!(added, MOST_VALUES);
         assert!(kept.values[0].bytes.len() <= MOST_LIST_BYTES);
+        kept.begin(0);
         for expected in ["0", "1", "2"] {
-            kept.begin(1);
             kept.take_element(0, 1);
             assert_eq!(kept.values[1].bytes, expected.as_bytes());
         }
+        // Captured anew within its repeat, it has fewer values, or is one.
+        kept.empty(0);
+        kept.add(0, b"alone");
+        kept.values[0].next = 3;
+        kept.take_element(0, 1);
+        assert!(!kept.knows(1));
+        kept.keep(0, b"one value");
+        assert_eq!(kept.begin(0), 0);
         kept.forget(0);
         assert_eq!((kept.begin(0), kept.values[0].bytes.capacity()), (0, 0));
         assert!(!kept.add(0, &vec![0; MOST_LIST_BYTES + 1]) && kept.add(0, &vec![0; MOST_LIST_BYTES]));

@@ -376,7 +376,7 @@ impl Plan {
 
     /// Whether a place holds what was captured, and so may hold nothing.
     pub(crate) fn is_capture(&self, place: usize) -> bool {
-        matches!(self.values.get(place), Some(Held::Capture(..)))
+        matches!(self.values.get(place), Some(Held::Capture(..) | Held::Element(..)))
     }
 
     /// What of a text is secret, with its name.
