@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import ldap3
-
 from ils_bench.programs import Program
-from ils_bench.targets.probe import connected
 from ils_bench.targets.target import OpenDirectory
 from sitebench.errors import BadInput
 from sitebench.scenario.script import Script
@@ -27,6 +24,10 @@ def assure_controls(target: OpenDirectory, programs: Sequence[Program]) -> None:
     ]
     if not needed:
         return
+    import ldap3
+
+    from ils_bench.targets.probe import connected
+
     with connected(target.address, target.who, target.trust, brief=True) as connection:
         connection.search("", "(objectClass=*)", ldap3.BASE, attributes=["supportedControl"])
         found = connection.response[0]["raw_attributes"] if connection.response else {}

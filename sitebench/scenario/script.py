@@ -88,9 +88,9 @@ class Script:
     digests: Mapping[str, str]
     """Of its data, but for what is secret."""
     load: Mapping[str, Any]
-    needs_people: bool
+    needs_people: bool = False
     """Whether it asks for people of the directory."""
-    counts: str | None
+    counts: str | None = None
     """The step that is counted, if the file is one of the papers' operations and nothing else."""
     needed: tuple[Needed, ...] = ()
     """Controls that the directory must know."""

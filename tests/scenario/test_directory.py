@@ -154,10 +154,6 @@ def test_the_load_of_a_file_holds_where_the_command_says_nothing(
         ('[[operation]]\nget = "/"', "speaks HTTP"),
         ('[load]\nstages = ["10s:5"]\n[[operation]]\nsearch = "(u=a)"', "stages is read, but not"),
         ('[[operation]]\nsearch = "(u={env.NOT_THERE})"', "takes $NOT_THERE from the environment"),
-        (
-            '[[operation]]\nsearch = "(u=a)"\non = "x"\n[connection.x]',
-            "second connection of a user",
-        ),
     ],
 )
 def test_what_is_wrong_is_said_before_any_load(
@@ -345,7 +341,7 @@ def test_values_are_read_from_files_beside_the_scenario(
     assert not measured(folder, directory, *out).objects[0]["resumed"]
     (folder / "photo.jpg").unlink()
     ran = measured(folder, directory)
-    assert (ran.code, "cannot read photo.jpg, which is a value" in ran.err) == (1, True), ran.err
+    assert (ran.code, "cannot read photo.jpg, which is a value" in ran.err) == (2, True), ran.err
 
 
 def test_a_control_that_the_directory_lacks_is_refused_with_its_line(

@@ -42,6 +42,7 @@ events {
 }
 
 http {
+  log_format common '$remote_addr - $remote_user [$time_local] "$request" $status $body_bytes_sent';
   access_log off;
 
   # Files go from the page cache to the socket, the head in the same packets, and stay open.
@@ -58,7 +59,6 @@ http {
   fastcgi_max_temp_file_size 0;
 
   # The rest is needed as it is.
-  log_format common '$remote_addr - $remote_user [$time_local] "$request" $status $body_bytes_sent';
   types {
     text/html html shtml;
     text/css css;
