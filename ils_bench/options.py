@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from ils_bench.mix import parse_mix, show_mix
 from ils_bench.suite import SUITE
 from ils_bench.targets.names import check_form
@@ -102,6 +104,16 @@ class LoadTestOptions(DirectoryOptions, SuiteTestOptions):
         "(`sitebench docs scenarios`).",
         panel="Load",
         form=False,
+    )
+    data: Mapping[str, str] | None = option.parsed(
+        None,
+        "Other files for the data of a scenario file, as account=mine.csv,group=groups.csv.",
+        parse=lambda text: option.pairs(text, "account=mine.csv"),
+        show=option.show_pairs,
+        metavar="LIST",
+        panel="Load",
+        form=False,
+        identity=False,
     )
     filter: str | None = option.text(
         None,

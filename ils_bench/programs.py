@@ -23,7 +23,7 @@ def script_name(options: Any) -> str | None:
 def script_of(options: Any) -> Script | None:
     """Return that scenario; raises what is wrong with it."""
     if options.scenario is not None:
-        return read(options.scenario)
+        return read(options.scenario, options.data)
     name = quick.name_of(options)
     return None if name is None else made(name, quick.text_of(options))
 

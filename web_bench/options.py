@@ -27,32 +27,12 @@ PATH = "path"
 """The operation that --path describes."""
 
 
-def pairs(text: str, example: str, known: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Read `name=value,name=value`; of `known` names only, where they are given."""
-    found = {}
-    for part in filter(None, (part.strip() for part in text.split(","))):
-        name, equals, value = part.partition("=")
-        if not equals or not value or (known is not None and name not in known):
-            raise UnknownValue(
-                f"{part!r} is not one of {', '.join(known)} with its path"
-                if known is not None
-                else f"{part!r} is not name=value",
-                f"write {example}",
-            )
-        found[name] = value
-    return found
-
-
-def _show(found: Mapping[str, str]) -> str:
-    return ",".join(f"{name}={value}" for name, value in found.items())
-
-
 def _addresses(text: str) -> tuple[SiteAddress, ...]:
     return tuple(parse_address(f"http://{each}") for each in option.sequence_of(str)(text))
 
 
 def _programs(text: str) -> dict[str, str]:
-    found = pairs(text, "cgi=/cgi-bin/program?size={size}", DYNAMIC)
+    found = option.pairs(text, "cgi=/cgi-bin/program?size={size}", DYNAMIC)
     for kind, path in found.items():
         if not path.startswith("/") or not path.isascii() or " " in path:
             raise UnknownValue(f"{path!r} of {kind} is no path", "begin with /, without spaces")
@@ -134,15 +114,15 @@ class TestOptions(FileSetOptions, LogOption, EndpointOptions, StartedOptions, Lo
         "Programs of a server that runs already: KIND=PATH, with {size}, {content} and {copy} "
         "in it where they differ.",
         parse=_programs,
-        show=lambda found: _show(found) if found else "",
+        show=option.show_pairs,
         metavar="LIST",
         panel="Target",
     )
     directives: Mapping[str, str] | None = option.parsed(
         None,
         "Directives of nginx or apache to change, as NAME=VALUE,NAME=VALUE.",
-        parse=lambda text: pairs(text, "sendfile=off"),
-        show=lambda found: _show(found) if found else "",
+        parse=lambda text: option.pairs(text, "sendfile=off"),
+        show=option.show_pairs,
         metavar="LIST",
         panel="Target",
         form=False,

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypedDict, TypeVar, Unpack, dataclass_transform, get_args
 
@@ -261,6 +261,26 @@ class OneOf:
         if text not in self.allowed:
             raise UnknownValue(f"unknown choice {text!r}", f"use one of {', '.join(self.allowed)}")
         return text
+
+
+def pairs(text: str, example: str, known: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Read `name=value,name=value`; of `known` names only, where they are given."""
+    found = {}
+    for part in filter(None, (part.strip() for part in text.split(","))):
+        name, equals, value = part.partition("=")
+        if not equals or not value or (known is not None and name not in known):
+            raise UnknownValue(
+                f"{part!r} is not one of {', '.join(known)} with its path"
+                if known is not None
+                else f"{part!r} is not name=value",
+                f"write {example}",
+            )
+        found[name] = value
+    return found
+
+
+def show_pairs(found: Mapping[str, str] | None) -> str:
+    return ",".join(f"{name}={value}" for name, value in (found or {}).items())
 
 
 class SomeOf(OneOf):

@@ -194,25 +194,35 @@ def name_of(named: str) -> str:
     return only or Path(path).stem
 
 
-def read(named: str) -> Script:
-    """Read a scenario file and its data; raises what is wrong with them, and where."""
+def read(named: str, data: Mapping[str, str] | None = None) -> Script:
+    """Read a scenario file and its data; raises what is wrong with them, and where.
+
+    `data` has other files for some of the data, which lie where the command runs.
+    """
     path, only = split(named)
     if not path.endswith(SUFFIX):
         raise UnknownValue(
             f"{named!r} is not the name of a TOML file", "name a file such as mix.toml"
         )
-    return _script(name_of(named), path, only, read_text(path, "the scenario", BadFile))
+    text = read_text(path, "the scenario", BadFile)
+    return _script(name_of(named), path, only, text, data or {})
 
 
 def made(name: str, text: str) -> Script:
     """Return a scenario that is in no file; its data lie where the command runs."""
-    return _script(name, name, None, text)
+    return _script(name, name, None, text, {})
 
 
-def _script(name: str, path: str, only: str | None, text: str) -> Script:
+def _script(name: str, path: str, only: str | None, text: str, given: Mapping[str, str]) -> Script:
     facts = _facts(path, text, {})
+    of_files = {each["name"]: each["file"] for each in facts["data"] if each["file"] is not None}
+    if unknown := [each for each in given if each not in of_files]:
+        raise UnknownValue(
+            f"{path} has no data {unknown[0]!r} in a file",
+            f"use one of {', '.join(of_files)}" if of_files else "leave --data out",
+        )
     tables = {
-        each["name"]: _table(Path(path).parent, each)
+        each["name"]: _table(_where(path, each["name"], each["file"], given), each)
         for each in facts["data"]
         if each["file"] is not None
     }
@@ -266,7 +276,8 @@ def _script(name: str, path: str, only: str | None, text: str) -> Script:
             if each["per_user"] and each["rows"] != SEEDED
         },
         tuple(facts["env"]),
-        (*(each["file"] for each in facts["data"] if each["file"] is not None), *contents),
+        # What a command names itself is no surprise.
+        (*(file for name, file in of_files.items() if name not in given), *contents),
         tables,
         {each["name"]: _digest(each, tables) for each in facts["data"] if each["name"] in tables}
         | {
@@ -333,8 +344,12 @@ def _operation(found: Mapping[str, Any]) -> Operation:
     )
 
 
-def _table(folder: Path, data: Mapping[str, Any]) -> Table:
-    path = folder / data["file"]
+def _where(path: str, name: str, file: str, given: Mapping[str, str]) -> Path:
+    """Return where the file of some data lies: beside the scenario, unless another is given."""
+    return Path(given[name]) if name in given else Path(path).parent / file
+
+
+def _table(path: Path, data: Mapping[str, Any]) -> Table:
     try:
         state = path.stat()
     except OSError as error:

@@ -390,3 +390,30 @@ def test_a_connection_says_for_itself_whether_it_uses_tls(tls: str, folder: Path
             refused = measured(folder, started, "--tls-insecure")
             assert refused.code != 0
             assert "--tls-target" in refused.err
+
+
+def test_a_shipped_file_runs_on_people_of_one_s_own(folder: Path, directory: LdapDirectory) -> None:
+    (folder / "accounts.csv").rename(folder / "mine.csv")
+    point = measured(folder, directory, "--data", "person=mine.csv", "--json").objects[0]
+    assert point["failures"] == 0, point["examples"]
+    (folder / "short.csv").write_text("name\nuser1\n")
+    for data, said in (
+        ("person=short.csv", "mix.toml:9:16: operation[1].search: {person.uid}"),
+        ("people=mine.csv", "mix.toml has no data 'people' in a file"),
+        ("person=not-there.csv", "cannot read not-there.csv, the data 'person'"),
+        ("mine.csv", "'mine.csv' is not name=value"),
+    ):
+        ran = measured(folder, directory, "--data", data)
+        assert (ran.code, said in ran.err) == (2, True), ran.err
+
+
+def test_other_data_are_another_point(folder: Path, directory: LdapDirectory) -> None:
+    (folder / "mine.csv").write_bytes((folder / "accounts.csv").read_bytes())
+    out = ("--out", "run.sitebench", "--json")
+    assert measured(folder, directory, *out).code == 0
+    # The same rows in another place are the same.
+    assert measured(folder, directory, "--data", "person=mine.csv", *out).objects[0]["resumed"]
+    with (folder / "mine.csv").open("a") as file:
+        file.write((folder / "mine.csv").read_text().splitlines()[-1] + "\n")
+    again = measured(folder, directory, "--data", "person=mine.csv", *out)
+    assert not again.objects[0]["resumed"]
