@@ -2,25 +2,35 @@
 
 from __future__ import annotations
 
+import re
 import time
 from dataclasses import replace
 from typing import Any
 
 from ils_bench.engine_config import engine_config
+from ils_bench.targets.people import spec_of
 from ils_bench.targets.target import OpenDirectory
 from sitebench._engine import Engine, StepStats
 from sitebench.counts.source import SEQUENCE
 from sitebench.counts.worker_slot import WorkerSlot
-from sitebench.errors import MeasurementFailed
-from sitebench.scenario.script import Operation, Script
+from sitebench.errors import BadInput, MeasurementFailed
+from sitebench.scenario.script import Operation, Script, alone
+from sitebench.seeders.people import generate
 from sitebench.units import format_ns
 
+_OPENS = re.compile(r"(^|: )(connect|bind)$")
+"""Rows of what is done for a connection."""
 _LONG_S = 86_400.0
 """What a user thinks after the operation, on average: it does not come to another."""
 
 
 def check(script: Script, options: Any, target: OpenDirectory) -> None:
     """Do each operation once, and print what came of it; raises if a step failed."""
+    if script.adding:
+        raise BadInput(
+            f"--check adds no people, and {script.path} does",
+            "run it for a moment, such as --users 1 --measure 1s: they are removed after it",
+        )
     wrong = []
     for operation in script.operations:
         steps = _once(script, operation, options, target)
@@ -39,29 +49,31 @@ def _once(
     script: Script, operation: Operation, options: Any, target: OpenDirectory
 ) -> list[StepStats]:
     """Return what the steps of one operation did, connecting first."""
-    alone = replace(script, only=operation.name, operations=(operation,), think_s=_LONG_S)
+    one = alone(script, operation).thinking(_LONG_S)
+    ended = SEQUENCE if one.counts is None else one.counts
     once = replace(options, users=1, threads=1, rate=None)
     config = engine_config(
         once,
         target.address,
-        [alone],
+        [one],
         slot=WorkerSlot(),
         first_added=0,
         who=target.who,
         trust=target.trust,
     )
     tables = {f"{script.name}/{name}": table for name, table in script.tables.items()}
-    engine = Engine(config, None, None, tables)
+    people = generate(spec_of(options, options.entries)).population if script.needs_people else None
+    engine = Engine(config, people, None, tables)
     engine.start_lanes(script.name, 1)
     seen: list[StepStats] = []
     give_up = time.monotonic() + 2 * options.timeout
     while time.monotonic() < give_up:
         time.sleep(0.01)
         seen += engine.drain().steps
-        if any(each.step == SEQUENCE and each.count for each in seen) or _unconnected(seen):
+        if any(each.step == ended and each.count for each in seen) or _unconnected(seen):
             break
     seen += engine.stop(0.0).steps
-    if not any(each.step == SEQUENCE and each.count for each in seen) and not _unconnected(seen):
+    if not any(each.step == ended and each.count for each in seen) and not _unconnected(seen):
         raise MeasurementFailed(
             f"{operation.name} did not end within {2 * options.timeout:.0f} s",
             "give it more time with --timeout, or shorten its pauses",
@@ -71,7 +83,7 @@ def _once(
 
 def _unconnected(seen: list[StepStats]) -> bool:
     """Whether it never came to the operation, and would try again."""
-    return any(each.failures for each in seen if each.step.endswith((": connect", ": bind")))
+    return any(each.failures for each in seen if _OPENS.search(each.step))
 
 
 def _line(step: StepStats) -> str:

@@ -213,6 +213,19 @@ def made(name: str, text: str) -> Script:
     return _script(name, name, None, text, {})
 
 
+def alone(script: Script, operation: Operation) -> Script:
+    """Return the script with one operation of it."""
+    spec = {
+        "name": script.name,
+        "text": script.text,
+        "operation": operation.name,
+        "env": dict.fromkeys(script.env, ""),
+        "files": in_base64(script.contents),
+    }
+    counts, _ = _check(script.path, spec, script.tables)
+    return replace(script, only=operation.name, operations=(operation,), counts=counts)
+
+
 def _script(name: str, path: str, only: str | None, text: str, given: Mapping[str, str]) -> Script:
     facts = _facts(path, text, {})
     of_files = {each["name"]: each["file"] for each in facts["data"] if each["file"] is not None}
@@ -251,17 +264,18 @@ def _script(name: str, path: str, only: str | None, text: str, given: Mapping[st
         "env": dict.fromkeys(facts["env"], ""),
         "files": in_base64(contents),
     }
-    counts, lists = _check(path, spec, tables)
-    if counts is not None and len(operations[0].steps) == 1:
-        # The row of its only request is called as it is.
+    counts, asked = _check(path, spec, tables)
+    if counts is not None:
+        # Its only request has the name of the operation.
         [lone] = operations
-        operations = [
-            replace(
-                lone,
-                adding=tuple(lone.name for _ in lone.adding),
-                removing=tuple(lone.name for _ in lone.removing),
-            )
-        ]
+        if asked is None:
+            asked = {
+                "add": [lone.name] * len(lone.adding),
+                "delete": [lone.name] * len(lone.removing),
+            }
+        added, gone = (tuple(asked.get(verb, ())) for verb in ("add", "delete"))
+        operations = [replace(lone, adding=added, removing=gone)]
+    lists = asked is not None and "retrieve" in asked
     return Script(
         name,
         path,
@@ -273,7 +287,7 @@ def _script(name: str, path: str, only: str | None, text: str, given: Mapping[st
         {
             each["name"]: each["count"] or tables[each["name"]].rows
             for each in facts["data"]
-            if each["per_user"] and each["rows"] != SEEDED
+            if each["per_user"] and each["rows"] not in (SEEDED, "new")
         },
         tuple(facts["env"]),
         # What a command names itself is no surprise.
@@ -311,10 +325,10 @@ def _facts(path: str, text: str, columns: dict[str, list[str]]) -> dict[str, Any
 
 def _check(
     path: str, spec: Mapping[str, Any], tables: Mapping[str, Table]
-) -> tuple[str | None, bool]:
+) -> tuple[str | None, Mapping[str, Sequence[str]] | None]:
     """Raise what cannot be run; return what one of the papers' operations counts.
 
-    And whether it lists the people of the directory.
+    And, by what they ask, the names of its requests, if its program can be described.
     """
     own = {f"{spec['name']}/{data}": each for data, each in tables.items()}
     try:
@@ -324,10 +338,21 @@ def _check(
             f"{path}: {error}", "`sitebench docs scenarios` has what can be run"
         ) from None
     if whole is None:
-        return None, False
+        return None, None
     counts, program = whole
-    steps = json.loads(program)["steps"] if program is not None else ()
-    return counts, any(step["op"] == "retrieve" for step in steps)
+    return counts, None if program is None else _names(json.loads(program)["steps"])
+
+
+def _names(steps: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
+    """Return the names of steps, those of repeats too, by what they ask."""
+    found: dict[str, list[str]] = {}
+    for step in steps:
+        if step["op"] == "repeat":
+            for op, names in _names(step["steps"]).items():
+                found.setdefault(op, []).extend(names)
+        else:
+            found.setdefault(step["op"], []).append(step.get("name", step["op"]))
+    return found
 
 
 def _operation(found: Mapping[str, Any]) -> Operation:

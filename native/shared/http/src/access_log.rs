@@ -1,7 +1,7 @@
 //! A log of requests, in the common format of web servers.
 //!
-//! A thread collects its lines and appends them to the file once a second at most, or when there are many: servers
-//! whose logs are measured do so too (Apache's `BufferedLogs`, nginx's `buffer=`).
+//! A thread collects its lines and appends them to the file when there are many, with its first request a second
+//! later, or at its end: servers whose logs are measured do so too (Apache's `BufferedLogs`, nginx's `buffer=`).
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write as _};
@@ -50,7 +50,7 @@ impl AccessLog {
         self.lines.extend_from_slice(b"\" ");
         self.lines.extend_from_slice(status);
         self.lines.push(b' ');
-        self.lines.extend_from_slice(length(answer));
+        self.lines.extend_from_slice(if asked.starts_with(b"HEAD ") { b"-" } else { length(answer) });
         self.lines.push(b'\n');
         if self.lines.len() >= ENOUGH {
             self.flush();
@@ -89,6 +89,8 @@ pub(crate) fn asked(bytes: &[u8], out: &mut Vec<u8>) {
 /// How long an answer's body is, as its head says; `-` where it does not.
 fn length(answer: &[u8]) -> &[u8] {
     const NAME: &[u8] = b"\r\nContent-Length: ";
+    let head = answer.windows(4).position(|four| four == b"\r\n\r\n").unwrap_or(answer.len());
+    let answer = &answer[..head];
     let Some(at) = answer.windows(NAME.len()).position(|part| part == NAME) else { return b"-" };
     let value = &answer[at + NAME.len()..];
     let end = value.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(value.len());
@@ -112,6 +114,8 @@ mod tests {
             asked(head, &mut line);
             log.line(from, &line, answer);
         }
+        log.line(from, b"HEAD / HTTP/1.1", answer);
+        log.line(from, b"GET / HTTP/1.1", b"HTTP/1.1 200 OK\r\n\r\n1\r\n\r\nContent-Length: 7");
         log.line(from, b"", b"HTTP/1.1 304 Not Modified\r\n\r\n");
         drop(log);
         let text = std::fs::read_to_string(&path).unwrap();
@@ -119,6 +123,8 @@ mod tests {
         let expected = [
             format!("{date} \"GET /a HTTP/1.0\" 200 2326"),
             format!("{date} \"GET /\\\"\\x1b[0m\\\\ HTTP/1.1\" 200 2326"),
+            format!("{date} \"HEAD / HTTP/1.1\" 200 -"),
+            format!("{date} \"GET / HTTP/1.1\" 200 -"),
             format!("{date} \"\" 304 -"),
         ];
         assert_eq!(text.lines().collect::<Vec<_>>(), expected);

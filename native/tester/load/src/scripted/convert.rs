@@ -41,6 +41,11 @@ pub(crate) trait Lower {
         None
     }
 
+    /// Says what of a scenario the protocol cannot do.
+    fn check(&self, _scenario: &Scenario) -> Result<(), String> {
+        Ok(())
+    }
+
     /// What is asked for steps, one after the other, if nothing has to be filled in for any of them.
     fn known(&self, _scenario: &Scenario, _steps: &[Step]) -> Option<Vec<Self::Step>> {
         None
@@ -94,6 +99,7 @@ pub(crate) fn convert<L: Lower>(
         };
         return Err(format!("speaks {spoken}, and the target {other}"));
     }
+    lower.check(&scenario)?;
     let sharer = Sharer { index: spec.worker, of: spec.of.max(1), threads: threads as u64 };
     let hides_base = spec.base.is_none()
         && scenario

@@ -179,6 +179,11 @@ impl Plan {
         here.any(|draw| matches!(&draw.what, Drawn::Row(name) if self.is_taken(name)))
     }
 
+    /// Whether data are people.
+    pub(crate) fn is_people(&self, name: &str) -> bool {
+        self.source(name).is_ok_and(|source| self.sources[source].is_people())
+    }
+
     /// Whether data are people whom a run adds.
     pub(crate) fn is_taken(&self, name: &str) -> bool {
         self.source(name).is_ok_and(|source| matches!(self.sources[source].dealt, Dealt::Taken))

@@ -35,7 +35,8 @@ fn rows(snapshot: &Snapshot) -> Vec<(String, u64, Vec<String>)> {
         let kinds = step.failures.iter().map(|(kind, _)| kind.clone()).collect();
         (format!("{}/{}", step.program, step.step), step.count, kinds)
     };
-    snapshot.steps.iter().filter(|step| step.count > 0).map(row).collect()
+    let steps = [&snapshot.steps, &snapshot.late, &snapshot.older].into_iter().flatten();
+    steps.filter(|step| step.count > 0).map(row).collect()
 }
 
 fn names(responder: &Responder, of: impl Fn(&Operation<'_>) -> Option<Vec<u8>>) -> HashSet<Vec<u8>> {
@@ -134,4 +135,80 @@ fn people_have_the_columns_of_their_profile() {
         "[data.newcomer]\npeople = 'new'\n[[operation]]\nadd = 'cn=x,{newcomer.dn}'\nentry = 'newcomer'";
     let problem = try_start(&responder, &people, text).err().unwrap();
     assert!(problem.contains("people whom the run adds have their own names: {newcomer.dn}"), "{problem}");
+}
+
+#[test]
+fn a_user_of_its_own_is_the_same_in_every_operation() {
+    let people = people(Profile::Paper, 20);
+    let responder = Responder::right(&people);
+    let text = "[data.self]\npeople = 'seeded'\nper = 'user'\n
+      [[operation]]\nname = 'look'\nsearch = '(&(objectClass=RTPerson)(cn={self.cn}))'\nexpect.entry = 'self'
+      [[operation]]\nname = 'compare'\nstep = [{ compare = '{self.dn}', entry = { sn = '{self.sn}' } }, { search = '(&(objectClass=*)(cn={self.cn}))', expect.entry = 'self' }]";
+    let snapshot = run(&responder, &people, text, op::COMPARE_REQUEST, 20);
+    assert!(rows(&snapshot).iter().all(|(.., kinds)| kinds.is_empty()), "{:?}", rows(&snapshot));
+    let asked = names(&responder, |operation| match operation {
+        Operation::Compare(compare) => Some(compare.dn.to_vec()),
+        _ => None,
+    });
+    assert_eq!(asked, dns(&people, 0..1));
+    let mut own = Vec::new();
+    people.write_name(0, &mut own);
+    let messages = responder.seen.messages.lock().unwrap();
+    let searches = messages.iter().filter(|message| message.windows(8).any(|part| part == b"RTPerson"));
+    assert!(searches.clone().count() > 5);
+    assert!(searches.into_iter().all(|message| message.windows(own.len()).any(|part| part == own)));
+}
+
+#[test]
+fn what_would_enter_or_remove_the_wrong_people_is_refused() {
+    let people = people(Profile::Paper, 20);
+    let responder = Responder::right(&people);
+    for (data, steps, said) in [
+        (
+            &["a = 'new'"][..],
+            "{ search = '(cn={a.cn})' }]",
+            "\"o\" has people of a, and no step with add = \"{a.dn}\"",
+        ),
+        (
+            &["a = 'new'", "b = 'new'"],
+            "{ add = '{a.dn}', entry = 'a' }, { add = '{b.dn}', entry = 'b' }, { delete = '{a.dn}' }]",
+            "\"o\" adds people of a and of b: one at a time",
+        ),
+        (
+            &["p = 'seeded'"],
+            "{ add = '{p.dn}', entry = 'p', keep = true }]",
+            "only people whom the run adds are entered whole",
+        ),
+    ] {
+        let data: String =
+            data.iter().map(|data| format!("data.{}\n", data.replace(" =", ".people ="))).collect();
+        let text = format!("{data}[[operation]]\nname = 'o'\nstep = [{steps}");
+        let problem = try_start(&responder, &people, &text).err().unwrap();
+        assert!(problem.contains(said), "{problem}");
+    }
+    let text = "[data.n]\npeople = 'new'\nper = 'user'\n[[operation]]\nadd = '{n.dn}'\nentry = 'n'";
+    let problem = try_start(&responder, &people, text).err().unwrap();
+    assert!(problem.contains("new people come one after the other"), "{problem}");
+}
+
+#[test]
+fn an_operation_that_repeats_is_counted_once() {
+    let people = people(Profile::Paper, 20);
+    for per in ["5", "'user'"] {
+        let responder = Responder::right(&people);
+        let text = format!(
+            "connection.main.per = {per}\n[data.p]\npeople = 'seeded'\n[[operation]]\nname = 'search'\n[[operation.step]]\nrepeat = 10
+            step = [{{ search = '(&(objectClass=RTPerson)(cn={{p.cn}}))', expect.entry = 'p' }}]"
+        );
+        let snapshot = run(&responder, &people, &text, op::SEARCH_REQUEST, 100);
+        let found = rows(&snapshot);
+        let count = |name: &str| found.iter().find(|(row, ..)| row == name).map_or(0, |row| row.1);
+        assert!(count("search/search") >= 9 * count("search/sequence"), "{found:?}");
+        assert!(count("search/sequence") > 0, "{found:?}");
+    }
+    let responder = Responder::right(&people);
+    let text = "connection.main.per = 'iteration'\n[data.p]\npeople = 'seeded'\n[[operation]]\nname = 'find'\ncounts = 'first'\n[[operation.step]]
+        name = 'first'\nsearch = '(&(objectClass=RTPerson)(cn={p.cn}))'\nexpect.entry = 'p'";
+    let snapshot = run(&responder, &people, text, op::SEARCH_REQUEST, 20);
+    assert!(rows(&snapshot).iter().any(|(row, count, _)| row == "file/find" && *count > 10));
 }

@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use scenario::{Connection, Control, Entry, Field, Part, Protocol, Sasl, Scenario, Step, Template, Verb};
+use scenario::{
+    Connection, Control, Data, Drawn, Entry, Field, Part, Protocol, Rows, Sasl, Scenario, Step, Template,
+    Verb,
+};
 
 use serde_json::Value;
 
@@ -52,6 +55,9 @@ impl Lower for Requests<'_> {
                 }
                 return Ok(LdapStep::AddTaken);
             }
+            Verb::Add { entry: Entry::Row(data), .. } if plan.is_people(data) => {
+                return Err(format!("only people whom the run adds are entered whole: {data} is of others"));
+            }
             Verb::Bind { bind, password: None, sasl: None, .. } if bind.parts.is_empty() => {
                 own_bind(place, &step.controls)?.counted(plan, block, step)
             }
@@ -60,12 +66,42 @@ impl Lower for Requests<'_> {
         Ok(LdapStep::Ask(Arc::new(ask?)))
     }
 
+    fn check(&self, scenario: &Scenario) -> Result<(), String> {
+        let new = |data: &&Data| data.rows == Rows::New;
+        if let Some(data) = scenario.data.iter().filter(new).find(|data| data.per_user) {
+            return Err(format!("data {:?}: new people come one after the other: leave per out", data.name));
+        }
+        for (number, operation) in scenario.operations.iter().enumerate() {
+            let mut drawn: Vec<&str> = Vec::new();
+            for draw in scenario.draws.iter().filter(|draw| draw.block.operation == Some(number)) {
+                match &draw.what {
+                    Drawn::Row(name)
+                        if !drawn.contains(&name.as_str())
+                            && scenario.data.iter().filter(new).any(|data| data.name == *name) =>
+                    {
+                        drawn.push(name);
+                    }
+                    _ => {}
+                }
+            }
+            if let [one, other, ..] = &drawn[..] {
+                let name = &operation.name;
+                return Err(format!("operation {name:?} adds people of {one} and of {other}: one at a time"));
+            }
+            if let Some(name) = drawn.iter().find(|name| !adds(&operation.steps, name)) {
+                let (operation, add) = (&operation.name, format!("add = \"{{{name}.dn}}\""));
+                return Err(format!("operation {operation:?} has people of {name}, and no step with {add}"));
+            }
+        }
+        Ok(())
+    }
+
     fn whole(&self, spec: &ScenarioSpec, scenario: &Scenario) -> Option<ProgramSpec<LdapStep>> {
         papers::program(spec, scenario)
     }
 
     fn known(&self, scenario: &Scenario, steps: &[Step]) -> Option<Vec<LdapStep>> {
-        papers::requests(scenario, steps)
+        papers::requests(scenario, steps, false)
     }
 
     fn take(&self) -> Result<LdapStep, String> {
@@ -122,6 +158,15 @@ fn own_bind(place: &Place<'_>, controls: &[Control]) -> Result<Ask, String> {
 }
 
 /// Whether a step binds on a connection.
+/// Whether any of the steps enters people of these data.
+fn adds(steps: &[Step], name: &str) -> bool {
+    steps.iter().any(|step| match &step.verb {
+        Verb::Add { entry: Entry::Row(data), .. } => data == name,
+        Verb::Repeat { steps, .. } => adds(steps, name),
+        _ => false,
+    })
+}
+
 fn binds(steps: &[Step], on: &str) -> bool {
     steps.iter().any(|step| match &step.verb {
         Verb::Bind { .. } => step.on == on,

@@ -58,16 +58,20 @@ pub(super) fn program(spec: &ScenarioSpec, scenario: &Scenario) -> Option<Progra
         steps.extend(pause);
         return alone.then(|| ProgramSpec { name: spec.name.clone(), counts: SEQUENCE.to_owned(), steps });
     }
-    let mut requests = requests(scenario, &operation.steps)?.into_iter();
+    let mut requests = requests(scenario, &operation.steps, true)?.into_iter();
     let scale = spec.scale(scenario, operation);
-    let only = operation.steps.len() == 1;
+    let only = match &operation.steps[..] {
+        [step] => !matches!(step.verb, Verb::Think { .. } | Verb::Repeat { .. }),
+        _ => false,
+    };
     let mut steps = named(&operation.steps, only.then_some(&operation.name), scale, &mut requests)?;
     let (counts, steps) = match (connection.lives, only) {
         (Lifetime::Iteration | Lifetime::Step, _) if only || connection.lives == Lifetime::Iteration => {
             open.extend(steps);
             open.push(close);
             open.extend(pause);
-            (operation.counts.as_deref().unwrap_or(SEQUENCE), open)
+            let counts = operation.counts.as_deref().map(|step| if only { &operation.name } else { step });
+            (counts.unwrap_or(SEQUENCE), open)
         }
         (Lifetime::Operations(times), true) => {
             steps.extend(pause);
@@ -110,14 +114,17 @@ fn named(
 }
 
 /// The requests of steps, in their order, if they are all of the papers' kind.
-pub(super) fn requests(scenario: &Scenario, steps: &[Step]) -> Option<Vec<LdapStep>> {
-    let mut papers = Papers { scenario, met: Vec::new(), last: None, found: Vec::new() };
+///
+/// In a `whole` program nothing else asks who a user is: they may then be drawn.
+pub(super) fn requests(scenario: &Scenario, steps: &[Step], whole: bool) -> Option<Vec<LdapStep>> {
+    let mut papers = Papers { scenario, whole, met: Vec::new(), last: None, found: Vec::new() };
     papers.steps(steps)?;
     Some(papers.found)
 }
 
 struct Papers<'s> {
     scenario: &'s Scenario,
+    whole: bool,
     /// Data whose row was asked for.
     met: Vec<&'s str>,
     /// The data that the step before was about.
@@ -239,7 +246,7 @@ impl<'s> Papers<'s> {
         let is_met = self.met.contains(&source.name.as_str());
         let is_last = self.last == Some(&source.name);
         let person = match source.rows {
-            Rows::Seeded if source.per_user => PersonSelector::Own,
+            Rows::Seeded if source.per_user => self.whole.then_some(PersonSelector::Own)?,
             Rows::Seeded if source.deal.is_none() && !is_met => PersonSelector::Random,
             Rows::Seeded if source.deal.is_none() && is_last => PersonSelector::Current,
             Rows::New if is_last => PersonSelector::Current,
