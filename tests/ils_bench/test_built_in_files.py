@@ -104,3 +104,29 @@ def test_people_whom_a_file_adds_to_a_directory_of_another_are_removed(tmp_path:
     assert point["failures"] == 0
     assert rows["come", "add"] > 0
     assert rows["look", "search"] > 0
+
+
+def test_check_knows_people_and_adds_none(tmp_path: Path) -> None:
+    looking, moving = tmp_path / "looking.toml", tmp_path / "moving.toml"
+    looking.write_text(sequences.text_of("lookup"))
+    moving.write_text(MOVING)
+    assert "lookup " in sitebench("ils", "run", str(looking), "--entries", "1k", "--check")
+    done = subprocess.run(
+        [sys.executable, "-m", "sitebench", "ils", "run", str(moving), "--check"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, "--check adds no people" in done.stderr) == (2, True), done.stderr
+
+
+def test_rows_of_what_is_added_are_those_of_the_engine(tmp_path: Path) -> None:
+    path = tmp_path / "register.toml"
+    add = "{ name = 'come', add = '{n.dn}', entry = 'n' }"
+    data = "[data.n]\npeople = 'new'\n[[operation]]\nname = 'enter'\n"
+    for steps, row in (
+        (f"step = [{{ think = '1ms' }}, {add}]", "come"),
+        (f"step = [{add}]", "enter"),
+    ):
+        path.write_text(f"connection.main.per = 'iteration'\n{data}{steps}\n")
+        assert script.read(str(path)).adding == {("register", row)}
