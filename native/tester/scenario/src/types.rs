@@ -829,7 +829,9 @@ impl Scenario {
             |connection: &Connection| matches!(connection.lives, Lifetime::Iteration | Lifetime::Step);
         let only = match &operation.steps[..] {
             [Step { verb: Verb::Think { .. } | Verb::Repeat { .. } | Verb::Unbind { .. }, .. }] => None,
-            [step] if !self.connections.iter().any(|each| each.name == step.on && opens(each)) => Some(step.name.as_str()),
+            [step] if !self.connections.iter().any(|each| each.name == step.on && opens(each)) => {
+                Some(step.name.as_str())
+            }
             _ => None,
         };
         operation.counts.as_deref().or(only)
