@@ -13,8 +13,8 @@ from sitebench.scenario.script import Script
 def assure_controls(target: OpenDirectory, programs: Sequence[Program]) -> None:
     """Raise where a scenario asks for a control that the directory does not list.
 
-    One that lists none, or shows its root DSE to nobody, answers for itself: a critical control
-    that it does not know is an error of the operation (RFC 4511 4.1.11).
+    One that lists none, or hides its root DSE, decides with each request: a critical control that
+    it does not know is an error of the operation (RFC 4511 4.1.11).
     """
     needed = [
         (script, each)

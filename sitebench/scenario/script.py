@@ -235,7 +235,10 @@ def _script(name: str, path: str, only: str | None, text: str, given: Mapping[st
             f"use one of {', '.join(of_files)}" if of_files else "leave --data out",
         )
     tables = {
-        each["name"]: _table(_where(path, each["name"], each["file"], given), each)
+        # Beside the scenario, unless the command gives another.
+        each["name"]: _table(
+            Path(given.get(each["name"]) or Path(path).parent / each["file"]), each
+        )
         for each in facts["data"]
         if each["file"] is not None
     }
@@ -367,11 +370,6 @@ def _operation(found: Mapping[str, Any]) -> Operation:
         tuple(step["name"] for step in found["steps"] if step["adds"]),
         tuple(step["name"] for step in found["steps"] if step["removes"]),
     )
-
-
-def _where(path: str, name: str, file: str, given: Mapping[str, str]) -> Path:
-    """Return where the file of some data lies: beside the scenario, unless another is given."""
-    return Path(given[name]) if name in given else Path(path).parent / file
 
 
 def _table(path: Path, data: Mapping[str, Any]) -> Table:

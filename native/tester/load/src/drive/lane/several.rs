@@ -1,9 +1,9 @@
 //! Users with several connections, of which they use one at a time.
 //!
-//! The one in use lies in the lane itself, where a lane's only connection lies, too: whoever reads, writes or
-//! waits does not know of others. They are parked beside it, and change places with it when a step goes over
+//! The one in use lies in the lane itself, where a lane's only connection lies, too: reading, writing and
+//! waiting know of no others. They are parked beside it, and change places with it when a step goes over
 //! another. A parked connection has no request in flight, so all that can come of it is its end, or something
-//! that nobody asked for.
+//! that was not asked for.
 //!
 //! The poller knows them by the lane's number and their own: `lane | (connection + 1) << 32`. A lane's only
 //! connection has the lane's number alone, so news of it are not looked at twice.
