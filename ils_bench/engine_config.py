@@ -13,7 +13,7 @@ from ils_bench.targets.address import DirectoryAddress, parse_address
 from ils_bench.targets.identity import ANONYMOUS, Identity
 from ils_bench.targets.names import names_of
 from sitebench.counts.worker_slot import WorkerSlot
-from sitebench.scenario.script import Script, in_base64
+from sitebench.scenario.script import Script
 from sitebench.targets import engine_config as shared
 from sitebench.targets.tls import SYSTEM, Trust
 
@@ -68,17 +68,10 @@ def _scenario(
     script: Script, options: IlsOptions, who: Identity, slot: WorkerSlot
 ) -> dict[str, Any]:
     return {
-        "name": script.name,
-        "text": script.text,
-        "operation": script.only,
+        **script.spec(slot),
         "base": options.base if options.base_given else None,
-        "env": dict(script.secrets),
-        "files": in_base64(script.contents),
         "bind": {"dn": who.dn or "", "password": who.password or "", "sasl": who.sasl},
-        "think_ms": script.think_s * 1e3,
         "session_ms": options.session * 1e3 if options.session_given else None,
-        "worker": slot.index,
-        "of": slot.count,
     }
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from ils_bench.mix import parse_mix, show_mix
 from ils_bench.suite import SUITE
 from ils_bench.targets.names import check_form
@@ -17,6 +15,7 @@ from sitebench.suite_base.options import (
     EndpointOptions,
     EntriesOption,
     PeopleOptions,
+    ScenarioOptions,
     ServerOptions,
     SizesOption,
     SuiteTestOptions,
@@ -81,7 +80,7 @@ class DirectoryOptions(EndpointOptions):
 
 
 @option.options
-class LoadTestOptions(DirectoryOptions, SuiteTestOptions):
+class LoadTestOptions(DirectoryOptions, ScenarioOptions, SuiteTestOptions):
     """A test of a directory, but for its size."""
 
     tls_target: str | None = option.text(
@@ -98,22 +97,6 @@ class LoadTestOptions(DirectoryOptions, SuiteTestOptions):
     )
     session: float = option.duration(
         1200.0, "Length of an ils-user's session, filled with think time.", panel="Advanced"
-    )
-    scenario: str | None = option.file(
-        "Scenario file: what users do, in TOML; with :OPERATION behind it one of its operations "
-        "(`sitebench docs scenarios`).",
-        panel="Load",
-        form=False,
-    )
-    data: Mapping[str, str] | None = option.parsed(
-        None,
-        "Other files for the data of a scenario file, as account=mine.csv,group=groups.csv.",
-        parse=lambda text: option.pairs(text, "account=mine.csv"),
-        show=option.show_pairs,
-        metavar="LIST",
-        panel="Load",
-        form=False,
-        identity=False,
     )
     filter: str | None = option.text(
         None,
@@ -138,12 +121,6 @@ class LoadTestOptions(DirectoryOptions, SuiteTestOptions):
         panel="Load",
         form=False,
     )
-    check: bool = option.flag(
-        "No load: each operation once, and what came of each of its steps.",
-        panel="Load",
-        locust=False,
-        identity=False,
-    )
     ring: int = option.size(
         1_000_000,
         "Most people that a run has added at any time; further adds delete the oldest.",
@@ -157,15 +134,7 @@ class IlsOptions(EntriesOption, LoadTestOptions):
     """One test at one size."""
 
     entries_given: bool = option.given("entries")
-    # What a scenario file says holds where the command line says nothing.
     base_given: bool = option.given("base")
-    users_given: bool = option.given("users")
-    rate_given: bool = option.given("rate")
-    arrivals_given: bool = option.given("arrivals")
-    think_given: bool = option.given("think")
-    warmup_given: bool = option.given("warmup")
-    timeout_given: bool = option.given("timeout")
-    keys_given: bool = option.given("keys")
     session_given: bool = option.given("session")
 
 

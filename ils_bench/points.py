@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ils_bench import quick, sequences
+from ils_bench.engine_config import engine_config
 from ils_bench.options import IlsOptions, LocustOptions
 from ils_bench.programs import Program, need_base, script_name, script_of
 from ils_bench.seeding import journal
@@ -26,20 +27,20 @@ from ils_bench.targets.names import is_list, names_of
 from ils_bench.targets.opening import OWN_TARGETS, open_target
 from ils_bench.targets.people import spec_of
 from ils_bench.targets.target import OpenDirectory
+from sitebench._engine import Engine
+from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.errors import BadInput
-from sitebench.measure.objective import Objective
 from sitebench.measure.sweep import Stage
-from sitebench.runs.point import PointSpec
 from sitebench.scenario import script
 from sitebench.scenario.script import Script
-from sitebench.suite_base.points import OwnUser, Progress, SuitePoints
-from sitebench.system.native_errors import translated
+from sitebench.suite_base.points import OwnUser, Progress
+from sitebench.suite_base.scripts import ScriptPoints
 from sitebench.targets.in_process import known
 from sitebench.targets.tls import Trust
 from sitebench.units import format_duration, format_rate
 
 
-class IlsPoints(SuitePoints[Program, OpenDirectory]):
+class IlsPoints(ScriptPoints[Program, OpenDirectory]):
     suite = SUITE
     options = IlsOptions
     locust_options = LocustOptions
@@ -48,7 +49,11 @@ class IlsPoints(SuitePoints[Program, OpenDirectory]):
     # Adding leaves the most behind.
     left_for_last = ("register", "add")
 
-    by_file = "scenario"
+    def scenario_name(self, options: Any) -> str | None:
+        return script_name(options)
+
+    def scenario_of(self, options: Any) -> Script | None:
+        return script_of(options)
 
     def program(self, options: Any, operation: str) -> Program:
         if (found := script_of(options)) is not None:
@@ -78,39 +83,11 @@ class IlsPoints(SuitePoints[Program, OpenDirectory]):
         target.probe()
         return target
 
-    def named(self, options: Any, text: str) -> tuple[Any, str]:
-        """Return the operation of a scenario file, or of the suite."""
-        if not script.is_script(text):
-            if text == script_name(options):
-                return options, text
-            return super().named(options, text)
-        if options.scenario not in (None, text) or quick.name_of(options):
-            raise BadInput("one command takes one scenario", "measure them one after another")
-        return replace(options, scenario=text), script.name_of(text)
-
     def described_by(self, options: Any) -> tuple[str, str] | None:
         if (name := script_name(options)) is None:
             return None
         how = {quick.MIX: "--mix", quick.SEARCH: "--filter"}
         return name, "the scenario file" if options.scenario else how[name]
-
-    def file(self, options: Any) -> str | None:
-        return None if options.scenario is None else script.split(options.scenario)[0]
-
-    def point(
-        self,
-        options: Any,
-        operation: str,
-        programs: Sequence[Program] | None = None,
-        **settings: str,
-    ) -> PointSpec:
-        """Return a point; the data of a scenario are part of it, but for what is secret."""
-        if (found := script_of(options)) is not None:
-            settings |= {f"data_{name}": digest for name, digest in found.digests.items()}
-        return super().point(options, operation, programs, **settings)
-
-    def user_class(self, options: Any) -> str | None:
-        return None if script_name(options) is None else "FileUser"
 
     def assure_own(self, options: Any, what: str, *, named: bool) -> None:
         assure_own(options, what, named=named)
@@ -138,13 +115,11 @@ class IlsPoints(SuitePoints[Program, OpenDirectory]):
 
         People whom a directory in this process cannot have are refused; it knows its own.
         """
-        if isinstance(operation, str) and script.is_script(operation):
-            load, operation = {**load, "scenario": operation}, script.name_of(operation)
-        elif isinstance(target, LdapDirectory) and target.people is None and entries is None:
+        if isinstance(target, LdapDirectory) and target.people is None and entries is None:
             program = operation
-            if isinstance(program, str):
+            if isinstance(program, str) and not script.is_script(program):
                 program = sequences.built_in(program, "paper", 0.0)
-            if program.needs_people:
+            if not isinstance(program, str) and program.needs_people:
                 raise BadInput(
                     f"{program.name!r} asks for people of sitebench, and {target} has none",
                     "measure a Sequence with Search(filter=..., expect_entries=1); where there "
@@ -206,16 +181,6 @@ class IlsPoints(SuitePoints[Program, OpenDirectory]):
             _check_passes(options, min(thinking, key=lambda each: each.least_s))
         if script_name(options) is not None and options.client != "native":
             raise BadInput(f"the client {options.client} runs no scenarios yet", "leave it out")
-        for each in programs:
-            if not isinstance(each, Script):
-                continue
-            for name, rows in each.per_user.items():
-                if rows < options.users:
-                    raise BadInput(
-                        f"{each.path}: each user keeps a row of {name}, which has {rows:,}, and "
-                        f"there are {options.users:,} users",
-                        f"give --users {rows}, or more rows",
-                    )
         if options.names is not None:
             names_of(options.names).check(options.entries)
 
@@ -245,66 +210,35 @@ class IlsPoints(SuitePoints[Program, OpenDirectory]):
         return None if found is None else removing(found.target)
 
     def asked(self, options: Any) -> Any:
-        if script_name(options) is not None:
-            options = self._as_written(options)
+        options = super().asked(options)
         listed = is_list(options.names) and names_of(options.names).listed
         if listed and not getattr(options, "entries_given", True):
             options = replace(options, entries=len(listed))
         return password_asked(options)
 
-    def _as_written(self, options: Any) -> Any:
-        """Take what a scenario file says of the load, where the command line says nothing.
+    def lone_engine(self, options: Any, program: Script, target: OpenDirectory) -> Engine:
+        config = engine_config(
+            options,
+            target.address,
+            [program],
+            slot=WorkerSlot(),
+            first_added=0,
+            who=target.who,
+            trust=target.trust,
+        )
+        people = None
+        if program.needs_people:
+            from sitebench.seeders.people import generate
 
-        It may be a stranger's: what it sends of the environment is said.
-        """
-        from sitebench.measure.command import say
-
-        found = self.program(options, "")
-        assert isinstance(found, Script)
-        if names := found.secrets:
-            shown = ", ".join(f"${name}" for name in names)
-            say(f"{found.path} sends {shown} of this environment to {options.target}")
-        for file in found.elsewhere:
-            say(f"{found.path} sends what is in {file} to {options.target}")
-        if found.overwrites and options.target not in self.own_targets and not options.check:
-            many = f"up to {found.rows:,} entries" if found.rows else "entries"
-            say(f"{found.path} changes {many} of {options.target}; nothing changes them back")
-        load = {
-            name: value
-            for name, value in found.load.items()
-            if hasattr(options, name) and not getattr(options, f"{name}_given", False)
-        }
-        objective = load.pop("objective", None)
-        if objective and getattr(options, "objective", None) is None:
-            load["objective"] = Objective.parse(objective)
-        return replace(options, **load)
-
-    def try_once(self, options: Any, operation: str) -> None:
-        if (found := script_of(options)) is None:
-            return super().try_once(options, operation)
-        from ils_bench.checking import check
-
-        self.check(options, [found])
-        self.assure_allowed(options, [found])
-        with self.open(options, [found]) as target, translated():
-            return check(found, options, target)
+            people = generate(spec_of(options, options.entries)).population
+        return Engine(config, people, None, dict(program.own_tables))
 
     def leftovers(self, options: Any) -> Callable[[], None]:
-        if options.target in self.own_targets:
+        if options.target in self.own_targets or script_name(options) is not None:
             return super().leftovers(options)
-        if (found := script_of(options)) is not None:
-            return lambda: _kept(found, options.target)
         from ils_bench.seeding.commands import leftovers
 
         return leftovers(options.target)
-
-
-def _kept(found: Script, target: str) -> None:
-    """Say which entries a scenario added, and meant to leave."""
-    from sitebench.measure.command import say
-
-    for name in found.keeps:
-        say(f"what {found.path} added to {target} stays there: {name}")
 
 
 def _check_passes(options: Any, program: sequences.Sequence) -> None:

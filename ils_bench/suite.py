@@ -21,7 +21,7 @@ SUITE = Suite(
     does="connect: log in (bind) and out again; add: enter people, 100 per connection; lookup: "
     "search a person, 100 per connection; retrieve: list all; ils-user, register: the life of an "
     "online user.",
-    takes_files=True,
+    takes_files="ldap",
     # Older runs counted the four lookups of each.
     counts={"ils-user": "sequence"},
     locustfile="ils_bench.locustfile",

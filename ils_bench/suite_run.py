@@ -30,8 +30,8 @@ from sitebench.locust.preparing import Preparing, run_in_thread
 from sitebench.locust.recorder import Observed, Recording
 from sitebench.runs.point import PointSpec
 from sitebench.runs.windows import Windows
-from sitebench.scenario.script import Script
 from sitebench.seeders.people import generate
+from sitebench.suite_base.scripts import Data
 from sitebench.suite_base.suite_run import BaseSuiteRun, LoadJob
 from sitebench.system.machine import MOST_THREADS, engine_threads
 from sitebench.verdict.warning import PointWarning
@@ -48,8 +48,8 @@ class _More:
     password_file: str | None
     names_digest: str | None
     """Of a list of names, which each of them reads itself."""
-    data_digests: dict[str, str]
-    """Of the data of scenarios, which each of them reads itself, too."""
+    data: Data
+    """That of scenarios, which each of them reads itself, too."""
     first_added: list[int]
     """For each process that makes load, the first person that it may add."""
 
@@ -69,7 +69,6 @@ class IlsRun(BaseSuiteRun[Program, OpenDirectory]):
 
         For the point of a sweep they are there already.
         """
-        scripts = [each for each in self.programs(options) if isinstance(each, Script)]
         theirs = not target.disposable and not options.disposable
         if theirs and options.store is None:
             # Removed after the test, and also when it is stopped while they are being added.
@@ -82,7 +81,7 @@ class IlsRun(BaseSuiteRun[Program, OpenDirectory]):
             target.disposable or options.disposable,
             options.password_file,
             None if options.names is None else names_of(options.names).digest,
-            {f"{s.path}/{name}": digest for s in scripts for name, digest in s.digests.items()},
+            Data.of(self.programs(options)),
             self._first_added(options, target, processes),
         )
 
@@ -137,7 +136,8 @@ class IlsRun(BaseSuiteRun[Program, OpenDirectory]):
             who=job.target.who,
             trust=job.target.trust,
         )
-        return Engine(config, _population(job), _names(job), _tables(job))
+        tables = job.prepared.more.data.tables(job.programs)
+        return Engine(config, _population(job), _names(job), tables)
 
     def portable(self, job: LoadJob[Program, OpenDirectory]) -> Ldap3Lanes:
         # Late: importing ldap3 takes a tenth of a second, and most tests do without these.
@@ -214,23 +214,6 @@ def _names(job: LoadJob[Program, OpenDirectory]) -> tuple[Table, int] | None:
             "give each machine the same file, at the same path",
         )
     return None if names.listed is None else (names.listed.table, names.listed.column)
-
-
-def _tables(job: LoadJob[Program, OpenDirectory]) -> dict[str, Table]:
-    """Return the data of scenarios; raises where they are not the master's."""
-    tables: dict[str, Table] = {}
-    for each in job.programs:
-        if not isinstance(each, Script):
-            continue
-        for name, digest in each.digests.items():
-            if job.prepared.more.data_digests.get(f"{each.path}/{name}") != digest:
-                raise BadFile(
-                    f"the data {name!r} of {each.path} are others here than where the test was "
-                    "started",
-                    "give each machine the same file, at the same path",
-                )
-        tables |= {f"{each.name}/{name}": table for name, table in each.tables.items()}
-    return tables
 
 
 def _population(job: LoadJob[Program, OpenDirectory]) -> Population:

@@ -64,8 +64,8 @@ class Suite:
     """What can be measured by name, and the class of the locustfile that does it."""
     does: str = ""
     """What each of them does, in words that people elsewhere use."""
-    takes_files: bool = False
-    """Whether a scenario file can stand where the name of an operation does."""
+    takes_files: str | None = None
+    """What a scenario file speaks that can stand where the name of an operation does."""
     counts: Mapping[str, str] = field(default_factory=dict)
     """The step that counts, of operations whose stored runs may have counted another."""
     locustfile: str
@@ -73,8 +73,8 @@ class Suite:
     demo: Demo
     calibrate: str | None = None
     """A command that measures what this machine can do at most, and the engine's share of it."""
-    program: str
-    """The class of an operation that a user of the Python API makes up."""
+    program: str | None = None
+    """The class of an operation that a user of the Python API makes up, if there is one."""
     points: str
     """What it measures: a `SuitePoints`."""
     tables: str

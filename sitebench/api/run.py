@@ -11,7 +11,7 @@ from sitebench.errors import UnknownValue
 from sitebench.measure.sweep import sweep
 from sitebench.runs.point import PointResult, PointSpec
 from sitebench.runs.store import RunStore
-from sitebench.scenario.script import is_script
+from sitebench.scenario.script import is_script, protocol_of
 from sitebench.suite import Suite, suite, suites
 from sitebench.suite_base.points import points_of
 from sitebench.system.limits import allow_descriptors
@@ -19,7 +19,7 @@ from sitebench.system.scratch import scratch
 
 
 class Program(Protocol):
-    """An operation of the caller's own: a sequence, a scenario."""
+    """An operation of the caller's own: a sequence."""
 
     @property
     def name(self) -> str:
@@ -56,7 +56,7 @@ def run(
     """Measure one operation, as the `run` command of its suite does.
 
     `operation` is a name that such a command takes (lookup, add, connect, ...; scenario, page,
-    ...), a scenario file, or a sequence or scenario of your own. `target` is what the command's
+    ...), a scenario file, or a sequence of your own. `target` is what the command's
     --target takes, or a server that runs in this process; that server then decides about TLS and
     its certificate, `tls` is for an embedded target. Without `measure_s` the window is 3 s long,
     and up to 9 s where that cannot tell a drift of the rate from chance. The load comes from a
@@ -91,11 +91,16 @@ def run(
 def _suite_of(operation: str | Program, target: str | Server) -> Suite:
     """Return the suite that has the operation: the target's, where the target has one."""
     if isinstance(operation, str) and is_script(operation):
-        able = [each for each in suites() if each.takes_files]
+        spoken = protocol_of(operation)
+        able = [each for each in suites() if each.takes_files == spoken]
     elif isinstance(operation, str):
         able = [each for each in suites() if operation in each.operations]
     else:
-        able = [each for each in suites() if isinstance(operation, resolve_name(each.program))]
+        able = [
+            each
+            for each in suites()
+            if each.program and isinstance(operation, resolve_name(each.program))
+        ]
     if not able:
         known = ", ".join(name for each in suites() for name in each.operations)
         raise UnknownValue(f"unknown operation {operation!r}", f"use one of {known}")

@@ -21,6 +21,7 @@ from typing import Any
 from sitebench._engine import EngineError, Table, check_scenario
 from sitebench._engine import Scenario as Read
 from sitebench.counts.source import SEQUENCE
+from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.errors import BadFile, BadInput, UnknownValue
 from sitebench.system.native_errors import translated
 from sitebench.system.texts import read_text
@@ -32,6 +33,9 @@ NOT_BEGUN = "not begun"
 """The row of arrivals that no user took."""
 REMOVE = "remove"
 """The step that takes a person away who is added again."""
+HTTP, LDAP = "http", "ldap"
+"""What scenarios speak."""
+_READING = frozenset(("GET", "HEAD", "file", "program"))
 _BY_DN = frozenset(("bind", "compare", "modify", "modify_dn", "delete", "refresh"))
 
 
@@ -53,6 +57,13 @@ class Operation:
     adding: tuple[str, ...] = ()
     removing: tuple[str, ...] = ()
     """Steps that add and delete people whom the run adds."""
+    page: bool = False
+    """Whether it is a web page."""
+
+    @property
+    def changing(self) -> tuple[str, ...]:
+        """Steps that ask a site for more than to read."""
+        return tuple(name for name, verb in self.steps if verb not in _READING)
 
 
 @dataclass(frozen=True)
@@ -72,6 +83,7 @@ class Script:
     path: str
     only: str | None
     """The operation that is done alone."""
+    protocol: str
     text: str = field(repr=False)
     needs_base: bool
     """Whether the base that a command names has to be there: it uses one, and has none itself."""
@@ -96,6 +108,8 @@ class Script:
     """Controls that the directory must know."""
     contents: Mapping[str, bytes] = field(default_factory=dict, repr=False)
     """What is in files that values are taken from."""
+    kept: bool = True
+    """Whether a connection of its users serves more than one request."""
     think_s: float = 0.0
 
     @property
@@ -164,6 +178,24 @@ class Script:
         """Return the script with a think time after each operation."""
         return replace(self, think_s=mean_s)
 
+    def spec(self, slot: WorkerSlot) -> dict[str, Any]:
+        """Return it as an engine takes it, of which each worker has one."""
+        return {
+            "name": self.name,
+            "text": self.text,
+            "operation": self.only,
+            "env": dict(self.secrets),
+            "files": in_base64(self.contents),
+            "think_ms": self.think_s * 1e3,
+            "worker": slot.index,
+            "of": slot.count,
+        }
+
+    @property
+    def own_tables(self) -> Mapping[str, Table]:
+        """Its data, by the names that an engine has them under."""
+        return {f"{self.name}/{name}": table for name, table in self.tables.items()}
+
     @property
     def secrets(self) -> Mapping[str, str]:
         """What it takes out of the environment; raises where that lacks something."""
@@ -208,6 +240,13 @@ def read(named: str, data: Mapping[str, str] | None = None) -> Script:
     return _script(name_of(named), path, only, text, data or {})
 
 
+def protocol_of(named: str) -> str:
+    """Return what a scenario file speaks, whatever else is wrong with it."""
+    path, _ = split(named)
+    spoken: str = _facts(path, read_text(path, "the scenario", BadFile), {})["protocol"]
+    return spoken
+
+
 def made(name: str, text: str) -> Script:
     """Return a scenario that is in no file; its data lie where the command runs."""
     return _script(name, name, None, text, {})
@@ -245,8 +284,6 @@ def _script(name: str, path: str, only: str | None, text: str, given: Mapping[st
     if tables:
         columns = {name: table.columns for name, table in tables.items()}
         facts = _facts(path, text, columns)
-    if facts["protocol"] != "ldap":
-        raise BadFile(f"{path} speaks HTTP", "measure it with `sitebench ps` or `sitebench web`")
     load = facts["load"]
     if given := load.pop("other"):
         raise BadFile(f"{path}: [load] {given[0]} is read, but not run yet", "leave it out")
@@ -279,10 +316,13 @@ def _script(name: str, path: str, only: str | None, text: str, given: Mapping[st
         added, gone = (tuple(asked.get(verb, ())) for verb in ("add", "delete"))
         operations = [replace(lone, adding=added, removing=gone)]
     lists = asked is not None and "retrieve" in asked
+    # A site's own are not looked for before they are made.
+    people = (SEEDED, "new") if facts["protocol"] == HTTP else (SEEDED,)
     return Script(
         name,
         path,
         only,
+        facts["protocol"],
         text,
         facts["uses_base"] and facts["base"] is None,
         tuple(operations),
@@ -303,7 +343,7 @@ def _script(name: str, path: str, only: str | None, text: str, given: Mapping[st
             if not each["secret"]
         },
         {name: value for name, value in load.items() if value is not None},
-        lists or any(each["rows"] == SEEDED for each in facts["data"]),
+        lists or any(each["rows"] in people for each in facts["data"]),
         counts,
         tuple(
             Needed(each["name"], each["oid"], each["line"])
@@ -311,6 +351,7 @@ def _script(name: str, path: str, only: str | None, text: str, given: Mapping[st
             if only is None or each["operation"] in (None, only)
         ),
         contents,
+        kept=not all(each["per_step"] for each in facts["connections"]),
     )
 
 
@@ -369,6 +410,7 @@ def _operation(found: Mapping[str, Any]) -> Operation:
         tuple(found["keeps"]),
         tuple(step["name"] for step in found["steps"] if step["adds"]),
         tuple(step["name"] for step in found["steps"] if step["removes"]),
+        found["page"],
     )
 
 

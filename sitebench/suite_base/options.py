@@ -115,6 +115,42 @@ class SuiteTestOptions(EndpointOptions, StartedOptions, PeopleOptions, LoadOptio
 
 
 @option.options
+class ScenarioOptions:
+    """A scenario file in the place of an operation."""
+
+    scenario: str | None = option.file(
+        "Scenario file: what users do, in TOML; with :OPERATION behind it one of its operations "
+        "(`sitebench docs scenarios`).",
+        panel="Load",
+        form=False,
+    )
+    data: Mapping[str, str] | None = option.parsed(
+        None,
+        "Other files for the data of a scenario file, as account=mine.csv,group=groups.csv.",
+        parse=lambda text: option.pairs(text, "account=mine.csv"),
+        show=option.show_pairs,
+        metavar="LIST",
+        panel="Load",
+        form=False,
+        identity=False,
+    )
+    check: bool = option.flag(
+        "No load: each operation once, and what came of each of its steps.",
+        panel="Load",
+        locust=False,
+        identity=False,
+    )
+    # What the file says holds where the command line says nothing.
+    users_given: bool = option.given("users")
+    rate_given: bool = option.given("rate")
+    arrivals_given: bool = option.given("arrivals")
+    think_given: bool = option.given("think")
+    warmup_given: bool = option.given("warmup")
+    timeout_given: bool = option.given("timeout")
+    keys_given: bool = option.given("keys")
+
+
+@option.options
 class ServerOptions(TlsServeOptions):
     """The server of any suite's `serve`."""
 

@@ -217,7 +217,7 @@ def test_entries_that_a_delete_misses_are_counted() -> None:
     operation = Operation("o", 1, "sequence", steps, writes=True, overwrites=False, keeps=())
     still = {"writes": False, "overwrites": False, "keeps": []}
     parts: tuple[Any, ...] = ((operation,), still, {}, (), (), {}, {}, {})
-    script = Script("mix", "mix.toml", None, "", False, *parts)
+    script = Script("mix", "mix.toml", None, "ldap", "", False, *parts)
     spec = a_spec("mix", users=2)
 
     def tally(adds: int, deletes: int) -> Tally:

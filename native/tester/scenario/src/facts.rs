@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::form::Protocol;
 use crate::template::{Field, Template};
-use crate::types::{Data, Deal, Entry, Rows, Scenario, Step, Verb, flat, renamed};
+use crate::types::{Data, Deal, Entry, Lifetime, Rows, Scenario, Step, Tls, Verb, flat, renamed};
 
 impl Scenario {
     /// What it does and needs, as JSON.
@@ -16,6 +16,7 @@ impl Scenario {
                 "weight": operation.weight,
                 "counts": self.counted(operation),
                 "objective": operation.objective,
+                "page": operation.page,
                 "steps": steps.iter().filter(|step| is_asked(&step.verb)).map(|step| {
                     json!({
                         "name": step.name,
@@ -50,6 +51,12 @@ impl Scenario {
                 "other": self.other_load(),
             },
             "data": self.data.iter().map(|data| source(self, data)).collect::<Vec<_>>(),
+            "connections": self.connections.iter().map(|connection| json!({
+                "name": connection.name,
+                "per_step": connection.lives == Lifetime::Step,
+                "http_1_0": connection.http_1_0,
+                "tls": connection.tls == Some(Tls::Always),
+            })).collect::<Vec<_>>(),
             "value_files": self.value_files().iter().map(|(path, secret)| {
                 json!({"path": path, "secret": secret})
             }).collect::<Vec<_>>(),

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from ils_bench.engine_config import engine_config
-from ils_bench.targets.people import spec_of
-from ils_bench.targets.target import OpenDirectory
 from sitebench._engine import Engine, StepStats
 from sitebench.counts.source import SEQUENCE
-from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.errors import BadInput, MeasurementFailed
 from sitebench.scenario.script import Operation, Script, alone
-from sitebench.seeders.people import generate
 from sitebench.units import format_ns
 
 _OPENS = re.compile(r"(^|: )(connect|bind)$")
@@ -24,7 +20,11 @@ _LONG_S = 86_400.0
 """What a user thinks after the operation, on average: it does not come to another."""
 
 
-def check(script: Script, options: Any, target: OpenDirectory) -> None:
+Opening = Callable[[Script, Any], Engine]
+"""Makes the engine of one user, under options."""
+
+
+def check(script: Script, options: Any, opening: Opening) -> None:
     """Do each operation once, and print what came of it; raises if a step failed."""
     if script.adding:
         raise BadInput(
@@ -33,7 +33,7 @@ def check(script: Script, options: Any, target: OpenDirectory) -> None:
         )
     wrong = []
     for operation in script.operations:
-        steps = _once(script, operation, options, target)
+        steps = _once(script, operation, options, opening)
         print(operation.name)
         for step in steps:
             print(f"  {_line(step)}")
@@ -45,25 +45,11 @@ def check(script: Script, options: Any, target: OpenDirectory) -> None:
         )
 
 
-def _once(
-    script: Script, operation: Operation, options: Any, target: OpenDirectory
-) -> list[StepStats]:
+def _once(script: Script, operation: Operation, options: Any, opening: Opening) -> list[StepStats]:
     """Return what the steps of one operation did, connecting first."""
     one = alone(script, operation).thinking(_LONG_S)
     ended = SEQUENCE if one.counts is None else one.counts
-    once = replace(options, users=1, threads=1, rate=None)
-    config = engine_config(
-        once,
-        target.address,
-        [one],
-        slot=WorkerSlot(),
-        first_added=0,
-        who=target.who,
-        trust=target.trust,
-    )
-    tables = {f"{script.name}/{name}": table for name, table in script.tables.items()}
-    people = generate(spec_of(options, options.entries)).population if script.needs_people else None
-    engine = Engine(config, people, None, tables)
+    engine = opening(one, replace(options, users=1, threads=1, rate=None))
     engine.start_lanes(script.name, 1)
     seen: list[StepStats] = []
     give_up = time.monotonic() + 2 * options.timeout

@@ -1,0 +1,60 @@
+"""Locust users that do what a scenario file says; a suite's own name its points."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from locust import events
+
+from sitebench.errors import BadInput
+from sitebench.locust.user import LaneUser
+from sitebench.scenario.script import Script, name_of, read
+from sitebench.suite_base.scripts import ScriptPoints
+
+
+class ScenarioUser(LaneUser):
+    """One lane that does what a scenario file says."""
+
+    abstract = True
+    points: ClassVar[ScriptPoints[Any, Any]]
+    scenario: ClassVar[str | None] = None
+    """FILE.toml, or FILE.toml:OPERATION; None for that of --scenario."""
+
+    @classmethod
+    def build(cls, options: Any) -> Script:
+        """Return the scenario; its data are read here."""
+        if cls.scenario is not None:
+            return read(cls.scenario)
+        if (found := cls.points.scenario_of(options)) is None:
+            raise BadInput(f"{cls.__name__} needs a scenario", "name it with --scenario FILE.toml")
+        return found
+
+    def program(self) -> str:
+        if (own := type(self).scenario) is not None:
+            return name_of(own)
+        return self.points.scenario_name(self.environment.parsed_options) or ""
+
+
+def choose_by_scenario(locustfile: str, points: ScriptPoints[Any, Any]) -> None:
+    """Of a suite's own users, have FileUser run where there is a file, and else the others.
+
+    Those that were named are left as they are.
+    """
+
+    def choose(environment: Any, **_: Any) -> None:
+        options = environment.parsed_options
+        if getattr(options, "user_classes", None):
+            return
+        named = points.scenario_name(options) is not None
+
+        def stays(user: type[Any]) -> bool:
+            return user.__module__ != locustfile or (user.__name__ == "FileUser") == named
+
+        environment.user_classes = [user for user in environment.user_classes if stays(user)]
+        if environment.available_user_classes:
+            kept = {name: u for name, u in environment.available_user_classes.items() if stays(u)}
+            environment.available_user_classes = kept
+
+    # Locust's hooks are untyped.
+    hooks: Any = events
+    hooks.init.add_listener(choose)
