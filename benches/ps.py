@@ -6,10 +6,9 @@ Everything runs on loopback, the site and nginx in processes of their own, one t
 from __future__ import annotations
 
 import contextlib
-import json
 import sqlite3
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
@@ -17,35 +16,22 @@ import psutil
 from benches import nginx, wrk
 from benches.bench import LANES, Bench, measured, temporary_folder
 from benches.ratios import Row, Skipped, Trial, Values
+from ps_bench.operations import PAGE_BYTES, built_in
 from ps_bench.options import PsOptions
 from ps_bench.points import POINTS
-from ps_bench.scenarios import PAGE, PAGE_BYTES, PAPER, UPDATE
 from ps_bench.targets.opening import open_target, spec_of
 from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.errors import ProgramMissing
 from sitebench.http.address import SiteAddress
 from sitebench.http.engine_config import engine_config
-from sitebench.http.scenario import Expect, Operation, Request, Scenario
 from sitebench.http.site import OpenSite
+from sitebench.scenario.script import Script, made
 from sitebench.seeders.upd import build, cached, visitors
 from sitebench.system.native_errors import translated
 
 THOUSAND, TEN_THOUSAND, MILLION = 1_000, 10_000, 1_000_000
 WARMUP_S = 0.5
 MIB = 1 << 20
-
-STATIC = Scenario(
-    "static",
-    (
-        Operation(
-            "static",
-            1,
-            (Request("static", "/page.html", match="plain", expect=Expect((200,), PAGE_BYTES)),),
-            page=True,
-        ),
-    ),
-)
-"""A file of a page's bytes, from any web server."""
 
 PAGE_FILE = """
 [data.visitor]
@@ -61,7 +47,16 @@ expect.identity = { before = '<body data-user="', value = "{visitor.id}" }
 capture.background = { before = 'data-background="', until = '"' }
 capture.accent = { before = 'data-accent="', until = '"' }
 """
-"""The page by a file: users keep cookies, and two texts of each answer."""
+"""The page by another file: users keep two texts of each answer."""
+
+
+def static(*, keepalive: bool = False) -> Script:
+    """Return pages of a file of a page's bytes, from any web server."""
+    per = "user" if keepalive else "step"
+    step = f'{{ name = "static", get = "/page.html", expect.length = {PAGE_BYTES} }}'
+    operation = f'name = "static"\npage = true\ncounts = "static"\nstep = [{step}]\n'
+    return made("static", f'connection.main.per = "{per}"\n\n[[operation]]\n{operation}')
+
 
 ROWS: tuple[Row, ...] = (
     Row(
@@ -85,7 +80,7 @@ ROWS: tuple[Row, ...] = (
     Row(
         "ps-file",
         "pages/s by a file, with cookies kept and two captures",
-        "the same page as a described request",
+        "the same page without them",
         "ps-file.ops_per_s",
         "ps-page.ops_per_s",
         0.99,
@@ -149,7 +144,7 @@ class SiteBench(Bench):
 
     def trials(self) -> list[Trial]:
         return [
-            Trial("ps-page", lambda: self._alone(PAGE, TEN_THOUSAND, keepalive=True)),
+            Trial("ps-page", lambda: self._alone(built_in("page", keepalive=True), TEN_THOUSAND)),
             Trial("ps-file", self._by_file),
             Trial("ps-nginx", self._static),
             Trial("ps-wrk", self._wrk),
@@ -162,10 +157,10 @@ class SiteBench(Bench):
             Trial("ps-upd", self._upd),
         ]
 
-    def _options(self, size: int, *, keepalive: bool = True) -> PsOptions:
+    def _options(self, size: int) -> PsOptions:
         return PsOptions(
             entries=size,
-            keepalive=keepalive,
+            keepalive=True,
             threads=1,
             users=LANES,
             warmup=WARMUP_S,
@@ -177,28 +172,26 @@ class SiteBench(Bench):
             self._sites[size] = self.stack.enter_context(open_target(self._options(size)))
         return self._sites[size]
 
-    def _alone(self, scenario: Scenario, size: int, *, keepalive: bool) -> dict[str, float]:
-        options = self._options(size, keepalive=keepalive)
-        return engine_alone(options, self._site(size).address, scenario, self.seconds)
+    def _alone(self, scenario: Script, size: int) -> dict[str, float]:
+        return engine_alone(self._options(size), self._site(size).address, scenario, self.seconds)
 
     def _by_file(self) -> Values:
-        options = self._options(TEN_THOUSAND)
-        address = self._site(TEN_THOUSAND).address
-        config = json.loads(engine_config(options, address, [], slot=WorkerSlot()))
-        config["scenarios"] = [{"name": "file", "text": PAGE_FILE}]
-        made, steps = json.dumps(config), ["get"]
-        return _measured(made, "file", options, counted=steps, pages=steps, seconds=self.seconds)
+        return self._alone(made("file", PAGE_FILE), TEN_THOUSAND)
 
     def _scenario(self, size: int) -> Values:
         """Run the scenario on a copy of its own each time: it grows by being used."""
         options = self._options(size)
         with open_target(options) as site:
-            return engine_alone(options, site.address, PAPER, self.seconds)
+            return engine_alone(
+                options, site.address, built_in("scenario", keepalive=True), self.seconds
+            )
 
     def _update(self) -> Values:
         options = self._options(TEN_THOUSAND)
         with open_target(options) as site:
-            return engine_alone(options, site.address, UPDATE, self.seconds)
+            return engine_alone(
+                options, site.address, built_in("update", keepalive=True), self.seconds
+            )
 
     def _static_address(self) -> SiteAddress:
         if self._nginx is None:
@@ -210,7 +203,9 @@ class SiteBench(Bench):
             address = self._static_address()
         except ProgramMissing as error:
             return Skipped(error.message)
-        return engine_alone(self._options(TEN_THOUSAND), address, STATIC, self.seconds)
+        return engine_alone(
+            self._options(TEN_THOUSAND), address, static(keepalive=True), self.seconds
+        )
 
     def _wrk(self) -> Values | Skipped:
         try:
@@ -229,7 +224,12 @@ class SiteBench(Bench):
         resident = {}
         for size in (THOUSAND, MILLION):
             with open_target(self._options(size)) as site:
-                engine_alone(self._options(size), site.address, PAPER, self.seconds)
+                engine_alone(
+                    self._options(size),
+                    site.address,
+                    built_in("scenario", keepalive=True),
+                    self.seconds,
+                )
                 resident[size] = psutil.Process(site.pid).memory_info().rss
         return {"million": resident[MILLION], "allowed": resident[THOUSAND] + 64 * MIB}
 
@@ -252,37 +252,26 @@ class SiteBench(Bench):
 
 
 def engine_alone(
-    options: PsOptions, address: SiteAddress, scenario: Scenario, seconds: float
+    options: PsOptions, address: SiteAddress, scenario: Script, seconds: float
 ) -> dict[str, float]:
     """Run lanes in this process, without Locust; return their rates and what one cost."""
     config = engine_config(options, address, [scenario], slot=WorkerSlot())
-    counted = [each.counts for each in scenario.operations]
-    pages = [each.counts for each in scenario.operations if each.page]
-    return _measured(config, scenario.name, options, counted=counted, pages=pages, seconds=seconds)
-
-
-def _measured(
-    config: str,
-    program: str,
-    options: PsOptions,
-    *,
-    counted: Sequence[str],
-    pages: Sequence[str],
-    seconds: float,
-) -> dict[str, float]:
-    """Run a program's lanes; `counted` are the steps that are operations, `pages` those of them."""
+    counted = [(each.name, each.counts) for each in scenario.operations]
+    pages = [(each.name, each.counts) for each in scenario.operations if each.page]
     from sitebench._engine import Engine
 
     with translated():
         engine = Engine(config, visitors(spec_of(options)))
-        engine.start_lanes(program, options.users)
+        engine.start_lanes(scenario.name, options.users)
         time.sleep(WARMUP_S)
         before = engine.drain()
         time.sleep(seconds)
         after = engine.drain()
         engine.stop()
     took = (after.t1_ns - after.t0_ns) / 1e9
-    done = {step.step: step.count - sum(step.failures.values()) for step in after.steps}
+    done = {
+        (step.program, step.step): step.count - sum(step.failures.values()) for step in after.steps
+    }
     operations = sum(done.get(each, 0) for each in counted)
     cpu_ns = sum(after.cpu_ns) - sum(before.cpu_ns)
     return {

@@ -5,46 +5,61 @@ A locustfile with them is one line: `from ps_bench.locustfile import *`.
 
 from __future__ import annotations
 
-from ps_bench import scenarios
+from typing import ClassVar
+
+from ps_bench.operations import built_in
 from ps_bench.options import PsOptions
 from ps_bench.users import SiteUser
-from sitebench.http.scenario import Scenario
-from sitebench.http.scenario_file import read
+from sitebench.scenario.script import Script
 
 
-class ScenarioUser(SiteUser):
-    """Does what the file of --scenario says; without one, the paper's 91 pages of a hundred.
+class _OwnUser(SiteUser):
+    """Does one of the suite's own operations."""
 
-    The other nine are 5 new users, and 4 pages after an update (Table 12).
-    """
-
-    scenario = scenarios.PAPER
+    abstract = True
+    operation: ClassVar[str]
 
     @classmethod
-    def build(cls, options: PsOptions) -> Scenario:
-        """Return the scenario of the file, where one is named."""
-        return cls.scenario if options.scenario is None else read(options.scenario)
+    def build(cls, options: PsOptions) -> Script:
+        """Return the operation, with the connections that options ask for."""
+        return built_in(cls.operation, keepalive=options.keepalive)
+
+    def program(self) -> str:
+        return type(self).operation
 
 
-class PageUser(SiteUser):
+class ScenarioUser(_OwnUser):
+    """Does the paper's visits: 91 pages of a hundred, 5 new users, 4 pages after an update.
+
+    (Table 12.)
+    """
+
+    operation = "scenario"
+
+
+class PageUser(_OwnUser):
     """Gets personalized pages, without their images."""
 
-    scenario = scenarios.PAGE
+    operation = "page"
 
 
-class CreateUser(SiteUser):
+class CreateUser(_OwnUser):
     """Creates users."""
 
-    scenario = scenarios.CREATE
+    operation = "create"
 
 
-class UpdateUser(SiteUser):
+class UpdateUser(_OwnUser):
     """Updates two properties of a user."""
 
-    scenario = scenarios.UPDATE
+    operation = "update"
 
 
-class ImageUser(SiteUser):
+class ImageUser(_OwnUser):
     """Gets an image, which is a static file."""
 
-    scenario = scenarios.IMAGE
+    operation = "image"
+
+
+class FileUser(SiteUser):
+    """Does what the file of --scenario says."""

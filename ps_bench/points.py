@@ -4,48 +4,52 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from ps_bench.operations import built_in
 from ps_bench.options import LocustOptions, PsOptions
-from ps_bench.scenarios import SCENARIOS
 from ps_bench.suite import SUITE
-from ps_bench.targets.opening import OWN_TARGETS, assure_pages, open_target
+from ps_bench.targets.opening import OWN_TARGETS, assure_pages, open_target, spec_of
 from ps_bench.targets.personalized_site import PersonalizedSite
+from sitebench._engine import Engine
+from sitebench.counts.worker_slot import WorkerSlot
+from sitebench.errors import BadInput
 from sitebench.http.address import parse_address
-from sitebench.http.scenario import Scenario
-from sitebench.http.scenario_file import read, variables
+from sitebench.http.engine_config import engine_config
 from sitebench.http.site import OpenSite, assure_own, open_live
+from sitebench.scenario.script import Script
 from sitebench.seeders.pools import cache_folder
 from sitebench.seeders.upd import UpdSpec, visitors
-from sitebench.suite_base.points import OwnUser, Progress, SuitePoints
+from sitebench.suite_base.points import OwnUser, Progress
+from sitebench.suite_base.scripts import ScriptPoints
 from sitebench.targets.in_process import known
 
 
-class PsPoints(SuitePoints[Scenario, OpenSite]):
+class PsPoints(ScriptPoints[Script, OpenSite]):
     suite = SUITE
     options = PsOptions
     locust_options = LocustOptions
     own_targets = OWN_TARGETS
     user = OwnUser("ps_bench.users", "SiteUser", "scenario")
-    by_file = "scenario"
 
-    def program(self, options: Any, operation: str) -> Scenario:
-        if operation == self.by_file and options.scenario is not None:
-            return read(options.scenario)
-        return SCENARIOS[operation]
+    def program(self, options: Any, operation: str) -> Script:
+        if (found := self.scenario_of(options)) is not None:
+            return found
+        return built_in(operation, keepalive=options.keepalive)
 
     def open(
         self,
         options: Any,
-        programs: Sequence[Scenario],
+        programs: Sequence[Script],
         progress: Progress = lambda done, total: None,
     ) -> AbstractContextManager[OpenSite]:
         site = open_target(options, progress)
         assure_pages(site, programs)
         return site
 
-    def address(self, options: Any, programs: Sequence[Scenario]) -> OpenSite:
+    def address(self, options: Any, programs: Sequence[Script]) -> OpenSite:
         """Address a site that has the pages which the scenarios ask for."""
         site = open_live(options)
         assure_pages(site, programs)
@@ -71,16 +75,23 @@ class PsPoints(SuitePoints[Scenario, OpenSite]):
         return cache_folder() if options.database is None else Path(options.database)
 
     def asked(self, options: Any) -> Any:
-        """Say which variables a scenario takes out of the environment: it may be a stranger's."""
-        if options.scenario is not None and (names := variables(options.scenario)):
-            from sitebench.measure.command import say
+        """Have what is said of a scenario's connections be what it says itself."""
+        found = self.scenario_of(options)
+        if found is not None:
+            if options.keepalive_given and options.keepalive != found.kept:
+                per = "user" if options.keepalive else "step"
+                raise BadInput(
+                    f"{found.path} says itself how long connections are kept",
+                    f'write per = "{per}" in its [connection.main]',
+                )
+            options = replace(options, keepalive=found.kept)
+        return super().asked(options)
 
-            shown = ", ".join(f"${name}" for name in names)
-            say(f"{options.scenario} sends {shown} of this environment to {options.target}")
-        return options
-
-    def described(self, program: Scenario) -> str:
-        return repr(program.without_credentials())
+    def lone_engine(self, options: Any, program: Script, target: OpenSite) -> Engine:
+        config = engine_config(
+            options, target.address, [program], slot=WorkerSlot(), trust=target.trust
+        )
+        return Engine(config, visitors(spec_of(options)), tables=dict(program.own_tables))
 
 
 POINTS = PsPoints()

@@ -12,23 +12,30 @@ from ps_bench.targets.opening import database_of, spec_of
 from sitebench._engine import Engine
 from sitebench.http.address import parse_address
 from sitebench.http.engine_config import engine_config
-from sitebench.http.scenario import Scenario
 from sitebench.http.site import OpenSite
 from sitebench.locust.prepared import Prepared
 from sitebench.locust.preparing import Preparing
 from sitebench.locust.recorder import Observed
+from sitebench.scenario.script import Script
 from sitebench.seeders.upd import visitors
+from sitebench.suite_base.scripts import Data
 from sitebench.suite_base.suite_run import BaseSuiteRun, LoadJob
 
 if TYPE_CHECKING:
     from sitebench.http.fasthttp_lane import FastHttpLanes
 
 
-class PsRun(BaseSuiteRun[Scenario, OpenSite]):
+class PsRun(BaseSuiteRun[Script, OpenSite]):
     points = POINTS
+    more = Data
+
+    def prepare_more(
+        self, options: LocustOptions, target: OpenSite, processes: int, preparing: Preparing
+    ) -> Data:
+        return Data.of(self.programs(options))
 
     def make_data(
-        self, options: LocustOptions, programs: Sequence[Scenario], preparing: Preparing
+        self, options: LocustOptions, programs: Sequence[Script], preparing: Preparing
     ) -> None:
         """Make the database, in a thread."""
         preparing.run_with_progress(lambda progress: database_of(options, progress))
@@ -37,19 +44,20 @@ class PsRun(BaseSuiteRun[Scenario, OpenSite]):
         address = parse_address(prepared.url)
         return OpenSite(prepared.options.target, address, trust=prepared.trust)
 
-    def build(self, user: type[Any], options: LocustOptions) -> Scenario:
-        scenario: Scenario = user.build(options)
-        return scenario
+    def build(self, user: type[Any], options: LocustOptions) -> Script:
+        """Return what a user class does, with the think time asked for."""
+        scenario: Script = user.build(options)
+        return scenario.thinking(options.think)
 
-    def counted_steps(self, program: Scenario) -> Sequence[tuple[str, str]]:
+    def counted_steps(self, program: Script) -> Sequence[tuple[str, str]]:
         return program.counted
 
-    def observe(self, target: OpenSite, programs: Sequence[Scenario]) -> Observed:
+    def observe(self, target: OpenSite, programs: Sequence[Script]) -> Observed:
         """Add the paper's figures to a result."""
         more = super().observe(target, programs)
         return {**more, "figures": lambda measured: figures(measured, programs)}
 
-    def engine(self, job: LoadJob[Scenario, OpenSite]) -> Engine:
+    def engine(self, job: LoadJob[Script, OpenSite]) -> Engine:
         config = engine_config(
             job.options,
             job.target.address,
@@ -57,9 +65,10 @@ class PsRun(BaseSuiteRun[Scenario, OpenSite]):
             slot=job.slot,
             trust=job.target.trust,
         )
-        return Engine(config, visitors(spec_of(job.options)))
+        tables = job.prepared.more.tables(job.programs)
+        return Engine(config, visitors(spec_of(job.options)), tables=tables)
 
-    def portable(self, job: LoadJob[Scenario, OpenSite]) -> FastHttpLanes:
+    def portable(self, job: LoadJob[Script, OpenSite]) -> FastHttpLanes:
         from sitebench.http.fasthttp_lane import FastHttpLanes
 
         return FastHttpLanes(

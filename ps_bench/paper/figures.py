@@ -12,26 +12,27 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sitebench.counts.metrics import SERVICE
-from sitebench.counts.source import StepTotals
+from sitebench.counts.source import SEQUENCE, StepTotals
 from sitebench.counts.tally import Tally
-from sitebench.http.scenario import Scenario
 from sitebench.runs.repeats import Of
+from sitebench.scenario.script import Operation, Script
 
 
-def figures(measured: Tally, scenarios: Sequence[Scenario]) -> dict[str, Any]:
+def figures(measured: Tally, scenarios: Sequence[Script]) -> dict[str, Any]:
     """Return the paper's figures of a window, and its mix of operations."""
     seconds = measured.seconds or 1.0
     pages = requests = 0
     for scenario in scenarios:
-        paged = {each.counts for each in scenario.operations if each.page}
-        counted = {each.counts for each in scenario.operations}
-        every = (each for operation in scenario.operations for each in operation.requests)
-        for name in counted | {each.name for each in every if each.does != "read"}:
-            totals = _totals(measured, scenario, name)
-            done = totals.count - totals.failed
-            requests += done
-            pages += done if name in paged else 0
-    connects = measured.counted((scenario.name, "connect") for scenario in scenarios)
+        for each in scenario.operations:
+            done = _done(measured, each, each.counts)
+            changes = sum(_done(measured, each, name) for name in set(each.changing))
+            # A pass that only changes something is its changes.
+            others = each.counts in each.changing or (
+                each.counts == SEQUENCE and len(each.changing) == len(each.steps)
+            )
+            requests += changes if others else done + changes
+            pages += done if each.page else 0
+    connects = measured.counted((scenario.name, "main: connect") for scenario in scenarios)
     took = connects.clocks[SERVICE]
     return {
         "web_pages_per_s": pages / seconds,
@@ -48,17 +49,15 @@ def figure_of(name: str) -> Of:
     return lambda result: result.figures.get(name)
 
 
-def mix(measured: Tally, scenario: Scenario) -> dict[str, dict[str, float]]:
+def mix(measured: Tally, scenario: Script) -> dict[str, dict[str, float]]:
     """Return each operation's count, its share in percent, and its share in the scenario."""
-    counts = {
-        each.name: _totals(measured, scenario, each.counts).count for each in scenario.operations
-    }
-    total, cards = sum(counts.values()), sum(each.share for each in scenario.operations)
+    counts = {each.name: _totals(measured, each, each.counts).count for each in scenario.operations}
+    total, cards = sum(counts.values()), sum(each.weight for each in scenario.operations)
     return {
         each.name: {
             "count": counts[each.name],
             "percent": 100.0 * counts[each.name] / total if total else 0.0,
-            "asked_percent": 100.0 * each.share / cards,
+            "asked_percent": 100.0 * each.weight / cards,
         }
         for each in scenario.operations
     }
@@ -73,5 +72,11 @@ def off_by(found: Mapping[str, Mapping[str, float]]) -> float:
     )
 
 
-def _totals(measured: Tally, scenario: Scenario, step: str) -> StepTotals:
-    return measured.steps.get((scenario.name, step)) or StepTotals(scenario.name, step)
+def _totals(measured: Tally, operation: Operation, step: str) -> StepTotals:
+    return measured.steps.get((operation.name, step)) or StepTotals(operation.name, step)
+
+
+def _done(measured: Tally, operation: Operation, step: str) -> int:
+    """Return how often it was done right."""
+    totals = _totals(measured, operation, step)
+    return totals.count - totals.failed

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from ps_bench.options import PsOptions
-from ps_bench.scenarios import SCENARIOS
+from ps_bench.suite import SUITE
 from sitebench.errors import BadInput
 from sitebench.http.address import SiteAddress
 from sitebench.http.options import refuse_log
-from sitebench.http.scenario import Scenario
 from sitebench.http.site import OpenSite, open_live
+from sitebench.scenario.script import Script
 from sitebench.seeders.upd import Progress, Upd, UpdSpec, cached, inspect
 from sitebench.targets.embedded import open_child
 from sitebench.targets.limits import refuse_limits
@@ -65,12 +65,12 @@ def open_target(options: PsOptions, progress: Progress = lambda done, total: Non
     return OpenSite("embedded", address, **known)
 
 
-def assure_pages(site: OpenSite, scenarios: Iterable[Scenario]) -> None:
+def assure_pages(site: OpenSite, scenarios: Iterable[Script]) -> None:
     """Raise BadInput where one of our own scenarios would ask another site for our pages."""
-    ours = [each.name for each in scenarios if each in SCENARIOS.values()]
+    ours = [each.path for each in scenarios if each.path in SUITE.operations]
     if ours and _WAY_IN not in site.probe().body:
         raise BadInput(
             f"{site.address} is not sitebench's own site, which {ours[0]!r} is for",
-            "write down what users of your site do, as in `sitebench ps example`, and give it with "
-            "--scenario FILE; `sitebench docs site-scenarios` says how",
+            "write down what users of your site do, as in `sitebench ps example`, and run that "
+            "file; `sitebench docs scenarios` says how",
         )

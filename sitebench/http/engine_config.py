@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.http.address import SiteAddress
 from sitebench.http.options import SiteTestOptions
-from sitebench.http.scenario import Scenario
+from sitebench.scenario.script import Script
 from sitebench.targets import engine_config as shared
 from sitebench.targets.tls import SYSTEM, Trust
 
@@ -28,7 +28,7 @@ def first_newcomer(options: SiteTestOptions, slot: WorkerSlot) -> int:
 def engine_config(
     options: SiteTestOptions,
     address: SiteAddress,
-    scenarios: Sequence[Scenario],
+    scenarios: Sequence[Script],
     *,
     slot: WorkerSlot,
     trust: Trust = SYSTEM,
@@ -41,11 +41,11 @@ def engine_config(
         target={
             "protocol": "http",
             "base_path": address.base_path,
-            "keepalive": options.keepalive,
             "size": people_at(options),
             "share": {"index": slot.index, "of": slot.count},
             "tls": trust.to_engine() if address.encrypted else None,
         },
         adds={"start": first_newcomer(options, slot), "keys": _NEWCOMERS},
-        programs=[scenario.to_program(options.think) for scenario in scenarios],
+        programs=[],
+        scenarios=[each.spec(slot) for each in scenarios],
     )

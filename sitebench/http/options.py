@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sitebench.errors import BadInput
 from sitebench.options import option
-from sitebench.suite_base.options import SuiteTestOptions, target_option
+from sitebench.suite_base.options import ScenarioOptions, SuiteTestOptions, target_option
 
 
 @option.options
@@ -29,21 +29,18 @@ def refuse_log(options: LogOption) -> None:
 
 
 @option.options
-class SiteTestOptions(LogOption, SuiteTestOptions):
+class SiteTestOptions(LogOption, ScenarioOptions, SuiteTestOptions):
     """A test of a site, but for its size."""
 
     target: str = target_option(
         "embedded", "Site to measure: embedded, or the http:// or https:// address of another."
     )
-    scenario: str | None = option.file(
-        "TOML file with the users' requests (`sitebench ps example` prints one), for any site but "
-        "sitebench's own; default: the paper's scenario.",
-        panel="Load",
-        form=False,
-    )
     keepalive: bool = option.flag(
-        "One connection per user, instead of one per request as in 1997.", paired=True
+        "One connection per user, instead of one per request as in 1997. A scenario file says so "
+        "itself.",
+        paired=True,
     )
+    keepalive_given: bool = option.given("keepalive")
     client: str = option.choice(
         "native",
         "HTTP client: native, or Locust's fasthttp (portable, far slower).",

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from sitebench.cli.docs import pages
-from sitebench.http.scenario_file import read
+from sitebench.scenario.script import read
 from sitebench.suite import SUITES
 from tests.docs.cli_page import commands
 from tests.support.cli import in_process

@@ -285,51 +285,51 @@ def exact(run: Master, shown: Counter[str], ground: Ground, directory: Directory
 
 
 SCENARIO = """
-[headers]
-Cookie = "user={id}"
+[connection.main]
+per = "step"
+
+[data]
+visitor.people = "seeded"
+newcomer.people = "new"
+owner = { people = "seeded", deal = "exclusive" }
+
+[values]
+colour = "#{random:6:0-9a-f}"
+accent = "#{random:6:0-9a-f}"
 
 [[operation]]
 name = "create"
-share = 5
-
-[[operation.request]]
-path = "/users"
-method = "POST"
-person = "new"
-does = "create"
-body = "given={given}&family={family}&city={city}"
-content_type = "application/x-www-form-urlencoded"
+weight = 5
+post = "/users"
+form = { given = "{newcomer.given}", family = "{newcomer.family}", city = "{newcomer.city}" }
 expect.status = 201
 
 [[operation]]
 name = "page"
-share = 85
+weight = 85
 page = true
-
-[[operation.request]]
-path = "/"
-expect.identity = { before = '<body data-user="', value = "{id}", until = '"' }
+get = "/"
+headers.Cookie = "user={visitor.id}"
+expect.identity = { before = '<body data-user="', value = "{visitor.id}", until = '"' }
 
 [[operation]]
-name = "update"
-share = 10
+name = "change"
+weight = 10
 page = true
 counts = "updated-page"
 
-[[operation.request]]
-path = "/preferences"
-method = "POST"
-person = "own"
-does = "update"
-body = "background={draw.colour}&accent={draw.accent}"
-content_type = "application/x-www-form-urlencoded"
+[[operation.step]]
+name = "update"
+post = "/preferences"
+headers.Cookie = "user={owner.id}"
+form = { background = "{colour}", accent = "{accent}" }
 expect.status = 204
 
-[[operation.request]]
+[[operation.step]]
 name = "updated-page"
-path = "/"
-person = "current"
-expect.fresh = ['data-background="{draw.colour}"', 'data-accent="{draw.accent}"']
+get = "/"
+headers.Cookie = "user={owner.id}"
+expect.fresh = ['data-background="{colour}"', 'data-accent="{accent}"']
 """
 
 
@@ -340,7 +340,7 @@ def test_pages_of_native_lanes_and_of_fasthttp(ground: Ground, tmp_path: Path) -
     (tmp_path / "site.toml").write_text(SCENARIO)
     try:
         target = (FLAG, "--target", f"http://{site.address}", "--scenario", "../site.toml")
-        more = (*HEADLESS, *target, *POPULATION, "ScenarioUser")
+        more = (*HEADLESS, *target, *POPULATION, "FileUser")
         folder = tmp_path / "master"
         with master(folder, "witnessed_ps.py", ground.net.address, free_port(), *more) as run:
             waited_for(lambda: ground.all_made_load() and site.stats()["pages"] > ENOUGH, "no page")

@@ -11,8 +11,8 @@ from ils_bench.engine_config import engine_config as directory_config
 from ils_bench.options import IlsOptions
 from ils_bench.sequences import ADD
 from ils_bench.targets.address import DirectoryAddress
+from ps_bench.operations import built_in
 from ps_bench.options import PsOptions
-from ps_bench.scenarios import PAPER
 from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.http.address import SiteAddress
 from sitebench.http.engine_config import engine_config as site_config
@@ -53,7 +53,9 @@ def test_engines_are_told_parts_that_add_up() -> None:
 def test_newcomers_of_sites_never_collide() -> None:
     options, address = PsOptions(entries=500), SiteAddress("127.0.0.1", 80)
     adds = [
-        json.loads(site_config(options, address, [PAPER], slot=WorkerSlot(n, 4)))["adds"]
+        json.loads(site_config(options, address, [built_in("scenario")], slot=WorkerSlot(n, 4)))[
+            "adds"
+        ]
         for n in range(4)
     ]
     ends = [each["start"] + each["keys"] for each in adds]

@@ -1,4 +1,4 @@
-"""Tables of keys for docs/scenarios.md: `python -m tests.docs.scenario_form` writes them.
+"""Tables of keys for the pages of scenario files: `python -m tests.docs.scenario_form` writes them.
 
 They come from the table that the reader itself uses, `native/tester/scenario/src/form.rs`. Where a
 row of the page begins with the name of one of `TABLES`, the table below it is written.
@@ -9,11 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from tests.docs.cli_page import ROOT
 
 FORM = ROOT / "native" / "tester" / "scenario" / "src" / "form.rs"
 PAGE = ROOT / "docs" / "scenarios.md"
+SITES = ROOT / "docs" / "site-scenarios.md"
 VERBS = (
     *("bind", "search", "compare", "add", "modify", "modify_dn", "delete"),
     *("password_modify", "refresh", "extended", "unbind", "think", "repeat"),
@@ -35,9 +37,23 @@ TABLES: Mapping[str, Sequence[str]] = {
     "value": ("value",),
 }
 """First cells of headers, and the tables of the form that stand below them."""
+METHODS = ("get", "head", "post", "put", "patch", "file", "program")
+OF_SITES: Mapping[str, Sequence[str]] = {
+    "verb": METHODS,
+    "any request": ("http",),
+    "`post`, `put`, `patch`": ("body",),
+    "top level": ("scenario",),
+    "`[files.SET]`": ("class",),
+    "`[connection.NAME]`": ("connection",),
+    "`[[operation]]`": ("card",),
+    "`expect`": ("expect",),
+    "`expect.identity`": ("identity",),
+    "`capture.NAME`": ("capture",),
+}
+"""The same of the page of sites, which has what only they have."""
 NOT_RUN = {
     *("connection.pool", "connection.outstanding"),
-    *("load.stages", "card.objective"),
+    *("load.stages", "card.objective", "http.follow"),
 }
 """Keys that are read and not run yet. Of others, some of their values: the page lists them."""
 _TABLE = re.compile(r"^    (\w+) \{", re.MULTILINE)
@@ -93,9 +109,16 @@ def of_directories(tables: Sequence[str]) -> list[Key]:
     return [key for table in tables for key in known if key.table == table and "L" in key.protocols]
 
 
-def rows(header: str) -> Iterator[str]:
+def of_sites(tables: Sequence[str]) -> list[Key]:
+    """Return the keys of these tables that only a file for a site may have."""
+    known = keys()
+    return [key for table in tables for key in known if key.table == table and key.protocols == "H"]
+
+
+def rows(header: str, page: Path) -> Iterator[str]:
     """Yield the rows below a header."""
-    for key in of_directories(TABLES[header]):
+    found = of_sites(OF_SITES[header]) if page == SITES else of_directories(TABLES[header])
+    for key in found:
         name, meaning = f"`{key.name}`", key.meaning.replace("|", "\\|")
         if header != "verb":
             yield f"| {name} | {meaning} | {key.default} |"
@@ -105,15 +128,15 @@ def rows(header: str) -> Iterator[str]:
             yield f"| | {name} | {meaning} | {key.default} |"
 
 
-def written(page: str) -> str:
-    """Return the page with its tables as the form has them."""
+def written(text: str, page: Path = PAGE) -> str:
+    """Return the text of a page with its tables as the form has them."""
     lines: list[str] = []
     inside = False
-    for line in page.splitlines():
+    for line in text.splitlines():
         header = re.match(r"\| (.+?) \|.* meaning \| default \|$", line)
         if header is not None:
             columns = line.count("|") - 1
-            lines += [line, "|" + "---|" * columns, *rows(header[1])]
+            lines += [line, "|" + "---|" * columns, *rows(header[1], page)]
             inside = True
         elif not line.startswith("|"):
             inside = False
@@ -123,4 +146,5 @@ def written(page: str) -> str:
 
 
 if __name__ == "__main__":
-    PAGE.write_text(written(PAGE.read_text()))
+    for each in (PAGE, SITES):
+        each.write_text(written(each.read_text(), each))

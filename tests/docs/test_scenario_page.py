@@ -6,15 +6,28 @@ import re
 import pytest
 
 from sitebench._engine import EngineError, Scenario, scenario_schema
-from tests.docs.scenario_form import NOT_RUN, PAGE, TABLES, VERBS, keys, of_directories, written
+from tests.docs.scenario_form import (
+    METHODS,
+    NOT_RUN,
+    OF_SITES,
+    PAGE,
+    SITES,
+    TABLES,
+    VERBS,
+    keys,
+    of_directories,
+    written,
+)
 from tests.docs.shown import blocks
 from tests.docs.test_told import first_cells, section
 
-TEXT = PAGE.read_text()
+TEXT, OF_SITE = PAGE.read_text(), SITES.read_text()
 
 
 def test_its_tables_are_what_the_form_says() -> None:
-    assert written(TEXT) == TEXT, "run `python -m tests.docs.scenario_form` and commit the page"
+    again = "run `python -m tests.docs.scenario_form` and commit the page"
+    assert written(TEXT) == TEXT, again
+    assert written(OF_SITE, SITES) == OF_SITE, again
 
 
 def test_a_key_that_is_missing_or_new_would_be_noticed() -> None:
@@ -35,12 +48,19 @@ def test_every_key_of_directories_stands_in_a_table_of_the_page() -> None:
     assert {f"{key.table}.{key.name}" for key in keys()} >= NOT_RUN
 
 
+def test_every_key_that_only_sites_have_stands_in_a_table_of_their_page() -> None:
+    of_http = {key.table for key in keys() if key.protocols == "H"}
+    assert of_http == {table for tables in OF_SITES.values() for table in tables}
+    headers = re.findall(r"^\| (.+?) \|.* meaning \| default \|$", OF_SITE, re.MULTILINE)
+    assert set(headers) == set(OF_SITES)
+
+
 def test_the_keys_are_those_of_the_engine() -> None:
     """What is read from Rust's source is compared with what the engine itself says."""
     schema = json.loads(scenario_schema())
     definitions = schema["definitions"] | {"scenario": schema}
     step = {"step", "asks", "ldap", "http", "body", *VERBS}
-    step |= {"get", "head", "post", "put", "patch", "file", "program"}
+    step |= set(METHODS)
     parts = {"step": step, "operation": step | {"operation", "card"}}
     for name, definition in definitions.items():
         tables = parts.get(name, {name})
@@ -57,8 +77,9 @@ def test_the_keys_are_those_of_the_engine() -> None:
 
 
 def test_the_files_that_are_shown_can_be_read() -> None:
-    shown = [text for text in blocks(TEXT, "toml") if "--8<--" not in text]
-    assert len(shown) >= 4
+    both = (*blocks(TEXT, "toml"), *blocks(OF_SITE, "toml"))
+    shown = [text for text in both if "--8<--" not in text]
+    assert len(shown) >= 7
     for text in shown:
         operations = json.loads(Scenario(text).facts)["operations"]
         assert operations, text

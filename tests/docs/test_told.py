@@ -1,23 +1,18 @@
 """What pages list is what there is: columns, keys, fields, warnings, defaults."""
 
-import dataclasses
 import inspect
 import re
 import sqlite3
 from contextlib import closing
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from ils_bench.sequences import Step
 from ils_bench.targets.ldap_directory import LdapDirectory
-from sitebench.http import scenario
-from sitebench.http.scenario_file import parse
 from sitebench.verdict.warning import WarningKind
 from tests.docs import cli_page
 from tests.docs.cli_page import ROOT
-from tests.docs.shown import blocks
 
 
 def page(name: str) -> str:
@@ -35,11 +30,6 @@ def first_cells(text: str) -> list[str]:
     return [code for row in rows for code in re.findall("`([^`]+)`", row)]
 
 
-def names(kind: Any) -> set[str]:
-    """Return the names of a dataclass's fields."""
-    return {each.name for each in dataclasses.fields(kind)}
-
-
 @pytest.mark.user_property_db(entries=1)
 def test_the_site_s_tables_have_the_columns_that_are_told(user_property_db: Path) -> None:
     told = section(page("personalized-site.md"), "The database")
@@ -51,16 +41,6 @@ def test_the_site_s_tables_have_the_columns_that_are_told(user_property_db: Path
     assert facts <= set(re.findall("`([^`]+)`", told.partition("Table `meta`")[2]))
 
 
-def test_the_scenario_of_a_site_that_is_shown_can_be_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TOKEN", "secret")
-    shown = [parse(text, "site.toml") for text in blocks(page("site-scenarios.md"), "toml")]
-    assert [[each.name for each in one.operations] for one in shown] == [
-        ["home"],
-        ["page", "note"],
-        ["order"],
-    ]
-
-
 def test_every_step_of_a_sequence_is_told() -> None:
     steps = {each.__name__ for each in Step.__subclasses__()}
     assert steps <= set(first_cells(page("sequences.md")))
@@ -69,14 +49,6 @@ def test_every_step_of_a_sequence_is_told() -> None:
 def test_every_argument_of_a_directory_for_tests_is_told() -> None:
     arguments = set(inspect.signature(LdapDirectory).parameters)
     assert arguments <= set(first_cells(page("pytest.md")))
-
-
-def test_every_key_and_field_of_a_site_s_scenario_is_told() -> None:
-    told = first_cells(page("site-scenarios.md"))
-    keys = names(scenario.Operation) | names(scenario.Request) | {"request"}
-    answer = {f"expect.{name}" for name in names(scenario.Expect)}
-    fields = {f"{{{name}}}" for name in (*scenario.FIELDS, "env.NAME")}
-    assert set(told) == keys - {"expect", "requests"} | answer | fields
 
 
 def test_every_kind_of_warning_is_told() -> None:

@@ -12,13 +12,15 @@ from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.http.address import SiteAddress
 from sitebench.http.engine_config import engine_config
 from sitebench.http.options import SiteTestOptions
-from sitebench.http.scenario import Expect, Operation, Request, Scenario
+from sitebench.scenario.script import made
 from tests.support.in_locust import in_locust
 from tests.support.waiting import eventually
 
-REQUEST = Request("file", "/file", match="plain", expect=Expect((200,), 5, ("hello",)))
-SCENARIO = Scenario("files", (Operation("file", 1, (REQUEST,)),))
-OPTIONS = SiteTestOptions(keepalive=True, threads=1)
+SCENARIO = made(
+    "files",
+    '[[operation]]\nname = "file"\nget = "/file"\nexpect = { length = 5, contains = "hello" }\n',
+)
+OPTIONS = SiteTestOptions(threads=1)
 
 
 class Hello(BaseHTTPRequestHandler):

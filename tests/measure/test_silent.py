@@ -16,7 +16,7 @@ from tests.support.silent import silent_directory, silent_site
 
 PEOPLE = ("--entries", "10", "--locales", "en_US")
 BRIEF = ("--users", "2", "--threads", "1", "--warmup", "0s", "--measure", "500ms")
-SCENARIO = '[[operation]]\nname = "x"\n[[operation.request]]\npath = "/x"\n'
+SCENARIO = '[[operation]]\nname = "x"\nget = "/x"\n'
 NOTHING = r"no operation (finished within the window|succeeded: timeout x)"
 """A first request may be sent just before the window begins, or just after that."""
 

@@ -113,8 +113,8 @@ def test_a_site_of_another_kind_without_a_scenario(command: str) -> None:
         ran,
         2,
         f"{url} is not sitebench's own site",
-        "--scenario FILE",
-        "`sitebench docs site-scenarios`",
+        "run that file",
+        "`sitebench docs scenarios`",
     )
     assert set(asked) == {"GET /"}
 
@@ -127,18 +127,16 @@ def test_a_site_of_another_kind_without_a_scenario_from_python() -> None:
 
 def test_a_scenario_file_with_an_unknown_field(tmp_path: Path, site: OpenSite) -> None:
     file = tmp_path / "site.toml"
-    file.write_text('[[operation]]\nname = "a"\n[[operation.request]]\n  pth = "/"\n')
+    file.write_text('[[operation]]\nname = "a"\n  get = "/"\n  expct.status = 200\n')
     ran = in_process(
         *("ps", "run", "--target", str(site.address), "--scenario", str(file), *SIZE, *SHORT)
     )
-    refused(ran, 2, "site.toml, line 4, column 3: unknown key 'pth'", "path")
+    refused(ran, 2, "site.toml:4:3: operation[1].expct: unknown key", "expect")
 
 
 def test_a_scenario_that_the_engine_refuses(tmp_path: Path, site: OpenSite) -> None:
     file = tmp_path / "site.toml"
-    file.write_text(
-        '[[operation]]\nname = "a"\n[[operation.request]]\npath = "no slash"\nexpect.status = 200\n'
-    )
+    file.write_text('[[operation]]\nget = "no slash"\nexpect.status = 200\n')
     ran = in_process(
         *("ps", "run", "--target", str(site.address), "--scenario", str(file), *SIZE, *SHORT)
     )
@@ -146,9 +144,21 @@ def test_a_scenario_that_the_engine_refuses(tmp_path: Path, site: OpenSite) -> N
 
 
 def test_a_scenario_beside_an_operation(tmp_path: Path) -> None:
-    (tmp_path / "site.toml").write_text('[[operation]]\nname = "a"\n[[operation.request]]\n')
+    (tmp_path / "site.toml").write_text('[[operation]]\nget = "/"\n')
     ran = in_process("ps", "run", "page", "--scenario", str(tmp_path / "site.toml"))
     refused(ran, 2, "'page'", "leave one")
+
+
+def test_how_long_connections_are_kept_beside_a_scenario(tmp_path: Path) -> None:
+    (tmp_path / "site.toml").write_text('connection.main.per = "step"\n[[operation]]\nget = "/"\n')
+    ran = in_process("ps", "run", str(tmp_path / "site.toml"), "--keepalive")
+    refused(ran, 2, "says itself how long connections are kept", 'per = "user"')
+
+
+def test_a_scenario_of_the_older_form(tmp_path: Path) -> None:
+    (tmp_path / "site.toml").write_text('[[operation]]\nname = "a"\n[[operation.request]]\n')
+    ran = in_process("ps", "run", str(tmp_path / "site.toml"))
+    refused(ran, 2, "site.toml:3:12: operation[1].request: ", "scenarios")
 
 
 def test_a_database_that_is_missing(tmp_path: Path) -> None:

@@ -60,14 +60,14 @@ def measured(url: str, *more: str) -> None:
     """Run the example's scenario; everything must be right, and everything must have been asked."""
     for window in ("1s", "4s", "30s"):  # A busy machine needs longer for a deck of a hundred.
         ran = in_process(
-            *("ps", "run", "--target", url, "--scenario", str(EXAMPLE / "site.toml")),
+            *("ps", "run", str(EXAMPLE / "site.toml"), "--target", url),
             *("--entries", str(PEOPLE), "--users", "4", "--threads", "1"),
             *("--warmup", "0s", "--measure", window, "--json", *more),
         )
         assert ran.code == 0, ran.err
         (point,) = ran.objects
         assert point["failures_by_kind"] == {}
-        mix = point["figures"]["mix"]["scenario"]
+        mix = point["figures"]["mix"]["site"]
         if mix["page"]["count"] > 90:
             break
     assert mix["create"]["count"] > 0
@@ -92,11 +92,11 @@ def test_a_site_behind_a_login_with_accounts_from_a_csv_file(tmp_path: Path) -> 
     accounts.write_text(f"number,password,name\n{rows}")
     with serving(LOGIN, tmp_path, "--accounts", str(accounts)) as url:
         ran = in_process(
-            *("ps", "run", "--target", url, "--scenario", str(LOGIN / "site.toml")),
-            *("--entries", str(PEOPLE), "--users", "4", "--threads", "1"),
+            *("ps", "run", str(LOGIN / "login.toml"), "--data", f"account={accounts}"),
+            *("--target", url, "--i-own-this-target", "--users", "4", "--threads", "1"),
             *("--warmup", "0s", "--measure", "2s", "--json"),
         )
     assert ran.code == 0, ran.err
     (point,) = ran.objects
     assert point["failures_by_kind"] == {}
-    assert point["figures"]["mix"]["scenario"]["session"]["count"] > 10
+    assert point["figures"]["mix"]["login"]["session"]["count"] > 10

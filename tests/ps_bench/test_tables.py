@@ -6,19 +6,19 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
+from ps_bench.operations import built_in
 from ps_bench.paper.figures import figures, mix, off_by
 from ps_bench.paper.printed import TABLES_1997
 from ps_bench.paper.report import REPORT
 from ps_bench.paper.tables import ROWS, measurements, tables
-from ps_bench.scenarios import PAPER
 from sitebench.counts.tally import Tally
 from sitebench.measure.summarise import summarise
 from sitebench.runs.point import PointResult
 from sitebench.runs.repeats import series
-from sitebench.tables.tables import footnotes
 from tests.support.drains import Drain, Step, histogram
-from tests.support.in_locust import in_locust
 from tests.support.points import a_spec, a_use
+
+PAPER = built_in("scenario")
 
 
 def a_tally(hundreds: int = 10, extra_pages: int = 0) -> Tally:
@@ -26,13 +26,14 @@ def a_tally(hundreds: int = 10, extra_pages: int = 0) -> Tally:
     n = hundreds
     connect = histogram(*[50_000] * 10)
     steps = (
-        Step("scenario", "connect", 10, service=connect),
-        Step("scenario", "create", 5 * n, {"status:500": n}, 100 * n, 200 * n),
-        Step("scenario", "page", 91 * n + extra_pages, {}, 9_000 * n, 800_000 * n),
-        Step("scenario", "update", 4 * n),
-        Step("scenario", "updated-page", 4 * n),
-        Step("scenario", "image", 380 * n),
-        Step("scenario", "sequence", 100 * n),
+        Step("scenario", "main: connect", 10, service=connect),
+        Step("create", "create", 5 * n, {"status:500": n}, 100 * n, 200 * n),
+        Step("page", "page", 91 * n + extra_pages, {}, 9_000 * n, 800_000 * n),
+        Step("page-and-update", "update", 4 * n),
+        Step("page-and-update", "updated-page", 4 * n),
+        Step("page", "image", 364 * n),
+        Step("page-and-update", "image", 16 * n),
+        Step("page", "sequence", 91 * n),
     )
     tally = Tally.starting(Drain(0, 0))
     tally.add(Drain(0, 2_000_000_000, steps))
@@ -98,33 +99,3 @@ def test_a_scenario_of_the_users_own_has_no_word_of_the_papers() -> None:
     assert [each.name for each in REPORT.figures([own.spec])] == ["scenario"]
     papers = REPORT.figures([a_result().spec])
     assert [each.name for each in papers] == ["web-pages", "asp-requests", "upd-reads"]
-
-
-def test_what_a_form_says_of_scenarios_is_true_of_the_users_own() -> None:
-    """It said "Deals 5 new users, 91 pages ..." of any."""
-    said = in_locust("""
-        import json
-        from ps_bench.locustfile import ScenarioUser
-        print(json.dumps(ScenarioUser.__doc__))
-    """)
-    assert "--scenario" in said.partition("\n")[0]
-
-
-def test_1997_stands_beside_the_sizes_it_knew() -> None:
-    console = Console(width=140, record=True, file=io.StringIO())
-    for table in tables([a_result(1_000), a_result(1_000_000), a_result(5_000)]):
-        console.print(table)
-    said = console.export_text()
-    for words in ("Table 13: ProLiant 2500", "49.6", "32.1", "47.1", "213 MB", "5.00% of 5%"):
-        assert words in said
-
-
-def test_failures_have_a_footnote() -> None:
-    (note,) = footnotes([a_result()])
-    assert "scenario at 1k" in note
-    assert "10 operations failed" in note
-
-
-def test_figures_survive_being_written() -> None:
-    result = a_result()
-    assert PointResult.read(result.to_json()) == result

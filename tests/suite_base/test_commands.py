@@ -202,12 +202,10 @@ def test_a_rate_reaches_the_load_as_it_was_given(
 ANONYMOUS = """
 [[operation]]
 name = "home"
-
-[[operation.request]]
-path = "/"
+get = "/"
 """
-ORDER = ANONYMOUS + 'method = "POST"\n'
-PERSONAL = ANONYMOUS + 'expect.contains = "Hello, {given}"\n'
+ORDER = ANONYMOUS.replace("get", "post")
+PERSONAL = 'data.one.people = "seeded"\n' + ANONYMOUS + 'expect.contains = "Hello, {one.given}"\n'
 ELSEWHERE = ("--target", "ldap://127.0.0.1:9", "--base", "o=Intranet")
 
 
@@ -229,7 +227,7 @@ def test_the_people_of_a_site_are_named_where_its_scenario_does(
 ) -> None:
     scenario = tmp_path / "site.toml"
     asked = ("ps", "run", "--target", "http://127.0.0.1:9", "--scenario", str(scenario))
-    without, with_people = "scenario, 64 clients", "scenario at 10k"
+    without, with_people = "site, 64 clients", "site at 10k"
     for text, title in ((ANONYMOUS, without), (ORDER, without), (PERSONAL, with_people)):
         scenario.write_text(text)
         assert [each.title for each in planned(*asked, "--i-own-this-target")] == [title]

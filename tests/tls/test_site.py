@@ -12,17 +12,17 @@ from pathlib import Path
 import pytest
 
 from benches import nginx
-from benches.ps import STATIC
+from benches.ps import static
+from ps_bench.operations import PAGE_BYTES, built_in
 from ps_bench.options import PsOptions
-from ps_bench.scenarios import PAGE, PAGE_BYTES
 from ps_bench.targets.personalized_site import PersonalizedSite
 from sitebench._engine import Engine
 from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.errors import TlsFailed
 from sitebench.http.address import SiteAddress, parse_address
 from sitebench.http.engine_config import engine_config
-from sitebench.http.scenario import Scenario
 from sitebench.http.site import probe
+from sitebench.scenario.script import Script
 from sitebench.seeders.upd import UpdSpec, visitors
 from sitebench.targets.tls import ServerTls, Trust
 from tests.ils_bench.test_bad_input import refused
@@ -36,9 +36,9 @@ DONE = 40
 PATIENCE_S = 30.0
 
 
-def ran(address: SiteAddress, trust: Trust, scenario: Scenario, **more: bool) -> Counter[str]:
+def ran(address: SiteAddress, trust: Trust, scenario: Script) -> Counter[str]:
     """Run lanes until so many passes have ended; return their failures by kind."""
-    options = PsOptions(entries=PEOPLE, threads=1, **more)  # type: ignore[arg-type]
+    options = PsOptions(entries=PEOPLE, threads=1)
     people = visitors(UpdSpec(PEOPLE))
     config = engine_config(options, address, [scenario], slot=WorkerSlot(), trust=trust)
     engine = Engine(config, people)
@@ -86,7 +86,7 @@ def test_plain_http_to_a_tls_port_is_answered_with_the_https_address() -> None:
 def test_lanes_read_verified_pages_over_tls(keepalive: bool) -> None:
     with PersonalizedSite(PEOPLE, tls=True) as site:
         trust = Trust(Path(str(site.ca)).read_text(encoding="ascii"), resume=True)
-        assert not ran(parse_address(site.url), trust, PAGE, keepalive=keepalive)
+        assert not ran(parse_address(site.url), trust, built_in("page", keepalive=keepalive))
         stats = site.stats()
     assert stats["tls_handshakes"] >= (1 if keepalive else DONE)
     assert (stats["tls_resumed"] > 0) is not keepalive
@@ -96,8 +96,8 @@ def test_lanes_read_what_nginx_serves_over_tls(authority: Authority, server: Cer
     trust = Trust(Path(authority.ca).read_text(encoding="ascii"))
     with nginx.serving(b"x" * PAGE_BYTES, ServerTls(server.cert, server.key)) as address:
         for keepalive in (True, False):
-            assert not ran(address, trust, STATIC, keepalive=keepalive)
-        assert set(ran(address, Trust(), STATIC)) == {"tls:untrusted"}
+            assert not ran(address, trust, static(keepalive=keepalive))
+        assert set(ran(address, Trust(), static())) == {"tls:untrusted"}
 
 
 def test_nginx_that_wants_a_certificate_gets_it(
@@ -106,7 +106,7 @@ def test_nginx_that_wants_a_certificate_gets_it(
     trust = Trust(Path(authority.ca).read_text(encoding="ascii"), cert=ann.cert, key=ann.key)
     shown = ServerTls(server.cert, server.key, client_ca=authority.ca)
     with nginx.serving(b"x" * PAGE_BYTES, shown) as address:
-        assert not ran(address, trust, STATIC, keepalive=True)
+        assert not ran(address, trust, static(keepalive=True))
 
 
 def test_a_site_that_wants_a_certificate_serves_clients_that_show_one(
@@ -118,9 +118,9 @@ def test_a_site_that_wants_a_certificate_serves_clients_that_show_one(
         PEOPLE, tls=ServerTls(server.cert, server.key, client_ca=authority.ca)
     ) as site:
         address = parse_address(site.url)
-        assert "tls:certificate-wanted" in ran(address, trust, PAGE)
+        assert "tls:certificate-wanted" in ran(address, trust, built_in("page"))
         assert site.stats()["pages"] == 0
-        assert not ran(address, known, PAGE)
+        assert not ran(address, known, built_in("page"))
         portable = ("ps", "run", "page", "--client", "fasthttp", "--entries", str(PEOPLE), *SHORT)
         asked = (*portable, "--target", site.url, "--tls-ca", authority.ca)
         refused(in_process(*asked), 1, "no client without a certificate", "--tls-cert")

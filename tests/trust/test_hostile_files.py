@@ -20,10 +20,9 @@ from hypothesis import strategies as st
 
 from sitebench.cli.export import ROWS, as_text
 from sitebench.errors import SitebenchError
-from sitebench.http.scenario_file import parse
 from sitebench.runs.runfile import RunFile
 from sitebench.runs.store import RunStore
-from tests.ps_bench.test_scenario_file import WHOLE
+from sitebench.scenario.script import made
 from tests.support.drains import Drain, Step, histogram
 from tests.support.points import a_spec
 from tests.support.runs import finish
@@ -85,7 +84,8 @@ PUNCTUATION = (
     "é",
     "\ufeff",
 )
-WORDS = ("{id}", "{env.HOME}", "\\u0000", "operation", "request", "share", "expect", "headers")
+WORDS = ("{visitor.id}", "{env.HOME}", "\\u0000", "operation", "get", "weight", "expect")
+WHOLE = Path(__file__).parents[2] / "examples" / "flask_site" / "site.toml"
 VALUES = ("-1", "1e999", "true", "[]", "{}", "9" * 20, "0x", "1979-05-27")
 DEEP = ("[" * 2_000, "a." * 2_000)
 tokens = st.sampled_from((*PUNCTUATION, *WORDS, *VALUES, *DEEP))
@@ -96,12 +96,12 @@ edits = st.lists(
 
 @damaged_by(edits)
 def test_a_damaged_scenario_is_read_or_refused(changes: list[tuple[float, int, str]]) -> None:
-    text = WHOLE
+    text = WHOLE.read_text()
     for place, cut, put in changes:
         at = int(place * len(text))
         text = text[:at] + put + text[at + cut :]
     with contextlib.suppress(SitebenchError):
-        parse(text, "file")
+        made("file", text)
 
 
 @pytest.fixture(scope="module")

@@ -24,7 +24,6 @@ from ils_bench.targets.ldap_directory import LdapDirectory
 from ps_bench.targets.personalized_site import PersonalizedSite
 from sitebench import run
 from sitebench.errors import BadInput, NotYours
-from sitebench.http.scenario import Operation, Request, Scenario
 from sitebench.system.network import on_loopback
 from sitebench.targets.ownership import FLAG, assure_own, own_targets
 from tests.distributed.network import network
@@ -109,8 +108,7 @@ def test_what_writes_is_refused_before_anybody_is_asked(
 def test_a_scenario_file_is_refused_for_what_it_does_and_not_for_its_name(tmp_path: Path) -> None:
     scenario = tmp_path / "site.toml"
     start = ("ps", "run", "--target", f"http://{STRANGER}", "--scenario", str(scenario))
-    request = '[[operation]]\nname = "a"\n[[operation.request]]\nmethod = "{}"\n'
-    scenario.write_text(request.format("POST"))
+    scenario.write_text('[[operation]]\npost = "/"\n')
     refused(in_process(*start, *PEOPLE, cwd=tmp_path), 2, FLAG)
 
 
@@ -131,11 +129,11 @@ def test_each_step_that_changes_something_is_refused_before_anybody_is_asked(ste
         run(sequence, f"ldap://{STRANGER}", entries=10)
 
 
-@pytest.mark.parametrize("request_", [Request("a", method="PUT"), Request("a", does="update")])
-def test_so_is_each_request(request_: Request) -> None:
-    scenario = Scenario("own", (Operation("a", 1, (request_,)),))
+@pytest.mark.parametrize("verb", ["post", "put", "patch", "delete"])
+def test_so_is_each_request(verb: str, tmp_path: Path) -> None:
+    (tmp_path / "own.toml").write_text(f'[[operation]]\n{verb} = "/"\n')
     with pytest.raises(NotYours, match=STRANGER):
-        run(scenario, f"http://{STRANGER}", entries=10)
+        run(str(tmp_path / "own.toml"), f"http://{STRANGER}", entries=10)
 
 
 DELETING = """
@@ -146,11 +144,13 @@ class OwnUser(SequenceUser):
     sequence = Sequence("empty", (Connect(), Bind(), Delete("random")), counts="delete")
 """
 POSTING = """
-from sitebench.http.scenario import Operation, Request, Scenario
+from pathlib import Path
 from ps_bench.users import SiteUser
 
+Path("press.toml").write_text('[[operation]]\\npost = "/"')
+
 class OwnUser(SiteUser):
-    scenario = Scenario("press", (Operation("press", 1, (Request("press", method="POST"),)),))
+    scenario = "press.toml"
 """
 
 

@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from ils_bench.suite import SUITE
-from sitebench.errors import EXIT_MISSED, UnknownValue
-from sitebench.http.scenario_file import BadScenarioFile, parse
+from sitebench.counts.worker_slot import WorkerSlot
+from sitebench.errors import EXIT_MISSED, BadFile, UnknownValue
+from sitebench.scenario.script import made
 from sitebench.system.secret import address
 from tests.support.cli import in_process
 from tests.support.waiting import eventually
@@ -27,11 +28,12 @@ SLOW = ("--think", "20ms", *WINDOW)
 SCENARIO = """\
 [headers]
 Authorization = "Bearer {env.SITE_TOKEN}"
-Cookie = "user={id}"
+Cookie = "user={visitor.id}"
+[data.visitor]
+people = "seeded"
 [[operation]]
 name = "page"
-[[operation.request]]
-path = "/"
+get = "/"
 """
 
 
@@ -260,32 +262,32 @@ def test_a_token_of_a_scenario_leaves_no_trace(searched: Searched) -> None:
 def test_a_token_in_a_scenario_is_sent() -> None:
     os.environ["SITEBENCH_TEST_TOKEN"] = "s3cret"
     try:
-        scenario = parse(SCENARIO.replace("SITE_TOKEN", "SITEBENCH_TEST_TOKEN"), "file")
+        scenario = made("file", SCENARIO.replace("SITE_TOKEN", "SITEBENCH_TEST_TOKEN"))
+        assert scenario.spec(WorkerSlot())["env"] == {"SITEBENCH_TEST_TOKEN": "s3cret"}
     finally:
         del os.environ["SITEBENCH_TEST_TOKEN"]
-    assert ("Authorization", "Bearer s3cret") in scenario.operations[0].requests[0].headers
 
 
 def test_what_a_scenario_takes_out_of_the_environment_is_said_first(tmp_path: Path) -> None:
     file = tmp_path / "scenario.toml"
-    file.write_text(SCENARIO.replace("{id}", "{env.HOME}"))
+    file.write_text(SCENARIO.replace("{visitor.id}", "{env.HOME}"))
     ran = in_process("ps", "run", "--target", "http://127.0.0.1:9", "--scenario", str(file))
-    assert f"{file} sends $HOME, $SITE_TOKEN of this environment to http://127.0.0.1:9" in ran.err
+    assert f"{file} sends $SITE_TOKEN, $HOME of this environment to http://127.0.0.1:9" in ran.err
 
 
 @pytest.mark.parametrize("end", ["\\n", "\\r", "\\u0000", "\\u0085"])
 def test_a_header_with_a_control_character_is_refused(end: str) -> None:
-    with pytest.raises(BadScenarioFile, match="a header holds a control character"):
-        parse(
-            SCENARIO.replace("{env.SITE_TOKEN}", "x")
-            .replace("{id}", f"{end}X: y")
-            .replace("Authorization", "X-Token"),
+    with pytest.raises(BadFile, match="control character"):
+        made(
             "file",
+            SCENARIO.replace("{env.SITE_TOKEN}", "x")
+            .replace("{visitor.id}", f"{end}X: y")
+            .replace("Authorization", "X-Token"),
         )
 
 
 def test_credentials_in_a_scenario_file_are_refused() -> None:
     literal = SCENARIO.replace("{env.SITE_TOKEN}", "s3cret")
-    with pytest.raises(BadScenarioFile, match=r"line 2, column .*credentials") as refused:
-        parse(literal, "file")
+    with pytest.raises(BadFile, match=r"file:2:.*credentials") as refused:
+        made("file", literal)
     assert "s3cret" not in str(refused.value)

@@ -1,0 +1,28 @@
+"""The suite's own operations: the paper's scenario (Table 12, page 12), and its requests alone.
+
+Each is a scenario file in `scenarios/`.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+
+from sitebench.scenario.script import Script, made
+
+PAGE_BYTES = 8_290
+"""A page (Table 12)."""
+
+_FILES = Path(__file__).parent / "scenarios"
+
+
+def text_of(operation: str, *, keepalive: bool = False) -> str:
+    """Return the file of an operation; each request has a connection of its own unless kept."""
+    text = (_FILES / f"{operation}.toml").read_text(encoding="utf-8")
+    return text.replace('per = "step"', 'per = "user"') if keepalive else text
+
+
+@lru_cache
+def built_in(operation: str, *, keepalive: bool = False) -> Script:
+    """Return one of the suite's own operations."""
+    return made(operation, text_of(operation, keepalive=keepalive))
