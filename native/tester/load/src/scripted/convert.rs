@@ -30,6 +30,11 @@ pub(crate) trait Lower {
     /// Where a connection goes.
     fn endpoint(&self, connection: &Connection) -> Result<usize, String>;
 
+    /// Whether connections are kept after a request.
+    fn keeps(&self) -> bool {
+        true
+    }
+
     /// The step that chooses what those after it are about.
     fn prepare(&self, preparation: Arc<Preparation>) -> Self::Step;
 
@@ -351,7 +356,7 @@ impl<L: Lower> Converting<'_, L> {
                 let request = request.map_err(|problem| format!("step {:?}: {problem}", step.name))?;
                 let connection = self.connection(&step.on)?;
                 made.extend(self.go_on(connection));
-                let for_step = connection.lives == Lifetime::Step && !self.requests_open();
+                let for_step = connection.lives == Lifetime::Step && self.lower.keeps();
                 if for_step {
                     made.extend(self.open(connection, block)?);
                 } else if self.is_unbound(connection, block) {
@@ -364,12 +369,6 @@ impl<L: Lower> Converting<'_, L> {
             }
         }
         Ok(made)
-    }
-
-    /// Whether each request opens a connection of its own.
-    fn requests_open(&self) -> bool {
-        let mut connections = self.connections.iter();
-        L::CONNECTS != Connects::Steps && connections.all(|connection| connection.lives == Lifetime::Step)
     }
 
     fn connection(&self, name: &str) -> Result<&Connection, String> {
@@ -402,6 +401,10 @@ impl<L: Lower> Converting<'_, L> {
 
     /// Opening a connection, and what is asked first on it.
     fn open(&self, connection: &Connection, block: &Block) -> Result<Steps<L::Step>, String> {
+        if !self.lower.keeps() {
+            // Each request opens its own.
+            return Ok(Vec::new());
+        }
         let name = format!("{}: connect", connection.name);
         let mut steps = vec![program::Step::Connect { name, endpoint: self.lower.endpoint(connection)? }];
         if let Some((name, request)) = self.lower.greeting(&self.place(block), connection)? {

@@ -523,6 +523,22 @@ fn a_connection_lives_as_long_as_the_file_says() {
 }
 
 #[test]
+fn without_keep_alive_each_request_has_the_only_connection() {
+    for lives in ["", "per = 'iteration'", "per = 4"] {
+        let site = Site::right();
+        let text = format!("[connection.main]\n{lives}\n[[operation]]\nget = '/image'");
+        let mut config = config(site.port(), &text);
+        config["target"]["keepalive"] = json!(false);
+        let mut engine = try_start(&config, &Tables::new()).unwrap_or_else(|problem| panic!("{problem}"));
+        engine.start_lanes("mix", 1).unwrap();
+        assert!(eventually(|| site.seen.answered("/image") >= 40));
+        engine.stop(Duration::from_secs(5)).unwrap();
+        let (connections, asked) = (site.connections(), site.seen.answered("/image"));
+        assert!(connections.abs_diff(asked) <= 2, "{lives}: {connections} for {asked}");
+    }
+}
+
+#[test]
 fn each_connection_of_a_user_lives_as_long_as_the_file_says() {
     let site = Site::right();
     let text = "[connection.main]\n[connection.other]\nper = 'iteration'\n[[operation]]\nname = 'all'\n\

@@ -102,6 +102,10 @@ impl Lower for Requests<'_> {
         Ok(if self.host(connection)?.secure { SECURE } else { MAIN })
     }
 
+    fn keeps(&self) -> bool {
+        self.target.keepalive
+    }
+
     fn prepare(&self, preparation: Arc<Preparation>) -> HttpStep {
         HttpStep::Prepare(preparation)
     }
