@@ -9,7 +9,7 @@ texts, whose fields are checked by the crates that read them: an unknown or miss
 import builtins
 from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
-from typing import final
+from typing import Literal, final
 
 from typing_extensions import disjoint_base
 
@@ -473,6 +473,83 @@ class Scenario:
     @property
     def facts(self) -> str:
         """What commands have to know of it, in JSON."""
+
+@final
+class PortableUsers:
+    """Users of scenario files whose requests a client in Python sends: those of one process.
+
+    `config_json` is an `Engine`'s of a site, whose programs all are "scenarios". They share decks,
+    data and random numbers, as the lanes of one thread do: the same seed gives the same requests.
+    """
+
+    def __new__(
+        cls,
+        config_json: str,
+        visitors: Visitors | None = None,
+        tables: Mapping[str, Table] | None = None,
+    ) -> PortableUsers: ...
+    def steps(self, program: str) -> Steps:
+        """Make one more user of a scenario."""
+
+@final
+class Steps:
+    """What one user does, step by step."""
+
+    def next(self) -> Step | None:
+        """Return what is to be done next; None once it has stopped."""
+    def answered(
+        self, status: int, headers: Sequence[tuple[str, str]], body: bytes
+    ) -> tuple[str | None, bool, str | None]:
+        """Judge what was answered: what is wrong, whether it is an answer, what to show of it.
+
+        A header line has a character for each byte (latin-1), and the body is as it was framed.
+        """
+    def lost(self, kind: str) -> str | None:
+        """Say that no answer came, and why; return what to show of the request."""
+    def stop(self) -> None:
+        """Have it end after the operation it is in, which has no pauses any more."""
+
+@final
+class Step:
+    """What a user does next: an operation begins, something is asked, and so on."""
+
+    @property
+    def does(self) -> Literal["begin", "ask", "wait", "close", "end"]: ...
+    @property
+    def row(self) -> tuple[str, str] | None:
+        """Where it is recorded: operation and step; of "end", that of the whole operation."""
+    @property
+    def connection(self) -> int:
+        """Which of the user's connections it is about; one that is closed is opened to "ask"."""
+    @property
+    def seconds(self) -> float:
+        """How long to "wait"."""
+    @property
+    def kind(self) -> str | None:
+        """What failed first in the operation at its "end"."""
+    @property
+    def answered(self) -> bool:
+        """Whether the operation has come to its "end", and not broken off."""
+    @property
+    def request(self) -> StepRequest | None:
+        """What to "ask"."""
+
+@final
+class StepRequest:
+    """A request of HTTP, without the lines that a client writes itself: Host, Content-Length."""
+
+    @property
+    def method(self) -> str: ...
+    @property
+    def path(self) -> str: ...
+    @property
+    def headers(self) -> list[tuple[str, str]]:
+        """Its header lines, with a character for each byte (latin-1)."""
+    @property
+    def body(self) -> bytes: ...
+    @property
+    def secure(self) -> bool:
+        """Whether it goes to the target's second endpoint."""
 
 def check_scenario(spec_json: str, tables: Mapping[str, Table]) -> tuple[str, str | None] | None:
     """Raise EngineError with what of a scenario no lane could run.

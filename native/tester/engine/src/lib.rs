@@ -25,6 +25,7 @@ mod queue;
 mod scenario;
 mod site;
 mod snapshot;
+mod steps;
 mod table;
 mod upd;
 mod visitors;
@@ -61,6 +62,8 @@ mod module {
     use crate::site::Site;
     #[pymodule_export]
     use crate::snapshot::{Snapshot, StepStats, metrics};
+    #[pymodule_export]
+    use crate::steps::{PortableUsers, Step, StepRequest, Steps};
     #[pymodule_export]
     use crate::table::Table;
     #[pymodule_export]

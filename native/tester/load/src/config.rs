@@ -188,9 +188,15 @@ impl<T: TargetAddress, S> Config<T, S> {
 
     /// What the random draws of one thread start from: different for each thread of each engine. The golden
     /// ratio keeps neighbouring numbers apart.
-    pub(crate) const fn thread_seed(&self, thread: usize) -> u64 {
+    const fn thread_seed(&self, thread: usize) -> u64 {
         let place = self.keys.engine.wrapping_mul(MAX_THREADS as u64).wrapping_add(thread as u64 + 1);
         self.keys.seed.wrapping_add(place.wrapping_mul(0x9e37_79b9_7f4a_7c15))
+    }
+
+    /// What a thread's protocol begins with, and its lanes.
+    pub(crate) fn seeds(&self, thread: usize) -> (u64, fastrand::Rng) {
+        let mut random = fastrand::Rng::with_seed(self.thread_seed(thread));
+        (random.u64(..), random)
     }
 
     /// How long an operation may take.

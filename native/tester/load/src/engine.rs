@@ -97,35 +97,8 @@ impl Engine {
         visitors: Option<Arc<Visitors>>,
         tables: &Tables,
     ) -> Result<Self, StartError> {
-        config.check()?;
-        let mut scripts = Vec::new();
-        for spec in &config.scenarios {
-            let problem = |problem| StartError::Scenario { name: spec.name.clone(), problem };
-            config.target.connect_as(spec).map_err(problem)?;
-        }
-        let lower = http::Requests { target: &config.target, has_visitors: visitors.is_some() };
-        for spec in &config.scenarios {
-            let people = Arc::new(http::VisitorColumns::new(visitors.clone(), config.target.size));
-            let given = Given {
-                tables: spec.own(tables),
-                people: Some(people),
-                keys: config.keys.choice,
-                owns: true,
-            };
-            let seeds = (config.threads, config.keys.seed);
-            let found = scripted::convert(&lower, spec, scripts.len(), "", &given, seeds);
-            let problem = |problem| StartError::Scenario { name: spec.name.clone(), problem };
-            let (program, script) = found.map_err(problem)?;
-            config.programs.push(program);
-            scripts.push(script);
-        }
-        let shared = http::Shared::new(&config, visitors, scripts)?;
-        let compiled = shared.compile(&config.programs, config.is_open())?;
-        let ring = http::creates_people(&config.programs).then(|| ring(&config, config.target.size));
-        let keys = Keys::new(config.keys.choice, config.target.size, config.keys.seed);
-        Self::launch(&config, compiled, |seed, thread| {
-            Http::new(shared.clone(), keys.clone(), ring.clone().map(RingCursor::new), seed, thread)
-        })
+        let (compiled, speaks) = site(&mut config, visitors, tables)?;
+        Self::launch(&config, compiled, |seed, thread| speaks.protocol(seed, thread))
     }
 
     fn launch<P: Protocol, T: TargetAddress, S>(
@@ -145,8 +118,8 @@ impl Engine {
         };
         let names = config.programs.iter().map(|program| program.name.clone()).collect();
         let driver = Driver::launch(plan, names, |thread| {
-            let mut random = fastrand::Rng::with_seed(config.thread_seed(thread));
-            (protocol(random.u64(..), thread), random)
+            let (seed, random) = config.seeds(thread);
+            (protocol(seed, thread), random)
         })?;
         Ok(Self { driver })
     }
@@ -182,6 +155,52 @@ impl Engine {
     pub fn pace(&self) -> Option<Pace> {
         self.driver.pace()
     }
+}
+
+/// What all threads need to speak to a site.
+pub(crate) struct Speaks {
+    shared: http::Shared,
+    keys: Keys,
+    ring: Option<Arc<Ring>>,
+}
+
+impl Speaks {
+    /// The protocol of a thread.
+    pub(crate) fn protocol(&self, seed: u64, thread: usize) -> Http {
+        let ring = self.ring.clone().map(RingCursor::new);
+        Http::new(self.shared.clone(), self.keys.clone(), ring, seed, thread)
+    }
+}
+
+/// What the lanes of a site run.
+pub(crate) fn site(
+    config: &mut HttpConfig,
+    visitors: Option<Arc<Visitors>>,
+    tables: &Tables,
+) -> Result<(Compiled<http::Request>, Speaks), StartError> {
+    config.check()?;
+    let mut scripts = Vec::new();
+    for spec in &config.scenarios {
+        let problem = |problem| StartError::Scenario { name: spec.name.clone(), problem };
+        config.target.connect_as(spec).map_err(problem)?;
+    }
+    let lower = http::Requests { target: &config.target, has_visitors: visitors.is_some() };
+    for spec in &config.scenarios {
+        let people = Arc::new(http::VisitorColumns::new(visitors.clone(), config.target.size));
+        let given =
+            Given { tables: spec.own(tables), people: Some(people), keys: config.keys.choice, owns: true };
+        let seeds = (config.threads, config.keys.seed);
+        let found = scripted::convert(&lower, spec, scripts.len(), "", &given, seeds);
+        let problem = |problem| StartError::Scenario { name: spec.name.clone(), problem };
+        let (program, script) = found.map_err(problem)?;
+        config.programs.push(program);
+        scripts.push(script);
+    }
+    let shared = http::Shared::new(config, visitors, scripts)?;
+    let compiled = shared.compile(&config.programs, config.is_open())?;
+    let ring = http::creates_people(&config.programs).then(|| ring(config, config.target.size));
+    let keys = Keys::new(config.keys.choice, config.target.size, config.keys.seed);
+    Ok((compiled, Speaks { shared, keys, ring }))
 }
 
 /// Says what of a scenario no lane could run, whatever its target; returns the program of one that needs nothing

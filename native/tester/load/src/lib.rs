@@ -8,6 +8,8 @@
 //! (`choose::schedule`) says so, and records the outcome of each operation (`record`). What the bytes
 //! mean is known only to the protocol (`protocol`): `ldap` or `http`.
 //!
+//! [`portable`] hands a scenario's steps out to clients that have a network stack of their own.
+//!
 //! [`floor`] measures the raw ceiling of this machine, [`live`] seeds directories, [`queue`] says how busy a
 //! target may be.
 //!
@@ -32,6 +34,7 @@ pub mod floor;
 mod http;
 mod ldap;
 pub mod live;
+pub mod portable;
 mod program;
 mod protocol;
 pub mod queue;

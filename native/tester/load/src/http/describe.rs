@@ -50,7 +50,7 @@ pub(super) fn status_line(answer: &[u8], status: u16) -> String {
     let said = answer.split(|&byte| byte == b'\n').find_map(|line| {
         let line = first_line(line);
         let (version, said) = line.split_once(' ')?;
-        (version.starts_with("HTTP/") && said.starts_with(&status)).then(|| said.to_owned())
+        (version.starts_with("HTTP/") && said.starts_with(&status)).then(|| said.trim_end().to_owned())
     });
     said.unwrap_or(status)
 }

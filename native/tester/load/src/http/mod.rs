@@ -114,7 +114,7 @@ pub(crate) struct Shared {
 }
 
 /// HTTP as one thread speaks it.
-pub(crate) struct Http {
+pub struct Http {
     keepalive: bool,
     verify: bool,
     keys: Keys,

@@ -18,6 +18,7 @@ mod gate;
 mod harness;
 mod mix;
 mod phases;
+mod portable;
 mod scenario;
 mod scripted;
 mod site;

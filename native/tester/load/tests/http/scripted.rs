@@ -18,15 +18,15 @@ use crate::site::{Do, Site};
 
 /// A request as the server has read it.
 #[derive(Debug, Clone)]
-struct Seen {
-    method: String,
-    target: String,
-    head: String,
-    body: Vec<u8>,
+pub struct Seen {
+    pub method: String,
+    pub target: String,
+    pub head: String,
+    pub body: Vec<u8>,
 }
 
 impl Seen {
-    fn header(&self, name: &str) -> Option<&str> {
+    pub fn header(&self, name: &str) -> Option<&str> {
         self.head.lines().skip(1).find_map(|line| {
             let (found, value) = line.split_once(": ")?;
             found.eq_ignore_ascii_case(name).then_some(value)
@@ -37,13 +37,13 @@ impl Seen {
 type Requests = Arc<Mutex<Vec<Seen>>>;
 
 /// A server that answers each request as `answer` says for it and its number.
-struct Server {
-    port: u16,
+pub struct Server {
+    pub port: u16,
     seen: Requests,
 }
 
 impl Server {
-    fn new(answer: impl Fn(&Seen, usize) -> Vec<u8> + Send + Sync + 'static) -> Self {
+    pub fn new(answer: impl Fn(&Seen, usize) -> Vec<u8> + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
         let seen = Requests::default();
@@ -57,7 +57,7 @@ impl Server {
         Self { port, seen }
     }
 
-    fn requests(&self) -> Vec<Seen> {
+    pub fn requests(&self) -> Vec<Seen> {
         self.seen.lock().unwrap().clone()
     }
 }
@@ -96,15 +96,15 @@ fn serve(mut stream: TcpStream, answer: &dyn Fn(&Seen, usize) -> Vec<u8>, all: &
     }
 }
 
-fn ok(body: &str) -> Vec<u8> {
+pub fn ok(body: &str) -> Vec<u8> {
     with("", body)
 }
 
-fn with(lines: &str, body: &str) -> Vec<u8> {
+pub fn with(lines: &str, body: &str) -> Vec<u8> {
     format!("HTTP/1.1 200 OK\r\n{lines}Content-Length: {}\r\n\r\n{body}", body.len()).into_bytes()
 }
 
-fn table(columns: &[&str], rows: &[&[&str]]) -> Arc<Table> {
+pub fn table(columns: &[&str], rows: &[&[&str]]) -> Arc<Table> {
     let cell = |cell: &&str| format!("\"{}\"", cell.replace('"', "\"\""));
     let line = |row: &&[&str]| row.iter().map(cell).collect::<Vec<_>>().join(",") + "\n";
     let text: String = rows.iter().map(line).collect();
@@ -113,18 +113,18 @@ fn table(columns: &[&str], rows: &[&[&str]]) -> Arc<Table> {
     Arc::new(Table::parse(text.into(), &form, |_, _| Ok(())).unwrap())
 }
 
-fn one(name: &str, columns: &[&str], rows: &[&[&str]]) -> Tables {
+pub fn one(name: &str, columns: &[&str], rows: &[&[&str]]) -> Tables {
     Tables::from([(format!("mix/{name}"), table(columns, rows))])
 }
 
-fn config(port: u16, text: &str) -> Value {
+pub fn config(port: u16, text: &str) -> Value {
     json!({
         "target": {"protocol": "http", "host": "127.0.0.1", "port": port, "size": 10},
         "scenarios": [{"name": "mix", "text": text, "env": {"KEY": "env-key"}}],
     })
 }
 
-fn try_start(config: &Value, tables: &Tables) -> Result<Engine, String> {
+pub fn try_start(config: &Value, tables: &Tables) -> Result<Engine, String> {
     let AnyConfig::Http(config) = serde_json::from_value(config.clone()).unwrap() else { panic!("no site") };
     Engine::start_http(config, Some(visitors()), tables).map_err(|error| error.to_string())
 }
@@ -347,7 +347,7 @@ fn statuses_and_whole_paths_are_columns_that_are_checked_before_the_first_reques
 }
 
 /// What `crate::scenario` describes request by request: 5 % new users, 91 % page, 4 % page and update.
-const PAPER: &str = r##"
+pub const PAPER: &str = r##"
 data.visitor.people = "seeded"
 data.newcomer.people = "new"
 data.owner = { people = "seeded", deal = "exclusive" }

@@ -1,0 +1,372 @@
+//! Users whose requests something else sends: the steps of a scenario, handed out one by one.
+//!
+//! A portable client has a network stack of its own, and nothing else: what is asked and what is right are the
+//! protocol's, over the same program that lanes run. So a [`User`] is a lane without a connection and without a clock.
+//! What it is asked for next it says as [`Do`]; what was answered it is told.
+//!
+//! All users of a process are those of one thread ([`Users`]): they share its decks, its rows and its random numbers.
+
+mod http;
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+
+pub use self::http::{HttpRequest, SiteUser, SiteUsers};
+
+use crate::program::{Compiled, Deck, MAIN, Op, Program};
+use crate::protocol::{Encoded, Protocol, Received};
+use crate::record::failure::Failure;
+use crate::record::recorder::{Label, Slot};
+
+/// The first pause after a connection failed, and the longest, as lanes have them.
+const BACKOFF_FIRST: Duration = Duration::from_millis(10);
+const BACKOFF_LAST: Duration = Duration::from_secs(1);
+
+/// Where something is recorded: the step of an operation.
+pub type Row = (Arc<str>, Arc<str>);
+
+/// What a user does next.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Do {
+    /// An operation begins.
+    Begin,
+    /// Something is asked, and [`User::answered`] or [`User::lost`] follows.
+    Ask {
+        /// Where it is recorded.
+        row: Row,
+        /// Over which of the user's connections, from 0; it is opened if it is closed.
+        connection: usize,
+        /// Whether that goes to the target's second endpoint, which speaks TLS.
+        secure: bool,
+        /// As it would stand on the wire.
+        request: Vec<u8>,
+    },
+    /// Nothing is done for so long, which is in no operation's time.
+    Wait(Duration),
+    /// A connection is closed.
+    Close {
+        /// Where that is recorded, unless it goes without saying.
+        row: Option<Row>,
+        /// Which one.
+        connection: usize,
+    },
+    /// The operation is over.
+    End {
+        /// Where all of it is recorded.
+        row: Row,
+        /// What was wrong with it first.
+        failure: Option<String>,
+        /// Whether it came to its end.
+        answered: bool,
+    },
+}
+
+/// What an answer is worth.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Judged {
+    /// What is wrong with it.
+    pub failure: Option<String>,
+    /// Whether it was an answer at all.
+    pub answered: bool,
+    /// The request and what was said, without secrets, where something is wrong.
+    pub shown: Option<String>,
+}
+
+/// Why a user does nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum TurnError {
+    /// Its request is in flight.
+    #[error("the request before was not answered: say what was answered, or that it was lost")]
+    Asking,
+    /// There is no request in flight.
+    #[error("nothing was asked: take the next step first")]
+    Silent,
+}
+
+/// Programs, and what their users share.
+pub struct Users<P: Protocol> {
+    programs: Vec<Program<P::Request>>,
+    names: Vec<String>,
+    labels: Vec<Label>,
+    protocol: P,
+    decks: Vec<Deck>,
+    rng: fastrand::Rng,
+}
+
+/// One virtual user.
+pub struct User<P: Protocol> {
+    program: usize,
+    pc: usize,
+    counters: Box<[u64]>,
+    /// Whether it has done what is done in the first pass alone.
+    begun: bool,
+    connections: Box<[Connection]>,
+    /// The connection in use.
+    active: usize,
+    /// Where the operation at hand is recorded, if one has begun.
+    whole: Option<Slot>,
+    /// What failed first in it.
+    failure: Option<String>,
+    /// Whether anything was sent for it.
+    sent: bool,
+    is_asking: bool,
+    stopping: bool,
+    backoff: Duration,
+    /// What it does before the program goes on.
+    due: VecDeque<Do>,
+    state: P::Lane,
+}
+
+/// What is known of a connection: it is the sender's.
+#[derive(Debug, Clone, Copy, Default)]
+struct Connection {
+    is_up: bool,
+    endpoint: usize,
+    /// Operations that it was used for since it was opened.
+    used: u64,
+}
+
+impl<P: Protocol> Users<P> {
+    fn new(names: Vec<String>, compiled: Compiled<P::Request>, protocol: P, mut rng: fastrand::Rng) -> Self {
+        let Compiled { programs, labels, decks } = compiled;
+        let decks = decks.iter().map(Deck::new).collect();
+        // A thread of lanes takes its arrivals from it first: so the same seed deals the same cards.
+        let _ = rng.fork();
+        Self { programs, names, labels, protocol, decks, rng }
+    }
+
+    /// One more user of a program.
+    pub fn user(&self, program: &str) -> Option<User<P>> {
+        let program = self.names.iter().position(|name| name == program)?;
+        let Program { counters, connections, .. } = &self.programs[program];
+        Some(User {
+            program,
+            pc: 0,
+            counters: vec![0; *counters].into(),
+            begun: false,
+            connections: vec![Connection::default(); *connections].into(),
+            active: 0,
+            whole: None,
+            failure: None,
+            sent: false,
+            is_asking: false,
+            stopping: false,
+            backoff: BACKOFF_FIRST,
+            due: VecDeque::new(),
+            state: P::Lane::default(),
+        })
+    }
+}
+
+fn row(labels: &[Label], slot: Slot) -> Row {
+    let label = &labels[usize::from(slot.0)];
+    (label.program.clone(), label.step.clone())
+}
+
+impl<P: Protocol> User<P> {
+    /// Has it end after the operation it is in, which has no pauses any more.
+    pub fn stop(&mut self) {
+        self.stopping = true;
+        self.due.retain(|due| !matches!(due, Do::Wait(_)));
+    }
+
+    /// What it does next; `None` once it has stopped.
+    pub fn next(&mut self, users: &mut Users<P>) -> Result<Option<Do>, TurnError> {
+        if self.is_asking {
+            return Err(TurnError::Asking);
+        }
+        loop {
+            if let Some(due) = self.due.pop_front() {
+                return Ok(Some(due));
+            }
+            if self.stopping && self.whole.is_none() {
+                return Ok(None);
+            }
+            self.step(users);
+        }
+    }
+
+    /// Does one step of the program, which may be nothing that anyone else has to do.
+    fn step(&mut self, users: &mut Users<P>) {
+        let Users { programs, labels, protocol, decks, rng, .. } = users;
+        let Some(op) = programs[self.program].ops.get(self.pc) else {
+            self.pc = 0;
+            return;
+        };
+        self.pc += 1;
+        match op {
+            Op::Exchange { slot, request } => {
+                let mut asked = Vec::new();
+                match protocol.encode(request, &mut self.state, &mut asked) {
+                    Encoded::Send => {
+                        self.pc -= 1;
+                        (self.is_asking, self.sent) = (true, true);
+                        self.due.push_back(Do::Ask {
+                            row: row(labels, *slot),
+                            connection: self.active,
+                            secure: self.connections[self.active].endpoint != MAIN,
+                            request: asked,
+                        });
+                    }
+                    Encoded::Skip => {}
+                    Encoded::Missing => self.fails(&Failure::NothingCaptured.label()),
+                }
+            }
+            Op::Loop { counter, times } => self.counters[*counter] = *times,
+            Op::Each { counter, list, to } => {
+                let times = protocol.count(list, &mut self.state);
+                self.counters[*counter] = times;
+                if times == 0 {
+                    self.pc = *to;
+                }
+            }
+            Op::Again { counter, first } => {
+                self.counters[*counter] -= 1;
+                if self.counters[*counter] > 0 {
+                    self.pc = *first;
+                }
+            }
+            Op::Deal { deck, firsts } => self.pc = firsts[decks[*deck].deal(rng)],
+            Op::Jump { to } => self.pc = *to,
+            Op::SkipIfUp { to } if self.is_up() => self.pc = *to,
+            Op::SkipUnlessClosed { to } if self.is_up() => self.pc = *to,
+            Op::SkipIfBegun { to } if self.begun => self.pc = *to,
+            // Without a schedule nothing is waited for.
+            Op::SkipIfUp { .. } | Op::SkipUnlessClosed { .. } | Op::SkipIfBegun { .. } | Op::Await => {}
+            Op::Switch { to } => self.active = *to,
+            Op::Used { times, slot } => {
+                let connection = &mut self.connections[self.active];
+                connection.used += 1;
+                if connection.used >= *times && connection.is_up {
+                    self.close(self.active, Some(row(labels, *slot)));
+                }
+            }
+            Op::Begun => self.begun = true,
+            Op::Begin { slot } => {
+                (self.whole, self.failure, self.sent) = (Some(*slot), None, false);
+                self.due.push_back(Do::Begin);
+            }
+            Op::Done => {
+                if !self.sent {
+                    self.fails(&Failure::NothingCaptured.label());
+                }
+                self.end(labels, true);
+                if !self.sent && !self.stopping {
+                    self.due.push_back(Do::Wait(BACKOFF_FIRST));
+                }
+            }
+            Op::Ensure { endpoint, .. } => {
+                let Connection { is_up, endpoint: known, .. } = self.connections[self.active];
+                if !is_up || known != *endpoint {
+                    self.open(*endpoint, protocol);
+                }
+            }
+            Op::Connect { endpoint, .. } => self.open(*endpoint, protocol),
+            Op::Close { slot } => {
+                self.close(self.active, Some(row(labels, *slot)));
+            }
+            Op::Think(think) => {
+                let pause = Duration::from_nanos(think.draw_ns(rng.f64()));
+                if !self.stopping && !pause.is_zero() {
+                    self.due.push_back(Do::Wait(pause));
+                }
+            }
+        }
+    }
+
+    /// Judges what was answered, as it would stand on the wire.
+    fn answered(&mut self, users: &mut Users<P>, answer: &[u8]) -> Result<Judged, TurnError> {
+        let Users { programs, protocol, .. } = users;
+        let op = programs[self.program].ops.get(self.pc);
+        let Some(Op::Exchange { request, .. }) = op.filter(|_| self.is_asking) else {
+            return Err(TurnError::Silent);
+        };
+        let received = protocol.receive(request, &mut self.state, answer);
+        let (failure, fatal) = match received {
+            Received::Done { failure, fatal, .. } => (failure, fatal),
+            Received::Broken(failure) => return self.lost(users, &failure.label()),
+            // All that came is here.
+            Received::Partial { .. } | Received::More { .. } => {
+                return self.lost(users, &Failure::Truncated.label());
+            }
+        };
+        let shown = failure.map(|_| protocol.describe(request, &self.state, Some(answer)));
+        let keeps = protocol.keeps_connection(&self.state);
+        self.is_asking = false;
+        if !keeps {
+            self.close(self.active, None);
+        }
+        let failure = failure.map(Failure::label);
+        if let Some(failure) = &failure {
+            self.fails(failure);
+        }
+        if fatal && failure.is_some() {
+            self.start_over(users);
+        } else {
+            self.backoff = BACKOFF_FIRST;
+            self.pc += 1;
+        }
+        Ok(Judged { failure, answered: true, shown })
+    }
+
+    /// Says that no answer came, and why, by the name of a [`Failure`].
+    pub fn lost(&mut self, users: &mut Users<P>, failure: &str) -> Result<Judged, TurnError> {
+        let Users { programs, protocol, .. } = users;
+        let op = programs[self.program].ops.get(self.pc);
+        let Some(Op::Exchange { request, .. }) = op.filter(|_| self.is_asking) else {
+            return Err(TurnError::Silent);
+        };
+        let shown = protocol.describe(request, &self.state, None);
+        self.is_asking = false;
+        self.fails(failure);
+        self.start_over(users);
+        Ok(Judged { failure: Some(failure.to_owned()), answered: false, shown: Some(shown) })
+    }
+
+    fn is_up(&self) -> bool {
+        self.connections[self.active].is_up
+    }
+
+    /// Notes that the connection is opened with the next request.
+    fn open(&mut self, endpoint: usize, protocol: &mut P) {
+        if self.is_up() {
+            self.close(self.active, None);
+        }
+        self.connections[self.active] = Connection { is_up: true, endpoint, used: 0 };
+        protocol.connected(&mut self.state);
+    }
+
+    fn close(&mut self, connection: usize, row: Option<Row>) {
+        self.connections[connection].is_up = false;
+        self.due.push_back(Do::Close { row, connection });
+    }
+
+    fn fails(&mut self, failure: &str) {
+        self.failure.get_or_insert_with(|| failure.to_owned());
+    }
+
+    fn end(&mut self, labels: &[Label], answered: bool) {
+        if let Some(slot) = self.whole.take() {
+            let failure = self.failure.take();
+            self.due.push_back(Do::End { row: row(labels, slot), failure, answered });
+        }
+    }
+
+    /// Ends the pass, and begins the next after a pause.
+    fn start_over(&mut self, users: &Users<P>) {
+        self.end(&users.labels, false);
+        let kept = &users.programs[self.program].kept;
+        for connection in 0..self.connections.len() {
+            let is_kept = connection != self.active && kept.contains(&connection) && !self.stopping;
+            if !is_kept && self.connections[connection].is_up {
+                self.close(connection, None);
+            }
+        }
+        self.pc = 0;
+        if !self.stopping {
+            self.due.push_back(Do::Wait(self.backoff));
+            self.backoff = (self.backoff * 2).min(BACKOFF_LAST);
+        }
+    }
+}
