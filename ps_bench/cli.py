@@ -6,7 +6,7 @@ from pathlib import Path
 
 from ps_bench.options import PsOptions, SeedOptions, ServeOptions, SweepOptions, TestOptions
 from ps_bench.suite import SUITE
-from sitebench.options.command import argument, command
+from sitebench.options.command import argument, command, option
 from sitebench.suite_base.commands import TestCommands, one_operation
 
 _PANEL = "Sites"
@@ -23,7 +23,7 @@ _TESTS = TestCommands(
     examples={
         "run": [
             "run --entries 100k --users 64",
-            "run --target http://127.0.0.1:5000 --scenario site.toml --entries 1k",
+            "run site.toml --target http://127.0.0.1:5000 --entries 1k",
             "run --rate 200 --measure 60s --objective 'p99<50ms,failures<0.1%' --junit run.xml",
             "run page --keepalive --json",
         ],
@@ -42,7 +42,7 @@ _TESTS = TestCommands(
         ],
         "objective": [
             "peak --objective 'p99<50ms,failures<0.1%'",
-            "peak --objective 'p90<1s' --target http://127.0.0.1:5000 --scenario site.toml",
+            "peak site.toml --objective 'p90<1s' --target http://127.0.0.1:5000",
         ],
         "ui": [
             "ui",
@@ -99,4 +99,28 @@ def example() -> None:
     print_lines([text("examples/flask_site/site.toml")])
 
 
-COMMANDS = {**_TESTS.all(), "serve": serve, "seed": seed, "example": example}
+@command(
+    None,
+    option("show", "Operation whose file is printed.", "NAME", words=tuple(SUITE.operations)),
+    panel=_PANEL,
+)
+def operations(show: str | None) -> None:
+    """List the operations, or print the scenario file of one.
+
+    sitebench site operations
+
+    sitebench site operations --show scenario
+    """
+    from ps_bench.operations import text_of
+    from sitebench.suite_base.listing import show_operations
+
+    show_operations(SUITE, text_of, show)
+
+
+COMMANDS = {
+    **_TESTS.all(),
+    "operations": operations,
+    "serve": serve,
+    "seed": seed,
+    "example": example,
+}
