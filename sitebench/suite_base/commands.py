@@ -139,6 +139,12 @@ class TestCommands:
             sizes = options.sizes or (DEFAULT_SIZES if paper is None else paper.sizes)
             names = list(getattr(options, "operations", (self.default,)))
             named = getattr(options, "operations_given", True)
+            if (described := points.described_by(options)) is not None:
+                name, by = described
+                if options.paper or getattr(options, "operations_given", False):
+                    other = "--paper" if options.paper else "--operations"
+                    raise BadInput(f"{by} says what users do, and so does {other}", "give one")
+                names, named = [name], True
             options = points.asked(options)
             one = narrowed(self._measured, options)
             parts = [

@@ -417,3 +417,32 @@ def test_other_data_are_another_point(folder: Path, directory: LdapDirectory) ->
         file.write((folder / "mine.csv").read_text().splitlines()[-1] + "\n")
     again = measured(folder, directory, "--data", "person=mine.csv", *out)
     assert not again.objects[0]["resumed"]
+
+
+LOOK = """
+[data.person]
+people = "seeded"
+
+[[operation]]
+name = "look"
+search = "(&(objectClass=RTPerson)(cn={person.cn}))"
+expect.entry = "person"
+"""
+
+
+def test_a_sweep_takes_a_file(tmp_path: Path) -> None:
+    (tmp_path / "people.toml").write_text(LOOK)
+    sweep = ("ils", "sweep", "--scenario", "people.toml", "--sizes", "50,100", "--locales", "en_US")
+    points = in_process(*sweep, *LOAD, "--json", cwd=tmp_path).objects
+    found = [(each["operation"], each["entries"], each["failures"]) for each in points]
+    assert found == [("people", 50, 0), ("people", 100, 0)]
+
+
+@pytest.mark.parametrize("other", [("--operations", "connect"), ("--paper",)], ids="".join)
+def test_a_sweep_of_a_file_and_of_operations_is_refused(
+    other: tuple[str, ...], tmp_path: Path
+) -> None:
+    (tmp_path / "people.toml").write_text(LOOK)
+    ran = in_process("ils", "sweep", "--scenario", "people.toml", *other, cwd=tmp_path)
+    assert ran.code == 2
+    assert f"so does {other[0]}" in ran.err
