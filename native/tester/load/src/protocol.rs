@@ -23,6 +23,14 @@ pub trait Protocol: Send + 'static {
     /// Appends a request.
     fn encode(&mut self, request: &Self::Request, lane: &mut Self::Lane, out: &mut Vec<u8>) -> Encoded;
 
+    /// Gives the next request of a lane this number: others have numbers of their own on the same connection.
+    fn number(&mut self, _lane: &mut Self::Lane, _number: u8) {}
+
+    /// The first message in `bytes`, where connections are shared; `None` while it is not all there.
+    fn next_message(&self, _bytes: &[u8]) -> Result<Option<Message>, Failure> {
+        Err(Failure::Malformed)
+    }
+
     /// How many values the list of a repeat has, which come from the first on now.
     fn count(&mut self, _list: &Self::Request, _lane: &mut Self::Lane) -> u64 {
         0
@@ -51,6 +59,18 @@ pub trait Protocol: Send + 'static {
 
     /// Appends the message that announces a close, if the protocol has one.
     fn farewell(&mut self, lane: &mut Self::Lane, out: &mut Vec<u8>);
+}
+
+/// One message of a connection that several lanes ask over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Message {
+    pub length: usize,
+    /// The request that it answers.
+    pub number: i32,
+    /// Whether it is the last for that request.
+    pub last: bool,
+    /// Whether it announces that the target is about to close.
+    pub goodbye: bool,
 }
 
 /// Whether a step sends a request.

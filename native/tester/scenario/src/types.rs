@@ -823,10 +823,11 @@ impl Scenario {
 
     /// The step of an operation that is counted and timed; `None` for all of it.
     ///
-    /// The only request of an operation is all of it, but for opening a connection.
+    /// The only request of an operation is all of it, but for opening a connection or waiting for one.
     pub fn counted<'o>(&self, operation: &'o Operation) -> Option<&'o str> {
-        let opens =
-            |connection: &Connection| matches!(connection.lives, Lifetime::Iteration | Lifetime::Step);
+        let opens = |connection: &Connection| {
+            connection.is_shared() || matches!(connection.lives, Lifetime::Iteration | Lifetime::Step)
+        };
         let only = match &operation.steps[..] {
             [Step { verb: Verb::Think { .. } | Verb::Repeat { .. } | Verb::Unbind { .. }, .. }] => None,
             [step] if !self.connections.iter().any(|each| each.name == step.on && opens(each)) => {

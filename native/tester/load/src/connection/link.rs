@@ -87,6 +87,15 @@ impl Link {
         }
     }
 
+    /// Sends small requests at once: several are in flight, and by Nagle's algorithm each would wait until what was
+    /// sent before is acknowledged.
+    pub(crate) fn send_at_once(&self) {
+        if let Self::Up(channel) | Self::Opening(channel) = self {
+            // Where that cannot be, they wait.
+            let _ = channel.socket.set_tcp_nodelay(true);
+        }
+    }
+
     /// Checks that connecting has not failed.
     pub(crate) fn check(&self) -> Result<(), Failure> {
         let Self::Opening(channel) = self else { return Ok(()) };

@@ -7,6 +7,7 @@ use mio::Registry;
 use crate::choose::schedule::Arrivals;
 use crate::connection::endpoint::Endpoint;
 use crate::drive::batch::Staged;
+use crate::drive::pool::Pool;
 use crate::drive::timers::Timers;
 use crate::program::Deck;
 use crate::protocol::Protocol;
@@ -34,6 +35,8 @@ pub(crate) struct Context<P: Protocol> {
     pub(crate) arrivals: Arrivals,
     /// Lanes that wait for an arrival, the longest waiting first.
     pub(crate) idle: VecDeque<u32>,
+    /// Connections that lanes share.
+    pub(crate) pools: Vec<Pool>,
     /// When each lane's operation in flight times out. Kept apart from the lanes, so that the search for
     /// overdue ones touches little memory.
     pub(crate) deadlines: Vec<u64>,
@@ -76,8 +79,14 @@ impl<P: Protocol> Context<P> {
 
     /// Lets a lane sleep until `due_ns`. Returns the number of this sleep.
     pub(crate) fn sleep(&mut self, lane: u32, due_ns: u64) -> u32 {
+        let serial = self.next_serial();
+        self.timers.add(due_ns, lane, serial);
+        serial
+    }
+
+    /// The number of a sleep that begins.
+    pub(crate) const fn next_serial(&mut self) -> u32 {
         self.serial = self.serial.wrapping_add(1);
-        self.timers.add(due_ns, lane, self.serial);
         self.serial
     }
 }

@@ -16,6 +16,7 @@ use crate::connection::endpoint::Endpoint;
 use crate::connection::security::Security;
 use crate::connection::source::Sources;
 use crate::drive::context::{BUFFER_BYTES, Context};
+use crate::drive::pool::Pool;
 use crate::drive::snapshot::Snapshot;
 use crate::drive::timers::Timers;
 use crate::drive::worker::{Command, Drained, WAKE, Worker};
@@ -117,7 +118,7 @@ impl Driver {
         programs: Vec<String>,
         mut protocol: impl FnMut(usize) -> (P, fastrand::Rng),
     ) -> Result<Self, LaunchError> {
-        let Plan { compiled: Compiled { programs: compiled, labels, decks }, .. } = plan;
+        let Plan { compiled: Compiled { programs: compiled, labels, decks, pools }, .. } = plan;
         let shared: Arc<[_]> = compiled.into();
         let labels: Arc<[Label]> = labels.into();
         let (pace, spacing) = match plan.schedule {
@@ -154,6 +155,7 @@ impl Driver {
                 // Without an open schedule no program waits for arrivals, and any pace will do.
                 arrivals: Arrivals::new(pace.unwrap_or(Pace::new(0, 1.0)), spacing, rng.fork()),
                 idle: Default::default(),
+                pools: pools.iter().map(|pool| Pool::new(pool, n, plan.threads)).collect(),
                 deadlines: Vec::new(),
                 lane_counts: Vec::new(),
                 out: Vec::with_capacity(4096),

@@ -5,6 +5,7 @@ mod batch;
 mod context;
 pub(crate) mod driver;
 mod lane;
+mod pool;
 pub(crate) mod snapshot;
 mod timers;
 mod worker;

@@ -4,6 +4,8 @@
 //! a tick every 10 ms, at which operations in flight too long are given up, and an alarm for the next
 //! lane that wakes or arrival that is due. Commands come over a channel; a waker ends the wait.
 
+mod pools;
+
 use std::io;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, TryRecvError};
@@ -18,6 +20,7 @@ use crate::connection::link::ReadOutcome;
 use crate::drive::batch::{ANSWER_BYTES, Answer, Batch, Staged};
 use crate::drive::context::Context;
 use crate::drive::lane::{Fate, Lane, of_token};
+use crate::drive::pool::Pool;
 use crate::drive::timers::{Alarm, NEVER};
 use crate::program::Program;
 use crate::protocol::Protocol;
@@ -190,6 +193,7 @@ impl<P: Protocol> Worker<P> {
                 self.finishing.take_if(|finishing| self.running == 0 || now_ns() >= finishing.deadline_ns)
             {
                 self.expire_all();
+                self.close_pools();
                 self.give_arrivals_up(self.context.recorders.over_ns().end.saturating_sub(1));
                 let _ = finishing.reply.send(self.drain(Split::none(), false));
                 return;
@@ -199,6 +203,9 @@ impl<P: Protocol> Worker<P> {
 
     fn turn(&mut self, events: &mut Events) -> io::Result<()> {
         self.start_waiting_lanes();
+        if !self.context.pools.is_empty() {
+            self.serve_pools();
+        }
         self.set_alarm()?;
         self.look(events)?;
         self.read_on();
@@ -230,7 +237,9 @@ impl<P: Protocol> Worker<P> {
     /// [`quiet_since`].
     fn look(&mut self, events: &mut Events) -> io::Result<()> {
         self.context.quiet_ns = self.looked_ns;
-        let has_work = !self.starting.is_empty() || !self.context.half_read.is_empty();
+        let has_work = !self.starting.is_empty()
+            || !self.context.half_read.is_empty()
+            || self.context.pools.iter().any(Pool::lacks);
         if !self.poll_for(events, Some(Duration::ZERO))? || !events.is_empty() || has_work {
             return Ok(());
         }
@@ -272,6 +281,7 @@ impl<P: Protocol> Worker<P> {
             Some(Err(failure)) => {
                 self.on_lane(id, |lane, program, context| lane.lost(failure, program, context));
             }
+            None if lane.serves() => self.serve(id, event),
             None => self.on_lane(id, |lane, program, context| lane.ready(event, program, context)),
         }
     }
@@ -337,6 +347,8 @@ impl<P: Protocol> Worker<P> {
         for (token, to_the_end) in std::mem::take(&mut self.context.half_read) {
             if self.is_parked(token) {
                 self.overhear(token);
+            } else if self.serves(token) {
+                self.listen(token, to_the_end);
             } else {
                 let (id, _) = of_token(token);
                 self.on_lane(id, |lane, program, context| lane.read(to_the_end, program, context));
@@ -360,8 +372,11 @@ impl<P: Protocol> Worker<P> {
     #[inline]
     fn settle(&mut self, id: usize, fate: Fate) {
         if fate == Fate::Ended
-            && let Some((_, lane)) = self.lanes[id].take()
+            && let Some((program, lane)) = self.lanes[id].take()
         {
+            for &pool in &self.programs[program].pools {
+                self.context.pools[pool].count_lane(false);
+            }
             self.free.push(id as u32);
             let now_ns = now_ns();
             self.context.waiting_ns += now_ns.saturating_sub(lane.since_ns());
@@ -467,18 +482,19 @@ impl<P: Protocol> Worker<P> {
         let owes = |(program, lane): &&(usize, Lane<P::Lane>)| {
             lane.owes(over_ns, self.programs[*program].phases.is_some())
         };
-        let under_way = self.lanes.iter().flatten().filter(owes).count();
+        let under_way = self.users().filter(owes).count();
+        let in_flight = self.users().filter(|(_, lane)| lane.is_busy()).count() as u64;
         Drained {
             recorders,
             examples: self.context.examples.take(),
             at_ns,
             cpu_ns: thread_cpu_ns(),
             lanes: self.running,
-            lane_ns: std::mem::take(&mut self.lane_ns),
+            lane_ns: std::mem::take(&mut self.lane_ns) + self.count_opening(),
             waiting_ns: std::mem::take(&mut self.context.waiting_ns),
             underway_ns: self.underway_ns(at_ns),
             backlog: waiting.all,
-            in_flight: self.lanes.iter().flatten().filter(|(_, lane)| lane.is_busy()).count() as u64,
+            in_flight,
             owed: under_way as u64 + waiting.of_window,
             lane_counts: self.take_lane_counts(),
             dealt: self.context.decks.iter().map(|deck| deck.dealt().into()).collect(),
@@ -503,7 +519,7 @@ impl<P: Protocol> Worker<P> {
     /// The lanes' time that is not recorded yet. It is summed lane by lane, not computed as the difference to
     /// the total, so that it can check the total.
     fn underway_ns(&self, now_ns: u64) -> u64 {
-        let lanes = self.lanes.iter().flatten();
+        let lanes = self.users();
         lanes.map(|(_, lane)| now_ns.saturating_sub(lane.since_ns())).sum()
     }
 
@@ -524,6 +540,18 @@ impl<P: Protocol> Worker<P> {
 
     fn start_lane(&mut self, program: usize) {
         let now_ns = now_ns();
+        let place = self.seat(program, now_ns);
+        self.count_lanes(now_ns);
+        self.running += 1;
+        self.arrives = self.programs[program].arrives;
+        for &pool in &self.programs[program].pools {
+            self.context.pools[pool].count_lane(true);
+        }
+        self.on_lane(place, |lane, program, context| lane.resume(program, context, now_ns));
+    }
+
+    /// Makes a lane, and returns its place.
+    fn seat(&mut self, program: usize, now_ns: u64) -> usize {
         let id = self.free.pop().unwrap_or(self.lanes.len() as u32);
         let place = id as usize;
         let (thread, threads) = self.thread;
@@ -536,12 +564,8 @@ impl<P: Protocol> Worker<P> {
                 self.context.lane_counts.push(0);
             }
         }
-        self.count_lanes(now_ns);
-        self.running += 1;
-        self.arrives = self.programs[program].arrives;
-        let (_, lane) = self.lanes[place].insert((program, lane));
-        let fate = lane.resume(&self.programs[program], &mut self.context, now_ns);
-        self.settle(place, fate);
+        self.lanes[place] = Some((program, lane));
+        place
     }
 
     fn stop_lanes(&mut self, program: usize, mut lanes: u64) {
@@ -571,7 +595,9 @@ impl<P: Protocol> Worker<P> {
     fn finish(&mut self, finishing: Finishing) {
         self.starting.clear();
         for id in 0..self.lanes.len() {
-            if let Some((program, lane)) = &mut self.lanes[id] {
+            if let Some((program, lane)) = &mut self.lanes[id]
+                && self.programs[*program].serves.is_none()
+            {
                 let fate = lane.stop(&self.programs[*program], &mut self.context);
                 self.settle(id, fate);
             }
@@ -583,7 +609,9 @@ impl<P: Protocol> Worker<P> {
     fn expire_all(&mut self) {
         let now_ns = now_ns();
         for id in 0..self.lanes.len() {
-            if let Some((program, lane)) = &mut self.lanes[id] {
+            if let Some((program, lane)) = &mut self.lanes[id]
+                && self.programs[*program].serves.is_none()
+            {
                 let fate = lane.expire(&self.programs[*program], &mut self.context, now_ns);
                 self.settle(id, fate);
             }

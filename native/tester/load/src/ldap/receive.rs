@@ -1,15 +1,16 @@
 //! Decoding answers and judging them.
 
+use wire::ber::{Reader, tag};
 use wire::dn::Dn;
 use wire::ldap::frame::message_length;
 use wire::ldap::request as write;
-use wire::ldap::{Attributes, Outcome, Reply, Response, ResultCode};
+use wire::ldap::{Attributes, Outcome, Reply, Response, ResultCode, oid, op};
 
 use super::names::Person;
 use super::request::Request;
 use super::verify::ExpectedAttributes;
 use super::{LaneState, Ldap};
-use crate::protocol::{Encoded, Protocol, Received};
+use crate::protocol::{Encoded, Message, Protocol, Received};
 use crate::record::failure::Failure;
 
 /// Larger messages are taken for nonsense: no entry of a person comes near.
@@ -65,6 +66,19 @@ impl Protocol for Ldap {
         }
     }
 
+    fn number(&mut self, lane: &mut LaneState, number: u8) {
+        lane.id = number - 1;
+    }
+
+    fn next_message(&self, bytes: &[u8]) -> Result<Option<Message>, Failure> {
+        let message = match message_length(bytes, MESSAGE_BYTES) {
+            Ok(Some(length)) => &bytes[..length],
+            Ok(None) => return Ok(None),
+            Err(_) => return Err(Failure::Malformed),
+        };
+        Message::of(message).map(Some).ok_or(Failure::Malformed)
+    }
+
     fn count(&mut self, list: &Request, lane: &mut LaneState) -> u64 {
         let (Request::Prepare(preparation), Some(memory)) = (list, lane.memory.as_deref_mut()) else {
             return 0;
@@ -84,6 +98,23 @@ impl Protocol for Ldap {
 
     fn farewell(&mut self, lane: &mut LaneState, out: &mut Vec<u8>) {
         write::write_unbind(out, lane.next_id());
+    }
+}
+
+impl Message {
+    /// Whose one message is, without a look at what it says.
+    fn of(message: &[u8]) -> Option<Self> {
+        let mut fields = Reader::new(message).sequence().ok()?;
+        let number = i32::try_from(fields.integer(tag::INTEGER).ok()?).ok()?;
+        let answer = fields.element().ok()?.tag;
+        let last = !matches!(answer, op::SEARCH_ENTRY | op::SEARCH_REFERENCE | op::INTERMEDIATE_RESPONSE);
+        // RFC 4511 section 4.4.1.
+        let goodbye = number == 0
+            && match Response::decode(message).ok()?.reply {
+                Reply::Done { outcome, .. } => outcome.name == Some(oid::NOTICE_OF_DISCONNECTION),
+                _ => false,
+            };
+        Some(Self { length: message.len(), number, last, goodbye })
     }
 }
 

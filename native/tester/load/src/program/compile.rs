@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::deck::DeckPlan;
 use super::problem::{MAX_CARDS, MAX_DEPTH, Problem, ProgramError};
-use super::spec::{Branch, MAIN, Operation, ProgramSpec, Step};
+use super::spec::{Branch, MAIN, Operation, PoolSpec, ProgramSpec, Step};
 use super::{NOT_BEGUN, SEQUENCE};
 use crate::choose::schedule::Think;
 use crate::record::recorder::{Label, Slot};
@@ -82,6 +82,26 @@ pub(crate) enum Op<R> {
         slot: Slot,
         request: R,
     },
+    /// The same over a connection that lanes share.
+    Share {
+        share: Share,
+        request: R,
+    },
+    /// Wait until a connection stands that lanes share.
+    AwaitPool {
+        pool: usize,
+    },
+    /// Carry the requests of other lanes.
+    Serve,
+}
+
+/// What a request over a shared connection is recorded in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Share {
+    pub(crate) pool: usize,
+    pub(crate) slot: Slot,
+    /// Where its wait for a place is recorded.
+    pub(crate) wait: Slot,
 }
 
 /// When a program opens its connections.
@@ -94,6 +114,10 @@ pub(crate) enum Connects {
     /// Each request opens one of its own.
     Always,
 }
+
+/// Rows of shared connections: waits for a place, and answers that were not asked for.
+const WAIT: &str = "wait";
+const UNASKED: &str = "unasked";
 
 /// The step under which connections that no step asked for are recorded.
 const CONNECT: &str = "connect";
@@ -127,12 +151,38 @@ pub(crate) struct Program<R> {
     pub(crate) is_whole: bool,
     /// Connections of a lane.
     pub(crate) connections: usize,
+    /// The shared connections that its lanes use.
+    pub(crate) pools: Box<[usize]>,
+    /// The pool of which this program opens and holds a connection.
+    pub(crate) serves: Option<usize>,
     /// Those that it begins with opening, where they are closed.
     pub(crate) kept: Box<[usize]>,
     /// The step that arrives on an open schedule: the one that is counted.
     pub(crate) arrives: Option<Slot>,
     pub(crate) counters: usize,
     pub(crate) phases: Option<Phases>,
+}
+
+impl<R> Program<R> {
+    /// What is asked at a place of the program, and where that is recorded.
+    pub(crate) fn asked(&self, pc: usize) -> Option<(Slot, &R)> {
+        match self.ops.get(pc)? {
+            Op::Exchange { slot, request } => Some((*slot, request)),
+            Op::Share { share, request } => Some((share.slot, request)),
+            _ => None,
+        }
+    }
+}
+
+/// Connections that lanes share.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct PoolPlan {
+    /// The program that opens and holds one.
+    pub(crate) program: usize,
+    pub(crate) connections: Option<u32>,
+    pub(crate) places: u8,
+    /// Where answers are recorded that were not asked for.
+    pub(crate) unasked: Slot,
 }
 
 /// How programs are compiled that have steps `S`.
@@ -151,6 +201,7 @@ pub(crate) struct Compiled<R> {
     pub(crate) programs: Vec<Program<R>>,
     pub(crate) labels: Vec<Label>,
     pub(crate) decks: Vec<DeckPlan>,
+    pub(crate) pools: Vec<PoolPlan>,
 }
 
 /// Compiles all programs. `lower` turns a request step into what is sent for it: one request, or
@@ -163,21 +214,24 @@ pub(crate) fn compile<S, R>(
     if specs.is_empty() {
         return Err(ProgramError::NoPrograms);
     }
-    let (mut labels, mut decks) = (Vec::new(), Vec::new());
-    let mut programs = Vec::new();
+    let (mut labels, mut decks, mut pools) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut programs, mut carriers) = (Vec::new(), Vec::new());
     for (n, spec) in specs.iter().enumerate() {
         if specs[..n].iter().any(|other| other.name == spec.name) {
             return Err(ProgramError::DuplicateProgram(spec.name.clone()));
         }
         let program = Compiler::new(spec, &rules, &mut lower)
-            .compile(&mut labels, &mut decks)
+            .compile(&mut labels, &mut decks, (&mut pools, &mut carriers))
             .map_err(|problem| ProgramError::Program { program: spec.name.clone(), problem })?;
         programs.push(program);
     }
+    // Behind those that lanes are started for.
+    pools.iter_mut().for_each(|pool| pool.program += programs.len());
+    programs.append(&mut carriers);
     if labels.len() > usize::from(u16::MAX) {
         return Err(ProgramError::TooManySteps);
     }
-    Ok(Compiled { programs, labels, decks })
+    Ok(Compiled { programs, labels, decks, pools })
 }
 
 /// A recorder: the step of an operation.
@@ -215,7 +269,13 @@ struct Compiler<'a, S, R, F> {
     kept: Vec<usize>,
     decks: Vec<DeckPlan>,
     first_deck: usize,
+    first_pool: usize,
+    /// The pool over which requests go.
+    over: Option<usize>,
 }
+
+/// Pools, and the programs of their connections.
+type Pools<'p, R> = (&'p mut Vec<PoolPlan>, &'p mut Vec<Program<R>>);
 
 impl<'a, S, R, F> Compiler<'a, S, R, F>
 where
@@ -239,13 +299,21 @@ where
             kept: Vec::new(),
             decks: Vec::new(),
             first_deck: 0,
+            first_pool: 0,
+            over: None,
         }
     }
 
-    fn compile(mut self, labels: &mut Vec<Label>, decks: &mut Vec<DeckPlan>) -> Result<Program<R>, Problem> {
+    fn compile(
+        mut self,
+        labels: &mut Vec<Label>,
+        decks: &mut Vec<DeckPlan>,
+        (pools, carriers): Pools<'_, R>,
+    ) -> Result<Program<R>, Problem> {
         let spec = self.spec;
         self.first_slot = labels.len();
         self.first_deck = decks.len();
+        self.first_pool = pools.len();
         if spec.steps.is_empty() {
             return Err(Problem::Empty);
         }
@@ -262,6 +330,13 @@ where
         }
         self.steps(&spec.steps, 0)?;
         let arrives = if self.has_operations { sequence } else { self.counted_recorder()? };
+        let ops = std::mem::take(&mut self.ops);
+        for pool in &spec.pools {
+            let (plan, carrier) = self.pool(pool, sequence, (pools.len(), carriers.len()))?;
+            pools.push(plan);
+            carriers.push(carrier);
+        }
+        self.ops = ops;
         labels.extend(self.names.iter().map(|name| Label {
             program: name.operation.clone(),
             step: name.step.as_str().into(),
@@ -287,6 +362,8 @@ where
         decks.append(&mut self.decks);
         Ok(Program {
             connections: self.connections,
+            pools: (self.first_pool..pools.len()).collect(),
+            serves: None,
             kept: self.kept.into(),
             ops: self.ops.into(),
             sequence,
@@ -295,6 +372,33 @@ where
             counters: self.counters,
             phases,
         })
+    }
+
+    /// The program of one of the connections of a pool, which is the `number`th of all.
+    fn pool(
+        &mut self,
+        pool: &PoolSpec<S>,
+        sequence: Slot,
+        (number, program): (usize, usize),
+    ) -> Result<(PoolPlan, Program<R>), Problem> {
+        self.over = None;
+        self.steps(&pool.steps, 0)?;
+        self.ops.push(Op::Serve);
+        let unasked = self.recorder(&format!("{}: {UNASKED}", pool.name));
+        let (connections, places) = (pool.connections, pool.places);
+        let carrier = Program {
+            ops: std::mem::take(&mut self.ops).into(),
+            sequence,
+            is_whole: false,
+            connections: 1,
+            pools: Box::default(),
+            serves: Some(number),
+            kept: Box::default(),
+            arrives: None,
+            counters: 0,
+            phases: None,
+        };
+        Ok((PoolPlan { program, connections, places, unasked }, carrier))
     }
 
     /// The recorder of the step that is counted.
@@ -323,6 +427,8 @@ where
                 self.active = *to;
                 self.ops.push(Op::Switch { to: *to });
             }
+            Step::Over(pool) => self.over = *pool,
+            Step::AwaitPool(pool) => self.ops.push(Op::AwaitPool { pool: self.first_pool + pool }),
             Step::Used { name, times } => {
                 let slot = self.recorder(name);
                 self.ops.push(Op::Used { times: *times, slot });
@@ -373,6 +479,12 @@ where
                 let endpoint = (self.rules.endpoint)(request);
                 for (name, request) in (self.lower)(name, request).map_err(problem)? {
                     let slot = self.counted(&name)?;
+                    if let Some(pool) = self.over {
+                        let wait = self.recorder(&format!("{}: {WAIT}", self.spec.pools[pool].name));
+                        let share = Share { pool: self.first_pool + pool, slot, wait };
+                        self.ops.push(Op::Share { share, request });
+                        continue;
+                    }
                     self.connect_for_request(endpoint)?;
                     self.ops.push(Op::Exchange { slot, request });
                 }
@@ -521,6 +633,7 @@ where
             Some(Step::Repeat { steps, .. } | Step::Each { steps, .. }) => self.check_round(steps),
             Some(Step::WhenDown { .. } | Step::Once { .. } | Step::Prepare(_)) => Ok(()),
             Some(Step::WhenClosed { .. } | Step::Switch(_) | Step::Used { .. }) => Ok(()),
+            Some(Step::Over(_) | Step::AwaitPool(_)) => Ok(()),
             Some(Step::Operation(operation)) => self.check_round(&operation.steps),
             Some(Step::Deck { branches }) => {
                 branches.iter().try_for_each(|branch| self.check_round(&branch.steps))
@@ -572,7 +685,10 @@ where
 
 /// Whether what is counted of an operation is all of it, or its only request.
 fn is_one_arrival<S>(operation: &Operation<S>) -> bool {
-    let mut steps = operation.steps.iter().filter(|step| !matches!(step, Step::Prepare(_) | Step::Switch(_)));
+    let mut steps = operation
+        .steps
+        .iter()
+        .filter(|step| !matches!(step, Step::Prepare(_) | Step::Switch(_) | Step::Over(_)));
     operation.counts == SEQUENCE
         || (matches!(steps.next(), Some(Step::Request { name, .. }) if *name == operation.counts)
             && steps.next().is_none())
@@ -615,6 +731,9 @@ mod tests {
             Op::Switch { to } => format!("switch{to}"),
             Op::Used { times, slot } => format!("used{times}x{}", slot.0),
             Op::SkipIfUp { to } => format!("up->{to}"),
+            Op::Share { share, request } => format!("share{}{request}{}", share.pool, share.slot.0),
+            Op::AwaitPool { pool } => format!("pool{pool}"),
+            Op::Serve => "serve".into(),
             Op::SkipUnlessClosed { to } => format!("closed->{to}"),
             Op::SkipIfBegun { to } => format!("begun->{to}"),
             Op::Begun => "begun".into(),
@@ -680,7 +799,7 @@ mod tests {
     }
 
     fn compile_steps(steps: Vec<Step<serde_json::Value>>, open: bool) -> Compiled<&'static str> {
-        let program = ProgramSpec { name: "p".into(), counts: SEQUENCE.into(), steps };
+        let program = ProgramSpec { name: "p".into(), counts: SEQUENCE.into(), steps, pools: Vec::new() };
         let lower = |name: &str, _: &_| Ok(vec![(name.to_owned(), if name == "ask" { "r" } else { "draw" })]);
         compile(&[program], rules(open, Connects::Steps), lower).unwrap()
     }

@@ -10,11 +10,11 @@ mod deck;
 mod problem;
 mod spec;
 
-pub(crate) use compile::{Compiled, Connects, Op, Phases, Program, Rules, compile};
+pub(crate) use compile::{Compiled, Connects, Op, Phases, PoolPlan, Program, Rules, Share, compile};
 pub(crate) use deck::{Deck, DeckPlan};
 pub use problem::{Problem, ProgramError};
 pub(crate) use spec::MAIN;
-pub use spec::{Branch, Operation, ProgramSpec, Step};
+pub use spec::{Branch, Operation, PoolSpec, ProgramSpec, Step};
 
 /// The name of the whole pass among a program's steps.
 pub const SEQUENCE: &str = "sequence";

@@ -19,6 +19,22 @@ pub struct ProgramSpec<R> {
     /// The step that is "an operation", or `sequence`: what an open schedule's rate is the rate of.
     pub counts: String,
     pub steps: Vec<Step<R>>,
+    /// Connections that its lanes share.
+    #[serde(skip)]
+    pub pools: Vec<PoolSpec<R>>,
+}
+
+/// Connections that lanes share.
+#[derive(Debug, Clone)]
+pub struct PoolSpec<R> {
+    /// What their rows are called after.
+    pub name: String,
+    /// How many there are, of all threads together; else as many as give each lane a place.
+    pub connections: Option<u32>,
+    /// Requests in flight on one at a time.
+    pub places: u8,
+    /// How one is opened.
+    pub steps: Vec<Step<R>>,
 }
 
 /// A step as it is described.
@@ -33,6 +49,10 @@ pub enum Step<R> {
     },
     /// Go on with this one of the lane's connections.
     Switch(usize),
+    /// Ask over one of these shared connections from here on; over the lane's own without.
+    Over(Option<usize>),
+    /// Wait until one of these shared connections stands.
+    AwaitPool(usize),
     /// Count an operation that the connection was used for, and close it after so many.
     Used {
         /// The name of closing.
@@ -153,7 +173,8 @@ impl<R> Step<R> {
             | Self::Close { name }
             | Self::Used { name, .. }
             | Self::Request { name, .. } => name,
-            Self::Switch(_) => "switch",
+            Self::Switch(_) | Self::Over(_) => "switch",
+            Self::AwaitPool(_) => "wait",
             Self::Repeat { .. } | Self::Each { .. } => "repeat",
             Self::Think(_) => "think",
             Self::Deck { .. } => "deck",

@@ -46,6 +46,8 @@ pub enum Failure {
     NothingCaptured,
     /// A right answer with more values than a user may remember.
     TooMuchCaptured,
+    /// An answer to no request of ours.
+    Unasked,
     /// A result code of the target, by its name in the protocol.
     Result(&'static str),
 }
@@ -72,6 +74,7 @@ impl Failure {
             Self::Truncated => "truncated".into(),
             Self::NothingCaptured => "nothing-captured".into(),
             Self::TooMuchCaptured => "too-much-captured".into(),
+            Self::Unasked => "unasked".into(),
             Self::Status(code) => format!("status:{code}"),
             Self::Result(name) => format!("result:{name}"),
         }

@@ -12,7 +12,7 @@ use super::{Preparation, Script, later};
 use crate::choose::deal::Sharer;
 use crate::choose::keys::Choice;
 use crate::choose::schedule::Think;
-use crate::program::{self, Branch, Connects, MAIN, Operation, ProgramSpec, Rules, SEQUENCE};
+use crate::program::{self, Branch, Connects, MAIN, Operation, PoolSpec, ProgramSpec, Rules, SEQUENCE};
 use crate::scenario_spec::ScenarioSpec;
 use crate::values::{Draw, Given, People, Plan, Tables, Used};
 
@@ -26,6 +26,8 @@ pub(crate) trait Lower {
     const CONNECTS: Connects;
     /// What closing a connection is called.
     const CLOSE: &'static str;
+    /// Whether users may share connections.
+    const SHARES: bool = false;
 
     /// Where a connection goes.
     fn endpoint(&self, connection: &Connection) -> Result<usize, String>;
@@ -123,18 +125,17 @@ pub(crate) fn convert<L: Lower>(
     let files = spec.files.iter().map(decoded).collect::<Result<_, _>>()?;
     let used = Used { base, hides_base, env: spec.env.clone(), files };
     let plan = Plan::new(&scenario, used, given, sharer, seed)?;
-    let converting = Converting {
-        lower,
-        spec,
-        number,
-        scenario: &scenario,
-        connections: of_user(&scenario, spec)?,
-        plan: &plan,
-    };
+    let (shared, connections) =
+        connections_of(&scenario, spec).into_iter().partition(|connection| connection.is_shared());
+    let converting =
+        Converting { lower, spec, number, scenario: &scenario, connections, shared, plan: &plan };
     let (name, counts) = (spec.name.clone(), SEQUENCE.to_owned());
     let program = match lower.whole(spec, &scenario) {
         Some(program) => program,
-        None => ProgramSpec { name, counts, steps: converting.steps()? },
+        None => {
+            let pools = converting.pools(threads)?;
+            ProgramSpec { name, counts, steps: converting.steps()?, pools }
+        }
     };
     Ok((program, Script { plan: Arc::new(plan), sharer }))
 }
@@ -175,6 +176,8 @@ struct Converting<'c, L> {
     scenario: &'c Scenario,
     /// Those of a user, in the order of their places.
     connections: Vec<&'c Connection>,
+    /// Those that users share.
+    shared: Vec<&'c Connection>,
     plan: &'c Plan,
 }
 
@@ -242,9 +245,39 @@ impl<L: Lower> Converting<'_, L> {
                 steps.push(program::Step::WhenDown { steps: self.open(connection, &Block::default())? });
             }
         }
+        steps.extend((0..self.shared.len()).map(program::Step::AwaitPool));
         steps.extend(once);
         steps.extend(deck);
         Ok(steps)
+    }
+
+    /// The connections that users share.
+    fn pools(&self, threads: usize) -> Result<Vec<PoolSpec<L::Step>>, String> {
+        let of = |connection: &&Connection| {
+            let Connection { name, lives, outstanding, bind, password, .. } = connection;
+            if !L::SHARES {
+                return Err(later("a connection that users share (pool)"));
+            }
+            let connections = if let Lifetime::Pool(connections) = lives { Some(*connections) } else { None };
+            if let Some(fewer) = connections.filter(|all| (*all as usize) < threads) {
+                return Err(format!(
+                    "connection {name:?}: a pool of {fewer} cannot be divided among {threads} threads: \
+                     make it larger, or run with --threads {fewer}"
+                ));
+            }
+            let mut fields = [bind, password].into_iter().flatten().flat_map(Template::fields);
+            if let Some(field) = fields.find(|field| matches!(field, Field::Name(_))) {
+                return Err(format!(
+                    "connection {name:?}: {field} is a user's, and all users share this connection: \
+                     write what it stands for"
+                ));
+            }
+            // It has nothing to fill in, but what makes its requests has to know of it.
+            let mut steps = vec![self.prepare(Vec::new())];
+            steps.extend(self.open(connection, &Block::default())?);
+            Ok(PoolSpec { name: name.clone(), connections, places: *outstanding, steps })
+        };
+        self.shared.iter().map(of).collect()
     }
 
     /// What a user does once.
@@ -372,14 +405,16 @@ impl<L: Lower> Converting<'_, L> {
     }
 
     fn connection(&self, name: &str) -> Result<&Connection, String> {
-        let known = self.connections.iter().find(|connection| connection.name == name);
+        let known = self.connections.iter().chain(&self.shared).find(|connection| connection.name == name);
         known.copied().ok_or_else(|| format!("no connection is called {name:?}"))
     }
 
     /// Goes on with a connection, where there are several.
-    fn go_on(&self, connection: &Connection) -> Option<program::Step<L::Step>> {
-        let place = self.connections.iter().position(|each| each.name == connection.name)?;
-        (self.connections.len() > 1).then_some(program::Step::Switch(place))
+    fn go_on(&self, connection: &Connection) -> Steps<L::Step> {
+        let place = |all: &[&Connection]| all.iter().position(|each| each.name == connection.name);
+        let over = (!self.shared.is_empty()).then(|| program::Step::Over(place(&self.shared)));
+        let own = place(&self.connections).filter(|_| self.connections.len() > 1);
+        over.into_iter().chain(own.map(program::Step::Switch)).collect()
     }
 
     /// The connections that are kept for so many operations, of which this is one.
@@ -432,21 +467,15 @@ fn uses(step: &Step, name: &str) -> bool {
 }
 
 /// The connections of what is done, each with its place; whatever the others say is not looked at.
-fn of_user<'s>(scenario: &'s Scenario, spec: &ScenarioSpec) -> Result<Vec<&'s Connection>, String> {
+fn connections_of<'s>(scenario: &'s Scenario, spec: &ScenarioSpec) -> Vec<&'s Connection> {
     let chosen = scenario
         .operations
         .iter()
         .filter(|operation| spec.operation.as_ref().is_none_or(|name| *name == operation.name));
     let steps: Vec<_> = chosen.flat_map(|operation| &operation.steps).chain(&scenario.start).collect();
-    let used: Vec<_> = scenario
-        .connections
-        .iter()
-        .filter(|each| steps.iter().any(|step| uses(step, &each.name) || closes(step, &each.name)))
-        .collect();
-    if used.iter().any(|connection| connection.is_shared()) {
-        return Err(later("a connection that users share (pool, outstanding)"));
-    }
-    Ok(used)
+    let is_used =
+        |each: &&Connection| steps.iter().any(|step| uses(step, &each.name) || closes(step, &each.name));
+    scenario.connections.iter().filter(is_used).collect()
 }
 
 fn closes(step: &Step, name: &str) -> bool {

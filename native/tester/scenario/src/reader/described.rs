@@ -252,7 +252,7 @@ impl<'d, 't> Reader<'_, 'd, 't> {
         };
         if pool.is_some() && per.is_some() {
             self.wrong(table.at("per"), "has both per and pool: a pool lives as long as the run");
-        } else if outstanding > 1 && matches!(per, Some(Lifetime::Iteration | Lifetime::Step)) {
+        } else if outstanding > 1 && per.is_some_and(|per| per != Lifetime::User) {
             self.wrong(table.at("per"), "cannot be: users share a connection with outstanding requests");
         }
         let default = if http_1_0 { Lifetime::Step } else { Lifetime::User };

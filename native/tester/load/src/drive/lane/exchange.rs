@@ -18,7 +18,7 @@ use crate::record::recorder::Slot;
 
 /// Full reads of one lane before the others and the timeouts have their turn: a server may send faster than
 /// what it sends is looked at.
-const FULL_READS: usize = 16;
+pub(crate) const FULL_READS: usize = 16;
 
 impl<S: Default + Send> Lane<S> {
     /// Encodes a request, and sends it unless its batch is being staged. `None` if there was nothing to ask:
@@ -185,7 +185,7 @@ impl<S: Default + Send> Lane<S> {
 
     /// What a large answer needed is not kept for the small ones that follow.
     #[inline]
-    fn give_room_back<P: Protocol<Lane = S>>(&mut self, context: &mut Context<P>) {
+    pub(super) fn give_room_back<P: Protocol<Lane = S>>(&mut self, context: &mut Context<P>) {
         if self.inbox.capacity() > BUFFER_BYTES {
             self.inbox = Vec::new();
         }

@@ -12,6 +12,9 @@
 //! A step that fails with an answer is counted and the program goes on. A connection that fails ends
 //! the pass: the lane sleeps (10 ms, doubled up to 1 s while failures go on) and starts over.
 //!
+//! Over a connection that lanes share ([`shared`]) it is `Queued` until it has a place, and `Sharing` until it
+//! has the answer. What holds such a connection is a lane, too: it opens it as any other, and is `Serving` then.
+//!
 //! Per small operation there is one write, one read and at most two looks at the clock. A read shorter
 //! than the room it had has emptied the socket, so a second read that returns EAGAIN is saved (epoll(7),
 //! edge-triggered). Nagle's algorithm needs no switching off: with one request in flight there is never
@@ -22,16 +25,19 @@ mod exchange;
 mod outcome;
 mod phases;
 mod several;
+mod shared;
 
 use std::ops::Range;
 
 use mio::event::Event;
 
+pub(crate) use self::exchange::FULL_READS;
 use self::phases::PhaseTimes;
 use self::several::Several;
 pub(crate) use self::several::of_token;
 use crate::connection::link::Link;
 use crate::drive::context::Context;
+use crate::drive::pool::Seat;
 use crate::drive::timers::NEVER;
 use crate::program::{MAIN, Op, Program};
 use crate::protocol::Protocol;
@@ -55,6 +61,12 @@ enum Phase {
     Sleeping,
     /// Waits for an arrival of the open schedule.
     Idle,
+    /// Waits for a place on a shared connection.
+    Queued,
+    /// Waits for an answer over a shared connection.
+    Sharing,
+    /// Holds a connection that others share.
+    Serving,
 }
 
 /// Whether a lane goes on.
@@ -142,6 +154,8 @@ pub(crate) struct Lane<S> {
     outbox: Vec<u8>,
     /// The connections that it does not use at the time.
     several: Option<Box<Several>>,
+    /// Its place on a shared connection; of what holds one, which that is.
+    seat: Option<Seat>,
     state: S,
     began: PhaseTimes,
 }
@@ -172,6 +186,7 @@ impl<S: Default + Send> Lane<S> {
             inbox: Vec::new(),
             outbox: Vec::new(),
             several: Several::of(program),
+            seat: None,
             state: S::default(),
             began: PhaseTimes::default(),
         }
@@ -192,7 +207,8 @@ impl<S: Default + Send> Lane<S> {
 
     /// Whether it has begun an operation that is not recorded yet.
     pub(crate) const fn is_busy(&self) -> bool {
-        self.due_ns != NEVER || matches!(self.phase, Phase::Asking | Phase::Opening)
+        let asks = matches!(self.phase, Phase::Asking | Phase::Opening | Phase::Queued | Phase::Sharing);
+        self.due_ns != NEVER || asks
     }
 
     /// Whether it has begun an operation that was due in this window and is not recorded yet. Of a request whose
@@ -200,9 +216,9 @@ impl<S: Default + Send> Lane<S> {
     pub(crate) fn owes(&self, over_ns: &Range<u64>, phases: bool) -> bool {
         let began_ns = match self.phase {
             Phase::Asking if phases => self.request_began_ns(),
-            Phase::Asking => self.current.started_ns,
+            Phase::Asking | Phase::Queued | Phase::Sharing => self.current.started_ns,
             Phase::Opening => self.connect.started_ns,
-            Phase::Running | Phase::Sleeping | Phase::Idle => NEVER,
+            Phase::Running | Phase::Sleeping | Phase::Idle | Phase::Serving => NEVER,
         };
         over_ns.contains(&self.due_ns.min(began_ns))
     }
@@ -270,6 +286,18 @@ impl<S: Default + Send> Lane<S> {
                         return fate;
                     }
                 }
+                Op::Share { share, request } => {
+                    if let Some(fate) = self.ask_shared(*share, request, context, now_ns) {
+                        return fate;
+                    }
+                }
+                Op::AwaitPool { pool } => {
+                    if !context.pools[*pool].is_up() {
+                        return self.await_pool(*pool, context);
+                    }
+                    self.pc += 1;
+                }
+                Op::Serve => return self.serve(program, context),
                 Op::Loop { counter, times } => {
                     self.counters[*counter] = *times;
                     self.pc += 1;
@@ -424,8 +452,11 @@ impl<S: Default + Send> Lane<S> {
                 self.pass.go_on(now_ns);
                 self.resume(program, context, now_ns)
             }
-            Phase::Sleeping | Phase::Idle | Phase::Running => self.retire(program, context, now_ns()),
-            Phase::Opening | Phase::Asking => Fate::Runs,
+            Phase::Queued if self.has_to_finish(program) => Fate::Runs,
+            Phase::Sleeping | Phase::Idle | Phase::Running | Phase::Queued => {
+                self.retire(program, context, now_ns())
+            }
+            Phase::Opening | Phase::Asking | Phase::Sharing | Phase::Serving => Fate::Runs,
         }
     }
 
@@ -440,7 +471,8 @@ impl<S: Default + Send> Lane<S> {
         match self.phase {
             Phase::Asking => self.unanswered(Failure::Timeout, program, context, now_ns),
             Phase::Opening => self.connect_failed(Failure::ConnectTimeout, program, context, now_ns),
-            Phase::Running | Phase::Sleeping | Phase::Idle => Fate::Runs,
+            Phase::Queued | Phase::Sharing => self.give_seat_up(program, context, now_ns),
+            Phase::Running | Phase::Sleeping | Phase::Idle | Phase::Serving => Fate::Runs,
         }
     }
 

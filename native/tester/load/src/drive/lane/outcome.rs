@@ -3,7 +3,7 @@
 use super::{BACKOFF_FIRST_NS, Fate, Lane, Operation, Pass, Phase};
 use crate::drive::context::Context;
 use crate::drive::timers::NEVER;
-use crate::program::{Op, Program};
+use crate::program::Program;
 use crate::protocol::Protocol;
 use crate::record::clock::{SECOND, now_ns};
 use crate::record::failure::Failure;
@@ -45,8 +45,8 @@ impl<S: Default + Send> Lane<S> {
         program: &Program<P::Request>,
         context: &mut Context<P>,
     ) {
-        let Some(Op::Exchange { slot, request }) = program.ops.get(self.pc) else { return };
-        if *slot != self.current.slot {
+        let Some((slot, request)) = program.asked(self.pc) else { return };
+        if slot != self.current.slot {
             return;
         }
         let Context { examples, protocol, .. } = context;
@@ -78,7 +78,7 @@ impl<S: Default + Send> Lane<S> {
             Phase::Asking => self.unanswered(failure, program, context, now_ns()),
             Phase::Opening => self.connect_failed(failure, program, context, now_ns()),
             // Nothing was asked: the next step will find out.
-            Phase::Running | Phase::Sleeping | Phase::Idle => {
+            _ => {
                 self.hang_up(Some(failure));
                 Fate::Runs
             }

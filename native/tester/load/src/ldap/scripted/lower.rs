@@ -36,6 +36,7 @@ impl Lower for Requests<'_> {
     const PROTOCOL: Protocol = Protocol::Ldap;
     const CONNECTS: Connects = Connects::Steps;
     const CLOSE: &'static str = "unbind";
+    const SHARES: bool = true;
 
     fn endpoint(&self, connection: &Connection) -> Result<usize, String> {
         let found = self.0.map_or(Ok(MAIN), |target| target.endpoint(connection.tls));

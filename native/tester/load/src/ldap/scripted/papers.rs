@@ -56,7 +56,12 @@ pub(super) fn program(spec: &ScenarioSpec, scenario: &Scenario) -> Option<Progra
             && controls.is_empty();
         let mut steps = vec![open.swap_remove(0), own_bind(), close];
         steps.extend(pause);
-        return alone.then(|| ProgramSpec { name: spec.name.clone(), counts: SEQUENCE.to_owned(), steps });
+        return alone.then(|| ProgramSpec {
+            name: spec.name.clone(),
+            counts: SEQUENCE.to_owned(),
+            steps,
+            pools: Vec::new(),
+        });
     }
     let mut requests = requests(scenario, &operation.steps, true)?.into_iter();
     let scale = spec.scale(scenario, operation);
@@ -87,7 +92,7 @@ pub(super) fn program(spec: &ScenarioSpec, scenario: &Scenario) -> Option<Progra
         }
         _ => return None,
     };
-    Some(ProgramSpec { name: spec.name.clone(), counts: counts.to_owned(), steps })
+    Some(ProgramSpec { name: spec.name.clone(), counts: counts.to_owned(), steps, pools: Vec::new() })
 }
 
 /// Steps with their requests, under the name of the only one of them.

@@ -1,0 +1,271 @@
+//! What a thread does for connections that its lanes share.
+//!
+//! Once in each turn of the loop it opens and closes connections, gives free places to the lanes that have
+//! waited longest, and sends what the lanes have asked since the turn before: one write for each connection.
+//!
+//! What holds a shared connection has a number in the slab of lanes, but is no user: its time while it opens
+//! the connection is added to that of the lanes, as it is recorded like theirs, and else it has none.
+
+use mio::event::Event;
+
+use super::{STARTS_AT_ONCE, Worker};
+use crate::drive::lane::{FULL_READS, Fate, Lane};
+use crate::drive::pool::Recipient;
+use crate::protocol::Protocol;
+use crate::record::clock::now_ns;
+use crate::record::failure::Failure;
+use crate::record::recorder::{End, Sample};
+
+impl<P: Protocol> Worker<P> {
+    /// The lanes that are users, each with its program.
+    pub(super) fn users(&self) -> impl Iterator<Item = &(usize, Lane<P::Lane>)> {
+        self.lanes.iter().flatten().filter(|(program, _)| self.programs[*program].serves.is_none())
+    }
+
+    /// Whether what has this number holds a shared connection that stands.
+    pub(super) fn serves(&self, id: usize) -> bool {
+        matches!(self.lanes.get(id), Some(Some((_, lane))) if lane.serves())
+    }
+
+    /// Does what is due on shared connections before the thread waits.
+    pub(super) fn serve_pools(&mut self) {
+        self.open_and_close();
+        loop {
+            let mut done = true;
+            for pool in 0..self.context.pools.len() {
+                done &= !self.let_in(pool);
+                while let Some((connection, carrier, out, fresh)) = self.context.pools[pool].next_dirty() {
+                    done = false;
+                    self.send(pool, (connection, carrier as usize), out, fresh);
+                }
+                while let Some((connection, carrier, leaves)) = self.context.pools[pool].next_spent() {
+                    done = false;
+                    if leaves {
+                        self.close(pool, connection, carrier as usize);
+                    } else {
+                        // All requests on it were given up.
+                        self.lose(carrier as usize, Failure::Timeout);
+                    }
+                }
+            }
+            if done {
+                return;
+            }
+        }
+    }
+
+    fn open_and_close(&mut self) {
+        let mut left = STARTS_AT_ONCE;
+        for pool in 0..self.context.pools.len() {
+            while left > 0 && self.context.pools[pool].lacks() {
+                left -= 1;
+                let now_ns = now_ns();
+                let program = self.context.pools[pool].program;
+                let id = self.seat(program, now_ns);
+                let connection = self.context.pools[pool].begin(id as u32, now_ns);
+                self.on_lane(id, |lane, program, context| {
+                    lane.hold(connection);
+                    lane.resume(program, context, now_ns)
+                });
+            }
+            self.context.pools[pool].dismiss();
+        }
+    }
+
+    /// Lets lanes go on that have waited; whether there were any.
+    fn let_in(&mut self, pool: usize) -> bool {
+        let mut any = false;
+        for (lane, serial) in self.context.pools[pool].take_waiting() {
+            any = true;
+            let now_ns = now_ns();
+            self.wake(lane, serial, now_ns, now_ns);
+        }
+        while let Some(((lane, serial), seat)) = self.context.pools[pool].next_in_line() {
+            any = true;
+            match self.lanes.get_mut(lane as usize) {
+                Some(Some((program, waiting))) if waiting.queues(serial) => {
+                    let program = &self.programs[*program];
+                    let fate = waiting.sit_down(seat, program, &mut self.context, now_ns());
+                    self.settle(lane as usize, fate);
+                }
+                // It waits no more.
+                _ => self.context.pools[pool].give_back(seat),
+            }
+        }
+        any
+    }
+
+    /// Sends what lanes have asked over a connection.
+    fn send(&mut self, pool: usize, (connection, id): (u32, usize), out: Vec<u8>, fresh: Vec<u32>) {
+        let now_ns = now_ns();
+        for &lane in &fresh {
+            self.on_lane(lane as usize, |lane, _, context| {
+                lane.sends(context, now_ns);
+                Fate::Runs
+            });
+        }
+        let Some(Some((_, carrier))) = self.lanes.get_mut(id) else { return };
+        let sent = carrier.carry(&out, &mut self.context);
+        match sent {
+            Ok(sent) => self.context.pools[pool].keep_unsent(connection, out, sent, fresh),
+            Err(failure) => self.lose(id, failure),
+        }
+    }
+
+    /// Handles an event of a shared connection.
+    #[inline(never)]
+    pub(super) fn serve(&mut self, id: usize, event: &Event) {
+        if event.is_writable() {
+            self.send_rest(id);
+        }
+        let closed = event.is_read_closed() || event.is_error();
+        if event.is_readable() || closed {
+            self.listen(id, closed);
+        }
+    }
+
+    /// Sends what the socket had no room for.
+    fn send_rest(&mut self, id: usize) {
+        let Some((pool, connection)) = self.served(id) else { return };
+        let out = self.context.pools[pool].take_unsent(connection);
+        if out.is_empty() {
+            return;
+        }
+        let Some(Some((_, carrier))) = self.lanes.get_mut(id) else { return };
+        let sent = carrier.carry(&out, &mut self.context);
+        let sent = match sent {
+            Ok(sent) if sent == out.len() => carrier.rest(&mut self.context).map(|()| sent),
+            sent => sent,
+        };
+        match sent {
+            Ok(sent) => self.context.pools[pool].keep_unsent(connection, out, sent, Vec::new()),
+            Err(failure) => self.lose(id, failure),
+        }
+    }
+
+    /// The pool and the connection of what holds one.
+    fn served(&self, id: usize) -> Option<(usize, u32)> {
+        let (program, carrier) = self.lanes.get(id)?.as_ref()?;
+        Some((self.programs[*program].serves?, carrier.held()))
+    }
+
+    /// Reads what has come over a shared connection, as far as a lane does over its own at once.
+    pub(super) fn listen(&mut self, id: usize, to_the_end: bool) {
+        for _ in 0..FULL_READS {
+            let Some((pool, connection)) = self.served(id) else { return };
+            let Some(Some((_, carrier))) = self.lanes.get_mut(id) else { return };
+            if !carrier.serves() {
+                return;
+            }
+            let (all, emptied) = match carrier.gather(&mut self.context) {
+                Ok(Some(gathered)) => gathered,
+                Ok(None) => return,
+                Err(failure) => return self.lose(id, failure),
+            };
+            // Taken out of the context while lanes work on it.
+            let buffer = std::mem::take(&mut self.context.buffer);
+            match self.distribute(pool, connection, &buffer[..all]) {
+                Ok(used) => {
+                    if let Some(Some((_, carrier))) = self.lanes.get_mut(id) {
+                        carrier.keep_rest(buffer, used..all, &mut self.context);
+                    }
+                }
+                Err(failure) => {
+                    self.context.buffer = buffer;
+                    return self.lose(id, failure);
+                }
+            }
+            if emptied && !to_the_end {
+                return;
+            }
+        }
+        self.context.half_read.push((id, to_the_end));
+    }
+
+    /// Gives each message to the lane that has asked for it; how many bytes they are together. An error ends the
+    /// connection.
+    fn distribute(&mut self, pool: usize, connection: u32, bytes: &[u8]) -> Result<usize, Failure> {
+        let read_ns = now_ns();
+        let mut at = 0;
+        while let Some(message) = self.context.protocol.next_message(&bytes[at..])? {
+            let content = &bytes[at..at + message.length];
+            at += message.length;
+            match self.context.pools[pool].recipient(connection, message.number, message.last) {
+                Recipient::Lane(id) => {
+                    let id = id as usize;
+                    if let Some(Some((program, lane))) = self.lanes.get_mut(id) {
+                        let program = &self.programs[*program];
+                        let fate = lane.hear(content, read_ns, program, &mut self.context)?;
+                        self.settle(id, fate);
+                    }
+                }
+                Recipient::Late => {}
+                Recipient::Unknown if message.goodbye => return Err(Failure::Closed),
+                Recipient::Unknown => {
+                    let slot = self.context.pools[pool].unasked;
+                    let bytes_in = message.length as u64;
+                    let unasked = Sample::unsent(read_ns, Failure::Unasked, read_ns);
+                    let sample = Sample { bytes_in, end: End::Wrong(Failure::Unasked), ..unasked };
+                    self.context.recorders.record(slot, &sample);
+                }
+            }
+        }
+        Ok(at)
+    }
+
+    /// A shared connection is lost, and with it what was in flight on it.
+    fn lose(&mut self, id: usize, failure: Failure) {
+        let Some((pool, connection)) = self.served(id) else { return };
+        let lanes = self.context.pools[pool].fall(connection);
+        let now_ns = now_ns();
+        self.account(id, now_ns);
+        self.on_lane(id, |carrier, program, context| carrier.fall(failure, program, context, now_ns));
+        for lane in lanes {
+            self.on_lane(lane as usize, |lane, program, context| {
+                lane.lose_seat(failure, program, context, now_ns)
+            });
+        }
+    }
+
+    /// Closes a shared connection for good.
+    fn close(&mut self, pool: usize, connection: u32, id: usize) {
+        self.account(id, now_ns());
+        if let Some(Some((_, mut carrier))) = self.lanes.get_mut(id).map(Option::take) {
+            carrier.resign(&mut self.context);
+            self.free.push(id as u32);
+        }
+        self.context.pools[pool].end(connection);
+    }
+
+    /// Closes all shared connections.
+    pub(super) fn close_pools(&mut self) {
+        for id in 0..self.lanes.len() {
+            if let Some((pool, connection)) = self.served(id) {
+                self.close(pool, connection, id);
+            }
+        }
+    }
+
+    /// Adds to the lanes' time what opening a connection took; its account goes on at `from_ns`.
+    fn account(&mut self, id: usize, from_ns: u64) {
+        let Some((pool, connection)) = self.served(id) else { return };
+        let Some(Some((_, carrier))) = self.lanes.get(id) else { return };
+        let since_ns = carrier.since_ns();
+        self.lane_ns += self.context.pools[pool].count_opening(connection, since_ns, from_ns);
+    }
+
+    /// The time that went into opening shared connections and is recorded.
+    pub(super) fn count_opening(&mut self) -> u64 {
+        if self.context.pools.is_empty() {
+            return 0;
+        }
+        let mut all_ns = 0;
+        for id in 0..self.lanes.len() {
+            let Some((pool, connection)) = self.served(id) else { continue };
+            let Some(Some((_, carrier))) = self.lanes.get(id) else { continue };
+            let since_ns = carrier.since_ns();
+            all_ns += self.context.pools[pool].count_opening(connection, since_ns, since_ns);
+        }
+        all_ns
+    }
+}

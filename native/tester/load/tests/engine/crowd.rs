@@ -1,0 +1,336 @@
+//! A directory that many ask over few connections, and that answers in any order, or wrongly.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{ErrorKind, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use wire::ber::{self, tag};
+use wire::ldap::answer::{Verdict, write_entry, write_extended, write_result, write_result_with};
+use wire::ldap::control::PagedResults;
+use wire::ldap::filter::Kind;
+use wire::ldap::frame::message_length;
+use wire::ldap::{Operation, Request, ResultCode, oid, op};
+
+/// What is done with a search.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Act {
+    Answer,
+    /// The same answer again at once.
+    Twice,
+    /// An answer to something else before it.
+    WithStranger(i32),
+    /// An unsolicited notification before it (RFC 4511 section 4.4), no notice of disconnection.
+    WithNotification,
+    /// A notice of disconnection, and the end.
+    Goodbye,
+    Never,
+    /// Its answer comes after so many milliseconds, as do all behind it.
+    Late(u64),
+    Close,
+    /// Half an answer, and the end.
+    Half,
+    /// Another operation's answer.
+    OtherKind,
+}
+
+/// How it behaves.
+#[derive(Debug, Clone, Copy)]
+pub struct Manners {
+    /// How many requests it gathers, if it gets so many, before it answers any.
+    pub gathers: usize,
+    /// Whether it answers in any order, message by message, and in pieces.
+    pub mixes: Option<u64>,
+    /// Whether it is slow to read.
+    pub dawdles: bool,
+}
+
+impl Default for Manners {
+    fn default() -> Self {
+        Self { gathers: 1, mixes: None, dawdles: false }
+    }
+}
+
+/// A search that came.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Heard {
+    pub connection: u64,
+    pub id: i32,
+    pub name: String,
+}
+
+#[derive(Debug, Default)]
+pub struct Seen {
+    pub opened: AtomicU64,
+    pub closed: AtomicU64,
+    pub answered: AtomicU64,
+    pub heard: Mutex<Vec<Heard>>,
+    /// Names that were bound with, by connection.
+    pub binds: Mutex<BTreeMap<u64, Vec<String>>>,
+    /// Requests that came under an id which was not answered.
+    pub reused: AtomicU64,
+    /// The most requests that were not answered on one connection.
+    pub most: AtomicU64,
+    /// The most requests that came with one read.
+    pub at_once: AtomicU64,
+    pub unbinds: AtomicU64,
+}
+
+type Rule = dyn Fn(&Heard, u64) -> Act + Send + Sync;
+
+struct Shared {
+    rule: Box<Rule>,
+    manners: Manners,
+    seen: Arc<Seen>,
+    count: AtomicU64,
+    stopping: AtomicBool,
+}
+
+/// The server; it stops when dropped.
+pub struct Crowd {
+    pub address: SocketAddr,
+    pub seen: Arc<Seen>,
+    shared: Arc<Shared>,
+}
+
+impl Crowd {
+    pub fn right(manners: Manners) -> Self {
+        Self::start(manners, |_, _| Act::Answer)
+    }
+
+    /// Asks `rule` about each search, giving how many came before.
+    pub fn start(manners: Manners, rule: impl Fn(&Heard, u64) -> Act + Send + Sync + 'static) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let seen = Arc::new(Seen::default());
+        let shared = Arc::new(Shared {
+            rule: Box::new(rule),
+            manners,
+            seen: seen.clone(),
+            count: AtomicU64::new(0),
+            stopping: AtomicBool::new(false),
+        });
+        let acceptor = shared.clone();
+        std::thread::spawn(move || {
+            for stream in listener.incoming() {
+                if acceptor.stopping.load(Ordering::SeqCst) {
+                    return;
+                }
+                let Ok(stream) = stream else { continue };
+                let connection = acceptor.seen.opened.fetch_add(1, Ordering::SeqCst);
+                let shared = acceptor.clone();
+                std::thread::spawn(move || {
+                    Session::new(&shared, stream, connection).serve();
+                    shared.seen.closed.fetch_add(1, Ordering::SeqCst);
+                });
+            }
+        });
+        Self { address, seen, shared }
+    }
+
+    pub fn answered(&self) -> u64 {
+        self.seen.answered.load(Ordering::SeqCst)
+    }
+}
+
+impl Drop for Crowd {
+    fn drop(&mut self) {
+        self.shared.stopping.store(true, Ordering::SeqCst);
+        // Wakes the acceptor.
+        let _ = TcpStream::connect(self.address);
+    }
+}
+
+struct Session<'s> {
+    shared: &'s Shared,
+    stream: TcpStream,
+    connection: u64,
+    rng: fastrand::Rng,
+    /// Ids that are not answered.
+    open: BTreeSet<i32>,
+    /// Messages of each request that is to be answered, in their order.
+    waiting: Vec<(i32, Vec<Vec<u8>>)>,
+}
+
+/// Why a connection ends.
+struct Over;
+
+impl<'s> Session<'s> {
+    fn new(shared: &'s Shared, stream: TcpStream, connection: u64) -> Self {
+        let rng = fastrand::Rng::with_seed(shared.manners.mixes.unwrap_or_default() + connection);
+        Self { shared, stream, connection, rng, open: BTreeSet::new(), waiting: Vec::new() }
+    }
+
+    fn serve(&mut self) {
+        let (mut bytes, mut chunk) = (Vec::new(), vec![0; 64 << 10]);
+        let room = if self.shared.manners.dawdles { 512 } else { chunk.len() };
+        loop {
+            let wait = if self.waiting.is_empty() { 30_000 } else { 3 };
+            self.stream.set_read_timeout(Some(Duration::from_millis(wait))).unwrap();
+            match self.stream.read(&mut chunk[..room]) {
+                Ok(0) => return,
+                Ok(n) => bytes.extend_from_slice(&chunk[..n]),
+                Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
+                    if self.waiting.is_empty() || self.answer().is_err() {
+                        return;
+                    }
+                    continue;
+                }
+                Err(_) => return,
+            }
+            if self.shared.manners.dawdles {
+                std::thread::sleep(Duration::from_micros(300));
+            }
+            let mut came = 0;
+            while let Ok(Some(length)) = message_length(&bytes, 32 << 20) {
+                let message: Vec<u8> = bytes.drain(..length).collect();
+                came += 1;
+                if self.hear(&message).is_err() {
+                    return;
+                }
+            }
+            self.shared.seen.at_once.fetch_max(came, Ordering::SeqCst);
+            if self.waiting.len() >= self.shared.manners.gathers && self.answer().is_err() {
+                return;
+            }
+        }
+    }
+
+    fn hear(&mut self, message: &[u8]) -> Result<(), Over> {
+        let request = Request::decode(message).expect("the engine sends LDAP");
+        let seen = &self.shared.seen;
+        if !self.open.insert(request.id) {
+            seen.reused.fetch_add(1, Ordering::SeqCst);
+        }
+        seen.most.fetch_max(self.open.len() as u64, Ordering::SeqCst);
+        let (id, mut out) = (request.id, Vec::new());
+        match &request.operation {
+            Operation::Bind(bind) => {
+                let name = String::from_utf8(bind.name.to_vec()).unwrap();
+                let refused = name.contains("refused");
+                seen.binds.lock().unwrap().entry(self.connection).or_default().push(name);
+                let code = if refused { ResultCode::INVALID_CREDENTIALS } else { ResultCode::SUCCESS };
+                write_result(&mut out, id, op::BIND_RESPONSE, &Verdict { code, ..Verdict::SUCCESS });
+                self.waiting.push((id, vec![out]));
+                Ok(())
+            }
+            Operation::Unbind => {
+                seen.unbinds.fetch_add(1, Ordering::SeqCst);
+                Err(Over)
+            }
+            Operation::Search(search) => {
+                let Kind::Equality(equality) = search.filter.kind() else { panic!("{:?}", search.filter) };
+                let name = String::from_utf8(equality.value.to_vec()).unwrap();
+                let is_page = |control: &wire::ldap::Control<'_>| control.oid == oid::PAGED_RESULTS;
+                let page = request.controls.iter().find(is_page);
+                let page = page.map(|control| PagedResults::decode(control.value.unwrap()).unwrap());
+                let page = page.map(|page| std::str::from_utf8(page.cookie).unwrap().parse().unwrap_or(0));
+                self.search(id, name, page)
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// What is answered to a search: entries of that name; in pages, five of one entry each.
+    fn search(&mut self, id: i32, name: String, page: Option<u32>) -> Result<(), Over> {
+        let heard = Heard { connection: self.connection, id, name: name.clone() };
+        self.shared.seen.heard.lock().unwrap().push(heard.clone());
+        let act = (self.shared.rule)(&heard, self.shared.count.fetch_add(1, Ordering::SeqCst));
+        let mut messages = vec![entry(id, &name, page.unwrap_or(0)), result(id, page)];
+        match act {
+            Act::Answer => {}
+            Act::Twice => messages.extend(messages.clone()),
+            Act::WithStranger(stranger) => messages.insert(0, result(stranger, None)),
+            Act::WithNotification => {
+                let mut out = Vec::new();
+                write_extended(&mut out, 0, &Verdict::SUCCESS, Some(b"1.3.6.1.4.1.4203.1.9.1"), None);
+                messages.insert(0, out);
+            }
+            Act::Goodbye => {
+                let mut out = Vec::new();
+                let verdict = Verdict { code: ResultCode::UNAVAILABLE, ..Verdict::SUCCESS };
+                write_extended(&mut out, 0, &verdict, Some(oid::NOTICE_OF_DISCONNECTION), None);
+                let _ = self.stream.write_all(&out);
+                return Err(Over);
+            }
+            Act::Never => return Ok(()),
+            Act::Late(ms) => {
+                self.answer()?;
+                std::thread::sleep(Duration::from_millis(ms));
+            }
+            Act::Close => return Err(Over),
+            Act::Half => {
+                let _ = self.stream.write_all(&messages[0][..messages[0].len() / 2]);
+                return Err(Over);
+            }
+            Act::OtherKind => {
+                let mut out = Vec::new();
+                write_result(&mut out, id, op::DELETE_RESPONSE, &Verdict::SUCCESS);
+                messages = vec![out];
+            }
+        }
+        self.waiting.push((id, messages));
+        Ok(())
+    }
+
+    /// Answers what is waiting.
+    fn answer(&mut self) -> Result<(), Over> {
+        let mut out = Vec::new();
+        let mut waiting = std::mem::take(&mut self.waiting);
+        while !waiting.is_empty() {
+            let which = if self.shared.manners.mixes.is_some() { self.rng.usize(..waiting.len()) } else { 0 };
+            let (id, messages) = &mut waiting[which];
+            let all = if self.shared.manners.mixes.is_some() { 1 } else { messages.len() };
+            messages.drain(..all).for_each(|message| out.extend(message));
+            if messages.is_empty() {
+                self.open.remove(id);
+                self.shared.seen.answered.fetch_add(1, Ordering::SeqCst);
+                waiting.remove(which);
+            }
+        }
+        let mut rest = &out[..];
+        while !rest.is_empty() {
+            let most = rest.len();
+            let size = if self.shared.manners.mixes.is_some() { self.rng.usize(1..=most) } else { most };
+            self.stream.write_all(&rest[..size]).map_err(|_| Over)?;
+            rest = &rest[size..];
+            if !rest.is_empty() {
+                std::thread::sleep(Duration::from_micros(50));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// An entry: where its name says so, a large one.
+fn entry(id: i32, name: &str, page: u32) -> Vec<u8> {
+    let (mut body, mut out) = (Vec::new(), Vec::new());
+    ber::write_octets(&mut body, format!("uid={name},cn={page},o=x").as_bytes());
+    let fill = if name.starts_with("large") { "x".repeat(200_000) } else { "x".to_owned() };
+    ber::write_nested(&mut body, tag::SEQUENCE, |out| {
+        for (attribute, value) in [("uid", name), ("description", &fill)] {
+            ber::write_nested(out, tag::SEQUENCE, |out| {
+                ber::write_octets(out, attribute.as_bytes());
+                ber::write_nested(out, tag::SET, |out| ber::write_octets(out, value.as_bytes()));
+            });
+        }
+    });
+    write_entry(&mut out, id, &body);
+    out
+}
+
+fn result(id: i32, page: Option<u32>) -> Vec<u8> {
+    let mut out = Vec::new();
+    let Some(page) = page else {
+        write_result(&mut out, id, op::SEARCH_DONE, &Verdict::SUCCESS);
+        return out;
+    };
+    let (next, mut value) = (page + 1, Vec::new());
+    let cookie = if next < 5 { next.to_string() } else { String::new() };
+    PagedResults { size: 0, cookie: cookie.as_bytes() }.encode(&mut value);
+    let control = wire::ldap::Control { oid: oid::PAGED_RESULTS, critical: false, value: Some(&value) };
+    write_result_with(&mut out, id, op::SEARCH_DONE, &Verdict::SUCCESS, &[control]);
+    out
+}
