@@ -502,7 +502,8 @@ class Steps:
     ) -> tuple[str | None, bool, str | None]:
         """Judge what was answered: what is wrong, whether it is an answer, what to show of it.
 
-        A header line has a character for each byte (latin-1), and the body is as it was framed.
+        A header line has a character for each byte (latin-1); the body is unpacked where it was
+        packed.
         """
     def lost(self, kind: str) -> str | None:
         """Say that no answer came, and why; return what to show of the request."""
@@ -547,9 +548,6 @@ class StepRequest:
         """Its header lines, with a character for each byte (latin-1)."""
     @property
     def body(self) -> bytes: ...
-    @property
-    def secure(self) -> bool:
-        """Whether it goes to the target's second endpoint."""
 
 def check_scenario(spec_json: str, tables: Mapping[str, Table]) -> tuple[str, str | None] | None:
     """Raise EngineError with what of a scenario no lane could run.

@@ -45,7 +45,6 @@ pub struct StepRequest {
     path: String,
     headers: Vec<(String, String)>,
     body: Py<PyBytes>,
-    secure: bool,
 }
 
 /// The kind of failure, whether it was an answer, and what to show of it.
@@ -121,8 +120,8 @@ impl Step {
         };
         Ok(match step {
             Do::Begin => nothing("begin"),
-            Do::Ask { row, connection, secure, request } => {
-                let request = StepRequest::new(py, &request, secure);
+            Do::Ask { row, connection, request } => {
+                let request = StepRequest::new(py, &request);
                 Self {
                     row: Some(named(&row)),
                     connection,
@@ -142,9 +141,9 @@ impl Step {
 }
 
 impl StepRequest {
-    fn new(py: Python<'_>, request: &[u8], secure: bool) -> Self {
+    fn new(py: Python<'_>, request: &[u8]) -> Self {
         let HttpRequest { method, path, headers, body } = HttpRequest::of(request);
-        Self { method, path, headers, body: PyBytes::new(py, &body).unbind(), secure }
+        Self { method, path, headers, body: PyBytes::new(py, &body).unbind() }
     }
 }
 

@@ -31,9 +31,6 @@ pub struct HttpRequest {
 /// Header lines that a client writes itself.
 const CLIENT_S: [&str; 2] = ["host", "content-length"];
 
-/// Header lines that say how an answer was framed: it is framed anew here.
-const FRAMING: [&str; 2] = ["content-length", "transfer-encoding"];
-
 impl Users<Http> {
     /// Makes the users of an engine's configuration, all of whose programs are scenarios.
     pub fn new_http(
@@ -46,6 +43,7 @@ impl Users<Http> {
         refuse(&config)?;
         let (compiled, speaks) = engine::site(&mut config, visitors, tables)?;
         if let (true, Some(spec)) = (config.target.http10, config.scenarios.first()) {
+            // The scenario says so.
             return Err(cannot(&spec.name, "HTTP/1.0"));
         }
         let names = config.programs.iter().map(|program| program.name.clone()).collect();
@@ -60,6 +58,7 @@ fn refuse(config: &HttpConfig) -> Result<(), StartError> {
     }
     match config.scenarios.first() {
         Some(spec) if config.is_open() => Err(cannot(&spec.name, "schedules of a rate")),
+        Some(spec) if config.target.secure.is_some() => Err(cannot(&spec.name, "a second address with TLS")),
         _ => Ok(()),
     }
 }
@@ -69,7 +68,7 @@ fn cannot(name: &str, what: &str) -> StartError {
 }
 
 impl User<Http> {
-    /// Judges an answer; of what `Content-Length` says, only its body is looked at.
+    /// Judges an answer whose body has been put together, and unpacked if it was packed.
     pub fn answered_http(
         &mut self,
         users: &mut Users<Http>,
@@ -77,16 +76,23 @@ impl User<Http> {
         headers: &[(String, String)],
         body: &[u8],
     ) -> Result<Judged, TurnError> {
+        let has = |wanted: &str| headers.iter().any(|(name, _)| name.eq_ignore_ascii_case(wanted));
+        // Where the length still is that of the body, it tells a body that was cut short.
+        let is_whole = has("Content-Length") && !has("Content-Encoding") && !has("Transfer-Encoding");
         let mut answer = format!("HTTP/1.1 {status} \r\n").into_bytes();
         for (name, value) in headers {
-            if !FRAMING.iter().any(|framing| name.eq_ignore_ascii_case(framing)) {
+            let is_length = name.eq_ignore_ascii_case("Content-Length");
+            if !(name.eq_ignore_ascii_case("Transfer-Encoding") || is_length && !is_whole) {
                 push_characters(name, &mut answer);
                 answer.extend_from_slice(b": ");
                 push_characters(value, &mut answer);
                 answer.extend_from_slice(b"\r\n");
             }
         }
-        answer.extend_from_slice(format!("Content-Length: {}\r\n\r\n", body.len()).as_bytes());
+        if !is_whole {
+            answer.extend_from_slice(format!("Content-Length: {}\r\n", body.len()).as_bytes());
+        }
+        answer.extend_from_slice(b"\r\n");
         answer.extend_from_slice(body);
         self.answered(users, &answer)
     }

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 pub use self::http::{HttpRequest, SiteUser, SiteUsers};
 
-use crate::program::{Compiled, Deck, MAIN, Op, Program};
+use crate::program::{Compiled, Deck, Op, Program};
 use crate::protocol::{Encoded, Protocol, Received};
 use crate::record::failure::Failure;
 use crate::record::recorder::{Label, Slot};
@@ -37,8 +37,6 @@ pub enum Do {
         row: Row,
         /// Over which of the user's connections, from 0; it is opened if it is closed.
         connection: usize,
-        /// Whether that goes to the target's second endpoint, which speaks TLS.
-        secure: bool,
         /// As it would stand on the wire.
         request: Vec<u8>,
     },
@@ -205,7 +203,6 @@ impl<P: Protocol> User<P> {
                         self.due.push_back(Do::Ask {
                             row: row(labels, *slot),
                             connection: self.active,
-                            secure: self.connections[self.active].endpoint != MAIN,
                             request: asked,
                         });
                     }

@@ -280,6 +280,40 @@ fn a_request_that_was_lost_ends_the_operation_and_is_followed_by_a_longer_pause_
 }
 
 #[test]
+fn a_body_is_as_long_as_its_head_says_unless_it_was_packed() {
+    let file = "[[operation]]\nget = '/'\nexpect.length = 5\n[[operation]]\nname = 'w'\nhead = '/'";
+    let said = |lines: &[(&str, &str)]| -> Vec<_> {
+        lines.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+    };
+    for (headers, body, expected) in [
+        (said(&[("content-length", "5")]), "hello", None),
+        (said(&[]), "hello", None),
+        (said(&[("Content-Length", "3"), ("Content-Encoding", "gzip")]), "hello", None),
+        (said(&[("Content-Length", "9"), ("Transfer-Encoding", "chunked")]), "hello", None),
+        (said(&[("Content-Length", "5")]), "hell", Some("truncated")),
+        (said(&[("Transfer-Encoding", "chunked")]), "hell", Some("wrong-length")),
+        (said(&[("Bad header", "x")]), "hello", Some("malformed")),
+    ] {
+        let mut config = config(1, file);
+        config["scenarios"][0]["operation"] = json!("get");
+        let mut users = users(&config, &Tables::new());
+        let mut user = Site::new(&mut users);
+        user.ask();
+        let judged = user.user.answered_http(user.users, 200, &headers, body.as_bytes()).unwrap();
+        assert_eq!(judged.failure.as_deref(), expected, "{headers:?}");
+        assert_eq!(judged.answered, expected.is_none_or(|kind| kind == "wrong-length"));
+    }
+    let mut config = config(1, file);
+    config["scenarios"][0]["operation"] = json!("w");
+    let mut users = users(&config, &Tables::new());
+    let mut user = Site::new(&mut users);
+    user.ask();
+    let headers = said(&[("Content-Length", "900")]);
+    let judged = user.user.answered_http(user.users, 200, &headers, b"").unwrap();
+    assert_eq!(judged, Judged { failure: None, answered: true, shown: None }, "no body comes of HEAD");
+}
+
+#[test]
 fn a_connection_is_closed_when_the_file_or_the_answer_says() {
     let close = Do::Close { row: None, connection: 0 };
     let named = |step: &str| Do::Close { row: Some(("mix".into(), step.into())), connection: 0 };
@@ -384,11 +418,14 @@ fn what_no_portable_client_does_is_refused_by_its_name() {
     let mut described = config(1, plain);
     described["programs"] =
         json!([{"name": "p", "counts": "r", "steps": [{"op": "request", "name": "r", "path": "/"}]}]);
+    let mut secure = config(1, plain);
+    secure["target"]["secure"] = json!({"port": 2});
     let old = config(1, &format!("connection.main.http = '1.0'\n{plain}"));
     let followed = config(1, &format!("{plain}\nfollow = true"));
     for (config, expected) in [
         (open, "mix: a portable client does not do schedules of a rate"),
         (described, "p: a portable client does not do programs that are no scenarios"),
+        (secure, "mix: a portable client does not do a second address with TLS"),
         (old, "mix: a portable client does not do HTTP/1.0"),
         (followed, "follow is read, but not run yet"),
     ] {
