@@ -184,7 +184,8 @@ pub(crate) fn site(
         let problem = |problem| StartError::Scenario { name: spec.name.clone(), problem };
         config.target.connect_as(spec).map_err(problem)?;
     }
-    let lower = http::Requests { target: &config.target, has_visitors: visitors.is_some() };
+    let lower =
+        http::Requests { target: &config.target, has_visitors: visitors.is_some(), has_any_program: false };
     for spec in &config.scenarios {
         let people = Arc::new(http::VisitorColumns::new(visitors.clone(), config.target.size));
         let given =
@@ -210,7 +211,7 @@ pub fn check_scenario(
     tables: &Tables,
 ) -> Result<Option<(String, Option<serde_json::Value>)>, String> {
     match scenario::read(&spec.text).map(|scenario| scenario.protocol) {
-        Ok(scenario::Protocol::Http) => http::check_scenario(spec, tables).map(|()| None),
+        Ok(scenario::Protocol::Http) => http::check_scenario(spec, tables),
         _ => ldap::check_scenario(spec, tables),
     }
 }

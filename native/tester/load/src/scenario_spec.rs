@@ -32,6 +32,16 @@ pub struct ScenarioSpec {
     /// Who binds, unless the scenario says.
     #[serde(default)]
     pub(crate) bind: Identity,
+    /// The target's programs by their kinds: paths with `{size}`, `{content}` and `{copy}`.
+    #[serde(default)]
+    pub(crate) programs: HashMap<String, String>,
+    /// Whether operations of one request are kinds of requests, with rows under the scenario's name, where all of them
+    /// are and nothing is filled in.
+    #[serde(default)]
+    pub(crate) classes: bool,
+    /// Whether connections are kept and speak HTTP/1.1, whatever the file says.
+    #[serde(default)]
+    pub(crate) keepalive: bool,
     /// The mean pause after each operation.
     #[serde(default)]
     pub(crate) think_ms: f64,

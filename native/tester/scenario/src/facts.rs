@@ -4,7 +4,9 @@ use serde_json::{Value, json};
 
 use crate::form::Protocol;
 use crate::template::{Field, Template};
-use crate::types::{Data, Deal, Entry, Lifetime, Rows, Scenario, Step, Tls, Verb, flat, renamed};
+use crate::types::{
+    Data, Deal, Entry, FileClass, FileSet, Lifetime, Rows, Scenario, Sizes, Step, Tls, Verb, flat, renamed,
+};
 
 impl Scenario {
     /// What it does and needs, as JSON.
@@ -17,14 +19,7 @@ impl Scenario {
                 "counts": self.counted(operation),
                 "objective": operation.objective,
                 "page": operation.page,
-                "steps": steps.iter().filter(|step| is_asked(&step.verb)).map(|step| {
-                    json!({
-                        "name": step.name,
-                        "verb": verb(&step.verb),
-                        "adds": self.adds_people(&step.verb),
-                        "removes": self.removes_people(&step.verb),
-                    })
-                }).collect::<Vec<_>>(),
+                "steps": self.asking(&steps),
                 "writes": steps.iter().any(|step| writes(&step.verb)),
                 "overwrites": overwrites(&steps),
                 "keeps": steps.iter().filter_map(|step| kept(&step.verb)).collect::<Vec<_>>(),
@@ -35,6 +30,7 @@ impl Scenario {
             "protocol": if self.protocol == Protocol::Ldap { "ldap" } else { "http" },
             "title": self.title,
             "paper": self.paper,
+            "note": self.note,
             "base": self.base.as_ref().map(Template::to_string),
             "uses_base": self.uses_base,
             "load": {
@@ -50,6 +46,7 @@ impl Scenario {
                 "clients": (!load.clients.is_empty()).then_some(&load.clients),
                 "other": self.other_load(),
             },
+            "files": self.files.as_ref().map(file_set),
             "data": self.data.iter().map(|data| source(self, data)).collect::<Vec<_>>(),
             "connections": self.connections.iter().map(|connection| json!({
                 "name": connection.name,
@@ -71,12 +68,28 @@ impl Scenario {
             }).collect::<Vec<_>>(),
             "env": self.variables,
             "start": {
+                "steps": self.asking(&flat(&self.start)),
                 "writes": flat(&self.start).iter().any(|step| writes(&step.verb)),
                 "overwrites": overwrites(&flat(&self.start)),
                 "keeps": flat(&self.start).iter().filter_map(|step| kept(&step.verb)).collect::<Vec<_>>(),
             },
             "operations": operations.collect::<Vec<_>>(),
         })
+    }
+
+    /// Steps that ask a target something.
+    fn asking(&self, steps: &[&Step]) -> Vec<Value> {
+        let of = |step: &Step| {
+            json!({
+                "name": step.name,
+                "verb": verb(&step.verb),
+                "on": step.on,
+                "asks": self.asked_for(step),
+                "adds": self.adds_people(&step.verb),
+                "removes": self.removes_people(&step.verb),
+            })
+        };
+        steps.iter().filter(|step| is_asked(&step.verb)).map(|step| of(step)).collect()
     }
 
     /// Options of `[load]` that are not among the facts.
@@ -89,6 +102,24 @@ impl Scenario {
     /// Whether a step adds one of the people whom a run adds.
     fn adds_people(&self, verb: &Verb) -> bool {
         matches!(verb, Verb::Add { entry: Entry::Row(data), .. } if self.is_new(data))
+    }
+
+    /// What a step asks a web server for.
+    fn asked_for(&self, step: &Step) -> Option<Value> {
+        Some(match &step.verb {
+            Verb::File { class } => json!({"file": class}),
+            Verb::Program { program, size, size_about, .. } => {
+                json!({"program": program, "size": size, "size_about": size_about})
+            }
+            Verb::Request(request) => json!({
+                "method": request.method,
+                "path": request.path.to_string(),
+                "size": step.expect.length,
+                // Header lines may ask for a part of it.
+                "whole": request.method == "GET" && request.headers.is_empty() && self.headers.is_empty(),
+            }),
+            _ => return None,
+        })
     }
 
     /// Whether a step deletes one of them.
@@ -173,6 +204,17 @@ const fn verb(verb: &Verb) -> &'static str {
         Verb::Think { .. } => "think",
         Verb::Repeat { .. } => "repeat",
     }
+}
+
+fn file_set(set: &FileSet) -> Value {
+    let class = |class: &FileClass| {
+        let (sizes, spread) = match &class.sizes {
+            Sizes::Each(sizes) => (Some(sizes), None),
+            Sizes::Spread(least, most) => (None, Some([least, most])),
+        };
+        json!({"name": class.name, "sizes": sizes, "spread": spread, "count": class.count})
+    };
+    json!({"name": set.name, "classes": set.classes.iter().map(class).collect::<Vec<_>>()})
 }
 
 fn source(scenario: &Scenario, data: &Data) -> Value {

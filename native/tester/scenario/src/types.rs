@@ -269,8 +269,8 @@ pub struct FileClass {
     pub name: String,
     /// Their bytes.
     pub sizes: Sizes,
-    /// How many there are.
-    pub count: u32,
+    /// How many there are, where the file says.
+    pub count: Option<u32>,
 }
 
 /// Bytes of the files of a class.

@@ -162,7 +162,7 @@ fn connections_stages_and_files() {
     assert_eq!(scenario.connections[1].tls, Some(Tls::Always));
     let files = scenario.files.unwrap();
     assert_eq!((files.name.as_str(), files.classes.len()), ("webbench3-like", 7));
-    let first = FileClass { name: "223b-1k".to_owned(), sizes: Sizes::Spread(223, 1000), count: 1347 };
+    let first = FileClass { name: "223b-1k".to_owned(), sizes: Sizes::Spread(223, 1000), count: Some(1347) };
     assert_eq!(files.classes[0], first);
     let names: Vec<_> = scenario.operations.iter().map(|each| each.name.as_str()).collect();
     assert_eq!((names[0], names[7], names[14]), ("223b-1k", "223b-1k-tls", "cgi"));

@@ -26,7 +26,7 @@ impl FileRequest {
         Ok(Self {
             files: files.ok_or_else(|| format!("the target's files have no class {:?}", spec.class))?,
             before_path: format!("GET {}", target.base_path).into_bytes(),
-            after_path: format!("{}\r\n", target.head_lines(spec.tls)).into_bytes(),
+            after_path: format!("{}{}\r\n", target.head_lines(spec.tls), spec.lines).into_bytes(),
         })
     }
 }

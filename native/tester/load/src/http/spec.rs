@@ -48,6 +48,9 @@ pub struct FileSpec {
     /// Whether it goes to the target's secure endpoint.
     #[serde(default)]
     pub tls: bool,
+    /// Header lines of a scenario, as they are sent.
+    #[serde(skip)]
+    pub lines: String,
 }
 
 /// The person a step is about.

@@ -202,6 +202,9 @@ impl Target {
 
     /// Has connections live and speak as a scenario says: all of its connections alike, and those of others too.
     pub(crate) fn connect_as(&mut self, spec: &ScenarioSpec) -> Result<(), String> {
+        if spec.keepalive {
+            return Ok(());
+        }
         // What is wrong with it is said where it is compiled.
         let Ok(scenario) = scenario::read(&spec.text) else { return Ok(()) };
         let old = |connection: &Connection| connection.http_1_0;

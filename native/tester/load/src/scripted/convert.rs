@@ -40,13 +40,11 @@ pub(crate) trait Lower {
     /// The step that chooses what those after it are about.
     fn prepare(&self, preparation: Arc<Preparation>) -> Self::Step;
 
-    /// What is asked for a step.
-    fn request(&self, place: &Place<'_>, step: &Step) -> Result<Self::Step, String>;
+    /// What is asked for a step: one of these, each as often.
+    fn requests(&self, place: &Place<'_>, step: &Step) -> Result<Vec<Self::Step>, String>;
 
     /// The program of a scenario that needs nothing filled in.
-    fn whole(&self, _spec: &ScenarioSpec, _scenario: &Scenario) -> Option<ProgramSpec<Self::Step>> {
-        None
-    }
+    fn whole(&self, place: &Place<'_>) -> Result<Option<ProgramSpec<Self::Step>>, String>;
 
     /// Says what of a scenario the protocol cannot do.
     fn check(&self, _scenario: &Scenario) -> Result<(), String> {
@@ -130,7 +128,7 @@ pub(crate) fn convert<L: Lower>(
     let converting =
         Converting { lower, spec, number, scenario: &scenario, connections, shared, plan: &plan };
     let (name, counts) = (spec.name.clone(), SEQUENCE.to_owned());
-    let program = match lower.whole(spec, &scenario) {
+    let program = match lower.whole(&converting.place(&Block::default()))? {
         Some(program) => program,
         None => {
             let pools = converting.pools(threads)?;
@@ -151,7 +149,7 @@ pub(crate) fn check<L: Lower>(
     let owns = L::PROTOCOL == Protocol::Http;
     let given = Given { tables: spec.own(tables), people, keys: Choice::default(), owns };
     let (program, _) = convert(lower, spec, 0, "", &given, (1, 0))?;
-    let rules = Rules { open: true, connects: L::CONNECTS, endpoint: |_| MAIN, phases: false };
+    let rules = Rules { open: true, connects: L::CONNECTS, endpoint: |_| MAIN, phases: spec.classes };
     let programs = [program];
     let compiled = program::compile(&programs, rules, |name, _: &L::Step| Ok(vec![(name.to_owned(), ())]));
     compiled.map_err(|error| error.to_string())?;
@@ -224,16 +222,14 @@ impl<L: Lower> Converting<'_, L> {
                 steps.extend(self.go_on(connection));
                 steps.push(program::Step::Used { name: self.closing(connection), times });
             }
-            branches.push(Branch { weight: u32::try_from(operation.weight).unwrap_or(u32::MAX), steps });
+            branches.push(Branch { weight: cards(operation), steps });
         }
         if branches.is_empty() {
             let named = self.spec.operation.as_deref().unwrap_or_default();
             return Err(format!("has no operation {named:?}"));
         }
         let once = self.start()?;
-        // Cards in proportion: 90 and 10 are 9 and 1.
-        let divisor = branches.iter().fold(0, |divisor, branch| gcd(divisor, branch.weight)).max(1);
-        branches.iter_mut().for_each(|branch| branch.weight /= divisor);
+        in_proportion(&mut branches);
         let deck = match &mut branches[..] {
             [only] => std::mem::take(&mut only.steps),
             _ => vec![program::Step::Deck { branches }],
@@ -384,18 +380,19 @@ impl<L: Lower> Converting<'_, L> {
                 });
             }
             _ => {
-                let known = writing.known.next().map(Ok);
-                let request = known.unwrap_or_else(|| self.lower.request(&self.place(block), step));
-                let request = request.map_err(|problem| format!("step {:?}: {problem}", step.name))?;
+                let known = writing.known.next().map(|known| Ok(vec![known]));
+                let requests = known.unwrap_or_else(|| self.lower.requests(&self.place(block), step));
+                let requests = requests.map_err(|problem| format!("step {:?}: {problem}", step.name))?;
                 let connection = self.connection(&step.on)?;
                 made.extend(self.go_on(connection));
-                let for_step = connection.lives == Lifetime::Step && self.lower.keeps();
+                let for_step =
+                    connection.lives == Lifetime::Step && self.lower.keeps() && !self.spec.keepalive;
                 if for_step {
                     made.extend(self.open(connection, block)?);
                 } else if self.is_unbound(connection, block) {
                     made.push(program::Step::WhenClosed { steps: self.open(connection, block)? });
                 }
-                made.push(program::Step::Request { name: step.name.clone(), request });
+                made.extend(one_of(&step.name, requests));
                 if for_step {
                     made.push(program::Step::Close { name: self.closing(connection) });
                 }
@@ -489,6 +486,26 @@ fn closes(step: &Step, name: &str) -> bool {
 pub(crate) fn think<S>(mean_s: f64, constant: bool) -> program::Step<S> {
     let ns = Duration::from_secs_f64(mean_s).as_nanos() as u64;
     program::Step::Think(if constant { Think::Constant { ns } } else { Think::Exponential { mean_ns: ns } })
+}
+
+/// One of several requests, each as often.
+pub(crate) fn one_of<S>(name: &str, requests: Vec<S>) -> Option<program::Step<S>> {
+    let ask = |request| program::Step::Request { name: name.to_owned(), request };
+    if requests.len() > 1 {
+        let branch = |request| Branch { weight: 1, steps: vec![ask(request)] };
+        return Some(program::Step::Deck { branches: requests.into_iter().map(branch).collect() });
+    }
+    requests.into_iter().next().map(ask)
+}
+
+pub(crate) fn cards(operation: &scenario::Operation) -> u32 {
+    u32::try_from(operation.weight).unwrap_or(u32::MAX)
+}
+
+/// Has cards be as few as can be: 90 and 10 are 9 and 1.
+pub(crate) fn in_proportion<S>(branches: &mut [Branch<S>]) {
+    let divisor = branches.iter().fold(0, |divisor, branch| gcd(divisor, branch.weight)).max(1);
+    branches.iter_mut().for_each(|branch| branch.weight /= divisor);
 }
 
 const fn gcd(a: u32, b: u32) -> u32 {

@@ -6,7 +6,7 @@
 
 mod convert;
 
-pub(crate) use convert::{Lower, Place, Steps, check, convert, think};
+pub(crate) use convert::{Lower, Place, Steps, cards, check, convert, in_proportion, one_of, think};
 
 use std::sync::Arc;
 

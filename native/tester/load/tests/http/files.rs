@@ -10,7 +10,7 @@ use crate::site::{Do, Site};
 /// Larger than what a thread reads at a time.
 const LARGE: usize = 300_000;
 
-fn spec() -> Value {
+pub fn spec() -> Value {
     json!({"name": "set", "seed": 7, "classes": [
         {"name": "small", "sizes": [223, 1024], "files": 1_200},
         {"name": "large", "sizes": [LARGE]},

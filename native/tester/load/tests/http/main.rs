@@ -19,6 +19,7 @@ mod harness;
 mod mix;
 mod phases;
 mod portable;
+mod programs;
 mod scenario;
 mod scripted;
 mod site;

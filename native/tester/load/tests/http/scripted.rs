@@ -34,12 +34,12 @@ impl Seen {
     }
 }
 
-type Requests = Arc<Mutex<Vec<Seen>>>;
+pub type Requests = Arc<Mutex<Vec<Seen>>>;
 
 /// A server that answers each request as `answer` says for it and its number.
 pub struct Server {
     pub port: u16,
-    seen: Requests,
+    pub seen: Requests,
 }
 
 impl Server {

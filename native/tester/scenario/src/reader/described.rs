@@ -204,7 +204,6 @@ impl<'d, 't> Reader<'_, 'd, 't> {
         } else if table.has("spread") && count.is_none_or(|count| count < 2) {
             self.wrong(table.at("count"), "a spread needs a count of 2 files or more");
         }
-        let count = count.unwrap_or_else(|| u32::try_from(sizes.len()).unwrap_or(u32::MAX));
         let sizes = match spread[..] {
             [least, most] if least <= most => Sizes::Spread(least, most),
             _ => {

@@ -161,9 +161,7 @@ impl Ask {
         head_path(&mut head, site, &request.path)?;
         head.push_text(target.head_lines(host.secure).as_bytes());
         for (name, value) in &headers {
-            if OWN.iter().any(|own| name.eq_ignore_ascii_case(own)) || !is_header_name(name) {
-                return Err(format!("the tester itself writes the header {name}: leave it out"));
-            }
+            check_header(name)?;
             head.push_text(format!("{name}: ").as_bytes());
             head.push(site, value, Escape::Line)?;
             head.push_text(b"\r\n");
@@ -223,6 +221,14 @@ impl Ask {
             fresh,
         })
     }
+}
+
+/// Says where a header line is not a scenario's to write.
+pub(super) fn check_header(name: &str) -> Result<(), String> {
+    if OWN.iter().any(|own| name.eq_ignore_ascii_case(own)) || !is_header_name(name) {
+        return Err(format!("the tester itself writes the header {name}: leave it out"));
+    }
+    Ok(())
 }
 
 fn sorted(numbers: impl Iterator<Item = usize>) -> Vec<usize> {

@@ -65,7 +65,7 @@ impl Http {
     #[inline]
     pub(in super::super) fn ask(&mut self, ask: &Ask, lane: &mut LaneState, out: &mut Vec<u8>) -> Encoded {
         lane.stage = Stage::Head;
-        let Some(visit) = lane.memory.as_deref_mut() else { return Encoded::Skip };
+        let visit = lane.memory.get_or_insert_default();
         visit.give_up();
         visit.wrong_headers = false;
         let memory = &mut visit.memory;

@@ -3,17 +3,22 @@
 use std::sync::Arc;
 
 use people::visitor::Visitors;
-use scenario::{Connection, Expect, Protocol, Step, Tls, Verb};
+use scenario::{
+    Code, Connection, Escaped, Expect, Lifetime, Named, Operation, Part, Protocol, Request, Scenario, Step,
+    Template, Tls, Verb,
+};
+
+use serde_json::Value;
 
 use super::super::escape::Escape;
 use super::super::field::{Field, FieldValues};
 use super::super::spec::{FileSpec, Step as HttpStep};
 use super::super::target::{SECURE, Target};
-use super::ask::{Ask, Host};
+use super::ask::{Ask, Host, check_header};
 use super::fill::Site;
-use crate::program::{Connects, MAIN};
+use crate::program::{self, Branch, Connects, MAIN, ProgramSpec, SEQUENCE};
 use crate::scenario_spec::ScenarioSpec;
-use crate::scripted::{self, Lower, Place, Preparation, later};
+use crate::scripted::{self, Lower, Place, Preparation, cards, in_proportion, one_of, think};
 use crate::values::{People, Tables};
 
 /// Steps of HTTP, for a target.
@@ -21,6 +26,8 @@ pub(crate) struct Requests<'t> {
     pub(crate) target: &'t Target,
     /// Whether properties of people are known.
     pub(crate) has_visitors: bool,
+    /// Whether it stands for any target, which may have all programs.
+    pub(crate) has_any_program: bool,
 }
 
 /// Properties of a site's people as columns.
@@ -61,12 +68,21 @@ impl People for VisitorColumns {
 }
 
 /// Says what of a scenario no lane could run, whatever its target.
-pub fn check(spec: &ScenarioSpec, tables: &Tables) -> Result<(), String> {
+///
+/// Of one whose operations are kinds of requests, returns the step that it counts.
+pub fn check(spec: &ScenarioSpec, tables: &Tables) -> Result<Option<(String, Option<Value>)>, String> {
     let target = Target::any();
     let people = Arc::new(VisitorColumns::new(None, 1));
-    let lower = Requests { target: &target, has_visitors: true };
-    scripted::check(&lower, spec, Some(people), tables).map(|_| ())
+    let lower = Requests { target: &target, has_visitors: true, has_any_program: true };
+    let whole = scripted::check(&lower, spec, Some(people), tables)?;
+    Ok(whole.map(|program| (program.counts, None)))
 }
+
+/// What `{copy}` in a program's path counts to: paper 001's "one of 100 identical pages".
+const COPIES: usize = 100;
+
+/// What results have beside the kinds of requests, under their names.
+const RECORDED: [&str; 6] = ["sequence", "connect", "connecting", "handshake", "first byte", "request"];
 
 impl Requests<'_> {
     /// Where steps on a connection go.
@@ -114,25 +130,144 @@ impl Lower for Requests<'_> {
         Ok(HttpStep::Take)
     }
 
-    fn request(&self, place: &Place<'_>, step: &Step) -> Result<HttpStep, String> {
-        let Place { script, plan, block, scenario, .. } = place;
+    fn requests(&self, place: &Place<'_>, step: &Step) -> Result<Vec<HttpStep>, String> {
+        self.ask(place, step, place.scenario.cookies)
+    }
+
+    /// A file's, a program's and a path's requests in one deck, each with its row under the scenario's name.
+    fn whole(&self, place: &Place<'_>) -> Result<Option<ProgramSpec<HttpStep>>, String> {
+        let Place { spec, scenario, .. } = place;
+        let chosen = |name: &str| spec.operation.as_ref().is_none_or(|only| only == name);
+        let operations = || scenario.operations.iter().enumerate().filter(|(_, each)| chosen(&each.name));
+        if !spec.classes
+            || !scenario.start.is_empty()
+            || !operations().all(|(_, operation)| is_kind_of_request(scenario, operation))
+        {
+            return Ok(None);
+        }
+        let mut branches = Vec::new();
+        for (number, operation) in operations() {
+            let block = scenario::Block { operation: Some(number), repeats: Vec::new() };
+            let place = Place { block: &block, ..*place };
+            let mut steps = Vec::new();
+            for step in &operation.steps {
+                // What an answer sets would be sent to none: each is a visit of its own.
+                let requests = self.ask(&place, step, false);
+                let requests = requests.map_err(|problem| format!("{:?}: {problem}", operation.name))?;
+                steps.extend(one_of(&operation.name, requests));
+            }
+            branches.push(Branch { weight: cards(operation), steps });
+        }
+        if branches.is_empty() {
+            return Ok(None);
+        }
+        in_proportion(&mut branches);
+        let mut steps = vec![program::Step::Deck { branches }];
+        steps.extend((spec.think_ms > 0.0).then(|| think(spec.think_ms / 1e3, false)));
+        Ok(Some(ProgramSpec { name: spec.name.clone(), counts: SEQUENCE.to_owned(), steps }))
+    }
+}
+
+impl Requests<'_> {
+    /// What is asked for a step: one of these, each as often.
+    fn ask(&self, place: &Place<'_>, step: &Step, cookies: bool) -> Result<Vec<HttpStep>, String> {
+        let Place { script, plan, block, scenario, spec } = place;
         let connection = scenario.connections.iter().find(|each| each.name == step.on);
         let host = self.host(connection.ok_or_else(|| format!("no connection is called {:?}", step.on))?)?;
+        let site = Site { plan, block, has_visitors: self.has_visitors };
+        let ask = |step: &Step, request: &Request| {
+            let way = (self.target, host.clone(), cookies);
+            let ask = Ask::new(*script, site, (step, request), &scenario.headers, way)?;
+            Ok(HttpStep::Ask(Arc::new(ask)))
+        };
         match &step.verb {
-            Verb::Request(request) => {
-                let site = Site { plan, block, has_visitors: self.has_visitors };
-                let way = (self.target, host, scenario.cookies);
-                let ask = Ask::new(*script, site, (step, request), &scenario.headers, way)?;
-                Ok(HttpStep::Ask(Arc::new(ask)))
-            }
+            Verb::Request(request) => Ok(vec![ask(step, request)?]),
             Verb::File { class } => {
                 if step.expect != Expect::default() || !step.captures.is_empty() {
                     return Err("every byte of a file is compared: leave expect and capture out".to_owned());
                 }
-                Ok(HttpStep::File(FileSpec { class: class.clone(), tls: host.secure }))
+                let lines = lines(&scenario.headers)?;
+                Ok(vec![HttpStep::File(FileSpec { class: class.clone(), tls: host.secure, lines })])
             }
-            Verb::Program { .. } => Err(later("program")),
+            Verb::Program { program, size, size_about, random } => {
+                let path = match spec.programs.get(program) {
+                    Some(path) => path,
+                    None if self.has_any_program => "/",
+                    None => return Err(format!("the target has no program {program:?}: say where it is")),
+                };
+                let bytes = size.or(*size_about).unwrap_or_default();
+                let content = if *random { "random" } else { "constant" };
+                let path = path.replace("{size}", &bytes.to_string()).replace("{content}", content);
+                let mut step = step.clone();
+                // Other answers may be without it.
+                if step.expect.statuses.iter().all(|code| *code == Code::Number(200)) {
+                    step.expect.length = step.expect.length.or(*size);
+                }
+                let request = |path: String| {
+                    let request = Request {
+                        method: "GET",
+                        path: Template { parts: vec![Part::Text(path)] },
+                        headers: Vec::new(),
+                        body: None,
+                        escaped: Escaped::Plain,
+                        follow: false,
+                    };
+                    ask(&step, &request)
+                };
+                if !path.contains("{copy}") {
+                    return Ok(vec![request(path)?]);
+                }
+                (0..COPIES).map(|copy| request(path.replace("{copy}", &copy.to_string()))).collect()
+            }
             _ => Err("is no request of HTTP".to_owned()),
         }
     }
+}
+
+/// Whether an operation is one request, in which nothing is filled in, over a connection of its own or the only one.
+fn is_kind_of_request(scenario: &Scenario, operation: &Operation) -> bool {
+    let [step] = &operation.steps[..] else { return false };
+    let Some(connection) = scenario.connections.iter().find(|each| each.name == step.on) else {
+        return false;
+    };
+    let is_plain = operation.counts.is_none()
+        && operation.objective.is_none()
+        && !RECORDED.contains(&operation.name.as_str())
+        && step.captures.is_empty()
+        && scenario.headers.iter().all(is_fixed);
+    let lives = match connection.lives {
+        Lifetime::Step => true,
+        Lifetime::User => scenario.connections.len() == 1,
+        _ => false,
+    };
+    let Expect { statuses, contains, headers, identity, fresh, .. } = &step.expect;
+    let expects = statuses.iter().all(|code| matches!(code, Code::Number(_)))
+        && contains.iter().all(|text| text.literal().is_some())
+        && headers.iter().all(is_fixed)
+        && identity.is_none()
+        && fresh.is_empty();
+    let asks = match &step.verb {
+        Verb::File { .. } | Verb::Program { .. } => true,
+        Verb::Request(request) => {
+            request.path.literal().is_some() && request.body.is_none() && request.headers.iter().all(is_fixed)
+        }
+        _ => false,
+    };
+    is_plain && lives && expects && asks
+}
+
+fn is_fixed((_, value): &Named) -> bool {
+    value.literal().is_some()
+}
+
+/// Header lines that are always the same, as they are sent.
+fn lines(headers: &[Named]) -> Result<String, String> {
+    let line = |(name, value): &Named| {
+        check_header(name)?;
+        let value = value.literal();
+        let value =
+            value.ok_or_else(|| format!("the header {name} has fields, and files are asked for without"));
+        Ok(format!("{name}: {}\r\n", value?))
+    };
+    headers.iter().map(line).collect()
 }

@@ -4,6 +4,8 @@
 //! at answers. Programs are `crate::scripted`'s.
 
 mod ask;
+#[cfg(test)]
+mod built_in;
 mod fill;
 mod jar;
 mod judge;

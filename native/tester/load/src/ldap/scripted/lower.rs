@@ -47,14 +47,14 @@ impl Lower for Requests<'_> {
         LdapStep::Prepare(preparation)
     }
 
-    fn request(&self, place: &Place<'_>, step: &Step) -> Result<LdapStep, String> {
+    fn requests(&self, place: &Place<'_>, step: &Step) -> Result<Vec<LdapStep>, String> {
         let Place { script, plan, block, .. } = place;
         let ask = match &step.verb {
             Verb::Add { dn, entry: Entry::Row(data), .. } if plan.is_taken(data) => {
                 if dn.only_field() != Some(&Field::Column(data.clone(), "dn".to_owned())) {
                     return Err(format!("people whom the run adds have their own names: {{{data}.dn}}"));
                 }
-                return Ok(LdapStep::AddTaken);
+                return Ok(vec![LdapStep::AddTaken]);
             }
             Verb::Add { entry: Entry::Row(data), .. } if plan.is_people(data) => {
                 return Err(format!("only people whom the run adds are entered whole: {data} is of others"));
@@ -64,7 +64,7 @@ impl Lower for Requests<'_> {
             }
             _ => Ask::new(*script, plan, block, step),
         };
-        Ok(LdapStep::Ask(Arc::new(ask?)))
+        Ok(vec![LdapStep::Ask(Arc::new(ask?))])
     }
 
     fn check(&self, scenario: &Scenario) -> Result<(), String> {
@@ -97,8 +97,8 @@ impl Lower for Requests<'_> {
         Ok(())
     }
 
-    fn whole(&self, spec: &ScenarioSpec, scenario: &Scenario) -> Option<ProgramSpec<LdapStep>> {
-        papers::program(spec, scenario)
+    fn whole(&self, place: &Place<'_>) -> Result<Option<ProgramSpec<LdapStep>>, String> {
+        Ok(papers::program(place.spec, place.scenario))
     }
 
     fn known(&self, scenario: &Scenario, steps: &[Step]) -> Option<Vec<LdapStep>> {

@@ -1,0 +1,114 @@
+//! The workloads that the product comes with are the programs that they were before they were scenario files.
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::Path;
+
+use serde_json::json;
+
+use super::super::Step as HttpStep;
+use super::super::target::{SECURE, Target};
+use super::ask::{Ask, Status, Statuses};
+use super::lower::Requests;
+use crate::choose::keys::Choice;
+use crate::program::{Branch, ProgramSpec, SEQUENCE, Step};
+use crate::scenario_spec::ScenarioSpec;
+use crate::scripted;
+use crate::values::{Given, Tables};
+
+/// Each workload as its name, and a line for each kind of request: its row, its cards and what is sent for it.
+const BEFORE: &str = include_str!("../../../tests/http/workloads.txt");
+
+fn program(name: &str, text: String) -> ProgramSpec<HttpStep> {
+    let programs = json!({
+        "cgi-env": "/cgi-bin/env",
+        "cgi": "/cgi-bin/program?size={size}&content={content}",
+        "inprocess": "/dynamic?size={size}&content={content}",
+        "page": "/page?size={size}",
+        "template": "/template/{copy}?size={size}",
+        "fastcgi": "/fastcgi?size={size}&content={content}",
+    });
+    let spec: ScenarioSpec =
+        serde_json::from_value(json!({"name": name, "text": text, "programs": programs, "classes": true}))
+            .unwrap();
+    let mut target = Target::any();
+    target.connect_as(&spec).unwrap();
+    assert!(target.http10 && !target.keepalive, "{name}");
+    let given = Given { tables: Tables::default(), people: None, keys: Choice::default(), owns: true };
+    let lower = Requests { target: &target, has_visitors: false, has_any_program: false };
+    scripted::convert(&lower, &spec, 0, "", &given, (1, 0))
+        .unwrap_or_else(|problem| panic!("{name}: {problem}"))
+        .0
+}
+
+/// Where a step goes, and what it asks for there.
+fn asked(step: &HttpStep) -> (usize, String) {
+    match step {
+        HttpStep::File(file) => (usize::from(file.tls), format!("file {}", file.class)),
+        HttpStep::Ask(ask) => (usize::from(ask.is_secure()), line(ask)),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn line(ask: &Ask) -> String {
+    let head = String::from_utf8(ask.head.literal().unwrap().to_vec()).unwrap();
+    let mut lines = head.lines();
+    let request = lines.next().unwrap().strip_suffix(" HTTP/1.0").unwrap().to_owned();
+    assert_eq!(lines.collect::<Vec<_>>(), ["Host: localhost"], "no other header lines");
+    assert_eq!((&ask.tail[..], ask.body.is_none()), (&b"\r\n"[..], true));
+    assert!(!ask.keeps_cookies && ask.needs.is_empty() && ask.contains.is_empty() && ask.identity.is_none());
+    let Statuses::Any(statuses) = &ask.statuses else { panic!("no statuses") };
+    let [Status::Code(status)] = statuses[..] else { panic!("{statuses:?}") };
+    format!(
+        "{request} {status} {}",
+        ask.length.map_or_else(|| "None".to_owned(), |length| length.to_string())
+    )
+}
+
+fn card(branch: &Branch<HttpStep>) -> String {
+    let [step] = &branch.steps[..] else { panic!("{branch:?}") };
+    let (name, (endpoint, what)) = match step {
+        Step::Request { name, request } => (name, asked(request)),
+        Step::Deck { branches } => {
+            let one = |branch: &Branch<HttpStep>| match &branch.steps[..] {
+                [Step::Request { name, request }] if branch.weight == 1 => (name.clone(), asked(request)),
+                other => panic!("{other:?}"),
+            };
+            let all: Vec<_> = branches.iter().map(one).collect();
+            let ((name, (endpoint, first)), (_, (_, last))) = (&all[0], &all[all.len() - 1]);
+            let [path, status, length] =
+                last.strip_prefix("GET ").unwrap().splitn(3, ' ').collect::<Vec<_>>()[..]
+            else {
+                panic!("{last}")
+            };
+            let (first, same) = first.split_at(first.len() - status.len() - length.len() - 2);
+            assert!(last.ends_with(same) && all.iter().all(|each| each.0 == *name && each.1.0 == *endpoint));
+            let what = format!("{first} to {path}, {}{same}", all.len());
+            return format!("{name} {} http {what}", branch.weight);
+        }
+        other => panic!("{other:?}"),
+    };
+    let scheme = if endpoint == SECURE { "https" } else { "http" };
+    format!("{name} {} {scheme} {what}", branch.weight)
+}
+
+#[test]
+fn a_workload_is_the_program_that_it_was() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../web_bench/workloads");
+    let mut now = HashMap::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
+        let program = program(&name, fs::read_to_string(&path).unwrap());
+        assert_eq!((&program.name, &*program.counts), (&name, SEQUENCE));
+        let [Step::Deck { branches }] = &program.steps[..] else { panic!("{:?}", program.steps) };
+        now.insert(name, branches.iter().map(card).collect::<Vec<_>>());
+    }
+    let mut workloads = 0;
+    for before in BEFORE.split('[').skip(1) {
+        let (name, lines) = before.split_once("]\n").unwrap();
+        assert_eq!(now[name], lines.lines().collect::<Vec<_>>(), "{name}");
+        workloads += 1;
+    }
+    assert_eq!((workloads, now.len()), (18, 18));
+}
