@@ -1,4 +1,4 @@
-"""A scenario file against the same in Python: lookups, and searches of people of a CSV file."""
+"""A scenario file against the same in Python: lookups, searches of people of a CSV, sharing."""
 
 from __future__ import annotations
 
@@ -52,6 +52,15 @@ ROWS: tuple[Row, ...] = (
         1.0,
         at_most=1.05,
     ),
+    Row(
+        "shared-connection",
+        "searches/s of 16 users over one connection, 16 outstanding",
+        "of one user alone",
+        "shared.per_s",
+        "alone.per_s",
+        8.0,
+        at_least=4.0,
+    ),
 )
 
 _SCENARIO = """
@@ -64,7 +73,8 @@ deal = "uniform"
 [[operation]]
 search = "(uid={{person.uid}})"
 """
-
+OUTSTANDING = 16
+_SHARED = f"connection.main.outstanding = {OUTSTANDING}\n"
 
 _LOOKUP = sequences.text_of("lookup")
 _FILLED = _LOOKUP.replace("(&(objectClass=RTPerson)(cn=", "(&(cn=*)(cn=")
@@ -80,6 +90,8 @@ class ScenarioBench(Bench):
             Trial("steps", lambda: self._of_people(None)),
             Trial("csv", self._by_scenario),
             Trial("names", self._by_names),
+            Trial("shared", lambda: self._by_scenario(_SHARED, OUTSTANDING)),
+            Trial("alone", lambda: self._by_scenario(lanes=1)),
         ]
 
     @cached_property
@@ -123,11 +135,11 @@ class ScenarioBench(Bench):
         step = "search" if text == _FILLED else "lookup"
         return self._measured(engine, "lookup", step)
 
-    def _by_scenario(self) -> Values:
-        text = _SCENARIO.format(base=BASE)
+    def _by_scenario(self, before: str = "", lanes: int = LANES) -> Values:
+        text = before + _SCENARIO.format(base=BASE)
         config = self._config(scenarios=[{"name": "csv", "text": text}])
         engine = Engine(config, None, (self._table, 0), {"csv/person": self._table})
-        return self._measured(engine, "csv", "search")
+        return self._measured(engine, "csv", "search", lanes)
 
     def _by_names(self) -> Values:
         lookup = {"op": "lookup", "person": "random"}
@@ -136,8 +148,8 @@ class ScenarioBench(Bench):
         engine = Engine(self._config(programs=[program]), None, (self._table, 0))
         return self._measured(engine, "names", "lookup")
 
-    def _measured(self, engine: Engine, program: str, step: str) -> Values:
-        engine.start_lanes(program, LANES)
+    def _measured(self, engine: Engine, program: str, step: str, lanes: int = LANES) -> Values:
+        engine.start_lanes(program, lanes)
         time.sleep(self.seconds / 4)
         before = engine.drain()
         time.sleep(self.seconds)

@@ -16,6 +16,7 @@ from sitebench.units import format_ns
 
 _OPENS = re.compile(r"(^|: )(connect|bind)$")
 """Rows of what is done for a connection."""
+_WAITS = ": wait"
 _LONG_S = 86_400.0
 """What a user thinks after the operation, on average: it does not come to another."""
 
@@ -64,7 +65,13 @@ def _once(script: Script, operation: Operation, options: Any, opening: Opening) 
             f"{operation.name} did not end within {2 * options.timeout:.0f} s",
             "give it more time with --timeout, or shorten its pauses",
         )
-    return [each for each in seen if each.step != SEQUENCE and each.count]
+    return [each for each in seen if _is_shown(each)]
+
+
+def _is_shown(step: StepStats) -> bool:
+    """Whether it is a step; one user seldom waits for a place on a shared connection."""
+    waited = step.step.endswith(_WAITS) and not step.failures
+    return step.step != SEQUENCE and step.count > 0 and not waited
 
 
 def _unconnected(seen: list[StepStats]) -> bool:

@@ -52,7 +52,6 @@ OF_SITES: Mapping[str, Sequence[str]] = {
 }
 """The same of the page of sites, which has what only they have."""
 NOT_RUN = {
-    *("connection.pool", "connection.outstanding"),
     *("load.stages", "card.objective", "http.follow"),
 }
 """Keys that are read and not run yet. Of others, some of their values: the page lists them."""

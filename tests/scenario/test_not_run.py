@@ -17,7 +17,6 @@ from tests.docs.test_told import page, section
 SEARCH = '[[operation]]\nsearch = "(uid=a)"\n'
 PERSON = '[data.person]\nfile = "accounts.csv"\n'
 FILES = {
-    "pool": [f"connection.main.pool = 4\n{SEARCH}", f"connection.main.outstanding = 4\n{SEARCH}"],
     'deal = "once"': [
         f'{PERSON}deal = "{deal}"\n[[operation]]\nsearch = "(uid={{person.uid}})"\n'
         for deal in ("once", "exclusive")

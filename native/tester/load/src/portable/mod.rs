@@ -127,7 +127,7 @@ struct Connection {
 
 impl<P: Protocol> Users<P> {
     fn new(names: Vec<String>, compiled: Compiled<P::Request>, protocol: P, mut rng: fastrand::Rng) -> Self {
-        let Compiled { programs, labels, decks } = compiled;
+        let Compiled { programs, labels, decks, .. } = compiled;
         let decks = decks.iter().map(Deck::new).collect();
         // A thread of lanes takes its arrivals from it first: so the same seed deals the same cards.
         let _ = rng.fork();
@@ -231,6 +231,8 @@ impl<P: Protocol> User<P> {
             Op::SkipIfBegun { to } if self.begun => self.pc = *to,
             // Without a schedule nothing is waited for.
             Op::SkipIfUp { .. } | Op::SkipUnlessClosed { .. } | Op::SkipIfBegun { .. } | Op::Await => {}
+            // Connections that users share are refused where scenarios are read.
+            Op::Share { .. } | Op::AwaitPool { .. } | Op::Serve => {}
             Op::Switch { to } => self.active = *to,
             Op::Used { times, slot } => {
                 let connection = &mut self.connections[self.active];

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use tls::{Acceptor, ServerSpec, Stream};
 use wire::ber::{self, tag};
 use wire::ldap::answer::{Verdict, write_entry, write_extended, write_result, write_result_with};
 use wire::ldap::control::PagedResults;
@@ -45,11 +46,13 @@ pub struct Manners {
     pub mixes: Option<u64>,
     /// Whether it is slow to read.
     pub dawdles: bool,
+    /// Whether it speaks TLS from the first byte on.
+    pub tls: bool,
 }
 
 impl Default for Manners {
     fn default() -> Self {
-        Self { gathers: 1, mixes: None, dawdles: false }
+        Self { gathers: 1, mixes: None, dawdles: false, tls: false }
     }
 }
 
@@ -83,6 +86,7 @@ type Rule = dyn Fn(&Heard, u64) -> Act + Send + Sync;
 struct Shared {
     rule: Box<Rule>,
     manners: Manners,
+    acceptor: Acceptor,
     seen: Arc<Seen>,
     count: AtomicU64,
     stopping: AtomicBool,
@@ -108,6 +112,7 @@ impl Crowd {
         let shared = Arc::new(Shared {
             rule: Box::new(rule),
             manners,
+            acceptor: Acceptor::new(&ServerSpec::default(), &[]).unwrap(),
             seen: seen.clone(),
             count: AtomicU64::new(0),
             stopping: AtomicBool::new(false),
@@ -145,7 +150,8 @@ impl Drop for Crowd {
 
 struct Session<'s> {
     shared: &'s Shared,
-    stream: TcpStream,
+    stream: Stream<TcpStream>,
+    socket: TcpStream,
     connection: u64,
     rng: fastrand::Rng,
     /// Ids that are not answered.
@@ -159,16 +165,25 @@ struct Over;
 
 impl<'s> Session<'s> {
     fn new(shared: &'s Shared, stream: TcpStream, connection: u64) -> Self {
+        stream.set_nodelay(true).unwrap();
         let rng = fastrand::Rng::with_seed(shared.manners.mixes.unwrap_or_default() + connection);
-        Self { shared, stream, connection, rng, open: BTreeSet::new(), waiting: Vec::new() }
+        let socket = stream.try_clone().unwrap();
+        let mut stream = Stream::new(stream);
+        if shared.manners.tls {
+            stream.accept(&shared.acceptor).unwrap();
+        }
+        Self { shared, stream, socket, connection, rng, open: BTreeSet::new(), waiting: Vec::new() }
     }
 
     fn serve(&mut self) {
         let (mut bytes, mut chunk) = (Vec::new(), vec![0; 64 << 10]);
+        if self.shared.manners.tls && self.stream.shake().is_err() {
+            return;
+        }
         let room = if self.shared.manners.dawdles { 512 } else { chunk.len() };
         loop {
             let wait = if self.waiting.is_empty() { 30_000 } else { 3 };
-            self.stream.set_read_timeout(Some(Duration::from_millis(wait))).unwrap();
+            self.socket.set_read_timeout(Some(Duration::from_millis(wait))).unwrap();
             match self.stream.read(&mut chunk[..room]) {
                 Ok(0) => return,
                 Ok(n) => bytes.extend_from_slice(&chunk[..n]),

@@ -122,7 +122,7 @@ fn an_answer_that_comes_twice_is_counted_and_dropped() {
     // No request has failed; each second answer is an entry and a result.
     assert_eq!(totals.failed("search"), 0, "{totals:?}");
     let unasked = totals.count("main: unasked");
-    assert!(unasked >= 80 && unasked % 2 == 0, "{unasked}");
+    assert!(unasked >= 80 && unasked.is_multiple_of(2), "{unasked}");
     assert_eq!(totals.of("main: unasked").failures, BTreeMap::from([("unasked".to_owned(), unasked)]));
     assert_eq!(opened(&server), 1);
     totals.assert_accounted();
@@ -299,6 +299,40 @@ fn pages_and_captures_go_over_shared_connections() {
 }
 
 #[test]
+fn requests_over_tls_are_sent_together_too() {
+    for dawdles in [false, true] {
+        let manners = Manners { gathers: 8, mixes: Some(2), dawdles, tls: true };
+        let server = Crowd::right(manners);
+        let long = "y".repeat(if dawdles { 60_000 } else { 1 });
+        let text = OWN.replace("expect", &format!("attributes = ['{long}']\nexpect"));
+        let text = format!("connection.main = {{ outstanding = 8, bind = 'cn=service' }}\n{text}");
+        let mut config = config(&server, &text, &json!({}));
+        config["target"]["tls"] = json!({"trust": {"insecure": true}, "start": false});
+        let mut engine =
+            Engine::start(serde_json::from_value(config).unwrap(), None, None, &Tables::new()).unwrap();
+        engine.start_lanes("mix", 8).unwrap();
+        let answers = if dawdles { 40 } else { 400 };
+        assert!(eventually(|| server.answered() >= answers), "{}", server.answered());
+        let mut totals = Totals::default();
+        totals.add(engine.stop(Duration::from_secs(5)).unwrap());
+        assert_eq!(totals.kinds(), [""; 0], "{totals:?}");
+        assert_eq!(opened(&server), 1);
+        totals.assert_accounted();
+    }
+}
+
+#[test]
+fn what_a_shared_connection_binds_as_is_no_user_s() {
+    let server = Crowd::right(Manners::default());
+    let text = format!(
+        "values.admin = 'cn=admin'\n[connection.main]\npool = 1\nbind = '{{admin}}'\n{}",
+        "[[operation]]\nsearch = '(cn={admin})'"
+    );
+    let problem = try_start(&server, &text, &json!({})).err().unwrap();
+    assert!(problem.contains("all users share this connection"), "{problem}");
+}
+
+#[test]
 fn arrivals_are_taken_when_they_are_due_and_what_waits_for_a_place_is_late() {
     let server = Crowd::right(Manners::default());
     let text = format!("connection.main = {{ pool = 2, outstanding = 2 }}\n{OWN}");
@@ -444,7 +478,7 @@ proptest! {
     #[test]
     fn random_users_over_shared_connections_have_their_own_answers(plan in plans()) {
         let server =
-            Crowd::right(Manners { gathers: plan.gathers, mixes: Some(plan.mixes), dawdles: false });
+            Crowd::right(Manners { gathers: plan.gathers, mixes: Some(plan.mixes), ..Manners::default() });
         let more = json!({"threads": plan.threads});
         let totals = run(&server, &plan.text(), &more, (plan.users, 20 + 5 * plan.users));
         prop_assert!(totals.kinds().is_empty(), "{:?} {}", totals, plan.text());

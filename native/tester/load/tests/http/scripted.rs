@@ -498,6 +498,14 @@ fn a_redirect_is_an_answer_and_goes_nowhere() {
 }
 
 #[test]
+fn a_pool_of_connections_to_a_site_is_refused() {
+    let server = Server::new(|_, _| ok(""));
+    let text = "connection.main.pool = 4\n[[operation]]\nget = '/'";
+    let problem = try_start(&config(server.port, text), &Tables::new()).err().unwrap();
+    assert!(problem.contains("a connection that users share (pool) is read, but not run yet"), "{problem}");
+}
+
+#[test]
 fn a_connection_lives_as_long_as_the_file_says() {
     for (lives, per_request) in
         [("http = '1.0'", 1.0), ("per = 'step'", 1.0), ("per = 'iteration'", 0.5), ("per = 4", 0.125)]

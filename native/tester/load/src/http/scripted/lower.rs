@@ -164,7 +164,8 @@ impl Lower for Requests<'_> {
         in_proportion(&mut branches);
         let mut steps = vec![program::Step::Deck { branches }];
         steps.extend((spec.think_ms > 0.0).then(|| think(spec.think_ms / 1e3, false)));
-        Ok(Some(ProgramSpec { name: spec.name.clone(), counts: SEQUENCE.to_owned(), steps }))
+        let (name, counts) = (spec.name.clone(), SEQUENCE.to_owned());
+        Ok(Some(ProgramSpec { name, counts, steps, pools: Vec::new() }))
     }
 }
 
