@@ -1,11 +1,19 @@
-"""`sitebench ps`: run, sweep, vary, peak, ui, serve, seed and example."""
+"""`sitebench ps`: run, sweep, vary, peak, ui, serve, seed, example and from-har."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from ps_bench.options import PsOptions, SeedOptions, ServeOptions, SweepOptions, TestOptions
+from ps_bench.options import (
+    HarOptions,
+    PsOptions,
+    SeedOptions,
+    ServeOptions,
+    SweepOptions,
+    TestOptions,
+)
 from ps_bench.suite import SUITE
+from sitebench.errors import BadFile
 from sitebench.options.command import argument, command, option
 from sitebench.suite_base.commands import TestCommands, one_operation
 
@@ -117,10 +125,37 @@ def operations(show: str | None) -> None:
     show_operations(SUITE, text_of, show)
 
 
+@command(HarOptions, argument("FILE", "HAR file.", parse=Path), name="from-har", panel=_PANEL)
+def from_har(options: HarOptions, file: Path) -> None:
+    """Make a scenario file of a browser's recording: its requests to one host.
+
+    A value of an answer that is sent later is captured; passwords become columns of accounts.csv.
+    What was left out, and what the file needs, is said.
+
+    sitebench ps from-har session.har --out session.toml
+    """
+    from sitebench.measure.command import say
+    from sitebench.scenario.har import convert
+    from sitebench.system.files import print_lines, refuse_existing, write
+    from sitebench.system.texts import read_text
+
+    if options.out is not None:
+        refuse_existing(Path(options.out))
+    har = read_text(file, "the recording", BadFile).removeprefix("\ufeff")
+    made = convert(har, file.name, options.host, think=options.think, pages_only=options.pages_only)
+    if options.out is None:
+        print_lines([made.text.removesuffix("\n")])
+    else:
+        write(Path(options.out), made.text)
+    for line in made.notes:
+        say(line)
+
+
 COMMANDS = {
     **_TESTS.all(),
     "operations": operations,
     "serve": serve,
     "seed": seed,
     "example": example,
+    "from-har": from_har,
 }

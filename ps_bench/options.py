@@ -84,3 +84,21 @@ class ServeOptions(_DatabaseOptions, PeopleOptions, ServerOptions):
         "User-property database to serve and to change (default: a temporary copy).",
         panel="Entries",
     )
+
+
+@option.options
+class HarOptions:
+    """What `sitebench ps from-har` takes."""
+
+    host: str | None = option.text(
+        None, "Whose requests to take (default: that of the first page).", "HOST", panel="Options"
+    )
+    think: bool = option.flag(
+        "Pause where the recording does, for a second or longer.", default=True, panel="Options"
+    )
+    pages_only: bool = option.flag(
+        "Leave out images, style sheets, scripts and fonts.", panel="Options"
+    )
+    out: str | None = option.file(
+        "File to write (default: standard output).", panel="Options", form=False
+    )

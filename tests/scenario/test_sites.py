@@ -11,15 +11,16 @@ from sitebench._engine import Engine, Table
 from tests.ps_bench.test_examples import LOGIN, serving
 
 
-def rows(url: str, text: str, data: Path, *, count: int) -> dict[str, Any]:
-    """Run a scenario with the data `account` until its operations were done so often."""
+def rows(url: str, text: str, data: Path | None, *, count: int, lanes: int = 4) -> dict[str, Any]:
+    """Run a scenario, with the data `account` if any, until its operations were done so often."""
     host, port = url.removeprefix("http://").split(":")
     config = {
         "target": {"protocol": "http", "host": host, "port": int(port)},
         "scenarios": [{"name": "login", "text": text}],
     }
-    engine = Engine(json.dumps(config), tables={"login/account": Table.read(str(data))})
-    engine.start_lanes("login", 4)
+    tables = {} if data is None else {"login/account": Table.read(str(data))}
+    engine = Engine(json.dumps(config), tables=tables)
+    engine.start_lanes("login", lanes)
     give_up = time.monotonic() + 60
     found: dict[str, Any] = {}
     while time.monotonic() < give_up and found.get("sequence", {"count": 0})["count"] < count:

@@ -1,0 +1,472 @@
+"""From a recording of a browser to a scenario file.
+
+The requests of one host become the steps of one operation, in their order. A value of an answer
+that is sent later is captured there. A password is never written: it becomes a column of accounts.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+from urllib.parse import parse_qsl, quote, unquote, unquote_plus, urlsplit
+
+from sitebench._engine import EngineError
+from sitebench._engine import Scenario as Read
+from sitebench.errors import BadFile, UnknownValue, printable
+from sitebench.scenario.recording import Exchange, read
+
+_LEAST = 8
+"""Characters of a value that is looked for in answers: shorter ones are found by chance."""
+_LEAST_PASSWORD = 4
+"""Characters of a password that is known again under another name."""
+_MOST_CAPTURES = 64
+"""Of one step: what the engine takes."""
+_DEEPEST = 20
+"""JSON within JSON in a scenario, whose reader takes 24 brackets."""
+_PAUSE_S, _LONGEST_PAUSE_S = 1.0, 600.0
+"""From when on it is the person who asks nothing; a longer pause is an absence."""
+_FORM = "application/x-www-form-urlencoded"
+_PART = re.compile(r'(?<=; name=")([^"]*)("(?:\r?\n){2})(.*?)(?=\r?\n--)', re.DOTALL)
+"""A value of a form of several parts (RFC 7578): its name, and what stands between."""
+_OF_BROWSER = re.compile(
+    r"sec-.*|user-agent|accept-encoding|connection|keep-alive|proxy-connection|host|origin|cookie|"
+    r"content-length|content-type|transfer-encoding|te|dnt|priority|pragma|cache-control|if-.*|"
+    r"upgrade-insecure-requests",
+    re.IGNORECASE,
+)
+"""Headers that a browser writes of itself, or the tester."""
+_OWN_ACCEPT = re.compile(r"text/html|text/css|image/|\*/\*")
+"""How a browser's `Accept` begins where no script has chosen it."""
+_PASSWORD = re.compile(r"pass|pwd", re.IGNORECASE)
+_SECRET = re.compile(r"pass|pwd|secret|token|(?<![a-z])(otp|pin)(?![a-z])", re.IGNORECASE)
+_CREDENTIALS = re.compile(rf"authorization|api-?key|{_SECRET.pattern}", re.IGNORECASE)
+_LOGIN = re.compile(r"user|mail|login|account|uid|phone|name", re.IGNORECASE)
+_HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_NO_HEADER = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f]")
+_BEFORE_NAME = re.compile(
+    r"(?<!\{)\{++(?=[A-Za-z_][A-Za-z0-9_-]*(\.[A-Za-z_][A-Za-z0-9_;-]*)?(\}|:[^{}]*\}))"
+)
+"""Braces that would begin a field."""
+_TAKEN = {
+    "account",
+    "base",
+    "choice",
+    "env",
+    "iteration",
+    "now",
+    "random",
+    "user",
+    "uuid",
+    "worker",
+}
+"""Words that no capture can be called by."""
+_TO_ESCAPE = re.compile("[\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+@dataclass(frozen=True)
+class Converted:
+    """A scenario file, and lines on what its user has to know."""
+
+    text: str
+    notes: Sequence[str]
+
+
+def convert(
+    har: str, source: str, host: str | None = None, *, think: bool = True, pages_only: bool = False
+) -> Converted:
+    """Return the scenario of the recording `source`; raises what is wrong with it."""
+    left = Counter[str]()
+    usable: list[Exchange] = []
+    for each in read(har, source):
+        if why := each.unusable(pages_only=pages_only):
+            left[why] += 1
+        else:
+            usable.append(each)
+    if not usable:
+        raise BadFile(f"{source} has no request that was answered", "record a visit of the site")
+    hosts = Counter(each.host for each in usable)
+    chosen = usable[0].host if host is None else host.lower()
+    if chosen not in hosts:
+        known = ", ".join(map(printable, hosts))
+        raise UnknownValue(f"{source} has no request to {host}", f"use one of {known}")
+    left += Counter({each: n for each, n in hosts.items() if each != chosen})
+    taken = [each for each in usable if each.host == chosen]
+    making = _Making()
+    for exchange, pause_s in zip(taken, _pauses(taken), strict=True):
+        making.add(exchange, pause_s if think else 0.0)
+    text = making.written(f"{len(taken)} requests of {chosen}, made of {source}")
+    try:
+        Read(text, {})
+    except EngineError as error:
+        why = f"{source} cannot be written as a scenario: {str(error).splitlines()[0]}"
+        raise BadFile(why, "leave that request out of the recording") from None
+    others = ", ".join(f"{what} ({n})" for what, n in left.most_common())
+    notes = [f"{len(taken)} requests of {chosen}" + (f"; left out: {others}" if others else "")]
+    notes += making.notes
+    if cookies := _of_before(taken):
+        notes.append(
+            f"no answer sets the cookies {', '.join(cookies)}: unless scripts do, begin the "
+            "recording in a private window"
+        )
+    if making.columns:
+        notes.append(f"accounts.csv has to have the columns {','.join(making.columns)}")
+    if making.variables:
+        named = ", ".join(f"${each}" for each in making.variables)
+        notes.append(f"set {named} in the environment")
+    return Converted(text, notes)
+
+
+def _pauses(taken: Sequence[Exchange]) -> Iterator[float]:
+    """Yield for how long nothing was asked before each; 0 where that was no pause."""
+    ended_s: float | None = None
+    for each in taken:
+        if (begun_s := each.begun_s) is None:
+            yield 0.0
+            continue
+        pause_s = 0.0 if ended_s is None else begun_s - ended_s
+        yield min(pause_s, _LONGEST_PAUSE_S) if pause_s >= _PAUSE_S else 0.0
+        ended_s = max(ended_s or begun_s, begun_s + each.took_s)
+
+
+def _of_before(taken: Sequence[Exchange]) -> Sequence[str]:
+    """Return the cookies that were sent before any answer set them."""
+    found, came = dict[str, None](), set[str]()
+    for each in taken:
+        for name, text in each.sent_headers:
+            if name.lower() == "cookie":
+                names = (pair.partition("=")[0].strip() for pair in text.split(";"))
+                found |= {cookie: None for cookie in names if cookie not in came}
+        came |= {line.partition("=")[0].strip() for name, line in each.headers if _sets(name)}
+    return [*filter(None, found)]
+
+
+def _sets(header: str) -> bool:
+    return header.lower() == "set-cookie"
+
+
+@dataclass
+class _Step:
+    """What a request has become; values for later ones may be found in its answer."""
+
+    exchange: Exchange
+    keys: dict[str, Any]
+    pause_s: float
+    captures: dict[str, dict[str, str]] = field(default_factory=dict)
+
+    @cached_property
+    def _members(self) -> Sequence[tuple[str, str]]:
+        return [*_leaves(_json(self.exchange.body))]
+
+    def source(self, value: str, name: str, *, in_text: bool) -> dict[str, str] | None:
+        """Return where a value was; None if nowhere, or at several places of the body."""
+        pointers = [pointer for pointer, each in self._members if each == value]
+        if pointers:
+            return {"json": pointers[0]} if len(pointers) == 1 else None
+        if in_text and not self._members:
+            found = _between(self.exchange.body, value, name)
+            if found is not None:
+                return found
+        for header, text in self.exchange.headers:
+            cookie, equals, given = text.partition("=")
+            if _sets(header) and equals and given.partition(";")[0].strip() == value:
+                return {"cookie": cookie.strip()}
+            if not _sets(header) and text == value and _HEADER_NAME.fullmatch(header):
+                return {"header": header}
+        return None
+
+
+def _between(body: str, value: str, name: str) -> dict[str, str] | None:
+    """Return what stands around a value that is in a body once: what the engine finds it by."""
+    at = body.find(value)
+    if at < 0 or body.find(value, at + 1) >= 0:
+        return None
+    # The engine compares bytes, and what is not ASCII may have come in another encoding.
+    tail = re.split(r"[^\t -~]", body[max(0, at - 200) : at])[-1]
+    until = body[at + len(value) :][:1]
+    in_word = re.search(r"[\w-]$", tail) or re.match(r"[\w-]", until)
+    if in_word or not until or not until.isascii() or until in value:
+        return None
+    starts = [found.start() + (found[0] != "<") for found in re.finditer(r"[<\s,;{&?(]", tail)]
+    named = [tail[start:] for start in reversed(starts) if name in tail[start:]]
+    # The shortest that has its name, or its tag.
+    for before in (*named[:1], tail[max(0, tail.rfind("<")) :], tail):
+        if before and body.find(before) + len(before) == at:
+            return {"before": before, "until": until}
+    return None
+
+
+class _Making:
+    """What the requests so far have become."""
+
+    def __init__(self) -> None:
+        self.notes: list[str] = []
+        self.columns: dict[str, None] = {}
+        self.variables: dict[str, None] = {}
+        self._steps: list[_Step] = []
+        self._known: dict[str, str] = {}
+        """Fields, by what they stand for."""
+        self._passwords: set[str] = set()
+        self._names = set(_TAKEN)
+
+    def add(self, exchange: Exchange, pause_s: float) -> None:
+        """Add the step of a request, and the pause before it."""
+        verb, status = exchange.method.lower(), exchange.status
+        reads = verb in ("get", "head")
+        path = self._path(exchange.url)
+        bare = re.sub(r"[^A-Za-z0-9_.,:+-]+", " ", path.partition("?")[0]).strip() or "root"
+        keys: dict[str, Any] = {"name": f"{verb} {bare}"[:64].rstrip(), verb: path}
+        if headers := dict(self._headers(exchange, reads=reads)):
+            keys["headers"] = headers
+        if exchange.sent and not reads:
+            keys |= self._body(exchange.sent_type, exchange.sent)
+        # Without a cache, a page that has not changed is answered as any other.
+        if status != 304 and not (reads and status == 200):
+            keys["expect"] = {"status": status}
+        self._steps.append(_Step(exchange, keys, pause_s))
+
+    def _path(self, url: str) -> str:
+        found = urlsplit(url)
+        # A part of a path that is in the text of a page is a link, and no value.
+        parts = (
+            self._field(unquote(part), "id", in_text=False) or _of_url(part)
+            for part in (found.path or "/").split("/")
+        )
+        return "/".join(parts) + (f"?{self._pairs(found.query)}" if found.query else "")
+
+    def _pairs(self, text: str, login: str = "") -> str:
+        """Return a query, or a form as one text."""
+        pairs = (pair.partition("=") for pair in text.split("&"))
+        return "&".join(
+            f"{_of_url(name)}{equals}"
+            + (self._field(unquote_plus(value), unquote_plus(name), login) or _of_url(value))
+            for name, equals, value in pairs
+        )
+
+    def _headers(self, exchange: Exchange, *, reads: bool) -> Iterator[tuple[str, str]]:
+        for name, text in exchange.sent_headers:
+            of_browser = _OF_BROWSER.fullmatch(name) or (
+                name.lower() == "accept" and _OWN_ACCEPT.match(text)
+            )
+            if of_browser or not _HEADER_NAME.fullmatch(name) or _NO_HEADER.search(text):
+                continue
+            kind, space, value = text.rpartition(" ")
+            if name.lower() == "referer":
+                # Some sites want it with a change. What was asked for in it may be secret.
+                if not reads:
+                    yield name, _escaped(text.partition("?")[0])
+            elif found := self._known.get(value) or self._captured(value, name):
+                yield name, f"{_escaped(kind)}{space}{found}"
+            elif _CREDENTIALS.search(name):
+                yield name, self._variable(name)
+            else:
+                yield name, _escaped(text)
+
+    def _body(self, kind: str, text: str) -> dict[str, Any]:
+        short = kind.partition(";")[0].strip().lower()
+        if short == _FORM:
+            pairs = parse_qsl(text, keep_blank_values=True)
+            login = _login([name for name, _ in pairs])
+            if len(dict(pairs)) < len(pairs) or "\ufffd" in str(pairs):
+                return {"body": self._pairs(text, login)}
+            return {"form": {name: self._text(value, name, login) for name, value in pairs}}
+        found = _json(text) if short.endswith("json") else None
+        if isinstance(found, dict | list):
+            login = _login([pointer.rpartition("/")[2] for pointer, _ in _leaves(found)])
+            if short == "application/json" and _in_toml(found):
+                return {"json": self._filled(found, "", login, str)}
+            filled = self._filled(found, "", login, _escaped)
+            text = json.dumps(filled, ensure_ascii=False)
+        elif short == "multipart/form-data":
+            pieces = _PART.split(text)
+            names, values, login = pieces[1::4], pieces[3::4], _login(pieces[1::4])
+            pieces = [*map(_escaped, pieces)]
+            pieces[3::4] = map(self._text, values, names, [login] * len(names))
+            text = "".join(pieces)
+        elif _SECRET.search(text) or any(each in text for each in self._passwords):
+            text = self._variable(f"body_{len(self._steps) + 1}")
+            self.notes.append(f"{text} is a body that has a secret in it, and is not written down")
+        else:
+            text = _escaped(text)
+        return {"body": text, "content_type": kind or "text/plain"}
+
+    def _filled(self, value: Any, name: str, login: str, named: Callable[[str], str]) -> Any:
+        """Return JSON with fields in it, and with its names as they are `named`."""
+        if isinstance(value, dict):
+            return {
+                named(key): self._filled(each, name if _SECRET.search(name) else key, login, named)
+                for key, each in value.items()
+            }
+        if isinstance(value, list):
+            return [self._filled(each, name, login, named) for each in value]
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        if isinstance(value, str) or (is_number and _SECRET.search(name)):
+            return self._text(str(value), name, login)
+        return value
+
+    def _text(self, value: str, name: str, login: str) -> str:
+        return self._field(value, name, login) or _escaped(value)
+
+    def _field(self, value: str, name: str, login: str = "", *, in_text: bool = True) -> str | None:
+        """Return the field that a value is filled in by; None where it is always the same."""
+        if not value:
+            return None
+        if _PASSWORD.search(name):
+            self._passwords.add(value)
+            if len(value) >= _LEAST_PASSWORD:
+                self._known[value] = self._column(name)
+            return self._column(name)
+        if login and name == login:
+            return self._column(name)
+        if found := self._known.get(value) or self._captured(value, name, in_text=in_text):
+            return found
+        return self._column(name) if _SECRET.search(name) else None
+
+    def _captured(self, value: str, name: str, *, in_text: bool = True) -> str | None:
+        is_word = len(value) < 2 * _LEAST and not re.search(r"\d", value)
+        if len(value) < _LEAST or is_word or not re.fullmatch("[!-~]+", value):
+            return None
+        for step in reversed(self._steps):
+            if len(step.captures) == _MOST_CAPTURES:
+                continue
+            if source := step.source(value, name, in_text=in_text):
+                told = "" if "before" in source else "".join(source.values())
+                words = [each for each in told.split("/") if re.search("[A-Za-z]", each)]
+                capture = self._free(words[-1] if words else name)
+                step.captures[capture] = source
+                self.notes.append(f"{{{capture}}} comes from the answer to {step.keys['name']!r}")
+                self._known[value] = f"{{{capture}}}"
+                return self._known[value]
+        return None
+
+    def _free(self, told: str) -> str:
+        """Return a name for a capture that no other has."""
+        name = re.sub(r"[^A-Za-z0-9_-]+", "-", told).strip("-_0123456789")[:50] or "value"
+        tries = (f"{name}-{n}" if n > 1 else name for n in range(1, len(self._names) + 2))
+        free = next(each for each in tries if each not in self._names)
+        self._names.add(free)
+        return free
+
+    def _column(self, name: str) -> str:
+        column = re.sub(r"[^A-Za-z0-9]+", "_", name).strip("_0123456789")[:50] or "secret"
+        self.columns[column] = None
+        return f"{{account.{column}}}"
+
+    def _variable(self, name: str) -> str:
+        variable = re.sub(r"[^A-Z0-9]+", "_", name.upper()).strip("_")
+        self.variables[variable] = None
+        return f"{{env.{variable}}}"
+
+    def written(self, title: str) -> str:
+        """Return all steps as a file."""
+        headers = [{*each.keys.get("headers", {}).items()} for each in self._steps]
+        shared = headers[0].intersection(*headers[1:]) if len(headers) > 1 else set()
+        lines = [f"# {printable(title)} by `sitebench site from-har`: look it through."]
+        if self.columns:
+            lines += ["", f"# accounts.csv, beside this file, begins with {','.join(self.columns)}"]
+            lines += ["[data.account]", 'file = "accounts.csv"']
+        if shared:
+            lines += ["", "[headers]", *_lines(dict(sorted(shared)))]
+        lines += ["", "[[operation]]", 'name = "visit"']
+        for step in self._steps:
+            if step.pause_s:
+                lines += ["", "[[operation.step]]", f'think = "{step.pause_s:.1f}s"']
+            own = {*step.keys.pop("headers", {}).items()} - shared
+            keys = step.keys | ({"headers": dict(sorted(own))} if own else {})
+            lines += ["", "[[operation.step]]", *_lines(keys)]
+            lines += [f"capture.{name} = {_toml(each)}" for name, each in step.captures.items()]
+        return "\n".join(lines) + "\n"
+
+
+def _login(names: Sequence[str]) -> str:
+    """Return which of the names before a password says whose it is."""
+    at = next((n for n, name in enumerate(names) if _PASSWORD.search(name)), 0)
+    return next((name for name in names[:at] if _LOGIN.search(name)), "")
+
+
+def _json(text: str) -> Any:
+    """Return JSON that can be written again with the same meaning; None for all else."""
+
+    def finite(number: str) -> float:
+        if not math.isfinite(found := float(number)):
+            raise ValueError(number)
+        return found
+
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        if len(dict(pairs)) < len(pairs):
+            raise ValueError("a name twice")
+        return dict(pairs)
+
+    try:
+        found = json.loads(
+            text, object_pairs_hook=unique, parse_float=finite, parse_constant=finite
+        )
+    except (ValueError, RecursionError):
+        return None
+    return found if _is_shallow(found, 3 * _DEEPEST) else None
+
+
+def _inner(value: Any) -> Sequence[Any]:
+    if isinstance(value, dict):
+        return [*value.values()]
+    return value if isinstance(value, list) else []
+
+
+def _is_shallow(value: Any, most: int) -> bool:
+    return most > 0 and all(_is_shallow(each, most - 1) for each in _inner(value))
+
+
+def _in_toml(value: Any, most: int = _DEEPEST) -> bool:
+    """Return whether a scenario can say the same as JSON."""
+    is_number = isinstance(value, int) and abs(value) >= 2**63
+    inner = all(_in_toml(each, most - 1) for each in _inner(value)) if most else False
+    return value is not None and not is_number and inner
+
+
+def _leaves(value: Any, pointer: str = "") -> Iterator[tuple[str, str]]:
+    """Yield the texts and whole numbers of JSON with their pointers (RFC 6901)."""
+    if isinstance(value, dict):
+        for name, each in value.items():
+            yield from _leaves(each, f"{pointer}/{name.replace('~', '~0').replace('/', '~1')}")
+    elif isinstance(value, list):
+        for number, each in enumerate(value):
+            yield from _leaves(each, f"{pointer}/{number}")
+    elif isinstance(value, str | int) and not isinstance(value, bool):
+        yield pointer, str(value)
+
+
+def _escaped(text: str) -> str:
+    """Return a text that stands for itself: braces before what reads as a name are doubled."""
+    return _BEFORE_NAME.sub(lambda found: 2 * found[0], text)
+
+
+def _of_url(text: str) -> str:
+    return re.sub(r"[^!-~]|[#{}]", lambda found: quote(found[0], safe="", errors="replace"), text)
+
+
+def _lines(keys: dict[str, Any]) -> list[str]:
+    return [f"{_key(name)} = {_toml(value)}" for name, value in keys.items()]
+
+
+def _key(name: str) -> str:
+    return name if re.fullmatch("[A-Za-z0-9_-]+", name) else _toml(name)
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, dict):
+        return f"{{ {', '.join(_lines(value))} }}" if value else "{}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(_toml, value))}]"
+    if isinstance(value, str) and value.isprintable() and '"' in value and "'" not in value:
+        return f"'{value}'"
+    # As in JSON, but for what TOML or a terminal cannot hold as it is.
+    return _TO_ESCAPE.sub(_as_escape, json.dumps(value, ensure_ascii=False))
+
+
+def _as_escape(found: re.Match[str]) -> str:
+    return "\ufffd" if "\ud800" <= found[0] <= "\udfff" else f"\\u{ord(found[0]):04x}"

@@ -1,0 +1,417 @@
+"""Recordings of browsers become scenario files, which do the same again."""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl, urlencode
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sitebench.errors import BadFile, UnknownValue
+from sitebench.scenario.har import convert
+from tests.ps_bench.test_examples import LOGIN, serving
+from tests.scenario.recording import Browser, archive, entry
+from tests.scenario.test_sites import rows
+from tests.support.cli import in_process
+
+SHOP = "http://shop.example.com"
+JSON = "application/json"
+
+
+def steps(*entries: Any, **options: Any) -> list[dict[str, Any]]:
+    """Return the steps of a recording, pauses too."""
+    text = convert(archive(*entries), "session.har", **options).text
+    found: list[dict[str, Any]] = tomllib.loads(text)["operation"][0]["step"]
+    return found
+
+
+def test_a_recorded_login_is_done_again_by_everyone_with_a_token_of_their_own(
+    tmp_path: Path,
+) -> None:
+    accounts = LOGIN / "accounts.csv"
+    with serving(LOGIN, tmp_path, "--accounts", str(accounts)) as url:
+        number, password, name = accounts.read_text().splitlines()[1].split(",")
+        browser = Browser(url)
+        form = browser.ask("GET", "/login")
+        token = form.partition('name="token" value="')[2].partition('"')[0]
+        browser.ask("POST", "/login", {"user": number, "password": password, "token": token})
+        assert name in browser.ask("GET", "/")
+        made = convert(archive(*browser.entries), "login.har")
+        mine = tmp_path / "accounts.csv"
+        people = (line.split(",") for line in accounts.read_text().splitlines()[1:])
+        mine.write_text("\n".join(["user,password", *(f"{who},{word}" for who, word, _ in people)]))
+        found = rows(url, made.text, mine, count=20)
+    for step in ("get login", "post login", "get root", "sequence"):
+        assert found[step]["count"] >= 20, found
+        assert found[step]["failures"] == {}, found
+    assert token not in made.text
+    assert password not in made.text
+    assert [each for each in made.notes if each.startswith("accounts.csv")] == [
+        "accounts.csv has to have the columns user,password"
+    ]
+
+
+API = [
+    entry(
+        "POST",
+        f"{SHOP}/api/login",
+        post='{"email": "ann@example.com", "password": "secret-of-ann", "remember": true}',
+        kind=JSON,
+        sent=[("Accept", JSON), ("X-Requested-With", "fetch")],
+        body='{"user": {"id": 10203040}, "tokens": ["t0p-t0ken.of.api"]}',
+        mime=f"{JSON}; charset=utf-8",
+        headers=[("X-CSRF-Token", "csrf-0123456789")],
+    ),
+    entry(
+        "GET",
+        f"{SHOP}/api/users/10203040?fields=mail&page=2",
+        sent=[
+            *(("Authorization", "Bearer t0p-t0ken.of.api"), ("Accept", JSON)),
+            *(("X-Requested-With", "fetch"), ("Sec-Fetch-Mode", "cors"), (":authority", "shop")),
+        ],
+        at=3.1,
+    ),
+    entry(
+        "PATCH",
+        f"{SHOP}/api/users/10203040",
+        204,
+        post='{"nick": null, "css": "a{color:red}", "owner": "10203040"}',
+        kind=JSON,
+        sent=[
+            *(("X-CSRF-Token", "csrf-0123456789"), ("X-Api-Key", "k-e-y"), ("Accept", JSON)),
+            *(("X-Requested-With", "fetch"), ("Referer", f"{SHOP}/profile?session=0123456789")),
+        ],
+        at=3.5,
+    ),
+]
+
+
+def test_a_recorded_api_is_a_file_that_reads_well() -> None:
+    made = convert(archive(*API), "session.har")
+    assert made.text.splitlines() == [
+        "# 3 requests of shop.example.com, made of session.har by `sitebench site from-har`: look "
+        "it through.",
+        "",
+        "# accounts.csv, beside this file, begins with email,password",
+        "[data.account]",
+        'file = "accounts.csv"',
+        "",
+        "[headers]",
+        'Accept = "application/json"',
+        'X-Requested-With = "fetch"',
+        "",
+        "[[operation]]",
+        'name = "visit"',
+        "",
+        "[[operation.step]]",
+        'name = "post api login"',
+        'post = "/api/login"',
+        'json = { email = "{account.email}", password = "{account.password}", remember = true }',
+        "expect = { status = 200 }",
+        'capture.id = { json = "/user/id" }',
+        'capture.tokens = { json = "/tokens/0" }',
+        'capture.X-CSRF-Token = { header = "X-CSRF-Token" }',
+        "",
+        "[[operation.step]]",
+        'think = "3.0s"',
+        "",
+        "[[operation.step]]",
+        'name = "get api users id"',
+        'get = "/api/users/{id}?fields=mail&page=2"',
+        'headers = { Authorization = "Bearer {tokens}" }',
+        "",
+        "[[operation.step]]",
+        'name = "patch api users id"',
+        'patch = "/api/users/{id}"',
+        """body = '{"nick": null, "css": "a{{color:red}", "owner": "{id}"}'""",
+        'content_type = "application/json"',
+        "expect = { status = 204 }",
+        'headers = { Referer = "http://shop.example.com/profile", X-Api-Key = "{env.X_API_KEY}", '
+        'X-CSRF-Token = "{X-CSRF-Token}" }',
+    ]
+    assert made.notes == [
+        "3 requests of shop.example.com",
+        "{id} comes from the answer to 'post api login'",
+        "{tokens} comes from the answer to 'post api login'",
+        "{X-CSRF-Token} comes from the answer to 'post api login'",
+        "accounts.csv has to have the columns email,password",
+        "set $X_API_KEY in the environment",
+    ]
+
+
+@contextmanager
+def echoing() -> Iterator[tuple[str, list[tuple[str, str, bytes]]]]:
+    """Yield the address of a site that answers anything, and what it is asked for."""
+    asked: list[tuple[str, str, bytes]] = []
+
+    class Site(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["Content-Length"] or 0))
+            asked.append((self.path, self.headers.get("X-Text", ""), body))
+            self.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+
+        def log_message(self, *_: Any) -> None: ...
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Site) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}", asked
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+HOSTILE = [
+    *("{uuid}", "{{uuid}}", "{{{env.HOME}", "{base", "{a.b:c}", "{now:\u00e9}", "{}{", "{{"),
+    *("a\r\nX-Evil: 1", "\x00\x01\x1b[31m\x7f\x85", "\u2028\u202e", "\U0001f600", "\u00e9\u00df"),
+    *("'", '"""', "'''", "\\", "# no comment", "a=b&c=d", "%41%zz", "+ +", "</script>"),
+]
+
+
+def test_what_is_hostile_to_toml_fields_and_requests_is_sent_as_it_was() -> None:
+    """It would be a field, a header or another key where it is not escaped."""
+    urls = [f"{SHOP}/a/{{uuid}}/\u00e9?q={{uuid}}&q=1", f"{SHOP}/%7Bnow%7D?a=%zz&b", SHOP]
+    forms = [[("x", text), (text, "y")] for text in HOSTILE]
+    many = [("x", text) for text in HOSTILE]
+    whole = json.dumps({"texts": HOSTILE, "deep": [[[[{"{uuid}": 1.5e10}]]]], "no": None})
+    odd = '{"a": 1, "a": 2, "b": 1e400}'
+    part = 'Content-Disposition: form-data; name="{uuid}"\r\n\r\n{now}'
+    parts = f"--b\r\n{part}\r\n--b--\r\n"
+    sent = [
+        *(entry("POST", url, post="x", kind="text/plain") for url in urls),
+        *(entry("POST", SHOP, post=urlencode(form)) for form in (*forms, many)),
+        *(
+            entry("POST", SHOP, post=text, kind=JSON)
+            for text in (whole, whole.replace("null", "1"))
+        ),
+        *(entry("POST", SHOP, post=text, kind="text/plain") for text in HOSTILE),
+        entry("POST", SHOP, post=odd, kind=JSON),
+        entry("POST", SHOP, post=parts, kind="multipart/form-data; boundary=b"),
+        *(
+            entry("POST", SHOP, post="x", kind="text/xml", sent=[("X-Text", text)])
+            for text in HOSTILE
+        ),
+    ]
+    made = convert(archive(*sent), "hostile.har")
+    with echoing() as (url, asked):
+        found = rows(url, made.text, None, count=1, lanes=1)
+    assert found["sequence"]["failures"] == {}, found
+    paths = [path for path, _, _ in asked]
+    assert paths[:3] == ["/a/%7Buuid%7D/%C3%A9?q=%7Buuid%7D&q=1", "/%7Bnow%7D?a=%zz&b", "/"]
+    bodies = [body.decode() for _, _, body in asked[3 : len(sent)]]
+    for form in (*forms, many):
+        assert parse_qsl(bodies.pop(0), keep_blank_values=True) == form
+    assert json.loads(bodies.pop(0)) == json.loads(whole)
+    assert json.loads(bodies.pop(0)) == json.loads(whole.replace("null", "1"))
+    assert bodies[: len(HOSTILE) + 2] == [*HOSTILE, odd, parts]
+    headers = [text.encode("latin-1").decode() for _, text, _ in asked[: len(sent)] if text]
+    assert headers == [text for text in HOSTILE if not re.search("[\x00-\x1f\x7f-\x9f]", text)]
+
+
+def test_bodies_of_10_mb_are_no_burden() -> None:
+    token = "0123456789abcdef"
+    page = f'{"x" * 9_000_000}<input name="t" value="{token}">{"y" * 1_000_000}'
+    form = urlencode({"t": token, "big": "z" * 1_000_000})
+    first, last = steps(entry("GET", SHOP, body=page), entry("POST", SHOP, post=form))
+    assert first["capture"] == {"t": {"before": 'name="t" value="', "until": '"'}}
+    assert last["form"]["t"] == "{t}"
+
+
+def test_passwords_are_never_written() -> None:
+    """Under whatever name they are sent, or said again."""
+    word = "Tr0ub4dor"
+    asked = [
+        entry("GET", f"{SHOP}/hint", body=f'<b hint="{word}">'),
+        entry("GET", f"{SHOP}/login?pwd={word}&x={word}"),
+        entry("POST", SHOP, post=urlencode([("user[password]", word), ("again", word), ("a", 1)])),
+        entry("POST", SHOP, post=urlencode([("a", 1), ("a", 1), ("passwd", word)])),
+        entry("POST", SHOP, post=json.dumps({"deep": [{"passwords": [{"x": word}]}]}), kind=JSON),
+        entry("POST", SHOP, post=json.dumps({"pin": 90125, "otp": None}), kind=JSON),
+        entry("POST", SHOP, post=f"<login><word>{word}</word></login>", kind="text/xml"),
+        entry("POST", SHOP, post="<password>90125</password>", kind="text/xml"),
+        entry(
+            "POST",
+            SHOP,
+            post=f'--b\r\nX: form-data; name="password"\r\n\r\n{word}\r\n--b--\r\n',
+            kind="multipart/form-data; boundary=b",
+        ),
+        entry("GET", SHOP, sent=[("Authorization", "Basic 90125"), ("X-Auth-Token", "90125")]),
+        entry("GET", f"http://ann:{word}@shop.example.com/"),
+    ]
+    made = convert(archive(*asked), "secrets.har")
+    assert word not in made.text
+    assert "90125" not in made.text
+    assert not any(word in note for note in made.notes)
+    assert "set $BODY_7, $BODY_8, $AUTHORIZATION, $X_AUTH_TOKEN in the environment" in made.notes
+
+
+@pytest.mark.parametrize(
+    ("body", "sent", "captured"),
+    [
+        ('<input type="hidden" name="csrf" value="{}">', "csrf", ('name="csrf" value="', '"')),
+        ("<script>var csrf = '{}';", "csrf", ("csrf = '", "'")),
+        ('<a href="/next?csrf={}&x=1">', "csrf", ("csrf=", "&")),
+        ('<meta name="x" content="1"><meta name="y" content="{}">', "csrf",
+         ('<meta name="y" content="', '"')),
+        ("\u00e9 csrf={} ", "csrf", ("csrf=", " ")),
+        # What stands before it is not found first where it is; or it is a part of a word.
+        ('<p a="1"><p a="{}">', "csrf", ('<p a="1"><p a="', '"')),
+        ("{} is all", "csrf", None),
+        ("it is {}", "csrf", None),
+        ("it is x{}, not", "csrf", None),
+        ("it is {} and {}.", "csrf", None),
+    ],
+)  # fmt: skip
+def test_a_value_of_a_page_is_found_by_what_stands_around_it(
+    body: str, sent: str, captured: tuple[str, str] | None
+) -> None:
+    value = "d41d8cd98f00"
+    post = entry("POST", SHOP, post=urlencode({sent: value}))
+    first, last = steps(entry("GET", SHOP, body=body.replace("{}", value)), post)
+    if captured is None:
+        assert ("capture" in first, last["form"][sent]) == (False, value)
+    else:
+        before, until = captured
+        assert first["capture"] == {sent: {"before": before, "until": until}}
+        assert last["form"][sent] == f"{{{sent}}}"
+
+
+def test_values_are_captured_of_the_last_answer_that_has_them_once() -> None:
+    value = "d41d8cd98f00"
+    first, second, twice, last = steps(
+        entry("GET", f"{SHOP}/1", headers=[("X-Id", value)]),
+        entry("GET", f"{SHOP}/2", headers=[("Set-Cookie", f"a=b\nid={value}; Path=/")]),
+        entry("GET", f"{SHOP}/3", body=json.dumps([value, value]), mime=JSON),
+        entry("GET", f"{SHOP}/{value}/12345678/password"),
+    )
+    assert "capture" not in first
+    assert second["capture"] == {"id": {"cookie": "id"}}
+    assert "capture" not in twice
+    assert last["get"] == "/{id}/12345678/password"
+
+
+def test_one_host_is_taken_and_the_rest_is_said() -> None:
+    asked = [
+        entry("GET", "wss://shop.example.com/live", 101),
+        entry("GET", f"{SHOP}/"),
+        entry("GET", f"{SHOP}/a.png", mime="image/png"),
+        entry("GET", f"{SHOP}/b.css", mime="text/css", _fromCache="disk"),
+        entry("GET", "https://SHOP.example.com:443/c", 304),
+        entry("GET", "http://cdn.example.com:8080/d"),
+        entry("GET", "http://cdn.example.com:8080/e\x1b"),
+        entry("OPTIONS", f"{SHOP}/"),
+        entry("GET", f"{SHOP}/", 0),
+        entry("GET", "data:text/plain,x"),
+        entry("GET", "http://[broken/"),
+        entry("POST", f"{SHOP}/", post="\ufffdPNG", kind="image/png"),
+    ]
+    made = convert(archive(*asked), "a.har", pages_only=True)
+    assert made.notes == [
+        "2 requests of shop.example.com; left out: addresses of no site (2), cdn.example.com:8080 "
+        "(2), websockets (1), images, style sheets, scripts and fonts (1), from the browser's "
+        "cache (1), OPTIONS (1), not answered (1), bodies that are no text (1)"
+    ]
+    assert [each["get"] for each in steps(*asked, host="CDN.example.com:8080")] == ["/d", "/e%1B"]
+    with pytest.raises(UnknownValue, match=r"use one of shop\.example\.com, cdn\.example"):
+        steps(*asked, host="example.com")
+
+
+def test_pauses_are_what_the_person_takes() -> None:
+    asked = [entry("GET", SHOP, at=at) for at in (1.0, 0.0, 1.5, 4.0, 3000.0)]
+    pauses = [each["think"] for each in steps(*asked) if "think" in each]
+    assert pauses == ["2.4s", "600.0s"]
+    assert len(steps(*asked, think=False)) == len(asked)
+    asked[0]["startedDateTime"] = "yesterday"
+    assert len([each for each in steps(*asked) if "get" in each]) == len(asked)
+
+
+@pytest.mark.parametrize(
+    ("har", "said"),
+    [
+        ("", "bad.har is not JSON: Expecting value"),
+        ("[" * 100_000, "bad.har is not JSON: it is nested too deep"),
+        ("[]", "bad.har is no recording: it has no log.entries"),
+        ('{"log": {"entries": {}}}', "bad.har is no recording: it has no log.entries"),
+        ('{"log": {"entries": [1, {}, {"request": []}]}}', "has no request that was answered"),
+        (archive(entry("GET", SHOP, 0)), "bad.har has no request that was answered"),
+    ],
+)
+def test_what_is_no_recording_is_said_in_a_line(har: str, said: str) -> None:
+    with pytest.raises(BadFile) as caught:
+        convert(har, "bad.har")
+    assert said in caught.value.message
+
+
+_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=9),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=9), inner),
+    max_leaves=8,
+)
+_WORDS = st.sampled_from(["a", "token", "password", "id", "{uuid}", "d41d8cd98f00", ""]) | st.text()
+
+
+@st.composite
+def entries(draw: Any) -> Any:
+    """Draw requests as browsers save them, and now and then something else."""
+    kind = st.sampled_from([JSON, "a/b+json", "application/x-www-form-urlencoded", "text/x"])
+    body = _WORDS | _JSON.map(json.dumps) | st.lists(st.tuples(_WORDS, _WORDS)).map(_urlencoded)
+    pairs = st.lists(st.tuples(_WORDS, _WORDS), max_size=3)
+    found = entry(
+        draw(st.sampled_from(["GET", "POST", "DELETE"])),
+        f"{SHOP}/{draw(_WORDS)}?{draw(_WORDS)}={draw(_WORDS)}",
+        draw(st.sampled_from([200, 303, 304, 404])),
+        sent=draw(pairs),
+        post=draw(body),
+        kind=draw(kind),
+        headers=draw(pairs),
+        body=draw(body),
+        mime=draw(kind),
+        at=draw(st.floats(0, 3000)),
+    )
+    place = draw(st.sampled_from(["", *found]))
+    return found | ({place: draw(_JSON)} if place else {})
+
+
+def _urlencoded(pairs: Any) -> str:
+    return urlencode(pairs, errors="replace")
+
+
+@given(st.lists(entries(), max_size=6))
+def test_any_recording_is_a_file_that_can_be_read_or_a_line_on_why_not(found: Any) -> None:
+    """`convert` reads what it has made: what it does not write right is an error of `cannot be`."""
+    try:
+        made = convert(archive(*found), "any.har")
+    except BadFile as error:
+        if "has no request that was answered" not in error.message:
+            raise
+    else:
+        tomllib.loads(made.text)
+
+
+def test_the_command_writes_the_file_and_says_what_it_needs(tmp_path: Path) -> None:
+    har, out = tmp_path / "session.har", tmp_path / "session.toml"
+    har.write_text(archive(*API), encoding="utf-8-sig")
+    shown = in_process("site", "from-har", str(har), "--no-think")
+    assert shown.code == 0, shown.err
+    assert "accounts.csv has to have the columns email,password" in shown.err
+    assert in_process("site", "from-har", str(har), "--no-think", "-o", str(out)).out == ""
+    assert out.read_text() == shown.out
+    again = in_process("site", "from-har", str(har), "-o", str(out))
+    assert (again.code, "is there already" in again.err) == (2, True)
+    har.write_bytes(b"\xff")
+    broken = in_process("site", "from-har", str(har))
+    assert (broken.code, broken.out) == (2, "")
+    assert "is not UTF-8 text" in broken.err
