@@ -303,6 +303,16 @@ def test_values_are_captured_of_the_last_answer_that_has_them_once() -> None:
     assert last["get"] == "/{id}/12345678/password"
 
 
+def test_words_and_halves_of_characters_are_no_values() -> None:
+    page = entry("GET", SHOP, body='<option value="Deutschland">')
+    post = urlencode({"country": "Deutschland"})
+    body = archive(page, entry("POST", SHOP, post=post, sent=[("X-A", "HALF")]))
+    text = convert(body.replace("HALF", "\\ud83d"), "a.har").text
+    first, last = tomllib.loads(text)["operation"][0]["step"]
+    assert "capture" not in first
+    assert (last["form"]["country"], last["headers"]) == ("Deutschland", {"X-A": "\ufffd"})
+
+
 def test_one_host_is_taken_and_the_rest_is_said() -> None:
     asked = [
         entry("GET", "wss://shop.example.com/live", 101),
