@@ -163,8 +163,10 @@ def measure(
     )
     with recording(options, reporter, users, default_out) as store:
         planned = repeated(stages(reporter.seeding), options.repeats, lot)
-        asked = None if options.objective is None else str(options.objective)
-        known = {**facts(), "objective": asked}
+        asked = {"objective": None}
+        if options.objective is not None:
+            asked = options.objective.to_manifest()
+        known = {**facts(), **asked}
         store.set_manifest(continued(store.manifest(), collect(_part.get() or sys.argv[1:], known)))
         specs = [spec for stage in planned for spec in stage.points]
         with contextlib.ExitStack() as last:

@@ -12,6 +12,8 @@ long as it was waited for. `failures` is the share of failed steps among all tha
 the target's, where 100% is one core. A value that is not known (a percentile with too few samples
 beyond it, or one that is at least 3 s where 5 s are asked for; the CPU of a remote target) does not
 meet its condition.
+
+A condition may be about one operation of a point that has several: it is held against that row.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ import math
 import operator
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +30,7 @@ from sitebench import units
 from sitebench.counts.durations import LEAST_BEYOND, PERCENTILES
 from sitebench.counts.metrics import LATENCY
 from sitebench.errors import UnknownValue
+from sitebench.runs.repeats import of_operation
 from sitebench.suite import suites
 
 if TYPE_CHECKING:
@@ -129,6 +132,9 @@ METRICS: Mapping[str, _Metric] = {
 }
 """Every metric by its name."""
 
+_OF_ALL = frozenset(("cpu", *_OF_SUITES))
+"""Metrics that no operation has for itself."""
+
 OPERATORS: Mapping[str, Callable[[float, float], bool]] = {
     "<=": operator.le,
     ">=": operator.ge,
@@ -150,10 +156,18 @@ class ObjectiveState(StrEnum):
 class _ConditionResult:
     """One condition at one point: met or not, and the measured value in words."""
 
-    condition: str
+    asked: _Condition
     state: ObjectiveState
     value: Number
-    message: str
+    found: str
+    """The value in words, or why it is not known."""
+
+    @property
+    def message(self) -> str:
+        asked = self.asked
+        if self.value is None:
+            return f"{asked.name} is not known (asked: {asked.text}): {self.found}"
+        return f"{asked.name} is {self.found} (asked: {asked.text})"
 
 
 @dataclass(frozen=True)
@@ -164,13 +178,33 @@ class _Condition:
     operator: str
     bound: float
     text: str
+    operation: str | None = None
+    """The one that it is about; None for all together."""
+    share: float = 1.0
+    """How many of all operations are of those that it is about."""
+
+    @property
+    def name(self) -> str:
+        """The metric, and of what."""
+        return self.metric if self.operation is None else f"{self.operation}: {self.metric}"
+
+    def __str__(self) -> str:
+        return self.text if self.operation is None else f"{self.operation}: {self.text}"
+
+    @property
+    def samples(self) -> int:
+        """How many operations a point needs for its percentile to be known."""
+        rank = METRICS[self.metric].quantile
+        least = LEAST_BEYOND * 100.0 / (100.0 - rank) if rank else 1.0
+        return math.ceil(least / self.share - 1e-6)
 
     def judge(self, result: PointResult) -> _ConditionResult:
         metric = METRICS[self.metric]
+        if self.operation is not None:
+            result = of_operation(result, self.operation)
         value = metric.of(result)
         if value is None:
-            message = f"{self.metric} is not known (asked: {self.text}): {metric.missing}"
-            return _ConditionResult(self.text, ObjectiveState.UNKNOWN, None, message)
+            return _ConditionResult(self, ObjectiveState.UNKNOWN, None, metric.missing)
         met = OPERATORS[self.operator](value, self.bound)
         state = ObjectiveState.MET if met else ObjectiveState.BROKEN
         shown = metric.show(value)
@@ -179,8 +213,7 @@ class _Condition:
             # The true value is higher: whether that changes the answer is not known.
             if met == self.operator.startswith("<"):
                 state = ObjectiveState.UNKNOWN
-        message = f"{self.metric} is {shown} (asked: {self.text})"
-        return _ConditionResult(self.text, state, value, message)
+        return _ConditionResult(self, state, value, shown)
 
 
 @dataclass(frozen=True)
@@ -199,17 +232,50 @@ class Objective:
         return cls(tuple(conditions))
 
     def __str__(self) -> str:
-        return ",".join(each.text for each in self.conditions)
+        return ",".join(map(str, self.conditions))
+
+    def __add__(self, other: Objective) -> Objective:
+        return Objective((*self.conditions, *other.conditions))
+
+    def about_operation(self, operation: str, share: float) -> Objective:
+        """Return the same of one operation, which is so many of all."""
+        for each in self.conditions:
+            if each.metric in _OF_ALL:
+                raise UnknownValue(
+                    f"{each.metric} is of all operations together",
+                    "ask for it in --objective, or in the objective of [load]",
+                )
+        return Objective(
+            tuple(replace(each, operation=operation, share=share) for each in self.conditions)
+        )
+
+    def to_manifest(self) -> dict[str, Any]:
+        """Return what a run file keeps: texts, of which `of_manifest` makes the same."""
+        texts: dict[str | None, list[str]] = {}
+        for each in self.conditions:
+            texts.setdefault(each.operation, []).append(each.text)
+        asked = {operation: ",".join(each) for operation, each in texts.items()}
+        whole = asked.pop(None, None)
+        return {"objective": whole, **({"objectives": asked} if asked else {})}
+
+    @classmethod
+    def of_manifest(cls, found: Mapping[str, Any]) -> Objective | None:
+        """Return what was asked for, None for nothing; raises for what a newer version asked."""
+        parts = found.get("objectives")
+        texts = {None: found.get("objective"), **(parts if isinstance(parts, dict) else {})}
+        made = cls(())
+        for operation, text in texts.items():
+            if isinstance(text, str):
+                asked = cls.parse(text)
+                made += asked if operation is None else asked.about_operation(operation, 1.0)
+        return made if made.conditions else None
 
     def judge(self, result: PointResult) -> _Judgement:
         return _Judgement(tuple(each.judge(result) for each in self.conditions))
 
     def samples(self) -> int:
         """Return how many operations a point needs for its percentiles to be known."""
-        highest = max(METRICS[each.metric].quantile for each in self.conditions)
-        if not highest:
-            return 1
-        return math.ceil(LEAST_BEYOND * 100.0 / (100.0 - highest) - 1e-6)
+        return max(each.samples for each in self.conditions)
 
     def about(self, metric: str) -> bool:
         """Return whether a condition is about this metric."""
@@ -238,7 +304,12 @@ class _Judgement:
 
     def to_json(self) -> dict[str, Any]:
         found = [
-            {"condition": each.condition, "state": each.state.value, "value": each.value}
+            {
+                "condition": each.asked.text,
+                **({"operation": each.asked.operation} if each.asked.operation else {}),
+                "state": each.state.value,
+                "value": each.value,
+            }
             for each in self.outcomes
         ]
         return {"state": self.state.value, "conditions": found}

@@ -64,12 +64,13 @@ def of_operation(result: PointResult, name: str) -> PointResult:
     """Return what a result says of one of its operations."""
     step = next((each for each in result.steps if each.counted and each.program == name), None)
     if step is None:
-        return replace(result, operations=0, failures_by_kind={}, clocks=clocks())
+        return replace(result, operations=0, failures_by_kind={}, clocks=clocks(), steps=())
     return replace(
         result,
         operations=round(step.per_s * result.seconds),
         failures_by_kind={"failed": step.failures} if step.failures else {},
         clocks=step.clocks,
+        steps=tuple(each for each in result.steps if each.program == name),
         # What the target can do at most is of the mixture.
         verdict=replace(result.verdict, at_most_per_s=None),
     )

@@ -199,3 +199,87 @@ def test_an_objective_knows_how_many_samples_it_takes(text: str, samples: int) -
     assert objective.samples() == samples
     assert objective.judge(a_result(count=samples + 1)).state is not ObjectiveState.UNKNOWN
     assert objective.judge(a_result(count=samples - 1)).state is ObjectiveState.UNKNOWN
+
+
+def of_two(slow_ns: int = 50_000) -> PointResult:
+    """Return the result of a file with 9,000 searches of 20 us, and 1,000 logins of two steps."""
+    quick, slow = histogram(), histogram()
+    quick.record(20_000, 9_000)
+    slow.record(slow_ns, 1_000)
+    steps = (
+        Step("search", "search", 9_000, {}, 1, 1, quick),
+        Step("login", "find", 1_000, {}, 1, 1, slow),
+        Step("login", "bind", 1_000, {"result:49": 100}, 1, 1, slow),
+        Step("login", "sequence", 1_000, {"failed": 100}, 1, 1, slow, overlaps=True),
+    )
+    tally = Tally.starting(Drain(0, 0))
+    tally.add(Drain(0, 2 * 10**9, steps, cpu_ns=(10**9,)))
+    counts = [("search", "search"), ("login", "sequence"), ("mix", "not begun")]
+    spec = replace(a_spec(), operation="mix", settings={"scenario": "mix.toml"})
+    return summarise(spec, tally, counts, a_use(), target_cores=1, native=True)
+
+
+@pytest.mark.parametrize(
+    ("operation", "text", "expected"),
+    [
+        ("search", "p90<30us", ObjectiveState.MET),
+        ("login", "p90<30us", ObjectiveState.BROKEN),
+        ("search", "failures<=0%", ObjectiveState.MET),
+        ("login", "failures<=10%", ObjectiveState.MET),
+        ("login", "failures<10%", ObjectiveState.BROKEN),
+        ("login", "rate>=450", ObjectiveState.MET),
+        ("login", "rate>450", ObjectiveState.BROKEN),
+        ("login", "p99<1s", ObjectiveState.UNKNOWN),
+        ("logout", "p50<1s", ObjectiveState.UNKNOWN),
+        ("logout", "failures<1%", ObjectiveState.UNKNOWN),
+    ],
+)
+def test_an_operation_is_held_against_its_own_objective(
+    operation: str, text: str, expected: ObjectiveState
+) -> None:
+    asked = Objective.parse(text).about_operation(operation, 0.5)
+    assert asked.judge(of_two()).state is expected
+    # All together are as before.
+    assert Objective.parse("p90<30us").judge(of_two()).state is ObjectiveState.MET
+
+
+def test_what_an_operation_missed_is_said_with_its_name() -> None:
+    asked = Objective.parse("p90<1s") + Objective.parse("p90<30us").about_operation("login", 0.1)
+    judged = asked.judge(of_two())
+    assert str(asked) == "p90<1s,login: p90<30us"
+    assert judged.message == "login: p90 is 50 us (asked: p90<30us)"
+    assert judged.to_json() == {
+        "state": "broken",
+        "conditions": [
+            {"condition": "p90<1s", "state": "met", "value": pytest.approx(2e-5, 0.01)},
+            {
+                "condition": "p90<30us",
+                "operation": "login",
+                "state": "broken",
+                "value": pytest.approx(5e-5, 0.01),
+            },
+        ],
+    }
+
+
+def test_rare_operations_take_more_samples() -> None:
+    asked = Objective.parse("p99<1s").about_operation("login", 0.05)
+    assert (Objective.parse("p99<1s") + asked).samples() == 200_000
+    assert asked.samples() == 200_000
+
+
+def test_what_no_operation_has_for_itself_is_refused() -> None:
+    for text in ("cpu<50%", "p99<1s,pages_per_s>1"):
+        with pytest.raises(UnknownValue, match="of all operations together"):
+            Objective.parse(text).about_operation("login", 1.0)
+
+
+@pytest.mark.parametrize("whole", [None, "p99<1s,max<2s"])
+def test_a_run_file_keeps_what_was_asked(whole: str | None) -> None:
+    login = Objective.parse("p99<1s,failures<1%").about_operation("login", 1.0)
+    asked = login if whole is None else Objective.parse(whole) + login
+    kept = asked.to_manifest()
+    assert kept == {"objective": whole, "objectives": {"login": "p99<1s,failures<1%"}}
+    assert Objective.of_manifest(kept) == asked
+    for other in ({}, {"objective": 1, "objectives": []}, {"objectives": {"login": None}}):
+        assert Objective.of_manifest(other) is None

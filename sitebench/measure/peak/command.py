@@ -356,6 +356,6 @@ def _takes_s(plan: SearchPlan, limit: float, spec_of: Callable[[Trial], PointSpe
 
 def _reply(result: PointResult, objective: Objective) -> Reply:
     for outcome in objective.judge(result).outcomes:
-        if outcome.state is ObjectiveState.UNKNOWN and outcome.condition.startswith("cpu"):
+        if outcome.state is ObjectiveState.UNKNOWN and outcome.asked.metric == "cpu":
             raise BadInput(outcome.message, "leave cpu out of the objective")
     return reply_of(result, objective)

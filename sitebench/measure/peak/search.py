@@ -27,7 +27,7 @@ as far apart as twice the time constant of such spells (`--apart`).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from math import floor, log10
@@ -294,10 +294,13 @@ def _on_its_own(result: PointResult, objective: Objective) -> Reply:
 
 def _serves_too_slowly(result: PointResult, objective: Objective) -> bool:
     """Return whether even the service time, from sending to answer, misses the objective."""
-    served = objective.judge(
-        replace(result, clocks={**result.clocks, LATENCY: result.clocks[SERVICE]})
-    )
-    return served.state is ObjectiveState.BROKEN
+
+    def served(clocks: Mapping[str, Durations]) -> Mapping[str, Durations]:
+        return {**clocks, LATENCY: clocks[SERVICE]}
+
+    steps = tuple(replace(each, clocks=served(each.clocks)) for each in result.steps)
+    as_served = replace(result, clocks=served(result.clocks), steps=steps)
+    return objective.judge(as_served).state is ObjectiveState.BROKEN
 
 
 def _late(result: PointResult) -> bool:

@@ -22,9 +22,8 @@ def tables(report: Report) -> list[ReportTable]:
 
 
 def _objective(run: Run) -> Objective | None:
-    asked = run.manifest.get("objective")
     try:
-        return Objective.parse(asked) if isinstance(asked, str) else None
+        return Objective.of_manifest(run.manifest)
     except UnknownValue:
         return None  # Of a newer version.
 
@@ -38,8 +37,8 @@ def _table(report: Report, run: Run, objective: Objective) -> ReportTable:
             if not result.verdict.valid:
                 why = f"{result.verdict.bound}: {result.verdict.evidence}"
                 state = Cell("invalid", Mark.FAIL, why)
-            measured = each.message.partition(" is ")[2].replace(f" (asked: {each.condition})", "")
-            rows.append([name, each.condition, state, measured])
+            known = "" if each.value is not None else "not known: "
+            rows.append([name, str(each.asked), state, f"{known}{each.found}"])
             name = ""
     columns = ("Point", "Objective", "Outcome", "Measured")
     return ReportTable(report.titled("Objectives", run), columns, rows, left=4)

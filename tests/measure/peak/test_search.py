@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sitebench.counts.durations import Durations
+from sitebench.counts.metrics import LAG, LATENCY, SERVICE
 from sitebench.measure.objective import Objective
 from sitebench.measure.peak.search import (
     Answer,
@@ -342,6 +343,23 @@ def test_operations_cut_off_by_a_windows_edges_are_no_missed_schedule() -> None:
     assert reply_of(a_result(a_spec(rate=10), 19), Objective.parse("mean<1s")).answer is Answer.HELD
     broke = reply_of(a_result(a_spec(rate=10), 16), Objective.parse("mean<1s"))
     assert broke.answer is Answer.BROKE
+
+
+def test_an_operation_that_is_served_too_slowly_breaks_a_rate_however_late_it_began() -> None:
+    """More lanes would not help: what is judged is its own service time, not that of all."""
+    late, quick = histogram(), histogram()
+    late.record(10**7, 20_000)
+    quick.record(50_000, 20_000)
+    asked = Objective.parse("p50<5ms").about_operation("lookup", 1.0)
+    for service, crowded in ((quick, True), (late, False)):
+        tally = a_tally(count=20_000)
+        (step,) = tally.due.values()
+        step.clocks[LATENCY], step.clocks[SERVICE], step.clocks[LAG] = late, service, late
+        counts, spec = [("lookup", "lookup")], a_spec(rate=10_000)
+        result = summarise(spec, tally, counts, a_use(), target_cores=1, native=True)
+        result = replace(result, busy_lanes=float(spec.users))
+        reply = reply_of(result, asked)
+        assert (reply.answer, reply.crowded) == (Answer.BROKE, crowded), reply
 
 
 def test_a_percentile_that_cannot_be_told_does_not_hold() -> None:
