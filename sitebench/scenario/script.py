@@ -59,6 +59,8 @@ class Operation:
     """Steps that add and delete people whom the run adds."""
     page: bool = False
     """Whether it is a web page."""
+    objective: str | None = None
+    """What it must hold."""
 
     @property
     def changing(self) -> tuple[str, ...]:
@@ -173,6 +175,14 @@ class Script:
         if self.counts is not None:
             return [(self.name, self.counts)]
         return [(self.name, NOT_BEGUN), *((each.name, each.counts) for each in self.operations)]
+
+    @property
+    def objectives(self) -> Iterator[tuple[str, str, float]]:
+        """Yield rows with what they must hold, and with how many of all operations they are."""
+        weights = sum(each.weight for each in self.operations)
+        for row, each in self._rows:
+            if each.objective is not None:
+                yield row, each.objective, each.weight / weights
 
     def thinking(self, mean_s: float) -> Script:
         """Return the script with a think time after each operation."""
@@ -411,6 +421,7 @@ def _operation(found: Mapping[str, Any]) -> Operation:
         tuple(step["name"] for step in found["steps"] if step["adds"]),
         tuple(step["name"] for step in found["steps"] if step["removes"]),
         found["page"],
+        found["objective"],
     )
 
 

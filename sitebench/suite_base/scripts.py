@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from sitebench._engine import Engine, Table
-from sitebench.errors import BadFile, BadInput
+from sitebench.errors import BadFile, BadInput, UnknownValue
 from sitebench.measure.objective import Objective
 from sitebench.measure.sweep import Stage
 from sitebench.runs.point import PointSpec
@@ -121,9 +121,11 @@ class ScriptPoints(SuitePoints[_P, _T]):
             for name, value in found.load.items()
             if hasattr(options, name) and not getattr(options, f"{name}_given", False)
         }
-        objective = load.pop("objective", None)
-        if objective and getattr(options, "objective", None) is None:
-            load["objective"] = Objective.parse(objective)
+        text = load.pop("objective", None)
+        # Loads that a command names are measured, whatever a file asks for.
+        if hasattr(options, "objective") and not getattr(options, "clients_given", False):
+            asked = options.objective or (Objective.parse(text) if text else None)
+            load["objective"] = _objective(found, asked)
         return replace(options, **load)
 
     def try_once(self, options: Any, operation: str) -> None:
@@ -141,6 +143,19 @@ class ScriptPoints(SuitePoints[_P, _T]):
         if options.target in self.own_targets or found is None:
             return super().leftovers(options)
         return lambda: _kept(found, options.target)
+
+
+def _objective(found: Script, asked: Objective | None) -> Objective | None:
+    """Return an objective with those of a file's operations."""
+    for row, text, share in found.objectives:
+        try:
+            own = Objective.parse(text).about_operation(row, share)
+        except UnknownValue as error:
+            raise BadFile(
+                f"{found.path}: operation {row!r}: {error.message}", error.remedy
+            ) from None
+        asked = own if asked is None else asked + own
+    return asked
 
 
 def _kept(found: Script, target: str) -> None:

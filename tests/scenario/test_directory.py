@@ -16,6 +16,7 @@ from sitebench import run
 from sitebench.counts.source import StepTotals
 from sitebench.counts.tally import Tally
 from sitebench.runs.point import PointResult
+from sitebench.scenario import script
 from sitebench.scenario.script import Operation, Script
 from tests.scenario.people import BASE, SUFFIX, names, write_accounts, write_ldif
 from tests.support.cli import Ran, in_process, python_module
@@ -142,9 +143,82 @@ def test_the_load_of_a_file_holds_where_the_command_says_nothing(
     assert point["users"] == 64
 
 
+def test_each_operation_is_held_against_its_own_objective(
+    folder: Path, directory: LdapDirectory
+) -> None:
+    """The total may be right while an operation is not, and the other way round."""
+    mix = MIX.replace("weight = 9\n", 'weight = 9\nobjective = "max<1h"\n')
+    mix += 'objective = "max<1us,failures<1%"\n'
+    (folder / "mix.toml").write_text(mix)
+    argv = ("--objective", "max<1h", "--out", "run.sitebench")
+    ran = measured(folder, directory, *argv, "--json", "--junit", "run.xml")
+    assert ran.code == 3, ran.err
+    missed, told = ran.err.strip().splitlines()[-3:-1]
+    assert missed.startswith("missed: mix"), ran.err
+    assert ": modify: max is " in missed
+    assert missed.endswith("(asked: max<1us)")
+    assert "objective max<1h,search: max<1h,modify: max<1us,modify: failures<1% not met" in told
+    (point,) = ran.objects
+    states = [
+        (each.get("operation"), each["condition"], each["state"])
+        for each in point["objective"]["conditions"]
+    ]
+    assert states == [
+        (None, "max<1h", "met"),
+        ("search", "max<1h", "met"),
+        ("modify", "max<1us", "broken"),
+        ("modify", "failures<1%", "met"),
+    ]
+    assert "modify: max is " in (folder / "run.xml").read_text()
+    assert in_process("report", "run.sitebench", "-o", "report.html", cwd=folder).code == 0
+    assert "modify: max&lt;1us" in (folder / "report.html").read_text()
+    alone = in_process(
+        *("ils", "run", "mix.toml:search", "--target", directory.url, *LOAD), cwd=folder
+    )
+    assert alone.code == 0, alone.err
+    (folder / "mix.toml").write_text(mix.replace("max<1us", "max<1h"))
+    ran = measured(folder, directory)
+    assert ran.code == 0, ran.err
+
+
+def test_a_papers_operation_with_an_objective_is_the_program_that_it_was(
+    folder: Path, directory: LdapDirectory
+) -> None:
+    shown = in_process("ils", "operations", "--show", "lookup")
+    lookup = script.made("lookup", shown.out)
+    asked = script.made(
+        "lookup", shown.out.replace("[[operation]]\n", '[[operation]]\nobjective = "max<1us"\n')
+    )
+    assert lookup.counts == asked.counts is not None
+    assert [*asked.objectives] == [("lookup", "max<1us", 1.0)]
+
+
+def test_peak_looks_for_a_rate_at_which_all_of_them_hold(
+    folder: Path, directory: LdapDirectory
+) -> None:
+    (folder / "mix.toml").write_text(MIX + 'objective = "max<1us"\n')
+    where = ("--target", directory.url, "--i-own-this-target", "--threads", "1")
+    load = ("--warmup", "0s", "--measure", "300ms", "--start", "320")
+    ran = in_process("ils", "peak", "mix.toml", *where, *load, cwd=folder)
+    assert ran.code == 3, ran.err
+    assert "mix: no rate from 20/s up holds modify: max<1us: " in ran.err
+    assert "modify: max is " in ran.err
+    # Loads that a command names are measured, whatever a file asks for.
+    ran = in_process("ils", "peak", "mix.toml", *where, *load[:4], "--clients", "1", cwd=folder)
+    assert ran.code == 0, ran.err
+
+
 @pytest.mark.parametrize(
     ("file", "said"),
     [
+        (
+            '[[operation]]\nsearch = "(u=a)"\nobjective = "p98<1s"',
+            "bad.toml: operation 'search': objective 'p98<1s', character 1: unknown metric 'p98'",
+        ),
+        (
+            '[[operation]]\nsearch = "(u=a)"\nobjective = "cpu<9%"',
+            "bad.toml: operation 'search': cpu is of all operations together",
+        ),
         ('[[operation]]\nserach = "(uid=a)"', "bad.toml:2:1: operation[1].serach"),
         ('[data.x]\nfile = "x.csv"\n[[operation]]\nsearch = "(u={x.u})"', "cannot read x.csv"),
         (

@@ -21,7 +21,6 @@ FILES = {
         f'{PERSON}deal = "{deal}"\n[[operation]]\nsearch = "(uid={{person.uid}})"\n'
         for deal in ("once", "exclusive")
     ],
-    "objective": [f'{SEARCH}objective = "p99<5ms"\n'],
     "load.stages": [f'load.stages = ["1s:5/s"]\n{SEARCH}'],
     "follow": ['[[operation]]\nget = "/"\nfollow = true\n'],
 }

@@ -205,13 +205,6 @@ impl<L: Lower> Converting<'_, L> {
             if !given_back.is_empty() {
                 steps.push(self.prepare(given_back));
             }
-            if operation.objective.is_some() {
-                return Err(format!(
-                    "operation {:?}: {}",
-                    operation.name,
-                    later("objective of one operation")
-                ));
-            }
             let counts = self.scenario.counted(operation).unwrap_or(SEQUENCE).to_owned();
             let operation_steps = Operation { name: operation.name.clone(), counts, steps };
             let mut steps = vec![program::Step::Operation(operation_steps)];

@@ -22,7 +22,7 @@ pub(super) fn program(spec: &ScenarioSpec, scenario: &Scenario) -> Option<Progra
         |operation: &&Operation| spec.operation.as_ref().is_none_or(|name| *name == operation.name);
     let chosen: Vec<_> = scenario.operations.iter().filter(is_chosen).collect();
     let ([operation], [connection]) = (&chosen[..], &scenario.connections[..]) else { return None };
-    let is_plain = scenario.start.is_empty() && connection.tls.is_none() && operation.objective.is_none();
+    let is_plain = scenario.start.is_empty() && connection.tls.is_none();
     let own = connection.bind.as_ref().is_none_or(|name| name.parts.is_empty());
     if !is_plain
         || !own
