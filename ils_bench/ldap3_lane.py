@@ -26,7 +26,7 @@ from sitebench._engine import Population
 from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.locust.portable import (
     BrokenPass,
-    PortableLane,
+    PassLane,
     PortableLanes,
     refuse_what_only_native_does,
     within,
@@ -78,7 +78,7 @@ class Ldap3Lanes(PortableLanes):
         return self._first_added + n % self.options.ring, n >= self.options.ring
 
 
-class _Ldap3Lane(PortableLane):
+class _Ldap3Lane(PassLane):
     """One connection that repeats one sequence."""
 
     def __init__(self, lanes: Ldap3Lanes, sequence: Sequence, seed: int) -> None:

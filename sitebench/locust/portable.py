@@ -15,6 +15,7 @@ from typing import Any
 
 import gevent  # type: ignore[import-untyped]
 
+from sitebench._engine import Step, Steps
 from sitebench.counts.metrics import (
     BYTES_IN,
     BYTES_OUT,
@@ -52,6 +53,8 @@ class Ended:
     processing_ns: int = 0
     bytes_out: int = 0
     bytes_in: int = 0
+    shown: str | None = None
+    """Of a failure, the request and its answer in words."""
 
 
 class LaneClock:
@@ -60,12 +63,14 @@ class LaneClock:
     def __init__(self, lanes: PortableLanes) -> None:
         self.since_ns = self._began_ns = self._answered_ns = time.monotonic_ns()
         self.busy = False
+        self.unfinished = False
+        """Whether several requests are one operation, and not all of them have been answered."""
         self._lanes = lanes
         lanes.clocks.add(self)
 
     def begin(self) -> None:
-        """Begin an operation; blocks for good once all lanes are to stop."""
-        while self._lanes.stopping:
+        """Begin a request; blocks for good once all lanes are to stop."""
+        while self._lanes.stopping and not self.unfinished:
             time.sleep(A_DAY_S)
         self.busy = True
         self._began_ns = time.monotonic_ns()
@@ -88,10 +93,10 @@ class LaneClock:
         return self.busy and self._began_ns in over_ns
 
     def rest(self, seconds: float) -> None:
-        """Sleep; waking late is processing."""
+        """Sleep, but no longer than until all lanes are to stop; waking late is processing."""
         due = self.since_ns + round(seconds * 1e9)
-        time.sleep(max(0, due - time.monotonic_ns()) / 1e9)
-        self._waited(due)
+        self._lanes.sleep(max(0, due - time.monotonic_ns()) / 1e9)
+        self._waited(min(due, time.monotonic_ns()))
 
     def stop(self) -> None:
         """End with the lane; calling it again does nothing."""
@@ -118,15 +123,27 @@ class PortableLane(ABC):
         self._program = program
 
     @abstractmethod
-    def work(self) -> None:
-        """Do one pass; a failed connection raises BrokenPass, as it ends a pass natively."""
+    def run_pass(self) -> None:
+        """Do one pass and record it."""
 
     @abstractmethod
     def hang_up(self) -> None:
-        """Close the connection; calling it again does nothing."""
+        """Close its connections; calling it again does nothing."""
+
+    def close(self) -> None:
+        """End the lane."""
+        self.hang_up()
+        self.clock.stop()
+
+
+class PassLane(PortableLane):
+    """A lane that goes through its program by itself."""
+
+    @abstractmethod
+    def work(self) -> None:
+        """Do one pass; a failed connection raises BrokenPass, as it ends a pass natively."""
 
     def run_pass(self) -> None:
-        """Do one pass and record it."""
         began, kind = time.monotonic_ns(), None
         try:
             self.work()
@@ -139,10 +156,58 @@ class PortableLane(ABC):
             self.hang_up()
             self.clock.rest(_BACKOFF_S)
 
-    def close(self) -> None:
-        """End the lane."""
-        self.hang_up()
-        self.clock.stop()
+
+class StepsLane(PortableLane):
+    """A lane whose steps the engine hands out; this one sends what is to be asked."""
+
+    def __init__(self, lanes: PortableLanes, program: str, steps: Steps) -> None:
+        super().__init__(lanes, program)
+        self.steps = steps
+        self._began_ns = 0
+
+    @abstractmethod
+    def ask(self, step: Step) -> Ended:
+        """Ask for something, and tell `steps` what came of it."""
+
+    @abstractmethod
+    def hang_up_one(self, connection: int) -> None:
+        """Close one of its connections, if it is open."""
+
+    def run_pass(self) -> None:
+        """Do what comes up to the end of an operation, and record it."""
+        while self._do(self._next()):
+            continue
+
+    def _next(self) -> Step:
+        """Return what is to be done next; blocks for good once all lanes are to stop."""
+        if self._all.stopping:
+            self.steps.stop()
+        while (step := self.steps.next()) is None:
+            time.sleep(A_DAY_S)
+        return step
+
+    def _do(self, step: Step) -> bool:
+        """Do a step; return whether the operation goes on."""
+        if step.does == "begin":
+            self._began_ns, self.clock.unfinished = time.monotonic_ns(), True
+        elif step.does == "ask":
+            assert step.row is not None
+            self._all.keep(*step.row, self.ask(step))
+        elif step.does == "wait":
+            before = self.clock.since_ns
+            self.clock.rest(step.seconds)
+            # Pauses are in no operation's time.
+            self._began_ns += self.clock.since_ns - before
+        elif step.does == "close":
+            self.hang_up_one(step.connection)
+        else:
+            assert step.row is not None
+            self.clock.unfinished = False
+            # It ended with its last answer, and is in the window in which it did.
+            ended = self.clock.since_ns
+            took = max(0, ended - self._began_ns)
+            self._all.keep(*step.row, Ended(step.kind, step.answered, took, ended))
+        return step.does != "end"
 
 
 def refuse_what_only_native_does(client: str, options: Any, *, resume: bool) -> None:
@@ -166,7 +231,7 @@ class PortableLanes:
         self.environment = environment
         self.clocks: set[LaneClock] = set()
         self.waiting_ns = 0
-        self.stopping = False
+        self._stopping = threading.Event()
         self._lanes = 0
         self._lane_ns = 0
         self._records: dict[tuple[str, str], StepTotals] = {}
@@ -176,6 +241,15 @@ class PortableLanes:
         """The window that ended at the last cut."""
         self._since_ns = self._counted_ns = time.monotonic_ns()
         self._lock = threading.Lock()
+
+    @property
+    def stopping(self) -> bool:
+        """Whether all lanes are to stop."""
+        return self._stopping.is_set()
+
+    def sleep(self, seconds: float) -> None:
+        """Sleep, but no longer than until all lanes are to stop."""
+        self._stopping.wait(seconds)
 
     def start_lanes(self, program: str, n: int) -> None:
         """Count lanes that Locust's greenlets are about to run."""
@@ -225,6 +299,8 @@ class PortableLanes:
                 record.clocks[WRONG if ended.answered else CENSORED].record(ended.ns)
                 record.counters[FAILED] += ended.ns
                 record.failures[ended.kind] += 1
+                if ended.shown is not None:
+                    record.examples.setdefault(ended.kind, ended.shown)
 
     def drain(self) -> Drain:
         """Return the records since the last drain and begin again."""
@@ -265,8 +341,10 @@ class PortableLanes:
 
     def stop(self, timeout_s: float = 5.0) -> Drain:
         """Let every lane end what it has begun; the lanes themselves end with their greenlets."""
-        self.stopping = True
+        self._stopping.set()
         give_up = time.monotonic() + timeout_s
-        while any(clock.busy for clock in tuple(self.clocks)) and time.monotonic() < give_up:
+        while time.monotonic() < give_up:
+            if not any(clock.busy or clock.unfinished for clock in tuple(self.clocks)):
+                break
             time.sleep(_POLL_S)
         return self.drain()
