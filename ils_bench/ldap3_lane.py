@@ -24,6 +24,7 @@ from ils_bench.targets.probe import opened, server_of
 from ils_bench.targets.target import OpenDirectory
 from sitebench._engine import Population
 from sitebench.counts.worker_slot import WorkerSlot
+from sitebench.errors import BadInput
 from sitebench.locust.portable import (
     BrokenPass,
     PassLane,
@@ -58,6 +59,11 @@ class Ldap3Lanes(PortableLanes):
         first_added: int,
     ) -> None:
         refuse_what_only_native_does("ldap3", options, resume=target.trust.resume)
+        if options.keys != "uniform":
+            raise BadInput(
+                "--client ldap3 knows uniform keys only",
+                "leave out --keys, or use the native client",
+            )
         super().__init__(environment)
         self.target = target
         self.population = population

@@ -9,7 +9,7 @@ from ps_bench.options import LocustOptions
 from ps_bench.paper.figures import figures
 from ps_bench.points import POINTS
 from ps_bench.targets.opening import database_of, spec_of
-from sitebench._engine import Engine
+from sitebench._engine import Engine, PortableUsers, Table
 from sitebench.http.address import parse_address
 from sitebench.http.engine_config import engine_config
 from sitebench.http.site import OpenSite
@@ -58,25 +58,27 @@ class PsRun(BaseSuiteRun[Script, OpenSite]):
         return {**more, "figures": lambda measured: figures(measured, programs)}
 
     def engine(self, job: LoadJob[Script, OpenSite]) -> Engine:
-        config = engine_config(
-            job.options,
-            job.target.address,
-            job.programs,
-            slot=job.slot,
-            trust=job.target.trust,
-        )
-        tables = job.prepared.more.tables(job.programs)
-        return Engine(config, visitors(spec_of(job.options)), tables=tables)
+        return Engine(_config(job), visitors(spec_of(job.options)), tables=_tables(job))
 
     def portable(self, job: LoadJob[Script, OpenSite]) -> FastHttpLanes:
         from sitebench.http.fasthttp_lane import FastHttpLanes
 
+        people = visitors(spec_of(job.options))
         return FastHttpLanes(
             self.environment,
             job.target.address,
-            visitors(spec_of(job.options)),
-            job.programs,
+            PortableUsers(_config(job), people, _tables(job)),
             options=job.options,
-            slot=job.slot,
             trust=job.target.trust,
         )
+
+
+def _config(job: LoadJob[Script, OpenSite]) -> str:
+    return engine_config(
+        job.options, job.target.address, job.programs, slot=job.slot, trust=job.target.trust
+    )
+
+
+def _tables(job: LoadJob[Script, OpenSite]) -> dict[str, Table]:
+    tables: dict[str, Table] = job.prepared.more.tables(job.programs)
+    return tables

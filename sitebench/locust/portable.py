@@ -212,10 +212,10 @@ class StepsLane(PortableLane):
 
 def refuse_what_only_native_does(client: str, options: Any, *, resume: bool) -> None:
     """Raise where options ask for what lanes in Python do not do."""
-    if options.rate is not None or options.keys != "uniform":
+    if options.rate is not None:
         raise BadInput(
-            f"--client {client} knows closed schedules and uniform keys only",
-            "leave out --rate and --keys, or use the native client",
+            f"--client {client} knows closed schedules only",
+            "leave out --rate, or use the native client",
         )
     if resume:
         raise BadInput(

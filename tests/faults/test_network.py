@@ -102,8 +102,6 @@ def test_a_network_that_cuts_answers_is_named_and_lanes_connect_anew(
 
     point = measured(ground, served, client, alternating)
     ends = {"closed", "reset"} if served.scheme == "ldap" else {"truncated", "reset"}
-    if client == "fasthttp":
-        ends = {"wrong-length", "reset"}
     assert ends <= set(point["failures_by_kind"]) <= ends | {"closed"}
     assert LANES <= point["failures"] < point["operations"]
 

@@ -64,15 +64,16 @@ def test_fasthttp_lanes_ask_as_one_anonymous_visitor(address: SiteAddress) -> No
     found = in_locust(f"""
         import json
         from locust.env import Environment
+        from sitebench._engine import PortableUsers
         from sitebench.counts.worker_slot import WorkerSlot
         from sitebench.http.address import SiteAddress
+        from sitebench.http.engine_config import engine_config
         from sitebench.http.fasthttp_lane import FastHttpLanes
         from tests.http.test_without_people import OPTIONS, SCENARIO
 
         address = SiteAddress({address.host!r}, {address.port})
-        lanes = FastHttpLanes(
-            Environment(), address, None, [SCENARIO], options=OPTIONS, slot=WorkerSlot()
-        )
+        users = PortableUsers(engine_config(OPTIONS, address, [SCENARIO], slot=WorkerSlot()))
+        lanes = FastHttpLanes(Environment(), address, users, options=OPTIONS)
         lane = lanes.lane("files")
         lane.run_pass()
         lane.close()
