@@ -5,30 +5,10 @@ A locustfile with them is one line: `from ps_bench.locustfile import *`.
 
 from __future__ import annotations
 
-from typing import ClassVar
-
-from ps_bench.operations import built_in
-from ps_bench.options import PsOptions
-from ps_bench.users import SiteUser
-from sitebench.scenario.script import Script
+from ps_bench.users import OperationUser, SiteUser
 
 
-class _OwnUser(SiteUser):
-    """Does one of the suite's own operations."""
-
-    abstract = True
-    operation: ClassVar[str]
-
-    @classmethod
-    def build(cls, options: PsOptions) -> Script:
-        """Return the operation, with the connections that options ask for."""
-        return built_in(cls.operation, keepalive=options.keepalive)
-
-    def program(self) -> str:
-        return type(self).operation
-
-
-class ScenarioUser(_OwnUser):
+class ScenarioUser(OperationUser):
     """Does the paper's visits: 91 pages of a hundred, 5 new users, 4 pages after an update.
 
     (Table 12.)
@@ -37,25 +17,25 @@ class ScenarioUser(_OwnUser):
     operation = "scenario"
 
 
-class PageUser(_OwnUser):
+class PageUser(OperationUser):
     """Gets personalized pages, without their images."""
 
     operation = "page"
 
 
-class CreateUser(_OwnUser):
+class CreateUser(OperationUser):
     """Creates users."""
 
     operation = "create"
 
 
-class UpdateUser(_OwnUser):
+class UpdateUser(OperationUser):
     """Updates two properties of a user."""
 
     operation = "update"
 
 
-class ImageUser(_OwnUser):
+class ImageUser(OperationUser):
     """Gets an image, which is a static file."""
 
     operation = "image"

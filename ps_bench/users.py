@@ -10,9 +10,13 @@ Importing it gives Locust the options of this suite, and its lanes.
 
 from __future__ import annotations
 
-from ps_bench.options import LocustOptions
+from typing import ClassVar
+
+from ps_bench.operations import built_in
+from ps_bench.options import LocustOptions, PsOptions
 from ps_bench.points import POINTS
 from ps_bench.suite_run import PsRun
+from sitebench.scenario.script import Script
 from sitebench.suite_base.joining import join
 from sitebench.suite_base.scenario_user import ScenarioUser, choose_by_scenario
 
@@ -22,6 +26,21 @@ class SiteUser(ScenarioUser):
 
     abstract = True
     points = POINTS
+
+
+class OperationUser(SiteUser):
+    """One lane that does one of the suite's own operations."""
+
+    abstract = True
+    operation: ClassVar[str]
+
+    @classmethod
+    def build(cls, options: PsOptions) -> Script:
+        """Return the operation, with the connections that options ask for."""
+        return built_in(cls.operation, keepalive=options.keepalive)
+
+    def program(self) -> str:
+        return type(self).operation
 
 
 choose_by_scenario("ps_bench.locustfile", POINTS)

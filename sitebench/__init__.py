@@ -19,14 +19,12 @@ if TYPE_CHECKING:  # for type checkers, what each suite's `Suite.exports` says
     from sitebench.api.result import Result
     from sitebench.api.run import run
     from sitebench.errors import SitebenchError
-    from sitebench.http.scenario import Capture, Expect, Identity, Operation, Request, Scenario
     from sitebench.runs.runfile import RunFile
     from web_bench.targets.web_server import WebServer
 
-__all__ = ["Add", "Bind", "Capture", "Change", "Compare", "Connect", "Delete", "Expect",
-           "Histogram", "Identity", "LdapDirectory", "Lookup", "Modify", "Operation",
-           "PersonalizedSite", "Population", "Refresh", "Repeat", "Request", "Result", "Retrieve",
-           "RunFile", "Scenario", "Search", "Sequence", "SitebenchError", "Think", "Unbind",
+__all__ = ["Add", "Bind", "Change", "Compare", "Connect", "Delete", "Histogram", "LdapDirectory",
+           "Lookup", "Modify", "PersonalizedSite", "Population", "Refresh", "Repeat", "Result",
+           "Retrieve", "RunFile", "Search", "Sequence", "SitebenchError", "Think", "Unbind",
            "WebServer", "run"]
 _OWN = {"Histogram": "._engine", "Population": "._engine", "Result": ".api.result",
         "RunFile": ".runs.runfile", "SitebenchError": ".errors", "run": ".api.run"}

@@ -140,7 +140,7 @@ def test_a_scenario_that_the_engine_refuses(tmp_path: Path, site: OpenSite) -> N
     ran = in_process(
         *("ps", "run", "--target", str(site.address), "--scenario", str(file), *SIZE, *SHORT)
     )
-    refused(ran, 2, "no slash")
+    refused(ran, 2, "site.toml:2:8: operation[1].get: does not begin with '/'")
 
 
 def test_a_scenario_beside_an_operation(tmp_path: Path) -> None:
@@ -158,7 +158,9 @@ def test_how_long_connections_are_kept_beside_a_scenario(tmp_path: Path) -> None
 def test_a_scenario_of_the_older_form(tmp_path: Path) -> None:
     (tmp_path / "site.toml").write_text('[[operation]]\nname = "a"\n[[operation.request]]\n')
     ran = in_process("ps", "run", str(tmp_path / "site.toml"))
-    refused(ran, 2, "site.toml:3:12: operation[1].request: ", "scenarios")
+    refused(
+        ran, 2, "site.toml:3:13: operation[1].request: is of the form before this one", "scenarios"
+    )
 
 
 def test_a_database_that_is_missing(tmp_path: Path) -> None:
