@@ -1,7 +1,7 @@
 //! A directory that many ask over few connections, and that answers in any order, or wrongly.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::{ErrorKind, Read, Write};
+use std::io::{ErrorKind, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -184,7 +184,7 @@ impl<'s> Session<'s> {
         loop {
             let wait = if self.waiting.is_empty() { 30_000 } else { 3 };
             self.socket.set_read_timeout(Some(Duration::from_millis(wait))).unwrap();
-            match self.stream.read(&mut chunk[..room]) {
+            match self.stream.read_some(&mut chunk[..room]) {
                 Ok(0) => return,
                 Ok(n) => bytes.extend_from_slice(&chunk[..n]),
                 Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
