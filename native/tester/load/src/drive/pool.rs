@@ -69,6 +69,8 @@ struct Shared {
     lanes: [u32; LAST_ID + 1],
     /// Requests that are to be sent.
     out: Vec<u8>,
+    /// Whether the socket has not taken all that was to be sent.
+    is_blocked: bool,
     /// Lanes whose requests have not been sent.
     fresh: Vec<u32>,
     /// Up to when its time of opening is counted.
@@ -155,6 +157,7 @@ impl Pool {
             given_up: 0,
             lanes: [FREE; LAST_ID + 1],
             out: Vec::new(),
+            is_blocked: false,
             fresh: Vec::new(),
             counted_ns: now_ns,
         };
@@ -212,7 +215,7 @@ impl Pool {
         let was_up = std::mem::take(&mut shared.is_up);
         let lanes = std::mem::replace(&mut shared.lanes, [FREE; LAST_ID + 1]);
         (shared.in_flight, shared.given_up, shared.last) = (0, 0, 0);
-        shared.out = Vec::new();
+        (shared.out, shared.is_blocked) = (Vec::new(), false);
         shared.fresh.clear();
         self.up -= u64::from(was_up);
         lanes.into_iter().filter(|lane| !matches!(*lane, FREE | GIVEN_UP)).collect()
@@ -282,9 +285,19 @@ impl Pool {
         self.waiting.push((lane, serial));
     }
 
-    /// Those that have waited for a connection to stand, if one does.
+    /// Whether lanes wait for a connection to stand, and one does.
+    pub(crate) const fn may_begin(&self) -> bool {
+        self.is_up() && !self.waiting.is_empty()
+    }
+
+    /// What holds its connections.
+    pub(crate) fn carriers(&self) -> impl Iterator<Item = u32> {
+        self.connections.iter().flatten().map(|shared| shared.carrier)
+    }
+
+    /// Those that have waited for a connection to stand.
     pub(crate) fn take_waiting(&mut self) -> Vec<Waiting> {
-        if self.is_up() { std::mem::take(&mut self.waiting) } else { Vec::new() }
+        std::mem::take(&mut self.waiting)
     }
 
     /// Where a lane appends its request.
@@ -306,7 +319,8 @@ impl Pool {
     /// A connection with something to send: what holds it, the bytes, and whose they are.
     pub(crate) fn next_dirty(&mut self) -> Option<(u32, u32, Vec<u8>, Vec<u32>)> {
         while let Some(connection) = self.dirty.pop() {
-            if let Some(shared) = self.shared(connection).filter(|shared| !shared.fresh.is_empty()) {
+            let has_more = |shared: &&mut Shared| !shared.fresh.is_empty() || shared.is_blocked;
+            if let Some(shared) = self.shared(connection).filter(has_more) {
                 let out = std::mem::take(&mut shared.out);
                 return Some((connection, shared.carrier, out, std::mem::take(&mut shared.fresh)));
             }
@@ -314,15 +328,18 @@ impl Pool {
         None
     }
 
-    /// What waits to be sent since the socket was full.
-    pub(crate) fn take_unsent(&mut self, connection: u32) -> Vec<u8> {
-        self.shared(connection).map(|shared| std::mem::take(&mut shared.out)).unwrap_or_default()
+    /// The socket has room: what it did not take is to be sent, with what has been asked since.
+    pub(crate) fn unblock(&mut self, connection: u32) {
+        if self.shared(connection).is_some_and(|shared| shared.is_blocked) {
+            self.dirty.push(connection);
+        }
     }
 
     /// Keeps what the socket did not take, and the room of both.
     pub(crate) fn keep_unsent(&mut self, connection: u32, mut out: Vec<u8>, sent: usize, fresh: Vec<u32>) {
         let Some(shared) = self.shared(connection) else { return };
         out.drain(..sent);
+        shared.is_blocked = !out.is_empty();
         // Nothing is asked while something is sent.
         shared.out = out;
         if shared.fresh.capacity() < fresh.capacity() {

@@ -230,6 +230,11 @@ impl<S: Default + Send> Lane<S> {
         self.phase == Phase::Serving
     }
 
+    /// Whether it is opening a connection, or binding on it.
+    pub(crate) const fn opens(&self) -> bool {
+        matches!(self.phase, Phase::Opening | Phase::Asking)
+    }
+
     /// The connection stands: others may ask over it.
     pub(super) fn serve<P: Protocol<Lane = S>>(
         &mut self,
@@ -274,11 +279,6 @@ impl<S: Default + Send> Lane<S> {
             self.give_room_back(context);
         }
         self.backoff_ns = BACKOFF_FIRST_NS;
-    }
-
-    /// What can be written again is all that it may be watched for.
-    pub(crate) fn rest<P: Protocol<Lane = S>>(&mut self, context: &mut Context<P>) -> Result<(), Failure> {
-        self.watch(Interest::READABLE, context)
     }
 
     /// Sends what lanes have asked; returns how much of it the socket has taken.

@@ -75,10 +75,13 @@ impl<P: Protocol> Worker<P> {
     /// Lets lanes go on that have waited; whether there were any.
     fn let_in(&mut self, pool: usize) -> bool {
         let mut any = false;
-        for (lane, serial) in self.context.pools[pool].take_waiting() {
-            any = true;
-            let now_ns = now_ns();
-            self.wake(lane, serial, now_ns, now_ns);
+        // Users begin when all connections stand that can: else some would wait in line for those of others.
+        if self.context.pools[pool].may_begin() && !self.is_opening(pool) {
+            for (lane, serial) in self.context.pools[pool].take_waiting() {
+                any = true;
+                let now_ns = now_ns();
+                self.wake(lane, serial, now_ns, now_ns);
+            }
         }
         while let Some(((lane, serial), seat)) = self.context.pools[pool].next_in_line() {
             any = true;
@@ -93,6 +96,13 @@ impl<P: Protocol> Worker<P> {
             }
         }
         any
+    }
+
+    /// Whether connections of a pool are being opened; not those whose opening failed, and is tried again later.
+    fn is_opening(&self, pool: usize) -> bool {
+        let pool = &self.context.pools[pool];
+        let opens = |id: u32| matches!(self.lanes.get(id as usize), Some(Some((_, lane))) if lane.opens());
+        pool.lacks() || pool.carriers().any(opens)
     }
 
     /// Sends what lanes have asked over a connection.
@@ -115,31 +125,14 @@ impl<P: Protocol> Worker<P> {
     /// Handles an event of a shared connection.
     #[inline(never)]
     pub(super) fn serve(&mut self, id: usize, event: &Event) {
-        if event.is_writable() {
-            self.send_rest(id);
+        if event.is_writable()
+            && let Some((pool, connection)) = self.served(id)
+        {
+            self.context.pools[pool].unblock(connection);
         }
         let closed = event.is_read_closed() || event.is_error();
         if event.is_readable() || closed {
             self.listen(id, closed);
-        }
-    }
-
-    /// Sends what the socket had no room for.
-    fn send_rest(&mut self, id: usize) {
-        let Some((pool, connection)) = self.served(id) else { return };
-        let out = self.context.pools[pool].take_unsent(connection);
-        if out.is_empty() {
-            return;
-        }
-        let Some(Some((_, carrier))) = self.lanes.get_mut(id) else { return };
-        let sent = carrier.carry(&out, &mut self.context);
-        let sent = match sent {
-            Ok(sent) if sent == out.len() => carrier.rest(&mut self.context).map(|()| sent),
-            sent => sent,
-        };
-        match sent {
-            Ok(sent) => self.context.pools[pool].keep_unsent(connection, out, sent, Vec::new()),
-            Err(failure) => self.lose(id, failure),
         }
     }
 
