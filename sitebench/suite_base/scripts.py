@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from sitebench._engine import Engine, Table
 from sitebench.errors import BadFile, BadInput, UnknownValue
 from sitebench.measure.objective import Objective
+from sitebench.measure.options import PeakOptions
 from sitebench.measure.sweep import Stage
 from sitebench.runs.point import PointSpec
 from sitebench.scenario import checking, script
@@ -121,11 +122,13 @@ class ScriptPoints(SuitePoints[_P, _T]):
             for name, value in found.load.items()
             if hasattr(options, name) and not getattr(options, f"{name}_given", False)
         }
-        text = load.pop("objective", None)
+        text, peak = load.pop("objective", None), isinstance(options, PeakOptions)
         # Loads that a command names are measured, whatever a file asks for.
-        if hasattr(options, "objective") and not getattr(options, "clients_given", False):
+        if hasattr(options, "objective") and not (peak and options.clients_given):
             asked = options.objective or (Objective.parse(text) if text else None)
             load["objective"] = _objective(found, asked)
+            if peak and load["objective"]:
+                load.pop("clients", None)
         return replace(options, **load)
 
     def try_once(self, options: Any, operation: str) -> None:
