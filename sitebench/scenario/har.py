@@ -10,7 +10,7 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -46,6 +46,8 @@ _OWN_ACCEPT = re.compile(r"text/html|text/css|image/|\*/\*")
 _PASSWORD = re.compile(r"pass|pwd", re.IGNORECASE)
 _SECRET = re.compile(r"pass|pwd|secret|token|(?<![a-z])(otp|pin)(?![a-z])", re.IGNORECASE)
 _CREDENTIALS = re.compile(rf"authorization|api-?key|{_SECRET.pattern}", re.IGNORECASE)
+_SAID = re.compile(r"(pass|pwd|secret)\w*[\"'\\]*\s*[:=]", re.IGNORECASE)
+"""A secret within a longer text, such as a query of GraphQL."""
 _LOGIN = re.compile(r"user|mail|login|account|uid|phone|name", re.IGNORECASE)
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _NO_HEADER = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f]")
@@ -160,13 +162,16 @@ class _Step:
     captures: dict[str, dict[str, str]] = field(default_factory=dict)
 
     @cached_property
-    def _members(self) -> Sequence[tuple[str, str]]:
-        return [*_leaves(_json(self.exchange.body))]
+    def _members(self) -> Mapping[str, Sequence[str]]:
+        """Pointers of JSON, by what they point at."""
+        found: dict[str, list[str]] = {}
+        for pointer, value in _leaves(_json(self.exchange.body)):
+            found.setdefault(value, []).append(pointer)
+        return found
 
     def source(self, value: str, name: str, *, in_text: bool) -> dict[str, str] | None:
         """Return where a value was; None if nowhere, or at several places of the body."""
-        pointers = [pointer for pointer, each in self._members if each == value]
-        if pointers:
+        if pointers := self._members.get(value):
             return {"json": pointers[0]} if len(pointers) == 1 else None
         if in_text and not self._members:
             found = _between(self.exchange.body, value, name)
@@ -211,6 +216,8 @@ class _Making:
         self._steps: list[_Step] = []
         self._known: dict[str, str] = {}
         """Fields, by what they stand for."""
+        self._looked: dict[tuple[str, bool], int] = {}
+        """In how many answers a value was looked for in vain, and whether in texts."""
         self._passwords: set[str] = set()
         self._names = set(_TAKEN)
 
@@ -288,7 +295,7 @@ class _Making:
             pieces = [*map(_escaped, pieces)]
             pieces[3::4] = map(self._text, values, names, [login] * len(names))
             text = "".join(pieces)
-        elif _SECRET.search(text) or any(each in text for each in self._passwords):
+        elif _SECRET.search(text) or self._tells(text):
             text = self._variable(f"body_{len(self._steps) + 1}")
             self.notes.append(f"{text} is a body that has a secret in it, and is not written down")
         else:
@@ -317,21 +324,30 @@ class _Making:
         if not value:
             return None
         if _PASSWORD.search(name):
-            self._passwords.add(value)
             if len(value) >= _LEAST_PASSWORD:
+                self._passwords.add(value)
                 self._known[value] = self._column(name)
             return self._column(name)
         if login and name == login:
             return self._column(name)
         if found := self._known.get(value) or self._captured(value, name, in_text=in_text):
             return found
-        return self._column(name) if _SECRET.search(name) else None
+        if _SECRET.search(name):
+            return self._column(name)
+        return self._variable(name) if _SAID.search(value) or self._tells(value) else None
+
+    def _tells(self, text: str) -> bool:
+        """Return whether a password stands in a text."""
+        words = (rf"(?<!\w){re.escape(each)}(?!\w)" for each in self._passwords if each in text)
+        return any(re.search(word, text) for word in words)
 
     def _captured(self, value: str, name: str, *, in_text: bool = True) -> str | None:
         is_word = len(value) < 2 * _LEAST and not re.search(r"\d", value)
         if len(value) < _LEAST or is_word or not re.fullmatch("[!-~]+", value):
             return None
-        for step in reversed(self._steps):
+        looked = self._looked.get((value, in_text), 0)
+        self._looked[value, in_text] = len(self._steps)
+        for step in reversed(self._steps[looked:]):
             if len(step.captures) == _MOST_CAPTURES:
                 continue
             if source := step.source(value, name, in_text=in_text):

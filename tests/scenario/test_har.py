@@ -8,6 +8,7 @@ import threading
 import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -35,30 +36,59 @@ def steps(*entries: Any, **options: Any) -> list[dict[str, Any]]:
     return found
 
 
-def test_a_recorded_login_is_done_again_by_everyone_with_a_token_of_their_own(
-    tmp_path: Path,
-) -> None:
-    accounts = LOGIN / "accounts.csv"
-    with serving(LOGIN, tmp_path, "--accounts", str(accounts)) as url:
-        number, password, name = accounts.read_text().splitlines()[1].split(",")
+@dataclass(frozen=True)
+class Login:
+    """A recorded login at a site that runs, with a file of its accounts."""
+
+    url: str
+    har: str
+    accounts: Path
+    password: str
+    token: str
+
+
+@pytest.fixture
+def login(tmp_path: Path) -> Iterator[Login]:
+    known = LOGIN / "accounts.csv"
+    with serving(LOGIN, tmp_path, "--accounts", str(known)) as url:
+        people = [line.split(",") for line in known.read_text().splitlines()[1:]]
+        number, password, name = people[0]
         browser = Browser(url)
         form = browser.ask("GET", "/login")
         token = form.partition('name="token" value="')[2].partition('"')[0]
         browser.ask("POST", "/login", {"user": number, "password": password, "token": token})
         assert name in browser.ask("GET", "/")
-        made = convert(archive(*browser.entries), "login.har")
         mine = tmp_path / "accounts.csv"
-        people = (line.split(",") for line in accounts.read_text().splitlines()[1:])
         mine.write_text("\n".join(["user,password", *(f"{who},{word}" for who, word, _ in people)]))
-        found = rows(url, made.text, mine, count=20)
+        yield Login(url, archive(*browser.entries), mine, password, token)
+
+
+def test_a_recorded_login_is_done_again_by_everyone_with_a_token_of_their_own(
+    login: Login,
+) -> None:
+    made = convert(login.har, "login.har")
+    found = rows(login.url, made.text, login.accounts, count=20)
     for step in ("get login", "post login", "get root", "sequence"):
         assert found[step]["count"] >= 20, found
         assert found[step]["failures"] == {}, found
-    assert token not in made.text
-    assert password not in made.text
+    assert login.token not in made.text
+    assert login.password not in made.text
     assert [each for each in made.notes if each.startswith("accounts.csv")] == [
         "accounts.csv has to have the columns user,password"
     ]
+
+
+def test_the_commands_record_once_and_run_often(login: Login, tmp_path: Path) -> None:
+    (tmp_path / "login.har").write_text(login.har)
+    made = in_process("site", "from-har", "login.har", "--out", "login.toml", cwd=tmp_path)
+    assert made.code == 0, made.err
+    run = ("site", "run", "login.toml", "--target", login.url, "--i-own-this-target")
+    tried = in_process(*run, "--check", cwd=tmp_path)
+    assert tried.code == 0, tried.out + tried.err
+    load = ("--users", "4", "--warmup", "0s", "--measure", "1s", "--threads", "1", "--json")
+    (point,) = in_process(*run, *load, cwd=tmp_path).objects
+    assert (point["operation"], point["failures"]) == ("login", 0), point
+    assert point["operations"] > 0
 
 
 API = [
@@ -240,6 +270,10 @@ def test_passwords_are_never_written() -> None:
         entry("POST", SHOP, post=urlencode([("a", 1), ("a", 1), ("passwd", word)])),
         entry("POST", SHOP, post=json.dumps({"deep": [{"passwords": [{"x": word}]}]}), kind=JSON),
         entry("POST", SHOP, post=json.dumps({"pin": 90125, "otp": None}), kind=JSON),
+        entry(
+            "POST", SHOP, post=json.dumps({"query": '{login(password: "90125"){id}}'}), kind=JSON
+        ),
+        entry("POST", f"{SHOP}?next=/%3Fx={word}"),
         entry("POST", SHOP, post=f"<login><word>{word}</word></login>", kind="text/xml"),
         entry("POST", SHOP, post="<password>90125</password>", kind="text/xml"),
         entry(
@@ -255,7 +289,10 @@ def test_passwords_are_never_written() -> None:
     assert word not in made.text
     assert "90125" not in made.text
     assert not any(word in note for note in made.notes)
-    assert "set $BODY_7, $BODY_8, $AUTHORIZATION, $X_AUTH_TOKEN in the environment" in made.notes
+    assert (
+        "set $QUERY, $NEXT, $BODY_9, $BODY_10, $AUTHORIZATION, $X_AUTH_TOKEN in the environment"
+        in made.notes
+    )
 
 
 @pytest.mark.parametrize(
