@@ -32,8 +32,8 @@ _DEEPEST = 20
 _PAUSE_S, _LONGEST_PAUSE_S = 1.0, 600.0
 """From when on it is the person who asks nothing; a longer pause is an absence."""
 _FORM = "application/x-www-form-urlencoded"
-_PART = re.compile(r'(?<=; name=")([^"]*)("(?:\r?\n){2})(.*?)(?=\r?\n--)', re.DOTALL)
-"""A value of a form of several parts (RFC 7578): its name, and what stands between."""
+_PART = re.compile(r'(.*?; name=")([^"]*)("(?:\r?\n){2})(.*)', re.DOTALL)
+"""A part of a form of several (RFC 7578): its name, and its value."""
 _OF_BROWSER = re.compile(
     r"sec-.*|user-agent|accept-encoding|connection|keep-alive|proxy-connection|host|origin|cookie|"
     r"content-length|content-type|transfer-encoding|te|dnt|priority|pragma|cache-control|if-.*|"
@@ -290,11 +290,15 @@ class _Making:
             filled = self._filled(found, "", login, _escaped)
             text = json.dumps(filled, ensure_ascii=False)
         elif short == "multipart/form-data":
-            pieces = _PART.split(text)
-            names, values, login = pieces[1::4], pieces[3::4], _login(pieces[1::4])
-            pieces = [*map(_escaped, pieces)]
-            pieces[3::4] = map(self._text, values, names, [login] * len(names))
-            text = "".join(pieces)
+            pieces = re.split(r"(\r?\n--)", text)
+            parts = [_PART.fullmatch(piece) or piece for piece in pieces]
+            login = _login([part[2] for part in parts if not isinstance(part, str)])
+            text = "".join(
+                _escaped(part)
+                if isinstance(part, str)
+                else f"{_escaped(part[1] + part[2])}{part[3]}{self._text(part[4], part[2], login)}"
+                for part in parts
+            )
         elif _SECRET.search(text) or self._tells(text):
             text = self._variable(f"body_{len(self._steps) + 1}")
             self.notes.append(f"{text} is a body that has a secret in it, and is not written down")
