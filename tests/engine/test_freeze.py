@@ -25,20 +25,26 @@ LDAP = [
     {"op": "bind"},
     {"op": "repeat", "times": 1_000_000, "steps": [{"op": "lookup", "person": "random"}]},
 ]
-HTTP = [{"op": "request", "name": "page", "path": "/?user={id}", "expect": {"status": [200]}}]
+HTTP = """
+data.visitor.people = "seeded"
+[[operation]]
+name = "visit"
+counts = "page"
+step = [{ name = "page", get = "/?user={visitor.id}" }]
+"""
 
 
 def engine(kind: str, port: int, schedule: dict[str, Any]) -> tuple[Engine, str]:
     """Return an engine of one program, and the step that counts."""
     target: dict[str, Any] = {"host": "127.0.0.1", "port": port}
+    config: dict[str, Any] = {"target": target, "schedule": schedule}
     if kind == "site":
         target |= {"protocol": "http", "size": PEOPLE}
-    else:
-        target |= {"base": BASE, "profile": "paper"}
-    step, steps = ("page", HTTP) if kind == "site" else ("lookup", LDAP)
-    program = {"name": "p", "counts": step, "steps": steps}
-    config = json.dumps({"target": target, "programs": [program], "schedule": schedule})
-    return Engine(config, visitors() if kind == "site" else small_population(PEOPLE)), step
+        config["scenarios"] = [{"name": "p", "text": HTTP}]
+        return Engine(json.dumps(config), visitors()), "page"
+    target |= {"base": BASE, "profile": "paper"}
+    config["programs"] = [{"name": "p", "counts": "lookup", "steps": LDAP}]
+    return Engine(json.dumps(config), small_population(PEOPLE)), "lookup"
 
 
 def clock(snapshots: list[Snapshot], step: str, name: str) -> Histogram:

@@ -13,10 +13,14 @@ from sitebench.counts.tally import Tally
 
 LANES = 4
 PHASES = {"connecting", "handshake", "first byte", "request"}
-STEPS = [
-    {"op": "request", "name": "clear", "path": "/file"},
-    {"op": "request", "name": "secret", "path": "/file", "tls": True},
+TEXT = """
+connection.main.per = "step"
+connection.secure = { per = "step", tls = true }
+operation = [
+  { name = "clear", get = "/file" },
+  { name = "secret", get = "/file", on = "secure" },
 ]
+"""
 
 
 def totals(tally: Tally, step: str) -> StepTotals:
@@ -35,12 +39,11 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> Tally:
         "protocol": "http",
         "host": "127.0.0.1",
         "port": clear.port,
-        "keepalive": False,
         "secure": {"port": secure.port, "tls": {"ca_pem": secure.made_ca}},
         "phases": True,
     }
-    program = {"name": "p", "counts": "sequence", "steps": STEPS}
-    engine = Engine(json.dumps({"target": target, "programs": [program], "threads": 2}))
+    scenario = {"name": "p", "text": TEXT, "classes": True}
+    engine = Engine(json.dumps({"target": target, "scenarios": [scenario], "threads": 2}))
     try:
         engine.start_lanes("p", LANES)
         tally = Tally.starting(engine.drain())

@@ -11,13 +11,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let [port, path, lanes, seconds, bytes, rest @ ..] = &arguments[..] else {
         return Err("usage: fetch PORT PATH LANES SECONDS BYTES [close]".into());
     };
+    let bytes = bytes.parse::<u64>()?;
+    let text = format!("[[operation]]\nname = 'fetch'\nget = {path:?}\nexpect.length = {bytes}");
     let config = json!({
         "target": {
             "protocol": "http", "host": "127.0.0.1", "port": port.parse::<u16>()?, "keepalive": rest.is_empty(),
         },
-        "programs": [{"name": "fetch", "counts": "fetch", "steps": [
-            {"op": "request", "name": "fetch", "path": path, "expect": {"status": 200, "length": bytes.parse::<u64>()?}},
-        ]}],
+        "scenarios": [{"name": "fetch", "text": text, "classes": true}],
     });
     let AnyConfig::Http(config) = serde_json::from_value(config)? else { return Err("not HTTP".into()) };
     let mut engine = Engine::start_http(config, None, &Tables::new())?;

@@ -103,6 +103,13 @@ impl Source {
             _ if data.rows == Rows::New => Dealt::Taken,
             None if data.rows == Rows::Seeded && !data.per_user => drawn(given.keys),
             Some(scenario::Deal::Exclusive) if given.owns && data.rows == Rows::Seeded && !data.per_user => {
+                let threads = sharer.threads * sharer.of;
+                if count < threads {
+                    return Err(format!(
+                        "data {name:?} has {count} rows for {threads} threads, each of which needs one of its own: \
+                         use fewer threads, or more rows"
+                    ));
+                }
                 Dealt::Owned(Keys::new(given.keys, count, seed))
             }
             _ if data.per_user => each(Deal::InOrder),

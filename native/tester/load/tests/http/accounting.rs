@@ -2,14 +2,14 @@
 
 use serde_json::json;
 
-use crate::scenario::{config, image, page, run, scenario};
+use crate::paper::{IMAGE, PAGE, config, one, paper, run};
 use crate::site::{Do, Site};
 
 #[test]
 fn all_of_the_lanes_time_is_on_one_clock_or_another() {
     let site = Site::right();
     for keepalive in [true, false] {
-        let mut config = config(&site, "sequence", scenario());
+        let mut config = config(&site, &paper());
         config["target"]["keepalive"] = json!(keepalive);
         run(&config, 12, "page", 300).assert_accounted();
     }
@@ -18,7 +18,7 @@ fn all_of_the_lanes_time_is_on_one_clock_or_another() {
 #[test]
 fn so_is_the_time_of_lanes_that_wait_for_arrivals() {
     let site = Site::right();
-    let mut config = config(&site, "sequence", json!([page("random"), image()]));
+    let mut config = config(&site, &one(&[PAGE, IMAGE]));
     config["schedule"] = json!({"kind": "open", "rate": 400.0});
     run(&config, 4, "page", 100).assert_accounted();
 }
@@ -31,7 +31,7 @@ fn so_is_time_waited_in_vain_and_the_pause_after_it() {
         6 => Do::RightThenClose,
         _ => Do::Right,
     });
-    let mut config = config(&site, "page", json!([page("random")]));
+    let mut config = config(&site, &one(&[PAGE]));
     config["timeout_ms"] = json!(40);
     let totals = run(&config, 6, "page", 60);
     assert_eq!(totals.kinds(), ["closed", "timeout"]);

@@ -2,13 +2,13 @@
 
 use serde_json::json;
 
-use crate::scenario::{config, create, image, page, run, update};
+use crate::paper::{CREATE, IMAGE, PAGE, UPDATE, UPDATED_PAGE, config, one, run};
 use crate::site::{Do, PAGE_BYTES, Site};
 
 /// The failures of pages from a site that does this to every page.
 fn kinds_of(what: Do) -> Vec<String> {
     let site = Site::always(what);
-    let mut config = config(&site, "page", json!([page("random")]));
+    let mut config = config(&site, &one(&[PAGE]));
     if matches!(what, Do::Never | Do::LessThanSaidAndWait) {
         config["timeout_ms"] = json!(200);
     }
@@ -64,7 +64,7 @@ fn each_wrong_answer_has_its_own_name() {
 #[test]
 fn a_lane_that_is_sent_more_than_it_can_read_keeps_its_timeout_and_leaves_others_their_turn() {
     let site = Site::new(|path, _| if path == "/image" { Do::EndlessChunks } else { Do::Right });
-    let mut config = config(&site, "sequence", json!([page("random"), image()]));
+    let mut config = config(&site, &one(&[PAGE, IMAGE]));
     config["timeout_ms"] = json!(1_000);
     let totals = run(&config, 3, "image", 6);
     assert_eq!(totals.kinds(), ["timeout"], "{totals:?}");
@@ -75,20 +75,18 @@ fn a_lane_that_is_sent_more_than_it_can_read_keeps_its_timeout_and_leaves_others
 #[test]
 fn a_page_from_before_the_update_is_stale_and_only_the_page_after_it() {
     let site = Site::new(|path, _| if path == "/" { Do::Outdated } else { Do::Right });
-    let steps = json!([update("own"), page("current"), page("random")]);
-    let totals = run(&config(&site, "sequence", steps), 3, "page", 60);
-    let of_page = totals.of("page");
+    let before = UPDATED_PAGE.replace("updated page", "page");
+    let totals = run(&config(&site, &one(&[&before, UPDATE, UPDATED_PAGE])), 3, "updated page", 60);
+    let of_page = totals.of("updated page");
     assert_eq!(of_page.failures.keys().collect::<Vec<_>>(), ["stale"]);
-    let stale = of_page.failures["stale"];
-    let updates = totals.count("update");
-    assert!(stale <= updates && stale + 3 >= updates, "one for each update: {totals:?}");
-    assert_eq!(totals.failed("update"), 0);
+    assert_eq!((of_page.failures["stale"], of_page.count), (of_page.count, totals.count("update")));
+    assert_eq!((totals.failed("page"), totals.failed("update")), (0, 0));
 }
 
 #[test]
 fn leaks_among_right_pages_are_counted_one_by_one() {
     let site = Site::new(|_, n| if n % 2 == 0 { Do::SomebodyElse } else { Do::Right });
-    let totals = run(&config(&site, "page", json!([page("random")])), 2, "page", 100);
+    let totals = run(&config(&site, &one(&[PAGE])), 2, "page", 100);
     let of_page = totals.of("page");
     let half = of_page.count / 2;
     assert!(of_page.failures["leak"].abs_diff(half) <= 2, "{totals:?}");
@@ -106,7 +104,7 @@ fn bodies_that_are_not_verified_are_still_measured() {
         (Do::CloseMidChunks, Some("closed")),
     ] {
         let site = Site::always(what);
-        let totals = run(&config(&site, "image", json!([image()])), 2, "image", 6);
+        let totals = run(&config(&site, &one(&[IMAGE])), 2, "image", 6);
         let kinds: Vec<_> = totals.of("image").failures.keys().map(String::as_str).collect();
         assert_eq!(kinds, name.into_iter().collect::<Vec<_>>(), "{what:?}");
     }
@@ -115,7 +113,8 @@ fn bodies_that_are_not_verified_are_still_measured() {
 #[test]
 fn a_newcomer_is_known_by_the_number_the_site_gave_them() {
     let site = Site::right();
-    let totals = run(&config(&site, "sequence", json!([create(), page("new")])), 3, "page", 30);
+    let page = PAGE.replace("visitor.id", "id").replace("visitor", "newcomer");
+    let totals = run(&config(&site, &one(&[CREATE, &page])), 3, "page", 30);
     assert!(totals.kinds().is_empty(), "{totals:?}");
     let requests = site.seen.requests.lock().unwrap();
     let pages = requests.iter().filter(|request| request.starts_with(b"GET /"));
@@ -125,17 +124,16 @@ fn a_newcomer_is_known_by_the_number_the_site_gave_them() {
 #[test]
 fn a_create_without_its_cookie_is_wrong() {
     let site = Site::right();
-    let mut create = create();
-    create["capture"] = json!({"cookie": "session"});
-    let totals = run(&config(&site, "create", json!([create])), 1, "create", 5);
-    assert_eq!(totals.kinds(), ["wrong-answer"]);
+    let create = CREATE.replace("cookie = 'user'", "cookie = 'session'");
+    let totals = run(&config(&site, &one(&[&create])), 1, "create", 5);
+    assert_eq!(totals.kinds(), ["nothing-captured"]);
 }
 
 #[test]
 fn without_verification_only_status_and_length_count() {
     for (what, right) in [(Do::SomebodyElse, true), (Do::Status(500), false), (Do::OfLength(5_000), false)] {
         let site = Site::always(what);
-        let mut config = config(&site, "page", json!([page("random")]));
+        let mut config = config(&site, &one(&[PAGE]));
         config["verify"] = json!(false);
         let totals = run(&config, 2, "page", 10);
         assert_eq!(totals.kinds().is_empty(), right, "{what:?}: {totals:?}");

@@ -3,30 +3,23 @@
 use load::AnyConfig;
 use serde_json::json;
 
-use crate::scenario::{config, page, try_start, update};
+use crate::paper::{IMAGE, config, one, try_start};
 use crate::site::Site;
 
 #[test]
 fn steps_that_make_no_sense_are_refused() {
     let site = Site::right();
-    let changed = |field: &str, value: serde_json::Value| {
-        let mut page = page("random");
-        page[field] = value;
-        page
-    };
     for (step, expected) in [
-        (changed("path", json!("page")), "begin with \"/\""),
-        (changed("path", json!("/{shoe}")), "there is no field {shoe}"),
-        (changed("method", json!("get")), "is no method"),
-        (changed("headers", json!({"A": "b\r\nC: d"})), "is no header line"),
-        (changed("expect", json!({"status": 99})), "no final status"),
-        (changed("expect", json!({"status": []})), "no status is accepted"),
-        (changed("expect", json!({"contains": [""]})), "empty text"),
-        (changed("expect", json!({"identity": {"before": "x", "value": "y"}})), "the same for every person"),
-        (update("random"), "others may be being updated"),
+        ("get = 'page'", "does not begin with '/'"),
+        ("get = '/{shoe}'", "{shoe}"),
+        ("get = '/', headers.A = \"b\\r\\nC: d\"", "no header can hold"),
+        ("get = '/', headers.Host = 'other'", "the tester itself writes the header Host"),
+        ("get = '/', expect.status = 199", "199 is no final status"),
+        ("get = '/', expect.contains = ['']", "empty text"),
+        ("get = '/', expect.identity = { before = 'x', value = 'y' }", "the same for everyone"),
     ] {
-        let error = try_start(&config(&site, "sequence", json!([step]))).err().expect(expected).to_string();
-        assert!(error.contains(expected), "{error}");
+        let error = try_start(&config(&site, &one(&[&format!("{{ {step} }}")]))).err().expect(expected);
+        assert!(error.to_string().contains(expected), "{error}");
     }
 }
 
@@ -35,11 +28,10 @@ fn targets_that_make_no_sense_are_refused() {
     let site = Site::right();
     for (field, value, expected) in [
         ("size", json!(0), "target.size is 0"),
+        ("size", json!(u64::MAX), "give fewer people"),
         ("base_path", json!("shop"), "target.base_path"),
-        ("headers", json!({"A b": "c"}), "target.headers"),
-        ("share", json!({"index": 2, "of": 2}), "target.share is 2 of 2"),
     ] {
-        let mut config = config(&site, "page", json!([page("random")]));
+        let mut config = config(&site, &one(&[IMAGE]));
         config["target"][field] = value;
         let error = try_start(&config).err().expect(expected).to_string();
         assert!(error.contains(expected), "{error}");
@@ -47,19 +39,9 @@ fn targets_that_make_no_sense_are_refused() {
 }
 
 #[test]
-fn each_thread_needs_a_person_to_update() {
-    let site = Site::right();
-    let mut config = config(&site, "sequence", json!([update("own")]));
-    config["target"]["size"] = json!(3);
-    config["threads"] = json!(4);
-    let error = try_start(&config).err().unwrap().to_string();
-    assert!(error.contains("target.size is 3, but 4 threads of 1 engines"), "{error}");
-}
-
-#[test]
 fn an_unknown_protocol_is_refused() {
     let site = Site::right();
-    let mut config = config(&site, "page", json!([page("random")]));
+    let mut config = config(&site, &one(&[IMAGE]));
     config["target"]["protocol"] = json!("gopher");
     let error = serde_json::from_value::<AnyConfig>(config).unwrap_err().to_string();
     assert!(error.contains("use \"ldap\" or \"http\""), "{error}");

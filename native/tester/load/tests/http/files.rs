@@ -4,7 +4,7 @@ use files::{FileSet, Spec};
 use serde_json::{Value, json};
 
 use crate::harness::Totals;
-use crate::scenario::{config, run};
+use crate::paper::{config, run, try_start};
 use crate::site::{Do, Site};
 
 /// Larger than what a thread reads at a time.
@@ -21,25 +21,22 @@ pub fn file_set() -> FileSet {
     FileSet::new(serde_json::from_value::<Spec>(spec()).unwrap()).unwrap()
 }
 
-fn file(class: &str) -> Value {
-    json!({"op": "file", "name": class, "class": class})
-}
+/// The same set in a file, and one class that the target has not.
+pub const SET: &str =
+    "[files.set]\nsmall = { sizes = [223, 1024], count = 1_200 }\nlarge = { sizes = [300_000] }\n";
 
-fn files_config(site: &Site, steps: Value) -> Value {
-    let mut config = config(site, "sequence", steps);
+/// Files of these classes, as many cards as it says, each on a connection of its own.
+fn asked(site: &Site, operations: &str) -> Value {
+    let mut config =
+        config(site, &format!("connection.main.per = 'step'\noperation = [{operations}]\n{SET}"));
     config["target"]["files"] = spec();
-    config["target"]["keepalive"] = json!(false);
+    config["scenarios"][0]["classes"] = json!(true);
     config
-}
-
-fn mixed(site: &Site) -> Value {
-    let branches = json!([{"weight": 9, "steps": [file("small")]}, {"weight": 1, "steps": [file("large")]}]);
-    files_config(site, json!([{"op": "deck", "branches": branches}]))
 }
 
 fn large(what: Do) -> Totals {
     let site = Site::always(what);
-    let mut config = files_config(&site, json!([file("large")]));
+    let mut config = asked(&site, "{ file = 'large' }");
     config["timeout_ms"] = json!(3_000);
     run(&config, 2, "large", 6)
 }
@@ -47,8 +44,9 @@ fn large(what: Do) -> Totals {
 #[test]
 fn files_of_a_class_are_all_asked_for_each_on_a_connection_of_its_own() {
     let site = Site::right();
-    let mut config = mixed(&site);
-    config["target"]["http10"] = json!(true);
+    let mut config = asked(&site, "{ weight = 9, file = 'small' }, { file = 'large' }");
+    let text = config["scenarios"][0]["text"].as_str().unwrap().replace("per = 'step'", "http = '1.0'");
+    config["scenarios"][0]["text"] = json!(text);
     let totals = run(&config, 5, "small", 9_000);
     assert!(totals.kinds().is_empty(), "{totals:?}");
     let (small, large) = (totals.count("small"), totals.count("large"));
@@ -103,7 +101,7 @@ fn each_wrong_answer_to_a_file_has_its_own_name() {
 fn without_verification_the_length_counts_and_the_bytes_do_not() {
     for (what, kinds) in [(Do::WrongByte(9), vec![]), (Do::OfLength(9), vec!["wrong-length"])] {
         let site = Site::always(what);
-        let mut config = files_config(&site, json!([file("large")]));
+        let mut config = asked(&site, "{ file = 'large' }");
         config["verify"] = json!(false);
         assert_eq!(run(&config, 2, "large", 6).kinds(), kinds, "{what:?}");
     }
@@ -112,14 +110,10 @@ fn without_verification_the_length_counts_and_the_bytes_do_not() {
 #[test]
 fn a_class_that_is_not_there_is_refused_by_name() {
     let site = Site::right();
-    let problem = |config: &Value| crate::scenario::try_start(config).err().unwrap().to_string();
-    let config = files_config(&site, json!([file("huge")]));
-    assert!(problem(&config).contains("the target's files have no class \"huge\""), "{}", problem(&config));
-    let mut config = files_config(&site, json!([file("small")]));
+    let problem = |config: &Value| try_start(config).err().unwrap().to_string();
+    let mut config = asked(&site, "{ file = 'large' }");
+    config["target"]["files"]["classes"] = json!([spec()["classes"][0]]);
+    assert!(problem(&config).contains("the target's files have no class \"large\""), "{}", problem(&config));
     config["target"]["files"] = Value::Null;
     assert!(problem(&config).contains("the target has no \"files\""), "{}", problem(&config));
-    let mut config = files_config(&site, json!([file("small")]));
-    config["target"]["http10"] = json!(true);
-    config["target"]["keepalive"] = json!(true);
-    assert!(problem(&config).contains("contradict one another"), "{}", problem(&config));
 }

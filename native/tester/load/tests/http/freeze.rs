@@ -7,17 +7,22 @@ use serde_json::json;
 
 use crate::closed_form;
 use crate::harness::{Totals, run_until};
-use crate::scenario::{config, page, start};
+use crate::paper::{PAGE, config, one, start};
 use crate::site::Site;
 
 const RATE: f64 = 1_000.0;
 const STALL: Duration = Duration::from_secs(1);
 const HALF_NS: u64 = 500_000_000;
 
+/// Pages, which are what is counted.
+fn pages() -> String {
+    one(&[PAGE]).replace("weight", "counts = 'page'\nweight")
+}
+
 #[test]
 fn open_latencies_are_the_closed_form_of_the_stall() {
     let site = Site::right();
-    let mut config = config(&site, "page", json!([page("random")]));
+    let mut config = config(&site, &pages());
     config["schedule"] = json!({"kind": "open", "rate": RATE});
     let mut engine = start(&config);
     let pace = engine.pace().unwrap();
@@ -53,7 +58,7 @@ fn open_latencies_are_the_closed_form_of_the_stall() {
 fn closed_latencies_hide_all_of_the_stall_but_one_sample_a_lane() {
     const LANES: u64 = 3;
     let site = Site::right();
-    let mut engine = start(&config(&site, "page", json!([page("random")])));
+    let mut engine = start(&config(&site, &pages()));
     engine.start_lanes("p", LANES).unwrap();
     let mut totals = Totals::default();
     run_until(&mut engine, &mut totals, |totals| totals.count("page") >= 1_000);

@@ -16,11 +16,12 @@ mod gate;
 #[path = "../engine/harness.rs"]
 #[allow(dead_code, reason = "shared with the tests of LDAP")]
 mod harness;
+mod judging;
 mod mix;
+mod paper;
 mod phases;
 mod portable;
 mod programs;
-mod scenario;
-mod scripted;
+mod scenarios;
 mod site;
 mod updates;

@@ -6,15 +6,22 @@ use std::time::Duration;
 use load::{Clock, Counter};
 use serde_json::{Value, json};
 
-use crate::endpoints::{Both, secret};
+use crate::endpoints::{Both, kinds};
 use crate::harness::{Totals, run_until, sum_ns};
-use crate::scenario::{config, image, run, start, try_start};
+use crate::paper::{IMAGE, config, one, run, start, try_start};
 use crate::site::{Do, Site};
 
 const PHASES: [&str; 4] = ["connecting", "handshake", "first byte", "request"];
 
 fn with_phases(mut config: Value) -> Value {
     config["target"]["phases"] = json!(true);
+    config
+}
+
+/// Images over connections that are kept.
+fn kept(site: &Site) -> Value {
+    let mut config = with_phases(kinds(site, 1, 0));
+    config["scenarios"][0]["keepalive"] = json!(true);
     config
 }
 
@@ -31,8 +38,7 @@ fn total_ns(totals: &Totals, step: &str) -> f64 {
 fn a_request_is_its_connecting_and_its_exchange_and_they_are_its_phases() {
     // A millisecond lies between the pieces, of which there are two or more.
     let site = Both::new(|_, _| Do::InPieces(4_000));
-    let branches = json!([{"weight": 3, "steps": [image()]}, {"weight": 1, "steps": [secret()]}]);
-    let config = with_phases(site.config(false, json!([{"op": "deck", "branches": branches}])));
+    let config = with_phases(site.config(false, 3, 1));
     let mut tried = Vec::new();
     while !tried.iter().any(|&(pieces, request)| pieces <= request * 1.002) {
         // A thread that has to wait for its core as it encodes does so on both clocks.
@@ -72,8 +78,7 @@ fn pieces_and_requests_ns(config: &Value) -> (f64, f64) {
 #[test]
 fn on_a_kept_connection_a_request_begins_with_its_sending() {
     let site = Site::right();
-    let mut config = with_phases(config(&site, "sequence", json!([image()])));
-    let totals = run(&config, 2, "image", 200);
+    let totals = run(&kept(&site), 2, "image", 200);
     assert_eq!(totals.count("connect"), 2);
     let connect = total_ns(&totals, "connect");
     assert_about(total_ns(&totals, "request"), total_ns(&totals, "image") + connect);
@@ -81,9 +86,9 @@ fn on_a_kept_connection_a_request_begins_with_its_sending() {
     assert_eq!(totals.count("connecting"), 2);
     totals.assert_accounted();
     // As kept is a connection that was opened before a pause.
-    let think = json!({"op": "think", "mean_ms": 1});
-    config["programs"][0]["steps"] = json!([{"op": "connect"}, think, image()]);
-    let totals = run(&config, 2, "image", 50);
+    let text = format!("connection.main.per = 1\n{}", one(&["{ think = '1ms' }", IMAGE]));
+    let totals = run(&with_phases(config(&site, &text)), 2, "image", 50);
+    assert!(totals.count("main: connect") >= totals.count("image"), "{totals:?}");
     assert_about(total_ns(&totals, "request"), total_ns(&totals, "image"));
 }
 
@@ -96,7 +101,7 @@ fn what_fails_is_a_failed_request_and_phases_are_of_those_that_were_answered() {
         8 => Do::LessThanSaid,
         _ => Do::Right,
     });
-    let totals = run(&with_phases(config(&site, "image", json!([image()]))), 3, "image", 100);
+    let totals = run(&kept(&site), 3, "image", 100);
     let image = totals.of("image");
     let [first_byte, request] = ["first byte", "request"].map(|step| totals.of(step));
     assert_eq!(totals.kinds(), ["closed", "status:500", "truncated"]);
@@ -115,13 +120,12 @@ fn what_fails_is_a_failed_request_and_phases_are_of_those_that_were_answered() {
 #[test]
 fn so_is_what_never_connected_and_a_handshake_that_failed_has_begun() {
     let site = Both::right();
-    let steps = json!([secret()]);
-    let mut refused = with_phases(site.config(false, steps.clone()));
+    let mut refused = with_phases(site.config(false, 0, 1));
     refused["target"]["secure"]["port"] = json!(1);
-    let mut untrusted = with_phases(site.config(false, steps));
+    let mut untrusted = with_phases(site.config(false, 0, 1));
     // Trusts the certificates of another site.
     untrusted["target"]["secure"]["tls"] =
-        Both::right().config(false, json!([]))["target"]["secure"]["tls"].clone();
+        Both::right().config(false, 0, 1)["target"]["secure"]["tls"].clone();
     for (config, begun) in [(refused, false), (untrusted, true)] {
         let totals = run(&config, 1, "connect", 3);
         let (connect, request) = (totals.of("connect"), totals.of("request"));
@@ -150,7 +154,7 @@ fn a_request_is_owed_from_its_connecting_on_whatever_it_has_come_to_when_the_win
         }
     });
     site.secure.gate.shut();
-    let mut config = with_phases(site.config(true, json!([secret()])));
+    let mut config = with_phases(site.config(true, 0, 1));
     config["target"]["secure"]["port"] = json!(port);
     let mut engine = start(&config);
     engine.start_lanes("p", 1).unwrap();
@@ -168,7 +172,7 @@ fn a_request_is_owed_from_its_connecting_on_whatever_it_has_come_to_when_the_win
 #[test]
 fn each_lane_is_counted_at_its_place_in_every_drain() {
     let site = Site::right();
-    let mut config = with_phases(config(&site, "sequence", json!([image()])));
+    let mut config = kept(&site);
     config["threads"] = json!(2);
     let mut engine = start(&config);
     engine.start_lanes("p", 5).unwrap();
@@ -202,10 +206,9 @@ fn each_lane_is_counted_at_its_place_in_every_drain() {
 #[test]
 fn without_phases_nothing_of_them_is_recorded_and_their_names_are_free() {
     let site = Site::right();
-    let mut step = image();
     for (phases, name) in [(false, "request"), (true, "request"), (true, "handshake"), (true, "first byte")] {
-        step["name"] = json!(name);
-        let mut config = config(&site, "sequence", json!([step.clone()]));
+        let step = IMAGE.replace("name = 'image'", &format!("name = '{name}'"));
+        let mut config = config(&site, &one(&[&step]));
         config["target"]["phases"] = json!(phases);
         if phases {
             let problem = try_start(&config).err().unwrap().to_string();
@@ -213,7 +216,7 @@ fn without_phases_nothing_of_them_is_recorded_and_their_names_are_free() {
             assert!(problem.contains(&expected), "{problem}");
         } else {
             let totals = run(&config, 1, name, 10);
-            assert_eq!(totals.steps.keys().collect::<Vec<_>>(), ["connect", "request", "sequence"]);
+            assert_eq!(totals.steps.keys().collect::<Vec<_>>(), ["main: connect", "request", "sequence"]);
             assert!(!totals.of("request").overlaps && totals.lane_counts.is_empty());
             totals.assert_accounted();
         }

@@ -1,6 +1,6 @@
 //! Users whose requests something else sends: they ask for what lanes ask for, and judge as they do.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use load::portable::{Do, HttpRequest, Judged, SiteUser, SiteUsers, TurnError};
@@ -8,8 +8,8 @@ use load::{AnyConfig, Tables};
 use serde_json::{Value, json};
 
 use crate::harness::eventually;
-use crate::scenario::visitors;
-use crate::scripted::{PAPER, Seen, Server, config, ok, one, try_start, with};
+use crate::paper::{paper, visitors};
+use crate::scenarios::{Seen, Server, config, ok, one, try_start, with};
 
 const LOGIN: &str = include_str!("../../../../../examples/login_site/login.toml");
 
@@ -45,7 +45,7 @@ fn try_users(config: &Value, tables: &Tables) -> Result<SiteUsers, String> {
     SiteUsers::new_http(config, Some(visitors()), tables).map_err(|error| error.to_string())
 }
 
-fn users(config: &Value, tables: &Tables) -> SiteUsers {
+pub fn users(config: &Value, tables: &Tables) -> SiteUsers {
     try_users(config, tables).unwrap_or_else(|problem| panic!("{problem}"))
 }
 
@@ -77,13 +77,13 @@ fn judge<'u>(user: &mut Site<'u>, answer: &[u8]) -> Judged {
 }
 
 /// One of the users, with all that they share.
-struct Site<'u> {
-    users: &'u mut SiteUsers,
-    user: SiteUser,
+pub struct Site<'u> {
+    pub users: &'u mut SiteUsers,
+    pub user: SiteUser,
 }
 
 impl<'u> Site<'u> {
-    fn new(users: &'u mut SiteUsers) -> Self {
+    pub fn new(users: &'u mut SiteUsers) -> Self {
         let user = users.user("mix").unwrap();
         Self { users, user }
     }
@@ -93,7 +93,7 @@ impl<'u> Site<'u> {
     }
 
     /// Goes on to its next request.
-    fn ask(&mut self) -> Vec<u8> {
+    pub fn ask(&mut self) -> Vec<u8> {
         loop {
             if let Do::Ask { request, .. } = self.next() {
                 return request;
@@ -133,9 +133,10 @@ fn one_user_sends_what_a_lane_of_the_same_seed_sends() {
         put = '/c'
         json = { n = '{n}' }";
     type Answer = fn(&Seen, usize) -> Vec<u8>;
+    let paper = paper();
     let cases: [(&str, Tables, Answer); 3] = [
         (LOGIN, accounts(), login_site),
-        (PAPER, Tables::new(), people),
+        (&paper, Tables::new(), people),
         (mix, Tables::new(), |_, _| with("X-Key: k\r\nSet-Cookie: s=1\r\n", "")),
     ];
     for (file, tables, answer) in cases {
@@ -232,6 +233,26 @@ fn new_people_are_each_taken_once_and_rows_of_one_s_own_by_one_at_a_time() {
     }
     // After the ten of the site.
     assert!(created.len() > 100 && created.iter().copied().eq(10..10 + created.len() as u64));
+}
+
+#[test]
+fn a_change_that_was_never_answered_may_yet_take_place_and_keeps_its_row() {
+    let file = "data.owner = { people = 'seeded', deal = 'exclusive' }\n[[operation]]\npost = '/{owner.id}'";
+    let mut users = users(&config(1, file), &Tables::new());
+    let mut user = Site::new(&mut users);
+    // One of the ten is refused each time, and so may come again.
+    let mut changed = |is_lost: bool| {
+        let path = HttpRequest::of(&user.ask()).path;
+        match is_lost {
+            true => drop(user.lost("timeout")),
+            false => drop(user.user.answered_http(user.users, 500, &[], b"").unwrap()),
+        }
+        path
+    };
+    let refused: BTreeSet<_> = (0..40).map(|_| changed(false)).collect();
+    assert!(refused.len() <= 10);
+    let lost: BTreeSet<_> = (0..10).map(|_| changed(true)).collect();
+    assert_eq!(lost.len(), 10, "{lost:?}");
 }
 
 #[test]
@@ -415,16 +436,12 @@ fn what_no_portable_client_does_is_refused_by_its_name() {
     let plain = "[[operation]]\nget = '/'";
     let mut open = config(1, plain);
     open["schedule"] = json!({"kind": "open", "rate": 10.0});
-    let mut described = config(1, plain);
-    described["programs"] =
-        json!([{"name": "p", "counts": "r", "steps": [{"op": "request", "name": "r", "path": "/"}]}]);
     let mut secure = config(1, plain);
     secure["target"]["secure"] = json!({"port": 2});
     let old = config(1, &format!("connection.main.http = '1.0'\n{plain}"));
     let followed = config(1, &format!("{plain}\nfollow = true"));
     for (config, expected) in [
         (open, "mix: a portable client does not do schedules of a rate"),
-        (described, "p: a portable client does not do programs that are no scenarios"),
         (secure, "mix: a portable client does not do a second address with TLS"),
         (old, "mix: a portable client does not do HTTP/1.0"),
         (followed, "follow is read, but not run yet"),

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::files::file_set;
 use crate::harness::eventually;
-use crate::scripted::{Server, config, ok, try_start};
+use crate::scenarios::{Server, config, ok, try_start};
 
 const PROGRAMS: &str = "
 headers.X-Test = 'a b'
@@ -135,9 +135,8 @@ fn files_are_asked_for_with_the_header_lines_of_all_requests() {
     let path = |number| set.file(number).unwrap().path();
     let file = set.class("large").unwrap().start;
     let server = Server::new(|_, _| ok("another"));
-    let text = "headers.X-Test = 'a b'\n[files.set]\nsmall = { sizes = [223, 1024], count = 1_200 }\n\
-        large = { sizes = [300_000] }\n[[operation]]\nfile = 'large'";
-    let mut config = programs(server.port, text);
+    let text = format!("headers.X-Test = 'a b'\n{}[[operation]]\nfile = 'large'", crate::files::SET);
+    let mut config = programs(server.port, &text);
     config["target"]["files"] = crate::files::spec();
     let snapshot = run(&server, &config, 5);
     let seen = server.requests();

@@ -13,7 +13,7 @@ use wire::http::{Framing, RequestHead, cookie, query};
 
 use crate::files::file_set;
 use crate::gate::Gate;
-use crate::scenario::{PEOPLE, visitors};
+use crate::paper::{PEOPLE, visitors};
 
 pub const PAGE_BYTES: usize = 8_290;
 const IMAGE_BYTES: usize = 5_480;

@@ -2,13 +2,14 @@
 
 use serde_json::json;
 
-use crate::scenario::{config, page, run, update};
+use crate::paper::{PAGE, UPDATE, UPDATED_PAGE, config, one, run, try_start};
 use crate::site::{Do, Site};
 
 #[test]
 fn many_lanes_on_few_people_see_their_own_updates() {
     let site = Site::right();
-    let mut config = config(&site, "sequence", json!([page("own"), update("current"), page("random")]));
+    let own = PAGE.replace("visitor", "owner");
+    let mut config = config(&site, &one(&[&own, UPDATE, UPDATED_PAGE, PAGE]));
     config["target"]["size"] = json!(40);
     config["threads"] = json!(2);
     let totals = run(&config, 16, "update", 1_000);
@@ -18,19 +19,33 @@ fn many_lanes_on_few_people_see_their_own_updates() {
 #[test]
 fn more_lanes_than_people_prove_less_but_accuse_nobody() {
     let site = Site::right();
-    let mut config = config(&site, "sequence", json!([update("own"), page("current")]));
+    let mut config = config(&site, &one(&[UPDATE, UPDATED_PAGE]));
     config["target"]["size"] = json!(3);
-    let totals = run(&config, 12, "update", 500);
-    assert!(totals.kinds().is_empty(), "{totals:?}");
+    for threads in [1, 2] {
+        config["threads"] = json!(threads);
+        let totals = run(&config, 12, "update", 500);
+        assert!(totals.kinds().is_empty(), "{totals:?}");
+    }
+}
+
+#[test]
+fn each_thread_needs_a_person_to_update() {
+    let site = Site::right();
+    let mut config = config(&site, &one(&[UPDATE]));
+    config["target"]["size"] = json!(3);
+    config["threads"] = json!(4);
+    let error = try_start(&config).err().unwrap().to_string();
+    assert!(error.contains("data \"owner\" has 3 rows for 4 threads"), "{error}");
 }
 
 #[test]
 fn engines_that_share_a_site_leave_each_other_alone() {
     let site = Site::right();
-    let run_share = |index: u64| {
-        let mut config = config(&site, "sequence", json!([update("own"), page("current")]));
+    let run_share = |worker: u64| {
+        let mut config = config(&site, &one(&[UPDATE, UPDATED_PAGE]));
         config["target"]["size"] = json!(6);
-        config["target"]["share"] = json!({"index": index, "of": 2});
+        config["scenarios"][0]["worker"] = json!(worker);
+        config["scenarios"][0]["of"] = json!(2);
         run(&config, 3, "update", 100)
     };
     std::thread::scope(|scope| {
@@ -44,7 +59,7 @@ fn engines_that_share_a_site_leave_each_other_alone() {
 #[test]
 fn updates_that_no_page_proves_go_round_among_people() {
     let site = Site::right();
-    let totals = run(&config(&site, "update", json!([update("own")])), 4, "update", 400);
+    let totals = run(&config(&site, &one(&[UPDATE])), 4, "update", 400);
     assert!(totals.kinds().is_empty(), "{totals:?}");
     assert!(site.seen.values.lock().unwrap().len() > 100, "of 200 people");
 }
@@ -52,7 +67,7 @@ fn updates_that_no_page_proves_go_round_among_people() {
 #[test]
 fn an_update_that_was_refused_proves_nothing() {
     let site = Site::new(|path, _| if path == "/" { Do::Right } else { Do::Status(503) });
-    let totals = run(&config(&site, "sequence", json!([update("own"), page("current")])), 2, "page", 20);
+    let totals = run(&config(&site, &one(&[UPDATE, UPDATED_PAGE])), 2, "updated page", 20);
     assert_eq!(totals.of("update").failures.keys().collect::<Vec<_>>(), ["status:503"]);
-    assert_eq!(totals.failed("page"), 0, "{totals:?}");
+    assert_eq!(totals.failed("updated page"), 0, "{totals:?}");
 }
