@@ -573,15 +573,17 @@ class Engine:
     programs; `tables` are their data, as "name/data".
 
     An HTTP target is {"protocol": "http", "host", "port", "base_path", "keepalive", "size",
-    "share": {"index", "of"}, "headers": {...}, "spread_sources", "http10", "files", "tls",
-    "secure", "addresses", "phases"}: people 0 to size - 1 are there; engines that run at the same
-    time each take their share of those that are updated. Programs need no "connect" step:
-    connections are opened when needed and recorded as "connect".
+    "spread_sources", "files", "tls", "secure", "addresses", "phases"}: people 0 to size - 1 are
+    there, and "files" is the specification of a `FileSet`. Its lanes run scenarios alone, which
+    may have "programs": {"cgi": "/path", ...}, "keepalive" and "classes": true. That gives
+    operations of one request each a row under the scenario's name, and their connections one as
+    "connect".
 
     "tls": {"ca", "ca_pem", "insecure", "cert", "key", "key_password", "resume": false} makes every
     connection one of TLS; "resume" lets new ones go on with a session of the thread's.
-    "secure": {"host", "port", "tls": {...}} is a second endpoint, where steps with "tls": true go;
-    "host" may be left out. A connection that is kept and goes elsewhere is closed for a new one.
+    "secure": {"host", "port", "tls": {...}} is a second endpoint, where connections with
+    `tls = true` go; "host" may be left out. With "classes" a connection that is kept and goes
+    elsewhere is closed for a new one.
     "addresses": [{"host", "port"}, ...] are further addresses of the site, which goes by the name
     of the first: lane k connects to address k modulo their number, the first included.
 
@@ -591,30 +593,9 @@ class Engine:
     byte). What fails is a failure of "request" too. Their bytes are those of the other steps and
     are not counted again.
 
-    Steps:
-
-    {"op": "file", "name", "class": "...", "tls": false} asks for any file of a class of "files",
-    which is the specification of a `FileSet`, and compares it byte by byte.
-
-    {"op": "request", "name", "method": "GET", "path": "/", "person": "random"|"own"|"current"|
-    "new", "does": "read"|"create"|"update", "headers": {...}, "body": "...", "content_type",
-    "match": "html"|"json"|"plain", "expect": {"status": [200], "length", "contains": [...],
-    "identity": {"before", "value", "until"}, "fresh": [...]}, "capture": {"cookie"} or
-    {"before", "until"}, "tls": false}
-
-    {"op": "deck", "branches": [{"weight": 91, "steps": [...]}, ...]} deals its branches from a
-    shuffled deck with as many cards of each as it has weight, one deck a thread.
-
-    Paths, headers, bodies and expectations are templates: {id}, {name}, {given}, {family},
-    {mail}, {city}, {country}, {language}, {occupation}, {company}, {birth_year}, {background},
-    {accent}, {sections}, {interests}, {stocks}, {newsletter}; {captured}, what this lane captured
-    last; {draw.colour}, {draw.accent}, {draw.city}, {draw.number}, drawn anew by each update and
-    known until the next. "fresh" must be on the page that follows an update, which is of the same
-    person whatever the step says. "own" draws a person whom no other lane updates.
-
     Failures beside those of any connection: leak (another person's page), stale (not the values
     updated to), wrong-length, wrong-answer, truncated (fewer bytes than Content-Length says),
-    closed (ended before or without the answer's end), malformed, status:NNN.
+    nothing-captured, closed (ended before or without the answer's end), malformed, status:NNN.
     """
 
     def __new__(

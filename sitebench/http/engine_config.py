@@ -33,7 +33,7 @@ def engine_config(
     slot: WorkerSlot,
     trust: Trust = SYSTEM,
 ) -> str:
-    """Return the configuration of one engine; processes share the people that are updated."""
+    """Return the configuration of one engine."""
     return shared.engine_config(
         options,
         address,
@@ -42,7 +42,6 @@ def engine_config(
             "protocol": "http",
             "base_path": address.base_path,
             "size": people_at(options),
-            "share": {"index": slot.index, "of": slot.count},
             "tls": trust.to_engine() if address.encrypted else None,
         },
         adds={"start": first_newcomer(options, slot), "keys": _NEWCOMERS},

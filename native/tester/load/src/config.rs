@@ -8,7 +8,6 @@ use serde::de::DeserializeOwned;
 
 use crate::choose::keys::Choice;
 use crate::choose::schedule::Spacing;
-use crate::program::ProgramSpec;
 use crate::scenario_spec::ScenarioSpec;
 use crate::target_address::TargetAddress;
 
@@ -23,10 +22,10 @@ pub(crate) const CONNECT_MS: u64 = 5_000;
 /// The longest timeout, a day.
 const MAX_TIMEOUT_MS: u64 = 86_400_000;
 
-/// Everything about a load of one protocol, which gives the target `T` and the steps `S`.
+/// Everything about a load of one protocol, which gives the target `T` and programs `P`.
 #[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields, bound(deserialize = "T: DeserializeOwned, S: DeserializeOwned"))]
-pub struct Config<T, S> {
+#[serde(deny_unknown_fields, bound(deserialize = "T: DeserializeOwned, P: DeserializeOwned"))]
+pub struct Config<T, P> {
     /// Threads to run lanes on.
     #[serde(default = "one")]
     pub threads: usize,
@@ -52,7 +51,7 @@ pub struct Config<T, S> {
     pub adds: Option<Adds>,
     /// The programs of the lanes.
     #[serde(default)]
-    pub programs: Vec<ProgramSpec<S>>,
+    pub programs: Vec<P>,
     /// Scenarios that lanes run, as they do programs.
     #[serde(default)]
     pub(crate) scenarios: Vec<ScenarioSpec>,
@@ -149,7 +148,7 @@ pub enum ConfigError {
     },
 }
 
-impl<T: TargetAddress, S> Config<T, S> {
+impl<T: TargetAddress, P> Config<T, P> {
     /// Refuses numbers that make no sense.
     pub(crate) fn check(&self) -> Result<(), ConfigError> {
         in_range("threads", self.threads as u64, 1, MAX_THREADS as u64, "give 1 to 1,024")?;

@@ -86,7 +86,8 @@ impl Engine {
         }
         let ring = ldap::adds_people(&config.programs).then(|| ring(&config, shared.count()));
         let keys = Keys::new(config.keys.choice, shared.count(), config.keys.seed);
-        Self::launch(&config, compiled, |seed, thread| {
+        let names = config.programs.iter().map(|program| program.name.clone()).collect();
+        Self::launch(&config, names, compiled, |seed, thread| {
             Ldap::new(shared.clone(), keys.clone(), ring.clone().map(RingCursor::new), seed, thread)
         })
     }
@@ -97,12 +98,13 @@ impl Engine {
         visitors: Option<Arc<Visitors>>,
         tables: &Tables,
     ) -> Result<Self, StartError> {
-        let (compiled, speaks) = site(&mut config, visitors, tables)?;
-        Self::launch(&config, compiled, |seed, thread| speaks.protocol(seed, thread))
+        let (names, compiled, speaks) = site(&mut config, visitors, tables)?;
+        Self::launch(&config, names, compiled, |seed, thread| speaks.protocol(seed, thread))
     }
 
     fn launch<P: Protocol, T: TargetAddress, S>(
         config: &Config<T, S>,
+        names: Vec<String>,
         compiled: Compiled<P::Request>,
         mut protocol: impl FnMut(u64, usize) -> P,
     ) -> Result<Self, StartError> {
@@ -116,7 +118,6 @@ impl Engine {
             schedule: config.schedule,
             compiled,
         };
-        let names = config.programs.iter().map(|program| program.name.clone()).collect();
         let driver = Driver::launch(plan, names, |thread| {
             let (seed, random) = config.seeds(thread);
             (protocol(seed, thread), random)
@@ -160,26 +161,24 @@ impl Engine {
 /// What all threads need to speak to a site.
 pub(crate) struct Speaks {
     shared: http::Shared,
-    keys: Keys,
     ring: Option<Arc<Ring>>,
 }
 
 impl Speaks {
     /// The protocol of a thread.
     pub(crate) fn protocol(&self, seed: u64, thread: usize) -> Http {
-        let ring = self.ring.clone().map(RingCursor::new);
-        Http::new(self.shared.clone(), self.keys.clone(), ring, seed, thread)
+        Http::new(self.shared.clone(), self.ring.clone().map(RingCursor::new), seed, thread)
     }
 }
 
-/// What the lanes of a site run.
+/// What the lanes of a site run, with the names of its programs.
 pub(crate) fn site(
     config: &mut HttpConfig,
     visitors: Option<Arc<Visitors>>,
     tables: &Tables,
-) -> Result<(Compiled<http::Request>, Speaks), StartError> {
+) -> Result<(Vec<String>, Compiled<http::Request>, Speaks), StartError> {
     config.check()?;
-    let mut scripts = Vec::new();
+    let (mut names, mut programs, mut scripts) = (Vec::new(), Vec::new(), Vec::new());
     for spec in &config.scenarios {
         let problem = |problem| StartError::Scenario { name: spec.name.clone(), problem };
         config.target.connect_as(spec).map_err(problem)?;
@@ -194,14 +193,14 @@ pub(crate) fn site(
         let found = scripted::convert(&lower, spec, scripts.len(), "", &given, seeds);
         let problem = |problem| StartError::Scenario { name: spec.name.clone(), problem };
         let (program, script) = found.map_err(problem)?;
-        config.programs.push(program);
+        names.push(spec.name.clone());
+        programs.push(program);
         scripts.push(script);
     }
     let shared = http::Shared::new(config, visitors, scripts)?;
-    let compiled = shared.compile(&config.programs, config.is_open())?;
-    let ring = http::creates_people(&config.programs).then(|| ring(config, config.target.size));
-    let keys = Keys::new(config.keys.choice, config.target.size, config.keys.seed);
-    Ok((compiled, Speaks { shared, keys, ring }))
+    let compiled = shared.compile(&programs, config.is_open())?;
+    let ring = http::creates_people(&compiled).then(|| ring(config, config.target.size));
+    Ok((names, compiled, Speaks { shared, ring }))
 }
 
 /// Says what of a scenario no lane could run, whatever its target; returns the program of one that needs nothing

@@ -48,6 +48,16 @@ pub struct Sharer {
     pub threads: u64,
 }
 
+impl Sharer {
+    /// The first row of one of an engine's threads, and the distance to the next.
+    ///
+    /// Whatever its number of threads, an engine keeps to the remainder `index` modulo `of`: others may have another
+    /// number, or be no engines at all.
+    pub(crate) const fn of_thread(self, thread: u64) -> (u64, u64) {
+        (self.index + self.of * thread, self.of * self.threads)
+    }
+}
+
 /// Rows `first`, `first + stride`, ...: so many.
 #[derive(Debug, Clone, Copy)]
 struct Part {
@@ -96,9 +106,7 @@ impl Dealer {
 
     /// What a thread takes its rows from.
     pub fn cursor(&self, thread: u64) -> RowCursor {
-        let Sharer { index, of, threads } = self.sharer;
-        // Whatever its number of threads, an engine keeps to its remainder.
-        let (first, stride) = (index + of * thread, of * threads);
+        let (first, stride) = self.sharer.of_thread(thread);
         RowCursor(match self.deal {
             Deal::Shuffled => {
                 How::Shuffled(Shuffled::new(Part::or_all(self.rows, first, stride), self.seed, first))
@@ -286,6 +294,20 @@ mod tests {
 
     const SEED: u64 = 1997;
     const ALONE: Sharer = Sharer { index: 0, of: 1, threads: 1 };
+
+    #[test]
+    fn threads_have_each_row_once_however_many_threads_each_engine_has() {
+        let (engines, rows) = ([1, 2, 5], 1_000);
+        let mut had_by = vec![0; rows];
+        for (index, threads) in engines.into_iter().enumerate() {
+            let sharer = Sharer { index: index as u64, of: engines.len() as u64, threads };
+            for thread in 0..threads {
+                let (first, stride) = sharer.of_thread(thread);
+                (first as usize..rows).step_by(stride as usize).for_each(|row| had_by[row] += 1);
+            }
+        }
+        assert!(had_by.iter().all(|&threads| threads == 1));
+    }
 
     fn alone(deal: Deal, rows: u64, seed: u64) -> RowCursor {
         Dealer::new(deal, rows, seed, ALONE).cursor(0)

@@ -1,6 +1,7 @@
 //! A request and its answer in words, for people who look into a failure.
 
-use super::request::Described;
+use super::ask::{Ask, Status, Statuses};
+use super::escape::{Escape, push};
 use super::{Http, LaneState};
 
 /// Parts of the names of parameters whose values are not shown.
@@ -11,36 +12,53 @@ const SECRETS: [&str; 11] =
 const HIDDEN: &str = "...";
 
 impl Http {
-    /// The request in flight as its method and path, and what was answered.
-    pub(super) fn describe_request(
-        &mut self,
-        request: &Described,
-        lane: &LaneState,
-        answer: Option<&[u8]>,
-    ) -> String {
-        let mut sent = Vec::new();
-        match (&request.file, self.files.as_deref().and_then(|set| set.file(lane.file_number))) {
-            (Some(wanted), Some(file)) => {
-                sent.extend_from_slice(&wanted.before_path);
-                file.write_path(&mut sent);
-            }
-            _ => {
-                // What an answer gave to a lane, a cookie or a token, may be as good as a password.
-                let hidden = HIDDEN.as_bytes();
-                let values = self.people_view.values(request.asks, lane.asked, lane.draw, hidden);
-                request.line.head.write(&values, &mut sent);
+    /// The request in flight as its method and path, and what was answered, without secrets.
+    pub(super) fn describe_ask(&mut self, ask: &Ask, lane: &LaneState, answer: Option<&[u8]>) -> String {
+        let (plan, kept) = (&self.scripts[ask.script].plan, &lane.visit.memory.kept);
+        let mut asked = Vec::new();
+        plan.write(&ask.shown, kept, &mut self.rng, &mut asked);
+        let mut told = masked(&String::from_utf8_lossy(&asked));
+        if let Some(answer) = answer {
+            let said = status_line(answer, lane.status);
+            told = format!("{told}: {said}");
+            if let Some(expected) = self.expected(ask, lane) {
+                told = format!("{told}, expected {expected}");
             }
         }
-        let line = first_line(&sent);
-        let asked =
-            masked(line.strip_suffix(" HTTP/1.1").or(line.strip_suffix(" HTTP/1.0")).unwrap_or(&line));
-        let Some(answer) = answer else { return asked };
-        let said = status_line(answer, lane.status);
-        if request.accepts(lane.status) {
-            return format!("{asked}: {said}");
+        let plan = &self.scripts[ask.script].plan;
+        for (name, text) in &ask.secrets {
+            let mut secret = Vec::new();
+            plan.write(text, kept, &mut self.rng, &mut secret);
+            for how in [Escape::Plain, Escape::Percent, Escape::Html, Escape::HtmlNumeric, Escape::Json] {
+                let mut form = Vec::new();
+                push(&mut form, &secret, how);
+                let form = String::from_utf8_lossy(&form);
+                if !form.is_empty() {
+                    told = told.replace(&*form, name);
+                }
+            }
         }
-        let expected = request.statuses.iter().map(u16::to_string).collect::<Vec<_>>().join(" or ");
-        format!("{asked}: {said}, expected {expected}")
+        told
+    }
+
+    /// What the status should have been, where it is another.
+    fn expected(&mut self, ask: &Ask, lane: &LaneState) -> Option<String> {
+        let Statuses::Any(statuses) = &ask.statuses else {
+            return (!(200..300).contains(&lane.status)).then(|| "2xx".to_owned());
+        };
+        let plan = &self.scripts[ask.script].plan;
+        let mut texts = Vec::new();
+        for status in statuses {
+            texts.push(match status {
+                Status::Code(code) => code.to_string(),
+                Status::Named(text) => {
+                    let mut out = Vec::new();
+                    plan.write(text, &lane.visit.memory.kept, &mut self.rng, &mut out);
+                    String::from_utf8_lossy(&out).into_owned()
+                }
+            });
+        }
+        (!texts.contains(&lane.status.to_string())).then(|| texts.join(" or "))
     }
 }
 
@@ -48,20 +66,15 @@ impl Http {
 pub(super) fn status_line(answer: &[u8], status: u16) -> String {
     let status = status.to_string();
     let said = answer.split(|&byte| byte == b'\n').find_map(|line| {
-        let line = first_line(line);
+        let line = String::from_utf8_lossy(line.trim_ascii_end());
         let (version, said) = line.split_once(' ')?;
-        (version.starts_with("HTTP/") && said.starts_with(&status)).then(|| said.trim_end().to_owned())
+        (version.starts_with("HTTP/") && said.starts_with(&status)).then(|| said.to_owned())
     });
     said.unwrap_or(status)
 }
 
-pub(super) fn first_line(bytes: &[u8]) -> String {
-    let end = bytes.iter().position(|&byte| byte == b'\r' || byte == b'\n').unwrap_or(bytes.len());
-    String::from_utf8_lossy(&bytes[..end]).into_owned()
-}
-
 /// A request's line without the values of parameters that may be secret.
-pub(super) fn masked(line: &str) -> String {
+fn masked(line: &str) -> String {
     let Some((path, query)) = line.split_once('?') else { return line.to_owned() };
     let show = |parameter: &str| match parameter.split_once('=') {
         Some((name, _)) if SECRETS.iter().any(|secret| name.to_ascii_lowercase().contains(secret)) => {

@@ -5,18 +5,39 @@
 
 use std::ops::Range;
 
-use files::FileSet;
+use files::{Checker, FileSet};
 
-use super::spec::FileSpec;
+use super::describe::status_line;
 use super::target::Target;
+use super::{Http, LaneState, Stage};
+use crate::record::failure::Failure;
+
+/// A file of a class, drawn anew for each request, each with the same probability.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct FileSpec {
+    /// The name of the class.
+    pub(super) class: String,
+    /// Whether it goes to the target's secure endpoint.
+    pub(super) secure: bool,
+    /// Header lines of a scenario, as they are sent.
+    pub(super) lines: String,
+}
 
 /// A compiled request for a file of a class.
 #[derive(Debug)]
-pub(super) struct FileRequest {
+pub struct FileRequest {
     /// The class's files, by their numbers in the set.
-    pub(super) files: Range<u64>,
-    pub(super) before_path: Vec<u8>,
-    pub(super) after_path: Vec<u8>,
+    files: Range<u64>,
+    before_path: Vec<u8>,
+    after_path: Vec<u8>,
+}
+
+/// The file that a lane has asked for.
+#[derive(Debug, Default)]
+pub(super) struct AskedFile {
+    number: u64,
+    /// What it must be.
+    checker: Option<Checker>,
 }
 
 impl FileRequest {
@@ -26,7 +47,63 @@ impl FileRequest {
         Ok(Self {
             files: files.ok_or_else(|| format!("the target's files have no class {:?}", spec.class))?,
             before_path: format!("GET {}", target.base_path).into_bytes(),
-            after_path: format!("{}{}\r\n", target.head_lines(spec.tls), spec.lines).into_bytes(),
+            after_path: format!("{}{}\r\n", target.head_lines(spec.secure), spec.lines).into_bytes(),
         })
+    }
+}
+
+impl AskedFile {
+    /// Compares the next bytes.
+    #[inline]
+    pub(super) fn feed(&mut self, bytes: &[u8]) {
+        if let Some(checker) = &mut self.checker {
+            checker.feed(bytes);
+        }
+    }
+}
+
+impl Http {
+    #[inline]
+    pub(super) fn encode_file(&mut self, request: &FileRequest, lane: &mut LaneState, out: &mut Vec<u8>) {
+        lane.stage = Stage::Head;
+        let number = self.rng.u64(request.files.clone());
+        // Compiling has seen to it that there is a set, and that it has this file.
+        let Some(file) = self.files.as_deref().and_then(|set| set.file(number)) else { return };
+        out.extend_from_slice(&request.before_path);
+        file.write_path(out);
+        out.extend_from_slice(&request.after_path);
+        lane.file = AskedFile { number, checker: Some(file.checker()) };
+    }
+
+    /// The failure of an answer whose bytes were compared as they came.
+    #[inline]
+    pub(super) fn judge_file(&self, lane: &LaneState, length: u64) -> Option<Failure> {
+        if lane.status != 200 {
+            return Some(Failure::Status(lane.status));
+        }
+        let checker = lane.file.checker.as_ref()?;
+        if length != checker.size() {
+            return Some(Failure::WrongLength);
+        }
+        (self.verify && checker.finish().is_some()).then_some(Failure::WrongAnswer)
+    }
+
+    /// The request in flight as its method and path, and what was answered.
+    pub(super) fn describe_file(
+        &self,
+        request: &FileRequest,
+        lane: &LaneState,
+        answer: Option<&[u8]>,
+    ) -> String {
+        let mut asked = request.before_path.clone();
+        if let Some(file) = self.files.as_deref().and_then(|set| set.file(lane.file.number)) {
+            file.write_path(&mut asked);
+        }
+        let asked = String::from_utf8_lossy(&asked);
+        match answer.map(|answer| status_line(answer, lane.status)) {
+            None => asked.into_owned(),
+            Some(said) if lane.status == 200 => format!("{asked}: {said}"),
+            Some(said) => format!("{asked}: {said}, expected 200"),
+        }
     }
 }

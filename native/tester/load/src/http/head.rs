@@ -42,8 +42,7 @@ impl Heads {
         let Some(ResponseHead { status, keep_alive, framing, length, .. }) = head else {
             return if bytes.len() > MAX_HEAD_BYTES { Err(HeadError::TooLong) } else { Ok(None) };
         };
-        let sets_cookies =
-            bytes[..length].split(|&byte| byte == b'\n').any(|line| set_cookie_line(line).is_some());
+        let sets_cookies = lines(&bytes[..length], SET_COOKIE).next().is_some();
         let head = Head { status, keep_alive, framing, length, sets_cookies };
         if request >= self.0.len() {
             self.0.resize(request + 1, None);
@@ -56,17 +55,10 @@ impl Heads {
     }
 }
 
-/// The value of a cookie that a head sets.
-pub(super) fn set_cookie<'h>(head: &'h [u8], name: &[u8]) -> Option<&'h [u8]> {
-    // The fold of a line begins with white space, and so is none of these.
-    let lines = head.split(|&byte| byte == b'\n');
-    lines.filter_map(set_cookie_line).find_map(|cookie| {
-        let pair = cookie.split(|&byte| byte == b';').next()?.trim_ascii();
-        pair.strip_prefix(name)?.strip_prefix(b"=")
-    })
-}
+/// The header line that sets a cookie.
+pub(super) const SET_COOKIE: &[u8] = b"set-cookie";
 
-/// The values of the header lines of this name.
+/// The values of the header lines of this name. The fold of a line begins with white space, and so is none of these.
 pub(super) fn lines<'h>(head: &'h [u8], name: &[u8]) -> impl Iterator<Item = &'h [u8]> {
     head.split(|&byte| byte == b'\n').filter_map(move |line| {
         let (found, value) = line.split_at_checked(name.len())?;
@@ -75,11 +67,12 @@ pub(super) fn lines<'h>(head: &'h [u8], name: &[u8]) -> impl Iterator<Item = &'h
     })
 }
 
-/// What stands behind `Set-Cookie:`, if the line is one.
-pub(super) fn set_cookie_line(line: &[u8]) -> Option<&[u8]> {
-    const NAME: &[u8] = b"set-cookie:";
-    let (name, value) = line.split_at_checked(NAME.len())?;
-    name.eq_ignore_ascii_case(NAME).then(|| value.trim_ascii())
+/// The values of the cookies of this name that a head sets.
+pub(super) fn cookies<'h>(head: &'h [u8], name: &[u8]) -> impl Iterator<Item = &'h [u8]> {
+    lines(head, SET_COOKIE).filter_map(move |cookie| {
+        let pair = cookie.split(|&byte| byte == b';').next()?.trim_ascii();
+        pair.strip_prefix(name)?.trim_ascii_start().strip_prefix(b"=")
+    })
 }
 
 #[cfg(test)]
@@ -102,7 +95,7 @@ mod tests {
     #[test]
     fn cookies_are_found_among_others() {
         let head = b"HTTP/1.1 201 Created\r\nX: a\r\n Set-Cookie: user=fold\r\nSet-Cookie: users=no\r\nset-cookie:user=17; Path=/\r\n\r\n";
-        assert_eq!(set_cookie(head, b"user"), Some(&b"17"[..]));
-        assert_eq!(set_cookie(head, b"id"), None);
+        assert_eq!(cookies(head, b"user").collect::<Vec<_>>(), [b"17"]);
+        assert_eq!(cookies(head, b"id").next(), None);
     }
 }

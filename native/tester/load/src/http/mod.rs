@@ -1,62 +1,72 @@
-//! HTTP/1.1: encoding requests, reading and verifying answers.
+//! HTTP/1.1: encoding requests, reading and judging answers.
 //!
-//! A step is one request made from templates; the answer is compared with the known properties of the
-//! person it is about. Nothing is pipelined, and redirects are not followed (they are statuses like others).
+//! `ask` turns a step of a scenario into what is sent and looked for, `fill` writes its texts, `jar` keeps cookies,
+//! `receive` reads answers, and `judge` looks at them. `file` asks for files of a set, `lower` makes programs of
+//! scenarios ([`crate::scripted`]). Nothing is pipelined, and redirects are not followed: they are statuses like others.
 //!
 //! # Verifying updates
 //!
-//! A lane updates only people whom no other lane updates: of those a thread owns (a residue class of
-//! their numbers) each lane holds one from the draw to the page that proves the update. That page is the
-//! lane's next one with `fresh` texts to look for, whatever person its step names. People whose update
-//! was never answered stay taken: it may still take place. Where all are taken, people are updated all
-//! the same and their pages prove nothing: use more people than lanes.
+//! A lane updates people whom no other lane updates ([`crate::choose::owned_keys`]), and an update is proved by a page
+//! of the same operation. People whose update was never answered stay taken: it may still take place. Where all are
+//! taken, people are updated all the same and their pages prove nothing: use more people than lanes.
 
-mod asked;
+mod ask;
+#[cfg(test)]
+mod built_in;
 mod describe;
-mod encode;
 mod escape;
-mod field;
 mod file;
+mod fill;
 mod head;
+mod jar;
+mod judge;
 mod look;
-mod people_view;
+mod lower;
 mod receive;
-mod request;
-mod scripted;
-mod spec;
+mod step;
 mod target;
-mod template;
 #[cfg(test)]
 mod tests;
-mod verify;
+mod visitors;
 
 use std::sync::Arc;
 
-use files::{Checker, FileSet};
+use files::FileSet;
 use people::visitor::Visitors;
+use serde::de::{Error as _, IgnoredAny};
+use serde::{Deserialize, Deserializer};
 use wire::http::Body;
 
-use crate::choose::keys::Keys;
-use crate::choose::owned_keys::OwnedKeys;
 use crate::choose::ring::RingCursor;
 use crate::config::Config;
-use crate::program::{self, Compiled, Connects, MAIN, ProgramError, ProgramSpec, Rules};
+use crate::program::{self, Compiled, Connects, MAIN, Op, ProgramError, ProgramSpec, Rules};
 use crate::scripted::{Running, Script};
 
-pub use asked::Request;
-pub(crate) use scripted::check as check_scenario;
-pub(crate) use scripted::{Requests, VisitorColumns};
-pub use spec::{Effect, Step};
+pub(crate) use lower::{Requests, check as check_scenario};
+pub use step::Request;
+pub(crate) use step::Step;
 pub use target::{Target, TargetError};
+pub(crate) use visitors::VisitorColumns;
 
+use file::{AskedFile, FileRequest};
 use head::Heads;
-use people_view::{PeopleView, Person};
-use request::Described;
-use scripted::Visit;
+use judge::Visit;
 use target::SECURE;
+use visitors::PeopleView;
 
 /// Everything about a load on a site.
-pub type HttpConfig = Config<Target, Step>;
+pub type HttpConfig = Config<Target, NoProgram>;
+
+/// A program in JSON, which a site has none of: its lanes run scenarios.
+#[derive(Debug, Clone)]
+pub enum NoProgram {}
+
+impl<'de> Deserialize<'de> for NoProgram {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        IgnoredAny::deserialize(deserializer)?;
+        Err(D::Error::custom("a site has no programs: give scenarios"))
+    }
+}
 
 /// Where a lane is in an answer.
 #[derive(Debug, Default)]
@@ -79,27 +89,10 @@ pub struct LaneState {
     stage: Stage,
     status: u16,
     keeps: bool,
-    /// The person that the request in flight is about.
-    asked: Person,
-    current: Option<Person>,
-    /// The person this lane created last.
-    new: Option<Person>,
-    /// The person this lane holds for updates.
-    held: Option<u64>,
-    /// An update is in flight.
-    updating: bool,
-    /// The person whose next page must show the update.
-    pending: Option<Person>,
-    /// What the last update's values are made of.
-    draw: u64,
-    captured: Vec<u8>,
     /// A body that came in pieces.
     body: Vec<u8>,
-    /// What the file in flight must be.
-    file: Option<Checker>,
-    file_number: u64,
-    /// What it remembers for a scenario.
-    memory: Option<Box<Visit>>,
+    file: AskedFile,
+    visit: Visit,
 }
 
 /// What the protocols of all threads share.
@@ -109,7 +102,6 @@ pub(crate) struct Shared {
     files: Option<Arc<FileSet>>,
     target: Arc<Target>,
     verify: bool,
-    threads: u64,
     scripts: Vec<Script>,
 }
 
@@ -117,11 +109,9 @@ pub(crate) struct Shared {
 pub struct Http {
     keepalive: bool,
     verify: bool,
-    keys: Keys,
     ring: Option<RingCursor>,
     rng: fastrand::Rng,
-    people_view: PeopleView,
-    owned_keys: OwnedKeys,
+    people: PeopleView,
     heads: Heads,
     files: Option<Arc<FileSet>>,
     scripts: Vec<Running>,
@@ -139,12 +129,8 @@ impl Shared {
     ) -> Result<Self, TargetError> {
         config.target.check()?;
         let target = Arc::new(config.target.clone());
-        let (size, threads, of) = (target.size, config.threads as u64, target.share.of);
-        if size < threads * of && any_has(&config.programs, &|step| has(step, Effect::Update)) {
-            return Err(TargetError::TooFew { size, threads, of });
-        }
         let files = target.files.clone().map(FileSet::new).transpose()?.map(Arc::new);
-        Ok(Self { visitors, files, target, verify: config.verify, threads: config.threads as u64, scripts })
+        Ok(Self { visitors, files, target, verify: config.verify, scripts })
     }
 
     /// Compiles programs for this target.
@@ -155,24 +141,14 @@ impl Shared {
     ) -> Result<Compiled<Request>, ProgramError> {
         let connects = if self.target.keepalive { Connects::WhenDown } else { Connects::Always };
         let mut id = 0;
-        let endpoint = |step: &Step| if step.tls() { SECURE } else { MAIN };
+        let endpoint = |step: &Step| if step.is_secure() { SECURE } else { MAIN };
         let rules = Rules { open, connects, endpoint, phases: self.target.phases };
         program::compile(programs, rules, |name, step| {
-            if step.tls() {
-                self.target.check_secure_step()?;
-            }
             let request = match step {
-                Step::Request(spec) => {
-                    let made = Described::new(id, spec, &self.target, self.visitors.is_some())?;
-                    Request::Described(Box::new(made))
-                }
-                Step::File(spec) => Request::Described(Box::new(Described::file(
-                    id,
-                    spec,
-                    &self.target,
-                    self.files.as_deref(),
-                )?)),
                 Step::Ask(ask) => Request::Ask(id, ask.clone()),
+                Step::File(spec) => {
+                    Request::File(id, FileRequest::new(spec, &self.target, self.files.as_deref())?)
+                }
                 Step::Prepare(preparation) => Request::Prepare(preparation.clone()),
                 Step::Take => Request::Take,
             };
@@ -183,23 +159,14 @@ impl Shared {
 }
 
 impl Http {
-    pub(crate) fn new(
-        shared: Shared,
-        keys: Keys,
-        ring: Option<RingCursor>,
-        seed: u64,
-        thread: usize,
-    ) -> Self {
+    pub(crate) fn new(shared: Shared, ring: Option<RingCursor>, seed: u64, thread: usize) -> Self {
         let scripts = shared.scripts.iter().map(|script| Running::new(script, thread)).collect();
-        let (place, stride) = shared.target.share.of_thread(thread as u64, shared.threads);
         Self {
             keepalive: shared.target.keepalive,
             verify: shared.verify,
-            keys,
             ring,
             rng: fastrand::Rng::with_seed(seed),
-            owned_keys: OwnedKeys::new(shared.target.size, place, stride),
-            people_view: PeopleView::new(shared.visitors, shared.target.size),
+            people: PeopleView::new(shared.visitors),
             heads: Heads::default(),
             files: shared.files,
             scripts,
@@ -209,27 +176,8 @@ impl Http {
     }
 }
 
-/// Whether any program creates people.
-pub(crate) fn creates_people(programs: &[ProgramSpec<Step>]) -> bool {
-    any_has(programs, &|step| matches!(step, Step::Take) || has(step, Effect::Create))
-}
-
-fn has(step: &Step, effect: Effect) -> bool {
-    matches!(step, Step::Request(spec) if spec.effect == effect)
-}
-
-fn any_has(programs: &[ProgramSpec<Step>], is: &dyn Fn(&Step) -> bool) -> bool {
-    programs.iter().any(|program| any_step_has(&program.steps, is))
-}
-
-fn any_step_has(steps: &[program::Step<Step>], is: &dyn Fn(&Step) -> bool) -> bool {
-    steps.iter().any(|step| match step {
-        program::Step::Repeat { steps, .. }
-        | program::Step::WhenDown { steps }
-        | program::Step::Once { steps, .. } => any_step_has(steps, is),
-        program::Step::Operation(operation) => any_step_has(&operation.steps, is),
-        program::Step::Deck { branches } => branches.iter().any(|branch| any_step_has(&branch.steps, is)),
-        program::Step::Request { request, .. } | program::Step::Prepare(request) => is(request),
-        _ => false,
-    })
+/// Whether any program takes people to create.
+pub(crate) fn creates_people(compiled: &Compiled<Request>) -> bool {
+    let takes = |op: &Op<Request>| matches!(op, Op::Exchange { request: Request::Take, .. });
+    compiled.programs.iter().flat_map(|program| &program.ops).any(takes)
 }

@@ -2,10 +2,9 @@
 
 use wire::http::{Body, Framing};
 
-use super::asked::Request;
-use super::request::CompiledCapture;
-use super::scripted::conclude_ask;
-use super::{Http, LaneState, Stage, head};
+use super::judge::conclude;
+use super::step::Request;
+use super::{Http, LaneState, Stage};
 use crate::protocol::{Encoded, Protocol, Received};
 use crate::record::failure::Failure;
 
@@ -31,15 +30,14 @@ impl Protocol for Http {
     #[inline]
     fn encode(&mut self, request: &Request, lane: &mut LaneState, out: &mut Vec<u8>) -> Encoded {
         match request {
-            Request::Described(request) => {
-                self.encode_request(request, lane, out);
+            Request::Ask(_, ask) => self.ask(ask, lane, out),
+            Request::File(_, file) => {
+                self.encode_file(file, lane, out);
                 Encoded::Send
             }
-            Request::Ask(_, ask) => self.ask(ask, lane, out),
             Request::Prepare(preparation) => self.prepare(preparation, lane),
             Request::Take => {
-                let visit = lane.memory.get_or_insert_default();
-                visit.taken = self.ring.as_mut().map(|ring| ring.take().person);
+                lane.visit.taken = self.ring.as_mut().map(|ring| ring.take().person);
                 Encoded::Skip
             }
         }
@@ -75,9 +73,7 @@ impl Protocol for Http {
             }
             Stage::Check { left, length } => {
                 let taken = usize::try_from(*left).unwrap_or(usize::MAX).min(rest.len());
-                if let Some(checker) = &mut lane.file {
-                    checker.feed(&rest[..taken]);
-                }
+                lane.file.feed(&rest[..taken]);
                 *left -= taken as u64;
                 let length = *length;
                 match *left {
@@ -111,8 +107,8 @@ impl Protocol for Http {
 
     fn describe(&mut self, request: &Request, lane: &LaneState, answer: Option<&[u8]>) -> String {
         match request {
-            Request::Described(request) => self.describe_request(request, lane, answer),
             Request::Ask(_, ask) => self.describe_ask(ask, lane, answer),
+            Request::File(_, file) => self.describe_file(file, lane, answer),
             Request::Prepare(_) | Request::Take => String::new(),
         }
     }
@@ -143,16 +139,8 @@ impl Http {
         }
         lane.status = head.status;
         lane.keeps = head.keep_alive && self.keepalive;
-        match request {
-            Request::Described(request) => {
-                if let Some(CompiledCapture::Cookie(name)) = &request.capture {
-                    lane.captured.clear();
-                    let value = head::set_cookie(&bytes[..head.length], name);
-                    lane.captured.extend_from_slice(value.unwrap_or_default());
-                }
-            }
-            Request::Ask(_, ask) => self.take_head_of(ask, lane, &bytes[..head.length], head.sets_cookies),
-            Request::Prepare(_) | Request::Take => {}
+        if let Request::Ask(_, ask) = request {
+            self.judge_head(ask, lane, &bytes[..head.length], head.sets_cookies);
         }
         lane.stage = match head.framing {
             Framing::Length(length) if request.reads_body(self.verify) => {
@@ -189,8 +177,8 @@ impl Http {
             let Ok(progress) = body.feed(rest) else { return Received::Broken(Failure::Malformed) };
             let (from, to) = progress.content;
             *length += (to - from) as u64;
-            if let Some(checker) = lane.file.as_mut().filter(|_| request.is_for_file()) {
-                checker.feed(&rest[from..to]);
+            if request.is_for_file() {
+                lane.file.feed(&rest[from..to]);
             }
             if keeps {
                 if *length > BODY_BYTES {
@@ -237,8 +225,8 @@ impl Http {
     ) -> Received {
         lane.stage = Stage::Head;
         let mut failure = match request {
-            Request::Described(request) => self.judge(request, lane, body, length),
-            Request::Ask(_, ask) => self.judge_ask(ask, lane, body, length),
+            Request::Ask(_, ask) => self.judge(ask, lane, body, length),
+            Request::File(..) => self.judge_file(lane, length),
             Request::Prepare(_) | Request::Take => None,
         };
         if came > consumed {
@@ -246,12 +234,10 @@ impl Http {
             failure = failure.or(Some(Failure::WrongLength));
             lane.keeps = false;
         }
-        let mut fatal = false;
-        match request {
-            Request::Described(request) => self.conclude(request, lane, failure),
-            Request::Ask(_, ask) => fatal = conclude_ask(ask, lane, failure),
-            Request::Prepare(_) | Request::Take => {}
-        }
+        let fatal = match request {
+            Request::Ask(_, ask) => conclude(ask, lane, failure),
+            _ => false,
+        };
         Received::Done { consumed, failure, fatal }
     }
 }

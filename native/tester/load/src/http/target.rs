@@ -1,7 +1,5 @@
 //! Which site is measured.
 
-use std::collections::BTreeMap;
-
 use scenario::{Connection, Lifetime};
 use serde::{Deserialize, Serialize};
 use tls::{ClientSpec, ConfigError};
@@ -28,17 +26,11 @@ pub struct Target {
     /// How many people there are, numbered from 0.
     #[serde(default = "one")]
     pub size: u64,
-    /// Which of them this engine updates.
-    #[serde(default)]
-    pub share: Share,
-    /// Header lines of every request.
-    #[serde(default)]
-    pub headers: BTreeMap<String, String>,
     /// Whether connections to this machine come from many addresses (method rule 13).
     #[serde(default = "yes")]
     pub spread_sources: bool,
-    /// HTTP/1.0, as browsers spoke it before connections served more than one request.
-    #[serde(default)]
+    /// HTTP/1.0, as browsers spoke it before connections served more than one request: scenarios say so.
+    #[serde(skip)]
     pub http10: bool,
     /// The files that it serves, for steps that ask for one.
     #[serde(default)]
@@ -46,7 +38,7 @@ pub struct Target {
     /// TLS settings, if all connections use TLS.
     #[serde(default)]
     pub tls: Option<ClientSpec>,
-    /// A second endpoint, where steps with `tls` go.
+    /// A second endpoint, where connections with `tls` go.
     #[serde(default)]
     pub secure: Option<Box<Secure>>,
     /// Further addresses of the same site: lane `k` uses address `k` modulo their number, the first
@@ -82,34 +74,8 @@ pub struct Address {
     pub port: u16,
 }
 
-/// Index of the endpoint that steps with `tls` go to, behind [`crate::program::MAIN`].
+/// Index of the endpoint that connections with `tls` go to, behind [`crate::program::MAIN`].
 pub(super) const SECURE: usize = 1;
-
-/// One engine among several that load the same site at the same time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Share {
-    /// Its number, from 0.
-    pub index: u64,
-    /// How many there are.
-    pub of: u64,
-}
-
-impl Share {
-    /// The first person that one of an engine's threads updates, and the distance to the next.
-    ///
-    /// Whatever its number of threads, an engine keeps to the remainder `index` modulo `of`: others
-    /// may have another number, or be no engines at all.
-    pub(super) fn of_thread(self, thread: u64, threads: u64) -> (u64, u64) {
-        (self.index + self.of * thread, self.of * threads)
-    }
-}
-
-impl Default for Share {
-    fn default() -> Self {
-        Self { index: 0, of: 1 }
-    }
-}
 
 const fn yes() -> bool {
     true
@@ -125,57 +91,27 @@ pub enum TargetError {
     /// It would not be a request.
     #[error("target.base_path is {0:?}: give a path like \"/shop\", without spaces, or nothing")]
     BasePath(String),
-    /// It would not be a header.
-    #[error("target.headers has {name:?}: {value:?}, which is no header line; leave out control characters")]
-    Header {
-        /// Its name.
-        name: String,
-        /// Its value.
-        value: String,
-    },
     /// A site without people.
     #[error("target.size is 0: give the number of people the site knows")]
     NoPeople,
     /// More than can be numbered.
     #[error("target.size is {0}: give fewer people")]
     TooMany(u64),
-    /// A thread would have no person to update.
-    #[error(
-        "target.size is {size}, but {threads} threads of {of} engines update people: give each at least one"
-    )]
-    TooFew {
-        /// How many people there are.
-        size: u64,
-        /// Threads of each engine.
-        threads: u64,
-        /// Engines.
-        of: u64,
-    },
     /// A set of files that cannot be.
     #[error("target.files: {0}")]
     Files(#[from] files::SpecError),
     /// Connections of HTTP/1.0 end with the answer.
-    #[error("target.http10 and target.keepalive contradict one another: turn one of them off")]
+    #[error("a connection of HTTP/1.0 ends with its answer: leave its \"per\" out, or write http = \"1.1\"")]
     Kept,
     /// There would be no endpoint without TLS.
     #[error(
         "target.tls and target.secure contradict one another: leave \"secure\" out to use TLS everywhere, \
-         \"tls\" to use it for the steps that ask for it"
+         \"tls\" to use it for the connections that ask for it"
     )]
     SecureTwice,
     /// A port speaks TLS or does not.
     #[error("target.secure is at port {0}, which is connected to without TLS: give the port of TLS")]
     SecurePort(u16),
-    /// No such share.
-    #[error(
-        "target.share is {index} of {of}: give an index from 0 to one less than \"of\", at most 1,000,000"
-    )]
-    Share {
-        /// Its number.
-        index: u64,
-        /// How many there are.
-        of: u64,
-    },
 }
 
 impl Target {
@@ -188,8 +124,6 @@ impl Target {
             base_path: String::new(),
             keepalive: true,
             size: 1,
-            share: Share::default(),
-            headers: BTreeMap::new(),
             spread_sources: true,
             http10: false,
             files: None,
@@ -223,11 +157,6 @@ impl Target {
         if !(path.is_empty() || path[0] == b'/') || !path.iter().all(u8::is_ascii_graphic) {
             return Err(TargetError::BasePath(self.base_path.clone()));
         }
-        for (name, value) in &self.headers {
-            if !is_header_name(name) || value.chars().any(char::is_control) {
-                return Err(TargetError::Header { name: name.clone(), value: value.clone() });
-            }
-        }
         if self.http10 && self.keepalive {
             return Err(TargetError::Kept);
         }
@@ -240,22 +169,10 @@ impl Target {
                 return Err(TargetError::SecurePort(*port));
             }
         }
-        match (self.size, self.share) {
-            (0, _) => Err(TargetError::NoPeople),
-            (size, _) if size > u64::MAX >> 2 => Err(TargetError::TooMany(size)),
-            (_, Share { index, of }) if index >= of || of > 1_000_000 => {
-                Err(TargetError::Share { index, of })
-            }
+        match self.size {
+            0 => Err(TargetError::NoPeople),
+            size if size > u64::MAX >> 2 => Err(TargetError::TooMany(size)),
             _ => Ok(()),
-        }
-    }
-
-    /// Whether a step may ask for TLS.
-    pub(super) fn check_secure_step(&self) -> Result<(), String> {
-        match (&self.secure, &self.tls) {
-            (Some(_), _) => Ok(()),
-            (None, None) => Err("it has \"tls\", but the target has no \"secure\" port".to_owned()),
-            (None, Some(_)) => Err("all steps use the target's TLS: leave \"tls\" out".to_owned()),
         }
     }
 
@@ -263,9 +180,6 @@ impl Target {
     pub(super) fn head_lines(&self, secure: bool) -> String {
         let version = if self.http10 { "1.0" } else { "1.1" };
         let mut lines = format!(" HTTP/{version}\r\nHost: {}\r\n", self.authority(secure));
-        for (name, value) in &self.headers {
-            lines.push_str(&format!("{name}: {value}\r\n"));
-        }
         // A connection of HTTP/1.0 ends with the answer unless it is asked to stay.
         if !self.keepalive && !self.http10 {
             lines.push_str("Connection: close\r\n");

@@ -40,7 +40,7 @@ use people_rows::PeopleRows;
 use verify::Verifier;
 
 /// Everything about a load on a directory.
-pub type LdapConfig = Config<Target, Step>;
+pub type LdapConfig = Config<Target, ProgramSpec<Step>>;
 
 /// What is measured, and how people are known there.
 #[derive(Debug, Clone, Serialize, Deserialize)]

@@ -32,7 +32,7 @@ pub struct HttpRequest {
 const CLIENT_S: [&str; 2] = ["host", "content-length"];
 
 impl Users<Http> {
-    /// Makes the users of an engine's configuration, all of whose programs are scenarios.
+    /// Makes the users of an engine's configuration.
     pub fn new_http(
         mut config: HttpConfig,
         visitors: Option<Arc<Visitors>>,
@@ -41,21 +41,17 @@ impl Users<Http> {
         // All of them are one thread's.
         config.threads = 1;
         refuse(&config)?;
-        let (compiled, speaks) = engine::site(&mut config, visitors, tables)?;
+        let (names, compiled, speaks) = engine::site(&mut config, visitors, tables)?;
         if let (true, Some(spec)) = (config.target.http10, config.scenarios.first()) {
             // The scenario says so.
             return Err(cannot(&spec.name, "HTTP/1.0"));
         }
-        let names = config.programs.iter().map(|program| program.name.clone()).collect();
         let (seed, rng) = config.seeds(0);
         Ok(Self::new(names, compiled, speaks.protocol(seed, 0), rng))
     }
 }
 
 fn refuse(config: &HttpConfig) -> Result<(), StartError> {
-    if let Some(program) = config.programs.first() {
-        return Err(cannot(&program.name, "programs that are no scenarios"));
-    }
     match config.scenarios.first() {
         Some(spec) if config.is_open() => Err(cannot(&spec.name, "schedules of a rate")),
         Some(spec) if config.target.secure.is_some() => Err(cannot(&spec.name, "a second address with TLS")),

@@ -781,15 +781,17 @@ mod tests {
 
     #[test]
     fn decks_become_jumps_and_their_steps_share_recorders() {
-        let other = r#"{"op": "x", "name": "other"}"#;
-        let deck = format!(
-            r#"{{"op": "deck", "branches": [{{"weight": 9, "steps": [{ASK}]}}, {{"weight": 1, "steps": [{other}, {ASK}]}}]}}"#
-        );
-        let compiled = compile_one("ask", &format!("{CONNECT}, {deck}"), false).unwrap();
-        assert_eq!(shape(&compiled.programs[0]), "connect1 deal0[2, 4] r2 jump7 r3 r2 jump7");
+        let ask = |name: &str| Step::Request { name: name.into(), request: serde_json::Value::Null };
+        let deck = |branches: Vec<(u32, Vec<_>)>| {
+            let branches = branches.into_iter().map(|(weight, steps)| Branch { weight, steps }).collect();
+            let connect = Step::Connect { name: "connect".into(), endpoint: MAIN };
+            vec![connect, Step::Deck { branches }]
+        };
+        let steps = deck(vec![(9, vec![ask("ask")]), (1, vec![ask("other"), ask("ask")])]);
+        let compiled = compile_steps(steps, false).unwrap();
+        assert_eq!(shape(&compiled.programs[0]), "connect1 deal0[2, 4] r2 jump7 draw3 r2 jump7");
         assert_eq!(&compiled.decks[0].weights[..], [9, 1]);
-        let empty = r#"{"op": "deck", "branches": [{"weight": 1, "steps": []}]}"#;
-        assert!(compile_one("connect", &format!("{CONNECT}, {empty}"), false).is_err());
+        assert!(compile_steps(deck(vec![(1, Vec::new())]), false).is_err());
     }
 
     fn operation(name: &str, counts: &str) -> Step<serde_json::Value> {
@@ -798,10 +800,13 @@ mod tests {
         Step::Operation(Operation { name: name.into(), counts: counts.into(), steps })
     }
 
-    fn compile_steps(steps: Vec<Step<serde_json::Value>>, open: bool) -> Compiled<&'static str> {
+    fn compile_steps(
+        steps: Vec<Step<serde_json::Value>>,
+        open: bool,
+    ) -> Result<Compiled<&'static str>, ProgramError> {
         let program = ProgramSpec { name: "p".into(), counts: SEQUENCE.into(), steps, pools: Vec::new() };
         let lower = |name: &str, _: &_| Ok(vec![(name.to_owned(), if name == "ask" { "r" } else { "draw" })]);
-        compile(&[program], rules(open, Connects::Steps), lower).unwrap()
+        compile(&[program], rules(open, Connects::Steps), lower)
     }
 
     #[test]
@@ -812,20 +817,20 @@ mod tests {
         let deck = |a, b| Step::Deck { branches: vec![branch(operation("a", a)), branch(operation("b", b))] };
         // One arrival is one operation, whatever card comes: it is waited for before the card is dealt.
         for counts in ["sequence", "ask"] {
-            let compiled = compile_steps(vec![open_link(), deck(counts, "sequence")], true);
+            let compiled = compile_steps(vec![open_link(), deck(counts, "sequence")], true).unwrap();
             let shape = shape(&compiled.programs[0]);
             let expected =
                 "up->2 connect1 await deal0[4, 9] begin2 draw0 r3 done jump14 begin4 draw0 r5 done jump14";
             assert_eq!(shape, expected, "{counts}");
             assert!(!compiled.programs[0].is_whole);
         }
-        let compiled = compile_steps(vec![open_link(), operation("p", "ask")], true);
+        let compiled = compile_steps(vec![open_link(), operation("p", "ask")], true).unwrap();
         assert_eq!(shape(&compiled.programs[0]), "up->2 connect1 await begin2 draw0 r3 done");
         let names: Vec<_> = compiled.labels.iter().map(|label| (&*label.step, label.open)).collect();
         // Arrivals that no lane takes are recorded, too, whatever an operation is called.
         assert_eq!(names, [("not begun", true), ("connect", false), ("sequence", false), ("ask", true)]);
         let once = Step::Once { name: "start".into(), steps: vec![Step::Prepare(serde_json::Value::Null)] };
-        let compiled = compile_steps(vec![open_link(), once, operation("a", "sequence")], false);
+        let compiled = compile_steps(vec![open_link(), once, operation("a", "sequence")], false).unwrap();
         assert_eq!(shape(&compiled.programs[0]), "up->2 connect1 begun->5 draw0 begun begin2 draw0 r3 done");
     }
 
@@ -835,10 +840,10 @@ mod tests {
             || Step::WhenDown { steps: vec![Step::Connect { name: "connect".into(), endpoint: 2 }] };
         let used = Step::Used { name: "close".into(), times: 3 };
         let steps = vec![open_link(), Step::Switch(1), open_link(), operation("a", "sequence"), used];
-        let program = &compile_steps(steps, false).programs[0];
+        let program = &compile_steps(steps, false).unwrap().programs[0];
         assert_eq!(shape(program), "up->2 connect1 switch1 up->5 connect1 begin2 draw0 r3 done used3x4");
         assert_eq!((program.connections, &program.kept[..]), (2, &[0, 1][..]));
-        let alone = &compile_steps(vec![open_link(), operation("a", "sequence")], false).programs[0];
+        let alone = &compile_steps(vec![open_link(), operation("a", "sequence")], false).unwrap().programs[0];
         assert_eq!((alone.connections, &alone.kept[..]), (1, &[0][..]));
     }
 

@@ -1,9 +1,8 @@
 //! Programs: what a lane repeats, from the description to a flat list of operations.
 //!
-//! A description ([`ProgramSpec`]) is a list of steps; `connect`, `unbind` (or `close`), `repeat`,
-//! `deck` and `think` are the same in every protocol, all others are requests of the protocol. Compiling flattens
-//! repeats into jumps with counters and gives each step its recorder, so that running a program neither
-//! allocates nor searches.
+//! A description ([`ProgramSpec`]) is a list of steps, made of a scenario or read from JSON. There `connect`, `unbind`,
+//! `repeat` and `think` are the program's, all others are requests of the protocol. Compiling flattens repeats into
+//! jumps with counters and gives each step its recorder, so that running a program neither allocates nor searches.
 
 mod compile;
 mod deck;

@@ -101,8 +101,7 @@ pub struct Operation<R> {
 }
 
 /// One of several things to do.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields, bound(deserialize = "R: DeserializeOwned"))]
+#[derive(Debug, Clone)]
 pub struct Branch<R> {
     /// How many cards of the deck it has.
     pub weight: u32,
@@ -198,12 +197,6 @@ struct RepeatSpec<R> {
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields, bound(deserialize = "R: DeserializeOwned"))]
-struct DeckSpec<R> {
-    branches: Vec<Branch<R>>,
-}
-
-#[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ThinkSpec {
     mean_ms: f64,
@@ -256,17 +249,13 @@ fn read_step<R: DeserializeOwned>(
             parse::<Nothing>(fields)?;
             Step::Connect { name, endpoint: MAIN }
         }
-        "unbind" | "close" => {
+        "unbind" => {
             parse::<Nothing>(fields)?;
             Step::Close { name }
         }
         "repeat" => {
             let RepeatSpec { times, steps } = parse(fields)?;
             Step::Repeat { times, steps }
-        }
-        "deck" => {
-            let DeckSpec { branches } = parse(fields)?;
-            Step::Deck { branches }
         }
         "think" => Step::Think(parse::<ThinkSpec>(fields)?.try_into()?),
         _ => {
@@ -323,7 +312,7 @@ mod tests {
             {"op": "connect"},
             {"op": "repeat", "times": 3, "steps": [
                 {"op": "get", "path": "/"}, {"op": "think", "mean_ms": 2.5, "distribution": "exponential"}]},
-            {"op": "close"}]}"#;
+            {"op": "unbind"}]}"#;
         let program = read(text).unwrap();
         assert_eq!(program.steps.len(), 3);
         let Step::Repeat { times: 3, steps } = &program.steps[1] else { panic!("a repeat") };

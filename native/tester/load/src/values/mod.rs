@@ -41,16 +41,13 @@ impl Drawers {
             Dealt::Each(dealer) => Drawer::Cursor(dealer.cursor(thread)),
             Dealt::Drawn(keys) => Drawer::Keys(keys.clone()),
             Dealt::Owned(keys) => {
-                let (place, stride) = (sharer.index + sharer.of * thread, sharer.of * sharer.threads);
+                let (place, stride) = sharer.of_thread(thread);
                 Drawer::Owned(OwnedKeys::new(source.count, place, stride), keys.clone())
             }
             Dealt::Taken => Drawer::Taken,
         };
-        Self {
-            drawers: plan.sources.iter().map(drawer).collect(),
-            next_user: 1 + sharer.index + sharer.of * thread,
-            stride: sharer.of * sharer.threads,
-        }
+        let (first, stride) = sharer.of_thread(thread);
+        Self { drawers: plan.sources.iter().map(drawer).collect(), next_user: 1 + first, stride }
     }
 
     /// Draws for a lane, which has `taken` a person to add. `false` if there is no row left for it.

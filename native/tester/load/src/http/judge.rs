@@ -2,13 +2,12 @@
 
 use memchr::memmem;
 
-use super::super::describe::{masked, status_line};
-use super::super::escape::{Escape, push, push_number};
-use super::super::look::between;
-use super::super::{Http, LaneState, Stage, head};
 use super::ask::{Ask, Captured, From, Needle, Owner, Status, Statuses};
+use super::escape::push_number;
 use super::fill::Filler;
 use super::jar::{Jar, Place};
+use super::look::between;
+use super::{Http, LaneState, Stage, head};
 use crate::protocol::Encoded;
 use crate::record::failure::Failure;
 use crate::scripted::{Memory, Preparation};
@@ -16,10 +15,10 @@ use crate::values::Draw;
 
 /// What a lane remembers of a user's visit.
 #[derive(Debug, Default)]
-pub struct Visit {
-    memory: Memory,
+pub(super) struct Visit {
+    pub(super) memory: Memory,
     /// The person taken to add.
-    pub(in super::super) taken: Option<u64>,
+    pub(super) taken: Option<u64>,
     jar: Jar,
     /// The path that was asked for, for cookies.
     path: Vec<u8>,
@@ -50,8 +49,8 @@ impl Ask {
 impl Http {
     /// Chooses what the steps that follow are about.
     #[inline]
-    pub(in super::super) fn prepare(&mut self, preparation: &Preparation, lane: &mut LaneState) -> Encoded {
-        let visit = lane.memory.get_or_insert_default();
+    pub(super) fn prepare(&mut self, preparation: &Preparation, lane: &mut LaneState) -> Encoded {
+        let visit = &mut lane.visit;
         visit.give_up();
         if preparation.draws.first() == Some(&Draw::Iteration) {
             visit.jar.begin();
@@ -63,9 +62,9 @@ impl Http {
 
     /// Appends a request, filled in.
     #[inline]
-    pub(in super::super) fn ask(&mut self, ask: &Ask, lane: &mut LaneState, out: &mut Vec<u8>) -> Encoded {
+    pub(super) fn ask(&mut self, ask: &Ask, lane: &mut LaneState, out: &mut Vec<u8>) -> Encoded {
         lane.stage = Stage::Head;
-        let visit = lane.memory.get_or_insert_default();
+        let visit = &mut lane.visit;
         visit.give_up();
         visit.wrong_headers = false;
         let memory = &mut visit.memory;
@@ -79,7 +78,7 @@ impl Http {
             plan: &script.plan,
             kept: &memory.kept,
             rng: &mut self.rng,
-            people: &mut self.people_view,
+            people: &mut self.people,
             raw: &mut self.raw,
         };
         if !filler.write(&ask.head, out) {
@@ -112,30 +111,16 @@ impl Http {
 
     /// Looks at the head of an answer.
     #[inline]
-    pub(in super::super) fn take_head_of(
-        &mut self,
-        ask: &Ask,
-        lane: &mut LaneState,
-        bytes: &[u8],
-        sets_cookies: bool,
-    ) {
-        let Some(visit) = lane.memory.as_deref_mut() else { return };
-        let Visit { memory, jar, path, wrong_headers, .. } = visit;
+    pub(super) fn judge_head(&mut self, ask: &Ask, lane: &mut LaneState, bytes: &[u8], sets_cookies: bool) {
+        let Visit { memory, jar, path, wrong_headers, .. } = &mut lane.visit;
         if sets_cookies && ask.keeps_cookies {
-            for line in head::lines(bytes, b"set-cookie") {
+            for line in head::lines(bytes, head::SET_COOKIE) {
                 jar.set(line, ask.place(path));
             }
         }
         for (number, capture) in ask.captures.iter().enumerate() {
             let found = match &capture.from {
-                From::Cookie(name) => {
-                    let lines = head::lines(bytes, b"set-cookie");
-                    let values = lines.filter_map(|line| {
-                        let pair = line.split(|&byte| byte == b';').next()?.trim_ascii();
-                        pair.strip_prefix(&name[..])?.trim_ascii_start().strip_prefix(b"=")
-                    });
-                    capture.pick(values, &mut self.rng)
-                }
+                From::Cookie(name) => capture.pick(head::cookies(bytes, name), &mut self.rng),
                 From::Header(name) => capture.pick(head::lines(bytes, name), &mut self.rng),
                 _ => None,
             };
@@ -151,7 +136,7 @@ impl Http {
             plan: &self.scripts[ask.script].plan,
             kept: &memory.kept,
             rng: &mut self.rng,
-            people: &mut self.people_view,
+            people: &mut self.people,
             raw: &mut self.raw,
         };
         for (name, value) in &ask.headers {
@@ -163,7 +148,7 @@ impl Http {
 
     /// The failure of an answer, the worst kind first.
     #[inline]
-    pub(in super::super) fn judge_ask(
+    pub(super) fn judge(
         &mut self,
         ask: &Ask,
         lane: &mut LaneState,
@@ -171,13 +156,13 @@ impl Http {
         length: u64,
     ) -> Option<Failure> {
         let (verify, body) = (self.verify, body.unwrap_or_default());
-        let visit = lane.memory.as_deref_mut()?;
+        let visit = &mut lane.visit;
         let script = &self.scripts[ask.script];
         let filler = Filler {
             plan: &script.plan,
             kept: &visit.memory.kept,
             rng: &mut self.rng,
-            people: &mut self.people_view,
+            people: &mut self.people,
             raw: &mut self.raw,
         };
         let mut look = Look { body, filler, text: &mut self.scratch };
@@ -243,70 +228,14 @@ impl Http {
         }
         None
     }
-
-    /// The request in flight as its method and path, and what was answered, without secrets.
-    pub(in super::super) fn describe_ask(
-        &mut self,
-        ask: &Ask,
-        lane: &LaneState,
-        answer: Option<&[u8]>,
-    ) -> String {
-        let Some(visit) = lane.memory.as_deref() else { return ask.method.to_owned() };
-        let (plan, kept) = (&self.scripts[ask.script].plan, &visit.memory.kept);
-        let mut asked = Vec::new();
-        plan.write(&ask.shown, kept, &mut self.rng, &mut asked);
-        let mut told = masked(&String::from_utf8_lossy(&asked));
-        if let Some(answer) = answer {
-            let said = status_line(answer, lane.status);
-            told = format!("{told}: {said}");
-            if let Some(expected) = self.expected(ask, lane) {
-                told = format!("{told}, expected {expected}");
-            }
-        }
-        let plan = &self.scripts[ask.script].plan;
-        for (name, text) in &ask.secrets {
-            let mut secret = Vec::new();
-            plan.write(text, kept, &mut self.rng, &mut secret);
-            for how in [Escape::Plain, Escape::Percent, Escape::Html, Escape::HtmlNumeric, Escape::Json] {
-                let mut form = Vec::new();
-                push(&mut form, &secret, how);
-                let form = String::from_utf8_lossy(&form);
-                if !form.is_empty() {
-                    told = told.replace(&*form, name);
-                }
-            }
-        }
-        told
-    }
-
-    /// What the status should have been, where it is another.
-    fn expected(&mut self, ask: &Ask, lane: &LaneState) -> Option<String> {
-        let visit = lane.memory.as_deref()?;
-        let Statuses::Any(statuses) = &ask.statuses else {
-            return (!(200..300).contains(&lane.status)).then(|| "2xx".to_owned());
-        };
-        let plan = &self.scripts[ask.script].plan;
-        let mut texts = Vec::new();
-        for status in statuses {
-            texts.push(match status {
-                Status::Code(code) => code.to_string(),
-                Status::Named(text) => {
-                    let mut out = Vec::new();
-                    plan.write(text, &visit.memory.kept, &mut self.rng, &mut out);
-                    String::from_utf8_lossy(&out).into_owned()
-                }
-            });
-        }
-        (!texts.contains(&lane.status.to_string())).then(|| texts.join(" or "))
-    }
 }
 
 /// Notes what follows from an answer; returns whether all that follows depended on it.
-pub(in super::super) fn conclude_ask(ask: &Ask, lane: &mut LaneState, failure: Option<Failure>) -> bool {
-    if let Some(visit) = lane.memory.as_deref_mut().filter(|_| ask.writes()) {
+pub(super) fn conclude(ask: &Ask, lane: &mut LaneState, failure: Option<Failure>) -> bool {
+    if ask.writes() {
         // Where it was refused, it will not take place any more.
-        visit.changing = false;
-        visit.changed |= failure.is_none();
+        lane.visit.changing = false;
+        lane.visit.changed |= failure.is_none();
     }
     ask.fatal
 }

@@ -6,10 +6,10 @@ use std::path::Path;
 
 use serde_json::json;
 
-use super::super::Step as HttpStep;
-use super::super::target::{SECURE, Target};
 use super::ask::{Ask, Status, Statuses};
 use super::lower::Requests;
+use super::step::Step as HttpStep;
+use super::target::{SECURE, Target};
 use crate::choose::keys::Choice;
 use crate::program::{Branch, ProgramSpec, SEQUENCE, Step};
 use crate::scenario_spec::ScenarioSpec;
@@ -17,7 +17,7 @@ use crate::scripted;
 use crate::values::{Given, Tables};
 
 /// Each workload as its name, and a line for each kind of request: its row, its cards and what is sent for it.
-const BEFORE: &str = include_str!("../../../tests/http/workloads.txt");
+const BEFORE: &str = include_str!("../../tests/http/workloads.txt");
 
 fn program(name: &str, text: String) -> ProgramSpec<HttpStep> {
     let programs = json!({
@@ -44,7 +44,7 @@ fn program(name: &str, text: String) -> ProgramSpec<HttpStep> {
 /// Where a step goes, and what it asks for there.
 fn asked(step: &HttpStep) -> (usize, String) {
     match step {
-        HttpStep::File(file) => (usize::from(file.tls), format!("file {}", file.class)),
+        HttpStep::File(file) => (usize::from(file.secure), format!("file {}", file.class)),
         HttpStep::Ask(ask) => (usize::from(ask.is_secure()), line(ask)),
         other => panic!("{other:?}"),
     }

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use people::visitor::Visitors;
 use scenario::{
     Code, Connection, Escaped, Expect, Lifetime, Named, Operation, Part, Protocol, Request, Scenario, Step,
     Template, Tls, Verb,
@@ -10,16 +9,16 @@ use scenario::{
 
 use serde_json::Value;
 
-use super::super::escape::Escape;
-use super::super::field::{Field, FieldValues};
-use super::super::spec::{FileSpec, Step as HttpStep};
-use super::super::target::{SECURE, Target};
 use super::ask::{Ask, Host, check_header};
+use super::file::FileSpec;
 use super::fill::Site;
+use super::step::Step as HttpStep;
+use super::target::{SECURE, Target};
+use super::visitors::VisitorColumns;
 use crate::program::{self, Branch, Connects, MAIN, ProgramSpec, SEQUENCE};
 use crate::scenario_spec::ScenarioSpec;
 use crate::scripted::{self, Lower, Place, Preparation, cards, in_proportion, one_of, think};
-use crate::values::{People, Tables};
+use crate::values::Tables;
 
 /// Steps of HTTP, for a target.
 pub(crate) struct Requests<'t> {
@@ -28,43 +27,6 @@ pub(crate) struct Requests<'t> {
     pub(crate) has_visitors: bool,
     /// Whether it stands for any target, which may have all programs.
     pub(crate) has_any_program: bool,
-}
-
-/// Properties of a site's people as columns.
-#[derive(Debug)]
-pub(crate) struct VisitorColumns {
-    visitors: Option<Arc<Visitors>>,
-    count: u64,
-    columns: Vec<String>,
-}
-
-impl VisitorColumns {
-    pub(crate) fn new(visitors: Option<Arc<Visitors>>, count: u64) -> Self {
-        let columns = Field::columns().map(|(name, _)| name.to_owned()).collect();
-        Self { visitors, count, columns }
-    }
-}
-
-impl People for VisitorColumns {
-    fn columns(&self, _added: bool) -> &[String] {
-        &self.columns
-    }
-
-    fn count(&self) -> u64 {
-        self.count
-    }
-
-    /// Where a thread has derived no one: values that are made of people, and what is shown.
-    fn write(&self, number: u64, _added: bool, column: usize, out: &mut Vec<u8>) {
-        let Some((_, field)) = Field::columns().nth(column) else { return };
-        let mut visitor = people::visitor::Visitor::default();
-        if let Some(visitors) = self.visitors.as_ref().filter(|_| field.needs_visitor()) {
-            visitors.fill(number, &mut visitor);
-        }
-        let values =
-            FieldValues { id: number, visitor: &visitor, captured: b"", draw: 0, moved_to: &visitor };
-        field.write(&values, Escape::Plain, out);
-    }
 }
 
 /// Says what of a scenario no lane could run, whatever its target.
@@ -188,7 +150,7 @@ impl Requests<'_> {
                     return Err("every byte of a file is compared: leave expect and capture out".to_owned());
                 }
                 let lines = lines(&scenario.headers)?;
-                Ok(vec![HttpStep::File(FileSpec { class: class.clone(), tls: host.secure, lines })])
+                Ok(vec![HttpStep::File(FileSpec { class: class.clone(), secure: host.secure, lines })])
             }
             Verb::Program { program, size, size_about, random } => {
                 let path = match spec.programs.get(program) {

@@ -1,10 +1,9 @@
 //! Texts of requests and of expectations, filled in and escaped for where they stand.
 
-use scenario::{Block, Field as Name, Part as Piece, Template};
+use scenario::{Block, Field, Part as Piece, Template};
 
-use super::super::escape::{Escape, push};
-use super::super::field::Field;
-use super::super::people_view::{Needs, PeopleView, Person};
+use super::escape::{Escape, push};
+use super::visitors::{PeopleView, Property};
 use crate::values::{Kept, Plan, Text};
 
 /// A text with fields in it, which are looked up already.
@@ -20,7 +19,7 @@ enum Part {
     /// A property of a person, whom the thread derives once for all of them.
     Person {
         source: usize,
-        field: Field,
+        property: Property,
         how: Escape,
     },
 }
@@ -52,7 +51,7 @@ impl Fill {
         Ok(())
     }
 
-    pub(super) fn push_field(&mut self, site: Site<'_>, field: &Name, how: Escape) -> Result<(), String> {
+    pub(super) fn push_field(&mut self, site: Site<'_>, field: &Field, how: Escape) -> Result<(), String> {
         let text = site.plan.field(field, site.block)?;
         if how == Escape::Line {
             site.plan.check_cells(&text, |cell| match is_line(cell) {
@@ -71,17 +70,14 @@ impl Fill {
             return Ok(());
         }
         let person = site.plan.person_column(&text);
-        let known = person.and_then(|(source, name)| {
-            let field = Field::columns().find(|(known, _)| *known == name)?.1;
-            Some((source, field))
-        });
+        let known = person.and_then(|(source, name)| Some((source, Property::named(name)?)));
         self.parts.push(match known {
-            Some((_, field)) if field.needs_visitor() && !site.has_visitors => {
+            Some((_, property)) if property.is_derived() && !site.has_visitors => {
                 return Err(
                     "it names properties of people, but the engine was started without visitors".to_owned()
                 );
             }
-            Some((source, field)) => Part::Person { source, field, how },
+            Some((source, property)) => Part::Person { source, property, how },
             None => Part::Value(text, how),
         });
         Ok(())
@@ -158,10 +154,8 @@ impl Filler<'_> {
                         _ => push(out, self.raw, *how),
                     }
                 }
-                Part::Person { source, field, how } => {
-                    let person = Person::known(self.kept.row(*source));
-                    let needs = Needs::of_field(*field);
-                    field.write(&self.people.values(needs, person, 0, b""), *how, out);
+                Part::Person { source, property, how } => {
+                    self.people.write(self.kept.row(*source), *property, *how, out);
                 }
             }
         }

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use memchr::memmem;
 use scenario::{Body, Capture, Code, Escaped, Json, Named, Part, Request, Source, Step, Take, Template};
 
-use super::super::escape::{Escape, FORM, push};
-use super::super::look::{Finder, finder};
-use super::super::target::{Target, is_header_name};
+use super::escape::{Escape, FORM, push};
 use super::fill::{Fill, Site};
+use super::look::{Finder, finder};
+use super::target::{Target, is_header_name};
 use crate::scripted::later;
 use crate::values::Text;
 
@@ -121,17 +121,17 @@ impl Captured {
 
 impl Ask {
     /// Whether it goes to the target's secure endpoint.
-    pub(in super::super) const fn is_secure(&self) -> bool {
+    pub(super) const fn is_secure(&self) -> bool {
         self.host.secure
     }
 
     /// Whether the answer has no body, whatever it says.
-    pub(in super::super) fn head_only(&self) -> bool {
+    pub(super) fn head_only(&self) -> bool {
         self.method == "HEAD"
     }
 
     /// Whether the answer's body is of interest.
-    pub(in super::super) fn reads_body(&self, verify: bool) -> bool {
+    pub(super) fn reads_body(&self, verify: bool) -> bool {
         let looks = self.identity.is_some() || !self.contains.is_empty() || !self.fresh.is_empty();
         (verify && looks) || self.captures.iter().any(Captured::is_in_body)
     }

@@ -1,0 +1,183 @@
+//! The people of a site: rows of data, whose columns are their properties.
+
+use std::sync::Arc;
+
+use people::visitor::{Visitor, Visitors};
+
+use super::escape::{Escape, push, push_number};
+use crate::values::People;
+
+/// What is known of a person.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Property {
+    Id,
+    Name,
+    Given,
+    Family,
+    Mail,
+    City,
+    Country,
+    Language,
+    Occupation,
+    Company,
+    BirthYear,
+    Background,
+    Accent,
+    Sections,
+    Interests,
+    Stocks,
+    Newsletter,
+}
+
+const PROPERTIES: [(&str, Property); 17] = [
+    ("id", Property::Id),
+    ("name", Property::Name),
+    ("given", Property::Given),
+    ("family", Property::Family),
+    ("mail", Property::Mail),
+    ("city", Property::City),
+    ("country", Property::Country),
+    ("language", Property::Language),
+    ("occupation", Property::Occupation),
+    ("company", Property::Company),
+    ("birth_year", Property::BirthYear),
+    ("background", Property::Background),
+    ("accent", Property::Accent),
+    ("sections", Property::Sections),
+    ("interests", Property::Interests),
+    ("stocks", Property::Stocks),
+    ("newsletter", Property::Newsletter),
+];
+
+impl Property {
+    pub(super) fn named(name: &str) -> Option<Self> {
+        PROPERTIES.iter().find(|(known, _)| *known == name).map(|&(_, property)| property)
+    }
+
+    /// Whether it has to be derived from the person's number.
+    pub(super) const fn is_derived(self) -> bool {
+        !matches!(self, Self::Id)
+    }
+
+    fn write(self, number: u64, visitor: &Visitor, how: Escape, out: &mut Vec<u8>) {
+        let text = match self {
+            Self::Id => return push_number(out, number),
+            Self::Name => &visitor.name,
+            Self::Given => &visitor.given,
+            Self::Family => &visitor.family,
+            Self::Mail => &visitor.mail,
+            Self::City => &visitor.city,
+            Self::Country => &visitor.country,
+            Self::Language => &visitor.language,
+            Self::Occupation => &visitor.occupation,
+            Self::Company => &visitor.company,
+            Self::Background => &visitor.background,
+            Self::Accent => &visitor.accent,
+            Self::BirthYear => return push_number(out, visitor.birth_year.unsigned_abs()),
+            Self::Newsletter => return push_number(out, u64::from(visitor.newsletter)),
+            Self::Sections => return push_list(out, &visitor.sections, how),
+            Self::Interests => return push_list(out, &visitor.interests, how),
+            Self::Stocks => return push_list(out, &visitor.stocks, how),
+        };
+        push(out, text.as_bytes(), how);
+    }
+}
+
+/// The items with commas between them. They are words: nothing in them is escaped in JSON.
+fn push_list(out: &mut Vec<u8>, json: &str, how: Escape) {
+    let items = json.trim_start_matches('[').trim_end_matches(']').split(',');
+    for (n, item) in items.enumerate() {
+        if n > 0 {
+            push(out, b",", how);
+        }
+        push(out, item.trim_matches('"').as_bytes(), how);
+    }
+}
+
+/// One thread's view of the people: it keeps the visitor that it derived last.
+pub(super) struct PeopleView {
+    visitors: Option<Arc<Visitors>>,
+    last: Option<u64>,
+    visitor: Visitor,
+}
+
+impl PeopleView {
+    pub(super) fn new(visitors: Option<Arc<Visitors>>) -> Self {
+        Self { visitors, last: None, visitor: Visitor::default() }
+    }
+
+    /// Appends a property of a person.
+    #[inline]
+    pub(super) fn write(&mut self, number: u64, property: Property, how: Escape, out: &mut Vec<u8>) {
+        if property.is_derived()
+            && self.last != Some(number)
+            && let Some(visitors) = &self.visitors
+        {
+            visitors.fill(number, &mut self.visitor);
+            self.last = Some(number);
+        }
+        property.write(number, &self.visitor, how, out);
+    }
+}
+
+/// The same people as rows of any scenario's data.
+#[derive(Debug)]
+pub(crate) struct VisitorColumns {
+    visitors: Option<Arc<Visitors>>,
+    count: u64,
+    columns: Vec<String>,
+}
+
+impl VisitorColumns {
+    pub(crate) fn new(visitors: Option<Arc<Visitors>>, count: u64) -> Self {
+        Self { visitors, count, columns: PROPERTIES.map(|(name, _)| name.to_owned()).into() }
+    }
+}
+
+impl People for VisitorColumns {
+    fn columns(&self, _added: bool) -> &[String] {
+        &self.columns
+    }
+
+    fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Where a thread has derived no one: values that are made of people, and what is shown.
+    fn write(&self, number: u64, _added: bool, column: usize, out: &mut Vec<u8>) {
+        if let Some(&(_, property)) = PROPERTIES.get(column) {
+            PeopleView::new(self.visitors.clone()).write(number, property, Escape::Plain, out);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn properties_are_put_in_their_places() {
+        let visitor = Visitor {
+            given: "Ann & Li".into(),
+            sections: r#"["news","local"]"#.into(),
+            city: "Köln".into(),
+            birth_year: 1970,
+            ..Visitor::default()
+        };
+        for (property, how, expected) in [
+            ("id", Escape::Percent, "42"),
+            ("given", Escape::Percent, "Ann%20%26%20Li"),
+            ("given", Escape::Html, "Ann &amp; Li"),
+            ("city", Escape::Percent, "K%C3%B6ln"),
+            ("sections", Escape::Plain, "news,local"),
+            ("sections", Escape::Percent, "news%2Clocal"),
+            ("birth_year", Escape::Json, "1970"),
+            ("newsletter", Escape::Plain, "0"),
+        ] {
+            let mut out = Vec::new();
+            Property::named(property).unwrap().write(42, &visitor, how, &mut out);
+            assert_eq!(String::from_utf8(out).unwrap(), expected, "{property}");
+        }
+        assert_eq!(Property::named("shoe_size"), None);
+    }
+}
