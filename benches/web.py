@@ -37,30 +37,16 @@ _REQUEST_BYTES, _ANSWER_BYTES = 60, 8_192 + 190
 _SMALL, _LARGE = 60, 20_000
 """Files of a million bytes: 60 MB, and 20 GB that take no room on the disk."""
 
-FILES_8K = parse(
-    """
-[files]
-name = "bench-8k"
-[[class]]
-name = "8k"
-weight = 100
-sizes = [8192]
-files = 100
-""",
-    "bench-8k.toml",
-)
-ONE_8K = replace(FILES_8K, http="1.0")
-STANDARD = replace(find("webstone2-standard"), http="1.1")
-
-_SPARSE = """
-[files]
-name = "bench-sparse"
-[[class]]
-name = "1m"
-weight = 100
-sizes = [1000000]
-files = {files}
+_FILES = """
+[files.bench-{name}]
+{name} = {{ sizes = [{size}], count = {count} }}
+[[operation]]
+file = "{name}"
 """
+_OLD = 'connection.main.http = "1.0"\n'
+FILES_8K = parse(_FILES.format(name="8k", size=8192, count=100), "bench-8k")
+ONE_8K = parse(_OLD + FILES_8K.text, "bench-8k")
+STANDARD = parse(find("webstone2-standard").text.replace('"1.0"', '"1.1"'), "webstone2-standard")
 _WRK_MIX = """\
 local cards, n = {{{cards}}}, 0
 request = function()
@@ -247,10 +233,10 @@ class WebBench(Bench):
 
     def _seed(self) -> Values:
         workload = find("webbench3-like")
-        assert workload.files is not None
+        assert workload.file_set is not None
         with temporary_folder() as folder:
             began = time.monotonic()
-            seed(workload.files.spec(), folder / "set")
+            seed(workload.file_set.spec(), folder / "set")
             written = time.monotonic() - began
             began = time.monotonic()
             subprocess.run(["cp", "-r", str(folder / "set"), str(folder / "copy")], check=True)
@@ -265,10 +251,10 @@ class WebBench(Bench):
 
     def _resident(self, files: int) -> float:
         """Return the memory of the embedded server, and what this process's engine takes."""
-        workload = parse(_SPARSE.format(files=files), "bench-sparse.toml")
-        assert workload.files is not None
+        workload = parse(_FILES.format(name="1m", size=1_000_000, count=files), "bench-1m")
+        assert workload.file_set is not None
         with temporary_folder() as docroot:
-            each = file_set(workload.files.spec())
+            each = file_set(workload.file_set.spec())
             for i in range(each.count):
                 path = docroot / each.path(i).lstrip("/")
                 path.parent.mkdir(parents=True, exist_ok=True)
@@ -317,8 +303,8 @@ def engine_alone(
 
 def _mix_script(workload: Workload) -> str:
     """Return the deck of a workload for wrk: each card one of the class's files, shuffled."""
-    assert workload.files is not None
-    name = workload.files.name
+    assert workload.file_set is not None
+    name = workload.file_set.name
     cards = [
         f'"/{name}/{each.files.name}/0/0.html"'
         for each, weight in zip(workload.classes, workload.deck, strict=True)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from sitebench.measure.command import Tables
 
 
-_WORKLOAD = "Built-in workload (`sitebench web workloads` lists them), or a TOML file."
+_WORKLOAD = "Built-in workload (`sitebench web workloads` lists them), or a scenario file."
 _NAMES = tuple(SUITE.operations)
 
 
@@ -105,6 +105,8 @@ def _sweep(options: Any, workloads: Sequence[str], kind: str, first: Tables | No
     parts = []
     for each in dict.fromkeys(workloads):
         given, name = POINTS.named(options, each)
+        # The numbers of clients are the command line's, or the workload's.
+        given = replace(POINTS.asked(given), clients=options.clients)
         clients = given.clients or POINTS.program(given, name).clients
         if options.paper and not options.measure_given:
             # WebStone's rules and WebCat print no length: that of WebBench 1.0 for all.

@@ -22,15 +22,15 @@ Progress = Callable[[int, int], object]
 
 def with_options(workload: Workload, options: FileSetOptions) -> Workload:
     """Return a workload with as many files of each class as options say."""
-    if options.files_per_class is None or workload.files is None:
+    if options.files_per_class is None or workload.file_set is None:
         return workload
-    files = replace(workload.files, files_per_class=options.files_per_class)
-    return replace(workload, files=files)
+    files = replace(workload.file_set, files_per_class=options.files_per_class)
+    return replace(workload, file_set=files)
 
 
 def spec_of(workload: Workload, options: FileSetOptions) -> dict[str, Any] | None:
     """Return the spec of a workload's files; None if it has none."""
-    return None if workload.files is None else workload.files.spec(options.seed)
+    return None if workload.file_set is None else workload.file_set.spec(options.seed)
 
 
 def docroot_of(

@@ -18,19 +18,19 @@ from web_bench.workload import Workload, find
 def write(workload: str, options: FileSetOptions, to: Path) -> None:
     """Write the files into a folder."""
     chosen = _with_files(workload, options)
-    assert chosen.files is not None
-    with bar(f"writing {to}", chosen.files.bytes) as move:
-        manifest = seed(chosen.files.spec(options.seed), to, lambda done, _: move(done))
-    say(f"{chosen.files.count:,} files in {to}, {chosen.files.bytes:,} bytes; {manifest}")
+    assert chosen.file_set is not None
+    with bar(f"writing {to}", chosen.file_set.bytes) as move:
+        manifest = seed(chosen.file_set.spec(options.seed), to, lambda done, _: move(done))
+    say(f"{chosen.file_set.count:,} files in {to}, {chosen.file_set.bytes:,} bytes; {manifest}")
 
 
 def compare(workload: str, options: VerifyOptions) -> None:
     """Ask a server for each of them, and raise where one is not what it should be."""
     chosen = _with_files(workload, options)
-    assert chosen.files is not None
-    with bar(f"comparing {options.target}", chosen.files.bytes) as move:
+    assert chosen.file_set is not None
+    with bar(f"comparing {options.target}", chosen.file_set.bytes) as move:
         found = verify(
-            chosen.files.spec(options.seed),
+            chosen.file_set.spec(options.seed),
             options.target,
             lambda done, _: move(done),
             connections=options.connections,
@@ -50,6 +50,6 @@ def compare(workload: str, options: VerifyOptions) -> None:
 
 def _with_files(name: str, options: FileSetOptions) -> Workload:
     chosen = with_options(find(name), options)
-    if chosen.files is None:
+    if chosen.file_set is None:
         raise BadInput(f"{name} asks for programs alone, and has no files", "name another")
     return chosen

@@ -12,7 +12,7 @@ _PANEL = "Web servers"
 
 _SET = option(
     "workload",
-    "Workload, or TOML file, with the files.",
+    "Workload, or scenario file, with the files.",
     "NAME",
     names=("--set",),
     default="webbench1-static",
@@ -54,7 +54,7 @@ def verify(options: VerifyOptions, workload: str) -> None:
     ListingOptions,
     argument(
         "NAME",
-        "Built-in workload, or a TOML file (default: all built-in ones).",
+        "Built-in workload, or a scenario file (default: all built-in ones).",
         words=tuple(SUITE.operations),
         required=False,
     ),

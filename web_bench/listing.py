@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def show(name: str | None, *, as_json: bool) -> None:
-    """Print all built-in workloads, or the one of this name, a TOML file included."""
+    """Print all built-in workloads, or the one of this name, a scenario file included."""
     if name is None:
         found = built_in().values()
         papers = dict.fromkeys(each.paper for each in found)
@@ -41,7 +41,7 @@ def show(name: str | None, *, as_json: bool) -> None:
 def _of_paper(paper: str, found: list[Workload]) -> RenderableType:
     table = new_table("Workload", "Title", "Mean bytes", "Files", left=2)
     for each in found:
-        files = "-" if each.files is None else f"{each.files.count:,}"
+        files = "-" if each.file_set is None else f"{each.file_set.count:,}"
         table.add_row(each.name, each.title, _mean(each), files)
     return titled(paper, table)
 
@@ -49,8 +49,8 @@ def _of_paper(paper: str, found: list[Workload]) -> RenderableType:
 def _of_workload(workload: Workload) -> Iterator[RenderableType]:
     yield titled(f"{workload.title} ({workload.name})", _classes(workload))
     lines = {"Paper": workload.paper, "Note": workload.note}
-    if workload.files is not None:
-        files = workload.files
+    if workload.file_set is not None:
+        files = workload.file_set
         lines["Files"] = f"{files.count:,}, {files.bytes:,} bytes in all (set {files.name})"
     lines["Mean"] = f"{_mean(workload)} bytes per request"
     lines["Deck"] = f"{sum(workload.deck):,} requests are exactly the mix"
@@ -82,14 +82,14 @@ def _classes(workload: Workload) -> Table:
 def _what(each: RequestClass, workload: Workload) -> str:
     if each.dynamic:
         what = DYNAMIC[each.dynamic]
-    elif each.files is not None and workload.files is not None:
+    elif each.files is not None and workload.file_set is not None:
         sizes = ", ".join(f"{size:,}" for size in each.files.sizes)
         if each.files.spread is not None:
             sizes = "{:,} to {:,}".format(*each.files.spread)
-        count = workload.files.count_of(each.files)
+        count = workload.file_set.count_of(each.files)
         what = f"{count:,} {'file' if count == 1 else 'files'} of {sizes}"
     else:
-        what = ", ".join(each.paths)
+        what = ", ".join(each.asks)
     return f"{what}, over TLS" if each.tls else what
 
 
@@ -101,7 +101,7 @@ def _mean(workload: Workload) -> str:
 
 
 def _document(workload: Workload) -> dict[str, Any]:
-    files = workload.files
+    files = workload.file_set
     shares = workload.byte_shares or (None,) * len(workload.classes)
     return {
         "name": workload.name,
@@ -122,7 +122,7 @@ def _document(workload: Workload) -> dict[str, Any]:
                 "mean_bytes": workload.mean_bytes_of(each),
                 "what": _what(each, workload),
                 "dynamic": each.dynamic or None,
-                "paths": each.paths,
+                "asks": each.asks,
                 "tls": each.tls,
             }
             for each, requests, share in zip(

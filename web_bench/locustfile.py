@@ -80,13 +80,5 @@ class CgiHtmlUser(WebUser):
     workload = "cgi-html"
 
 
-class WorkloadUser(WebUser):
-    """Runs the workload of a TOML file (--workload)."""
-
-    workload = "workload"
-
-
-class PathUser(WebUser):
-    """Asks for one path (--path)."""
-
-    workload = "path"
+class FileUser(WebUser):
+    """Does what the file of --scenario says, or asks for --path."""

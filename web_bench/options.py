@@ -12,19 +12,14 @@ from sitebench.measure.options import LoadOptions, PointOptions
 from sitebench.options import option
 from sitebench.suite_base.options import (
     EndpointOptions,
+    ScenarioOptions,
     ServerOptions,
     StartedOptions,
     paper_flag,
     port_option,
     target_option,
 )
-from web_bench.workload import DYNAMIC, SEED, Workload, path_fault
-
-OWN = "workload"
-"""The operation that --workload describes."""
-
-PATH = "path"
-"""The operation that --path describes."""
+from web_bench.workload import DYNAMIC, PATH, SEED, path_fault
 
 
 def _addresses(text: str) -> tuple[SiteAddress, ...]:
@@ -61,7 +56,9 @@ class FileSetOptions:
 
 
 @option.options
-class TestOptions(FileSetOptions, LogOption, EndpointOptions, StartedOptions, LoadOptions):
+class TestOptions(
+    FileSetOptions, LogOption, EndpointOptions, StartedOptions, ScenarioOptions, LoadOptions
+):
     """A test of a web server, but for its clients."""
 
     target: str = target_option(
@@ -77,14 +74,9 @@ class TestOptions(FileSetOptions, LogOption, EndpointOptions, StartedOptions, Lo
         metavar="PATH",
         panel="Load",
     )
-    workload: str | None = option.file(
-        f"TOML file that describes the operation {OWN!r} (`sitebench docs web`).",
-        panel="Load",
-        form=False,
-    )
     keepalive: bool = option.flag(
-        "HTTP/1.1 and one connection per client, instead of HTTP/1.0 and one per request as in "
-        "the papers.",
+        "HTTP/1.1 and one connection per client, whatever a workload says: those of the papers "
+        "have HTTP/1.0 and one per request.",
         paired=True,
     )
     docroot: str | None = option.text(
@@ -105,7 +97,7 @@ class TestOptions(FileSetOptions, LogOption, EndpointOptions, StartedOptions, Lo
     )
     tls_target: str | None = option.text(
         None,
-        "https:// address of the same server, for classes with TLS.",
+        "https:// address of the same server, for connections with TLS.",
         "URL",
         panel="TLS",
     )
@@ -138,11 +130,6 @@ class TestOptions(FileSetOptions, LogOption, EndpointOptions, StartedOptions, Lo
     )
     keys: str = option.choice("uniform", "Unused.", "uniform", hidden=True)
     client: str = option.choice("native", "Unused.", "native", hidden=True)
-
-
-def keeps_connections(options: TestOptions, workload: Workload) -> bool:
-    """Return whether a connection serves more than one request."""
-    return options.keepalive or workload.http == "1.1"
 
 
 @option.options
@@ -195,7 +182,8 @@ class ServeOptions(FileSetOptions, ServerOptions):
     )
     workload: str = option.text(
         "webbench1-static",
-        "Workload, or TOML file, whose files are served; what is missing in --docroot is written.",
+        "Workload, or scenario file, whose files are served; what is missing in --docroot is "
+        "written.",
         panel="Files",
     )
     dot_files: bool = option.flag(

@@ -8,62 +8,71 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from sitebench._engine import Engine
+from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.errors import BadInput
 from sitebench.http.address import parse_address
+from sitebench.http.site import assure_own
 from sitebench.measure.sweep import Stage
+from sitebench.scenario.script import Script, is_script
 from sitebench.seeders.pools import cache_folder
-from sitebench.suite_base.points import OwnUser, Progress, SuitePoints
+from sitebench.suite_base.points import OwnUser, Progress
+from sitebench.suite_base.scripts import ScriptPoints
 from sitebench.targets.in_process import known
 from web_bench.docroot import with_options
-from web_bench.options import OWN, PATH, LocustOptions, WebOptions
+from web_bench.engine_config import engine_config
+from web_bench.options import LocustOptions, WebOptions
 from web_bench.suite import SUITE
 from web_bench.targets.open_web import OpenWeb
 from web_bench.targets.opening import OWN_TARGETS, check, open_target
 from web_bench.targets.web_server import WebServer
-from web_bench.workload import Workload, find, of_path
+from web_bench.workload import PATH, Workload, find, of_path
 
 _ON_PROCESSORS = ("second processor", "second Pentium", "two processors")
 """Words of the papers' claims about processors."""
 
+_BOTH = BadInput("the scenario file says what users do, and so does --path", "leave one out")
+
 _SAID = {True: "", False: " (by its own figures that does not hold)", None: ""}
 
 
-class WebPoints(SuitePoints[Workload, OpenWeb]):
+class WebPoints(ScriptPoints[Workload, OpenWeb]):
     suite = SUITE
     options = WebOptions
     locust_options = LocustOptions
     own_targets = OWN_TARGETS
-    user = OwnUser("web_bench.users", "WebUser", "workload")
-    by_file = OWN
+    user = OwnUser("web_bench.users", "WebUser", "scenario")
 
-    def program(self, options: Any, operation: str) -> Workload:
-        if operation == PATH:
-            if options.path is None:
-                needs = f"the operation {PATH!r} needs a path"
-                raise BadInput(needs, "name one, such as --path /")
-            return of_path(PATH, options.path)
-        if operation != OWN:
-            return with_options(find(operation), options)
-        path = options.workload
-        if path is None:
-            needs = f"the operation {OWN!r} needs a file"
-            raise BadInput(needs, "name it with --workload FILE.toml")
-        if not path.endswith(".toml"):
-            raise BadInput(
-                f"{path!r} is not the name of a TOML file", "name a file ending in .toml"
-            )
-        return with_options(replace(find(path), name=OWN), options)
+    def scenario_name(self, options: Any) -> str | None:
+        """Return what the scenario that options name or describe is called."""
+        if getattr(options, "path", None):
+            return PATH
+        return super().scenario_name(options)
+
+    def scenario_of(self, options: Any) -> Workload | None:
+        if options.path:
+            if options.scenario:
+                raise _BOTH
+            return of_path(options.path)
+        if not options.scenario:
+            return None
+        return with_options(find(options.scenario, options.data), options)
 
     def described_by(self, options: Any) -> tuple[str, str] | None:
-        """Return also the operation of --path."""
-        by_file = super().described_by(options)
-        if options.path is None:
-            return by_file
-        if by_file is not None:
-            raise BadInput(f"{by_file[1]} says what users do, and so does --path", "leave one out")
-        return PATH, "--path"
+        described = super().described_by(options)
+        return (PATH, "--path") if options.path else described
+
+    def named(self, options: Any, text: str) -> tuple[Any, str]:
+        if options.path and is_script(text):
+            raise _BOTH
+        return super().named(options, text)
+
+    def program(self, options: Any, operation: str) -> Workload:
+        found = self.scenario_of(options)
+        return with_options(find(operation), options) if found is None else found
 
     def check(self, options: Any, programs: Sequence[Workload]) -> None:
+        super().check(options, programs)
         check(options, programs)
 
     def open(
@@ -78,7 +87,12 @@ class WebPoints(SuitePoints[Workload, OpenWeb]):
         return open_target(options, programs)
 
     def assure_own(self, options: Any, what: str, *, named: bool) -> None:
-        """Do nothing: no workload writes."""
+        assure_own(options, what, named=named)
+
+    def lone_engine(self, options: Any, program: Script, target: OpenWeb) -> Engine:
+        assert isinstance(program, Workload)
+        config = engine_config(options, target, [program], slot=WorkerSlot())
+        return Engine(config, tables=dict(program.own_tables))
 
     def here(
         self, server: WebServer, entries: int | None, load: dict[str, Any]
@@ -113,14 +127,6 @@ class WebPoints(SuitePoints[Workload, OpenWeb]):
             "directives": None,
         }
 
-    def named(self, options: Any, text: str) -> tuple[Any, str]:
-        """Return the operation of a workload: a name, or a TOML file."""
-        if not text.endswith(".toml"):
-            return super().named(options, text)
-        if options.workload not in (None, text):
-            raise BadInput("one command takes one workload file", "measure them one after another")
-        return replace(options, workload=text), OWN
-
     def api_stage(
         self,
         operation: str | Workload,
@@ -128,10 +134,6 @@ class WebPoints(SuitePoints[Workload, OpenWeb]):
         entries: int | None,
         load: dict[str, Any],
     ) -> Stage:
-        if not isinstance(operation, str):
-            raise BadInput(
-                "a workload is measured by its name", "write it into a TOML file and name that"
-            )
         if entries is not None:
             raise BadInput("a web server holds no people", "leave entries out")
         given = {name: value for name, value in load.items() if name != "keys"}

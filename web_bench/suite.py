@@ -28,9 +28,8 @@ SUITE = Suite(
         "webstone2-cgi": "WebStone2CgiUser",
         "large-filemix": "LargeFilemixUser",
         "cgi-html": "CgiHtmlUser",
-        "workload": "WorkloadUser",
-        "path": "PathUser",
     },
+    takes_files="http",
     locustfile="web_bench.locustfile",
     # Files, a program within the web server, and a process for each request.
     demo=Demo(
@@ -38,7 +37,6 @@ SUITE = Suite(
         points=9,
         next="web spice --clients 1,4,16",
     ),
-    program="web_bench.workload:Workload",
     points="web_bench.points:POINTS",
     tables="web_bench.paper.tables:tables",
     report="web_bench.paper.report:REPORT",

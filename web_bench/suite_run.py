@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
 from sitebench._engine import Engine
@@ -13,6 +13,7 @@ from sitebench.http.address import parse_address
 from sitebench.locust.prepared import Prepared
 from sitebench.locust.preparing import Preparing
 from sitebench.locust.recorder import Observed
+from sitebench.suite_base.scripts import Data
 from sitebench.suite_base.suite_run import BaseSuiteRun, LoadJob
 from web_bench.docroot import docroot_of
 from web_bench.engine_config import engine_config
@@ -31,6 +32,8 @@ class _More:
     """Its address for requests over TLS."""
     programs: dict[str, str]
     addresses: list[str]
+    data: Data
+    """That of scenarios, which each of them reads itself."""
 
 
 class WebRun(BaseSuiteRun[Workload, OpenWeb]):
@@ -48,7 +51,12 @@ class WebRun(BaseSuiteRun[Workload, OpenWeb]):
     ) -> _More:
         """Hand on the second address, and where the programs are."""
         secure = None if target.secure is None else str(target.secure)
-        return _More(secure, dict(target.programs), [str(each) for each in target.addresses])
+        return _More(
+            secure,
+            dict(target.programs),
+            [str(each) for each in target.addresses],
+            Data.of(self.programs(options)),
+        )
 
     def target_in(self, prepared: Prepared[_More]) -> OpenWeb:
         more = prepared.more
@@ -62,11 +70,17 @@ class WebRun(BaseSuiteRun[Workload, OpenWeb]):
         )
 
     def build(self, user: type[Any], options: LocustOptions) -> Workload:
+        """Return what a user class repeats, with the think time asked for."""
         workload: Workload = user.build(options)
-        return workload
+        return replace(workload, think_s=options.think)
 
     def counted_steps(self, program: Workload) -> Sequence[tuple[str, str]]:
-        """Return whole requests: the papers' latency is from connecting to the last byte."""
+        """Return whole requests: the papers' latency is from connecting to the last byte.
+
+        Or operations, where a file has others than one request each.
+        """
+        if program.counts is None:
+            return program.counted
         # Arrivals of a schedule are those of passes, each of which is one request.
         return [(program.name, "request" if self.options().rate is None else SEQUENCE)]
 
@@ -78,7 +92,8 @@ class WebRun(BaseSuiteRun[Workload, OpenWeb]):
         }
 
     def engine(self, job: LoadJob[Workload, OpenWeb]) -> Engine:
-        return Engine(engine_config(job.options, job.target, job.programs, slot=job.slot))
+        config = engine_config(job.options, job.target, job.programs, slot=job.slot)
+        return Engine(config, tables=job.prepared.more.data.tables(job.programs))
 
     def portable(self, job: LoadJob[Workload, OpenWeb]) -> NoReturn:
         raise BadInput("web workloads have no portable client", "leave --client out")

@@ -5,6 +5,9 @@
     class SurfUser(WebUser):
         workload = "silicon-surf"
 
+    class ShopUser(WebUser):
+        scenario = "shop.toml"
+
 Importing it gives Locust the options of this suite, and its lanes.
 """
 
@@ -15,29 +18,40 @@ from typing import Any, ClassVar
 
 from locust import events
 
-from sitebench.locust.user import LaneUser
+from sitebench.errors import BadInput
 from sitebench.suite_base.joining import join
+from sitebench.suite_base.scenario_user import ScenarioUser
+from web_bench.docroot import with_options
 from web_bench.options import LocustOptions
 from web_bench.points import POINTS
 from web_bench.suite_run import WebRun
-from web_bench.workload import Workload
+from web_bench.workload import Workload, find
 
 log = logging.getLogger("sitebench")
 
 
-class WebUser(LaneUser):
+class WebUser(ScenarioUser):
     """One client that repeats a workload's requests."""
 
     abstract = True
-    workload: ClassVar[str]
-    """A built-in workload; `workload` for that of --workload."""
+    points = POINTS
+    workload: ClassVar[str | None] = None
+    """A built-in workload."""
 
     @classmethod
     def build(cls, options: Any) -> Workload:
-        return POINTS.program(options, cls.workload)
+        """Return the workload; the data of a file are read here."""
+        own = cls.workload or cls.scenario
+        if own is not None:
+            return with_options(find(own), options)
+        if (found := POINTS.scenario_of(options)) is None:
+            raise BadInput(
+                f"{cls.__name__} needs a scenario", "name it with --scenario FILE.toml, or --path /"
+            )
+        return found
 
     def program(self) -> str:
-        return type(self).workload
+        return type(self).workload or super().program()
 
 
 def _one_workload(environment: Any, **_: Any) -> None:
@@ -49,8 +63,8 @@ def _one_workload(environment: Any, **_: Any) -> None:
     every = [each for each in users if each.__module__ == "web_bench.locustfile"]
     if environment.web_ui is not None or getattr(options, "user_classes", None) or len(every) < 2:
         return
-    given = next((name for name in ("workload", "path") if getattr(options, name, None)), None)
-    chosen = next((each for each in every if each.workload == given), every[0])
+    described = POINTS.scenario_name(options) is not None
+    chosen = next(each for each in every if (each.workload is None) == described)
     environment.user_classes = [each for each in users if each is chosen or each not in every]
     log.info("of web_bench.locustfile %s runs, as no user class was named", chosen.__name__)
 

@@ -1,57 +1,24 @@
-"""Workloads: which requests, in which mix, over how many clients.
+"""Workloads: scenario files as web servers are measured with them.
 
-    title = "Pages and a program"
-    clients = [10, 20, 50]              # the sweep
-    http = "1.1"
-
-    [files]                             # the file set that `[[class]]` tables describe
-    name = "pages"
-
-    [[class]]
-    name = "small"
-    weight = 60                         # of 100, or of what `sum` says
-    sizes = [2048, 3072]                # a request takes one of the files, each as often
-
-    [[class]]
-    name = "small-tls"
-    weight = 10
-    files_of = "small"                  # the same files, over TLS
-    tls = true
-
-    [[class]]
-    name = "program"
-    weight = 20
-    dynamic = "cgi"
-    size = 10240
-
-    [[class]]
-    name = "again"                      # with paths or a program also:
-    weight = 10
-    paths = ["/logo.png"]
-    method = "GET"                      # or HEAD
-    headers = { If-Modified-Since = "Sun, 22 Nov 2026 00:00:00 GMT" }
-    status = [304]                      # what its answers may have
-
-The built-in workloads are such files too, in web_bench/workloads. Everything is checked before
-anything starts; a message about an error has its line and column.
+An operation of one request, in which nothing is filled in, is a kind of requests: for a file of a
+class, for a program, or for a path. Where all operations of a file are, its rows are those of the
+papers' tables, and so is the arithmetic here: shares of requests and of bytes.
 """
 
 from __future__ import annotations
 
+import json
 import math
-import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
 from importlib.resources import files as package
-from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
+from sitebench.counts.source import SEQUENCE
 from sitebench.errors import BadFile, BadInput
-from sitebench.http import toml_file
-from sitebench.http.scenario import FOR_CREDENTIALS
-from sitebench.http.toml_file import Key, TomlError, TomlTable, flag, list_of, number, one_of, text
-from sitebench.system.texts import read_text
+from sitebench.options.spelling import nearest
+from sitebench.scenario import script
+from sitebench.scenario.script import Script
 
 DYNAMIC = {
     "cgi-env": "a process per request that prints its environment",
@@ -61,33 +28,13 @@ DYNAMIC = {
     "template": "one of 100 identical pages with today's date",
     "fastcgi": "a process that stays",
 }
-"""The kinds of programs behind a class."""
-
-MOST_SPREAD = 1_000_000
-"""The most files of one spread: its sizes can only be added one by one."""
+"""The kinds of programs."""
 
 SEED = 1997
 """The seed of a file set unless another is given."""
 
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
-"""Names of sets and classes are folders in paths: nothing to escape, and never ".."."""
-_SOURCES = ("sizes", "spread", "files_of", "paths", "dynamic")
-_RECORDED = ("sequence", "connect", "handshake", "first byte", "request")
-"""What the engine records besides classes, under these names."""
-
-_ASKED = ("method", "headers", "status")
-"""What the requests of classes with paths or programs may be besides a GET that is answered 200."""
-_METHODS = ("GET", "HEAD")
-_TOKEN = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
-"""A header's name (RFC 9110 section 5.6.2)."""
-
-CONTENTS = ("constant", "random")
-"""What a program's text is made of: one letter, or random characters as WebStone's."""
-_HTTP = ("1.0", "1.1")
-
-
-class BadWorkload(BadFile):
-    """A workload with an error; the message names its line and column."""
+PATH = "path"
+"""The operation that --path describes."""
 
 
 @dataclass(frozen=True)
@@ -149,52 +96,54 @@ def _described(each: FileClass) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class RequestClass:
-    """Requests of one kind: for a file of a class, for one of some paths, or for a program."""
+    """Requests of one kind: for a file of a class, for a path, or for a program.
+
+    Or all of an operation that has several.
+    """
 
     name: str
     weight: int
+    row: tuple[str, str]
+    """What is counted under: an operation and its step."""
     files: FileClass | None = None
-    paths: tuple[str, ...] = ()
     dynamic: str = ""
+    asks: tuple[str, ...] = ()
+    """Paths, and whatever else its steps ask for."""
     size: int | None = None
-    """Bytes of a body of `paths` or `dynamic`; None where they differ or are not known."""
+    """Bytes of the answer's body; None where they differ or are not known."""
     size_about: int | None = None
     """Their mean where it depends on the server."""
-    content: str = CONTENTS[0]
     tls: bool = False
-    method: str = "GET"
-    headers: tuple[tuple[str, str], ...] = ()
-    status: tuple[int, ...] = (200,)
-    """What an answer may have; another one is a failure."""
 
 
 @dataclass(frozen=True)
-class Workload:
+class Workload(Script):
     """A weighted mix of requests, and the sweep that it is measured over."""
 
-    name: str
-    title: str
-    classes: tuple[RequestClass, ...]
-    files: FileSet | None = None
-    clients: tuple[int, ...] = ()
+    title: str = ""
+    classes: tuple[RequestClass, ...] = ()
+    file_set: FileSet | None = None
     http: str = "1.1"
     paper: str = ""
     note: str = ""
     """What the paper does not print, and where it comes from."""
+    kinds: frozenset[str] = frozenset()
+    """Of its programs."""
+    uses_tls: bool = False
+    """Whether some of its requests go over TLS whatever the others do."""
 
     @property
-    def writes(self) -> bool:
-        """Whether it changes the server: it asks for pages only."""
-        return False
+    def clients(self) -> tuple[int, ...]:
+        return tuple(self.load.get("clients", ()))
 
     @property
-    def needs_people(self) -> bool:
-        return False
-
-    @property
-    def uses_tls(self) -> bool:
-        """Whether some of its requests go over TLS whatever the others do."""
-        return any(each.tls for each in self.classes)
+    def connects(self) -> Sequence[tuple[str, str]]:
+        """Return the rows of connections."""
+        if self.counts is not None:
+            return [(self.name, "connect")]
+        opened = [f"{each['name']}: connect" for each in self.facts["connections"]]
+        rows = [self.name, *(each.name for each in self.operations)]
+        return [(row, step) for row in dict.fromkeys(rows) for step in opened]
 
     @property
     def deck(self) -> tuple[int, ...]:
@@ -204,8 +153,8 @@ class Workload:
 
     def mean_bytes_of(self, each: RequestClass) -> float | None:
         """Return the mean bytes of a class's bodies; None if they are not known."""
-        if self.files is not None and each.files is not None:
-            return self.files.bytes_of(each.files) / self.files.count_of(each.files)
+        if self.file_set is not None and each.files is not None:
+            return self.file_set.bytes_of(each.files) / self.file_set.count_of(each.files)
         known = each.size_about if each.size is None else each.size
         return None if known is None else float(known)
 
@@ -236,221 +185,121 @@ class Workload:
         return [cards * mean for cards, mean in zip(self.deck, known, strict=True)]
 
 
-def of_path(name: str, path: str) -> Workload:
+def of_path(path: str) -> Workload:
     """Return the workload that asks for one path again and again."""
-    return Workload(
-        name, f"GET {path}", (RequestClass(name, 1, paths=(path,)),), clients=(1, 4, 16, 64)
+    lines = (
+        f"title = {json.dumps(f'GET {path}')}",
+        "load.clients = [1, 4, 16, 64]",
+        "[[operation]]",
+        f'name = "{PATH}"',
+        f"get = {json.dumps(path)}",
     )
+    return _workload(script.made(PATH, "\n".join(lines) + "\n", by_class=True))
 
 
 def built_in() -> dict[str, Workload]:
     """Return the workloads of the package by their names, in alphabetical order."""
+    return {name: find(name) for name in _names()}
+
+
+def _names() -> list[str]:
     folder = package("web_bench").joinpath("workloads")
-    found = sorted(file.name for file in folder.iterdir() if file.name.endswith(".toml"))
-    return {
-        name.removesuffix(".toml"): parse(folder.joinpath(name).read_text(encoding="utf-8"), name)
-        for name in found
-    }
+    found = (file.name for file in folder.iterdir())
+    return sorted(name.removesuffix(".toml") for name in found if name.endswith(".toml"))
 
 
-def find(name: str) -> Workload:
-    """Return a built-in workload, or that of a TOML file."""
-    if not name.endswith(".toml"):
-        known = built_in()
-        if name not in known:
-            remedy = f"{toml_file.suggest(name, known)}; or name a .toml file of your own"
-            raise BadInput(f"unknown workload {name!r}", remedy)
-        return known[name]
-    return parse(read_text(name, "the workload", BadWorkload), name)
+def find(name: str, data: Mapping[str, str] | None = None) -> Workload:
+    """Return a built-in workload, or that of a scenario file; `data` are other files for its."""
+    if script.is_script(name):
+        return _workload(script.read(name, data, by_class=True))
+    known = _names()
+    if name not in known:
+        near = nearest(name, known)
+        meant = "" if near is None else f"did you mean {near!r}? "
+        remedy = f"{meant}known: {', '.join(known)}; or name a .toml file of your own"
+        raise BadInput(f"unknown workload {name!r}", remedy)
+    file = package("web_bench").joinpath("workloads", f"{name}.toml")
+    return _workload(script.made(name, file.read_text(encoding="utf-8"), by_class=True))
 
 
-def parse(content: str, name: str) -> Workload:
-    """Return the workload of a TOML text; `name` is the file's."""
-    stem = Path(name).stem
-    return toml_file.read(content, name, lambda document: _workload(document, stem), BadWorkload)
+def parse(text: str, name: str) -> Workload:
+    """Return the workload of a text, by its name."""
+    return _workload(script.made(name, text, by_class=True))
 
 
-def _workload(document: Mapping[str, Any], stem: str) -> Workload:
-    table = TomlTable(
-        document, (), "title", "paper", "note", "clients", "http", "sum", "files", "class"
-    )
-    file_classes: dict[str, FileClass] = {}
-    read = list_of(lambda found, key: _class(found, key, file_classes), "[[class]]")
-    classes = table.must("class", read)
-    _check_names(classes)
-    total, wanted = sum(each.weight for each in classes), table.take("sum", number(1), 100)
-    if total != wanted:
-        raise TomlError(
-            ("sum",) if "sum" in document else ("class",),
-            f"the weights sum to {total}, not {wanted}",
-            f"change a weight, or write sum = {total} above the first table",
-        )
+def _workload(found: Script) -> Workload:
+    facts = found.facts
+    if found.protocol != script.HTTP:
+        raise BadFile(f"{found.path} speaks LDAP", "measure it with `sitebench ils`")
+    for data in facts["data"]:
+        if data["rows"] in (script.SEEDED, "new"):
+            raise BadFile(
+                f"{found.path}: a web server holds no people, and {data['name']!r} are some",
+                "measure it with `sitebench ps`, or give its data a file",
+            )
+    secure = {each["name"] for each in facts["connections"] if each["tls"]}
+    files = None if facts["files"] is None else _file_set(facts["files"])
+    chosen = {each.name for each in found.operations}
+    operations = [each for each in facts["operations"] if each["name"] in chosen]
+    steps = [
+        *(step for each in operations for step in each["steps"]),
+        *facts["start"]["steps"],
+    ]
+    own = {each.name: getattr(found, each.name) for each in fields(Script)}
     return Workload(
-        stem,
-        table.take("title", text, stem),
-        classes,
-        _file_set(table, tuple(file_classes.values())),
-        table.take("clients", _clients, ()),
-        table.take("http", one_of(_HTTP), "1.1"),
-        table.take("paper", text, ""),
-        table.take("note", text, ""),
+        **own,
+        title=facts["title"] or found.name,
+        classes=tuple(_class(each, found, files, secure) for each in operations),
+        file_set=files if any("file" in each["asks"] for each in steps) else None,
+        http="1.0" if all(each["http_1_0"] for each in facts["connections"]) else "1.1",
+        paper=facts["paper"] or "",
+        note=facts["note"] or "",
+        kinds=frozenset(each["asks"]["program"] for each in steps if "program" in each["asks"]),
+        uses_tls=any(each["on"] in secure for each in steps),
     )
 
 
-def _check_names(classes: tuple[RequestClass, ...]) -> None:
-    names = [each.name for each in classes]
-    for n, name in enumerate(names):
-        if name in names[:n] or name in _RECORDED:
-            what = f"two classes have the name {name!r}"
-            if name in _RECORDED:
-                what = f"a class has the name {name!r}, under which results keep something else"
-            raise TomlError(("class", n, "name"), what, "give each a name of its own")
+def _class(
+    operation: Mapping[str, Any], found: Script, files: FileSet | None, secure: set[str]
+) -> RequestClass:
+    name, weight, steps = operation["name"], operation["weight"], operation["steps"]
+    row = (found.name, name)
+    if found.counts is None:
+        counts = steps[0]["name"] if len(steps) == 1 else operation["counts"]
+        row = (name, counts or SEQUENCE)
+    asked = [each["asks"] for each in steps]
+    if len(steps) > 1:
+        tls = all(each["on"] in secure for each in steps)
+        return RequestClass(name, weight, row, asks=tuple(map(_asked, asked)), tls=tls)
+    [asks], tls = asked, steps[0]["on"] in secure
+    if "file" in asks:
+        assert files is not None
+        [of] = (each for each in files.classes if each.name == asks["file"])
+        return RequestClass(name, weight, row, of, tls=tls)
+    size = asks["size"] if asks.get("whole", True) else None
+    about, dynamic = asks.get("size_about"), asks.get("program", "")
+    given = () if dynamic else (asks["path"],)
+    return RequestClass(name, weight, row, None, dynamic, given, size, about, tls)
 
 
-def _file_set(table: TomlTable, classes: tuple[FileClass, ...]) -> FileSet | None:
-    if not classes:
-        return table.take("files", _unused, None)
-    found, key = table.take("files", lambda found, key: (found, key), (None, ("class",)))
-    if found is None:
-        raise TomlError(
-            key, "classes with files need the name of their set", 'add [files] with name = "own"'
-        )
-    fields = TomlTable(found, key, "name", "files_per_class")
-    name = fields.must("name", _name)
-    if name.endswith(".manifest"):
-        # A set's manifest is the file beside its folder.
-        what = f"the file set {name!r} has the name of a manifest"
-        raise TomlError((*key, "name"), what, "choose a name without .manifest")
-    return FileSet(name, classes, fields.take("files_per_class", number(1), 1))
+def _asked(asks: Mapping[str, Any]) -> str:
+    text: str = asks.get("path") or asks.get("program") or asks.get("file") or ""
+    return text
 
 
-def _unused(_: Any, key: Key) -> None:
-    raise TomlError(key, "no class has files", "give a class sizes, or remove [files]")
-
-
-def _class(found: Any, key: Key, file_classes: dict[str, FileClass]) -> RequestClass:
-    """Read a class; files that it describes are added to those of the set."""
-    known = ("name", "weight", *_SOURCES, "files", "size", "size_about", "content", "tls", *_ASKED)
-    table = TomlTable(found, key, *known)
-    name = table.must("name", _name)
-    given = [each for each in _SOURCES if each in found]
-    if len(given) != 1:
-        both = f"class {name!r} has both {' and '.join(given)}", "keep one, or make two classes"
-        neither = (
-            f"class {name!r} has neither sizes, paths nor dynamic",
-            "give it sizes, spread or files_of for files, paths for your own URLs, "
-            "or dynamic for a program",
-        )
-        raise TomlError(key, *(both if given else neither))
-    files = None
-    if given[0] in ("sizes", "spread"):
-        files = file_classes[name] = _file_class(table, key, name)
-    elif "files" in found:
-        raise TomlError((*key, "files"), "'files' without sizes or spread", "remove it")
-    described = given[0] not in ("paths", "dynamic")
-    if described and (asked := next((each for each in _ASKED if each in found), None)):
-        what = f"{asked!r} of a class of files, whose every byte is compared"
-        raise TomlError((*key, asked), what, "give the class paths instead of files")
-    if given[0] == "files_of":
-        files = table.must(
-            "files_of", lambda wanted, at: _described_above(wanted, at, file_classes)
-        )
-    dynamic = table.take("dynamic", one_of(DYNAMIC), "")
-    size, size_about = _body_bytes(table, found, key)
-    return RequestClass(
-        name,
-        table.must("weight", number(1)),
-        files,
-        table.take("paths", list_of(_path, 'paths = ["/", "/about.html"]'), ()),
-        dynamic,
-        size,
-        size_about,
-        table.take("content", one_of(CONTENTS), CONTENTS[0]),
-        table.take("tls", flag, False),
-        table.take("method", one_of(_METHODS), "GET"),
-        table.take("headers", _headers, ()),
-        table.take("status", list_of(number(200), "status = [200, 304]"), (200,)),
+def _file_set(found: Mapping[str, Any]) -> FileSet:
+    return FileSet(
+        found["name"],
+        tuple(
+            FileClass(
+                each["name"],
+                tuple(each["sizes"] or ()),
+                None if each["spread"] is None else tuple(each["spread"]),
+                each["count"],
+            )
+            for each in found["classes"]
+        ),
     )
-
-
-def _headers(found: Any, key: Key) -> tuple[tuple[str, str], ...]:
-    if not isinstance(found, Mapping):
-        raise TomlError(key, "headers must be a table", 'write headers = { Name = "value" }')
-    for name, value in found.items():
-        line = text(value, (*key, name))
-        if not _TOKEN.fullmatch(name) or not line.isprintable() or {*"{}"} & {*line}:
-            what = f"{name!r} with its value is no header line of a workload"
-            remedy = "leave out spaces in its name, and control characters and braces in its value"
-            raise TomlError((*key, name), what, remedy)
-        if name.lower() in FOR_CREDENTIALS:
-            what = f"{name!r} holds credentials, and this file goes into the run file"
-            raise TomlError((*key, name), what, "leave it out; ask for what needs none")
-    return tuple(found.items())
-
-
-def _file_class(table: TomlTable, key: Key, name: str) -> FileClass:
-    sizes = table.take("sizes", list_of(number(1), "sizes = [2048, 3072]"), ())
-    files = table.take("files", number(1), None)
-    if sizes:
-        if files is not None and files < len(sizes):
-            what = f"{files} files cannot have {len(sizes)} sizes"
-            raise TomlError((*key, "files"), what, f"write files = {len(sizes)} or more")
-        return FileClass(name, sizes, None, files)
-    spread = table.must("spread", list_of(number(1), "spread = [1000, 2000]"))
-    if len(spread) != 2 or spread[0] > spread[1]:
-        what = f"the spread {list(spread)} is not from a smallest to a largest size"
-        raise TomlError((*key, "spread"), what, "write two sizes, such as spread = [1000, 2000]")
-    if files is None or not 2 <= files <= MOST_SPREAD:
-        what = f"class {name!r} needs 2 to {MOST_SPREAD:,} files for its spread"
-        raise TomlError((*key, "files"), what, "write files = 100, or give it sizes instead")
-    return FileClass(name, (), (spread[0], spread[1]), files)
-
-
-def _described_above(found: Any, key: Key, known: Mapping[str, FileClass]) -> FileClass:
-    wanted = text(found, key)
-    if wanted not in known:
-        what = f"no class above has the name {wanted!r} and files"
-        raise TomlError(
-            key, what, toml_file.suggest(wanted, known) if known else "describe it first"
-        )
-    return known[wanted]
-
-
-def _body_bytes(
-    table: TomlTable, found: Mapping[str, Any], key: Key
-) -> tuple[int | None, int | None]:
-    """Read the bytes of a body, exact and approximate: a program has one of them."""
-    given = [name for name in ("size", "size_about") if name in found]
-    if "paths" not in found and "dynamic" not in found:
-        if given:
-            what = f"{given[0]!r} of a class of files, which have sizes of their own"
-            raise TomlError((*key, given[0]), what, "remove it")
-    elif len(given) > 1:
-        raise TomlError((*key, "size_about"), "both size and size_about", "keep one")
-    elif "dynamic" in found and not given:
-        what = "a program without its size"
-        raise TomlError(
-            (*key, "dynamic"), what, "write size = 10240, or size_about where it varies"
-        )
-    elif found.get("dynamic") == "cgi-env" and "size" in found:
-        what = "the size of an environment is not the same on every server"
-        raise TomlError((*key, "size"), what, "write size_about instead")
-    return table.take("size", number(0), None), table.take("size_about", number(0), None)
-
-
-def _name(found: Any, key: Key) -> str:
-    name = text(found, key)
-    if not _NAME.fullmatch(name):
-        remedy = "use up to 64 letters, digits, '-', '_' and '.', and begin with a letter or digit"
-        raise TomlError(key, f"{name!r} cannot be part of a path", remedy)
-    return name
-
-
-def _path(found: Any, key: Key) -> str:
-    path = text(found, key)
-    if (fault := path_fault(path)) is not None:
-        raise TomlError(key, *fault)
-    return path
 
 
 def path_fault(path: str) -> tuple[str, str] | None:
@@ -466,13 +315,3 @@ def path_fault(path: str) -> tuple[str, str] | None:
             "write it as %XX",
         )
     return None
-
-
-def _clients(found: Any, key: Key) -> tuple[int, ...]:
-    clients = list_of(number(1), "clients = [10, 20, 50]")(found, key)
-    for n, (fewer, more) in enumerate(pairwise(clients), start=1):
-        if fewer >= more:
-            raise TomlError(
-                (*key, n), f"{more} clients after {fewer}", "write them in ascending order"
-            )
-    return clients

@@ -112,6 +112,10 @@ class Script:
     """What is in files that values are taken from."""
     kept: bool = True
     """Whether a connection of its users serves more than one request."""
+    by_class: bool = False
+    """Whether operations of one request are kinds of requests, with rows under its own name."""
+    facts: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    """What the engine's reader says of it."""
     think_s: float = 0.0
 
     @property
@@ -196,6 +200,7 @@ class Script:
             "operation": self.only,
             "env": dict(self.secrets),
             "files": in_base64(self.contents),
+            "classes": self.by_class,
             "think_ms": self.think_s * 1e3,
             "worker": slot.index,
             "of": slot.count,
@@ -236,10 +241,11 @@ def name_of(named: str) -> str:
     return only or Path(path).stem
 
 
-def read(named: str, data: Mapping[str, str] | None = None) -> Script:
+def read(named: str, data: Mapping[str, str] | None = None, *, by_class: bool = False) -> Script:
     """Read a scenario file and its data; raises what is wrong with them, and where.
 
-    `data` has other files for some of the data, which lie where the command runs.
+    `data` has other files for some of the data, which lie where the command runs. With `by_class`,
+    operations of one request are kinds of requests, if nothing is filled in.
     """
     path, only = split(named)
     if not path.endswith(SUFFIX):
@@ -247,7 +253,7 @@ def read(named: str, data: Mapping[str, str] | None = None) -> Script:
             f"{named!r} is not the name of a TOML file", "name a file such as mix.toml"
         )
     text = read_text(path, "the scenario", BadFile)
-    return _script(name_of(named), path, only, text, data or {})
+    return _script(name_of(named), path, only, text, data or {}, by_class=by_class)
 
 
 def protocol_of(named: str) -> str:
@@ -257,9 +263,9 @@ def protocol_of(named: str) -> str:
     return spoken
 
 
-def made(name: str, text: str) -> Script:
+def made(name: str, text: str, *, by_class: bool = False) -> Script:
     """Return a scenario that is in no file; its data lie where the command runs."""
-    return _script(name, name, None, text, {})
+    return _script(name, name, None, text, {}, by_class=by_class)
 
 
 def alone(script: Script, operation: Operation) -> Script:
@@ -270,12 +276,21 @@ def alone(script: Script, operation: Operation) -> Script:
         "operation": operation.name,
         "env": dict.fromkeys(script.env, ""),
         "files": in_base64(script.contents),
+        "classes": script.by_class,
     }
     counts, _ = _check(script.path, spec, script.tables)
     return replace(script, only=operation.name, operations=(operation,), counts=counts)
 
 
-def _script(name: str, path: str, only: str | None, text: str, given: Mapping[str, str]) -> Script:
+def _script(
+    name: str,
+    path: str,
+    only: str | None,
+    text: str,
+    given: Mapping[str, str],
+    *,
+    by_class: bool,
+) -> Script:
     facts = _facts(path, text, {})
     of_files = {each["name"]: each["file"] for each in facts["data"] if each["file"] is not None}
     if unknown := [each for each in given if each not in of_files]:
@@ -313,9 +328,10 @@ def _script(name: str, path: str, only: str | None, text: str, given: Mapping[st
         "operation": only,
         "env": dict.fromkeys(facts["env"], ""),
         "files": in_base64(contents),
+        "classes": by_class,
     }
     counts, asked = _check(path, spec, tables)
-    if counts is not None:
+    if counts is not None and facts["protocol"] == LDAP:
         # Its only request has the name of the operation.
         [lone] = operations
         if asked is None:
@@ -362,6 +378,8 @@ def _script(name: str, path: str, only: str | None, text: str, given: Mapping[st
         ),
         contents,
         kept=not all(each["per_step"] for each in facts["connections"]),
+        by_class=by_class,
+        facts=facts,
     )
 
 

@@ -181,7 +181,7 @@ WRONG = {
     "ps run --scenario typo.toml": ("typo.toml, line 4, column 1: unknown key 'pth'", "'path'"),
     "ps run --scenario field.toml": ("a template names {gven}, which is unknown", "given"),
     "ps run --database .": (". is no user-property database", "ps seed"),
-    "web run none.toml": ("cannot read the workload none.toml", "a readable TOML file"),
+    "web run none.toml": ("cannot read the scenario none.toml", "a readable TOML file"),
     "web run bad.toml": ("bad.toml, line 1, column 8", "TOML syntax"),
     "web seed --to x --set nosuch": ("unknown workload 'nosuch'", "webbench1-static"),
     "report none.sitebench": ("no run file at none.sitebench", "check the name"),

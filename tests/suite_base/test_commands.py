@@ -161,12 +161,11 @@ def test_the_papers_sweep_says_its_points_before_it_begins(
 
 WORKLOAD = """
 title = "Mine"
-clients = [1, 5]
+load.clients = [1, 5]
 
-[[class]]
+[[operation]]
 name = "page"
-weight = 100
-paths = ["/"]
+get = "/"
 """
 
 
@@ -177,12 +176,12 @@ def test_a_file_of_the_user_s_is_what_a_command_measures_that_names_nothing(
     mine.write_text(WORKLOAD)
     at = ("--target", "http://127.0.0.1:9")
     for line in ("web run", "web vary --vary keepalive=on,off"):
-        specs = planned(*line.split(), "--workload", str(mine), *at)
-        assert {each.operation for each in specs} == {"workload"}
+        specs = planned(*line.split(), "--scenario", str(mine), *at)
+        assert {each.operation for each in specs} == {"mine"}
     for names in ([str(mine), "spice-static"], ["spice-static", str(mine)]):
         specs = planned("web", "sweep", *names, *at)
-        assert {(each.operation, "workload" in each.settings) for each in specs} == {
-            ("workload", True),
+        assert {(each.operation, "scenario" in each.settings) for each in specs} == {
+            ("mine", True),
             ("spice-static", False),
         }
 

@@ -532,7 +532,7 @@ def test_throughput_is_rate_times_size() -> None:
     assert bits_per_s(2759, 6250) / MBIT == to(0, 138)
     assert bytes_per_request(bits_per_s(2759, 6250), 2759) == pytest.approx(6250)
     # A file has 10,000 bytes on average, a request 6,250: small files are requested more.
-    files = built_in()["webbench3-like"].files
+    files = built_in()["webbench3-like"].file_set
     assert files is not None
     assert files.bytes / files.count == 10_000 > mean("webbench3-like")
     assert files.bytes * (2**20 / 1e6) / files.count == to(0, 10_486)

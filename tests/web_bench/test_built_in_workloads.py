@@ -2,6 +2,7 @@
 
 import json
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 
@@ -20,6 +21,10 @@ STATIC_CLIENTS = (12, 24, 48, 96, 120, 216, 240)
 CGI_CLIENTS = (2, 4, 8, 14, 28, 56, 112)
 WEBCAT_CLIENTS = (48, 96, 192, 264)
 WEBSTONE_CLIENTS = (10, 20, 30, 40, 50, 60, 70, 80, 90, 100, 200, 300, 400, 500, 600)
+
+
+FILE_SETS = json.loads(Path(__file__).with_name("file_sets.json").read_text())
+"""What the generator of the files was given for each before they were scenario files."""
 
 
 def rows(text: str, times: int = 1) -> list[tuple[tuple[int, ...], int]]:
@@ -81,11 +86,11 @@ def test_all_are_there() -> None:
         ("webstone2-standard", WEBSTONE2, 1, [], WEBSTONE_CLIENTS),
         ("large-filemix", LARGE_FILEMIX, 1, [], WEBCAT_CLIENTS),
         ("cgi-html", CGI_HTML, 1, [("cgi", 10_240, 75, False)], WEBCAT_CLIENTS),
-        ("spice-inprocess", "", 1, [("inprocess", 6250, 100, False)], SPICE_CLIENTS),
-        ("spice-page", "", 1, [("page", 6250, 100, False)], SPICE_CLIENTS),
-        ("spice-template", "", 1, [("template", 6250, 100, False)], SPICE_CLIENTS),
-        ("spice-cgi", "", 1, [("cgi", 6250, 100, False)], SPICE_CLIENTS),
-        ("spice-fastcgi", "", 1, [("fastcgi", 6250, 100, False)], SPICE_CLIENTS),
+        ("spice-inprocess", "", 1, [("inprocess", 6250, 1, False)], SPICE_CLIENTS),
+        ("spice-page", "", 1, [("page", 6250, 1, False)], SPICE_CLIENTS),
+        ("spice-template", "", 1, [("template", 6250, 1, False)], SPICE_CLIENTS),
+        ("spice-cgi", "", 1, [("cgi", 6250, 1, False)], SPICE_CLIENTS),
+        ("spice-fastcgi", "", 1, [("fastcgi", 6250, 1, False)], SPICE_CLIENTS),
     ],
 )
 def test_the_weights_are_the_papers(
@@ -105,7 +110,7 @@ def test_the_weights_are_the_papers(
 def test_webstones_programs_make_the_sizes_of_its_files(kind: str) -> None:
     workload = FOUND[f"webstone2-{kind}"]
     assert programs(workload) == [(kind, size, w, False) for (size,), w in rows(WEBSTONE2)]
-    assert (workload.files, workload.clients) == (None, WEBSTONE_CLIENTS)
+    assert (workload.file_set, workload.clients) == (None, WEBSTONE_CLIENTS)
 
 
 @pytest.mark.parametrize("kind", ["inprocess", "cgi"])
@@ -131,7 +136,7 @@ def test_e_commerce_is_75_17_6_and_2_percent_with_the_files_in_their_own_proport
 
 def test_webbench3_like_meets_everything_that_the_paper_states_of_the_files() -> None:
     workload = FOUND["webbench3-like"]
-    files = workload.files
+    files = workload.file_set
     assert files is not None
     assert (files.count, files.bytes) == (6_000, 60_000_000)
     spreads = [each.spread for each in files.classes if each.spread is not None]
@@ -143,17 +148,30 @@ def test_webbench3_like_meets_everything_that_the_paper_states_of_the_files() ->
     # Of larger files there are fewer, and they are requested less.
     assert all(a.weight > b.weight for a, b in pairwise(workload.classes))
     assert all(files.count_of(a) > files.count_of(b) for a, b in pairwise(files.classes))
-    assert FOUND["spice-static"].classes == workload.classes
+    assert [(each.files, each.weight) for each in FOUND["spice-static"].classes] == [
+        (each.files, each.weight) for each in workload.classes
+    ]
 
 
 def test_sets_of_one_name_are_one_set() -> None:
     """Files seeded for one workload serve the others; contents depend on the classes' order."""
     specs: dict[str, set[str]] = {}
     for each in FOUND.values():
-        if each.files is not None:
-            specs.setdefault(each.files.name, set()).add(json.dumps(each.files.spec()))
+        if each.file_set is not None:
+            specs.setdefault(each.file_set.name, set()).add(json.dumps(each.file_set.spec()))
     assert all(len(each) == 1 for each in specs.values())
     assert len(specs) == 6
+
+
+@pytest.mark.parametrize("name", FOUND)
+def test_the_files_are_those_that_they_were(name: str) -> None:
+    """Their digest names the folder in the cache. The requests are held by a test of the engine."""
+    files = FOUND[name].file_set
+    assert (None if files is None else json.dumps(files.spec(), sort_keys=True)) == (
+        FILE_SETS[name] and json.dumps(FILE_SETS[name], sort_keys=True)
+    )
+    assert FOUND[name].counted == [(name, "sequence")]
+    assert FOUND[name].kept is False
 
 
 @pytest.mark.parametrize(
@@ -189,10 +207,10 @@ def test_what_webbenchs_paper_states_of_its_files_holds_except_the_most_frequent
     workload = FOUND["webbench1-static"]
     assert workload.mean_bytes == pytest.approx(8.1525 * 1024)
     assert share("webbench1-static", 32 * 1024) == 92
-    assert workload.files is not None
-    sizes = [each.sizes[0] for each in workload.files.classes]
+    assert workload.file_set is not None
+    sizes = [each.sizes[0] for each in workload.file_set.classes]
     assert (min(sizes), max(sizes)) == (256, 128 * 1024)
-    assert (workload.files.count, workload.files.bytes) == (100, 815.25 * 1024)
+    assert (workload.file_set.count, workload.file_set.bytes) == (100, 815.25 * 1024)
     # "The size of the most frequently retrieved file is 4 KB": Appendix A has 26 of 2K, 17 of 4K.
     most = max(workload.classes, key=lambda each: each.weight)
     assert most.name == "2k"
@@ -206,7 +224,7 @@ def test_silicon_surf_fits_what_the_other_paper_states_of_it_and_webstone2_does_
     assert share("silicon-surf", 30 * 1024) == pytest.approx(93)
     assert FOUND["silicon-surf"].mean_bytes == pytest.approx(7.818 * 1024, abs=0.5)
     assert share("webstone2-standard", 30 * 1024) == pytest.approx(85)
-    files = FOUND["silicon-surf"].files
+    files = FOUND["silicon-surf"].file_set
     assert files is not None
     assert (files.count, files.bytes) == (18, 375 * 1024)
 
@@ -215,7 +233,7 @@ def test_three_classes_of_the_large_filemix_carry_two_thirds_of_its_bytes() -> N
     shares = FOUND["large-filemix"].byte_shares
     assert shares is not None
     assert [round(100 * each, 1) for each in shares[-3:]] == [9.7, 19.4, 38.7]
-    files = FOUND["large-filemix"].files
+    files = FOUND["large-filemix"].file_set
     assert files is not None
     assert files.bytes == pytest.approx(1.93e6, rel=0.03)
     assert files.bytes == 1_928.75 * 1024

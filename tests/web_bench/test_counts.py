@@ -20,28 +20,17 @@ from web_bench.targets.open_web import OpenWeb
 from web_bench.workload import Workload, parse
 
 WORKLOAD = """
-http = "1.0"
-sum = 10
-[files]
-name = "counted"
-[[class]]
-name = "small"
-weight = 5
-sizes = [300, 900]
-[[class]]
-name = "large"
-weight = 1
-sizes = [200000]
-[[class]]
-name = "small-tls"
-weight = 2
-files_of = "small"
-tls = true
-[[class]]
-name = "page"
-weight = 2
-dynamic = "page"
-size = 6250
+connection.main.http = "1.0"
+connection.secure = { http = "1.0", tls = true }
+operation = [
+  { weight = 5, file = "small" },
+  { weight = 1, file = "large" },
+  { name = "small-tls", weight = 2, file = "small", on = "secure" },
+  { weight = 2, program = "page", size = 6250 },
+]
+[files.counted]
+small = { sizes = [300, 900] }
+large = { sizes = [200000] }
 """
 
 
@@ -81,7 +70,7 @@ def test_every_request_is_in_the_servers_log(server: str, keepalive: bool, tmp_p
         "nginx": {"access_log": f"{log} combined"},
         "apache": {"CustomLog": f'"{log}" "%h:%{{remote}}p - - [%t] \\"%r\\" %>s"'},
     }[server]
-    workload = parse(WORKLOAD, "counted.toml")
+    workload = parse(WORKLOAD, "counted")
     docroot = docroot_of(WebOptions(docroot=str(tmp_path / "docroot")), [workload])
     module = {"nginx": nginx, "apache": apache}[server]
     with module.serving(docroot, tls=ServerTls(), directives=directives, kinds={"page"}) as started:

@@ -112,7 +112,7 @@ def test_a_server_without_the_files_of_a_workload_is_refused_after_one_request(
         r"404 Gone \x1b[31mhome"
     )
     assert "--path /" in remedy
-    assert "a workload file of your own" in remedy
+    assert "a scenario file of your own" in remedy
     assert "sitebench web seed" in remedy
     assert asked == ["/", first]
     assert not [*tmp_path.glob("*.sitebench")]
@@ -134,7 +134,7 @@ def test_a_path_that_is_not_there_is_refused_after_one_request(
 
 def test_a_workload_of_ones_own_paths_is_asked_nothing_before(tmp_path: Path) -> None:
     (tmp_path / "own.toml").write_text(
-        '[[class]]\nname = "gone"\nweight = 100\npaths = ["/gone"]\nstatus = [404]\n'
+        '[[operation]]\nname = "gone"\nget = "/gone"\nexpect.status = 404\n'
     )
     asked = list[str]()
     with site(asked) as server:
@@ -152,16 +152,15 @@ WRONG = {
     ("--path", "/"): ("embedded has no files to serve for --path", "--target http://HOST:PORT"),
     ("silicon-surf", "--path", "/"): ("so does 'silicon-surf'", "leave one of them out"),
     ("own.toml", "--path", "/"): (
-        "a workload file says what users do, and so does --path",
+        "the scenario file says what users do, and so does --path",
         "leave",
     ),
-    ("path",): ("the operation 'path' needs a path", "--path /"),
 }
 
 
 @pytest.mark.parametrize("argv", WRONG, ids=" ".join)
 def test_a_path_that_cannot_be_is_refused(argv: tuple[str, ...], tmp_path: Path) -> None:
-    (tmp_path / "own.toml").write_text('[[class]]\nname = "own"\nweight = 100\npaths = ["/own"]\n')
+    (tmp_path / "own.toml").write_text('[[operation]]\nget = "/own"\n')
     ran = in_process("web", "run", *argv, cwd=tmp_path)
     assert ran.code == 2
     for words in WRONG[argv]:

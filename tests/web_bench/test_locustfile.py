@@ -24,4 +24,4 @@ def test_without_a_class_the_first_workload_runs(tmp_path: Path) -> None:
 def test_what_is_given_is_what_runs(tmp_path: Path) -> None:
     ran = headless(tmp_path, "--path", "/nothing", "--target", "http://127.0.0.1:9")
     assert ran.code != 0
-    assert "PathUser runs" in ran.err
+    assert "FileUser runs" in ran.err

@@ -20,40 +20,28 @@ SHORT = ("--warmup", "0s", "--measure", "1s", "--threads", "1")
 THINK = ("--think", "4ms")
 """At full speed, or with a program for each request, they would take both cores."""
 OWN = """
-clients = [2]
-[files]
-name = "own"
-[[class]]
-name = "page"
-weight = 50
-sizes = [300, 4000]
-[[class]]
-name = "made"
-weight = 20
-dynamic = "inprocess"
-size = 700
-[[class]]
-name = "template"
-weight = 10
-dynamic = "template"
-size = 6250
-[[class]]
-name = "head"
-weight = 10
-paths = ["/own/page/0/0.html", "/own/page/0/1.html"]
-method = "HEAD"
-[[class]]
-name = "part"
-weight = 5
-paths = ["/own/page/0/1.html"]
-headers = { Range = "bytes=10-19" }
-status = [206]
-[[class]]
-name = "again"
-weight = 5
-paths = ["/own/page/0/0.html"]
-headers = { If-None-Match = "*" }
-status = [304]
+load.clients = [2]
+operation = [
+  { name = "made", weight = 20, program = "inprocess", size = 700 },
+  { weight = 10, program = "template", size = 6250 },
+  { weight = 50, file = "page" },
+  { weight = 10, head = "/own/page/0/0.html" },
+  { name = "part", weight = 5, get = "/own/page/0/1.html", expect.status = 206, \
+headers.Range = "bytes=10-19" },
+  { name = "again", weight = 5, get = "/own/page/0/0.html", expect.status = 304, \
+headers.If-None-Match = "*" },
+]
+[files.own]
+page = { sizes = [300, 4000] }
+"""
+SEVERAL = """
+data.page.values = ["/own/page/0/0.html", "/own/page/0/1.html"]
+operation = [
+  { name = "read", get = "{page}" },
+  { name = "both", step = [{ get = "{page}" }, { file = "page" }, { program = "cgi", size = 90 }] },
+]
+[files.own]
+page = { sizes = [300, 4000] }
 """
 
 
@@ -77,7 +65,7 @@ def swept(tmp_path_factory: pytest.TempPathFactory, cache: Path) -> tuple[Ran, P
 
 
 def test_every_built_in_workload_is_an_operation() -> None:
-    assert set(SUITE.operations) == {*built_in(), "workload", "path"}
+    assert set(SUITE.operations) == {*built_in()}
 
 
 def test_a_sweep_measures_each_workload_at_each_number_of_clients(swept: tuple[Ran, Path]) -> None:
@@ -147,12 +135,35 @@ def test_a_workload_of_ones_own_is_measured(tmp_path: Path, cache: Path) -> None
     )
     assert ran.code == 0, ran.err
     (point,) = ran.objects
-    counts = {name: each["count"] for name, each in point["figures"]["mix"]["workload"].items()}
+    counts = {name: each["count"] for name, each in point["figures"]["mix"]["own"].items()}
     assert point["failures"] == 0
     assert counts.keys() == {"page", "made", "template", "head", "part", "again"}
     assert all(counts.values())
     with RunFile(tmp_path / "run") as stored:
-        assert stored.manifest()["workload"] == OWN
+        assert stored.manifest()["scenario"] == OWN
+
+
+def test_operations_of_several_steps_have_rows_of_their_own(tmp_path: Path, cache: Path) -> None:
+    (tmp_path / "own.toml").write_text(SEVERAL)
+    ran = in_process(
+        *("web", "run", "own.toml", "--users", "2", *SHORT, *THINK, "--json"),
+        cwd=tmp_path,
+        XDG_CACHE_HOME=str(cache),
+    )
+    assert ran.code == 0, ran.err
+    (point,) = ran.objects
+    assert point["failures"] == 0
+    rows = {(each["program"], each["step"]): each["count"] for each in point["steps"]}
+    for row in (("read", "get"), ("both", "get"), ("both", "file"), ("both", "program")):
+        assert rows[row] > 0
+    # Of what was due in the window; what ended in it is the total.
+    total = rows["read", "get"] + rows["both", "sequence"]
+    assert point["operations"] == pytest.approx(total, abs=4)
+    assert point["figures"]["mix"]["own"].keys() == {"read", "both"}
+    tried = in_process(
+        *("web", "run", "own.toml:both", "--check"), cwd=tmp_path, XDG_CACHE_HOME=str(cache)
+    )
+    assert (tried.code, "program" in tried.out, "read" in tried.out) == (0, True, False), tried.err
 
 
 def test_a_server_of_ones_own_is_measured_by_its_address(tmp_path: Path, cache: Path) -> None:
@@ -193,8 +204,7 @@ def test_a_server_of_ones_own_is_measured_by_its_address(tmp_path: Path, cache: 
     ("argv", "words"),
     [
         (("run", "webbench"), "unknown operation 'webbench'"),
-        (("run", "own.toml"), "cannot read the workload own.toml: No such file"),
-        (("run", "workload"), "the operation 'workload' needs a file"),
+        (("run", "own.toml"), "cannot read the scenario own.toml: No such file"),
         (("run", "spice-fastcgi"), "embedded has no program of the kind 'fastcgi'"),
         (("run", "spice-cgi", "--target", "http://127.0.0.1:1"), "no program of the kind 'cgi'"),
         (("run", "--programs", "cgi"), "'cgi' is not one of cgi-env"),

@@ -55,13 +55,13 @@ def test_spreads_programs_and_tls_are_described() -> None:
 
 def test_of_a_file_of_ones_own_unknown_bytes_are_left_open(tmp_path: Path) -> None:
     file = tmp_path / "own.toml"
-    file.write_text('[[class]]\nname = "a"\nweight = 100\npaths = ["/[red]", "/:bell:"]\n')
+    file.write_text('[[operation]]\nname = "a"\nstep = [{ get = "/[red]" }, { get = "/:bell:" }]\n')
     rows = [line.split() for line in workloads(str(file)).splitlines()]
     # Paths are shown as they are: no markup, no emoji.
     assert ["a", "/[red],", "/:bell:", "100%", "-", "-"] in rows
     found = json.loads(workloads(str(file), "--json"))
     assert (found["mean_bytes"], found["files"], found["paper"]) == (None, None, "")
-    assert found["classes"][0]["paths"] == ["/[red]", "/:bell:"]
+    assert found["classes"][0]["asks"] == ["/[red]", "/:bell:"]
     assert found["classes"][0]["bytes"] is None
 
 
@@ -82,7 +82,7 @@ def test_json_has_everything_that_the_tables_have() -> None:
         "mean_bytes": 670,
         "what": "a process per request that prints its environment",
         "dynamic": "cgi-env",
-        "paths": [],
+        "asks": [],
         "tls": False,
     }
     assert sum(each["bytes"] for each in files) + program["bytes"] == pytest.approx(1)

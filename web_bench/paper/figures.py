@@ -2,8 +2,8 @@
 
 A request is one for a file, a path or a program: a class of the workload. It takes the time from
 the start of connecting, or of sending on a kept connection, to the last byte of its answer; where
-requests come by a rate, from when it was due. Times are means, in seconds. What was not measured is
-None.
+requests come by a rate, from when it was due. An operation of several steps is a class too. Times
+are means, in seconds. What was not measured is None.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from sitebench.runs.point import PointResult
 from sitebench.runs.repeats import Of
 from sitebench.verdict.warning import PointWarning
 from web_bench.paper.arithmetic import MBIT, load_factor, off_mean
-from web_bench.workload import Workload
+from web_bench.workload import RequestClass, Workload
 
 OTHER_FILES = "other-files"
 """The warning of `warnings`."""
@@ -42,9 +42,9 @@ _LEAST_REQUESTS = 1_000
 def figures(measured: Tally, workloads: Sequence[Workload]) -> dict[str, Any]:
     """Return the figures of a window."""
     seconds = measured.seconds or 1.0
-    classes = measured.counted((w.name, each.name) for w in workloads for each in w.classes)
+    classes = measured.counted(each.row for w in workloads for each in w.classes)
     requests = classes.count - classes.failed
-    connects = measured.counted((workload.name, "connect") for workload in workloads)
+    connects = measured.counted(row for workload in workloads for row in workload.connects)
     bytes_in = sum(
         each.counters[BYTES_IN] for each in measured.steps.values() if each.step != SEQUENCE
     )
@@ -52,13 +52,19 @@ def figures(measured: Tally, workloads: Sequence[Workload]) -> dict[str, Any]:
         "requests_per_s": requests / seconds,
         "connects_per_s": (connects.count - connects.failed) / seconds,
         "mbit_per_s": 8 * bytes_in / seconds / MBIT,
-        "bytes_per_request": classes.counters[BYTES_IN] / classes.count if classes.count else None,
+        "bytes_per_request": _bytes_per_request(classes, workloads),
         "mean_bytes": _mean_bytes(measured, workloads),
         "split_s": _split_s(measured, workloads),
         "clients": fairness(measured.lane_counts),
         "wrong": wrong(classes),
         "mix": {workload.name: mix(measured, workload) for workload in workloads},
     }
+
+
+def _bytes_per_request(classes: StepTotals, workloads: Sequence[Workload]) -> float | None:
+    whole = any(each.row[1] == SEQUENCE for workload in workloads for each in workload.classes)
+    # Bytes are those of requests, not of operations that have several.
+    return None if whole or not classes.count else classes.counters[BYTES_IN] / classes.count
 
 
 def wrong(classes: StepTotals) -> dict[str, int]:
@@ -97,9 +103,8 @@ def _mean_bytes(measured: Tally, workloads: Sequence[Workload]) -> float | None:
     requests, total = 0, 0.0
     for workload in workloads:
         for each in workload.classes:
-            mean, count = workload.mean_bytes_of(each), _totals(measured, workload, each.name).count
-            # HEAD has no body, and headers may ask for a part of one, or for none.
-            if mean is None or each.method != "GET" or each.headers:
+            mean, count = workload.mean_bytes_of(each), _totals(measured, each).count
+            if mean is None:
                 return None
             requests, total = requests + count, total + count * mean
     return total / requests if requests else None
@@ -123,7 +128,7 @@ def fairness(counts: Sequence[int]) -> dict[str, float] | None:
 
 def mix(measured: Tally, workload: Workload) -> dict[str, dict[str, float]]:
     """Return each class's count, its share in percent, its share in the workload, and failures."""
-    totals = {each.name: _totals(measured, workload, each.name) for each in workload.classes}
+    totals = {each.name: _totals(measured, each) for each in workload.classes}
     every = sum(each.count for each in totals.values())
     return {
         each.name: {
@@ -216,5 +221,5 @@ def _other_sizes(found: Mapping[str, Any], requests: int) -> list[PointWarning]:
     ]
 
 
-def _totals(measured: Tally, workload: Workload, step: str) -> StepTotals:
-    return measured.steps.get((workload.name, step)) or StepTotals(workload.name, step)
+def _totals(measured: Tally, each: RequestClass) -> StepTotals:
+    return measured.steps.get(each.row) or StepTotals(*each.row)

@@ -27,13 +27,12 @@ def check_able(
     target: str, workload: Workload, programs: Mapping[str, str], *, secure: bool
 ) -> None:
     """Raise unless a target can do what a workload asks of it."""
-    for each in workload.classes:
-        if each.dynamic and each.dynamic not in programs:
-            raise BadInput(
-                f"{target} has no program of the kind {each.dynamic!r} ({DYNAMIC[each.dynamic]}), "
-                f"which {workload.name} asks for",
-                f"use another --target, or say where it has one: --programs {each.dynamic}=/PATH",
-            )
+    for kind in sorted(workload.kinds - programs.keys()):
+        raise BadInput(
+            f"{target} has no program of the kind {kind!r} ({DYNAMIC[kind]}), which "
+            f"{workload.name} asks for",
+            f"use another --target, or say where it has one: --programs {kind}=/PATH",
+        )
     if workload.uses_tls and not secure:
         raise BadInput(
             f"{workload.name} asks for some pages over TLS, and {target} has one address",

@@ -18,7 +18,7 @@ from sitebench.targets.embedded import open_child
 from sitebench.targets.limits import confined, forget, refuse_limits
 from sitebench.targets.tls import ServerTls, Trust, trusting
 from web_bench.docroot import Progress, docroot_of
-from web_bench.options import WebOptions, keeps_connections
+from web_bench.options import WebOptions
 from web_bench.seed import file_set
 from web_bench.targets import apache, cgi, nginx
 from web_bench.targets.embedded import PROGRAMS
@@ -51,13 +51,13 @@ def check(options: WebOptions, workloads: Sequence[Workload]) -> None:
         _check_program(options, workloads)
     for each in workloads:
         check_able(options.target, each, programs, secure=secure)
-    sets = {each.files for each in workloads if each.files is not None}
-    kept = {keeps_connections(options, each) for each in workloads}
+    sets = {each.file_set for each in workloads if each.file_set is not None}
+    kept = {options.keepalive or (each.http, each.kept) for each in workloads}
     if len(sets) > 1 or len(kept) > 1:
         raise BadInput(
             f"{' and '.join(each.name for each in workloads)} cannot run at the same time: their "
             f"{'files' if len(sets) > 1 else 'versions of HTTP'} differ",
-            "choose one of them, or write both into one workload file",
+            "choose one of them, or write both into one scenario file",
         )
 
 
@@ -69,7 +69,7 @@ def _check_program(options: WebOptions, workloads: Sequence[Workload]) -> None:
             f"{options.target} runs its own programs", "say where they are with --programs"
         )
     cgi.check(options.cgi_program)
-    if any(each.dynamic == "fastcgi" for workload in workloads for each in workload.classes):
+    if any("fastcgi" in each.kinds for each in workloads):
         raise BadInput(
             "your own program is run for each request, and FastCGI keeps its program",
             "choose a workload with CGI, such as spice-cgi, or leave --cgi-program out",
@@ -94,7 +94,7 @@ def open_target(
     if docroot is not None and limits is not None and (limits.memory or limits.disk):
         forget(docroot)
     with_tls = options.tls or any(each.uses_tls for each in workloads)
-    kinds = {each.dynamic for workload in workloads for each in workload.classes if each.dynamic}
+    kinds = {kind for each in workloads for kind in each.kinds}
     if options.target == "embedded":
         return _open_embedded(options, docroot, with_tls, kinds)
     return _open_started(options, docroot, with_tls, kinds)
@@ -122,11 +122,11 @@ def _open_live(options: WebOptions) -> OpenWeb:
 def _assure_pages(options: WebOptions, there: OpenWeb, workloads: Sequence[Workload]) -> None:
     """Raise BadInput where a server has not the files of a workload, or not the path of --path."""
     for each in workloads:
-        if each.files is not None:
-            path = file_set(each.files.spec(options.seed)).path(0)
+        if each.file_set is not None:
+            path = file_set(each.file_set.spec(options.seed)).path(0)
             remedy = (
-                "measure a path of its own with --path /, or a workload file of your own "
-                f"(`sitebench docs web`); or have it serve the files of {each.name}, which "
+                "measure a path of its own with --path /, or a scenario file of your own "
+                f"(`sitebench docs scenarios`); or have it serve the files of {each.name}, which "
                 "`sitebench web seed` writes"
             )
             _assure(there, path, f"the first file of {each.name}", remedy)

@@ -79,7 +79,7 @@ def serve(options: ServeOptions, console: Console) -> None:
 
     own = options.docroot is not None and not options.workload_given
     workloads = [] if own else [with_options(find(options.workload), options)]
-    total = sum(0 if each.files is None else each.files.bytes for each in workloads)
+    total = sum(0 if each.file_set is None else each.file_set.bytes for each in workloads)
     with bar("writing the files", total) as move:
         folder = docroot_of(options, workloads, lambda done, _: move(done))
     if own and not Path(str(folder)).is_dir():

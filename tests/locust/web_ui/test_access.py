@@ -186,7 +186,7 @@ def test_with_a_password_the_target_stays(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("half", "user", "fields"),
     [
-        ("web", "SpiceInprocessUser", ("docroot", "workload", "files_per_class")),
+        ("web", "SpiceInprocessUser", ("docroot", "scenario", "files_per_class")),
         ("ps", "ScenarioUser", ("scenario", "database")),
     ],
 )

@@ -120,7 +120,7 @@ def test_a_scenario_that_reads_variables_pins_the_target(
         (
             WebOptions,
             {
-                *("docroot", "files_per_class", "workload", "directives", "cgi_program"),
+                *("docroot", "files_per_class", "scenario", "directives", "cgi_program"),
                 "i_own_this_target",
             },
         ),
