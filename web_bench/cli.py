@@ -98,6 +98,10 @@ def sweep(options: Any, names: Sequence[str]) -> None:
 def _sweep(options: Any, workloads: Sequence[str], kind: str, first: Tables | None = None) -> None:
     from web_bench.points import POINTS
 
+    if options.check:
+        raise BadInput(
+            "--check is one try, without a load", "use it with run: sitebench web run FILE --check"
+        )
     if options.paper:
         for given, name in ((options.clients, "--clients"), (options.keepalive, "--keepalive")):
             if given:
@@ -138,6 +142,10 @@ def spice(options: Any) -> None:
     from web_bench.paper.tables import by_workload, spice_tables
     from web_bench.points import POINTS
 
+    if (described := POINTS.described_by(options)) is not None:
+        raise BadInput(
+            f"{described[1]} says what users do, and spice measures programs", "leave it out"
+        )
     found = []
     for name in SUITE.operations:
         if name.startswith(("spice-", "ecommerce-")):

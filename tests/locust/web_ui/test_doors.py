@@ -78,7 +78,7 @@ def test_variables_of_its_owner_stay_there(tmp_path: Path) -> None:
     assert not [each for each in got if SECRET.encode() in each]
 
 
-@pytest.mark.parametrize("user", ["SpiceInprocessUser", "WebBench1LightUser", "PathUser"])
+@pytest.mark.parametrize("user", ["SpiceInprocessUser", "WebBench1LightUser", "FileUser"])
 def test_files_of_its_owner_stay_there(tmp_path: Path, user: str) -> None:
     private = tmp_path / "private"
     private.mkdir(mode=0o700)
