@@ -22,7 +22,5 @@ def show_operations(suite: Suite, text_of: Callable[[str], str], name: str | Non
         results_console().print(table)
         return
     if name not in suite.operations:
-        raise UnknownValue(
-            f"{name!r} is no operation", f"use one of {', '.join(suite.operations)}"
-        )
+        raise UnknownValue(f"{name!r} is no operation", f"use one of {', '.join(suite.operations)}")
     print(text_of(name), end="")

@@ -15,6 +15,7 @@ from sitebench.counts.tally import Tally
 from sitebench.measure.summarise import summarise
 from sitebench.runs.point import PointResult
 from sitebench.runs.repeats import series
+from sitebench.tables.tables import footnotes
 from tests.support.drains import Drain, Step, histogram
 from tests.support.points import a_spec, a_use
 
@@ -99,3 +100,23 @@ def test_a_scenario_of_the_users_own_has_no_word_of_the_papers() -> None:
     assert [each.name for each in REPORT.figures([own.spec])] == ["scenario"]
     papers = REPORT.figures([a_result().spec])
     assert [each.name for each in papers] == ["web-pages", "asp-requests", "upd-reads"]
+
+
+def test_1997_stands_beside_the_sizes_it_knew() -> None:
+    console = Console(width=140, record=True, file=io.StringIO())
+    for table in tables([a_result(1_000), a_result(1_000_000), a_result(5_000)]):
+        console.print(table)
+    said = console.export_text()
+    for words in ("Table 13: ProLiant 2500", "49.6", "32.1", "47.1", "213 MB", "5.00% of 5%"):
+        assert words in said
+
+
+def test_failures_have_a_footnote() -> None:
+    (note,) = footnotes([a_result()])
+    assert "scenario at 1k" in note
+    assert "10 operations failed" in note
+
+
+def test_figures_survive_being_written() -> None:
+    result = a_result()
+    assert PointResult.read(result.to_json()) == result
