@@ -31,6 +31,8 @@ pub enum Act {
     /// Its answer comes after so many milliseconds, as do all behind it.
     Late(u64),
     Close,
+    /// Its answer is the last on the connection.
+    Last,
     /// Half an answer, and the end.
     Half,
     /// Another operation's answer.
@@ -276,6 +278,11 @@ impl<'s> Session<'s> {
                 std::thread::sleep(Duration::from_millis(ms));
             }
             Act::Close => return Err(Over),
+            Act::Last => {
+                self.waiting.push((id, messages));
+                let _ = self.answer();
+                return Err(Over);
+            }
             Act::Half => {
                 let _ = self.stream.write_all(&messages[0][..messages[0].len() / 2]);
                 return Err(Over);

@@ -206,6 +206,47 @@ fn a_connection_on_which_nothing_is_answered_any_more_is_opened_again() {
 }
 
 #[test]
+fn a_target_that_closes_every_connection_is_asked_after_pauses() {
+    let server = Crowd::start(Manners::default(), |_, n| if n < 6 { Act::Close } else { Act::Answer });
+    let text = format!("connection.main.outstanding = 3\n{OWN}");
+    let totals = run(&server, &text, &json!({}), (3, 50));
+    let failures = &totals.of("search").failures;
+    assert_eq!(failures.keys().collect::<Vec<_>>(), ["closed"], "{totals:?}");
+    // Each time all that had been asked has failed.
+    assert!((6..=18).contains(&failures["closed"]), "{totals:?}");
+    assert!((3..=7).contains(&opened(&server)), "{}", opened(&server));
+    totals.assert_accounted();
+}
+
+#[test]
+fn one_that_is_closed_while_it_is_not_in_use_is_opened_again_without_a_failure() {
+    let server = Crowd::start(Manners::default(), |_, _| Act::Last);
+    let text = "connection.main.outstanding = 2\n[[operation]]\nname = 'o'\nsearch = '(uid=a)'\n";
+    let more = json!({"scenarios": [{"name": "mix", "text": text, "think_ms": 40.0}]});
+    let totals = run(&server, text, &more, (1, 12));
+    // Few think so shortly that the end has not come yet.
+    assert!(totals.failed("search") <= 4, "{totals:?}");
+    assert!(opened(&server) >= 12 && totals.count("main: connect") >= 12, "{totals:?}");
+    totals.assert_accounted();
+}
+
+#[test]
+fn what_a_user_does_once_and_what_is_counted_go_over_shared_connections() {
+    let server = Crowd::right(Manners { gathers: 4, mixes: Some(9), ..Manners::default() });
+    let text = "connection.main = { pool = 2, outstanding = 3 }\n[start]\n\
+                step = [{ name = 'once', search = '(uid=s{user})', capture.me = 'dn' }]\n\
+                [[operation]]\nname = 'o'\ncounts = 'find'\nstep = [\
+                { name = 'find', search = '(uid={me})', expect.entry = { uid = '{me}' } }, { think = '1ms' },\
+                { name = 'other', search = '(uid=u{user}-{iteration})', expect.entry = { uid = 'u{user}-{iteration}' } }]";
+    let totals = run(&server, text, &json!({"threads": 2}), (9, 500));
+    assert_eq!(totals.kinds(), [""; 0], "{totals:?}");
+    assert_eq!((totals.count("once"), opened(&server)), (9, 2));
+    assert!(totals.count("find").abs_diff(totals.count("other")) <= 9, "{totals:?}");
+    assert!(most(&server) <= 3);
+    totals.assert_accounted();
+}
+
+#[test]
 fn who_waits_for_a_place_too_long_fails() {
     let server = Crowd::start(Manners::default(), |_, n| if n == 10 { Act::Late(400) } else { Act::Answer });
     let text = format!("connection.main.pool = 1\n{OWN}");
