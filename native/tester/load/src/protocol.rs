@@ -5,7 +5,7 @@
 
 use crate::record::failure::Failure;
 
-/// The protocol of an engine's lanes: one request at a time on each connection.
+/// The protocol of an engine's lanes: one request of each at a time.
 pub trait Protocol: Send + 'static {
     /// Whether lanes are served together: worth it where answers are small ([`crate::drive::batch`]).
     const BATCHES: bool = true;
