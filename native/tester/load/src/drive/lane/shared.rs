@@ -28,17 +28,10 @@ impl<S: Default + Send> Lane<S> {
         context: &mut Context<P>,
         now_ns: u64,
     ) -> Option<Fate> {
-        let seat = match self.seat.take() {
-            // It has waited for it.
-            Some(seat) => seat,
-            None => {
-                let wait = Operation::started(share.wait, now_ns);
-                let Some(seat) = context.pools[share.pool].take(self.id) else {
-                    return Some(self.line_up(share.pool, wait, context));
-                };
-                self.record(wait, End::Right, context, now_ns);
-                seat
-            }
+        let wait = Operation::started(share.wait, now_ns);
+        let waited = self.seat.take();
+        let Some(seat) = waited.or_else(|| context.pools[share.pool].take(self.id)) else {
+            return Some(self.line_up(share.pool, wait, context));
         };
         let Context { pools, protocol, .. } = context;
         let pool = &mut pools[share.pool];
@@ -61,6 +54,9 @@ impl<S: Default + Send> Lane<S> {
         }
         let bytes_out = (out.len() - start) as u64;
         pool.stage(seat, self.id);
+        if waited.is_none() {
+            self.record(wait, End::Right, context, now_ns);
+        }
         self.seat = Some(seat);
         self.phase = Phase::Sharing;
         self.current = Operation { bytes_out, ..Operation::started(share.slot, now_ns) };
