@@ -4,11 +4,12 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
-use crate::engine;
+use crate::choose::keys::Choice;
 use crate::program::Program;
 use crate::protocol::{Encoded, Protocol, Received};
 use crate::record::failure::Failure;
-use crate::values::Tables;
+use crate::scripted;
+use crate::values::{Given, Tables};
 
 const PAGE: &str = "data.who.people = 'seeded'\n[[operation]]\nget = '/?u={who.id}'\n\
     expect = { length = 20, identity = { before = \"u='\", value = '{who.id}', until = \"'\" } }";
@@ -27,11 +28,17 @@ impl Lane {
             "target": {"host": "127.0.0.1", "port": 80, "size": 10},
             "scenarios": [{"name": "p", "text": text}],
         });
-        let mut config = serde_json::from_value(config).unwrap();
-        let (_, mut compiled, speaks) = engine::site(&mut config, None, &Tables::new()).unwrap();
-        let (http, state) = (speaks.protocol(1, 0), LaneState::default());
-        let program = compiled.programs.remove(0);
-        Self { http, state, pc: program.ops.len() - 1, program }
+        let config: HttpConfig = serde_json::from_value(config).unwrap();
+        let people = Arc::new(VisitorColumns::new(None, config.target.size));
+        let (tables, keys) = (Tables::new(), Choice::default());
+        let given = Given { tables, people: Some(people), keys, owns: true };
+        let lower = Requests { target: &config.target, has_visitors: false, has_any_program: false };
+        let (program, script) =
+            scripted::convert(&lower, &config.scenarios[0], 0, "", &given, (1, 1)).unwrap();
+        let shared = Shared::new(&config, None, vec![script]).unwrap();
+        let program = shared.compile(&[program], false).unwrap().programs.remove(0);
+        let http = Http::new(shared, None, 1, 0);
+        Self { http, state: LaneState::default(), pc: program.ops.len() - 1, program }
     }
 
     /// Goes on to the next request over a new connection, and returns it.
