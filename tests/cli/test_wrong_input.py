@@ -182,7 +182,7 @@ WRONG = {
     "ps run --scenario field.toml": ("a template names {gven}, which is unknown", "given"),
     "ps run --database .": (". is no user-property database", "ps seed"),
     "web run none.toml": ("cannot read the scenario none.toml", "a readable TOML file"),
-    "web run bad.toml": ("bad.toml, line 1, column 8", "TOML syntax"),
+    "web run bad.toml": ("bad.toml:1:8: is not TOML", "sitebench docs scenarios"),
     "web seed --to x --set nosuch": ("unknown workload 'nosuch'", "webbench1-static"),
     "report none.sitebench": ("no run file at none.sitebench", "check the name"),
     "report notes.txt": ("notes.txt is not a run file", "that sitebench wrote"),
