@@ -166,8 +166,8 @@ WRONG = {
     "ils seed": ("no destination is named", "people.ldif"),
     "ps seed /none/people": ("cannot write /none/people", "a folder you may write to"),
     "ps run --database none.sqlite": ("no user-property database at none.sqlite", "ps seed"),
-    "ps run page --scenario typo.toml": (
-        "a scenario file says what users do",
+    "ps run page --scenario good.toml": (
+        "the scenario file says what users do",
         "leave one of them out",
     ),
     "ps run a --scenario typo.toml": ("unknown operation 'a'", "name none, and see each"),
@@ -177,9 +177,19 @@ WRONG = {
         "put the password there",
     ),
     "ps run --scenario none.toml": ("cannot read the scenario none.toml", "a readable TOML file"),
-    "ps run --scenario bad.toml": ("bad.toml, line 1, column 8", "TOML syntax"),
-    "ps run --scenario typo.toml": ("typo.toml, line 4, column 1: unknown key 'pth'", "'path'"),
-    "ps run --scenario field.toml": ("a template names {gven}, which is unknown", "given"),
+    "ps run --scenario bad.toml": ("bad.toml:1:8: is not TOML", "sitebench docs scenarios"),
+    "ps run --scenario typo.toml": (
+        'typo.toml:3:1: operation[1].gte: "gte" is not a verb; did you mean "get"?',
+        "sitebench docs scenarios",
+    ),
+    "ps run --scenario field.toml": (
+        'data "one" has no column "gven": people have id, name, given',
+        "sitebench docs scenarios",
+    ),
+    "ps run --scenario old.toml": (
+        "old.toml:3:13: operation[1].request: is of the form before this one",
+        "sitebench docs scenarios",
+    ),
     "ps run --database .": (". is no user-property database", "ps seed"),
     "web run none.toml": ("cannot read the scenario none.toml", "a readable TOML file"),
     "web run bad.toml": ("bad.toml:1:8: is not TOML", "sitebench docs scenarios"),
@@ -259,8 +269,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "empty.sitebench": "",
         "empty": "",
         "bad.toml": "path = /\n",
-        "field.toml": "[[operation]]\nname = 'a'\n[[operation.request]]\npath = '/{gven}'\n",
-        "typo.toml": "[[operation]]\nname = 'a'\n[[operation.request]]\npth = '/'\n",
+        "field.toml": "data.one.people = 'seeded'\n[[operation]]\nget = '/{one.gven}'\n",
+        "good.toml": "[[operation]]\nget = '/'\n",
+        "old.toml": "[[operation]]\nname = 'a'\n[[operation.request]]\npath = '/'\n",
+        "typo.toml": "[[operation]]\nname = 'a'\ngte = '/'\n",
     }
     for name, text in texts.items():
         (made / name).write_text(text)
