@@ -22,7 +22,7 @@ FILES = {
         for deal in ("once", "exclusive")
     ],
     "load.stages": [f'load.stages = ["1s:5/s"]\n{SEARCH}'],
-    "follow": ['[[operation]]\nget = "/"\nfollow = true\n'],
+    "follow = true": ['[[operation]]\nget = "/"\nfollow = true\n'],
 }
 """Files with what the first cell of each row begins with."""
 ROWS = dict(
