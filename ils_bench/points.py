@@ -179,8 +179,6 @@ class IlsPoints(ScriptPoints[Program, OpenDirectory]):
         thinking = [each for each in own if each.counts == "sequence" and each.least_s]
         if thinking and len(thinking) == len(programs):
             _check_passes(options, min(thinking, key=lambda each: each.least_s))
-        if script_name(options) is not None and options.client != "native":
-            raise BadInput(f"the client {options.client} runs no scenarios yet", "leave it out")
         if options.names is not None:
             names_of(options.names).check(options.entries)
 

@@ -15,7 +15,6 @@ from ils_bench.points import POINTS
 from ils_bench.programs import Program
 from ils_bench.seeding import clean, journal
 from ils_bench.seeding.journal import Reservation
-from ils_bench.sequences import Sequence
 from ils_bench.targets.address import parse_address
 from ils_bench.targets.identity import identity_of
 from ils_bench.targets.live import make_ready, told_of_removal
@@ -23,7 +22,7 @@ from ils_bench.targets.monitor import DirectoryMonitor
 from ils_bench.targets.names import names_of
 from ils_bench.targets.people import spec_of
 from ils_bench.targets.target import OpenDirectory
-from sitebench._engine import Engine, Population, Table
+from sitebench._engine import Engine, Population, PortableUsers, Table
 from sitebench.errors import BadFile
 from sitebench.locust.prepared import Prepared
 from sitebench.locust.preparing import Preparing, run_in_thread
@@ -127,31 +126,14 @@ class IlsRun(BaseSuiteRun[Program, OpenDirectory]):
         return recording
 
     def engine(self, job: LoadJob[Program, OpenDirectory]) -> Engine:
-        config = engine_config(
-            job.options,
-            job.target.address,
-            job.programs,
-            slot=job.slot,
-            first_added=job.prepared.more.first_added[job.slot.index],
-            who=job.target.who,
-            trust=job.target.trust,
-        )
-        tables = job.prepared.more.data.tables(job.programs)
-        return Engine(config, _population(job), _names(job), tables)
+        return Engine(*_loaded(job))
 
     def portable(self, job: LoadJob[Program, OpenDirectory]) -> Ldap3Lanes:
         # Late: importing ldap3 takes a tenth of a second, and most tests do without these.
         from ils_bench.ldap3_lane import Ldap3Lanes
 
-        return Ldap3Lanes(
-            self.environment,
-            job.target,
-            _population(job),
-            [each for each in job.programs if isinstance(each, Sequence)],
-            options=job.options,
-            slot=job.slot,
-            first_added=job.prepared.more.first_added[job.slot.index],
-        )
+        users = PortableUsers(*_loaded(job))
+        return Ldap3Lanes(self.environment, job.target, users, options=job.options)
 
     def _first_added(
         self, options: LocustOptions, target: OpenDirectory, processes: int
@@ -201,6 +183,23 @@ class IlsRun(BaseSuiteRun[Program, OpenDirectory]):
         refused = sum(n for s in steps for k, n in s.failures.items() if k.startswith("result:"))
         keys = sum(step.count for step in steps)
         return clean.Added(keys, keys - refused, gap)
+
+
+def _loaded(
+    job: LoadJob[Program, OpenDirectory],
+) -> tuple[str, Population, tuple[Table, int] | None, dict[str, Table]]:
+    """Return what the engine has to know, whoever sends its requests."""
+    config = engine_config(
+        job.options,
+        job.target.address,
+        job.programs,
+        slot=job.slot,
+        first_added=job.prepared.more.first_added[job.slot.index],
+        who=job.target.who,
+        trust=job.target.trust,
+    )
+    tables = job.prepared.more.data.tables(job.programs)
+    return config, _population(job), _names(job), tables
 
 
 def _names(job: LoadJob[Program, OpenDirectory]) -> tuple[Table, int] | None:

@@ -67,7 +67,7 @@ class PsRun(BaseSuiteRun[Script, OpenSite]):
         return FastHttpLanes(
             self.environment,
             job.target.address,
-            PortableUsers(_config(job), people, _tables(job)),
+            PortableUsers(_config(job), people, tables=_tables(job)),
             options=job.options,
             trust=job.target.trust,
         )

@@ -476,20 +476,21 @@ class Scenario:
 
 @final
 class PortableUsers:
-    """Users of scenario files whose requests a client in Python sends: those of one process.
+    """Users whose requests a client in Python sends: those of one process.
 
-    `config_json` is an `Engine`'s of a site, whose programs all are "scenarios". They share decks,
-    data and random numbers, as the lanes of one thread do: the same seed gives the same requests.
+    The arguments are an `Engine`'s. They share decks, data and random numbers, as the lanes of one
+    thread do: the same seed gives the same requests. What no such client does is refused by name.
     """
 
     def __new__(
         cls,
         config_json: str,
-        visitors: Visitors | None = None,
+        people: Population | Visitors | None = None,
+        names: tuple[Table, int] | None = None,
         tables: Mapping[str, Table] | None = None,
     ) -> PortableUsers: ...
     def steps(self, program: str) -> Steps:
-        """Make one more user of a scenario."""
+        """Make one more user of a program."""
 
 @final
 class Steps:
@@ -497,13 +498,24 @@ class Steps:
 
     def next(self) -> Step | None:
         """Return what is to be done next; None once it has stopped."""
-    def answered(
+    def answered_http(
         self, status: int, headers: Sequence[tuple[str, str]], body: bytes
     ) -> tuple[str | None, bool, str | None]:
         """Judge what was answered: what is wrong, whether it is an answer, what to show of it.
 
         A header line has a character for each byte (latin-1); the body is unpacked where it was
         packed.
+        """
+    def answered_ldap(
+        self,
+        code: int,
+        diagnostic: str,
+        entries: Sequence[tuple[str, Sequence[tuple[str, Sequence[bytes]]]]],
+        value: bytes | None = None,
+    ) -> tuple[str | None, bool, str | None]:
+        """Judge what was answered, entries with their names and attributes among it.
+
+        `value` is that of an extended answer.
         """
     def lost(self, kind: str) -> str | None:
         """Say that no answer came, and why; return what to show of the request."""
@@ -515,13 +527,16 @@ class Step:
     """What a user does next: an operation begins, something is asked, and so on."""
 
     @property
-    def does(self) -> Literal["begin", "ask", "wait", "close", "end"]: ...
+    def does(self) -> Literal["begin", "open", "ask", "wait", "close", "end"]: ...
     @property
     def row(self) -> tuple[str, str] | None:
         """Where it is recorded: operation and step; of "end", that of the whole operation."""
     @property
     def connection(self) -> int:
-        """Which of the user's connections it is about; one that is closed is opened to "ask"."""
+        """Which of the user's connections it is about.
+
+        Those of LDAP have a step to "open" them; one of HTTP is opened to "ask", if it is closed.
+        """
     @property
     def seconds(self) -> float:
         """How long to "wait"."""
@@ -532,11 +547,14 @@ class Step:
     def answered(self) -> bool:
         """Whether the operation has come to its "end", and not broken off."""
     @property
-    def request(self) -> StepRequest | None:
-        """What to "ask"."""
+    def http(self) -> HttpRequest | None:
+        """What to "ask" a site."""
+    @property
+    def ldap(self) -> LdapRequest | None:
+        """What to "ask" a directory."""
 
 @final
-class StepRequest:
+class HttpRequest:
     """A request of HTTP, without the lines that a client writes itself: Host, Content-Length."""
 
     @property
@@ -548,6 +566,58 @@ class StepRequest:
         """Its header lines, with a character for each byte (latin-1)."""
     @property
     def body(self) -> bytes: ...
+
+@final
+class LdapRequest:
+    """A request of LDAP; what its verb does not have is empty."""
+
+    @property
+    def verb(
+        self,
+    ) -> Literal[
+        "bind", "search", "compare", "add", "modify", "modify_dn", "delete", "extended"
+    ]: ...
+    @property
+    def dn(self) -> str:
+        """The entry, a search's base, who binds, or the OID of an extended operation."""
+    @property
+    def version(self) -> int: ...
+    @property
+    def sasl(self) -> str | None: ...
+    @property
+    def value(self) -> bytes | None:
+        """The password of a bind, credentials, or the value of an extended operation."""
+    @property
+    def filter(self) -> str: ...
+    @property
+    def scope(self) -> int:
+        """0 base, 1 one level, 2 subtree, 3 all below the base."""
+    @property
+    def dereference(self) -> int:
+        """0 never, 1 in searching, 2 finding the base, 3 always."""
+    @property
+    def size_limit(self) -> int: ...
+    @property
+    def time_limit_s(self) -> int: ...
+    @property
+    def types_only(self) -> bool: ...
+    @property
+    def attributes(self) -> list[str]: ...
+    @property
+    def entry(self) -> list[tuple[str, list[bytes]]]:
+        """What an entry is to have, or is compared with."""
+    @property
+    def changes(self) -> list[tuple[int, tuple[str, list[bytes]]]]:
+        """0 add, 1 delete, 2 replace, 3 increment, each of an attribute with values."""
+    @property
+    def new_rdn(self) -> str: ...
+    @property
+    def delete_old_rdn(self) -> bool: ...
+    @property
+    def new_superior(self) -> str | None: ...
+    @property
+    def controls(self) -> list[tuple[str, bool, bytes | None]]:
+        """OID, whether it is critical, value."""
 
 def check_scenario(spec_json: str, tables: Mapping[str, Table]) -> tuple[str, str | None] | None:
     """Raise EngineError with what of a scenario no lane could run.

@@ -22,8 +22,8 @@ from sitebench.http.address import SiteAddress
 from sitebench.http.options import SiteTestOptions
 from sitebench.locust.portable import (
     Ended,
+    PortableLane,
     PortableLanes,
-    StepsLane,
     refuse_what_only_native_does,
     within,
 )
@@ -54,7 +54,7 @@ class FastHttpLanes(PortableLanes):
 
     def lane(self, program: str) -> _FastHttpLane:
         """Make one lane."""
-        return _FastHttpLane(self, program, self._users.steps(program))
+        return _FastHttpLane(self, self._users.steps(program))
 
     def client(self) -> FastHttpSession:
         """Return a client of one connection."""
@@ -76,28 +76,28 @@ class FastHttpLanes(PortableLanes):
         return self._context
 
 
-class _FastHttpLane(StepsLane):
+class _FastHttpLane(PortableLane):
     """One user of the site."""
 
-    def __init__(self, lanes: FastHttpLanes, program: str, steps: Steps) -> None:
-        super().__init__(lanes, program, steps)
+    def __init__(self, lanes: FastHttpLanes, steps: Steps) -> None:
+        super().__init__(lanes, steps)
         self._lanes = lanes
         self._clients: dict[int, FastHttpSession] = {}
 
-    def hang_up(self) -> None:
-        for connection in self._clients:
-            self.hang_up_one(connection)
-
-    def hang_up_one(self, connection: int) -> None:
+    def hang_up(self, connection: int) -> None:
         if connection in self._clients:
             self._clients[connection].client.close()
 
+    def hang_up_all(self) -> None:
+        for connection in self._clients:
+            self.hang_up(connection)
+
     def ask(self, step: Step) -> Ended:
-        assert step.request is not None
+        assert step.http is not None
         assert step.row is not None
         if step.connection not in self._clients:
             self._clients[step.connection] = self._lanes.client()
-        client, request = self._clients[step.connection], step.request
+        client, request = self._clients[step.connection], step.http
         # Cookies are among the request's lines: the engine keeps them.
         client.cookiejar.clear()
         # What is packed has another length; the engine asks for nothing packed either.
@@ -134,7 +134,7 @@ class _FastHttpLane(StepsLane):
             # It came instead of an answer, or of the rest of its body.
             kind = _failure_kind(error)
             return kind, False, self.steps.lost(kind)
-        return self.steps.answered(response.status_code, list(response.headers.items()), body)
+        return self.steps.answered_http(response.status_code, list(response.headers.items()), body)
 
 
 def _failure_kind(error: BaseException | None) -> str:

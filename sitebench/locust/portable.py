@@ -30,8 +30,6 @@ from sitebench.errors import BadInput
 
 A_DAY_S = 86_400.0
 _POLL_S = 0.005
-_BACKOFF_S = 0.1
-"""How long a portable lane waits after a failed connection, so as not to spin."""
 
 
 def within(seconds: float) -> gevent.Timeout:
@@ -110,68 +108,35 @@ class LaneClock:
         self.since_ns += waited
 
 
-class BrokenPass(Exception):  # noqa: N818 -- the pass is what breaks
-    """A pass makes no sense without what failed; the message is the kind of failure."""
-
-
 class PortableLane(ABC):
-    """One lane in Python, with a clock of its own."""
+    """One lane in Python, with a clock of its own; the engine hands its steps out."""
 
-    def __init__(self, lanes: PortableLanes, program: str) -> None:
+    def __init__(self, lanes: PortableLanes, steps: Steps) -> None:
         self.clock = LaneClock(lanes)
-        self._all = lanes
-        self._program = program
-
-    @abstractmethod
-    def run_pass(self) -> None:
-        """Do one pass and record it."""
-
-    @abstractmethod
-    def hang_up(self) -> None:
-        """Close its connections; calling it again does nothing."""
-
-    def close(self) -> None:
-        """End the lane."""
-        self.hang_up()
-        self.clock.stop()
-
-
-class PassLane(PortableLane):
-    """A lane that goes through its program by itself."""
-
-    @abstractmethod
-    def work(self) -> None:
-        """Do one pass; a failed connection raises BrokenPass, as it ends a pass natively."""
-
-    def run_pass(self) -> None:
-        began, kind = time.monotonic_ns(), None
-        try:
-            self.work()
-        except BrokenPass as broken:
-            kind = str(broken)
-        now = time.monotonic_ns()
-        # One that broke off is censored. A pass is in the window in which it ends.
-        self._all.keep(self._program, SEQUENCE, Ended(kind, kind is None, now - began, now))
-        if kind is not None:
-            self.hang_up()
-            self.clock.rest(_BACKOFF_S)
-
-
-class StepsLane(PortableLane):
-    """A lane whose steps the engine hands out; this one sends what is to be asked."""
-
-    def __init__(self, lanes: PortableLanes, program: str, steps: Steps) -> None:
-        super().__init__(lanes, program)
         self.steps = steps
+        self._all = lanes
         self._began_ns = 0
 
     @abstractmethod
     def ask(self, step: Step) -> Ended:
-        """Ask for something, and tell `steps` what came of it."""
+        """Open a connection or ask for something, and tell `steps` what came of it."""
 
     @abstractmethod
-    def hang_up_one(self, connection: int) -> None:
+    def hang_up(self, connection: int) -> None:
         """Close one of its connections, if it is open."""
+
+    @abstractmethod
+    def hang_up_all(self) -> None:
+        """Close its connections."""
+
+    def close(self) -> None:
+        """End the lane."""
+        self.hang_up_all()
+        self.clock.stop()
+
+    def count(self, row: tuple[str, str], ended: Ended) -> None:
+        """Count a step."""
+        self._all.keep(*row, ended)
 
     def run_pass(self) -> None:
         """Do what comes up to the end of an operation, and record it."""
@@ -183,6 +148,7 @@ class StepsLane(PortableLane):
         if self._all.stopping:
             self.steps.stop()
         while (step := self.steps.next()) is None:
+            self.clock.unfinished = False
             time.sleep(A_DAY_S)
         return step
 
@@ -190,16 +156,21 @@ class StepsLane(PortableLane):
         """Do a step; return whether the operation goes on."""
         if step.does == "begin":
             self._began_ns, self.clock.unfinished = time.monotonic_ns(), True
-        elif step.does == "ask":
+        elif step.does in ("open", "ask"):
             assert step.row is not None
-            self._all.keep(*step.row, self.ask(step))
+            self.count(step.row, self.ask(step))
         elif step.does == "wait":
             before = self.clock.since_ns
             self.clock.rest(step.seconds)
             # Pauses are in no operation's time.
             self._began_ns += self.clock.since_ns - before
+        elif step.does == "close" and step.row is None:
+            self.hang_up(step.connection)
         elif step.does == "close":
-            self.hang_up_one(step.connection)
+            assert step.row is not None
+            self.clock.begin()
+            self.hang_up(step.connection)
+            self.count(step.row, self.clock.end(None, answered=True, traffic=(0, 0)))
         else:
             assert step.row is not None
             self.clock.unfinished = False

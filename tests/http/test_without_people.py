@@ -52,7 +52,7 @@ def test_native_lanes_ask_as_one_anonymous_visitor(address: SiteAddress) -> None
     found: list[StepStats] = []
 
     def answered() -> bool:
-        found.extend(each for each in engine.drain().steps if each.step == "file")
+        found.extend(each for each in engine.drain().steps if each.step == "get")
         return any(each.count for each in found)
 
     assert eventually(answered)
@@ -77,7 +77,7 @@ def test_fasthttp_lanes_ask_as_one_anonymous_visitor(address: SiteAddress) -> No
         lane = lanes.lane("files")
         lane.run_pass()
         lane.close()
-        (request,) = (step for step in lanes.drain().steps if step.step == "file")
+        (request,) = (step for step in lanes.drain().steps if step.step == "get")
         print(json.dumps([request.count, request.failures]))
     """)
     assert found == [1, {}]

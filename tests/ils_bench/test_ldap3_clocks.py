@@ -5,12 +5,13 @@ from contextlib import contextmanager
 from types import SimpleNamespace
 from typing import Any
 
+from ils_bench.engine_config import engine_config
 from ils_bench.ldap3_lane import Ldap3Lanes
 from ils_bench.options import IlsOptions
 from ils_bench.sequences import LOOKUP, Add, Bind, Connect, Repeat, Sequence
 from ils_bench.targets.address import DirectoryAddress
 from ils_bench.targets.target import OpenDirectory
-from sitebench._engine import Directory
+from sitebench._engine import Directory, PortableUsers
 from sitebench.counts.littles_law import littles_law
 from sitebench.counts.tally import Tally
 from sitebench.counts.worker_slot import WorkerSlot
@@ -26,9 +27,10 @@ def lanes(port: int, sequence: Sequence, **more: Any) -> Iterator[Ldap3Lanes]:
     deaf = SimpleNamespace(events=SimpleNamespace(request=SimpleNamespace(fire=lambda **_: None)))
     target = OpenDirectory("relayed", DirectoryAddress("127.0.0.1", port), BASE)
     options = IlsOptions(entries=50, base=BASE, **more)
-    made = Ldap3Lanes(
-        deaf, target, PEOPLE, [sequence], options=options, slot=WorkerSlot(), first_added=1_000
+    config = engine_config(
+        options, target.address, [sequence], slot=WorkerSlot(), first_added=1_000
     )
+    made = Ldap3Lanes(deaf, target, PortableUsers(config, PEOPLE), options=options)
     made.start_lanes(sequence.name, 1)
     yield made
     made.stop_lanes(sequence.name, 1)

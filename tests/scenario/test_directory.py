@@ -243,9 +243,12 @@ def test_what_is_wrong_is_said_before_any_load(
     assert "Traceback" not in ran.err
 
 
-def test_the_portable_client_refuses_a_file(folder: Path, directory: LdapDirectory) -> None:
-    ran = measured(folder, directory, "--client", "ldap3")
-    assert (ran.code, "runs no scenarios yet" in ran.err) == (2, True)
+def test_the_portable_client_does_a_file(folder: Path, directory: LdapDirectory) -> None:
+    ran = measured(folder, directory, "--client", "ldap3", "--json")
+    assert ran.code == 0, ran.err
+    (point,) = ran.objects
+    assert (point["failures_by_kind"], point["generator"]["client"]) == ({}, "ldap3")
+    assert point["operations"] > 0
 
 
 def test_entries_that_were_there_change_only_with_a_word(

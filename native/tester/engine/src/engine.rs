@@ -22,7 +22,7 @@ pub struct Engine(Mutex<load::Engine>);
 
 /// The people a load is about.
 #[derive(FromPyObject)]
-enum People<'py> {
+pub enum People<'py> {
     Population(PyRef<'py, Population>),
     Visitors(PyRef<'py, Visitors>),
 }

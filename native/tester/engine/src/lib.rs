@@ -63,7 +63,7 @@ mod module {
     #[pymodule_export]
     use crate::snapshot::{Snapshot, StepStats, metrics};
     #[pymodule_export]
-    use crate::steps::{PortableUsers, Step, StepRequest, Steps};
+    use crate::steps::{HttpRequest, LdapRequest, PortableUsers, Step, Steps};
     #[pymodule_export]
     use crate::table::Table;
     #[pymodule_export]

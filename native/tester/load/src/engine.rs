@@ -71,25 +71,9 @@ impl Engine {
         names: Option<Arc<NameList>>,
         tables: &Tables,
     ) -> Result<Self, StartError> {
-        config.check()?;
-        let mut shared = ldap::Shared::new(&config.target, people, names, config.verify)?;
-        for spec in &config.scenarios {
-            let found = shared.take(spec, &config.target, tables, config.keys, config.threads);
-            let problem = |problem| StartError::Scenario { name: spec.name.clone(), problem };
-            config.programs.push(found.map_err(problem)?);
-        }
-        let compiled = shared.compile(&config.programs, config.is_open())?;
-        let goes_elsewhere = |op: &Op<_>| matches!(op, Op::Connect { endpoint, .. } if *endpoint != MAIN);
-        if !compiled.programs.iter().flat_map(|program| &program.ops).any(goes_elsewhere) {
-            // What no connection chooses needs no authorities.
-            config.target.choices = None;
-        }
-        let ring = ldap::adds_people(&config.programs).then(|| ring(&config, shared.count()));
-        let keys = Keys::new(config.keys.choice, shared.count(), config.keys.seed);
+        let (compiled, speaks) = directory(&mut config, people, names, tables)?;
         let names = config.programs.iter().map(|program| program.name.clone()).collect();
-        Self::launch(&config, names, compiled, |seed, thread| {
-            Ldap::new(shared.clone(), keys.clone(), ring.clone().map(RingCursor::new), seed, thread)
-        })
+        Self::launch(&config, names, compiled, |seed, thread| speaks.protocol(seed, thread))
     }
 
     /// The same for a site. `visitors` are needed for templates that name properties of people.
@@ -156,6 +140,46 @@ impl Engine {
     pub fn pace(&self) -> Option<Pace> {
         self.driver.pace()
     }
+}
+
+/// What all threads need to speak to a directory.
+pub(crate) struct SpeaksLdap {
+    shared: ldap::Shared,
+    keys: Keys,
+    ring: Option<Arc<Ring>>,
+}
+
+impl SpeaksLdap {
+    /// The protocol of a thread.
+    pub(crate) fn protocol(&self, seed: u64, thread: usize) -> Ldap {
+        let ring = self.ring.clone().map(RingCursor::new);
+        Ldap::new(self.shared.clone(), self.keys.clone(), ring, seed, thread)
+    }
+}
+
+/// What the lanes of a directory run.
+pub(crate) fn directory(
+    config: &mut LdapConfig,
+    people: Option<Arc<Population>>,
+    names: Option<Arc<NameList>>,
+    tables: &Tables,
+) -> Result<(Compiled<ldap::Request>, SpeaksLdap), StartError> {
+    config.check()?;
+    let mut shared = ldap::Shared::new(&config.target, people, names, config.verify)?;
+    for spec in &config.scenarios {
+        let found = shared.take(spec, &config.target, tables, config.keys, config.threads);
+        let problem = |problem| StartError::Scenario { name: spec.name.clone(), problem };
+        config.programs.push(found.map_err(problem)?);
+    }
+    let compiled = shared.compile(&config.programs, config.is_open())?;
+    let goes_elsewhere = |op: &Op<_>| matches!(op, Op::Connect { endpoint, .. } if *endpoint != MAIN);
+    if !compiled.programs.iter().flat_map(|program| &program.ops).any(goes_elsewhere) {
+        // What no connection chooses needs no authorities.
+        config.target.choices = None;
+    }
+    let ring = ldap::adds_people(&config.programs).then(|| ring(config, shared.count()));
+    let keys = Keys::new(config.keys.choice, shared.count(), config.keys.seed);
+    Ok((compiled, SpeaksLdap { shared, keys, ring }))
 }
 
 /// What all threads need to speak to a site.

@@ -182,7 +182,7 @@ pub(crate) struct Shared {
 }
 
 /// LDAP as one thread speaks it.
-pub(crate) struct Ldap {
+pub struct Ldap {
     shared: Shared,
     keys: Keys,
     ring: Option<RingCursor>,

@@ -78,6 +78,11 @@ impl Request {
         }
     }
 
+    /// Whether its answer is read in pages.
+    pub(crate) fn has_pages(&self) -> bool {
+        matches!(self, Self::Ask(ask) if ask.has_pages())
+    }
+
     /// Whether nothing that follows makes sense where it fails.
     pub(super) fn is_fatal(&self) -> bool {
         match self {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use people::visitor::Visitors;
 
-use super::{Judged, TurnError, User, Users};
+use super::{Judged, TurnError, User, Users, cannot};
 use crate::engine::{self, StartError};
 use crate::http::{Http, HttpConfig};
 use crate::values::Tables;
@@ -47,7 +47,7 @@ impl Users<Http> {
             return Err(cannot(&spec.name, "HTTP/1.0"));
         }
         let (seed, rng) = config.seeds(0);
-        Ok(Self::new(names, compiled, speaks.protocol(seed, 0), rng))
+        Ok(Self::new(names, compiled, speaks.protocol(seed, 0), rng, false))
     }
 }
 
@@ -57,10 +57,6 @@ fn refuse(config: &HttpConfig) -> Result<(), StartError> {
         Some(spec) if config.target.secure.is_some() => Err(cannot(&spec.name, "a second address with TLS")),
         _ => Ok(()),
     }
-}
-
-fn cannot(name: &str, what: &str) -> StartError {
-    StartError::Scenario { name: name.to_owned(), problem: format!("a portable client does not do {what}") }
 }
 
 impl User<Http> {

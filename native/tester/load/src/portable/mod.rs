@@ -7,13 +7,16 @@
 //! All users of a process are those of one thread ([`Users`]): they share its decks, its rows and its random numbers.
 
 mod http;
+mod ldap;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
 pub use self::http::{HttpRequest, SiteUser, SiteUsers};
+pub use self::ldap::{DirectoryUser, DirectoryUsers, LdapAnswer, LdapRequest, Values};
 
+use crate::engine::StartError;
 use crate::program::{Compiled, Deck, Op, Program};
 use crate::protocol::{Encoded, Protocol, Received};
 use crate::record::failure::Failure;
@@ -31,11 +34,18 @@ pub type Row = (Arc<str>, Arc<str>);
 pub enum Do {
     /// An operation begins.
     Begin,
-    /// Something is asked, and [`User::answered`] or [`User::lost`] follows.
+    /// A connection is opened; [`User::lost`] follows if it cannot be. Clients of HTTP are not told.
+    Open {
+        /// Where that is recorded.
+        row: Row,
+        /// Which one.
+        connection: usize,
+    },
+    /// Something is asked, and what was answered follows, or [`User::lost`].
     Ask {
         /// Where it is recorded.
         row: Row,
-        /// Over which of the user's connections, from 0; it is opened if it is closed.
+        /// Over which of the user's connections, from 0; one of HTTP is opened if it is closed.
         connection: usize,
         /// As it would stand on the wire.
         request: Vec<u8>,
@@ -90,6 +100,8 @@ pub struct Users<P: Protocol> {
     protocol: P,
     decks: Vec<Deck>,
     rng: fastrand::Rng,
+    /// Whether opening a connection is a step of its own.
+    opens: bool,
 }
 
 /// One virtual user.
@@ -108,7 +120,10 @@ pub struct User<P: Protocol> {
     failure: Option<String>,
     /// Whether anything was sent for it.
     sent: bool,
-    is_asking: bool,
+    /// What is asked and not answered; empty if nothing is.
+    asked: Vec<u8>,
+    /// Whether it is not known yet that a connection stands.
+    is_opening: bool,
     stopping: bool,
     backoff: Duration,
     /// What it does before the program goes on.
@@ -126,12 +141,18 @@ struct Connection {
 }
 
 impl<P: Protocol> Users<P> {
-    fn new(names: Vec<String>, compiled: Compiled<P::Request>, protocol: P, mut rng: fastrand::Rng) -> Self {
+    fn new(
+        names: Vec<String>,
+        compiled: Compiled<P::Request>,
+        protocol: P,
+        mut rng: fastrand::Rng,
+        opens: bool,
+    ) -> Self {
         let Compiled { programs, labels, decks, .. } = compiled;
         let decks = decks.iter().map(Deck::new).collect();
         // A thread of lanes takes its arrivals from it first: so the same seed deals the same cards.
         let _ = rng.fork();
-        Self { programs, names, labels, protocol, decks, rng }
+        Self { programs, names, labels, protocol, decks, rng, opens }
     }
 
     /// One more user of a program.
@@ -148,7 +169,8 @@ impl<P: Protocol> Users<P> {
             whole: None,
             failure: None,
             sent: false,
-            is_asking: false,
+            asked: Vec::new(),
+            is_opening: false,
             stopping: false,
             backoff: BACKOFF_FIRST,
             due: VecDeque::new(),
@@ -162,8 +184,13 @@ fn row(labels: &[Label], slot: Slot) -> Row {
     (label.program.clone(), label.step.clone())
 }
 
+fn cannot(name: &str, what: &str) -> StartError {
+    StartError::Scenario { name: name.to_owned(), problem: format!("a portable client does not do {what}") }
+}
+
 impl<P: Protocol> User<P> {
-    /// Has it end after the operation it is in, which has no pauses any more.
+    /// Has it end after the operation it is in, which has no pauses any more, or after the step at hand if all of its
+    /// pass is one.
     pub fn stop(&mut self) {
         self.stopping = true;
         self.due.retain(|due| !matches!(due, Do::Wait(_)));
@@ -171,14 +198,16 @@ impl<P: Protocol> User<P> {
 
     /// What it does next; `None` once it has stopped.
     pub fn next(&mut self, users: &mut Users<P>) -> Result<Option<Do>, TurnError> {
-        if self.is_asking {
+        if self.is_asking() {
             return Err(TurnError::Asking);
         }
         loop {
             if let Some(due) = self.due.pop_front() {
+                self.is_opening = matches!(due, Do::Open { .. });
                 return Ok(Some(due));
             }
-            if self.stopping && self.whole.is_none() {
+            // A pass that is one operation has nothing to undo.
+            if self.stopping && (self.whole.is_none() || users.programs[self.program].is_whole) {
                 return Ok(None);
             }
             self.step(users);
@@ -187,11 +216,16 @@ impl<P: Protocol> User<P> {
 
     /// Does one step of the program, which may be nothing that anyone else has to do.
     fn step(&mut self, users: &mut Users<P>) {
-        let Users { programs, labels, protocol, decks, rng, .. } = users;
-        let Some(op) = programs[self.program].ops.get(self.pc) else {
+        let Users { programs, labels, protocol, decks, rng, opens, .. } = users;
+        let program = &programs[self.program];
+        let Some(op) = program.ops.get(self.pc) else {
             self.pc = 0;
+            self.end(labels, true);
             return;
         };
+        if self.pc == 0 && program.is_whole && self.whole.is_none() {
+            return self.begin(program.sequence);
+        }
         self.pc += 1;
         match op {
             Op::Exchange { slot, request } => {
@@ -199,7 +233,7 @@ impl<P: Protocol> User<P> {
                 match protocol.encode(request, &mut self.state, &mut asked) {
                     Encoded::Send => {
                         self.pc -= 1;
-                        (self.is_asking, self.sent) = (true, true);
+                        (self.asked, self.sent) = (asked.clone(), true);
                         self.due.push_back(Do::Ask {
                             row: row(labels, *slot),
                             connection: self.active,
@@ -242,10 +276,7 @@ impl<P: Protocol> User<P> {
                 }
             }
             Op::Begun => self.begun = true,
-            Op::Begin { slot } => {
-                (self.whole, self.failure, self.sent) = (Some(*slot), None, false);
-                self.due.push_back(Do::Begin);
-            }
+            Op::Begin { slot } => self.begin(*slot),
             Op::Done => {
                 if !self.sent {
                     self.fails(&Failure::NothingCaptured.label());
@@ -255,13 +286,14 @@ impl<P: Protocol> User<P> {
                     self.due.push_back(Do::Wait(BACKOFF_FIRST));
                 }
             }
-            Op::Ensure { endpoint, .. } => {
-                let Connection { is_up, endpoint: known, .. } = self.connections[self.active];
-                if !is_up || known != *endpoint {
-                    self.open(*endpoint, protocol);
+            Op::Ensure { endpoint, .. }
+                if self.is_up() && self.connections[self.active].endpoint == *endpoint => {}
+            Op::Ensure { slot, endpoint } | Op::Connect { slot, endpoint } => {
+                self.open(*endpoint, protocol);
+                if *opens {
+                    self.due.push_back(Do::Open { row: row(labels, *slot), connection: self.active });
                 }
             }
-            Op::Connect { endpoint, .. } => self.open(*endpoint, protocol),
             Op::Close { slot } => {
                 self.close(self.active, Some(row(labels, *slot)));
             }
@@ -278,7 +310,7 @@ impl<P: Protocol> User<P> {
     fn answered(&mut self, users: &mut Users<P>, answer: &[u8]) -> Result<Judged, TurnError> {
         let Users { programs, protocol, .. } = users;
         let op = programs[self.program].ops.get(self.pc);
-        let Some(Op::Exchange { request, .. }) = op.filter(|_| self.is_asking) else {
+        let Some(Op::Exchange { request, .. }) = op.filter(|_| self.is_asking()) else {
             return Err(TurnError::Silent);
         };
         let received = protocol.receive(request, &mut self.state, answer);
@@ -292,7 +324,7 @@ impl<P: Protocol> User<P> {
         };
         let shown = failure.map(|_| protocol.describe(request, &self.state, Some(answer)));
         let keeps = protocol.keeps_connection(&self.state);
-        self.is_asking = false;
+        self.asked.clear();
         if !keeps {
             self.close(self.active, None);
         }
@@ -312,15 +344,27 @@ impl<P: Protocol> User<P> {
     /// Says that no answer came, and why, by the name of a [`Failure`].
     pub fn lost(&mut self, users: &mut Users<P>, failure: &str) -> Result<Judged, TurnError> {
         let Users { programs, protocol, .. } = users;
-        let op = programs[self.program].ops.get(self.pc);
-        let Some(Op::Exchange { request, .. }) = op.filter(|_| self.is_asking) else {
-            return Err(TurnError::Silent);
+        let shown = match programs[self.program].ops.get(self.pc) {
+            Some(Op::Exchange { request, .. }) if self.is_asking() => {
+                Some(protocol.describe(request, &self.state, None))
+            }
+            _ if self.is_opening => None,
+            _ => return Err(TurnError::Silent),
         };
-        let shown = protocol.describe(request, &self.state, None);
-        self.is_asking = false;
+        self.asked.clear();
+        self.is_opening = false;
         self.fails(failure);
         self.start_over(users);
-        Ok(Judged { failure: Some(failure.to_owned()), answered: false, shown: Some(shown) })
+        Ok(Judged { failure: Some(failure.to_owned()), answered: false, shown })
+    }
+
+    const fn is_asking(&self) -> bool {
+        !self.asked.is_empty()
+    }
+
+    fn begin(&mut self, slot: Slot) {
+        (self.whole, self.failure, self.sent) = (Some(slot), None, false);
+        self.due.push_back(Do::Begin);
     }
 
     fn is_up(&self) -> bool {

@@ -14,6 +14,7 @@ mod gate;
 mod harness;
 mod listing;
 mod people_data;
+mod portable;
 mod requests;
 mod responder;
 mod scenarios;

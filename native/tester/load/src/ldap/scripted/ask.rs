@@ -481,6 +481,10 @@ impl Ask {
         &self.changed
     }
 
+    pub(in super::super) const fn has_pages(&self) -> bool {
+        self.page_size.is_some()
+    }
+
     pub(in super::super) const fn is_fatal(&self) -> bool {
         self.fatal
     }
