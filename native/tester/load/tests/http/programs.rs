@@ -121,12 +121,17 @@ fn what_is_filled_in_has_rows_of_operations() {
 
 #[test]
 fn connections_are_kept_whatever_the_file_says() {
-    let server = Server::new(|_, _| ok("12345"));
-    let mut config = programs(server.port, PROGRAMS);
-    config["scenarios"][0]["keepalive"] = json!(true);
-    let snapshot = run(&server, &config, 50);
-    assert_eq!(rows(&snapshot)[&("mix".to_owned(), "connect".to_owned())], 1);
-    assert!(server.requests()[0].head.contains(" HTTP/1.1\r\n"));
+    for classes in [true, false] {
+        let server = Server::new(|_, _| ok("12345"));
+        let mut config = programs(server.port, PROGRAMS);
+        config["scenarios"][0]["classes"] = json!(classes);
+        config["scenarios"][0]["keepalive"] = json!(true);
+        let snapshot = run(&server, &config, 50);
+        let rows = rows(&snapshot);
+        let connects = rows.iter().filter(|((_, step), _)| step.ends_with("connect"));
+        assert_eq!(connects.map(|(_, count)| count).sum::<u64>(), 1, "classes: {classes}: {rows:?}");
+        assert!(server.requests()[0].head.contains(" HTTP/1.1\r\n"));
+    }
 }
 
 #[test]
