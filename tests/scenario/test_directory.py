@@ -472,6 +472,36 @@ def test_a_connection_says_for_itself_whether_it_uses_tls(tls: str, folder: Path
             assert "--tls-target" in refused.err
 
 
+@pytest.mark.parametrize("tls", ["false", '"starttls"'])
+def test_users_share_connections(tls: str, folder: Path) -> None:
+    """Two of them, divided among two threads: the file's row is whole, and has waits beside it."""
+    (folder / "mix.toml").write_text(
+        f'base = "{BASE}"\ndata.person.file = "accounts.csv"\n'
+        f"connection.main = {{ pool = 2, outstanding = 3, tls = {tls} }}\n"
+        '[[operation]]\nname = "find"\nsearch = "(uid={person.uid})"\n'
+        'expect.entry = { uid = "{person.uid}" }\n'
+    )
+    ldif = write_ldif(folder, PEOPLE)
+    with LdapDirectory(0, ldif=ldif, suffix=SUFFIX, start_tls=True) as directory:
+        ran = measured(folder, directory, "--users", "9", "--tls-insecure", "--json")
+        assert ran.code == 0, ran.err
+        (point,) = ran.objects
+        assert (point["failures"], point["operations"] > 0) == (0, True)
+        assert rows(point)["find"]["step"] == "sequence"
+        counts = {each["step"]: each["count"] for each in point["steps"]}
+        # Each user may be between the two at both ends.
+        assert abs(counts["main: wait"] - counts["search"]) <= 18, counts
+        tried = measured(folder, directory, "--tls-insecure", "--check")
+        assert tried.code == 0, tried.err
+        assert "main: connect" in tried.out
+        assert "wait" not in tried.out
+        text = (folder / "mix.toml").read_text()
+        (folder / "mix.toml").write_text(text.replace("pool = 2", "pool = 1"))
+        few = measured(folder, directory, "--tls-insecure")
+        assert few.code != 0
+        assert "a pool of 1 cannot be divided among 2 threads" in few.err
+
+
 def test_a_shipped_file_runs_on_people_of_one_s_own(folder: Path, directory: LdapDirectory) -> None:
     (folder / "accounts.csv").rename(folder / "mine.csv")
     point = measured(folder, directory, "--data", "person=mine.csv", "--json").objects[0]
