@@ -48,5 +48,5 @@ class ScenarioUser(scenario_user.ScenarioUser):
     points = POINTS
 
 
-scenario_user.choose_by_scenario("ils_bench.locustfile", POINTS)
+scenario_user.choose_by_scenario(POINTS)
 join(LocustOptions, "Directory options", IlsRun)

@@ -43,5 +43,5 @@ class OperationUser(SiteUser):
         return type(self).operation
 
 
-choose_by_scenario("ps_bench.locustfile", POINTS)
+choose_by_scenario(POINTS)
 join(LocustOptions, "Site options", PsRun)

@@ -66,6 +66,8 @@ class Suite:
     """What each of them does, in words that people elsewhere use."""
     takes_files: str | None = None
     """What a scenario file speaks that can stand where the name of an operation does."""
+    own_verbs: tuple[str, ...] = ()
+    """Verbs of such files that only targets of this suite know."""
     counts: Mapping[str, str] = field(default_factory=dict)
     """The step that counts, of operations whose stored runs may have counted another."""
     locustfile: str

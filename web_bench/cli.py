@@ -11,7 +11,13 @@ from sitebench.measure.options import MeasureOptions, run_file
 from sitebench.options.command import Argument, argument, command
 from sitebench.options.convert import narrowed
 from sitebench.options.option import combined
-from sitebench.suite_base.commands import Part, TestCommands, measure_parts, say_points
+from sitebench.suite_base.commands import (
+    Part,
+    TestCommands,
+    measure_parts,
+    refuse_check,
+    say_points,
+)
 from web_bench.options import ServeOptions, SweepOptions, TestOptions, WebOptions
 from web_bench.suite import SUITE
 
@@ -98,10 +104,7 @@ def sweep(options: Any, names: Sequence[str]) -> None:
 def _sweep(options: Any, workloads: Sequence[str], kind: str, first: Tables | None = None) -> None:
     from web_bench.points import POINTS
 
-    if options.check:
-        raise BadInput(
-            "--check is one try, without a load", "use it with run: sitebench web run FILE --check"
-        )
+    refuse_check(options, SUITE)
     if options.paper:
         for given, name in ((options.clients, "--clients"), (options.keepalive, "--keepalive")):
             if given:

@@ -30,6 +30,7 @@ SUITE = Suite(
         "cgi-html": "CgiHtmlUser",
     },
     takes_files="http",
+    own_verbs=("file", "program"),
     locustfile="web_bench.locustfile",
     # Files, a program within the web server, and a process for each request.
     demo=Demo(

@@ -20,7 +20,7 @@ from locust import events
 
 from sitebench.errors import BadInput
 from sitebench.suite_base.joining import join
-from sitebench.suite_base.scenario_user import ScenarioUser
+from sitebench.suite_base.scenario_user import ScenarioUser, is_of
 from web_bench.docroot import with_options
 from web_bench.options import LocustOptions
 from web_bench.points import POINTS
@@ -57,15 +57,23 @@ class WebUser(ScenarioUser):
 def _one_workload(environment: Any, **_: Any) -> None:
     """Choose one user of `web_bench.locustfile`, where Locust would run all of them at once.
 
-    They cannot run so: each needs files of its own. In the web page a person chooses.
+    They cannot run so: each needs files of its own. In the web page a person chooses, unless there
+    is a scenario.
     """
     users, options = environment.user_classes, environment.parsed_options
-    every = [each for each in users if each.__module__ == "web_bench.locustfile"]
-    if environment.web_ui is not None or getattr(options, "user_classes", None) or len(every) < 2:
-        return
+    every = [each for each in users if is_of(POINTS.suite, each)]
     described = POINTS.scenario_name(options) is not None
+    if getattr(options, "user_classes", None) or len(every) < 2:
+        return
+    if environment.web_ui is not None and not described:
+        return
     chosen = next(each for each in every if (each.workload is None) == described)
     environment.user_classes = [each for each in users if each is chosen or each not in every]
+    if environment.available_user_classes:
+        known = environment.available_user_classes.items()
+        environment.available_user_classes = {
+            name: each for name, each in known if each is chosen or each not in every
+        }
     log.info("of web_bench.locustfile %s runs, as no user class was named", chosen.__name__)
 
 

@@ -137,13 +137,19 @@ class Workload(Script):
         return tuple(self.load.get("clients", ()))
 
     @property
+    def requests(self) -> Sequence[tuple[str, str]]:
+        """Return the rows of requests: operations may have several."""
+        if self.counts is not None:
+            return [each.row for each in self.classes]
+        rows = ((each.name, name) for each in self.operations for name, _ in each.steps)
+        return list(dict.fromkeys(rows))
+
+    @property
     def connects(self) -> Sequence[tuple[str, str]]:
         """Return the rows of connections."""
         if self.counts is not None:
             return [(self.name, "connect")]
-        opened = [f"{each['name']}: connect" for each in self.facts["connections"]]
-        rows = [self.name, *(each.name for each in self.operations)]
-        return [(row, step) for row in dict.fromkeys(rows) for step in opened]
+        return super().connects
 
     @property
     def deck(self) -> tuple[int, ...]:

@@ -32,7 +32,7 @@ def figures(measured: Tally, scenarios: Sequence[Script]) -> dict[str, Any]:
             )
             requests += changes if others else done + changes
             pages += done if each.page else 0
-    connects = measured.counted((scenario.name, "main: connect") for scenario in scenarios)
+    connects = measured.counted(row for scenario in scenarios for row in scenario.connects)
     took = connects.clocks[SERVICE]
     return {
         "web_pages_per_s": pages / seconds,

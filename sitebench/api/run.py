@@ -11,7 +11,7 @@ from sitebench.errors import UnknownValue
 from sitebench.measure.sweep import sweep
 from sitebench.runs.point import PointResult, PointSpec
 from sitebench.runs.store import RunStore
-from sitebench.scenario.script import is_script, protocol_of
+from sitebench.scenario.script import asked_by, is_script
 from sitebench.suite import Suite, suite, suites
 from sitebench.suite_base.points import points_of
 from sitebench.system.limits import allow_descriptors
@@ -91,8 +91,9 @@ def run(
 def _suite_of(operation: str | Program, target: str | Server) -> Suite:
     """Return the suite that has the operation: the target's, where the target has one."""
     if isinstance(operation, str) and is_script(operation):
-        spoken = protocol_of(operation)
-        able = [each for each in suites() if each.takes_files == spoken]
+        protocol, verbs = asked_by(operation)
+        takers = [each for each in suites() if each.takes_files == protocol]
+        able = [each for each in takers if verbs.intersection(each.own_verbs)] or takers
     elif isinstance(operation, str):
         able = [each for each in suites() if operation in each.operations]
     else:

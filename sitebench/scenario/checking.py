@@ -17,6 +17,8 @@ from sitebench.units import format_ns
 _OPENS = re.compile(r"(^|: )(connect|bind)$")
 """Rows of what is done for a connection."""
 _WAITS = ": wait"
+_PARTS = frozenset((SEQUENCE, "connecting", "handshake", "first byte", "request"))
+"""Rows of wholes, and of parts of requests, which web servers have."""
 _LONG_S = 86_400.0
 """What a user thinks after the operation, on average: it does not come to another."""
 
@@ -71,7 +73,7 @@ def _once(script: Script, operation: Operation, options: Any, opening: Opening) 
 def _is_shown(step: StepStats) -> bool:
     """Whether it is a step; one user seldom waits for a place on a shared connection."""
     waited = step.step.endswith(_WAITS) and not step.failures
-    return step.step != SEQUENCE and step.count > 0 and not waited
+    return step.step not in _PARTS and step.count > 0 and not waited
 
 
 def _unconnected(seen: list[StepStats]) -> bool:

@@ -212,6 +212,17 @@ class Script:
         return {f"{self.name}/{name}": table for name, table in self.tables.items()}
 
     @property
+    def verbs(self) -> frozenset[str]:
+        return frozenset(verb for each in self.operations for _, verb in each.steps)
+
+    @property
+    def connects(self) -> Sequence[tuple[str, str]]:
+        """Rows of opening connections of a site."""
+        opened = [f"{each['name']}: connect" for each in self.facts["connections"]]
+        rows = [self.name, *(each.name for each in self.operations)]
+        return [(row, step) for row in dict.fromkeys(rows) for step in opened]
+
+    @property
     def secrets(self) -> Mapping[str, str]:
         """What it takes out of the environment; raises where that lacks something."""
         if missing := [name for name in self.env if name not in os.environ]:
@@ -256,11 +267,27 @@ def read(named: str, data: Mapping[str, str] | None = None, *, by_class: bool = 
     return _script(name_of(named), path, only, text, data or {}, by_class=by_class)
 
 
-def protocol_of(named: str) -> str:
-    """Return what a scenario file speaks, whatever else is wrong with it."""
+def entrusts(named: str) -> bool:
+    """Return whether a scenario file sends what is not in it: of files, or of the environment."""
+    try:
+        facts = _facts_of(named)
+    except BadFile:
+        # Nothing runs with it as it is.
+        return True
+    files = any(each["file"] is not None for each in facts["data"])
+    return bool(files or facts["value_files"] or facts["env"])
+
+
+def asked_by(named: str) -> tuple[str, frozenset[str]]:
+    """Return what a scenario file speaks, and its verbs, whatever else is wrong with it."""
+    facts = _facts_of(named)
+    steps = [step for each in (facts["start"], *facts["operations"]) for step in each["steps"]]
+    return facts["protocol"], frozenset(step["verb"] for step in steps)
+
+
+def _facts_of(named: str) -> dict[str, Any]:
     path, _ = split(named)
-    spoken: str = _facts(path, read_text(path, "the scenario", BadFile), {})["protocol"]
-    return spoken
+    return _facts(path, read_text(path, "the scenario", BadFile), {})
 
 
 def made(name: str, text: str, *, by_class: bool = False) -> Script:
@@ -269,17 +296,17 @@ def made(name: str, text: str, *, by_class: bool = False) -> Script:
 
 
 def alone(script: Script, operation: Operation) -> Script:
-    """Return the script with one operation of it."""
+    """Return the script with one operation of it, which has rows of its own."""
     spec = {
         "name": script.name,
         "text": script.text,
         "operation": operation.name,
         "env": dict.fromkeys(script.env, ""),
         "files": in_base64(script.contents),
-        "classes": script.by_class,
     }
     counts, _ = _check(script.path, spec, script.tables)
-    return replace(script, only=operation.name, operations=(operation,), counts=counts)
+    one = (operation,)
+    return replace(script, only=operation.name, operations=one, counts=counts, by_class=False)
 
 
 def _script(

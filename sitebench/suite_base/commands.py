@@ -133,6 +133,7 @@ class TestCommands:
         )
         def sweep(options: Any) -> None:
             points, paper = _points(self.suite), None
+            refuse_check(options, self.suite)
             if options.paper:
                 paper = resolve_name(self.suite.paper_sweep)
                 options = _as_printed(options, paper)
@@ -180,6 +181,7 @@ class TestCommands:
             from sitebench.suite_base.vary import vary as measure_levels
 
             points = _points(self.suite)
+            refuse_check(options, self.suite)
             options, name = points.named(
                 options, operation or self.default_of(points, options, self.varied)
             )
@@ -195,6 +197,7 @@ class TestCommands:
             from sitebench.measure.peak.command import PeakJob, find_peak
 
             points = _points(self.suite)
+            refuse_check(options, self.suite)
             options, name = points.named(options, operation or self.default_of(points, options))
             options = points.asked(options)
             one = narrowed(points.options, options)
@@ -218,10 +221,20 @@ class TestCommands:
             from sitebench.locust.web_ui.starting import become_locust
 
             points = _points(self.suite)
+            refuse_check(options, self.suite)
             path = self.suite.locustfile_path()
             become_locust(path, points.asked(options), points.locust_options)
 
         return ui
+
+
+def refuse_check(options: Any, suite: Suite) -> None:
+    """Raise where a command that makes load is to try a scenario once."""
+    if getattr(options, "check", False):
+        raise BadInput(
+            "--check is one try, without a load",
+            f"use it with run: sitebench {suite.first_name} run FILE --check",
+        )
 
 
 def one_operation(suite: Suite) -> Callable[[str], Argument]:

@@ -245,7 +245,8 @@ class SuitePoints(ABC, Generic[_P, _T]):
                 raise UnknownValue(f"{text!r} is not one operation", f"use one of {known}")
             near = nearest(text, self.suite.operations)
             meant = "" if near is None else f"did you mean {near}? "
-            raise UnknownValue(f"unknown operation {text!r}", f"{meant}use one of {known}")
+            or_file = "; or name a scenario file" if self.suite.takes_files else ""
+            raise UnknownValue(f"unknown operation {text!r}", f"{meant}use one of {known}{or_file}")
         return options, text
 
     def try_once(self, options: Any, operation: str) -> None:

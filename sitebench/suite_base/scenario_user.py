@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+from pathlib import Path
 from typing import Any, ClassVar
 
 from locust import events
@@ -9,6 +11,7 @@ from locust import events
 from sitebench.errors import BadInput
 from sitebench.locust.user import LaneUser
 from sitebench.scenario.script import Script, name_of, read
+from sitebench.suite import Suite
 from sitebench.suite_base.scripts import ScriptPoints
 
 
@@ -35,7 +38,12 @@ class ScenarioUser(LaneUser):
         return self.points.scenario_name(self.environment.parsed_options) or ""
 
 
-def choose_by_scenario(locustfile: str, points: ScriptPoints[Any, Any]) -> None:
+def is_of(suite: Suite, user: type[Any]) -> bool:
+    """Return whether a user is of a suite's locustfile, which may have any name in Locust."""
+    return Path(inspect.getfile(user)) == suite.locustfile_path()
+
+
+def choose_by_scenario(points: ScriptPoints[Any, Any]) -> None:
     """Of a suite's own users, have FileUser run where there is a file, and else the others.
 
     Those that were named are left as they are.
@@ -48,7 +56,7 @@ def choose_by_scenario(locustfile: str, points: ScriptPoints[Any, Any]) -> None:
         named = points.scenario_name(options) is not None
 
         def stays(user: type[Any]) -> bool:
-            return user.__module__ != locustfile or (user.__name__ == "FileUser") == named
+            return not is_of(points.suite, user) or (user.__name__ == "FileUser") == named
 
         environment.user_classes = [user for user in environment.user_classes if stays(user)]
         if environment.available_user_classes:

@@ -15,6 +15,7 @@ from sitebench.measure.sweep import Stage
 from sitebench.runs.point import PointSpec
 from sitebench.scenario import checking, script
 from sitebench.scenario.script import Script
+from sitebench.suite import suites
 from sitebench.suite_base.points import Program, SuitePoints
 from sitebench.system.native_errors import translated
 from sitebench.targets.open_target import OpenTarget
@@ -91,6 +92,7 @@ class ScriptPoints(SuitePoints[_P, _T]):
         for each in programs:
             if not isinstance(each, Script):
                 continue
+            self._assure_understood(each)
             for name, rows in each.per_user.items():
                 if rows < options.users:
                     raise BadInput(
@@ -108,6 +110,8 @@ class ScriptPoints(SuitePoints[_P, _T]):
 
         found = self.scenario_of(options)
         if found is None:
+            if options.data:
+                raise BadInput("--data is of a scenario file, and none is named", "leave it out")
             return options
         if names := found.secrets:
             shown = ", ".join(f"${name}" for name in names)
@@ -131,10 +135,30 @@ class ScriptPoints(SuitePoints[_P, _T]):
                 load.pop("clients", None)
         return replace(options, **load)
 
+    def _assure_understood(self, program: Script) -> None:
+        """Raise where a file is for targets of another suite."""
+        suite = self.suite
+        theirs = [
+            each
+            for each in suites()
+            if each.takes_files == program.protocol
+            and (each is suite or program.verbs.intersection(each.own_verbs))
+        ]
+        if suite.takes_files == program.protocol and theirs == [suite]:
+            return
+        others = [each for each in theirs if each is not suite] or [
+            each for each in suites() if each.takes_files == program.protocol
+        ]
+        raise BadInput(
+            f"{program.path} is for no {suite.title.lower()}",
+            f"measure it with `sitebench {others[0].first_name} run`",
+        )
+
     def try_once(self, options: Any, operation: str) -> None:
         if (found := self.scenario_of(options)) is None:
             return super().try_once(options, operation)
         programs: list[Any] = [found]
+        self.point(options, operation, programs)
         self.check(options, programs)
         self.assure_allowed(options, programs)
         with self.open(options, programs) as target, translated():

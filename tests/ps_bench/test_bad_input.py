@@ -155,6 +155,37 @@ def test_how_long_connections_are_kept_beside_a_scenario(tmp_path: Path) -> None
     refused(ran, 2, "says itself how long connections are kept", 'per = "user"')
 
 
+@pytest.mark.parametrize(
+    ("text", "better"),
+    [
+        ('[[operation]]\nsearch = "(uid=a)"\n', "sitebench directory run"),
+        ('files.s.a.sizes = [9]\n[[operation]]\nfile = "a"\n', "sitebench web run"),
+    ],
+)
+def test_a_scenario_for_targets_of_another_suite(tmp_path: Path, text: str, better: str) -> None:
+    (tmp_path / "other.toml").write_text(text)
+    ran = in_process("ps", "run", str(tmp_path / "other.toml"), "--target", "http://127.0.0.1:9")
+    refused(ran, 2, "is for no personalized site", better)
+
+
+def test_data_without_a_scenario() -> None:
+    refused(in_process("ps", "run", "page", "--data", "a=x.csv"), 2, "--data is of a scenario file")
+
+
+def test_a_scenario_beside_an_operation_that_is_tried(tmp_path: Path) -> None:
+    (tmp_path / "site.toml").write_text('[[operation]]\nget = "/"\n')
+    scenario = ("--scenario", str(tmp_path / "site.toml"))
+    refused(in_process("ps", "run", "page", *scenario, "--check"), 2, "'page'", "leave one")
+
+
+@pytest.mark.parametrize("command", ["sweep", "vary --vary users=1,2", "peak"])
+def test_a_try_that_is_a_load(tmp_path: Path, command: str) -> None:
+    (tmp_path / "site.toml").write_text('[[operation]]\nget = "/"\n')
+    scenario = ("--scenario", str(tmp_path / "site.toml"))
+    ran = in_process("ps", *shlex.split(command), *scenario, "--check")
+    refused(ran, 2, "--check is one try, without a load", "sitebench site run FILE --check")
+
+
 def test_a_scenario_of_the_older_form(tmp_path: Path) -> None:
     (tmp_path / "site.toml").write_text('[[operation]]\nname = "a"\n[[operation.request]]\n')
     ran = in_process("ps", "run", str(tmp_path / "site.toml"))

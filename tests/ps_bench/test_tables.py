@@ -15,6 +15,7 @@ from sitebench.counts.tally import Tally
 from sitebench.measure.summarise import summarise
 from sitebench.runs.point import PointResult
 from sitebench.runs.repeats import series
+from sitebench.scenario.script import made
 from sitebench.tables.tables import footnotes
 from tests.support.drains import Drain, Step, histogram
 from tests.support.points import a_spec, a_use
@@ -120,3 +121,12 @@ def test_failures_have_a_footnote() -> None:
 def test_figures_survive_being_written() -> None:
     result = a_result()
     assert PointResult.read(result.to_json()) == result
+
+
+def test_connections_are_counted_wherever_they_are_opened() -> None:
+    """Of a visit that has its own, they are a part of the operation."""
+    text = 'connection.main.per = "iteration"\n[[operation]]\nname = "home"\nget = "/"\n'
+    tally = Tally.starting(Drain(0, 0))
+    steps = (Step("home", "get", 8), Step("home", "main: connect", 8, service=histogram(*[9] * 8)))
+    tally.add(Drain(0, 2_000_000_000, steps))
+    assert figures(tally, [made("visit", text)])["connects_per_s"] == 4

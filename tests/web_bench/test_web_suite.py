@@ -164,6 +164,32 @@ def test_operations_of_several_steps_have_rows_of_their_own(tmp_path: Path, cach
         *("web", "run", "own.toml:both", "--check"), cwd=tmp_path, XDG_CACHE_HOME=str(cache)
     )
     assert (tried.code, "program" in tried.out, "read" in tried.out) == (0, True, False), tried.err
+    figures = point["figures"]
+    # Of requests, of which one of the operations has three.
+    asked = sum(rows[row] for row in rows if row[1] in ("get", "file", "program"))
+    seconds = point["measure_s"]
+    assert figures["requests_per_s"] == pytest.approx(asked / seconds, rel=0.1)
+    assert figures["bytes_per_request"] > 0
+
+
+def test_each_kind_of_request_is_tried_once(tmp_path: Path, cache: Path) -> None:
+    """It waited for a pass, which ends with a think time of a day."""
+    (tmp_path / "kinds.toml").write_text(
+        '[files.own]\nsmall.sizes = [512]\n[[operation]]\nfile = "small"\n'
+        '[[operation]]\nprogram = "page"\nsize = 1024\n'
+    )
+    tried = in_process(
+        *("web", "run", "kinds.toml", "--check"), cwd=tmp_path, XDG_CACHE_HOME=str(cache)
+    )
+    assert tried.code == 0, tried.err
+    assert [line.split()[0] for line in tried.out.splitlines()].count("small") == 2
+    assert "first byte" not in tried.out
+
+
+def test_paths_are_not_asked_for_at_a_server_without_files(tmp_path: Path) -> None:
+    (tmp_path / "plain.toml").write_text('[[operation]]\nget = "/index.html"\n')
+    ran = in_process("web", "run", "plain.toml", cwd=tmp_path)
+    assert (ran.code, "embedded has no files to serve for /index.html" in ran.err) == (2, True)
 
 
 def test_a_server_of_ones_own_is_measured_by_its_address(tmp_path: Path, cache: Path) -> None:

@@ -42,34 +42,27 @@ _LEAST_REQUESTS = 1_000
 def figures(measured: Tally, workloads: Sequence[Workload]) -> dict[str, Any]:
     """Return the figures of a window."""
     seconds = measured.seconds or 1.0
-    classes = measured.counted(each.row for w in workloads for each in w.classes)
-    requests = classes.count - classes.failed
+    asked = measured.counted(row for workload in workloads for row in workload.requests)
     connects = measured.counted(row for workload in workloads for row in workload.connects)
     bytes_in = sum(
         each.counters[BYTES_IN] for each in measured.steps.values() if each.step != SEQUENCE
     )
     return {
-        "requests_per_s": requests / seconds,
+        "requests_per_s": (asked.count - asked.failed) / seconds,
         "connects_per_s": (connects.count - connects.failed) / seconds,
         "mbit_per_s": 8 * bytes_in / seconds / MBIT,
-        "bytes_per_request": _bytes_per_request(classes, workloads),
+        "bytes_per_request": asked.counters[BYTES_IN] / asked.count if asked.count else None,
         "mean_bytes": _mean_bytes(measured, workloads),
         "split_s": _split_s(measured, workloads),
         "clients": fairness(measured.lane_counts),
-        "wrong": wrong(classes),
+        "wrong": wrong(asked),
         "mix": {workload.name: mix(measured, workload) for workload in workloads},
     }
 
 
-def _bytes_per_request(classes: StepTotals, workloads: Sequence[Workload]) -> float | None:
-    whole = any(each.row[1] == SEQUENCE for workload in workloads for each in workload.classes)
-    # Bytes are those of requests, not of operations that have several.
-    return None if whole or not classes.count else classes.counters[BYTES_IN] / classes.count
-
-
-def wrong(classes: StepTotals) -> dict[str, int]:
+def wrong(asked: StepTotals) -> dict[str, int]:
     """Return how many answers were not what was asked for, by kind: another status or content."""
-    found = {kind: n for kind, n in classes.failures.items() if kind.startswith(_WRONG)}
+    found = {kind: n for kind, n in asked.failures.items() if kind.startswith(_WRONG)}
     return dict(sorted(found.items()))
 
 

@@ -42,9 +42,11 @@ def check(options: WebOptions, workloads: Sequence[Workload]) -> None:
             f"{options.target} has one address, which its start decides",
             "leave --addresses out, or name the server by its address",
         )
-    if options.path is not None and options.target in OWN_TARGETS and options.docroot is None:
+    asked = [text for w in workloads for each in w.classes for text in each.asks]
+    paths = [text for text in asked if text.startswith("/")]
+    if paths and options.target in OWN_TARGETS and options.docroot is None:
         raise BadInput(
-            f"{options.target} has no files to serve for --path",
+            f"{options.target} has no files to serve for {paths[0]}",
             "name the server with --target http://HOST:PORT, or its files with --docroot FOLDER",
         )
     if options.cgi_program is not None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Collection, Mapping
-from pathlib import Path
 from typing import Any
 
 from sitebench.errors import SitebenchError
 from sitebench.options.convert import from_namespace
 from sitebench.options.option import fields_of
+from sitebench.scenario.script import entrusts
 from sitebench.system import secret
 
 _LOCUSTS_OWN = frozenset(
@@ -80,16 +80,10 @@ def pinned(cls: type[Any], given: Any) -> dict[str, Any]:
     """
     secret_given = any(getattr(given, name, None) for name in _ENTRUSTED)
     variables = hasattr(given, "bind_dn") and os.environ.get(secret.BIND_PASSWORD)
-    if not (secret_given or variables or _reads_variables(getattr(given, "scenario", None))):
+    scenario = getattr(given, "scenario", None)
+    if not (secret_given or variables or (scenario is not None and entrusts(scenario))):
         return {}
     return {each.name: getattr(given, each.name) for each, _ in fields_of(cls) if each.name in _PIN}
-
-
-def _reads_variables(scenario: str | None) -> bool:
-    try:
-        return scenario is not None and "{env." in Path(scenario).read_text(encoding="utf-8")
-    except (OSError, ValueError):
-        return False
 
 
 def changed_pinned_field(

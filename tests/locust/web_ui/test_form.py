@@ -104,13 +104,27 @@ def test_a_key_or_a_permission_pins_the_target(parsed: argparse.Namespace, name:
     ).keys()
 
 
-@pytest.mark.parametrize(("text", "pins"), [("{env.TOKEN}", True), ("{id}", False)])
-def test_a_scenario_that_reads_variables_pins_the_target(
-    tmp_path: Path, text: str, pins: bool
+HOME = '[[operation]]\nname = "home"\n'
+
+
+@pytest.mark.parametrize("only", ["", ":home"])
+@pytest.mark.parametrize(
+    ("text", "pins"),
+    [
+        (HOME + 'get = "/{env.TOKEN}"', True),
+        (HOME + 'get = "/{user}"', False),
+        # A person with the page could have every password sent to a host of theirs.
+        ('data.one.file = "accounts.csv"\n' + HOME + 'post = "/{one.password}"', True),
+        (HOME + 'gte = "/"', True),
+    ],
+    ids=["variable", "neither", "column", "unreadable"],
+)
+def test_a_scenario_that_sends_what_is_not_in_it_pins_the_target(
+    tmp_path: Path, text: str, pins: bool, only: str
 ) -> None:
     scenario = tmp_path / "scenario.toml"
-    scenario.write_text(f'path = "{text}"')
-    found = form.pinned(SiteOptions, SiteOptions(scenario=str(scenario)))
+    scenario.write_text(text)
+    found = form.pinned(SiteOptions, SiteOptions(scenario=f"{scenario}{only}"))
     assert ("target" in found) == pins
 
 
@@ -120,12 +134,12 @@ def test_a_scenario_that_reads_variables_pins_the_target(
         (
             WebOptions,
             {
-                *("docroot", "files_per_class", "scenario", "directives", "cgi_program"),
+                *("docroot", "files_per_class", "scenario", "data", "directives", "cgi_program"),
                 "i_own_this_target",
             },
         ),
-        (SiteOptions, {"scenario", "database", "i_own_this_target"}),
-        (LocustOptions, {"password_file", "i_own_this_target"}),
+        (SiteOptions, {"scenario", "data", "database", "i_own_this_target"}),
+        (LocustOptions, {"scenario", "data", "password_file", "i_own_this_target"}),
     ],
 )
 def test_what_is_read_written_or_run_as_its_owner_is_not_taken_from_the_page(

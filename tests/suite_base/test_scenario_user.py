@@ -1,0 +1,40 @@
+"""Which users run where there is a scenario file: Locust gives a locustfile a name of its own."""
+
+import pytest
+
+from tests.support.in_locust import in_locust
+
+FILE = '[[operation]]\nget = "/"\n'
+
+
+@pytest.mark.parametrize(
+    ("package", "others"), [("ps_bench", 5), ("ils_bench", 6), ("web_bench", 1)]
+)
+def test_of_a_suite_s_own_the_user_of_the_file_stays(package: str, others: int) -> None:
+    found = in_locust(f"""
+        import json
+        from argparse import Namespace
+        from locust import events
+        from locust.env import Environment
+        from locust.util.load_locustfile import load_locustfile
+        import {package}.suite
+
+        path = str({package}.suite.SUITE.locustfile_path())
+        users, _ = load_locustfile(path)
+
+        def left(**options):
+            environment = Environment(user_classes=list(users.values()))
+            environment.available_user_classes = dict(users)
+            names = dict(user_classes=None, scenario=None, path=None, mix=None, filter=None)
+            environment.parsed_options = Namespace(**(names | options))
+            for each in events.init._handlers:
+                if each.__module__ in ("sitebench.suite_base.scenario_user", "{package}.users"):
+                    each(environment=environment)
+            return [each.__name__ for each in environment.user_classes]
+
+        print(json.dumps([left(scenario="site.toml"), left()]))
+    """)
+    with_file, without = found
+    assert with_file == ["FileUser"]
+    assert "FileUser" not in without
+    assert len(without) == others
