@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from sitebench.errors import (
     Leak,
-    MeasurementFailed,
     OutOfDescriptors,
     OutOfPorts,
     PointFailed,
@@ -24,11 +23,21 @@ NOTHING_REMEDY = (
     "see whether the target answers at all; if it is only slow, measure longer, with fewer users"
 )
 
-_KNOWN: dict[str | None, tuple[type[MeasurementFailed], str]] = {
+_OTHERWISE = (
+    "check the target: its answers do not match the requests; `sitebench docs troubleshooting` has "
+    "the usual causes"
+)
+_NOT_ALLOWED = "bind as one who may: --bind-dn DN --password-file FILE"
+
+_KNOWN: dict[str | None, tuple[type[SitebenchError], str]] = {
     None: (PointFailed, NOTHING_REMEDY),
     "timeout": (PointFailed, NOTHING_REMEDY),
     "malformed": (TargetTalksNonsense, "check host and port"),
     "connect-refused": (TargetUnreachable, "check that the target is running"),
+    "result:invalidCredentials": (WrongPassword, "check the bind DN and its password"),
+    "result:strongerAuthRequired": (PointFailed, _NOT_ALLOWED),
+    "result:insufficientAccessRights": (PointFailed, _NOT_ALLOWED),
+    "result:inappropriateAuthentication": (PointFailed, _NOT_ALLOWED),
     "connect-timeout": (TargetUnreachable, "check the network between here and the target"),
 }
 
@@ -53,14 +62,7 @@ def void(result: PointResult) -> SitebenchError | None:
         return None
     message = f"{point}: {result.verdict.evidence}"
     kind = max(kinds, key=lambda name: kinds[name], default=None)
-    if kind == "result:invalidCredentials":
-        return WrongPassword(message, "check the bind DN and its password")
-    error, remedy = _KNOWN.get(
-        kind,
-        (
-            PointFailed,
-            "check the target: its answers do not match the requests; `sitebench docs "
-            "troubleshooting` has the usual causes",
-        ),
-    )
+    error, remedy = _KNOWN.get(kind, (PointFailed, _OTHERWISE))
+    if kind == "result:noSuchObject" and result.spec.target == "embedded":
+        remedy = "name your directory with --target: this was the embedded one, with its people"
     return error(message, remedy)

@@ -7,6 +7,7 @@ what a user class repeats, and who runs it: the native engine, or lanes in Pytho
 from __future__ import annotations
 
 import contextlib
+import logging
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -43,6 +44,8 @@ from sitebench.system.texts import read_text, receive
 from sitebench.targets.limits import refuse_limits
 from sitebench.targets.open_target import OpenTarget
 from sitebench.units import format_size
+
+log = logging.getLogger("sitebench")
 
 
 class _PortableSource(Source, Protocol):
@@ -151,6 +154,9 @@ class BaseSuiteRun(ABC, Generic[_P, _T]):
     ) -> Prepared[Any]:
         """Open the target, where the test is commanded; one of the user's is only addressed."""
         options = self.options()
+        if getattr(self.environment.parsed_options, "host", None):
+            # It is for other people's users, and what a user of Locust types first.
+            log.warning("sitebench's users ask %s: --target, and not --host", options.target)
         preparing.title = options.target
         programs = self.programs(options)
         if people := self.points.people(options, programs):
