@@ -149,7 +149,7 @@ WRONG = {
     ("--path", "http://a/x"): ("the path 'http://a/x' does not", "write the path alone"),
     ("--path", "/a b"): ("has a character that no request line can carry", "write it as %XX"),
     ("--path", "/{x}"): ("has a character that no request line can carry", "write it as %XX"),
-    ("--path", "/"): ("embedded has no files to serve for --path", "--target http://HOST:PORT"),
+    ("--path", "/"): ("embedded has no files to serve for /", "--target http://HOST:PORT"),
     ("silicon-surf", "--path", "/"): ("so does 'silicon-surf'", "leave one of them out"),
     ("own.toml", "--path", "/"): (
         "the scenario file says what users do, and so does --path",
