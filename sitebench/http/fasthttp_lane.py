@@ -10,9 +10,11 @@ those of bodies.
 from __future__ import annotations
 
 import ssl
+import zlib
 from dataclasses import replace
 from typing import Any
 
+from geventhttpclient.response import HTTPParseError
 from locust import FastHttpUser
 from locust.contrib.fasthttp import FastHttpSession, ResponseContextManager
 from locust.env import Environment
@@ -117,24 +119,41 @@ class _FastHttpLane(PortableLane):
             )
         with answer as response:
             self.clock.answered()
-            body = response.content or b""
-            kind, answered, shown = self._judge(response, body)
+            kind, answered, shown, received = self._judge(response)
             if kind is None:
                 response.success()
             else:
                 response.failure(kind)
-        ended = self.clock.end(kind, answered=answered, traffic=(0, len(body) if answered else 0))
+        ended = self.clock.end(kind, answered=answered, traffic=(0, received))
         return replace(ended, shown=shown)
 
-    def _judge(
-        self, response: ResponseContextManager, body: bytes
-    ) -> tuple[str | None, bool, str | None]:
-        error: BaseException | None = response.request_meta["exception"]
-        if response.headers is None or isinstance(error, OSError):
-            # It came instead of an answer, or of the rest of its body.
-            kind = _failure_kind(error)
-            return kind, False, self.steps.lost(kind)
-        return self.steps.answered_http(response.status_code, list(response.headers.items()), body)
+    def _judge(self, response: ResponseContextManager) -> tuple[str | None, bool, str | None, int]:
+        """Return what is wrong, whether it was an answer, what to show, and bytes of a body."""
+        kind, body = _missing(response), b""
+        if kind is None:
+            try:
+                body = response.content or b""
+            except zlib.error:
+                kind = "malformed"
+        if kind is not None:
+            return kind, False, self.steps.lost(kind), 0
+        lines = list(response.headers.items())
+        kind, answered, shown = self.steps.answered_http(response.status_code, lines, body)
+        return kind, answered, shown, len(body) if answered else 0
+
+
+def _missing(response: ResponseContextManager) -> str | None:
+    """Return the engine's name for what came instead of an answer, or of the rest of its body."""
+    error: BaseException | None = response.request_meta["exception"]
+    if response.headers is None or isinstance(error, OSError):
+        return _failure_kind(error)
+    if isinstance(error, HTTPParseError):
+        names = {name.lower() for name, _ in response.headers.items()}
+        if "content-length" in names and not names & {"content-encoding", "transfer-encoding"}:
+            # The engine sees by its length that it was cut short.
+            return None
+        return "closed" if "Incomplete" in str(error) else _failure_kind(error)
+    return None
 
 
 def _failure_kind(error: BaseException | None) -> str:

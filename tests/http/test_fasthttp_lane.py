@@ -53,6 +53,8 @@ class Login(BaseHTTPRequestHandler):
             self._answer(200, f'<input value="t+{len(self.seen)}">')
         elif self.path == "/slow":
             time.sleep(5)
+        elif self.path.startswith("/cut"):
+            self._cut(self.path.removeprefix("/cut/"))
         elif self.path == "/error":
             self._answer(500, "")
         elif (name := re.search("session=([a-z]+)", self.headers.get("Cookie", ""))) is not None:
@@ -82,6 +84,18 @@ class Login(BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body.encode())
+
+    def _cut(self, framing: str) -> None:
+        """Answer half of what there is, or all of it where nothing says how much there is."""
+        lines = {
+            "length": "Content-Length: 12\r\n",
+            "chunks": "Transfer-Encoding: chunked\r\n",
+            "packed": "Transfer-Encoding: chunked\r\nContent-Encoding: gzip\r\n",
+            "none": "Connection: close\r\n",
+        }
+        body = "Hello" if framing in ("length", "none") else "5\r\nHello\r\n"
+        self.wfile.write(f"HTTP/1.1 200 OK\r\n{lines[framing]}\r\n{body}".encode())
+        self.close_connection = True
 
     def log_message(self, *_: object) -> None:
         return
@@ -169,6 +183,25 @@ def test_an_answer_that_does_not_come_ends_the_operation(port: int) -> None:
     for row in found:
         assert found[row][:2] == [2, {"timeout": 2}]
         assert found[row][3] == [0, 0, 2], "censored"
+
+
+@pytest.mark.parametrize(
+    ("framing", "failures"),
+    [
+        ("length", {"truncated": 2}),
+        ("chunks", {"closed": 2}),
+        ("packed", {"closed": 2}),
+        ("none", {}),
+    ],
+)
+def test_an_answer_that_is_cut_short_is_none(
+    port: int, framing: str, failures: dict[str, int]
+) -> None:
+    found = run(
+        port, f"[[operation]]\nget = '/cut/{framing}'", "for _ in range(2): lane.run_pass()"
+    )
+    assert found["get get"][:2] == [2, failures]
+    assert found["get get"][3] == ([0, 0, 2] if failures else [2, 0, 0])
 
 
 def test_a_port_where_nothing_listens_is_one() -> None:
