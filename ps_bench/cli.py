@@ -99,7 +99,7 @@ def seed(options: SeedOptions, file: Path) -> None:
 def example() -> None:
     """Print a scenario file, to begin one for a site of your own.
 
-    sitebench ps example > site.toml
+    sitebench site example > site.toml
     """
     from sitebench.cli.docs import text
     from sitebench.system.files import print_lines
@@ -132,7 +132,7 @@ def from_har(options: HarOptions, file: Path) -> None:
     A value of an answer that is sent later is captured; passwords become columns of accounts.csv.
     What was left out, and what the file needs, is said.
 
-    sitebench ps from-har session.har --out session.toml
+    sitebench site from-har session.har --out session.toml
     """
     from sitebench.measure.command import say
     from sitebench.scenario.har import convert

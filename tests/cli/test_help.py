@@ -68,6 +68,7 @@ def test_examples_stand_under_a_heading_and_can_be_copied(name: str) -> None:
     shown = [shlex.split(line) for line in whole.splitlines() if line.startswith("  sitebench")]
     assert shown == [shlex.split(each) for each in found if each.startswith("sitebench ")]
     assert "sitebench " not in "".join(examples(COMMANDS[name].help)[0][:1])
+    assert not re.search("sitebench (ils|ps) ", block)
 
 
 def test_panels_stand_in_one_order() -> None:
