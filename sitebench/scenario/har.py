@@ -1,7 +1,11 @@
 """From a recording of a browser to a scenario file.
 
 The requests of one host become the steps of one operation, in their order. A value of an answer
-that is sent later is captured there. A password is never written: it becomes a column of accounts.
+that is sent later is captured there.
+
+What is sent under the name of a secret is not written, nor is the same text elsewhere: it becomes a
+column of accounts, or a variable of the environment. A secret under a name that says nothing can
+only be guessed at: a note says where the file has what looks random.
 """
 
 from __future__ import annotations
@@ -13,6 +17,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import count
 from typing import Any
 from urllib.parse import parse_qsl, quote, unquote, unquote_plus, urlsplit
 
@@ -20,6 +25,7 @@ from sitebench._engine import EngineError
 from sitebench._engine import Scenario as Read
 from sitebench.errors import BadFile, UnknownValue, printable
 from sitebench.scenario.recording import Exchange, read
+from sitebench.scenario.script import SECRET
 
 _LEAST = 8
 """Characters of a value that is looked for in answers: shorter ones are found by chance."""
@@ -32,8 +38,9 @@ _DEEPEST = 20
 _PAUSE_S, _LONGEST_PAUSE_S = 1.0, 600.0
 """From when on it is the person who asks nothing; a longer pause is an absence."""
 _FORM = "application/x-www-form-urlencoded"
-_PART = re.compile(r'(.*?; name=")([^"]*)("(?:\r?\n){2})(.*)', re.DOTALL)
-"""A part of a form of several (RFC 7578): its name, and its value."""
+_PART = re.compile(r"((?:[^\r\n]+\r?\n)+\r?\n)(.*)", re.DOTALL)
+"""A part of a form of several (RFC 7578): its headers, and its value."""
+_PART_NAME = re.compile(r";[ \t]*name=\"?([^\";\r\n]*)")
 _OF_BROWSER = re.compile(
     r"sec-.*|user-agent|accept-encoding|connection|keep-alive|proxy-connection|host|origin|cookie|"
     r"content-length|content-type|transfer-encoding|te|dnt|priority|pragma|cache-control|if-.*|"
@@ -43,11 +50,19 @@ _OF_BROWSER = re.compile(
 """Headers that a browser writes of itself, or the tester."""
 _OWN_ACCEPT = re.compile(r"text/html|text/css|image/|\*/\*")
 """How a browser's `Accept` begins where no script has chosen it."""
-_PASSWORD = re.compile(r"pass|pwd", re.IGNORECASE)
-_SECRET = re.compile(r"pass|pwd|secret|token|(?<![a-z])(otp|pin)(?![a-z])", re.IGNORECASE)
-_CREDENTIALS = re.compile(rf"authorization|api-?key|{_SECRET.pattern}", re.IGNORECASE)
-_SAID = re.compile(r"(pass|pwd|secret)\w*[\"'\\]*\s*[:=]", re.IGNORECASE)
-"""A secret within a longer text, such as a query of GraphQL."""
+_PASSWORD = re.compile(r"(?i:pass|pwd|kennwort|wachtwoord|contrase|senha|credential|pw(?![a-z]))")
+_SECRET = re.compile(
+    rf"(?i:{SECRET.pattern})|{_PASSWORD.pattern}"
+    r"|(?i:(api|access|private|subscription)[_-]?key|sess(ion|id)|jwt|saml|signature)"
+    r"|(?i:auth(?!or(?!i))|otp(?![a-z])|cv[cv])|^(?i:code)$"
+    r"|((?<![A-Za-z])|(?<=[a-z])(?=[A-Z]))(?i:pin|sid|sig|sess|cred)(?![a-z])"
+)
+"""What secrets are called: `auth`, but not `author`; `userPin` and `a.sid`, but not `spin` or
+`inside`."""
+_SAID = re.compile(rf"({_SECRET.pattern})\w{{0,40}}[\"'\\]{{0,9}}\s{{0,9}}[:=>]")
+"""A secret within a longer text, such as an address or a query of GraphQL."""
+_NO_SECRET = re.compile("true|false|null|undefined", re.IGNORECASE)
+"""Answers to whether, such as to `remember_password`."""
 _LOGIN = re.compile(r"user|mail|login|account|uid|phone|name", re.IGNORECASE)
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _NO_HEADER = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f]")
@@ -99,9 +114,11 @@ def convert(
         raise UnknownValue(f"{source} has no request to {host}", f"use one of {known}")
     left += Counter({each: n for each, n in hosts.items() if each != chosen})
     taken = [each for each in usable if each.host == chosen]
-    making = _Making()
-    for exchange, pause_s in zip(taken, _pauses(taken), strict=True):
-        making.add(exchange, pause_s if think else 0.0)
+    secrets = dict[str, str]()
+    for _ in range(2):  # At first for secrets alone, that are sent before their name tells them.
+        making = _Making(secrets)
+        for exchange, pause_s in zip(taken, _pauses(taken), strict=True):
+            making.add(exchange, pause_s if think else 0.0)
     text = making.written(f"{len(taken)} requests of {chosen}, made of {source}")
     try:
         Read(text, {})
@@ -110,17 +127,13 @@ def convert(
         raise BadFile(why, "leave that request out of the recording") from None
     others = ", ".join(f"{what} ({n})" for what, n in left.most_common())
     notes = [f"{len(taken)} requests of {chosen}" + (f"; left out: {others}" if others else "")]
-    notes += making.notes
+    notes += dict.fromkeys(making.notes)
     if cookies := _of_before(taken):
         notes.append(
             f"no answer sets the cookies {', '.join(cookies)}: unless scripts do, begin the "
             "recording in a private window"
         )
-    if making.columns:
-        notes.append(f"accounts.csv has to have the columns {','.join(making.columns)}")
-    if making.variables:
-        named = ", ".join(f"${each}" for each in making.variables)
-        notes.append(f"set {named} in the environment")
+    notes += making.needs(text)
     return Converted(text, notes)
 
 
@@ -209,17 +222,20 @@ def _between(body: str, value: str, name: str) -> dict[str, str] | None:
 class _Making:
     """What the requests so far have become."""
 
-    def __init__(self) -> None:
+    def __init__(self, secrets: dict[str, str]) -> None:
         self.notes: list[str] = []
-        self.columns: dict[str, None] = {}
-        self.variables: dict[str, None] = {}
+        self.columns: dict[str, str] = {}
+        self.variables: dict[str, str] = {}
+        """And what they stand for."""
+        self._captures = dict.fromkeys(_TAKEN, "")
+        self._logins: set[str] = set()
         self._steps: list[_Step] = []
         self._known: dict[str, str] = {}
         """Fields, by what they stand for."""
         self._looked: dict[tuple[str, bool], int] = {}
         """In how many answers a value was looked for in vain, and whether in texts."""
-        self._passwords: set[str] = set()
-        self._names = set(_TAKEN)
+        self._secrets = secrets
+        """Under which name each was sent first, and will be."""
 
     def add(self, exchange: Exchange, pause_s: float) -> None:
         """Add the step of a request, and the pause before it."""
@@ -227,6 +243,8 @@ class _Making:
         reads = verb in ("get", "head")
         path = self._path(exchange.url)
         bare = re.sub(r"[^A-Za-z0-9_.,:+-]+", " ", path.partition("?")[0]).strip() or "root"
+        for random in _random(bare):
+            bare = bare.replace(random, "...")
         keys: dict[str, Any] = {"name": f"{verb} {bare}"[:64].rstrip(), verb: path}
         if headers := dict(self._headers(exchange, reads=reads)):
             keys["headers"] = headers
@@ -239,12 +257,15 @@ class _Making:
 
     def _path(self, url: str) -> str:
         found = urlsplit(url)
-        # A part of a path that is in the text of a page is a link, and no value.
-        parts = (
-            self._field(unquote(part), "id", in_text=False) or _of_url(part)
-            for part in (found.path or "/").split("/")
-        )
-        return "/".join(parts) + (f"?{self._pairs(found.query)}" if found.query else "")
+
+        def filled(part: re.Match[str]) -> str:
+            # A part of a path that is in the text of a page is a link, and no value.
+            name = (part[1] or ";id=")[1:-1]
+            value = self._field(unquote(part[2]), unquote(name), in_text=False)
+            return _of_url(part[1] or "") + (value or _of_url(part[2]))
+
+        path = re.sub(r"(;[^/;=]*=)?([^/;]+)", filled, found.path or "/")
+        return path + (f"?{self._pairs(found.query)}" if found.query else "")
 
     def _pairs(self, text: str, login: str = "") -> str:
         """Return a query, or a form as one text."""
@@ -264,17 +285,18 @@ class _Making:
                 continue
             kind, space, value = text.rpartition(" ")
             if name.lower() == "referer":
-                # Some sites want it with a change. What was asked for in it may be secret.
-                if not reads:
-                    yield name, _escaped(text.partition("?")[0])
+                # Some sites want it with a change. What was asked for at their host may be secret.
+                if not reads and (origin := re.match(r"https?://[^/?#@]+(?![^/?#])", text)):
+                    yield name, _escaped(f"{origin[0]}/")
             elif found := self._known.get(value) or self._captured(value, name):
                 yield name, f"{_escaped(kind)}{space}{found}"
-            elif _CREDENTIALS.search(name):
-                yield name, self._variable(name)
+            elif name.lower().endswith("key") or _SECRET.search(name) or self._tells(text):
+                yield name, self._variable(name, text)
             else:
                 yield name, _escaped(text)
 
-    def _body(self, kind: str, text: str) -> dict[str, Any]:
+    def _body(self, kind: str, sent: str) -> dict[str, Any]:
+        text = sent
         short = kind.partition(";")[0].strip().lower()
         if short == _FORM:
             pairs = parse_qsl(text, keep_blank_values=True)
@@ -288,22 +310,24 @@ class _Making:
             if short == "application/json" and _in_toml(found):
                 return {"json": self._filled(found, "", login, str)}
             filled = self._filled(found, "", login, _escaped)
-            text = json.dumps(filled, ensure_ascii=False)
-        elif short == "multipart/form-data":
-            pieces = re.split(r"(\r?\n--)", text)
-            parts = [_PART.fullmatch(piece) or piece for piece in pieces]
-            login = _login([part[2] for part in parts if not isinstance(part, str)])
+            return {"body": json.dumps(filled, ensure_ascii=False), "content_type": kind}
+        literal = text
+        if short == "multipart/form-data":
+            parts: list[tuple[str, str, str]] = []
+            for piece in re.split(r"(\r?\n--)", text):
+                part = _PART.fullmatch(piece)
+                name = part and _PART_NAME.search(part[1])
+                parts.append((part[1], name[1], part[2]) if part and name else (piece, "", ""))
+            literal = "\n".join(head for head, name, _ in parts if not name)
+            login = _login([name for _, name, _ in parts])
             text = "".join(
-                _escaped(part)
-                if isinstance(part, str)
-                else f"{_escaped(part[1] + part[2])}{part[3]}{self._text(part[4], part[2], login)}"
-                for part in parts
+                _escaped(head) + self._text(value, name, login) for head, name, value in parts
             )
-        elif _SECRET.search(text) or self._tells(text):
-            text = self._variable(f"body_{len(self._steps) + 1}")
-            self.notes.append(f"{text} is a body that has a secret in it, and is not written down")
         else:
             text = _escaped(text)
+        if _SECRET.search(literal) or self._tells(literal):
+            text = self._variable("body", sent)
+            self.notes.append(f"{text} is a body that has a secret in it, and is not written down")
         return {"body": text, "content_type": kind or "text/plain"}
 
     def _filled(self, value: Any, name: str, login: str, named: Callable[[str], str]) -> Any:
@@ -316,7 +340,7 @@ class _Making:
         if isinstance(value, list):
             return [self._filled(each, name, login, named) for each in value]
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
-        if isinstance(value, str) or (is_number and _SECRET.search(name)):
+        if isinstance(value, str) or (is_number and abs(value) > 99 and _SECRET.search(name)):
             return self._text(str(value), name, login)
         return value
 
@@ -327,60 +351,65 @@ class _Making:
         """Return the field that a value is filled in by; None where it is always the same."""
         if not value:
             return None
-        if _PASSWORD.search(name):
-            if len(value) >= _LEAST_PASSWORD:
-                self._passwords.add(value)
-                self._known[value] = self._column(name)
-            return self._column(name)
-        if login and name == login:
-            return self._column(name)
-        if found := self._known.get(value) or self._captured(value, name, in_text=in_text):
+        is_password, is_secret = _PASSWORD.search(name), _SECRET.search(name)
+        if is_secret and not _NO_SECRET.fullmatch(value):
+            is_known = len(value) >= _LEAST_PASSWORD if is_password else _is_value(value)
+            if is_known:
+                self._secrets.setdefault(value, name)
+        if login and name == login and not is_secret:
+            column = self._column(name, value)
+            self._logins.add(column)
+            return column
+        if not is_password and (
+            found := self._known.get(value) or self._captured(value, name, in_text=in_text)
+        ):
             return found
-        if _SECRET.search(name):
-            return self._column(name)
-        return self._variable(name) if _SAID.search(value) or self._tells(value) else None
+        if is_secret or value in self._secrets:
+            return self._column(self._secrets.get(value, name), value)
+        return self._variable(name, value) if self._tells(value) else None
 
     def _tells(self, text: str) -> bool:
-        """Return whether a password stands in a text."""
-        words = (rf"(?<!\w){re.escape(each)}(?!\w)" for each in self._passwords if each in text)
-        return any(re.search(word, text) for word in words)
+        """Return whether a secret stands in a text."""
+        words = (rf"(?<!\w){re.escape(each)}(?!\w)" for each in self._secrets if each in text)
+        return bool(_SAID.search(text)) or any(re.search(word, text) for word in words)
 
     def _captured(self, value: str, name: str, *, in_text: bool = True) -> str | None:
-        is_word = len(value) < 2 * _LEAST and not re.search(r"\d", value)
-        if len(value) < _LEAST or is_word or not re.fullmatch("[!-~]+", value):
+        if not _is_value(value):
             return None
         looked = self._looked.get((value, in_text), 0)
         self._looked[value, in_text] = len(self._steps)
         for step in reversed(self._steps[looked:]):
             if len(step.captures) == _MOST_CAPTURES:
                 continue
-            if source := step.source(value, name, in_text=in_text):
+            source = step.source(value, name, in_text=in_text)
+            if source and not self._tells("\n".join(source.values())):
                 told = "" if "before" in source else "".join(source.values())
                 words = [each for each in told.split("/") if re.search("[A-Za-z]", each)]
-                capture = self._free(words[-1] if words else name)
+                told = re.sub(r"[^A-Za-z0-9_-]+", "-", words[-1] if words else name)
+                stem = told.strip("-_0123456789")[:50] or "value"
+                capture = _numbered(self._captures, stem, value)
                 step.captures[capture] = source
                 self.notes.append(f"{{{capture}}} comes from the answer to {step.keys['name']!r}")
                 self._known[value] = f"{{{capture}}}"
                 return self._known[value]
         return None
 
-    def _free(self, told: str) -> str:
-        """Return a name for a capture that no other has."""
-        name = re.sub(r"[^A-Za-z0-9_-]+", "-", told).strip("-_0123456789")[:50] or "value"
-        tries = (f"{name}-{n}" if n > 1 else name for n in range(1, len(self._names) + 2))
-        free = next(each for each in tries if each not in self._names)
-        self._names.add(free)
-        return free
-
-    def _column(self, name: str) -> str:
+    def _column(self, name: str, value: str) -> str:
         column = re.sub(r"[^A-Za-z0-9]+", "_", name).strip("_0123456789")[:50] or "secret"
-        self.columns[column] = None
-        return f"{{account.{column}}}"
+        return f"{{account.{_numbered(self.columns, column, value)}}}"
 
-    def _variable(self, name: str) -> str:
+    def _variable(self, name: str, value: str) -> str:
         variable = re.sub(r"[^A-Z0-9]+", "_", name.upper()).strip("_")
-        self.variables[variable] = None
-        return f"{{env.{variable}}}"
+        return f"{{env.{_numbered(self.variables, variable, value)}}}"
+
+    def needs(self, text: str) -> Iterator[str]:
+        """Yield what a person has to do for the file, of which this is the text."""
+        if places := ", ".join(_random_places(text)):
+            yield f"what looks random is kept on lines {places}: see that none is a secret"
+        if self.columns:
+            yield f"accounts.csv has to have the columns {','.join(self.columns)}"
+        if self.variables:
+            yield f"set {', '.join(f'${each}' for each in self.variables)} in the environment"
 
     def written(self, title: str) -> str:
         """Return all steps as a file."""
@@ -390,6 +419,8 @@ class _Making:
         if self.columns:
             lines += ["", f"# accounts.csv, beside this file, begins with {','.join(self.columns)}"]
             lines += ["[data.account]", 'file = "accounts.csv"']
+            secret = [each for each in self.columns if f"{{account.{each}}}" not in self._logins]
+            lines += [f"secret = {_toml(secret)}"] if secret else []
         if shared:
             lines += ["", "[headers]", *_lines(dict(sorted(shared)))]
         lines += ["", "[[operation]]", 'name = "visit"']
@@ -401,6 +432,38 @@ class _Making:
             lines += ["", "[[operation.step]]", *_lines(keys)]
             lines += [f"capture.{name} = {_toml(each)}" for name, each in step.captures.items()]
         return "\n".join(lines) + "\n"
+
+
+def _numbered(taken: dict[str, str], stem: str, value: str) -> str:
+    """Return the name of a value: another value has another."""
+    tries = (stem if n == 1 else f"{stem}_{n}" for n in count(1))
+    return next(each for each in tries if taken.setdefault(each, value) == value)
+
+
+def _is_value(text: str) -> bool:
+    """Return whether it is no word, and long enough that it is found by no chance."""
+    is_word = len(text) < 2 * _LEAST and not re.search(r"\d", text)
+    return len(text) >= _LEAST and not is_word and re.fullmatch("[!-~]+", text) is not None
+
+
+def _random_places(text: str) -> Iterator[str]:
+    """Yield the lines of a file that have what looks random, and how it begins."""
+    boundaries = set(re.findall(r"boundary=-*([\w-]+)", text))
+    for number, line in enumerate(text.splitlines(), 1):
+        for each in dict.fromkeys(_random(re.sub(r"\\+[a-z]", " ", line))):
+            if each.strip("-") not in boundaries:
+                yield f"{number} ({each[:4]}...)"
+
+
+def _random(text: str) -> Sequence[str]:
+    """Return what is long, and changes between letters and digits as no words do."""
+
+    def is_random(each: str) -> bool:
+        bare = re.sub("[-_]", "", each)
+        runs = re.findall(r"[A-Z]?[a-z]+|[A-Z]+|\d+", bare)
+        return len(bare) >= 12 and (len(bare) < 4 * len(runs) or bare.isdigit())
+
+    return [each for each in re.findall(r"[A-Za-z0-9_-]{12,}", text) if is_random(each)]
 
 
 def _login(names: Sequence[str]) -> str:

@@ -514,7 +514,7 @@ def _read(
         return Table.read(path, separator, None if columns is None else list(columns))
 
 
-_SECRET = re.compile(r"pass|pwd|secret|token|(?<![a-z])(otp|pin)(?![a-z])", re.IGNORECASE)
+SECRET = re.compile(r"pass|pwd|secret|token|(?<![a-z])(otp|pin|pw)(?![a-z])", re.IGNORECASE)
 """In the names of columns that are not digested: what is in them could be guessed at."""
 
 
@@ -522,7 +522,7 @@ def _digest(data: Mapping[str, Any], tables: Mapping[str, Table]) -> str:
     table = tables[data["name"]]
     digest = hashlib.sha256(str(table.rows).encode())
     for column, name in enumerate(table.columns):
-        hidden = name in data["secret"] or _SECRET.search(name)
+        hidden = name in data["secret"] or SECRET.search(name)
         if not hidden:
             digest.update(table.digest(name, column).encode())
     return digest.hexdigest()

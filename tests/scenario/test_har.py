@@ -135,6 +135,7 @@ def test_a_recorded_api_is_a_file_that_reads_well() -> None:
         "# accounts.csv, beside this file, begins with email,password",
         "[data.account]",
         'file = "accounts.csv"',
+        'secret = ["password"]',
         "",
         "[headers]",
         'Accept = "application/json"',
@@ -166,7 +167,7 @@ def test_a_recorded_api_is_a_file_that_reads_well() -> None:
         """body = '{"nick": null, "css": "a{{color:red}", "owner": "{id}"}'""",
         'content_type = "application/json"',
         "expect = { status = 204 }",
-        'headers = { Referer = "http://shop.example.com/profile", X-Api-Key = "{env.X_API_KEY}", '
+        'headers = { Referer = "http://shop.example.com/", X-Api-Key = "{env.X_API_KEY}", '
         'X-CSRF-Token = "{X-CSRF-Token}" }',
     ]
     assert made.notes == [
@@ -290,9 +291,105 @@ def test_passwords_are_never_written() -> None:
     assert "90125" not in made.text
     assert not any(word in note for note in made.notes)
     assert (
-        "set $QUERY, $NEXT, $BODY_9, $BODY_10, $AUTHORIZATION, $X_AUTH_TOKEN in the environment"
+        "set $QUERY, $NEXT, $BODY, $BODY_2, $AUTHORIZATION, $X_AUTH_TOKEN in the environment"
         in made.notes
     )
+    assert 'secret = ["pwd", "pin"]' in made.text.splitlines()
+
+
+NAMES = (
+    "api_key apikey sid sig code pw userPw userPin totp kennwort credential cvv SAMLResponse jwt "
+    "auth PHPSESSID session_id X-Amz-Signature accessKey"
+)
+HEADERS = "X-Session-Id X-Auth api_key Ocp-Apim-Subscription-Key X-Amz-Signature X-Functions-Key"
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        *(entry("GET", f"{SHOP}/?a=b&{name}=WORD") for name in NAMES.split()),
+        *(entry("POST", SHOP, post=f"a=b&{name}=WORD") for name in NAMES.split()),
+        *(
+            entry("POST", SHOP, post=json.dumps({name: "WORD"}), kind=JSON)
+            for name in NAMES.split()
+        ),
+        *(entry("GET", SHOP, sent=[(name, "WORD")]) for name in HEADERS.split()),
+        entry("GET", SHOP, sent=[("X-From", "http://a/?token=WORD")]),
+        entry("POST", SHOP, post="", sent=[("Referer", f"{SHOP}/reset/WORD;a=b#WORD")]),
+        entry("POST", SHOP, post="", sent=[("Referer", "http://ann:WORD@shop.example.com/")]),
+        entry("POST", SHOP, post="a=b apikey=WORD", kind="text/plain"),
+        entry("GET", f"{SHOP}/cart;jsessionid=WORD/all"),
+        *(
+            entry("POST", SHOP, post=text, kind="multipart/form-data; boundary=b")
+            for text in (
+                '--b\r\nX: form-data; name="password"; filename="p.txt"\r\nX: y\r\n\r\nWORD',
+                "--b\r\nX: form-data; name=password\r\n\r\nWORD\r\n--b--\r\n",
+                "user=ann&password=WORD",
+            )
+        ),
+    ],
+    ids=lambda asked: json.dumps(asked["request"])[:300],
+)
+def test_what_is_called_as_secrets_are_is_not_written(asked: Any) -> None:
+    assert "WORD" not in convert(archive(asked), "a.har").text
+
+
+def test_a_secret_is_known_before_it_is_called_one() -> None:
+    early, _, late = steps(
+        entry("GET", f"{SHOP}/geheim?q=geheim&t=to%20geheim"),
+        entry("POST", f"{SHOP}/login", post="user=ann&password=geheim"),
+        entry("POST", SHOP, post="remember_password=true&on=true"),
+    )
+    assert early["get"] == "/{account.password}?q={account.password}&t={env.T}"
+    assert late["form"]["on"] == "true"
+
+
+def test_other_values_have_other_names() -> None:
+    graphql = [json.dumps({"query": f'{{login(password: "{word}")}}'}) for word in ("ab", "cd")]
+    asked = [
+        *(entry("GET", SHOP, sent=[("Authorization", f"Bearer {n}")]) for n in (1, 2, 1)),
+        *(entry("POST", SHOP, post=text, kind=JSON) for text in graphql),
+        *(entry("POST", SHOP, post=f"user={who}&password=of-{who}") for who in ("a", "b", "a")),
+        entry("POST", SHOP, post="again=of-b"),
+    ]
+    found = steps(*asked)
+    assert [each["headers"]["Authorization"] for each in found[:3]] == [
+        "{env.AUTHORIZATION}",
+        "{env.AUTHORIZATION_2}",
+        "{env.AUTHORIZATION}",
+    ]
+    assert [each["json"]["query"] for each in found[3:5]] == ["{env.QUERY}", "{env.QUERY_2}"]
+    first = {"user": "{account.user}", "password": "{account.password}"}
+    second = {"user": "{account.user_2}", "password": "{account.password_2}"}
+    assert [each["form"] for each in found[5:8]] == [first, second, first]
+    assert found[8]["form"] == {"again": "{account.password_2}"}
+
+
+@pytest.mark.parametrize(
+    "token",
+    ["8f3b2c9d7e6a5f41", "123e4567-e89b-12d3-a456-426614174000", "dGhpcyBpcyBhIHRva2Vu", 16 * "4"],
+)
+def test_what_looks_random_is_pointed_at(token: str) -> None:
+    """It may be a secret under a name that nobody knows."""
+    made = convert(archive(entry("POST", f"{SHOP}/reset/{token}", post=f"x={token}")), "a.har")
+    lines = made.text.splitlines()
+    places = ", ".join(f"{n} ({token[:4]}...)" for n, line in enumerate(lines, 1) if token in line)
+    assert f"what looks random is kept on lines {places}: see that none is a secret" in made.notes
+    assert 'name = "post reset ..."' in lines
+    assert not any(token in note for note in made.notes)
+
+
+@pytest.mark.parametrize(
+    "plain",
+    ["getUserProfileDetails", "top-10-things-to-do-in-berlin", "2026-05-01T10:00:00.000", "a" * 99],
+)
+def test_what_is_made_of_words_looks_not_random(plain: str) -> None:
+    """Nor does what only divides the parts of a form."""
+    kind = "multipart/form-data; boundary=----WebKitFormBoundary7MA4YWxkTrZu0gW"
+    part = f'Content-Disposition: form-data; name="a"\r\n\r\n{plain}\r\n'
+    text = part.join(["------WebKitFormBoundary7MA4YWxkTrZu0gW\r\n"] * 2)
+    made = convert(archive(entry("POST", f"{SHOP}/{plain}", post=text, kind=kind)), "a.har")
+    assert made.notes == ["1 requests of shop.example.com"]
 
 
 @pytest.mark.parametrize(
