@@ -255,7 +255,7 @@ fn head_path(head: &mut Fill, site: Site<'_>, path: &Template) -> Result<(), Str
     Ok(())
 }
 
-fn is_path(text: &[u8]) -> Result<(), String> {
+pub(super) fn is_path(text: &[u8]) -> Result<(), String> {
     if !text.starts_with(b"/") {
         return Err("is no path: it does not begin with /".to_owned());
     }

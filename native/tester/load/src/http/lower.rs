@@ -9,7 +9,7 @@ use scenario::{
 
 use serde_json::Value;
 
-use super::ask::{Ask, Host, check_header};
+use super::ask::{Ask, Host, check_header, is_path};
 use super::file::FileSpec;
 use super::fill::Site;
 use super::step::Step as HttpStep;
@@ -161,6 +161,8 @@ impl Requests<'_> {
                 let bytes = size.or(*size_about).unwrap_or_default();
                 let content = if *random { "random" } else { "constant" };
                 let path = path.replace("{size}", &bytes.to_string()).replace("{content}", content);
+                is_path(path.replace("{copy}", "0").as_bytes())
+                    .map_err(|what| format!("the path {path:?} of the program {program:?} {what}"))?;
                 let mut step = step.clone();
                 // Other answers may be without it.
                 if step.expect.statuses.iter().all(|code| *code == Code::Number(200)) {

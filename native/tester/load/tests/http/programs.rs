@@ -167,3 +167,22 @@ fn a_program_that_the_target_has_not_is_told_by_its_kind() {
         assert!(problem.contains("the target has no program \"fastcgi\""), "{problem}");
     }
 }
+
+#[test]
+fn a_program_s_path_is_one() {
+    for (path, expected) in [
+        ("cgi?size={size}", "does not begin with /"),
+        ("/a b", "write ' ' as %20"),
+        ("/a HTTP/1.0\r\nX: y", "write ' ' as %20"),
+        ("/a\r\nX:y", "write '\\r' as %0D"),
+        ("/copy/{copy}#{size}", "write '#' as %23"),
+    ] {
+        for classes in [true, false] {
+            let mut config = programs(1, PROGRAMS);
+            config["scenarios"][0]["programs"]["cgi"] = json!(path);
+            config["scenarios"][0]["classes"] = json!(classes);
+            let problem = try_start(&config, &Tables::new()).err().expect("no path");
+            assert!(problem.contains("program \"cgi\"") && problem.contains(expected), "{problem}");
+        }
+    }
+}
