@@ -83,6 +83,9 @@ pub(crate) struct Place<'p> {
 
 pub(crate) type Steps<S> = Vec<program::Step<S>>;
 
+/// Engines that share data.
+const MOST_ENGINES: u64 = 1_000_000;
+
 /// What `[start]` has its rows under.
 const START: &str = "start";
 
@@ -106,6 +109,16 @@ pub(crate) fn convert<L: Lower>(
     }
     lower.check(&scenario)?;
     let sharer = Sharer { index: spec.worker, of: spec.of.max(1), threads: threads as u64 };
+    // Rows are numbered over all threads of all engines.
+    if sharer.index >= sharer.of
+        || sharer.of > MOST_ENGINES
+        || sharer.of.checked_mul(sharer.threads).is_none()
+    {
+        return Err(format!(
+            "engine {} of {} has no share: number them from 0, 1,000,000 at most",
+            spec.worker, spec.of
+        ));
+    }
     let hides_base = spec.base.is_none()
         && scenario
             .base

@@ -71,3 +71,15 @@ fn an_update_that_was_refused_proves_nothing() {
     assert_eq!(totals.of("update").failures.keys().collect::<Vec<_>>(), ["status:503"]);
     assert_eq!(totals.failed("updated page"), 0, "{totals:?}");
 }
+
+#[test]
+fn an_engine_s_share_is_one_of_those_that_there_are() {
+    let site = Site::right();
+    for (worker, of) in [(1, 1), (2, 2), (5, 3), (0, 1_000_001), (0, u64::MAX), (u64::MAX, u64::MAX)] {
+        let mut config = config(&site, &one(&[PAGE]));
+        config["scenarios"][0]["worker"] = json!(worker);
+        config["scenarios"][0]["of"] = json!(of);
+        let error = try_start(&config).err().expect("no such share").to_string();
+        assert!(error.contains("p: engine") && error.contains("1,000,000"), "{worker} of {of}: {error}");
+    }
+}
