@@ -26,6 +26,8 @@ pub(super) struct Visit {
     changing: bool,
     /// The operation at hand has changed something.
     changed: bool,
+    /// A change of the operation at hand was refused: no page can show all of them.
+    refused: bool,
     /// Whether the answer's header lines are not as they must be.
     wrong_headers: bool,
 }
@@ -54,7 +56,7 @@ impl Http {
         visit.give_up();
         if preparation.draws.first() == Some(&Draw::Iteration) {
             visit.jar.begin();
-            visit.changed = false;
+            (visit.changed, visit.refused) = (false, false);
         }
         self.scripts[preparation.script].prepare(preparation, &mut visit.memory, visit.taken, &mut self.rng);
         Encoded::Skip
@@ -184,6 +186,7 @@ impl Http {
         }
         let must_be_fresh = verify
             && visit.changed
+            && !visit.refused
             && ask.owned.iter().all(|source| script.drawers.is_ours(&visit.memory.kept, *source));
         if must_be_fresh && !ask.fresh.iter().all(|needle| look.has(needle)) {
             return Some(Failure::Stale);
@@ -235,7 +238,8 @@ pub(super) fn conclude(ask: &Ask, lane: &mut LaneState, failure: Option<Failure>
     if ask.writes() {
         // Where it was refused, it will not take place any more.
         lane.visit.changing = false;
-        lane.visit.changed |= failure.is_none();
+        lane.visit.changed = true;
+        lane.visit.refused |= failure.is_some();
     }
     ask.fatal
 }

@@ -59,6 +59,23 @@ fn a_page_shows_a_change_only_after_it_was_made() {
 }
 
 #[test]
+fn a_change_that_was_refused_is_shown_by_no_page_whatever_else_was_right() {
+    let text = "[[operation]]\nname = 'all'\nstep = [{ name = 'login', post = '/login' }, \
+        { post = '/u' }, { get = '/', expect.fresh = 'new' }]";
+    for (login, update, expected) in [
+        (200, 503, ["none", "status:503", "none"]),
+        (503, 200, ["status:503", "none", "none"]),
+        (200, 200, ["none", "none", "stale"]),
+    ] {
+        let answers = [(login, ""), (update, ""), (200, "old")];
+        // What one visit was refused is nothing to the next.
+        for visit in failures(text, &Tables::new(), &[answers, answers].concat()).chunks(3) {
+            assert_eq!(visit, expected);
+        }
+    }
+}
+
+#[test]
 fn values_are_looked_for_as_they_are_written() {
     let html = "Ann &amp; &quot;Bo&quot; &lt;b&gt;&#39;s";
     let numeric = "Ann &amp; &#34;Bo&#34; &lt;b&gt;&#39;s";

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::paper::{PAGE, UPDATE, UPDATED_PAGE, config, one, run, try_start};
+use crate::paper::{CREATE, PAGE, UPDATE, UPDATED_PAGE, config, one, run, try_start};
 use crate::site::{Do, Site};
 
 #[test]
@@ -66,8 +66,9 @@ fn updates_that_no_page_proves_go_round_among_people() {
 
 #[test]
 fn an_update_that_was_refused_proves_nothing() {
-    let site = Site::new(|path, _| if path == "/" { Do::Right } else { Do::Status(503) });
-    let totals = run(&config(&site, &one(&[UPDATE, UPDATED_PAGE])), 2, "updated page", 20);
+    let site = Site::new(|path, _| if path == "/preferences" { Do::Status(503) } else { Do::Right });
+    let totals = run(&config(&site, &one(&[CREATE, UPDATE, UPDATED_PAGE])), 2, "updated page", 20);
+    assert_eq!(totals.failed("create"), 0, "{totals:?}");
     assert_eq!(totals.of("update").failures.keys().collect::<Vec<_>>(), ["status:503"]);
     assert_eq!(totals.failed("updated page"), 0, "{totals:?}");
 }
