@@ -188,7 +188,7 @@ impl Ask {
         let needs = sorted(places.filter(|place| site.plan.is_capture(*place)));
         let owned = all()
             .flat_map(Fill::people)
-            .chain(all().flat_map(Fill::values).filter_map(|text| site.plan.source_of(text)));
+            .chain(all().flat_map(Fill::values).flat_map(|text| site.plan.sources_of(text)));
         let owned = sorted(owned.filter(|source| site.plan.is_owned(*source)));
         let mut secrets: Vec<_> =
             all().flat_map(Fill::values).flat_map(|text| site.plan.secrets_in(text)).collect();

@@ -356,9 +356,29 @@ impl Plan {
         Some((source, people.columns.get(column)?))
     }
 
-    /// The data that a text is a cell of and nothing else.
-    pub(crate) fn source_of(&self, text: &Text) -> Option<usize> {
-        if let [Piece::Cell { source, .. }] = text.pieces[..] { Some(source) } else { None }
+    /// The data that a text has cells of, also by the values in it.
+    pub(crate) fn sources_of(&self, text: &Text) -> Vec<usize> {
+        let of = |piece: &Piece| match piece {
+            Piece::Cell { source, .. } => vec![*source],
+            Piece::Kept(place) => match self.values.get(*place) {
+                Some(Held::Value(name)) => self.sources_of_value(name),
+                _ => Vec::new(),
+            },
+            _ => Vec::new(),
+        };
+        text.pieces.iter().flat_map(of).collect()
+    }
+
+    fn sources_of_value(&self, name: &str) -> Vec<usize> {
+        let value = self.names.values.iter().find(|(known, _)| known == name);
+        let of = |field: &Field| match field {
+            Field::Column(name, _) | Field::Name(name) => match self.source(name) {
+                Ok(source) => vec![source],
+                Err(_) => self.sources_of_value(name),
+            },
+            _ => Vec::new(),
+        };
+        value.into_iter().flat_map(|(_, template)| template.fields()).flat_map(of).collect()
     }
 
     /// Whether one lane at a time has a row.

@@ -256,6 +256,28 @@ fn a_change_that_was_never_answered_may_yet_take_place_and_keeps_its_row() {
 }
 
 #[test]
+fn a_row_that_a_value_names_is_updated_too() {
+    let file = "data.owner = { people = 'seeded', deal = 'exclusive' }\nvalues.who = 'u{owner.id}'\n\
+        values.path = '{who}/x'\n[[operation]]\nname = 'all'\n\
+        step = [{ post = '/{path}' }, { get = '/{path}', expect.fresh = 'new' }]";
+    let mut config = config(1, file);
+    for (people, expected) in [(1, None), (2, Some("stale"))] {
+        config["target"]["size"] = json!(people);
+        let mut users = users(&config, &Tables::new());
+        let mut first = Site::new(&mut users);
+        first.ask();
+        judge(&mut first, &ok(""));
+        let first = first.user;
+        let mut second = Site::new(&mut users);
+        second.ask();
+        judge(&mut second, &ok(""));
+        let mut first = Site { users: &mut users, user: first };
+        first.ask();
+        assert_eq!(judge(&mut first, &ok("old")).failure.as_deref(), expected, "{people} people");
+    }
+}
+
+#[test]
 fn a_wrong_answer_is_told_by_the_engine_s_name_and_without_secrets() {
     let file = "data.account.file = 'a.csv'\n[[operation]]\nname = 'two'\n\
         step = [{ name = 'first', get = '/{account.user}?key={account.password}&a={account.password}' }, { get = '/next' }]";
