@@ -57,6 +57,9 @@ pub trait Protocol: Send + 'static {
         String::new()
     }
 
+    /// Lets others have what a lane of a program had alone: it has ended.
+    fn leave(&mut self, _program: usize, _lane: &mut Self::Lane) {}
+
     /// Appends the message that announces a close, if the protocol has one.
     fn farewell(&mut self, lane: &mut Self::Lane, out: &mut Vec<u8>);
 }

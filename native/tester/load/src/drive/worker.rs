@@ -372,8 +372,9 @@ impl<P: Protocol> Worker<P> {
     #[inline]
     fn settle(&mut self, id: usize, fate: Fate) {
         if fate == Fate::Ended
-            && let Some((program, lane)) = self.lanes[id].take()
+            && let Some((program, mut lane)) = self.lanes[id].take()
         {
+            self.context.protocol.leave(program, lane.state());
             for &pool in &self.programs[program].pools {
                 self.context.pools[pool].count_lane(false);
             }

@@ -62,6 +62,14 @@ impl Http {
         Encoded::Skip
     }
 
+    /// Gives the rows back that a lane had alone, but for those that may yet change.
+    pub(super) fn give_back(&mut self, script: usize, lane: &mut LaneState) {
+        lane.visit.give_up();
+        if let Some(script) = self.scripts.get_mut(script) {
+            script.drawers.give_back(&mut lane.visit.memory.kept);
+        }
+    }
+
     /// Appends a request, filled in.
     #[inline]
     pub(super) fn ask(&mut self, ask: &Ask, lane: &mut LaneState, out: &mut Vec<u8>) -> Encoded {

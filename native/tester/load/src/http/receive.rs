@@ -22,6 +22,10 @@ impl Protocol for Http {
     type Request = Request;
     type Lane = LaneState;
 
+    fn leave(&mut self, program: usize, lane: &mut LaneState) {
+        self.give_back(program, lane);
+    }
+
     fn connected(&mut self, lane: &mut LaneState) {
         lane.stage = Stage::Head;
         lane.keeps = true;

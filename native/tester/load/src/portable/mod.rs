@@ -10,7 +10,7 @@ mod http;
 mod ldap;
 
 use std::collections::VecDeque;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 pub use self::http::{HttpRequest, SiteUser, SiteUsers};
@@ -102,7 +102,11 @@ pub struct Users<P: Protocol> {
     rng: fastrand::Rng,
     /// Whether opening a connection is a step of its own.
     opens: bool,
+    left: Left<P>,
 }
+
+/// What those users remembered that are gone, each with its program.
+type Left<P> = Arc<Mutex<Vec<(usize, <P as Protocol>::Lane)>>>;
 
 /// One virtual user.
 pub struct User<P: Protocol> {
@@ -129,6 +133,7 @@ pub struct User<P: Protocol> {
     /// What it does before the program goes on.
     due: VecDeque<Do>,
     state: P::Lane,
+    left: Left<P>,
 }
 
 /// What is known of a connection: it is the sender's.
@@ -152,7 +157,7 @@ impl<P: Protocol> Users<P> {
         let decks = decks.iter().map(Deck::new).collect();
         // A thread of lanes takes its arrivals from it first: so the same seed deals the same cards.
         let _ = rng.fork();
-        Self { programs, names, labels, protocol, decks, rng, opens }
+        Self { programs, names, labels, protocol, decks, rng, opens, left: Left::<P>::default() }
     }
 
     /// One more user of a program.
@@ -175,7 +180,16 @@ impl<P: Protocol> Users<P> {
             backoff: BACKOFF_FIRST,
             due: VecDeque::new(),
             state: P::Lane::default(),
+            left: self.left.clone(),
         })
+    }
+
+    /// Lets others have what users had alone that are gone.
+    fn take_back(&mut self) {
+        let left = std::mem::take(&mut *self.left.lock().unwrap_or_else(PoisonError::into_inner));
+        for (program, mut state) in left {
+            self.protocol.leave(program, &mut state);
+        }
     }
 }
 
@@ -201,6 +215,7 @@ impl<P: Protocol> User<P> {
         if self.is_asking() {
             return Err(TurnError::Asking);
         }
+        users.take_back();
         loop {
             if let Some(due) = self.due.pop_front() {
                 self.is_opening = matches!(due, Do::Open { .. });
@@ -411,5 +426,13 @@ impl<P: Protocol> User<P> {
             self.due.push_back(Do::Wait(self.backoff));
             self.backoff = (self.backoff * 2).min(BACKOFF_LAST);
         }
+    }
+}
+
+impl<P: Protocol> Drop for User<P> {
+    /// What it had alone is given back when another user goes on: those whom it shares it with are not at hand here.
+    fn drop(&mut self) {
+        let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
+        left.push((self.program, std::mem::take(&mut self.state)));
     }
 }

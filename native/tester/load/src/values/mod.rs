@@ -107,6 +107,16 @@ impl Drawers {
         true
     }
 
+    /// Gives all rows back that a lane had alone.
+    pub(crate) fn give_back(&mut self, kept: &mut Kept) {
+        // One that has drawn nothing yet has no room for any.
+        for source in 0..kept.held.len() {
+            if let Drawer::Owned(owned, _) = &mut self.drawers[source] {
+                give_back(owned, kept, source);
+            }
+        }
+    }
+
     /// Notes that a row changes: another lane may have it, too.
     pub(crate) fn changes(&mut self, kept: &Kept, source: usize) {
         if let Drawer::Owned(owned, _) = &mut self.drawers[source]

@@ -278,6 +278,28 @@ fn a_row_that_a_value_names_is_updated_too() {
 }
 
 #[test]
+fn a_user_that_is_dropped_leaves_its_row_to_others_unless_it_may_yet_change() {
+    let file = "data.owner = { people = 'seeded', deal = 'exclusive' }\n[[operation]]\nname = 'all'\n\
+        step = [{ post = '/{owner.id}' }, { get = '/{owner.id}', expect.fresh = 'new' }]";
+    for (is_answered, expected) in [(true, Some("stale")), (false, None)] {
+        let mut users = users(&config(1, file), &Tables::new());
+        // There are ten people.
+        for _ in 0..30 {
+            let mut user = Site::new(&mut users);
+            user.ask();
+            if is_answered {
+                judge(&mut user, &ok(""));
+            }
+        }
+        let mut user = Site::new(&mut users);
+        user.ask();
+        judge(&mut user, &ok(""));
+        user.ask();
+        assert_eq!(judge(&mut user, &ok("old")).failure.as_deref(), expected, "{is_answered}");
+    }
+}
+
+#[test]
 fn a_wrong_answer_is_told_by_the_engine_s_name_and_without_secrets() {
     let file = "data.account.file = 'a.csv'\n[[operation]]\nname = 'two'\n\
         step = [{ name = 'first', get = '/{account.user}?key={account.password}&a={account.password}' }, { get = '/next' }]";

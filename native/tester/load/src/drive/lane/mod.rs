@@ -228,6 +228,11 @@ impl<S: Default + Send> Lane<S> {
         self.since_ns
     }
 
+    /// What its protocol remembers of it.
+    pub(crate) const fn state(&mut self) -> &mut S {
+        &mut self.state
+    }
+
     /// Goes on after a sleep that was to end at `due_ns`. Being late counts as the engine's own time.
     pub(crate) fn wake<P: Protocol<Lane = S>>(
         &mut self,
