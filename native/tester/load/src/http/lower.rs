@@ -12,6 +12,7 @@ use serde_json::Value;
 use super::ask::{Ask, Host, check_header, is_path};
 use super::file::FileSpec;
 use super::fill::Site;
+use super::fresh;
 use super::step::Step as HttpStep;
 use super::target::{SECURE, Target};
 use super::visitors::VisitorColumns;
@@ -90,6 +91,10 @@ impl Lower for Requests<'_> {
 
     fn take(&self) -> Result<HttpStep, String> {
         Ok(HttpStep::Take)
+    }
+
+    fn check(&self, scenario: &Scenario) -> Result<(), String> {
+        fresh::check(scenario)
     }
 
     fn requests(&self, place: &Place<'_>, step: &Step) -> Result<Vec<HttpStep>, String> {

@@ -17,6 +17,7 @@ mod describe;
 mod escape;
 mod file;
 mod fill;
+mod fresh;
 mod head;
 mod jar;
 mod judge;

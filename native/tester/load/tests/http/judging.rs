@@ -2,8 +2,8 @@
 
 use load::Tables;
 
-use crate::portable::{Site, users};
-use crate::scenarios::{config, one};
+use crate::portable::{Site, try_users, users};
+use crate::scenarios::{config, one, try_start};
 
 const NAME: &str = "Ann & \"Bo\" <b>'s";
 
@@ -25,7 +25,7 @@ fn failures(text: &str, tables: &Tables, answers: &[(u16, &str)]) -> Vec<String>
 
 #[test]
 fn the_worst_is_told() {
-    let text = "data.who.file = 'w.csv'\n[[operation]]\nname = 'all'\nstep = [{ post = '/' }, { get = '/', \
+    let text = "data.who = { file = 'w.csv', per = 'user' }\n[[operation]]\nname = 'all'\nstep = [{ post = '/' }, { get = '/', \
         expect = { length = 20, contains = 'right', fresh = 'new', \
         identity = { before = '<', value = '{who.name}', until = '>' } } }]";
     for (status, body, expected) in [
@@ -72,6 +72,61 @@ fn a_change_that_was_refused_is_shown_by_no_page_whatever_else_was_right() {
         for visit in failures(text, &Tables::new(), &[answers, answers].concat()).chunks(3) {
             assert_eq!(visit, expected);
         }
+    }
+}
+
+#[test]
+fn what_others_may_change_meanwhile_is_no_proof_of_an_update() {
+    let shared = "data.v.people = 'seeded'\n";
+    let owned = "data.v = { people = 'seeded', deal = 'exclusive' }\n";
+    let file = "data.v.file = 'v.csv'\n";
+    let own_file = "data.v = { file = 'v.csv', per = 'user' }\n";
+    let named = "data.v.people = 'seeded'\nvalues.who = 'u{v.id}'\n";
+    let by_path = ("/{v.id}", "");
+    for (data, (path, more), page, remedy) in [
+        (shared, by_path, "get = '/{v.id}'", "deal = \"exclusive\""),
+        // Whom a cookie tells, and whom the page names, is the same.
+        (shared, ("/", ", headers.Cookie = 'user={v.id}'"), "get = '/'", "deal = \"exclusive\""),
+        (shared, ("/", ", form.user = '{v.id}'"), "get = '/'", "deal = \"exclusive\""),
+        (
+            shared,
+            ("/", ""),
+            "get = '/', expect.identity = { before = '<', value = '{v.id}' }",
+            "deal = \"exclusive\"",
+        ),
+        (named, ("/{who}", ""), "get = '/'", "deal = \"exclusive\""),
+        (file, by_path, "get = '/{v.id}'", "per = \"user\""),
+        (owned, by_path, "get = '/{v.id}'", ""),
+        (own_file, by_path, "get = '/{v.id}'", ""),
+        // A row may be what is written.
+        (file, ("/", ", form.city = '{v.id}'"), "get = '/'", ""),
+    ] {
+        let looked = match page.contains("expect") {
+            true => "expect.fresh = 'new'",
+            false => "expect = { fresh = 'new' }",
+        };
+        let text = format!(
+            "{data}[[operation]]\nname = 'change'\nstep = [{{ post = '{path}'{more} }}, \
+             {{ repeat = 2, step = [{{ name = 'seen', {page}, {looked} }}] }}]"
+        );
+        let found = try_users(&config(1, &text), &one("v", &["id"], &[&["1"]])).err().unwrap_or_default();
+        if remedy.is_empty() {
+            assert_eq!(found, "", "{text}");
+        } else {
+            let said = ["mix: ", "\"change\"", "\"seen\"", "\"v\"", remedy];
+            assert!(said.iter().all(|what| found.contains(what)), "{text}: {found}");
+        }
+    }
+}
+
+#[test]
+fn files_of_the_product_prove_their_updates() {
+    for text in [
+        include_str!("../../../../../ps_bench/scenarios/scenario.toml"),
+        include_str!("../../../../../examples/flask_site/site.toml"),
+    ] {
+        assert!(text.contains("expect.fresh"));
+        assert_eq!(try_start(&config(1, text), &Tables::new()).err(), None);
     }
 }
 

@@ -40,7 +40,7 @@ fn login_site(seen: &Seen, number: usize) -> Vec<u8> {
     }
 }
 
-fn try_users(config: &Value, tables: &Tables) -> Result<SiteUsers, String> {
+pub fn try_users(config: &Value, tables: &Tables) -> Result<SiteUsers, String> {
     let AnyConfig::Http(config) = serde_json::from_value(config.clone()).unwrap() else { panic!("no site") };
     SiteUsers::new_http(config, Some(visitors()), tables).map_err(|error| error.to_string())
 }

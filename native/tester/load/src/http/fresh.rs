@@ -1,0 +1,91 @@
+//! What a page after an update proves: nothing about rows that other users may change meanwhile.
+
+use scenario::{Body, Data, Deal, Field, Json, Request, Rows, Scenario, Step, Template, Verb};
+
+/// Refuses `fresh` where what is changed, or looked at, may be another user's too.
+pub(super) fn check(scenario: &Scenario) -> Result<(), String> {
+    let operations = scenario.operations.iter().map(|operation| (&*operation.name, &operation.steps));
+    for (name, steps) in [("start", &scenario.start)].into_iter().chain(operations) {
+        let mut asked = Vec::new();
+        requests(steps, &mut asked);
+        let Some((page, _)) = asked.iter().find(|(step, _)| !step.expect.fresh.is_empty()) else { continue };
+        let is_about = |step: &Step, request: &Request| {
+            !matches!(request.method, "GET" | "HEAD") || !step.expect.fresh.is_empty()
+        };
+        let found = asked
+            .iter()
+            .filter(|(step, request)| is_about(step, request))
+            .flat_map(|(step, request)| named(scenario, step, request))
+            .find(|data| !is_own(data));
+        if let Some(data) = found {
+            let remedy = if data.rows == Rows::Seeded { "deal = \"exclusive\"" } else { "per = \"user\"" };
+            return Err(format!(
+                "{name:?}, {:?}: fresh proves nothing of data {:?}, whose rows other users may change meanwhile: \
+                 give it {remedy}",
+                page.name, data.name
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Requests of steps, and of those that are repeated.
+fn requests<'s>(steps: &'s [Step], found: &mut Vec<(&'s Step, &'s Request)>) {
+    for step in steps {
+        match &step.verb {
+            Verb::Request(request) => found.push((step, request)),
+            Verb::Repeat { steps, .. } => requests(steps, found),
+            _ => {}
+        }
+    }
+}
+
+/// Whether no other user has the row of data meanwhile.
+fn is_own(data: &Data) -> bool {
+    let is_exclusive = data.rows == Rows::Seeded && data.deal == Some(Deal::Exclusive);
+    data.per_user || data.rows == Rows::New || is_exclusive
+}
+
+/// The data that a request is about. Rows in its body may be what is written, unless they are people.
+fn named<'s>(scenario: &'s Scenario, step: &'s Step, request: &'s Request) -> Vec<&'s Data> {
+    let replaced = |name: &str| request.headers.iter().any(|(own, _)| own.eq_ignore_ascii_case(name));
+    let common = scenario.headers.iter().filter(|(name, _)| !replaced(name));
+    let headers = common.chain(&request.headers).map(|(_, value)| value);
+    let identity = step.expect.identity.iter().map(|identity| &identity.value);
+    let mut body = Vec::new();
+    match &request.body {
+        Some(Body::Form(fields)) => body.extend(fields.iter().map(|(_, value)| value)),
+        Some(Body::Json(json)) => texts_of(json, &mut body),
+        Some(Body::Text(text, _)) => body.push(text),
+        None => {}
+    }
+    let people = body.into_iter().flat_map(|text| data_of(scenario, text));
+    let people = people.filter(|data| data.rows == Rows::Seeded);
+    let about = [&request.path].into_iter().chain(headers).chain(identity);
+    about.flat_map(|text| data_of(scenario, text)).chain(people).collect()
+}
+
+fn texts_of<'s>(json: &'s Json, texts: &mut Vec<&'s Template>) {
+    match json {
+        Json::Text(text) => texts.push(text),
+        Json::Literal(_) => {}
+        Json::List(list) => list.iter().for_each(|each| texts_of(each, texts)),
+        Json::Object(fields) => fields.iter().for_each(|(_, each)| texts_of(each, texts)),
+    }
+}
+
+/// The data that a text has cells of, also by the values in it.
+fn data_of<'s>(scenario: &'s Scenario, text: &Template) -> Vec<&'s Data> {
+    let of = |field: &Field| match field {
+        Field::Column(name, _) | Field::Name(name) => {
+            let data: Vec<_> = scenario.data.iter().filter(|data| data.name == *name).collect();
+            let value = scenario.values.iter().find(|(known, _)| known == name);
+            match value {
+                Some((_, text)) if data.is_empty() => data_of(scenario, text),
+                _ => data,
+            }
+        }
+        _ => Vec::new(),
+    };
+    text.fields().flat_map(of).collect()
+}
