@@ -21,6 +21,8 @@ pub enum Act {
     Answer,
     /// The same answer again at once.
     Twice,
+    /// It is refused.
+    Refuse,
     /// An answer to something else before it.
     WithStranger(i32),
     /// An unsolicited notification before it (RFC 4511 section 4.4), no notice of disconnection.
@@ -259,6 +261,12 @@ impl<'s> Session<'s> {
         match act {
             Act::Answer => {}
             Act::Twice => messages.extend(messages.clone()),
+            Act::Refuse => {
+                let mut out = Vec::new();
+                let verdict = Verdict { code: ResultCode::BUSY, ..Verdict::SUCCESS };
+                write_result(&mut out, id, op::SEARCH_DONE, &verdict);
+                messages = vec![out];
+            }
             Act::WithStranger(stranger) => messages.insert(0, result(stranger, None)),
             Act::WithNotification => {
                 let mut out = Vec::new();

@@ -247,6 +247,21 @@ fn what_a_user_does_once_and_what_is_counted_go_over_shared_connections() {
 }
 
 #[test]
+fn what_a_user_does_once_is_tried_again_after_it_failed() {
+    let server = Crowd::start(Manners::default(), |_, n| if n < 2 { Act::Refuse } else { Act::Answer });
+    let text = "connection.main.outstanding = 2\n[start]\n\
+                step = [{ name = 'once', search = '(uid=s{user})', capture.me = 'dn' }]\n\
+                [[operation]]\nname = 'o'\nstep = [\
+                { name = 'find', search = '(uid={me})', expect.entry = { uid = '{me}' } }]";
+    let totals = run(&server, text, &json!({}), (2, 500));
+    assert_eq!(totals.of("once").failures, BTreeMap::from([("result:busy".to_owned(), 2)]), "{totals:?}");
+    assert_eq!(totals.count("once"), 4);
+    assert_eq!((totals.failed("find"), totals.failed("sequence")), (0, 0), "{totals:?}");
+    assert_eq!(opened(&server), 1);
+    totals.assert_accounted();
+}
+
+#[test]
 fn who_waits_for_a_place_too_long_fails() {
     let server = Crowd::start(Manners::default(), |_, n| if n == 10 { Act::Late(400) } else { Act::Answer });
     let text = format!("connection.main.pool = 1\n{OWN}");

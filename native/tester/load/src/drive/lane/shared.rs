@@ -145,13 +145,13 @@ impl<S: Default + Send> Lane<S> {
                 pools[share.pool].stage(seat, self.id);
                 Ok(Fate::Runs)
             }
-            Received::Done { failure, .. } => {
+            Received::Done { failure, fatal, .. } => {
                 if let Some(failure) = failure {
                     self.keep_example(failure, Some(message), program, context);
                 }
                 self.seat = None;
                 context.pools[share.pool].give_back(seat);
-                Ok(self.answered(failure, false, program, context, read_ns))
+                Ok(self.answered(failure, fatal, program, context, read_ns))
             }
             Received::Broken(failure) => Err(failure),
         }
