@@ -77,6 +77,19 @@ struct Shared {
     counted_ns: u64,
 }
 
+impl Shared {
+    /// Gives a lane the next id that is free: as many as places are taken at most, and there are more.
+    const fn next_id(&mut self, lane: u32) -> u8 {
+        let mut id = self.last % LAST_ID + 1;
+        while self.lanes[id] != FREE {
+            id = id % LAST_ID + 1;
+        }
+        self.last = id;
+        self.lanes[id] = lane;
+        id as u8
+    }
+}
+
 /// The shared connections of one thread that are alike.
 #[derive(Debug)]
 pub(crate) struct Pool {
@@ -253,18 +266,19 @@ impl Pool {
             if !shared.is_up || shared.is_leaving {
                 continue;
             }
-            // As many ids as places are taken at most, and there are more, or as many.
-            let mut id = shared.last % LAST_ID + 1;
-            while shared.lanes[id] != FREE {
-                id = id % LAST_ID + 1;
-            }
-            shared.last = id;
-            shared.lanes[id] = lane;
+            let id = shared.next_id(lane);
             shared.in_flight += 1;
             self.offer(connection);
-            return Some(Seat { connection, id: id as u8 });
+            return Some(Seat { connection, id });
         }
         None
+    }
+
+    /// The same place with another id, for the next part of what its lane asks.
+    pub(crate) fn renew(&mut self, seat: Seat) -> Seat {
+        let Some(shared) = self.shared(seat.connection) else { return seat };
+        let lane = std::mem::replace(&mut shared.lanes[usize::from(seat.id)], FREE);
+        Seat { id: shared.next_id(lane), ..seat }
     }
 
     /// A lane waits for a place.
@@ -477,6 +491,20 @@ mod tests {
         assert_eq!(pool.take(6), None);
         pool.give_back(seats[4]);
         assert_eq!(pool.take(6), Some(Seat { connection: 1, id: 3 }));
+    }
+
+    #[test]
+    fn a_place_has_another_id_for_each_part() {
+        let mut pool = pool(Some(1), 2);
+        let connection = up(&mut pool, 0);
+        let (one, other) = (pool.take(5).unwrap(), pool.take(6).unwrap());
+        let next = pool.renew(one);
+        assert_eq!((one.id, other.id, next.id), (1, 2, 3));
+        assert_eq!(pool.recipient(connection, 1, true), Recipient::Unknown);
+        assert_eq!(pool.recipient(connection, 3, true), Recipient::Lane(5));
+        assert_eq!(pool.take(7), None);
+        pool.give_back(next);
+        assert_eq!(pool.take(7).unwrap().id, 4);
     }
 
     #[test]

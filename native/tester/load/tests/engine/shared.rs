@@ -355,6 +355,21 @@ fn pages_and_captures_go_over_shared_connections() {
 }
 
 #[test]
+fn a_page_that_comes_twice_is_counted_and_dropped() {
+    let server = Crowd::start(Manners::default(), |_, n| if n % 10 == 0 { Act::Twice } else { Act::Answer });
+    let text = "connection.main.outstanding = 2\n[[operation]]\nname = 'o'\nsearch = '(uid=u{user})'\n\
+                page_size = 1\nexpect.entries = 5\n";
+    let totals = run(&server, text, &json!({}), (2, 400));
+    assert_eq!(totals.failed("search"), 0, "{totals:?}");
+    let unasked = totals.count("main: unasked");
+    assert!(unasked >= 60 && unasked.is_multiple_of(2), "{unasked}");
+    // Each page has the next id.
+    let heard = server.seen.heard.lock().unwrap();
+    assert!(heard.iter().zip(0..).all(|(each, n)| each.id == n % 127 + 1), "{heard:?}");
+    totals.assert_accounted();
+}
+
+#[test]
 fn requests_over_tls_are_sent_together_too() {
     for dawdles in [false, true] {
         let manners = Manners { gathers: 8, mixes: Some(2), dawdles, tls: true };

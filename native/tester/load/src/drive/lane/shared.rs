@@ -137,6 +137,8 @@ impl<S: Default + Send> Lane<S> {
             Received::Partial { .. } => Ok(Fate::Runs),
             Received::More { .. } => {
                 let Context { pools, protocol, .. } = context;
+                let seat = pools[share.pool].renew(seat);
+                self.seat = Some(seat);
                 let Some(out) = pools[share.pool].out(seat) else { return Ok(Fate::Runs) };
                 let start = out.len();
                 protocol.number(&mut self.state, seat.id);
