@@ -184,7 +184,7 @@ form! {
         per: Kind::Per, LH, "user; step with HTTP 1.0",
             "how long it is kept: `user`, `iteration`, `step`, or a number of operations";
         pool: Kind::Int(1, 1_000_000), LH, "none", "so many in all, shared by all users";
-        outstanding: Kind::Int(1, 127), L, "1", "requests in flight on one at a time";
+        outstanding: Kind::Int(1, 64), L, "1", "requests in flight on one at a time, at most 64";
         tls: Kind::Tls, LH, "as the target's address", "`true`, `\"starttls\"` or `false`";
         bind: Kind::BindName, L, "`--bind-dn`", "the name that it binds with after opening";
         password: Kind::Secret, L, "`--password-file`", "the password for it";

@@ -19,7 +19,8 @@ use std::collections::VecDeque;
 use crate::program::PoolPlan;
 use crate::record::recorder::Slot;
 
-/// Ids go round in what one byte holds.
+/// Ids go round in what one byte holds. There are twice as many as places at most, so that one that is free again
+/// is not used at once.
 const LAST_ID: usize = 127;
 
 /// The id belongs to no request.
@@ -73,6 +74,8 @@ struct Shared {
     is_blocked: bool,
     /// Lanes whose requests have not been sent.
     fresh: Vec<u32>,
+    /// Their ids, a bit for each.
+    unsent: u128,
     /// Up to when its time of opening is counted.
     counted_ns: u64,
 }
@@ -172,6 +175,7 @@ impl Pool {
             out: Vec::new(),
             is_blocked: false,
             fresh: Vec::new(),
+            unsent: 0,
             counted_ns: now_ns,
         };
         self.staying += 1;
@@ -230,6 +234,7 @@ impl Pool {
         (shared.in_flight, shared.given_up, shared.last) = (0, 0, 0);
         (shared.out, shared.is_blocked) = (Vec::new(), false);
         shared.fresh.clear();
+        shared.unsent = 0;
         self.up -= u64::from(was_up);
         lanes.into_iter().filter(|lane| !matches!(*lane, FREE | GIVEN_UP)).collect()
     }
@@ -325,6 +330,7 @@ impl Pool {
         let Some(shared) = self.shared(seat.connection) else { return };
         let is_first = shared.fresh.is_empty();
         shared.fresh.push(lane);
+        shared.unsent |= 1 << seat.id;
         if is_first {
             self.dirty.push(seat.connection);
         }
@@ -336,6 +342,7 @@ impl Pool {
             let has_more = |shared: &&mut Shared| !shared.fresh.is_empty() || shared.is_blocked;
             if let Some(shared) = self.shared(connection).filter(has_more) {
                 let out = std::mem::take(&mut shared.out);
+                shared.unsent = 0;
                 return Some((connection, shared.carrier, out, std::mem::take(&mut shared.fresh)));
             }
         }
@@ -371,6 +378,8 @@ impl Pool {
         };
         match shared.lanes[place] {
             FREE => Recipient::Unknown,
+            // What comes under its id is another answer to who had it before.
+            _ if shared.unsent >> place & 1 == 1 => Recipient::Unknown,
             GIVEN_UP => {
                 if last {
                     shared.given_up -= 1;
@@ -559,15 +568,26 @@ mod tests {
 
     #[test]
     fn ids_that_are_none_of_ours_belong_to_no_lane() {
-        let mut pool = pool(Some(1), 127);
+        let mut pool = pool(Some(1), 64);
         let connection = up(&mut pool, 0);
-        let lanes: Vec<_> = (0..127).map(|lane| pool.take(lane).unwrap().id).collect();
-        assert_eq!(lanes, (1..=127).collect::<Vec<u8>>());
-        for id in [0, -1, 128, i32::MIN, i32::MAX, 256 + 5] {
+        let lanes: Vec<_> = (0..64).map(|lane| pool.take(lane).unwrap().id).collect();
+        assert_eq!(lanes, (1..=64).collect::<Vec<u8>>());
+        for id in [0, -1, 65, 127, 128, i32::MIN, i32::MAX, 256 + 5] {
             assert_eq!(pool.recipient(connection, id, true), Recipient::Unknown, "{id}");
         }
-        assert_eq!(pool.recipient(connection, 127, true), Recipient::Lane(126));
-        assert_eq!(pool.fall(connection), (0..127).collect::<Vec<u32>>());
+        assert_eq!(pool.recipient(connection, 64, true), Recipient::Lane(63));
+        assert_eq!(pool.fall(connection), (0..64).collect::<Vec<u32>>());
+    }
+
+    #[test]
+    fn what_is_not_sent_yet_has_no_answer() {
+        let mut pool = pool(Some(1), 2);
+        let connection = up(&mut pool, 0);
+        let seat = pool.take(5).unwrap();
+        pool.stage(seat, 5);
+        assert_eq!(pool.recipient(connection, 1, true), Recipient::Unknown);
+        assert!(pool.next_dirty().is_some());
+        assert_eq!(pool.recipient(connection, 1, true), Recipient::Lane(5));
     }
 
     #[derive(Debug, Clone)]

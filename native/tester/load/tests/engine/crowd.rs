@@ -23,6 +23,8 @@ pub enum Act {
     Twice,
     /// It is refused.
     Refuse,
+    /// An answer to the id that is next behind it.
+    Foretell,
     /// An answer to something else before it.
     WithStranger(i32),
     /// An unsolicited notification before it (RFC 4511 section 4.4), no notice of disconnection.
@@ -267,6 +269,7 @@ impl<'s> Session<'s> {
                 write_result(&mut out, id, op::SEARCH_DONE, &verdict);
                 messages = vec![out];
             }
+            Act::Foretell => messages.push(result(id % 127 + 1, None)),
             Act::WithStranger(stranger) => messages.insert(0, result(stranger, None)),
             Act::WithNotification => {
                 let mut out = Vec::new();
