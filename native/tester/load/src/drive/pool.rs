@@ -235,7 +235,11 @@ impl Pool {
         (shared.out, shared.is_blocked) = (Vec::new(), false);
         shared.fresh.clear();
         shared.unsent = 0;
+        let leaves = shared.is_leaving;
         self.up -= u64::from(was_up);
+        if leaves {
+            self.spent.push(connection);
+        }
         lanes.into_iter().filter(|lane| !matches!(*lane, FREE | GIVEN_UP)).collect()
     }
 
@@ -564,6 +568,19 @@ mod tests {
         assert_eq!(pool.fall(connection), [0; 0]);
         pool.rise(connection);
         assert!(pool.take(1).is_some());
+    }
+
+    #[test]
+    fn one_that_leaves_and_is_lost_is_of_no_more_use() {
+        let mut pool = pool(None, 1);
+        let connection = up(&mut pool, 9);
+        pool.count_lane(true);
+        pool.take(1).unwrap();
+        pool.count_lane(false);
+        pool.dismiss();
+        assert_eq!(pool.next_spent(), None);
+        assert_eq!(pool.fall(connection), [1]);
+        assert_eq!(pool.next_spent(), Some((connection, 9, true)));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{ErrorKind, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -32,6 +32,8 @@ pub enum Act {
     /// A notice of disconnection, and the end.
     Goodbye,
     Never,
+    /// It is not answered, and the connection ends when all that are held do.
+    Hold,
     /// Its answer comes after so many milliseconds, as do all behind it.
     Late(u64),
     Close,
@@ -85,6 +87,10 @@ pub struct Seen {
     /// The most requests that came with one read.
     pub at_once: AtomicU64,
     pub unbinds: AtomicU64,
+    /// Requests that are held.
+    pub held: AtomicU64,
+    /// Whether connections with such requests end now.
+    pub ends: AtomicBool,
 }
 
 type Rule = dyn Fn(&Heard, u64) -> Act + Send + Sync;
@@ -284,6 +290,17 @@ impl<'s> Session<'s> {
                 return Err(Over);
             }
             Act::Never => return Ok(()),
+            Act::Hold => {
+                let (seen, socket) = (self.shared.seen.clone(), self.socket.try_clone().unwrap());
+                seen.held.fetch_add(1, Ordering::SeqCst);
+                std::thread::spawn(move || {
+                    while !seen.ends.load(Ordering::SeqCst) {
+                        std::thread::sleep(Duration::from_millis(1));
+                    }
+                    let _ = socket.shutdown(Shutdown::Both);
+                });
+                return Ok(());
+            }
             Act::Late(ms) => {
                 self.answer()?;
                 std::thread::sleep(Duration::from_millis(ms));

@@ -2,7 +2,8 @@
 //! user that has asked.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::atomic::Ordering;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use load::{Clock, Engine, Tables};
@@ -12,7 +13,7 @@ use serde_json::{Value, json};
 use wire::ldap::op;
 
 use crate::crowd::{Act, Crowd, Heard, Manners};
-use crate::harness::{Totals, eventually, people};
+use crate::harness::{Totals, eventually, people, run_until};
 use crate::responder::{Do, Responder};
 use crate::scenarios::{row, try_start as try_start_at};
 
@@ -216,6 +217,41 @@ fn a_connection_on_which_nothing_is_answered_any_more_is_opened_again() {
     let totals = run(&server, &text, &json!({"timeout_ms": 100}), (6, 200));
     assert_eq!(totals.of("search").failures, BTreeMap::from([("timeout".to_owned(), 3)]), "{totals:?}");
     assert_eq!(opened(&server), 2);
+    totals.assert_accounted();
+}
+
+#[test]
+fn a_connection_that_leaves_and_is_lost_is_not_opened_again() {
+    let holds = Arc::new(AtomicBool::new(false));
+    let server = Crowd::start(Manners::default(), {
+        let holds = holds.clone();
+        move |heard, _| {
+            // Those who stay.
+            let stays = ["u5-", "u6-"].iter().any(|user| heard.name.starts_with(user));
+            let held = stays && heard.connection > 0 && holds.load(Ordering::SeqCst);
+            if held { Act::Hold } else { Act::Answer }
+        }
+    });
+    let text = format!("connection.main.outstanding = 2\n{OWN}");
+    let mut engine = try_start(&server, &text, &json!({})).unwrap();
+    engine.start_lanes("mix", 6).unwrap();
+    assert!(eventually(|| server.answered() > 100));
+    holds.store(true, Ordering::SeqCst);
+    let seen = &server.seen;
+    assert!(eventually(|| seen.held.load(Ordering::SeqCst) == 2));
+    engine.stop_lanes("mix", 4).unwrap();
+    let mut totals = Totals::default();
+    run_until(&mut engine, &mut totals, |totals| totals.lanes == 2);
+    std::thread::sleep(Duration::from_millis(50));
+    holds.store(false, Ordering::SeqCst);
+    seen.ends.store(true, Ordering::SeqCst);
+    assert!(eventually(|| seen.closed.load(Ordering::SeqCst) == 2));
+    let before = server.answered();
+    assert!(eventually(|| server.answered() > before + 100));
+    std::thread::sleep(Duration::from_millis(100));
+    assert_eq!((opened(&server), seen.closed.load(Ordering::SeqCst)), (3, 2));
+    totals.add(engine.stop(Duration::from_secs(5)).unwrap());
+    assert_eq!(totals.of("search").failures, BTreeMap::from([("closed".to_owned(), 2)]), "{totals:?}");
     totals.assert_accounted();
 }
 
