@@ -60,6 +60,10 @@ struct Shared {
     is_up: bool,
     /// Whether it takes no more requests, and is closed when nothing is in flight on it.
     is_leaving: bool,
+    /// Whether nothing has come on it for a whole timeout. Until something does, it takes no more requests.
+    is_silent: bool,
+    /// When something has come on it last.
+    heard_ns: u64,
     /// Whether it is in line to be given out.
     is_offered: bool,
     /// The id given out last.
@@ -167,6 +171,8 @@ impl Pool {
             carrier,
             is_up: false,
             is_leaving: false,
+            is_silent: false,
+            heard_ns: 0,
             is_offered: false,
             last: 0,
             in_flight: 0,
@@ -232,6 +238,7 @@ impl Pool {
         let was_up = std::mem::take(&mut shared.is_up);
         let lanes = std::mem::replace(&mut shared.lanes, [FREE; LAST_ID + 1]);
         (shared.in_flight, shared.given_up, shared.last) = (0, 0, 0);
+        shared.is_silent = false;
         (shared.out, shared.is_blocked) = (Vec::new(), false);
         shared.fresh.clear();
         shared.unsent = 0;
@@ -255,7 +262,8 @@ impl Pool {
     fn offer(&mut self, connection: u32) {
         let places = self.places;
         let Some(shared) = self.shared(connection) else { return };
-        let has_room = shared.is_up && !shared.is_leaving && shared.in_flight < places;
+        let takes = shared.is_up && !shared.is_leaving && !shared.is_silent;
+        let has_room = takes && shared.in_flight < places;
         if has_room && !shared.is_offered {
             shared.is_offered = true;
             self.offered.push_back(connection);
@@ -272,7 +280,7 @@ impl Pool {
         while let Some(connection) = self.offered.pop_front() {
             let Some(shared) = self.shared(connection) else { continue };
             shared.is_offered = false;
-            if !shared.is_up || shared.is_leaving {
+            if !shared.is_up || shared.is_leaving || shared.is_silent {
                 continue;
             }
             let id = shared.next_id(lane);
@@ -373,6 +381,16 @@ impl Pool {
         }
     }
 
+    /// Something has come on a connection.
+    #[inline]
+    pub(crate) fn hears(&mut self, connection: u32, now_ns: u64) {
+        let Some(shared) = self.shared(connection) else { return };
+        shared.heard_ns = now_ns;
+        if std::mem::take(&mut shared.is_silent) {
+            self.offer(connection);
+        }
+    }
+
     /// The lane that a message is for.
     #[inline]
     pub(crate) fn recipient(&mut self, connection: u32, id: i32, last: bool) -> Recipient {
@@ -408,8 +426,8 @@ impl Pool {
         self.offer(seat.connection);
     }
 
-    /// The lane waits no more for the answer; the place is not free before it has come.
-    pub(crate) fn give_up(&mut self, seat: Seat) {
+    /// The lane waits no more for the answer, as it has since `since_ns`; the place is not free before it has come.
+    pub(crate) fn give_up(&mut self, seat: Seat, since_ns: u64) {
         let places = self.places;
         let Some(shared) = self.shared(seat.connection) else { return };
         let asked = &mut shared.lanes[usize::from(seat.id)];
@@ -418,7 +436,9 @@ impl Pool {
         }
         *asked = GIVEN_UP;
         shared.given_up += 1;
-        if shared.given_up == places || (shared.is_leaving && shared.given_up == shared.in_flight) {
+        shared.is_silent |= shared.heard_ns <= since_ns;
+        let ends = shared.is_leaving || shared.is_silent;
+        if shared.given_up == places || (ends && shared.given_up == shared.in_flight) {
             self.spent.push(seat.connection);
         }
     }
@@ -430,7 +450,7 @@ impl Pool {
         while let Some(connection) = self.spent.pop() {
             if let Some(shared) = self.shared(connection)
                 && shared.in_flight == shared.given_up
-                && (shared.is_leaving || shared.given_up == places)
+                && (shared.is_leaving || shared.is_silent || shared.given_up == places)
             {
                 return Some((connection, shared.carrier, shared.is_leaving));
             }
@@ -459,6 +479,7 @@ mod tests {
     fn up(pool: &mut Pool, carrier: u32) -> u32 {
         let connection = pool.begin(carrier, 0);
         pool.rise(connection);
+        pool.hears(connection, 1);
         connection
     }
 
@@ -540,7 +561,7 @@ mod tests {
         let mut pool = pool(Some(1), 2);
         let connection = up(&mut pool, 0);
         let (one, other) = (pool.take(1).unwrap(), pool.take(2).unwrap());
-        pool.give_up(one);
+        pool.give_up(one, 0);
         assert_eq!(pool.take(3), None);
         pool.give_back(other);
         for _ in 0..300 {
@@ -554,7 +575,7 @@ mod tests {
         assert_eq!(pool.recipient(connection, 1, true), Recipient::Unknown);
         let seat = pool.take(3).unwrap();
         assert!(pool.take(4).is_some());
-        pool.give_up(seat);
+        pool.give_up(seat, 0);
         assert_eq!(pool.next_spent(), None);
     }
 
@@ -563,7 +584,7 @@ mod tests {
         let mut pool = pool(Some(1), 2);
         let connection = up(&mut pool, 9);
         let seats = [pool.take(1).unwrap(), pool.take(2).unwrap()];
-        seats.iter().for_each(|seat| pool.give_up(*seat));
+        seats.iter().for_each(|seat| pool.give_up(*seat, 0));
         assert_eq!(pool.next_spent(), Some((connection, 9, false)));
         assert_eq!(pool.fall(connection), [0; 0]);
         pool.rise(connection);
@@ -581,6 +602,20 @@ mod tests {
         assert_eq!(pool.next_spent(), None);
         assert_eq!(pool.fall(connection), [1]);
         assert_eq!(pool.next_spent(), Some((connection, 9, true)));
+    }
+
+    #[test]
+    fn one_that_is_silent_takes_no_requests_until_something_comes() {
+        let mut pool = pool(Some(1), 8);
+        let connection = up(&mut pool, 9);
+        let seats = [pool.take(1).unwrap(), pool.take(2).unwrap()];
+        pool.give_up(seats[0], 1);
+        assert_eq!((pool.take(3), pool.next_spent()), (None, None));
+        pool.hears(connection, 5);
+        let third = pool.take(3).unwrap();
+        pool.give_up(seats[1], 4);
+        pool.give_up(third, 5);
+        assert_eq!(pool.next_spent(), Some((connection, 9, false)));
     }
 
     #[test]
@@ -660,7 +695,7 @@ mod tests {
                     }
                     Act::GiveUp(which) if which < asked.len() => {
                         let (_, seat) = asked.swap_remove(which);
-                        pool.give_up(seat);
+                        pool.give_up(seat, 0);
                         late.push(seat);
                     }
                     Act::LateAnswer(which) if which < late.len() => {

@@ -5,7 +5,7 @@ use std::io::{ErrorKind, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tls::{Acceptor, ServerSpec, Stream};
 use wire::ber::{self, tag};
@@ -36,6 +36,8 @@ pub enum Act {
     Hold,
     /// Its answer comes after so many milliseconds, as do all behind it.
     Late(u64),
+    /// Its answer comes after so many milliseconds, those behind it before.
+    Later(u64),
     Close,
     /// Its answer is the last on the connection.
     Last,
@@ -170,6 +172,8 @@ struct Session<'s> {
     open: BTreeSet<i32>,
     /// Messages of each request that is to be answered, in their order.
     waiting: Vec<(i32, Vec<Vec<u8>>)>,
+    /// Those that wait until then.
+    later: Vec<(Instant, i32, Vec<Vec<u8>>)>,
 }
 
 /// Why a connection ends.
@@ -184,7 +188,16 @@ impl<'s> Session<'s> {
         if shared.manners.tls {
             stream.accept(&shared.acceptor).unwrap();
         }
-        Self { shared, stream, socket, connection, rng, open: BTreeSet::new(), waiting: Vec::new() }
+        Self {
+            shared,
+            stream,
+            socket,
+            connection,
+            rng,
+            open: BTreeSet::new(),
+            waiting: Vec::new(),
+            later: Vec::new(),
+        }
     }
 
     fn serve(&mut self) {
@@ -194,13 +207,17 @@ impl<'s> Session<'s> {
         }
         let room = if self.shared.manners.dawdles { 512 } else { chunk.len() };
         loop {
-            let wait = if self.waiting.is_empty() { 30_000 } else { 3 };
+            let now = Instant::now();
+            let due = self.later.extract_if(.., |(when, ..)| *when <= now);
+            self.waiting.extend(due.map(|(_, id, messages)| (id, messages)));
+            let is_idle = self.waiting.is_empty() && self.later.is_empty();
+            let wait = if is_idle { 30_000 } else { 3 };
             self.socket.set_read_timeout(Some(Duration::from_millis(wait))).unwrap();
             match self.stream.read_some(&mut chunk[..room]) {
                 Ok(0) => return,
                 Ok(n) => bytes.extend_from_slice(&chunk[..n]),
                 Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
-                    if self.waiting.is_empty() || self.answer().is_err() {
+                    if is_idle || self.answer().is_err() {
                         return;
                     }
                     continue;
@@ -299,6 +316,10 @@ impl<'s> Session<'s> {
                     }
                     let _ = socket.shutdown(Shutdown::Both);
                 });
+                return Ok(());
+            }
+            Act::Later(ms) => {
+                self.later.push((Instant::now() + Duration::from_millis(ms), id, messages));
                 return Ok(());
             }
             Act::Late(ms) => {

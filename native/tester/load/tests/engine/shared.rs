@@ -221,6 +221,33 @@ fn a_connection_on_which_nothing_is_answered_any_more_is_opened_again() {
 }
 
 #[test]
+fn a_connection_that_is_silent_for_a_whole_timeout_is_opened_again() {
+    let server = Crowd::start(Manners::default(), |heard, n| {
+        if heard.connection == 0 && n >= 20 { Act::Never } else { Act::Answer }
+    });
+    let text = format!("connection.main = {{ pool = 2, outstanding = 64 }}\n{OWN}");
+    let totals = run(&server, &text, &json!({"timeout_ms": 100}), (4, 5_000));
+    // Each user has lost one request at most, and has asked nothing on it after that.
+    let failures = &totals.of("search").failures;
+    assert_eq!(failures.keys().collect::<Vec<_>>(), ["timeout"], "{totals:?}");
+    assert!(failures["timeout"] <= 4, "{totals:?}");
+    assert_eq!(opened(&server), 3);
+    totals.assert_accounted();
+}
+
+#[test]
+fn a_connection_on_which_others_are_answered_is_kept() {
+    let server = Crowd::start(Manners::default(), |_, n| if n == 7 { Act::Later(400) } else { Act::Answer });
+    let text = format!("connection.main.outstanding = 4\n{OWN}");
+    let scenarios = json!([{"name": "mix", "text": text, "think_ms": 1.0}]);
+    let totals = run(&server, &text, &json!({"timeout_ms": 200, "scenarios": scenarios}), (4, 3_000));
+    let failures = BTreeMap::from([("timeout".to_owned(), 1)]);
+    assert_eq!(totals.of("search").failures, failures, "{totals:?}");
+    assert_eq!((opened(&server), totals.count("main: unasked")), (1, 0));
+    assert_eq!(server.seen.reused.load(Ordering::SeqCst), 0);
+}
+
+#[test]
 fn a_connection_that_leaves_and_is_lost_is_not_opened_again() {
     let holds = Arc::new(AtomicBool::new(false));
     let server = Crowd::start(Manners::default(), {

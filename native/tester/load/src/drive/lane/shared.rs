@@ -181,7 +181,8 @@ impl<S: Default + Send> Lane<S> {
         now_ns: u64,
     ) -> Fate {
         if let (Some(seat), Some(Op::Share { share, .. })) = (self.seat.take(), program.ops.get(self.pc)) {
-            context.pools[share.pool].give_up(seat);
+            let since_ns = now_ns.saturating_sub(context.timeout_ns);
+            context.pools[share.pool].give_up(seat, since_ns);
         }
         self.fail_shared(Failure::Timeout, program, context, now_ns)
     }

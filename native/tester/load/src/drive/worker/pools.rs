@@ -43,7 +43,7 @@ impl<P: Protocol> Worker<P> {
                     if leaves {
                         self.close(pool, connection, carrier as usize);
                     } else {
-                        // All requests on it were given up.
+                        // All requests on it were given up, and nothing comes on it or no place is left.
                         self.lose(carrier as usize, Failure::Timeout);
                     }
                 }
@@ -179,6 +179,7 @@ impl<P: Protocol> Worker<P> {
     /// connection.
     fn distribute(&mut self, pool: usize, connection: u32, bytes: &[u8]) -> Result<usize, Failure> {
         let read_ns = now_ns();
+        self.context.pools[pool].hears(connection, read_ns);
         let mut at = 0;
         while let Some(message) = self.context.protocol.next_message(&bytes[at..])? {
             let content = &bytes[at..at + message.length];
