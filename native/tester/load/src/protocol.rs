@@ -20,6 +20,11 @@ pub trait Protocol: Send + 'static {
     /// Resets what a lane remembers of its connection: this one is new.
     fn connected(&mut self, lane: &mut Self::Lane);
 
+    /// Whether what a request is made of was found, so that it is worth waiting for a place to ask.
+    fn can_ask(&self, _request: &Self::Request, _lane: &Self::Lane) -> bool {
+        true
+    }
+
     /// Appends a request.
     fn encode(&mut self, request: &Self::Request, lane: &mut Self::Lane, out: &mut Vec<u8>) -> Encoded;
 

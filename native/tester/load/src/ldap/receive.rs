@@ -66,6 +66,10 @@ impl Protocol for Ldap {
         }
     }
 
+    fn can_ask(&self, request: &Request, lane: &LaneState) -> bool {
+        if let Request::Ask(ask) = request { Self::can_fill(ask, lane) } else { true }
+    }
+
     fn number(&mut self, lane: &mut LaneState, number: u8) {
         lane.id = number - 1;
     }

@@ -339,6 +339,18 @@ fn what_a_user_does_once_is_tried_again_after_it_failed() {
 }
 
 #[test]
+fn who_has_nothing_to_ask_waits_for_no_place() {
+    let server = Crowd::right(Manners::default());
+    let text = "connection.main.pool = 1\n[[operation]]\nname = 'o'\nstep = [\
+                { name = 'find', search = '(uid=u{user})', capture.mail = 'mail' },\
+                { name = 'ask', search = '(uid={mail})' }]";
+    let totals = run(&server, text, &json!({}), (6, 300));
+    assert_eq!(totals.count("ask"), 0, "{totals:?}");
+    assert_eq!(totals.count("main: wait"), totals.count("find"), "{totals:?}");
+    totals.assert_accounted();
+}
+
+#[test]
 fn who_waits_for_a_place_too_long_fails() {
     let server = Crowd::start(Manners::default(), |_, n| if n == 10 { Act::Late(400) } else { Act::Answer });
     let text = format!("connection.main.pool = 1\n{OWN}");

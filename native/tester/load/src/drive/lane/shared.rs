@@ -28,6 +28,10 @@ impl<S: Default + Send> Lane<S> {
         context: &mut Context<P>,
         now_ns: u64,
     ) -> Option<Fate> {
+        if !context.protocol.can_ask(request, &self.state) {
+            self.leave_out(share.slot, context);
+            return None;
+        }
         let wait = Operation::started(share.wait, now_ns);
         let waited = self.seat.take();
         let Some(seat) = waited.or_else(|| context.pools[share.pool].take(self.id)) else {

@@ -30,14 +30,21 @@ impl Ldap {
         Encoded::Skip
     }
 
+    /// Whether all captures were found that a request is made of.
+    #[inline]
+    pub(in super::super) fn can_fill(ask: &Ask, lane: &LaneState) -> bool {
+        let Some(memory) = &lane.memory else { return true };
+        ask.needs.iter().all(|place| memory.kept.knows(*place))
+    }
+
     /// Appends a request, filled in.
     #[inline]
     pub(in super::super) fn ask(&mut self, ask: &Ask, lane: &mut LaneState, out: &mut Vec<u8>) -> Encoded {
         let id = lane.id;
-        let Some(memory) = lane.memory.as_deref_mut() else { return Encoded::Skip };
-        if !ask.needs.iter().all(|place| memory.kept.knows(*place)) {
+        if !Self::can_fill(ask, lane) {
             return Encoded::Missing;
         }
+        let Some(memory) = lane.memory.as_deref_mut() else { return Encoded::Skip };
         memory.found = 0;
         if !ask.captures.is_empty() {
             memory.met.clear();
