@@ -31,7 +31,7 @@ pub struct Steps(User);
 
 enum User {
     Site(Arc<Mutex<SiteUsers>>, Box<Mutex<SiteUser>>),
-    Directory(Arc<Mutex<DirectoryUsers>>, Mutex<DirectoryUser>),
+    Directory(Arc<Mutex<DirectoryUsers>>, Box<Mutex<DirectoryUser>>),
 }
 
 /// What a user does next.
@@ -127,7 +127,7 @@ impl PortableUsers {
             }
             Users::Directory(users) => {
                 let user = lock(users).user(program);
-                user.map(|user| User::Directory(users.clone(), Mutex::new(user)))
+                user.map(|user| User::Directory(users.clone(), Box::new(Mutex::new(user))))
             }
         };
         user.map(Steps).ok_or_else(|| error_of(Kind::BadInput, format!("there is no program {program:?}")))
