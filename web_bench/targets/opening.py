@@ -44,7 +44,8 @@ def check(options: WebOptions, workloads: Sequence[Workload]) -> None:
         )
     asked = [text for w in workloads for each in w.classes for text in each.asks]
     paths = [text for text in asked if text.startswith("/")]
-    if paths and options.target in OWN_TARGETS and options.docroot is None:
+    empty = options.docroot is None and not any(each.file_set for each in workloads)
+    if paths and empty and options.target in OWN_TARGETS:
         raise BadInput(
             f"{options.target} has no files to serve for {paths[0]}",
             "name the server with --target http://HOST:PORT, or its files with --docroot FOLDER",
