@@ -288,7 +288,9 @@ class _Making:
                 # Some sites want it with a change. What was asked for at their host may be secret.
                 if not reads and (origin := re.match(r"https?://[^/?#@]+(?![^/?#])", text)):
                     yield name, _escaped(f"{origin[0]}/")
-            elif found := self._known.get(value) or self._captured(value, name):
+            elif not self._tells(kind) and (
+                found := self._known.get(value) or self._captured(value, name)
+            ):
                 yield name, f"{_escaped(kind)}{space}{found}"
             elif name.lower().endswith("key") or _SECRET.search(name) or self._tells(text):
                 yield name, self._variable(name, text)
@@ -325,7 +327,7 @@ class _Making:
             )
         else:
             text = _escaped(text)
-        if _SECRET.search(literal) or self._tells(literal):
+        if _SECRET.search(literal) or self._has_secret(literal):
             text = self._variable("body", sent)
             self.notes.append(f"{text} is a body that has a secret in it, and is not written down")
         return {"body": text, "content_type": kind or "text/plain"}
@@ -333,8 +335,12 @@ class _Making:
     def _filled(self, value: Any, name: str, login: str, named: Callable[[str], str]) -> Any:
         """Return JSON with fields in it, and with its names as they are `named`."""
         if isinstance(value, dict):
+            told = value.get("name")
+            names = {key: key for key in value} | ({"value": told} if isinstance(told, str) else {})
+            if _SECRET.search(name):
+                names = dict.fromkeys(names, name)
             return {
-                named(key): self._filled(each, name if _SECRET.search(name) else key, login, named)
+                named(key): self._filled(each, names[key], login, named)
                 for key, each in value.items()
             }
         if isinstance(value, list):
@@ -369,9 +375,12 @@ class _Making:
         return self._variable(name, value) if self._tells(value) else None
 
     def _tells(self, text: str) -> bool:
-        """Return whether a secret stands in a text."""
+        """Return whether a text says a secret, or of something that it is one."""
+        return bool(_SAID.search(text)) or self._has_secret(text)
+
+    def _has_secret(self, text: str) -> bool:
         words = (rf"(?<!\w){re.escape(each)}(?!\w)" for each in self._secrets if each in text)
-        return bool(_SAID.search(text)) or any(re.search(word, text) for word in words)
+        return any(re.search(word, text) for word in words)
 
     def _captured(self, value: str, name: str, *, in_text: bool = True) -> str | None:
         if not _is_value(value):
@@ -382,7 +391,7 @@ class _Making:
             if len(step.captures) == _MOST_CAPTURES:
                 continue
             source = step.source(value, name, in_text=in_text)
-            if source and not self._tells("\n".join(source.values())):
+            if source and not self._has_secret("\n".join(source.values())):
                 told = "" if "before" in source else "".join(source.values())
                 words = [each for each in told.split("/") if re.search("[A-Za-z]", each)]
                 told = re.sub(r"[^A-Za-z0-9_-]+", "-", words[-1] if words else name)

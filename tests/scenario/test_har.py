@@ -315,6 +315,7 @@ HEADERS = "X-Session-Id X-Auth api_key Ocp-Apim-Subscription-Key X-Amz-Signature
         ),
         *(entry("GET", SHOP, sent=[(name, "WORD")]) for name in HEADERS.split()),
         entry("GET", SHOP, sent=[("X-From", "http://a/?token=WORD")]),
+        entry("POST", SHOP, post='[{"name": "pw", "value": "WORD"}]', kind=JSON),
         entry("POST", SHOP, post="", sent=[("Referer", f"{SHOP}/reset/WORD;a=b#WORD")]),
         entry("POST", SHOP, post="", sent=[("Referer", "http://ann:WORD@shop.example.com/")]),
         entry("POST", SHOP, post="a=b apikey=WORD", kind="text/plain"),
@@ -328,7 +329,6 @@ HEADERS = "X-Session-Id X-Auth api_key Ocp-Apim-Subscription-Key X-Amz-Signature
             )
         ),
     ],
-    ids=lambda asked: json.dumps(asked["request"])[:300],
 )
 def test_what_is_called_as_secrets_are_is_not_written(asked: Any) -> None:
     assert "WORD" not in convert(archive(asked), "a.har").text
@@ -342,6 +342,17 @@ def test_a_secret_is_known_before_it_is_called_one() -> None:
     )
     assert early["get"] == "/{account.password}?q={account.password}&t={env.T}"
     assert late["form"]["on"] == "true"
+    page = entry("GET", SHOP, body='<p a="geheim" b="0123456789">')
+    first, last = steps(page, entry("POST", SHOP, post="x=0123456789&password=geheim"))
+    assert ("capture" in first, last["form"]["x"]) == (False, "0123456789")
+
+
+def test_of_a_header_with_a_captured_value_no_secret_is_kept() -> None:
+    _, last = steps(
+        entry("GET", SHOP, headers=[("X-Id", "0123456789")]),
+        entry("GET", SHOP, sent=[("X-A", "sig=geheim 0123456789"), ("X-B", "of 0123456789")]),
+    )
+    assert last["headers"] == {"X-A": "{env.X_A}", "X-B": "of {X-Id}"}
 
 
 def test_other_values_have_other_names() -> None:
@@ -397,6 +408,7 @@ def test_what_is_made_of_words_looks_not_random(plain: str) -> None:
     [
         ('<input type="hidden" name="csrf" value="{}">', "csrf", ('name="csrf" value="', '"')),
         ("<script>var csrf = '{}';", "csrf", ("csrf = '", "'")),
+        ("<script>var token = '{}';", "token", ("token = '", "'")),
         ('<a href="/next?csrf={}&x=1">', "csrf", ("csrf=", "&")),
         ('<meta name="x" content="1"><meta name="y" content="{}">', "csrf",
          ('<meta name="y" content="', '"')),

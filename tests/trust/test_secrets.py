@@ -13,7 +13,7 @@ import pytest
 from ils_bench.suite import SUITE
 from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.errors import EXIT_MISSED, BadFile, UnknownValue
-from sitebench.scenario.script import made
+from sitebench.scenario.script import made, read
 from sitebench.system.secret import address
 from tests.support.cli import in_process
 from tests.support.waiting import eventually
@@ -284,6 +284,21 @@ def test_a_header_with_a_control_character_is_refused(end: str) -> None:
             .replace("{visitor.id}", f"{end}X: y")
             .replace("Authorization", "X-Token"),
         )
+
+
+@pytest.mark.parametrize("column", ["pw", "user_pw", "pin", "password"])
+def test_no_digest_tells_what_is_in_a_column_of_secrets(column: str, tmp_path: Path) -> None:
+    """Or it could be guessed at."""
+    file, accounts = tmp_path / "scenario.toml", tmp_path / "accounts.csv"
+    file.write_text(
+        '[data.account]\nfile = "accounts.csv"\n[[operation]]\nname = "a"\n'
+        f'[[operation.step]]\nname = "b"\nget = "/?{{account.uid}}={{account.{column}}}"\n'
+    )
+    found: list[str] = []
+    for row in ("ann,s3cret", "ann,other!", "bob,s3cret"):
+        accounts.write_text(f"uid,{column}\n{row}\n")
+        found += read(str(file)).digests.values()
+    assert found[0] == found[1] != found[2]
 
 
 def test_credentials_in_a_scenario_file_are_refused() -> None:
