@@ -59,7 +59,7 @@ _SECRET = re.compile(
 )
 """What secrets are called: `auth`, but not `author`; `userPin` and `a.sid`, but not `spin` or
 `inside`."""
-_SAID = re.compile(rf"({_SECRET.pattern})\w{{0,40}}[\"'\\]{{0,9}}\s{{0,9}}[:=>]")
+_SAID = re.compile(rf"({_SECRET.pattern})\w{{0,40}}[\"'\\]{{0,9}}\s{{0,9}}[:=>]|[?&]code=")
 """A secret within a longer text, such as an address or a query of GraphQL."""
 _NO_SECRET = re.compile("true|false|null|undefined", re.IGNORECASE)
 """Answers to whether, such as to `remember_password`."""
@@ -115,8 +115,8 @@ def convert(
     left += Counter({each: n for each, n in hosts.items() if each != chosen})
     taken = [each for each in usable if each.host == chosen]
     secrets = dict[str, str]()
-    for _ in range(2):  # At first for secrets alone, that are sent before their name tells them.
-        making = _Making(secrets)
+    for collects in (True, False):  # Some are sent before the name that tells that they are.
+        making = _Making(secrets, collects=collects)
         for exchange, pause_s in zip(taken, _pauses(taken), strict=True):
             making.add(exchange, pause_s if think else 0.0)
     text = making.written(f"{len(taken)} requests of {chosen}, made of {source}")
@@ -222,7 +222,7 @@ def _between(body: str, value: str, name: str) -> dict[str, str] | None:
 class _Making:
     """What the requests so far have become."""
 
-    def __init__(self, secrets: dict[str, str]) -> None:
+    def __init__(self, secrets: dict[str, str], *, collects: bool) -> None:
         self.notes: list[str] = []
         self.columns: dict[str, str] = {}
         self.variables: dict[str, str] = {}
@@ -234,6 +234,8 @@ class _Making:
         """Fields, by what they stand for."""
         self._looked: dict[tuple[str, bool], int] = {}
         """In how many answers a value was looked for in vain, and whether in texts."""
+        self._collects = collects
+        """Whether secrets are all that is looked for."""
         self._secrets = secrets
         """Under which name each was sent first, and will be."""
 
@@ -376,14 +378,14 @@ class _Making:
 
     def _tells(self, text: str) -> bool:
         """Return whether a text says a secret, or of something that it is one."""
-        return bool(_SAID.search(text)) or self._has_secret(text)
+        return not self._collects and bool(_SAID.search(text) or self._has_secret(text))
 
     def _has_secret(self, text: str) -> bool:
         words = (rf"(?<!\w){re.escape(each)}(?!\w)" for each in self._secrets if each in text)
         return any(re.search(word, text) for word in words)
 
     def _captured(self, value: str, name: str, *, in_text: bool = True) -> str | None:
-        if not _is_value(value):
+        if self._collects or not _is_value(value):
             return None
         looked = self._looked.get((value, in_text), 0)
         self._looked[value, in_text] = len(self._steps)

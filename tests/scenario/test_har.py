@@ -315,6 +315,7 @@ HEADERS = "X-Session-Id X-Auth api_key Ocp-Apim-Subscription-Key X-Amz-Signature
         ),
         *(entry("GET", SHOP, sent=[(name, "WORD")]) for name in HEADERS.split()),
         entry("GET", SHOP, sent=[("X-From", "http://a/?token=WORD")]),
+        entry("GET", f"{SHOP}/?to=/back?code=WORD"),
         entry("POST", SHOP, post='[{"name": "pw", "value": "WORD"}]', kind=JSON),
         entry("POST", SHOP, post="", sent=[("Referer", f"{SHOP}/reset/WORD;a=b#WORD")]),
         entry("POST", SHOP, post="", sent=[("Referer", "http://ann:WORD@shop.example.com/")]),
