@@ -137,6 +137,7 @@ class _FastHttpLane(PortableLane):
                 kind = "malformed"
         if kind is not None:
             return kind, False, self.steps.lost(kind), 0
+        assert response.headers is not None
         lines = list(response.headers.items())
         kind, answered, shown = self.steps.answered_http(response.status_code, lines, body)
         return kind, answered, shown, len(body) if answered else 0
