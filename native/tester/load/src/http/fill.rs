@@ -65,7 +65,7 @@ impl Fill {
                 return Err(format!("{field} holds a control character, which no header can"));
             }
             let mut escaped = Vec::new();
-            push(&mut escaped, literal, if how == Escape::Line { Escape::Plain } else { how });
+            push(&mut escaped, literal, how);
             self.push_text(&escaped);
             return Ok(());
         }

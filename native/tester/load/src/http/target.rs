@@ -1,7 +1,7 @@
 //! Which site is measured.
 
 use scenario::{Connection, Lifetime};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use tls::{ClientSpec, ConfigError};
 
 use crate::connection::security::Security;
@@ -10,7 +10,7 @@ use crate::scenario_spec::ScenarioSpec;
 use crate::target_address::TargetAddress;
 
 /// Which site is measured, and how many people it knows.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Target {
     /// Name or address.
@@ -51,7 +51,7 @@ pub struct Target {
 }
 
 /// An endpoint where TLS is spoken.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Secure {
     /// Name or address, for lanes of every address; each address's own by default.
@@ -65,7 +65,7 @@ pub struct Secure {
 }
 
 /// An address of a site.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Address {
     /// Name or address.
