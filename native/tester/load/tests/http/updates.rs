@@ -1,8 +1,15 @@
 //! Nobody is updated by two lanes at once, and every update is seen.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use load::Tables;
 use serde_json::json;
 
-use crate::paper::{CREATE, PAGE, UPDATE, UPDATED_PAGE, config, one, run, try_start};
+use crate::harness::eventually;
+use crate::paper::{PAGE, UPDATE, UPDATED_PAGE, config, one, run, try_start};
+use crate::scenarios::{self, Server, ok};
 use crate::site::{Do, Site};
 
 #[test]
@@ -66,9 +73,8 @@ fn updates_that_no_page_proves_go_round_among_people() {
 
 #[test]
 fn an_update_that_was_refused_proves_nothing() {
-    let site = Site::new(|path, _| if path == "/preferences" { Do::Status(503) } else { Do::Right });
-    let totals = run(&config(&site, &one(&[CREATE, UPDATE, UPDATED_PAGE])), 2, "updated page", 20);
-    assert_eq!(totals.failed("create"), 0, "{totals:?}");
+    let site = Site::new(|path, _| if path == "/" { Do::Right } else { Do::Status(503) });
+    let totals = run(&config(&site, &one(&[UPDATE, UPDATED_PAGE])), 2, "updated page", 20);
     assert_eq!(totals.of("update").failures.keys().collect::<Vec<_>>(), ["status:503"]);
     assert_eq!(totals.failed("updated page"), 0, "{totals:?}");
 }
@@ -83,4 +89,35 @@ fn an_engine_s_share_is_one_of_those_that_there_are() {
         let error = try_start(&config).err().expect("no such share").to_string();
         assert!(error.contains("p: engine") && error.contains("1,000,000"), "{worker} of {of}: {error}");
     }
+}
+
+#[test]
+fn a_lane_that_ends_after_a_lost_request_leaves_its_row_to_others() {
+    let is_broken = Arc::new(AtomicBool::new(true));
+    let breaks = is_broken.clone();
+    let server = Server::new(move |seen, _| match seen.method == "GET" && breaks.load(Ordering::Relaxed) {
+        true => b"no answer\r\n\r\n".to_vec(),
+        false => ok("old"),
+    });
+    let text = "data.owner = { people = 'seeded', deal = 'exclusive' }\n[[operation]]\nname = 'all'\n\
+        step = [{ post = '/{owner.id}' }, { get = '/{owner.id}', expect.fresh = 'new' }]";
+    let mut engine = scenarios::try_start(&scenarios::config(server.port, text), &Tables::new()).unwrap();
+    let asked = |after: usize| server.requests()[after..].iter().any(|seen| seen.method == "GET");
+    // There are ten people. Most lanes end in the pause after their lost request.
+    for _ in 0..40 {
+        let before = server.requests().len();
+        engine.start_lanes("mix", 1).unwrap();
+        assert!(eventually(|| asked(before)));
+        engine.stop_lanes("mix", 1).unwrap();
+        while engine.drain().unwrap().lanes > 0 {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+    is_broken.store(false, Ordering::Relaxed);
+    let before = server.requests().len();
+    engine.start_lanes("mix", 1).unwrap();
+    assert!(eventually(|| asked(before)));
+    let snapshot = engine.stop(Duration::from_secs(5)).unwrap();
+    let kinds: Vec<_> = snapshot.steps.iter().flat_map(|each| &each.failures).collect();
+    assert!(kinds.iter().any(|(kind, _)| kind == "stale"), "{kinds:?}");
 }
