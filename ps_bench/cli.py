@@ -141,7 +141,8 @@ def from_har(options: HarOptions, file: Path) -> None:
 
     if options.out is not None:
         refuse_existing(Path(options.out))
-    har = read_text(file, "the recording", BadFile).removeprefix("\ufeff")
+    har = read_text(file, "the recording", BadFile, "name a readable HAR file")
+    har = har.removeprefix("\ufeff")
     made = convert(har, file.name, options.host, think=options.think, pages_only=options.pages_only)
     if options.out is None:
         print_lines([made.text.removesuffix("\n")])

@@ -39,7 +39,7 @@ class Exchange:
     @property
     def took_s(self) -> float:
         found = self._entry.get("time")
-        return max(0.0, found / 1e3) if isinstance(found, int | float) else 0.0
+        return max(0.0, min(found, 1e9) / 1e3) if isinstance(found, int | float) else 0.0
 
     @property
     def method(self) -> str:

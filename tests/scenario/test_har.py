@@ -491,6 +491,8 @@ def test_pauses_are_what_the_person_takes() -> None:
     pauses = [each["think"] for each in steps(*asked) if "think" in each]
     assert pauses == ["2.4s", "600.0s"]
     assert len(steps(*asked, think=False)) == len(asked)
+    asked[1]["time"] = 10**400
+    assert not [each for each in steps(*asked) if "think" in each]
     asked[0]["startedDateTime"] = "yesterday"
     assert len([each for each in steps(*asked) if "get" in each]) == len(asked)
 
@@ -572,3 +574,5 @@ def test_the_command_writes_the_file_and_says_what_it_needs(tmp_path: Path) -> N
     broken = in_process("site", "from-har", str(har))
     assert (broken.code, broken.out) == (2, "")
     assert "is not UTF-8 text" in broken.err
+    har.unlink()
+    assert "\n  name a readable HAR file\n" in in_process("site", "from-har", str(har)).err
