@@ -158,8 +158,8 @@ def _has_people(target: OpenDirectory, people: Spec, operations: str) -> None:
                 url = shlex.quote(f"{target.address}/{target.base}")
                 raise BadInput(
                     f"{operations} needs people, and {target.address} has no {dn!r}",
-                    f"for your own people add --names @people.txt, or 'uid=user.{{i}}' where they "
-                    f"are numbered; for ours first run "
+                    f"for your own people add --names @people.txt, or --names 'uid=user.{{i}}' "
+                    f"where they are numbered; for ours first run "
                     f"`sitebench ils seed --to {url} --entries {format_size(people.size)}`; or "
                     f"add {ownership.FLAG}, and the run adds them and removes them again",
                 )
