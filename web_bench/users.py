@@ -48,6 +48,7 @@ class WebUser(ScenarioUser):
             raise BadInput(
                 f"{cls.__name__} needs a scenario", "name it with --scenario FILE.toml, or --path /"
             )
+        cls._built = found.name
         return found
 
     def program(self) -> str:

@@ -30,7 +30,6 @@ from sitebench import units
 from sitebench.counts.durations import LEAST_BEYOND, PERCENTILES
 from sitebench.counts.metrics import LATENCY
 from sitebench.errors import UnknownValue
-from sitebench.runs.repeats import of_operation
 from sitebench.suite import suites
 
 if TYPE_CHECKING:
@@ -201,6 +200,9 @@ class _Condition:
     def judge(self, result: PointResult) -> _ConditionResult:
         metric = METRICS[self.metric]
         if self.operation is not None:
+            # Late: help and completion parse objectives, and judge none.
+            from sitebench.runs.repeats import of_operation
+
             result = of_operation(result, self.operation)
         value = metric.of(result)
         if value is None:

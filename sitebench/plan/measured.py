@@ -140,7 +140,9 @@ def _of_one_kind(
                     "plan from runs of one of both",
                 )
         programs = {s.program for s in each.results[0].steps if s.counted and s.count}
-        if len(programs) > 1 < len(counts := each.results[0].counts):
+        # Several classes of users have their names joined; the operations of one scenario are one.
+        several = "+" in each.spec.operation
+        if several and len(programs) > 1 < len(counts := each.results[0].counts):
             why = f"left out: its rate is of {_words(counts)} together"
             remarks.append(remark(why, "measure each operation by itself"))
         else:

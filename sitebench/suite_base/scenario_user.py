@@ -22,6 +22,8 @@ class ScenarioUser(LaneUser):
     points: ClassVar[ScriptPoints[Any, Any]]
     scenario: ClassVar[str | None] = None
     """FILE.toml, or FILE.toml:OPERATION; None for that of --scenario."""
+    _built: ClassVar[str] = ""
+    """What it is called: a worker has it from its master, and no option of its own."""
 
     @classmethod
     def build(cls, options: Any) -> Script:
@@ -30,12 +32,13 @@ class ScenarioUser(LaneUser):
             return read(cls.scenario)
         if (found := cls.points.scenario_of(options)) is None:
             raise BadInput(f"{cls.__name__} needs a scenario", "name it with --scenario FILE.toml")
+        cls._built = found.name
         return found
 
     def program(self) -> str:
         if (own := type(self).scenario) is not None:
             return name_of(own)
-        return self.points.scenario_name(self.environment.parsed_options) or ""
+        return type(self)._built
 
 
 def is_of(suite: Suite, user: type[Any]) -> bool:

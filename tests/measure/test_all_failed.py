@@ -10,8 +10,7 @@ from tests.support.other_site import other_site
 SCENARIO = """
 [[operation]]
 name = "order"
-[[operation.request]]
-path = "/cart"
+get = "/cart"
 expect.status = 201
 """
 BRIEF = ("--users", "2", "--threads", "1", "--warmup", "0s", "--measure", "500ms")

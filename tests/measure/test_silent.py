@@ -67,7 +67,7 @@ def test_so_is_a_program(tmp_path: Path) -> None:
         run("lookup", url, entries=10, users=2, warmup_s=0.1, measure_s=0.5)
 
 
-@pytest.mark.parametrize(("of", "user"), [("ils", "LookupUser"), ("ps", "ScenarioUser")])
+@pytest.mark.parametrize(("of", "user"), [("ils", "LookupUser"), ("ps", "FileUser")])
 def test_so_is_locust(of: str, user: str, tmp_path: Path) -> None:
     load = ("--headless", "-u", "2", "-t", "1s", user)
     with target(of, tmp_path) as where:

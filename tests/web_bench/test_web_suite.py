@@ -176,7 +176,7 @@ def test_each_kind_of_request_is_tried_once(tmp_path: Path, cache: Path) -> None
     """It waited for a pass, which ends with a think time of a day."""
     (tmp_path / "kinds.toml").write_text(
         '[files.own]\nsmall.sizes = [512]\n[[operation]]\nfile = "small"\n'
-        '[[operation]]\nprogram = "page"\nsize = 1024\n'
+        '[[operation]]\nprogram = "inprocess"\nsize = 700\n'
     )
     tried = in_process(
         *("web", "run", "kinds.toml", "--check"), cwd=tmp_path, XDG_CACHE_HOME=str(cache)

@@ -104,13 +104,15 @@ def test_what_goes_wrong_before_the_first_request_is_shown_and_the_next_test_run
     tmp_path: Path,
 ) -> None:
     scenario = tmp_path / "shop.toml"
-    scenario.write_text('[[operation]]\nname = "front"\n[[operation.request]]\npath = "/"\n')
+    scenario.write_text('[[operation]]\nname = "front"\nget = "/"\n')
     with web_ui(tmp_path, "ps", "--entries", "1k", "--scenario", str(scenario)) as (_, root):
         screen = Screen(root)
         screen.start("PageUser")
         assert eventually(lambda: screen.live()["word"] == "failed", 30), screen.live()
         rows = {row["what"]: row for row in screen.live()["verdict"]}
-        assert rows["Error"]["message"] == "a scenario file says what users do, and so does 'page'"
+        assert (
+            rows["Error"]["message"] == "the scenario file says what users do, and so does 'page'"
+        )
         assert rows["Error"]["remedy"] == "leave one of them out"
         screen.wait(lambda stats: stats["state"] == "stopped")
         with other_site() as (url, _):
