@@ -14,7 +14,7 @@ get = "/cart"
 expect.status = 201
 """
 BRIEF = ("--users", "2", "--threads", "1", "--warmup", "0s", "--measure", "500ms")
-FIRST = "order: GET /cart: 200"
+FIRST = "get: GET /cart: 200"
 
 
 def test_the_first_of_each_failure_is_in_terminal_junit_and_report(tmp_path: Path) -> None:

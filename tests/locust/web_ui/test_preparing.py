@@ -100,24 +100,14 @@ def test_who_is_there_when_seeding_is_stopped_is_removed_again(
     assert "Traceback" not in output[0]
 
 
-def test_what_goes_wrong_before_the_first_request_is_shown_and_the_next_test_runs(
-    tmp_path: Path,
-) -> None:
+def test_with_a_scenario_its_user_runs_and_nothing_has_to_be_chosen(tmp_path: Path) -> None:
     scenario = tmp_path / "shop.toml"
     scenario.write_text('[[operation]]\nname = "front"\nget = "/"\n')
     with web_ui(tmp_path, "ps", "--entries", "1k", "--scenario", str(scenario)) as (_, root):
         screen = Screen(root)
-        screen.start("PageUser")
-        assert eventually(lambda: screen.live()["word"] == "failed", 30), screen.live()
-        rows = {row["what"]: row for row in screen.live()["verdict"]}
-        assert (
-            rows["Error"]["message"] == "the scenario file says what users do, and so does 'page'"
-        )
-        assert rows["Error"]["remedy"] == "leave one of them out"
-        screen.wait(lambda stats: stats["state"] == "stopped")
         with other_site() as (url, _):
-            screen.start("ScenarioUser", target=url)
-            screen.until_done("front", 10)
+            screen.start("FileUser", target=url)
+            screen.until_done("get", 10)
             screen.stop()
         assert [test["error"] for test in screen.live()["tests"]] == [None]
 
