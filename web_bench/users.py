@@ -64,7 +64,10 @@ def _one_workload(environment: Any, **_: Any) -> None:
     users, options = environment.user_classes, environment.parsed_options
     every = [each for each in users if is_of(POINTS.suite, each)]
     described = POINTS.scenario_name(options) is not None
-    if getattr(options, "user_classes", None) or len(every) < 2:
+    # A worker runs what its master says.
+    if getattr(options, "user_classes", None) or getattr(options, "worker", False):
+        return
+    if len(every) < 2:
         return
     if environment.web_ui is not None and not described:
         return

@@ -54,7 +54,8 @@ def choose_by_scenario(points: ScriptPoints[Any, Any]) -> None:
 
     def choose(environment: Any, **_: Any) -> None:
         options = environment.parsed_options
-        if getattr(options, "user_classes", None):
+        # A worker runs what its master says.
+        if getattr(options, "user_classes", None) or getattr(options, "worker", False):
             return
         named = points.scenario_name(options) is not None
 

@@ -300,6 +300,9 @@ accent = "#{random:6:0-9a-f}"
 [[operation]]
 name = "create"
 weight = 5
+
+[[operation.step]]
+name = "create"
 post = "/users"
 form = { given = "{newcomer.given}", family = "{newcomer.family}", city = "{newcomer.city}" }
 expect.status = 201
@@ -308,6 +311,9 @@ expect.status = 201
 name = "page"
 weight = 85
 page = true
+
+[[operation.step]]
+name = "page"
 get = "/"
 headers.Cookie = "user={visitor.id}"
 expect.identity = { before = '<body data-user="', value = "{visitor.id}", until = '"' }

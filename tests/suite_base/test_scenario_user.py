@@ -25,16 +25,20 @@ def test_of_a_suite_s_own_the_user_of_the_file_stays(package: str, others: int) 
         def left(**options):
             environment = Environment(user_classes=list(users.values()))
             environment.available_user_classes = dict(users)
-            names = dict(user_classes=None, scenario=None, path=None, mix=None, filter=None)
+            names = dict.fromkeys(
+                ("worker", "user_classes", "scenario", "path", "mix", "filter")
+            )
             environment.parsed_options = Namespace(**(names | options))
             for each in events.init._handlers:
                 if each.__module__ in ("sitebench.suite_base.scenario_user", "{package}.users"):
                     each(environment=environment)
             return [each.__name__ for each in environment.user_classes]
 
-        print(json.dumps([left(scenario="site.toml"), left()]))
+        print(json.dumps([left(scenario="site.toml"), left(), left(worker=True)]))
     """)
-    with_file, without = found
+    with_file, without, of_worker = found
+    # It has no option of its own, and runs whichever its master says.
+    assert {"FileUser", *without} <= set(of_worker)
     assert with_file == ["FileUser"]
     assert "FileUser" not in without
     assert len(without) == others
