@@ -58,7 +58,8 @@ def test_a_number_is_incremented_by_either_client(
         "    sequence = Sequence('counting', (Connect(), Bind(), Add(),\n"
         "        Modify((Change('increment', 'sFlags', ('1',)),), 'new')), counts='modify')\n"
     )
-    ran = headless(tmp_path, counting, "-u", "1", "-t", "1s", "--client", client, locustfile=own)
+    users = ("-u", "1", "--client", client)
+    ran = headless(tmp_path, counting, *users, locustfile=own, interrupt_after=("modifies",))
     assert ran.counts["counting", "modify"] > 0, ran.said
     assert not any(ran.failures.values()), ran.said
 
