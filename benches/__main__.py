@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from rich.console import Console
 
-from benches import ils, ils_limits, ils_tls, ps, report, rows, scenarios, web
+from benches import ils, ils_limits, ils_others, ils_tls, ps, report, rows, scenarios, web
 from benches.command import run
 from benches.ratios import Row, judge, run_trials, table
 from sitebench.errors import EXIT_FAILED, UnknownValue
@@ -21,6 +21,7 @@ GROUPS = (
     (ils.ROWS, ils.DirectoryBench),
     (ils_tls.ROWS, ils_tls.TlsBench),
     (ils_limits.ROWS, ils_limits.LimitsBench),
+    (ils_others.ROWS, ils_others.OthersBench),
     (ps.ROWS, ps.SiteBench),
     (web.ROWS, web.WebBench),
     (report.ROWS, report.ReportBench),

@@ -27,14 +27,6 @@ ROWS: tuple[Row, ...] = (
         at_least=0.98,
     ),
     Row(
-        "filled-lookup",
-        "verified lookups/s by a file whose filter is filled in",
-        "by the same steps in Python",
-        "filled.per_s",
-        "steps.per_s",
-        1.0,
-    ),
-    Row(
         "csv-search",
         "searches/s of people of a CSV file, by a scenario",
         "lookups of the same names, not verified",
@@ -77,7 +69,6 @@ OUTSTANDING = 16
 _SHARED = f"connection.main.outstanding = {OUTSTANDING}\n"
 
 _LOOKUP = sequences.text_of("lookup")
-_FILLED = _LOOKUP.replace("(&(objectClass=RTPerson)(cn=", "(&(cn=*)(cn=")
 
 
 class ScenarioBench(Bench):
@@ -86,7 +77,6 @@ class ScenarioBench(Bench):
     def trials(self) -> list[Trial]:
         return [
             Trial("file", lambda: self._of_people(_LOOKUP)),
-            Trial("filled", lambda: self._of_people(_FILLED)),
             Trial("steps", lambda: self._of_people(None)),
             Trial("csv", self._by_scenario),
             Trial("names", self._by_names),
@@ -132,8 +122,7 @@ class ScenarioBench(Bench):
         else:
             load = {"scenarios": [{"name": "lookup", "text": text}]}
         engine = Engine(json.dumps({"target": target, **load}), self._people.people)
-        step = "search" if text == _FILLED else "lookup"
-        return self._measured(engine, "lookup", step)
+        return self._measured(engine, "lookup", "lookup")
 
     def _by_scenario(self, before: str = "", lanes: int = LANES) -> Values:
         text = before + _SCENARIO.format(base=BASE)

@@ -1,5 +1,6 @@
 import pytest
 
+from benches.__main__ import ROWS
 from benches.ratios import Outcome, Row, Series, Skipped, Trial, judge, run_trials
 
 FAST = Row("fast", "ours", "floor", "ours.rate", "floor.rate", 0.95, at_least=0.85)
@@ -19,6 +20,12 @@ CHEAP = Row("cheap", "ours", "floor", "ours.cpu", "floor.cpu", 1.1, at_most=1.25
 )
 def test_a_ratio_is_held_against_its_bound_and_its_aim(row: Row, value: float, state: str) -> None:
     assert Outcome(row, [value], [1.0]).state == state
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.key)
+def test_each_row_has_one_bound_and_its_aim_beyond_it(row: Row) -> None:
+    assert (row.at_least is None) != (row.at_most is None)
+    assert row.passes(row.aim)
 
 
 def test_trials_are_interleaved_and_divided_repeat_by_repeat() -> None:

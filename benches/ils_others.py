@@ -1,0 +1,182 @@
+"""The tester's CPU for a search, against that of other load generators, at the same slapd.
+
+Each reads one person by its name, from as many clients, and checks no more than that the answer
+is a success. Theirs is the CPU of the whole process, its start too, which is a tenth of ten
+seconds; slapd has counted the searches. `searchrate` is of the UnboundID LDAP SDK for Java.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from pathlib import Path
+from string import Template
+from xml.sax.saxutils import escape
+
+from benches.bench import Bench, measured, temporary_folder
+from benches.ratios import Row, Skipped, Trial, Values
+from ils_bench.calibrate import WARMUP_S
+from ils_bench.options import IlsOptions
+from ils_bench.points import POINTS
+from ils_bench.targets.monitor import DirectoryMonitor
+from ils_bench.targets.opening import open_target
+from ils_bench.targets.people import spec_of
+from ils_bench.targets.target import OpenDirectory
+from sitebench.errors import MeasurementFailed, ProgramMissing
+from sitebench.seeders.people import generate
+
+CLIENTS = 8
+LEAST_S = 10.0
+"""A Java program needs some of them to compile itself."""
+NAME = "others"
+
+ROWS: tuple[Row, ...] = tuple(
+    Row(
+        f"{program}-cpu",
+        "the tester's CPU for a search of slapd, us",
+        f"that of {program}",
+        "others-search.cpu_us",
+        f"{program}.cpu_us",
+        aim,
+        at_most=bound,
+    )
+    for program, bound, aim in (("searchrate", 0.5, 0.3), ("jmeter", 0.1, 0.05))
+)
+
+_FILE = """\
+base = "$base"
+[[operation]]
+search = "$filter"
+"""
+_JMETER = """\
+<?xml version="1.0" encoding="UTF-8"?>
+<jmeterTestPlan version="1.2" properties="2.8"><hashTree>
+<TestPlan guiclass="TestPlanGui" testclass="TestPlan" testname="p"/><hashTree>
+<ThreadGroup guiclass="ThreadGroupGui" testclass="ThreadGroup" testname="g">
+  <stringProp name="ThreadGroup.num_threads">$clients</stringProp>
+  <stringProp name="ThreadGroup.ramp_time">0</stringProp>
+  <boolProp name="ThreadGroup.scheduler">true</boolProp>
+  <stringProp name="ThreadGroup.duration">$seconds</stringProp>
+  <elementProp name="ThreadGroup.main_controller" elementType="LoopController">
+    <intProp name="LoopController.loops">-1</intProp>
+  </elementProp>
+</ThreadGroup><hashTree>
+<OnceOnlyController guiclass="OnceOnlyControllerGui" testclass="OnceOnlyController" testname="o"/>
+<hashTree>
+<LDAPExtSampler guiclass="LdapExtTestSamplerGui" testclass="LDAPExtSampler" testname="bind">
+  <stringProp name="servername">$host</stringProp><stringProp name="port">$port</stringProp>
+  <stringProp name="rootdn">$base</stringProp><stringProp name="test">bind</stringProp>
+  <stringProp name="user_dn"></stringProp><stringProp name="user_pw"></stringProp>
+</LDAPExtSampler><hashTree/></hashTree>
+<LDAPExtSampler guiclass="LdapExtTestSamplerGui" testclass="LDAPExtSampler" testname="search">
+  <stringProp name="rootdn">$base</stringProp><stringProp name="test">search</stringProp>
+  <stringProp name="searchfilter">$filter</stringProp><stringProp name="scope">2</stringProp>
+</LDAPExtSampler><hashTree/>
+</hashTree></hashTree></hashTree></jmeterTestPlan>
+"""
+
+
+class OthersBench(Bench):
+    """One slapd, opened when a trial first needs it."""
+
+    def trials(self) -> list[Trial]:
+        return [
+            Trial("others-search", self._ours),
+            Trial("searchrate", lambda: self._theirs("searchrate", self._searchrate)),
+            Trial("jmeter", lambda: self._theirs("jmeter", self._jmeter)),
+        ]
+
+    @cached_property
+    def _options(self) -> IlsOptions:
+        file = self._folder / f"{NAME}.toml"
+        return IlsOptions(
+            entries=1_000,
+            target="openldap",
+            threads=1,
+            users=CLIENTS,
+            scenario=str(file),
+            warmup=WARMUP_S,
+            measure=self.seconds,
+        )
+
+    @cached_property
+    def _folder(self) -> Path:
+        return self.stack.enter_context(temporary_folder())
+
+    @cached_property
+    def _target(self) -> OpenDirectory:
+        return self.stack.enter_context(open_target(self._options, self._options.entries))
+
+    @cached_property
+    def _counters(self) -> DirectoryMonitor:
+        return DirectoryMonitor(self._target)
+
+    @cached_property
+    def _words(self) -> dict[str, str]:
+        """What each program is told: who is asked, and for whom."""
+        target, seconds = self._target, max(LEAST_S, self.seconds)
+        person = generate(spec_of(self._options, 1)).population.name(0)
+        return {
+            "host": target.address.host,
+            "port": str(target.address.port),
+            "base": target.base,
+            "filter": f"(cn={person})",
+            "clients": str(CLIENTS),
+            "seconds": str(round(seconds)),
+        }
+
+    def _ours(self) -> Values | Skipped:
+        try:
+            text = Template(_FILE).substitute(self._words)
+        except ProgramMissing as error:
+            return Skipped(error.message)
+        Path(self._options.scenario or "").write_text(text)
+        spec = POINTS.point(self._options, NAME)
+        found = measured(spec, POINTS.endpoint(self._target, self._options).command(spec))
+        return {"cpu_us": found.cpu_us_per_op or 0.0}
+
+    def _theirs(self, name: str, arguments: Callable[[], Sequence[str]]) -> Values | Skipped:
+        if (program := shutil.which(name)) is None:
+            return Skipped(f"{name} is not on PATH")
+        try:
+            argv, before = [program, *arguments()], self._searches()
+        except ProgramMissing as error:
+            return Skipped(error.message)
+        process = subprocess.Popen(
+            argv, cwd=self._folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        )
+        assert process.stdout is not None
+        said = process.stdout.read()
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        searches = self._searches() - before
+        if process.returncode != 0 or searches < 1_000:
+            raise MeasurementFailed(
+                f"{name} made {searches:,.0f} searches and ended with {process.returncode}: "
+                f"{said.strip()[-300:]}",
+                "run it by hand",
+            )
+        return {"cpu_us": (used.ru_utime + used.ru_stime) / searches * 1e6}
+
+    def _searches(self) -> float:
+        """Return how many slapd has done; a reading's own five are nothing beside them."""
+        found = self._counters.read()
+        assert found is not None  # slapd of a test has its monitor
+        return found["search_completed_total"]
+
+    def _searchrate(self) -> list[str]:
+        words = self._words
+        return [
+            *("--hostname", words["host"], "--port", words["port"], "--baseDN", words["base"]),
+            *("--scope", "sub", "--filter", words["filter"], "--numThreads", words["clients"]),
+            *("--intervalDuration", words["seconds"], "--numIntervals", "1"),
+        ]
+
+    def _jmeter(self) -> list[str]:
+        plan = self._folder / "search.jmx"
+        words = {name: escape(value) for name, value in self._words.items()}
+        plan.write_text(Template(_JMETER).substitute(words))
+        return ["-n", "-t", str(plan), "-l", str(self._folder / "log.jtl")]
