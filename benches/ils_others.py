@@ -25,7 +25,7 @@ from ils_bench.targets.monitor import DirectoryMonitor
 from ils_bench.targets.opening import open_target
 from ils_bench.targets.people import spec_of
 from ils_bench.targets.target import OpenDirectory
-from sitebench.errors import MeasurementFailed, ProgramMissing
+from sitebench.errors import ProgramMissing
 from sitebench.seeders.people import generate
 
 CLIENTS = 8
@@ -154,17 +154,15 @@ class OthersBench(Bench):
         process.returncode = os.waitstatus_to_exitcode(status)
         searches = self._searches() - before
         if process.returncode != 0 or searches < 1_000:
-            raise MeasurementFailed(
-                f"{name} made {searches:,.0f} searches and ended with {process.returncode}: "
-                f"{said.strip()[-300:]}",
-                "run it by hand",
-            )
+            # Debian's JMeter cannot read any plan.
+            line = next(iter(said.strip().splitlines()), "")
+            return Skipped(f"{name} made {searches:,.0f} searches: {line[:200]}")
         return {"cpu_us": (used.ru_utime + used.ru_stime) / searches * 1e6}
 
     def _searches(self) -> float:
         """Return how many slapd has done; a reading's own five are nothing beside them."""
         found = self._counters.read()
-        assert found is not None  # slapd of a test has its monitor
+        assert found is not None
         return found["search_completed_total"]
 
     def _searchrate(self) -> list[str]:
