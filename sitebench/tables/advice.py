@@ -100,11 +100,13 @@ class WhatToDo:
         if len(self._found) == 1 and len(concerned[0]) == self._found[0].n:
             return ""
         places: dict[str, list[str]] = {}
+        by_clients = self._by_clients()
         for n, repeats in concerned.items():
             each = self._found[n]
-            place = self._place(each.spec)
+            place = f"{each.spec.users:,}" if by_clients else format_size(each.spec.entries)
             if len(repeats) < each.n:
-                place += f" ({len(repeats)} of {each.n} repeats)"
+                unit = " clients" if by_clients else ""
+                place += f"{unit} ({len(repeats)} of {each.n} repeats)"
             places.setdefault(each.spec.operation, []).append(place)
         whole = all(len(concerned.get(n, ())) == each.n for n, each in enumerate(self._found))
         if whole:
@@ -112,8 +114,12 @@ class WhatToDo:
         alike = any(len(set(each)) < len(each) for each in places.values())
         if alike or len(concerned) > _MOST_NAMED:
             return f"{len(concerned)} of {len(self._found)} points"
-        if self._by_clients():
-            return "; ".join(f"{name}, {', '.join(each)} clients" for name, each in places.items())
+        if by_clients:
+            named = {name: ", ".join(each) for name, each in places.items()}
+            return "; ".join(
+                f"{name}, {each}{'' if each.endswith(')') else ' clients'}"
+                for name, each in named.items()
+            )
         return "; ".join(f"{name} at {', '.join(each)}" for name, each in places.items())
 
     def _name(self, spec: PointSpec) -> str:
@@ -125,9 +131,6 @@ class WhatToDo:
     def _by_clients(self) -> bool:
         specs = [each.spec for each in self._found]
         return not all(spec.entries for spec in specs) or len({spec.users for spec in specs}) > 1
-
-    def _place(self, spec: PointSpec) -> str:
-        return f"{spec.users:,}" if self._by_clients() else format_size(spec.entries)
 
 
 def _told(result: PointResult) -> list[PointWarning]:

@@ -149,6 +149,12 @@ def test_it_says_how_many_repeats_a_cause_is_of() -> None:
     ]
 
 
+def test_the_repeats_of_a_number_of_clients_stand_after_it() -> None:
+    specs = [a_spec(users=users, repeat=n) for users in (4, 64) for n in range(2)]
+    points = [a_point(spec=each) for each in specs[:3]] + [a_point(SWAP, spec=specs[3])]
+    assert advised(*points)[0] == "- do: swap (lookup, 64 clients (1 of 2 repeats))"
+
+
 def test_what_asks_only_for_more_samples_comes_last() -> None:
     points = (a_point(SHORT), a_point(SHORT, SWAP, spec=a_spec("add")))
     assert [line[:7] for line in advised(*points)[::2]] == ["- do: s", "- do: t"]

@@ -250,7 +250,9 @@ class _PeakSearch:
         curve = spots(results, lambda spec: spec.rate or 0.0)
         bend = knee(curve)
         saw = seen(found, tried)
-        answer = rates_answer(found, tried[0].spec, objective, plan, hold, saw=saw)
+        # At low rates a hold is longer: so many operations tell the percentile.
+        held_s = max(hold, float(round(needed / found.rate))) if found.rate else hold
+        answer = rates_answer(found, tried[0].spec, objective, plan, held_s, saw=saw)
         # The best point is the last hold of the highest rate.
         held = [each for each in tried if each.trial.rate == found.rate and each.trial.long]
         held = [each for each in held if each.reply.answer is Answer.HELD]
