@@ -10,7 +10,7 @@ from ils_bench.paper.printed import SIZES_1997, TABLES_1997, WORKBOOK_1997
 from ils_bench.suite import SUITE
 from sitebench import units
 from sitebench.options import option
-from sitebench.plan.model import Scenario, needed, round_half_up, solve
+from sitebench.plan.model import Scenario, round_half_up, solve
 from sitebench.plan.options import (
     ACTIVE,
     MixPlanOptions,
@@ -79,7 +79,9 @@ _ENTRY_BYTES = 1_283.0
 """Of a person, in a lookup's answer."""
 
 
-def _calculations(options: PlanOptions, rates: Mapping[str, float]) -> list[Calculation]:
+def _calculations(
+    options: PlanOptions, rates: Mapping[str, float], values: Mapping[str, float]
+) -> list[Calculation]:
     assert isinstance(options, _DirectoryPlanOptions)
     found = []
     if "lookup" in rates:
@@ -87,15 +89,11 @@ def _calculations(options: PlanOptions, rates: Mapping[str, float]) -> list[Calc
             "A network of 100 Mbit/s is no bottleneck; two of 10 Mbit/s or more are needed (1997).",
         )
         found.append(traffic("lookups", rates["lookup"], _LOOKUP_BYTES, options.line, notes))
-    scenario = options.scenario(None)
-    if set(needed(scenario)) <= set(rates):
-        notes = (
-            "At least: indexes and connections come on top. Everything is kept in memory, and "
-            "nothing should be paged out; the disk hardly matters (1997).",
-        )
-        people = solve(scenario, rates)["simultaneous"]
-        found.append(memory(people, _ENTRY_BYTES, notes))
-    return found
+    notes = (
+        "At least: indexes and connections come on top. Everything is kept in memory, and "
+        "nothing should be paged out; the disk hardly matters (1997).",
+    )
+    return [*found, memory(values["simultaneous"], _ENTRY_BYTES, notes)]
 
 
 def _explain() -> list[str]:

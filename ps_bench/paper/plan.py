@@ -61,7 +61,9 @@ _PAGE_BYTES = 8_290.0 + 4 * 5_480.0
 """Of a page with its four images (Table 12); 1.5 MB / 49.6 in Table 13 are as many."""
 
 
-def _calculations(options: PlanOptions, rates: Mapping[str, float]) -> list[Calculation]:
+def _calculations(
+    options: PlanOptions, rates: Mapping[str, float], values: Mapping[str, float]
+) -> list[Calculation]:
     assert isinstance(options, _SitePlanOptions)
     if PAGES not in rates:
         return []

@@ -69,7 +69,7 @@ def on_first(suite: PlanSuite, tables: Sequence[RateTable]) -> tuple[Plan, RateT
 def with_calculations(plan: Plan, options: PlanOptions | None = None) -> Plan:
     """Return a plan with the suite's other laws, by default with its usual options."""
     suite = plan.suite
-    made = suite.calculations(options or suite.options(), plan.rates)
+    made = suite.calculations(options or suite.options(), plan.rates, plan.values)
     return replace(plan, calculations=tuple(made))
 
 

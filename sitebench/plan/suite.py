@@ -71,10 +71,10 @@ class PlanSuite:
     size: int
     """The size whose rates the paper's example uses."""
     printed: Sequence[PrintedAnswer]
-    calculations: Callable[[PlanOptions, Mapping[str, float]], Sequence[Calculation]] = (
-        lambda options, rates: ()
-    )
-    """Return the suite's other laws, with the rates of the machine that is planned with."""
+    calculations: Callable[
+        [PlanOptions, Mapping[str, float], Mapping[str, float]], Sequence[Calculation]
+    ] = lambda options, rates, values: ()
+    """Return the suite's other laws, with the machine's rates and every number of the plan."""
     explain: Callable[[], list[str]] = list
     """Returns why our answers differ from the printed ones, a paragraph each; called only if so."""
 

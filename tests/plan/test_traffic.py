@@ -47,3 +47,12 @@ def test_a_plan_says_the_papers_rules() -> None:
     said = " ".join(in_process("plan", "ps").out.split())
     for words in ("RAID (1 or 5)", "128 MB of memory", "of a million 2.8 and 4.1", "measure it"):
         assert words in said
+
+
+def test_the_memory_is_of_as_many_people_as_the_plan_has() -> None:
+    """With an objective it had those of a machine that may be busy all the time, 2.8 times that."""
+    rates = ("--rates", "connect=2k,add=1k,lookup=15k", "--objective", "p99<5ms")
+    ran = in_process("plan", "ils", *rates, "--json")
+    answer = json.loads(ran.out)["answers"]["simultaneous"]
+    memory = calculated("ils", *rates)["Memory: a directory of people online"]
+    assert memory["people"] == pytest.approx(answer, abs=1)

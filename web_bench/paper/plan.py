@@ -115,7 +115,9 @@ class _WebPlanOptions(MixPlanOptions):
     )
 
 
-def _calculations(options: PlanOptions, rates: Mapping[str, float]) -> list[Calculation]:
+def _calculations(
+    options: PlanOptions, rates: Mapping[str, float], values: Mapping[str, float]
+) -> list[Calculation]:
     assert isinstance(options, _WebPlanOptions)
     per_minute = sum(number for _, number in options.mix) * _MINUTE_S / options.session
     made = [_line(options, per_minute)]
