@@ -89,3 +89,21 @@ def test_a_lightly_loaded_server_answers_in_spice_latency_and_what_the_applicati
     made = found["calculations"][-1]
     assert made["title"] == "Response time of a lightly loaded server"
     assert made["values"]["response_s"] == pytest.approx(0.060)
+
+
+def test_rates_that_need_a_program_of_negative_cost_predict_no_mix() -> None:
+    """The plan had -2,000 requests a second of nine programs in ten."""
+    found = planned("--rates", "webbench1-static=1000,webbench1-light=1200")
+    made = found["calculations"][-1]
+    assert made["title"].startswith("Cost model")
+    assert "predicted_per_s" not in made["values"]
+    ran = in_process("plan", "web", "--rates", "webbench1-static=1000,webbench1-light=1200")
+    assert "need a request of negative cost" in " ".join(ran.out.split())
+
+
+@pytest.mark.parametrize("option", ["--cgi-share", "--line-efficiency"])
+def test_a_share_of_more_than_all_is_refused(option: str) -> None:
+    ran = in_process("plan", "web", option, "200%")
+    assert ran.code == 2
+    assert f"{option} is 200%" in ran.err
+    assert "at most 100%" in ran.err

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from sitebench.errors import BadInput, UnknownValue
 from sitebench.options import option
 from sitebench.plan.formula import Constant, Formula, Input
 from sitebench.plan.model import Scenario, Step
@@ -26,7 +27,14 @@ from sitebench.plan.rates import UNSTATED, RateTable
 from sitebench.plan.suite import Calculation, PlanSuite, PrintedAnswer
 from sitebench.units import parse_rate
 from web_bench.paper.analysis import WEBBENCH1
-from web_bench.paper.arithmetic import BITS_PER_K, LINE_EFFICIENCY, MBIT, WEBSTONE_MBIT
+from web_bench.paper.arithmetic import (
+    BITS_PER_K,
+    LINE_EFFICIENCY,
+    MBIT,
+    WEBSTONE_MBIT,
+    MeasuredMix,
+    costs,
+)
 from web_bench.paper.figures import figure_of
 from web_bench.paper.printed import PAPERS
 from web_bench.suite import SUITE
@@ -119,6 +127,8 @@ def _calculations(
     options: PlanOptions, rates: Mapping[str, float], values: Mapping[str, float]
 ) -> list[Calculation]:
     assert isinstance(options, _WebPlanOptions)
+    _check_share("--line-efficiency", options.line_efficiency)
+    _check_share("--cgi-share", options.cgi_share)
     per_minute = sum(number for _, number in options.mix) * _MINUTE_S / options.session
     made = [_line(options, per_minute)]
     if options.application is not None:
@@ -127,6 +137,11 @@ def _calculations(
     if rates.keys() >= {static, light}:
         made.append(_mix(rates[static], rates[light], options.cgi_share))
     return made
+
+
+def _check_share(name: str, share: float) -> None:
+    if share > 1:
+        raise UnknownValue(f"{name} is {share:.0%}", "give at most 100%")
 
 
 def _line(options: _WebPlanOptions, per_minute: float) -> Calculation:
@@ -194,15 +209,26 @@ def _response(application_s: float, spice_latency_s: float) -> Calculation:
 
 
 def _mix(static: float, light: float, share: float) -> Calculation:
+    title = "Cost model: the rate of another mix of files and CGI"
+    light_share = WEBBENCH1["webbench1-light"]
+    measured = {
+        "static_per_s": ("Requests/s of files alone", static),
+        "light_per_s": ("Requests/s of the light mix", light),
+    }
+    try:
+        costs(MeasuredMix(0.0, static), MeasuredMix(light_share, light))
+    except BadInput as error:
+        return Calculation(
+            title, measured, (), (f"No prediction: {error.message}; {error.remedy}.",)
+        )
     one = Constant(1.0)
     low, wanted = Input("light_share"), Input("cgi_share")
     file_s, program_s = Input("file_s"), Input("program_s")
     return Calculation(
-        "Cost model: the rate of another mix of files and CGI",
+        title,
         {
-            "static_per_s": ("Requests/s of files alone", static),
-            "light_per_s": ("Requests/s of the light mix", light),
-            "light_share": ("Share of CGI in the light mix", WEBBENCH1["webbench1-light"]),
+            **measured,
+            "light_share": ("Share of CGI in the light mix", light_share),
             "cgi_share": ("Share of CGI to predict", share),
         },
         (
