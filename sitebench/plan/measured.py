@@ -13,6 +13,7 @@ from typing import Any
 
 from sitebench.errors import BadInput
 from sitebench.measure.objective import Objective, ObjectiveState
+from sitebench.measure.peak.search import Answer, reply_of
 from sitebench.plan.rates import RateTable, Remark
 from sitebench.plan.suite import PlanSuite
 from sitebench.runs.point import PointResult
@@ -91,8 +92,13 @@ def _table(
 _Rates = list[tuple[float, Series]]
 
 
-def _that_met(valid: _Rates, objective: Objective) -> tuple[_Rates, tuple[str, str] | None]:
-    """Return the rates that met the objective; where none did, why not and what to do."""
+def _that_met(
+    valid: _Rates, tried: Sequence[Series], objective: Objective
+) -> tuple[_Rates, tuple[str, str] | None]:
+    """Return the rates that met the objective; where none did, why not and what to do.
+
+    Not one that met it in a search's short window and broke when it, or a lower one, was held.
+    """
     spec = valid[0][1].spec
     search = (
         f"look for the rate that meets it: sitebench {spec.suite} peak {spec.operation} "
@@ -106,7 +112,12 @@ def _that_met(valid: _Rates, objective: Objective) -> tuple[_Rates, tuple[str, s
     if not at_random:
         return [], ("its operations came evenly spaced, and people come at random", search)
     states = [(pair, _state(pair[1], objective)) for pair in at_random]
-    kept = [pair for pair, state in states if state is ObjectiveState.MET]
+    broke = [each for each in tried if _broke(each, objective)]
+    kept = [
+        pair
+        for pair, state in states
+        if state is ObjectiveState.MET and not any(_outweighs(each, pair[1]) for each in broke)
+    ]
     if kept:
         return kept, None
     least = format_rate(min(value for value, _ in at_random))
@@ -122,6 +133,25 @@ def _state(each: Series, objective: Objective) -> ObjectiveState:
     states = {objective.judge(result).state for result in each.results}
     worst = (ObjectiveState.BROKEN, ObjectiveState.UNKNOWN, ObjectiveState.MET)
     return next(state for state in worst if state in states)
+
+
+def _broke(each: Series, objective: Objective) -> bool:
+    """Return whether a search would say that the target did not hold this rate."""
+    return each.spec.rate is not None and any(
+        reply_of(result, objective).answer is Answer.BROKE
+        for result in each.results
+        if objective.judge(result).state is not ObjectiveState.UNKNOWN
+    )
+
+
+def _outweighs(broke: Series, met: Series) -> bool:
+    """Return whether what broke was no faster than what met it, and no less was given to it."""
+    ours, other = broke.spec, met.spec
+    return (
+        (ours.rate or 0.0) <= (other.rate or 0.0)
+        and ours.measure_s >= other.measure_s
+        and ours.users >= other.users
+    )
 
 
 def _of_one_kind(
@@ -165,7 +195,7 @@ def _best(
             remarks.append(remark(f"left out, {verdict.bound}: {verdict.evidence}"))
     valid = [(value, each) for each in tried if each.usable and (value := each.median(rate))]
     if objective is not None and valid:
-        valid, why = _that_met(valid, objective)
+        valid, why = _that_met(valid, tried, objective)
         if why is not None:
             remarks.append(remark(*why))
     if not valid:

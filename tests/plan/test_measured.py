@@ -109,6 +109,28 @@ def test_under_an_objective_only_rates_that_met_it_count() -> None:
     assert table.at(1_000) == {"lookup": 10_000.0}
 
 
+def at_rate(per_s: float, p99_us: float, seconds: float, users: int = 64) -> PointResult:
+    """Return a window at a rate: the short one of a search, or one in which it is held."""
+    spec = a_spec(rate=per_s, measure_s=seconds, users=users, settings=AT_RANDOM)
+    made = a_result(spec, round(2 * per_s))
+    return changed(made, latency=replace(made.clocks["latency"], p99=p99_us))
+
+
+def test_a_rate_that_broke_when_it_was_held_is_not_planned_with() -> None:
+    """A search tries rates in short windows: of 100, 200 and 180 it held 160 for long enough."""
+    short = [at_rate(100.0, 1e4, 5), at_rate(200.0, 1e4, 5), at_rate(180.0, 1e4, 5)]
+    held = [at_rate(160.0, 1e4, 15), at_rate(180.0, 9e4, 15)]
+    (table,) = tables_of([*short, *held], ILS, Objective.parse("p99<50ms"))
+    assert table.at(1_000) == {"lookup": 160.0}
+
+
+def test_what_broke_in_a_shorter_window_or_with_fewer_users_was_not_the_target() -> None:
+    """A search tries once more for longer, and with more users where all were busy."""
+    broke = [at_rate(180.0, 9e4, 5), at_rate(180.0, 9e4, 15, users=32)]
+    (table,) = tables_of([*broke, at_rate(180.0, 1e4, 15)], ILS, Objective.parse("p99<50ms"))
+    assert table.at(1_000) == {"lookup": 180.0}
+
+
 def test_an_objective_that_no_rate_met_is_said() -> None:
     (table,) = tables_of(
         [a_result(a_spec(rate=10e3, settings=AT_RANDOM))], ILS, Objective.parse("p99<1us")
