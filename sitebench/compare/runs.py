@@ -10,6 +10,7 @@ from typing import Any
 from sitebench.compare.comparison import Analysis, Design, analyse
 from sitebench.compare.matching import Difference, Matching, check_facts, match, title, varied
 from sitebench.errors import BadInput
+from sitebench.runs.counting import alike
 from sitebench.runs.manifest import COMPARED
 from sitebench.runs.point import PointResult, PointSpec
 from sitebench.runs.repeats import series
@@ -118,8 +119,9 @@ def compare_runs(a: Run, b: Run, varying: Collection[str] = ()) -> Comparison:
 def _check_counts(matching: Matching) -> None:
     """Raise where a rate of one kind of step would be compared with one of another."""
     for each in matching.both:
-        kinds = [{result.counts for result in side.results} for side in (each.a, each.b)]
-        if kinds[0] != kinds[1] or len(kinds[0]) > 1:
+        first, *others = [*each.a.results, *each.b.results]
+        if not all(alike(first, other) for other in others):
+            kinds = [{result.counts for result in side.results} for side in (each.a, each.b)]
             a, b = (" or ".join(sorted(" and ".join(kind) for kind in side)) for side in kinds)
             raise BadInput(
                 f"{title(each.a.spec)} counts {a} as operations in A, and {b} in B",

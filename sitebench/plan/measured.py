@@ -16,6 +16,7 @@ from sitebench.measure.objective import Objective, ObjectiveState
 from sitebench.measure.peak.search import Answer, reply_of
 from sitebench.plan.rates import RateTable, Remark
 from sitebench.plan.suite import PlanSuite
+from sitebench.runs.counting import alike
 from sitebench.runs.point import PointResult
 from sitebench.runs.repeats import Of, Series, series
 from sitebench.units import format_rate
@@ -158,20 +159,20 @@ def _of_one_kind(
     tried: Sequence[Series], remarks: list[Remark], remark: Callable[..., Remark]
 ) -> Iterator[Series]:
     """Yield what counted one kind of step; raise where two kinds would make one rate."""
-    kinds: dict[bool, tuple[str, ...]] = {}
+    kinds: dict[bool, PointResult] = {}
     for each in tried:
         for result in each.results:
             # On an open schedule a web request is counted as the pass that arrives.
-            before = kinds.setdefault(each.spec.rate is None, result.counts)
-            if before != result.counts:
+            before = kinds.setdefault(each.spec.rate is None, result)
+            if not alike(before, result):
                 raise BadInput(
-                    f"{each.spec.what} counts {_words(before)} in some points and "
+                    f"{each.spec.what} counts {_words(before.counts)} in some points and "
                     f"{_words(result.counts)} in others: they are no rates of one operation",
                     "plan from runs of one of both",
                 )
         programs = {s.program for s in each.results[0].steps if s.counted and s.count}
         # Several classes of users have their names joined; the operations of one scenario are one.
-        several = "+" in each.spec.operation
+        several = "+" in each.spec.operation and not each.spec.of_a_file
         if several and len(programs) > 1 < len(counts := each.results[0].counts):
             why = f"left out: its rate is of {_words(counts)} together"
             remarks.append(remark(why, "measure each operation by itself"))

@@ -87,6 +87,11 @@ class PointSpec:
         return found
 
     @property
+    def of_a_file(self) -> bool:
+        """Whether a scenario file says what users do, or words that stand for one."""
+        return any(self.settings.get(name) for name in ("scenario", "mix", "filter"))
+
+    @property
     def what(self) -> str:
         """Its operation, and how many people the target holds if any: `lookup at 10k`."""
         size = f" at {format_size(self.entries)}" if self.entries else ""
@@ -225,7 +230,7 @@ def failing(
     the whole. `counts` are the steps that count, where rows do not say so themselves.
     """
     rows = list(rows)
-    if not any(spec.settings.get(name) for name in ("scenario", "mix", "filter")):
+    if not spec.of_a_file:
         return [each for each in rows if not each.overlaps]
 
     def counted(each: _R) -> bool:

@@ -1,5 +1,6 @@
 """What a comparison says of repeats: words, refusals to claim, and what it leaves out."""
 
+import json
 import random
 import sqlite3
 from collections.abc import Sequence
@@ -401,6 +402,19 @@ def test_runs_that_counted_unlike_steps_are_not_compared(tmp_path: Path) -> None
         file.execute("UPDATE points SET result = replace(result, ?, ?)", names)
     with pytest.raises(BadInput, match="counts lookup as operations in A, and sequence in B"):
         of_files(a, b)
+
+
+def test_runs_are_compared_where_one_came_to_no_rare_operation(tmp_path: Path) -> None:
+    """The file is the same, and which cards of its deck came up is chance."""
+    spec = a_spec("browse", settings={"scenario": "shop.toml"})
+    a, b = (write_run(tmp_path / name, (spec, [1_000.0] * 6)) for name in "ab")
+    with sqlite3.connect(b) as file:
+        (text,) = file.execute("SELECT result FROM points LIMIT 1").fetchone()
+        (browse,) = json.loads(text)["steps"]
+        both = [browse, {**browse, "program": "pay", "step": "sequence"}]
+        steps = "UPDATE points SET result = json_set(result, '$.steps', json(?))"
+        file.execute(steps, (json.dumps(both),))
+    assert len(of_files(a, b).analysis.points) == 1
 
 
 def test_a_run_is_not_compared_with_itself(tmp_path: Path) -> None:

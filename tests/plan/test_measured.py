@@ -228,6 +228,27 @@ def test_points_that_counted_two_kinds_of_steps_make_no_rate() -> None:
         tables_of(results, ILS)
 
 
+def of_a_file(users: int, *operations: tuple[str, str], name: str = "shop") -> PointResult:
+    """Return a result of a scenario file, whose operations are these."""
+    settings = {"scenario": f"{name}.toml", "users": str(users)}
+    return counting(a_result(a_spec(name, users=users, settings=settings)), *operations)
+
+
+BROWSE, PAY, LATE = ("browse", "open"), ("pay", "sequence"), ("shop", "not begun")
+
+
+def test_an_operation_that_no_user_came_to_is_no_other_kind_of_rate() -> None:
+    """One user for 2 s did not come to the card of one in a thousand; one arrival was late."""
+    results = [of_a_file(1, BROWSE), of_a_file(8, BROWSE, PAY), of_a_file(64, BROWSE, PAY, LATE)]
+    (table,) = tables_of(results, ILS)
+    assert table.at(1_000) == {"shop": 10_000.0}
+
+
+def test_the_operations_of_a_file_are_one_rate_whatever_its_name() -> None:
+    (table,) = tables_of([of_a_file(1, BROWSE, PAY, name="read+write")], ILS)
+    assert table.at(1_000) == {"read+write": 10_000.0}
+
+
 def test_a_rate_of_two_programs_that_count_unlike_steps_is_left_out() -> None:
     both = counting(
         a_result(a_spec("lookup+ils-user")), ("lookup", "lookup"), ("ils-user", "sequence")
