@@ -20,6 +20,7 @@ from rich.console import Group
 from rich.text import Text
 
 from sitebench.compare.effect import Effect, effect, odd_and_even
+from sitebench.counts.metrics import LATENCY
 from sitebench.errors import BadInput, NotPossible, UnknownValue
 from sitebench.measure.command import Seeding, measure, say
 from sitebench.measure.options import run_file
@@ -28,7 +29,14 @@ from sitebench.runs.point import PointResult
 from sitebench.runs.repeats import Series, series
 from sitebench.suite_base.scaling import scaling
 from sitebench.tables.bottlenecks import bottleneck_tables
-from sitebench.tables.tables import bounds, latency_table, new_table, rate_mark, titled
+from sitebench.tables.tables import (
+    bounds,
+    latency_mark,
+    latency_table,
+    new_table,
+    rate_mark,
+    titled,
+)
 from sitebench.targets.limits import Limits, confined
 
 if TYPE_CHECKING:
@@ -143,11 +151,17 @@ def _possible(levels: Sequence[Level], data: Path | None) -> list[Level]:
 def table(
     results: Sequence[PointResult], base_key: str, levels: Sequence[tuple[Level, str]]
 ) -> Group:
-    """Lay out each level beside the base: its rate, what it brings, and what limits it."""
+    """Lay out each level beside the base: its rate, what it brings, and what limits it.
+
+    Where the rate is given all keep it, and what a level changes is the latency.
+    """
     found = {each.spec.key: each for each in series(results)}
     base, others = found[base_key], len({key for _, key in levels} - {base_key})
-    made = new_table("Factor", "Value", "Rate/s", "Gain", "interval", "Fails", "Limit", left=2)
-    made.add_row("(base)", "", rate_mark(base), "", "", f"{base.failures:,}", bounds(base))
+    given = base.spec.rate is not None
+    shown = (lambda each: latency_mark(each, "p50")) if given else rate_mark
+    brings = ("p50", "Change") if given else ("Rate/s", "Gain")
+    made = new_table("Factor", "Value", *brings, "interval", "Fails", "Limit", left=2)
+    made.add_row("(base)", "", shown(base), "", "", f"{base.failures:,}", bounds(base))
     if (same := _null(found.values(), _ALPHA / max(1, others))) is not None:
         made.add_row("(null)", "odd, even", "", *_cells(same), "", "")
     for level, key in levels:
@@ -155,7 +169,7 @@ def table(
         gain = _gain(base, each, _ALPHA / others) if key != base_key else None
         none = "is the base" if key == base_key else "-"
         made.add_row(
-            *(level.factor, level.value, rate_mark(each)),
+            *(level.factor, level.value, shown(each)),
             *((none, "-") if gain is None else _cells(gain)),
             *(f"{each.failures:,}", bounds(each)),
         )
@@ -164,13 +178,14 @@ def table(
 
 
 def _gain(base: Series, each: Series, alpha: float) -> Effect | None:
-    """Return the level's rate over the base's, repeat by repeat, where both are the target's."""
-    if not (base.valid and each.valid):
+    """Return the level's figure over the base's, repeat by repeat, where both are the target's."""
+    if not (base.valid and each.valid) or (base.spec.rate is None) != (each.spec.rate is None):
         return None
+    one, other = ({r.spec.repeat: _log(r) for r in side.results} for side in (base, each))
     pairs = [
-        (math.log(one.ops_per_s), math.log(other.ops_per_s))
-        for one, other in zip(base.results, each.results, strict=False)
-        if one.ops_per_s > 0 and other.ops_per_s > 0
+        (mine, theirs)
+        for repeat, mine in one.items()
+        if mine is not None and (theirs := other.get(repeat)) is not None
     ]
     if not pairs:
         return None
@@ -178,12 +193,21 @@ def _gain(base: Series, each: Series, alpha: float) -> Effect | None:
     return effect(a, b, alpha)
 
 
+def _log(result: PointResult) -> float | None:
+    """Return the logarithm of what levels are compared by; None where it is not known."""
+    latency = result.clocks[LATENCY]
+    found = result.ops_per_s if result.spec.rate is None else latency.p50
+    bound = result.spec.rate is not None and "p50" in latency.at_least
+    return math.log(found) if found and not bound else None
+
+
 def _null(found: Iterable[Series], alpha: float) -> Effect | None:
     """Return what even repeats bring over odd ones of the same point: nothing, but for noise."""
     odd, even = list[float](), list[float]()
     for each in found:
-        if each.valid and all(result.ops_per_s > 0 for result in each.results):
-            one, other = odd_and_even([math.log(result.ops_per_s) for result in each.results])
+        logs = [log for result in each.results if (log := _log(result)) is not None]
+        if each.valid and len(logs) == each.n:
+            one, other = odd_and_even(logs)
             odd, even = odd + one, even + other
     return effect(odd, even, alpha) if odd else None
 
@@ -214,6 +238,8 @@ def scaled(results: Sequence[PointResult], levels: Sequence[tuple[Level, str]]) 
             continue
         if not (found[key].valid and found[key_after].valid):
             continue
+        if found[key].spec.rate is not None:
+            continue  # The rate is given: no more can come of it.
         few, many = int(level.value), int(after.value)
         rates = [found[each].median(lambda result: result.ops_per_s) for each in (key, key_after)]
         if 0 < few < many and rates[0] and rates[1]:

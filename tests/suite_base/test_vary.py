@@ -12,6 +12,7 @@ from sitebench.measure.sweep import Stage, repeated
 from sitebench.runs.point import PointResult
 from sitebench.suite_base.vary import Level, scaled, table
 from sitebench.verdict.verdict import Bound
+from tests.support.evidence import changed
 from tests.support.points import a_result, a_spec
 
 INTERVAL = re.compile(r"([+-][\d.]+)% to ([+-][\d.]+)%")
@@ -87,6 +88,35 @@ def test_a_rate_that_the_tester_bounds_is_marked_and_brings_no_gain() -> None:
     assert "%" not in line
     (line,) = shown(point(1, 20_000, Bound.UNSETTLED), point(2, 30_000))
     assert "%" not in line
+
+
+def at_a_rate(threads: int, p50_us: float, lost: bool = False) -> PointResult:
+    """Return a point of 10,000/s that were kept, with this median latency."""
+    settings = {"threads": str(threads), "arrivals": "poisson"}
+    made = a_result(a_spec(settings=settings, rate=10_000.0))
+    bounds = ("p50",) if lost else ()
+    return changed(made, latency=replace(made.clocks["latency"], p50=p50_us, at_least=bounds))
+
+
+def test_of_a_given_rate_the_latency_is_what_a_level_changes() -> None:
+    """The rate is kept by all: a level that took half the time had a gain of 0.0 %."""
+    one, two = at_a_rate(1, 800.0), at_a_rate(2, 400.0)
+    console = Console(record=True, width=200)
+    console.print(table([one, two], one.spec.key, [level(two)]))
+    said = console.export_text()
+    (line,) = (text for text in said.splitlines() if text.strip().startswith("threads"))
+    assert "400 us" in line
+    assert "-50.0%" in line
+    assert "Gain" not in said
+    assert "Change" in said
+    assert scaled([one, two], [level(one), level(two)]) == []
+
+
+def test_a_latency_that_is_a_lower_bound_or_of_no_rate_is_not_compared() -> None:
+    base = at_a_rate(1, 800.0)
+    for other in (at_a_rate(2, 400.0, lost=True), point(2, 30_000)):
+        (line,) = shown(base, other)
+        assert "%" not in line
 
 
 def test_what_more_threads_brought_is_said_in_plain_words_of_measured_points_alone() -> None:
