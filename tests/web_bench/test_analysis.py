@@ -20,7 +20,7 @@ from web_bench.paper.analysis import (
     useful_peak,
 )
 from web_bench.paper.figures import figure_of
-from web_bench.paper.tables import at_clients, by_workload
+from web_bench.paper.tables import at_clients, by_workload, peak_row
 
 STATIC = "webbench1-static"
 
@@ -226,3 +226,68 @@ def test_tls_costs_what_the_e_commerce_test_lacks() -> None:
     (made,), _ = predictions(by_workload(used_up(results)))
     assert made.requests_per_s == pytest.approx(756.8, abs=0.1)
     assert "14.3 ms for each request over TLS" in made.said
+
+
+def setting(result: PointResult, **settings: str) -> PointResult:
+    """Return a result of another setting."""
+    spec = replace(result.spec, settings={**result.spec.settings, **settings})
+    return replace(result, spec=spec)
+
+
+def at_rate(result: PointResult, per_s: float) -> PointResult:
+    """Return a result whose requests came by a rate."""
+    return replace(result, spec=replace(result.spec, rate=per_s))
+
+
+def test_points_of_one_number_of_clients_have_no_stages() -> None:
+    """Of `vary` and of a search over rates a report ended with an IndexError."""
+    varied = [
+        setting(a_result(STATIC, 64, rate), target_threads=str(rate))
+        for rate in (100, 180, 300, 30)
+    ]
+    rates = [
+        at_rate(a_result(STATIC, 64, per_s, ms), per_s)
+        for per_s, ms in ((100, 1.0), (200, 1.1), (400, 8.0), (800, 90.0))
+    ]
+    for results in (varied, rates):
+        found = series(results)
+        assert stages(curve(found)) is None
+        assert peak_row(found)[2:4] == ["-", "-"]
+
+
+def test_requests_that_come_by_a_rate_are_no_peak_of_a_program() -> None:
+    """Of 1,000/s and 100/s that were asked for and kept, a program kept 10 % of the static rate."""
+    found = by_workload(
+        [
+            at_rate(a_result("spice-static", 16, 1_000, 1.0), 1_000),
+            at_rate(a_result("spice-cgi", 16, 100, 1.0), 100),
+        ]
+    )
+    assert efficiencies(found) == {}
+
+
+def test_workloads_of_unlike_settings_are_not_compared() -> None:
+    """One run file may have both: files without TLS, programs with it."""
+    plain = a_sweep("spice-static", {1: 2_000, 8: 5_000})
+    over_tls = [setting(each, tls="true") for each in a_sweep("spice-cgi", {1: 400, 8: 1_000})]
+    found = by_workload([*plain, *over_tls])
+    assert efficiencies(found) == {}
+    (told,) = not_compared(found)
+    assert "they were not measured alike: tls" in told
+    trio = [
+        *a_sweep("webbench1-static", {120: 1_401}),
+        *a_sweep("webbench1-light", {56: 344}),
+        *(setting(each, tls="true") for each in a_sweep("webbench1-heavy", {56: 48})),
+    ]
+    made, (why,) = predictions(by_workload(used_up(trio)))
+    assert made == []
+    assert "webbench1-heavy: they were not measured alike: tls" in why
+
+
+def test_costs_are_of_the_point_that_is_the_peak() -> None:
+    """Of two windows with as many clients the other one may have had its limit elsewhere."""
+    short, long = a_result("webbench1-light", 56, 300), a_result("webbench1-light", 56, 344)
+    long = replace(long, spec=replace(long.spec, measure_s=60.0))
+    others = [*a_sweep("webbench1-static", {120: 1_401}), *a_sweep("webbench1-heavy", {56: 48})]
+    (made,), _ = predictions(by_workload([short, *used_up([long, *others])]))
+    assert made.requests_per_s == pytest.approx(48.9, abs=0.05)

@@ -52,11 +52,17 @@ the coefficient of variation."""
 
 
 def curve(found: Sequence[Series]) -> list[CurvePoint]:
-    """Return the valid points where hardly any request failed, fewest clients first."""
+    """Return the valid points where hardly any request failed, fewest clients first.
+
+    Where requests come by a rate the target does what it is asked, which is no point of its curve.
+    """
     points = [
         CurvePoint(each.spec.users, each.median(rate) or 0.0, each.median(latency_s) or 0.0)
         for each in found
-        if each.valid and each.median(rate) and failed(each) <= MOST_FAILED
+        if each.valid
+        and each.spec.rate is None
+        and each.median(rate)
+        and failed(each) <= MOST_FAILED
     ]
     return sorted(points, key=lambda each: each.clients)
 
@@ -74,7 +80,12 @@ class Stages:
 
 
 def stages(found: Sequence[CurvePoint]) -> Stages | None:
-    """Return the stages; None if too few points were measured, or if the rate still rises."""
+    """Return the stages; None if too few points were measured, or if the rate still rises.
+
+    Nor are there any where points differ in something else than their clients, as those of `vary`.
+    """
+    if len({each.clients for each in found}) < len(found):
+        return None
     spots = [Spot(each.clients, each.requests_per_s, each.latency_s * 1e6, True) for each in found]
     turn = knee(spots)
     if turn is None:
@@ -146,11 +157,30 @@ def efficiencies(by_workload: Mapping[str, Sequence[Series]]) -> dict[str, Spice
     for name, found in by_workload.items():
         if not _compared(name) or peak_reached(of_static) is None or peak_reached(found) is None:
             continue
+        if unlike([*of_static, *found]):
+            continue
         static, tested = curve(of_static), curve(found)
         # Without a common number of clients there is nothing to compare.
         with contextlib.suppress(BadInput):
             made[name] = spice_efficiency(static, tested)
     return made
+
+
+_OF_A_LOAD = frozenset(
+    ("users", "rate", "arrivals", "threads", "warmup", "measure", "until", "timeout", "seed")
+)
+"""Settings in which points of one curve, or of two that are compared, may differ."""
+
+
+def unlike(found: Iterable[Series]) -> list[str]:
+    """Return what points differ in beside their load: a server set up otherwise has other rates."""
+    setups = [{**each.spec.settings, "target": each.spec.target} for each in found]
+    names = dict.fromkeys(name for each in setups for name in each)
+    return [
+        name
+        for name in names
+        if name not in _OF_A_LOAD and len({each.get(name) for each in setups}) > 1
+    ]
 
 
 def not_compared(by_workload: Mapping[str, Sequence[Series]]) -> list[str]:
@@ -180,6 +210,8 @@ def _not_compared(of_static: Sequence[Series], found: Sequence[Series]) -> str:
     lacking = STATIC if static is None else "it"
     if static is None or tested is None:
         return f"{lacking} has no valid point"
+    if differ := unlike([*of_static, *found]):
+        return f"they were not measured alike: {', '.join(differ)}"
     return "they have no number of clients in common"
 
 
@@ -231,8 +263,9 @@ def predictions(by_workload: Mapping[str, Sequence[Series]]) -> tuple[list[Predi
     }
     made, failed = [], []
     static, light, heavy = WEBBENCH1
-    failed += [f"{name}: {why}" for name, why in _without_peak(by_workload, peaks.keys())]
-    if peaks.keys() >= WEBBENCH1.keys():
+    lacking = dict(_without_peak(by_workload, peaks.keys()))
+    failed += [f"{name}: {why}" for name, why in lacking.items()]
+    if peaks.keys() >= WEBBENCH1.keys() and heavy not in lacking:
         try:
             found = costs(*(MeasuredMix(WEBBENCH1[name], peaks[name]) for name in (static, light)))
         except BadInput as error:
@@ -246,7 +279,7 @@ def predictions(by_workload: Mapping[str, Sequence[Series]]) -> tuple[list[Predi
             made.append(Prediction(heavy, (static, light), predicted, peaks[heavy], said))
     for name in ("ecommerce-inprocess", "ecommerce-cgi"):
         program = name.replace("ecommerce-", "spice-")
-        if peaks.keys() >= {name, STATIC, program}:
+        if peaks.keys() >= {name, STATIC, program} and name not in lacking:
             parts = _without_tls(program, peaks)
             tls_s = cost_of(peaks[name], _TLS_SHARE, parts)
             if tls_s <= 0:
@@ -260,15 +293,22 @@ def predictions(by_workload: Mapping[str, Sequence[Series]]) -> tuple[list[Predi
 
 def _used_up(found: Sequence[Series], best: CurvePoint) -> bool:
     """Return whether a resource of the target limited the point that is its peak."""
-    (at,) = [each for each in found if each.valid and each.spec.users == best.clients][:1]
+    top = best.clients, best.requests_per_s
+    at = next(each for each in found if each.valid and (each.spec.users, each.median(rate)) == top)
     return all(r.verdict.bound not in (Bound.UNDECIDED, Bound.SCHEDULE) for r in at.results)
 
 
-def _without_peak(measured: Iterable[str], peaks: Container[str]) -> Iterator[tuple[str, str]]:
+def _without_peak(
+    measured: Mapping[str, Sequence[Series]], peaks: Container[str]
+) -> Iterator[tuple[str, str]]:
     """Yield what would be predicted if every workload that it needs had a valid point."""
     for name, needed in _NEEDED.items():
         lacking = [each for each in needed if each not in peaks]
-        if lacking and set(needed) <= set(measured):
+        if not set(needed) <= set(measured):
+            continue
+        if differ := unlike(each for of in needed for each in measured[of]):
+            yield name, f"they were not measured alike: {', '.join(differ)}"
+        elif lacking:
             yield name, f"{', '.join(lacking)} has no valid point that a used-up resource limited"
 
 
