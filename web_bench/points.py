@@ -125,6 +125,7 @@ class WebPoints(ScriptPoints[Workload, OpenWeb]):
             "programs": dict(target.programs) or None,
             "docroot": None,
             "directives": None,
+            "access_log": False,
         }
 
     def api_stage(

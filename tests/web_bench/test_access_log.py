@@ -11,6 +11,7 @@ import pytest
 from ps_bench.options import PsOptions
 from ps_bench.targets.opening import open_target as open_site
 from sitebench.errors import BadInput
+from tests.support.cli import in_process
 from tests.support.programs import required_program
 from tests.support.waiting import eventually
 from web_bench.options import WebOptions
@@ -66,6 +67,18 @@ def test_a_web_server_lists_its_requests(target: str, tmp_path: Path) -> None:
 
 def test_a_site_lists_its_requests() -> None:
     assert_logs(open_site(PsOptions(entries=1_000, access_log=True)), "/")
+
+
+@pytest.mark.parametrize(
+    ("argv", "points"),
+    [(("run", "--access-log"), 1), (("vary", "path", "--vary", "access-log=on"), 2)],
+)
+def test_a_point_is_measured_with_it(argv: tuple[str, ...], points: int, tmp_path: Path) -> None:
+    """The process that makes the load refused: to it, the server runs already."""
+    (tmp_path / "index.html").write_text("hello")
+    where = ("--docroot", str(tmp_path), "--path", "/index.html", "--users", "1")
+    ran = in_process("web", *argv, *where, "--warmup", "0s", "--measure", "500ms", "--json")
+    assert [point["failures"] for point in ran.objects] == [0] * points
 
 
 def test_only_servers_that_are_started_here_are_told_to() -> None:
