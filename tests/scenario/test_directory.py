@@ -352,7 +352,8 @@ def test_a_file_may_be_called_as_its_operation_is(folder: Path, directory: LdapD
     argv = ("ils", "run", "search.toml", "--target", directory.url, *WHERE)
     (point,) = in_process(*argv, cwd=folder).objects
     (counted,) = [step for step in point["steps"] if step["counted"]]
-    assert point["operations"] == counted["count"]
+    # Those under way at either end of the window are as many as users, at most.
+    assert point["operations"] == pytest.approx(counted["count"], abs=2)
     (point,) = in_process(*argv, "--rate", "200", cwd=folder).objects
     assert point["ops_per_s"] == pytest.approx(200, rel=0.3)
 
