@@ -1,6 +1,7 @@
-"""docs/papers.md has every table of the papers, and names tests that exist."""
+"""docs/papers.md has every section and table of the papers, and names tests that exist."""
 
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -10,24 +11,30 @@ from ils_bench.paper.printed import TABLES_1997
 from ps_bench.paper.printed import PRINTED_1997 as PS
 from ps_bench.paper.printed import TABLES_1997 as SITES
 from tests.test_method_page import names_in
-from web_bench.paper.printed import PAPERS
+from web_bench.paper.printed import PAPERS as WEB
 
 ROOT = Path(__file__).parents[2]
 _HEAD, *_SECTIONS = re.split(r"^## (.+)$", (ROOT / "docs/papers.md").read_text(), flags=re.M)
 SECTIONS = dict(zip(_SECTIONS[::2], _SECTIONS[1::2], strict=True))
 _ROW = re.compile(r"^\| ([\d, -]+) \| (.+) \| (.+) \| (.+) \|$", re.MULTILINE)
 ROWS = [row for text in SECTIONS.values() for row in _ROW.findall(text)]
-_IN_A_ROW = re.compile(r"Tables? ((?:\d+(?:, | and | to )?)+)")
+PAPERS = tomllib.loads((Path(__file__).parent / "papers.toml").read_text())
 
 
-def numbers(section: str) -> set[int]:
-    """Return the numbers of the tables that a section has rows of, also of `Tables 4 to 9`."""
+def numbers(kind: str, section: str) -> set[int]:
+    """Return the numbers of tables or figures that a section has rows of, also of `4 to 9`."""
     found = set()
-    for named in _IN_A_ROW.findall(section):
+    for named in re.findall(rf"{kind}s? ((?:\d+(?:, | and | to )?)+)", section):
         for least, most in re.findall(r"(\d+) to (\d+)", named):
             found |= set(range(int(least), int(most) + 1))
         found |= set(map(int, re.findall(r"\d+", named)))
     return found
+
+
+def lines(section: str) -> set[int]:
+    """Return the lines of a paper that a section has rows of."""
+    spans = (each.split("-") for row in _ROW.findall(section) for each in row[0].split(", "))
+    return {n for span in spans for n in range(int(span[0]), int(span[-1]) + 1)}
 
 
 @pytest.mark.parametrize("named", sorted({row[3] for row in ROWS} - {"none"}))
@@ -44,20 +51,40 @@ def test_a_row_without_a_test_says_why() -> None:
     assert len(bare) < 0.15 * len(ROWS)
 
 
-def test_every_printed_table_has_a_row() -> None:
+@pytest.mark.parametrize("paper", PAPERS)
+def test_every_section_table_and_figure_of_a_paper_has_a_row(paper: str) -> None:
+    listed, has = SECTIONS[paper], PAPERS[paper]
+    there = lines(listed)
+    begins = [*(line for line, _ in has["sections"]), has["ends"] + 1]
+    bare = [
+        title
+        for (line, title), end in zip(has["sections"], begins[1:], strict=True)
+        if there.isdisjoint(range(line, end))
+    ]
+    assert bare == []
+    assert set(range(1, has["tables"] + 1)) <= numbers("Table", listed)
+    assert set(range(1, has["figures"] + 1)) <= numbers("Figure", listed)
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_every_row_is_of_lines_that_the_paper_has(paper: str) -> None:
+    there = lines(SECTIONS[paper])
+    assert there
+    assert PAPERS[paper]["sections"][0][0] <= min(there)
+    assert max(there) <= PAPERS[paper]["ends"]
+
+
+def test_every_printed_table_is_one_that_the_page_has() -> None:
+    assert list(SECTIONS) == list(PAPERS)
     of_1997 = {int(table["number"]) for each in TABLES_1997.values() for table in each.values()}
     of_1997 |= {int(re.findall(r"\d+", name)[0]) for name in SITES}
     of_1997 |= {int(re.findall(r"\d+", each.number)[0]) for each in (*ILS, *PS)}
-    tools = {"webbench1": "WebBench 1.0", "webbench3": "WebBench 3.0"}
-    printed = {"Site Server": of_1997 | {10, 11, 15, 16}} | {
-        tool: {
-            int(n) for each in PAPERS[key].tables for n in re.findall(r"^Table (\d+)", each.number)
-        }
-        for key, tool in tools.items()
-    }
-    for words, wanted in printed.items():
-        (section,) = [text for title, text in SECTIONS.items() if words in title]
-        assert wanted <= numbers(section), words
+    every = [of_1997 | {10, 11, 15, 16}] + [
+        {int(n) for each in paper.tables for n in re.findall(r"^Table (\d+)", each.number)}
+        for paper in WEB.values()
+    ]
+    for printed, (paper, has) in zip(every, PAPERS.items(), strict=True):
+        assert printed == set(range(1, has["tables"] + 1)), paper
 
 
 def test_the_glossary_has_the_papers_words() -> None:
