@@ -7,6 +7,7 @@ comments in our words.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from ils_bench.paper.printed import (
     PRINTED_1997,
@@ -14,7 +15,7 @@ from ils_bench.paper.printed import (
     STATEMENTS_1997,
     TABLES_1997,
 )
-from ils_bench.paper.tables import NAMES
+from ils_bench.paper.tables import NAMES, remarks
 from ils_bench.suite import SUITE
 from sitebench.report.paper import PaperTable, beside
 from sitebench.report.printed import statements_table
@@ -64,7 +65,8 @@ def _paper_table(found: Sequence[Series]) -> ReportTable:
         )
         for machine, table in TABLES_1997.get(operation, {}).items()
     ]
-    return beside(title, found, rows, then)
+    table = beside(title, found, rows, then)
+    return replace(table, notes=[*table.notes, *remarks(found)])
 
 
 REPORT = ReportSuite(

@@ -1,8 +1,11 @@
+import pytest
 from rich.console import Console
 
 from ils_bench.paper.printed import TABLES_1997
+from ils_bench.paper.report import REPORT
 from ils_bench.paper.tables import rate_1997, summary, tables
 from sitebench.runs.point import PointResult
+from sitebench.runs.repeats import series
 from sitebench.tables.tables import footnotes
 from tests.support.points import a_result, a_spec
 
@@ -77,3 +80,15 @@ def test_a_table_says_what_stood_in_the_place_of_the_papers_machines() -> None:
     text = shown(*tables([a_result(a_spec("connect")), a_result(one)]))
     assert "Connect Operation: measurements (embedded, 64 clients, 2 processors)" in text
     assert "Direct Lookup Operation: measurements (embedded, 64 clients, 1 processor)" in text
+
+
+@pytest.mark.parametrize(("profile", "said"), [("paper", 1), ("ils", 1), ("small", 0)])
+def test_adds_that_are_larger_than_those_of_1997_are_said_to_be(profile: str, said: int) -> None:
+    """10.8 MB/s stood above the 103 KB/s of Table 5, without a word."""
+    added = a_result(a_spec("add", settings={"profile": profile}))
+    words = "In 1997 an add had 126 bytes, as with --profile small"
+    assert shown(*tables([added])).count(words) == said
+    table = REPORT.paper_table(series([added]))
+    assert "\n".join(table.notes).count(words) == said
+    looked_up = a_result(a_spec("lookup", settings={"profile": profile}))
+    assert words not in shown(*tables([looked_up]))
