@@ -221,3 +221,66 @@ def test_a_worker_lost_before_the_first_round_has_done_nothing() -> None:
     assert made.counted("lost") == 0
     assert not made.knows("lost")
     assert made.knows("a")
+
+
+def test_the_cpu_of_a_phase_is_summed_over_its_drains() -> None:
+    made = merger("a")
+    for n, (begins, cpu_ns) in enumerate((("measure", 100), (None, 130), ("after", 190))):
+        asked = made.ask(begins)
+        made.answer("a", asked.number, part(500 * n, 500 * (n + 1), 1, cpu_ns))
+    assert made.shares["measure"]["a"].cpu_ns == (90,)
+
+
+def test_a_phase_goes_on_until_another_begins() -> None:
+    made = merger("a")
+    for n, begins in enumerate(("measure", None)):
+        asked = made.ask(begins)
+        made.answer("a", asked.number, part(n, n + 1, 1))
+    list(made.settled(0))
+    made.answer("a", made.ask().number, part(2, 3, 5))
+    assert made.shares["measure"]["a"].operations == 6
+
+
+def test_a_merged_drain_begins_with_the_first_part_and_then_where_the_last_one_ended() -> None:
+    made = merger("a", "b")
+    for begins, ends in ((20, 500), (490, 1_000)):
+        asked = made.ask()
+        made.answer("a", asked.number, part(begins, ends, 1))
+        made.answer("b", asked.number, part(begins + 10, ends + 20, 1))
+    first, second = (merged for _, merged in made.settled(0))
+    assert (first.t0_ns, first.t1_ns) == (20 * MS, 510 * MS)
+    assert (second.t0_ns, second.t1_ns) == (510 * MS, 1_010 * MS)
+
+
+def test_nothing_is_under_way_or_owed_before_the_first_answer() -> None:
+    made = merger("a", "b")
+    asked = made.ask()
+    drained = Drain(0, MS, lanes=2, underway_ns=7, backlog=3, in_flight=4, owed=5)
+    made.answer("a", asked.number, unpack(pack(drained, [0])))
+    asked.waiting.discard("b")
+    ((_, merged),) = made.settled(0)
+    assert (merged.lanes, merged.underway_ns) == (2, 7)
+    assert (merged.backlog, merged.in_flight, merged.owed) == (3, 4, 5)
+
+
+def test_a_worker_that_left_owes_nothing_and_is_measured_by_the_length_of_the_others() -> None:
+    made = merger("a", "b", "c")
+    start = made.ask("measure")
+    for worker in "abc":
+        made.answer(worker, start.number, part(0, 0, 0))
+    end = made.ask("after")
+    owing = Drain(0, 250 * MS, (Step("lookup", "lookup", 100),), owed=9)
+    made.answer("a", end.number, unpack(pack(owing, [0])))
+    made.remove("a")
+    made.answer("b", end.number, part(0, 1_000, 100))
+    made.answer("c", end.number, part(0, 500, 100))
+    *_, (_, merged) = made.settled(0)
+    assert merged.owed == 0
+    length = made.window_s("measure")
+    assert length is not None
+    # The one that left made its 100 in a quarter of a second, and nothing in the rest of it.
+    steps = {worker: share.operations for worker, share in made.shares["measure"].items()}
+    assert sum(steps.values()) / length == pytest.approx(
+        steps["a"] / 1.0 + steps["b"] / 1.0 + steps["c"] / 0.5
+    )
+    assert made.window_s("never") is None

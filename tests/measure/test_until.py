@@ -6,7 +6,7 @@ import pytest
 
 from ils_bench.targets.ldap_directory import LdapDirectory
 from sitebench._engine import Histogram
-from sitebench.counts.percentile_interval import percentile_intervals
+from sitebench.counts.percentile_interval import Intervals, percentile_intervals
 from sitebench.counts.until import MOST_ALIKE, Until
 from sitebench.errors import UnknownValue
 from sitebench.verdict.warnings import not_known
@@ -85,3 +85,24 @@ def test_what_is_no_percentile_with_a_precision_is_refused(text: str) -> None:
     ended = in_process("ils", "run", "lookup", "--until", text)
     assert ended.code == 2
     assert "--until" in ended.err
+
+
+def test_a_precision_is_half_a_percent_to_a_half_and_the_limit_5_minutes() -> None:
+    for text, precision, limit_s in (
+        ("p99:0.5%", 0.005, 300.0),
+        ("p99.9:50%", 0.5, 300.0),
+        ("p50:5%,90s", 0.05, 90.0),
+    ):
+        read = Until.parse(text)
+        assert (read.precision, read.limit_s, str(read)) == (precision, limit_s, text)
+    for text in ("p99:0.4%", "p99:51%"):
+        with pytest.raises(UnknownValue, match=r"not between 0\.5% and 50%"):
+            Until.parse(text)
+
+
+def test_it_is_known_where_half_of_the_interval_is_the_precision() -> None:
+    """100 +- 5: to 5 %, and a little more is not."""
+    for high, known in ((105.0, True), (105.1, False), (None, False)):
+        bounds: dict[str, tuple[float, float | None]] = {"p50": (95.0, high)}
+        assert Until.parse("p50:5%").known(Intervals(bounds)) is known
+    assert not Until.parse("p99:5%").known(Intervals({"p50": (95.0, 105.0)}))

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from sitebench.plan.formula import Formula, IfAny, Input, Least, Operation
+from sitebench.plan.formula import Formula, IfAny, Input, Least, Operation, WholeUp
 
 VALUES = {"a": 0.3, "b": 1.5, "c": 7.0, "d": 0.0}
 
@@ -35,3 +35,11 @@ def test_a_part_with_words_of_its_own_has_parentheses() -> None:
     least = Least(1 - Input("a"), Input("b"))
     assert (least / Input("c")).words(VALUES) == "(the smaller of 1 - a and b) / c"
     assert (IfAny(Input("d"), least, 1 - Input("a")) / Input("c")).words(VALUES) == "(1 - a) / c"
+
+
+@pytest.mark.parametrize(
+    ("value", "up"), [(3.0, 3), (3.0000000001, 3), (2.9999999999, 3), (3.000001, 4), (3.5, 4)]
+)
+def test_whole_machines_are_not_one_more_by_how_floats_are_stored(value: float, up: int) -> None:
+    """0.1 + 0.2 of ten are three machines, and not four."""
+    assert WholeUp(Input("n")).value({"n": value}) == up

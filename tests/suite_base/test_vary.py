@@ -6,14 +6,19 @@ import random
 import re
 from dataclasses import replace
 
+import pytest
 from rich.console import Console
 
+from sitebench.compare.effect import effect, odd_and_even
+from sitebench.errors import UnknownValue
 from sitebench.measure.sweep import Stage, repeated
 from sitebench.runs.point import PointResult
-from sitebench.suite_base.vary import Level, scaled, table
+from sitebench.suite_base.vary import Level, _cells, read, scaled, table
+from sitebench.targets.limits import Limits
 from sitebench.verdict.verdict import Bound
 from tests.support.evidence import changed
 from tests.support.points import a_result, a_spec
+from web_bench.options import WebOptions
 
 INTERVAL = re.compile(r"([+-][\d.]+)% to ([+-][\d.]+)%")
 
@@ -127,3 +132,109 @@ def test_what_more_threads_brought_is_said_in_plain_words_of_measured_points_alo
     ]
     full = point(2, 30_000, Bound.GENERATOR)
     assert scaled([one, full], [level(one), level(full)]) == []
+
+
+def test_each_level_is_the_base_but_for_one_option() -> None:
+    base = WebOptions(target_limits=Limits(processors=2), directives={"KeepAlive": "on"})
+    asked = ("processors=1", "workers=3", "keepalive=on, off", "config:MaxClients=9", "users=7")
+    made = read(base, asked)
+    assert [(each.factor, each.value) for each in made] == [
+        *(("processors", "1"), ("workers", "3"), ("keepalive", "on"), ("keepalive", "off")),
+        *(("config:MaxClients", "9"), ("users", "7")),
+    ]
+    assert [each.options for each in made] == [
+        replace(base, target_limits=Limits(processors=1)),
+        replace(base, target_threads=3),
+        replace(base, keepalive=True),
+        replace(base, keepalive=False),
+        replace(base, directives={"KeepAlive": "on", "MaxClients": "9"}),
+        replace(base, users=7),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("word", "on"),
+    [("on", True), ("true", True), ("yes", True), ("off", False), ("false", False), ("no", False)],
+)
+def test_a_switch_is_turned_by_any_of_its_words(word: str, on: bool) -> None:
+    (made,) = read(WebOptions(keepalive=not on), [f"keepalive={word}"])
+    assert made.options.keepalive is on
+
+
+@pytest.mark.parametrize("text", ["users", "users=", "=7", "keepalive=maybe", "measure_given=yes"])
+def test_what_is_no_level_is_refused(text: str) -> None:
+    with pytest.raises(UnknownValue):
+        read(WebOptions(), [text])
+
+
+def repeats(threads: int, *counts: int, bound: str = Bound.TARGET_CPU) -> list[PointResult]:
+    made = [point(threads, count, bound) for count in counts]
+    return [replace(each, spec=replace(each.spec, repeat=n)) for n, each in enumerate(made)]
+
+
+def null_line(base: list[PointResult], *others: list[PointResult]) -> str | None:
+    every = [each for one in (base, *others) for each in one]
+    console = Console(record=True, width=200)
+    console.print(table(every, base[0].spec.key, [level(one[0]) for one in others]))
+    found = (line for line in console.export_text().splitlines() if "(null)" in line)
+    return next(found, None)
+
+
+def test_the_null_is_of_measured_points_and_as_wide_as_the_levels_gains() -> None:
+    base = repeats(1, *(20_000 + 200 * n for n in (0, 3, 1, 4, 2, 6, 5, 7)))
+    level_ = repeats(2, *(30_000 + 300 * n for n in (4, 1, 6, 3, 0, 2, 7, 5)))
+    logs = [[math.log(each.ops_per_s) for each in one] for one in (base, level_)]
+    pairs = [odd_and_even(one) for one in logs]
+    odd, even = ([*pairs[0][n], *pairs[1][n]] for n in (0, 1))
+    line = null_line(base, level_)
+    assert line is not None
+    assert _cells(effect(odd, even, 0.05))[1] in line
+    # Of points that the tester bounded, and of those that did nothing, there is none.
+    bounded = repeats(2, *(9_000, 1_000) * 4, bound=Bound.GENERATOR)
+    nothing = repeats(3, *(9_000, 0) * 4)
+    odd, even = pairs[0]
+    line = null_line(base, bounded, nothing)
+    assert line is not None
+    assert _cells(effect(odd, even, 0.025))[1] in line
+    assert null_line(bounded) is None
+
+
+def test_a_repeat_that_did_nothing_is_left_out_of_the_gain() -> None:
+    (line,) = shown_all(repeats(1, 20_000, 20_000), repeats(2, 30_000, 0))
+    assert "+50.0%" in line
+
+
+def shown_all(base: list[PointResult], *others: list[PointResult]) -> list[str]:
+    console = Console(record=True, width=200)
+    every = [each for one in (base, *others) for each in one]
+    console.print(table(every, base[0].spec.key, [level(one[0]) for one in others]))
+    return [line for line in console.export_text().splitlines() if " threads " in f" {line}"]
+
+
+def test_a_level_that_is_the_base_says_so_and_one_without_a_gain_does_not() -> None:
+    base, bounded = point(1, 20_000), point(2, 30_000, Bound.GENERATOR)
+    same, other = shown_all([base], [base], [bounded])
+    assert "is the base" in same
+    assert "is the base" not in other
+
+
+def test_only_numbers_of_one_thing_that_scales_are_told() -> None:
+    few, many = point(1, 20_000), point(2, 30_000)
+    for factor, first, then in (
+        ("keys", "1", "2"),
+        ("threads", "one", "2"),
+        ("threads", "1", "two"),
+        ("threads", "2", "1"),
+        ("threads", "0", "2"),
+        ("threads", "2", "2"),
+    ):
+        levels = [
+            (Level(factor, value, None), each.spec.key)
+            for value, each in ((first, few), (then, many))
+        ]
+        assert scaled([few, many], levels) == [], (factor, first, then)
+    apart = [(Level("threads", "1", None), few.spec.key)]
+    apart += [(Level("workers", "2", None), many.spec.key)]
+    assert scaled([few, many], apart) == []
+    idle = point(1, 0)
+    assert scaled([idle, many], [level(idle), level(many)]) == []

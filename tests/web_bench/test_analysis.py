@@ -6,14 +6,18 @@ import pytest
 
 from sitebench.runs.point import PointResult
 from sitebench.runs.repeats import Series
-from sitebench.verdict.verdict import Verdict
+from sitebench.verdict.verdict import Bound, Verdict
 from tests.web_bench.made import a_result, a_sweep, used_up
 from web_bench.paper.analysis import (
     Stages,
+    bound_of,
     curve,
     efficiencies,
+    failed,
+    fair,
     not_compared,
     peak_of,
+    peak_reached,
     predictions,
     stages,
     useful,
@@ -291,3 +295,57 @@ def test_costs_are_of_the_point_that_is_the_peak() -> None:
     others = [*a_sweep("webbench1-static", {120: 1_401}), *a_sweep("webbench1-heavy", {56: 48})]
     (made,), _ = predictions(by_workload([short, *used_up([long, *others])]))
     assert made.requests_per_s == pytest.approx(48.9, abs=0.05)
+
+
+def test_one_client_alone_is_served_fairly_and_few_requests_of_two_do_not_tell() -> None:
+    assert fair(series([a_result(STATIC, 1, 100)])[0]) is True
+    few, enough = ((n, n) for n in (29, 30))
+    assert fair(series([a_result(STATIC, 2, 2, counts=few)])[0]) is None
+    assert fair(series([a_result(STATIC, 2, 2, counts=enough)])[0]) is True
+
+
+def test_what_failed_is_a_share_of_all_that_was_tried() -> None:
+    failing = a_result(STATIC, 1, 400, latency_ms=0.3, lost=8_000)
+    assert failed(series([failing])[0]) == pytest.approx(0.5)
+
+
+def test_a_lower_bound_is_the_highest_of_them() -> None:
+    bounds = [invalid(a_result(STATIC, n, 1_000 * n)) for n in (1, 3)]
+    assert bound_of(series([*bounds, a_result(STATIC, 4, 9_000)])) == pytest.approx(3_000)
+    assert bound_of(series(a_sweep(STATIC, {1: 100}))) == 0.0
+
+
+def test_a_bound_below_the_peak_leaves_it_and_so_does_one_as_high() -> None:
+    for bound in (900, 1_000):
+        results = [a_result(STATIC, 4, 1_000), invalid(a_result(STATIC, 8, bound))]
+        found = peak_reached(series(results))
+        assert found is not None
+        assert found.requests_per_s == pytest.approx(1_000)
+
+
+def test_why_there_is_no_efficiency_names_what_lacks_a_point() -> None:
+    def undone(operation: str) -> PointResult:
+        failing = Verdict(Bound.UNSETTLED, False, "it still changed")
+        return replace(a_result(operation, 1, 100), verdict=failing)
+
+    static, program = a_sweep("spice-static", {1: 5_000}), a_sweep("spice-cgi", {1: 400})
+    for results, why in (
+        ([undone("spice-static"), *program], "spice-static has no valid point"),
+        ([*static, undone("spice-cgi")], "it has no valid point"),
+        ([*static, *a_sweep("spice-cgi", {2: 400})], "no number of clients in common"),
+    ):
+        (told,) = not_compared(by_workload(results))
+        assert why in told
+
+
+def test_one_repeat_that_no_resource_limited_predicts_nothing() -> None:
+    rates = {"webbench1-static": 1_401, "webbench1-light": 344, "webbench1-heavy": 48}
+    results = used_up(a_result(name, 12, rate) for name, rate in rates.items())
+    twice = [replace(each, spec=replace(each.spec, repeat=1)) for each in results]
+    (made,), _ = predictions(by_workload([*results, *twice]))
+    assert made.workload == "webbench1-heavy"
+    undecided = Verdict(Bound.UNDECIDED, True, "nothing was used up")
+    twice[0] = replace(twice[0], verdict=undecided)
+    made_now, (why,) = predictions(by_workload([*results, *twice]))
+    assert made_now == []
+    assert "webbench1-static has no valid point that a used-up resource limited" in why

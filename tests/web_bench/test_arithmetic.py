@@ -735,3 +735,7 @@ def test_a_row_of_silicon_surf_is_shared_by_its_files() -> None:
         if each.files is not None
     ]
     assert shares == pytest.approx([20, 12.5, 7.5, 5, 1, 0.8, 6, 1])
+
+
+def test_a_day_has_86400_seconds() -> None:
+    assert hits_per_day(1) == 86_400

@@ -4,14 +4,17 @@ from dataclasses import replace
 
 import pytest
 
-from sitebench.counts.metrics import LATENCY
+from sitebench.counts.metrics import LATENCY, SERVICE, WRONG
+from tests.support.drains import histogram
 from tests.web_bench.made import SECONDS, a_result, a_tally
 from web_bench.paper.figures import (
     OTHER_FILES,
     fairness,
+    figure_of,
     figures,
     in_progress,
     latency_s,
+    off_by,
     warnings,
 )
 from web_bench.workload import find, parse
@@ -94,3 +97,61 @@ def test_bytes_that_are_not_the_files_are_a_warning() -> None:
     assert len(warnings({**found, "bytes_per_request": 7_000.0})) == 1
     few = a_result("silicon-surf", 4, 900 / SECONDS).figures
     assert warnings({**few, "bytes_per_request": 19_852.0}) == []
+
+
+def test_a_failed_request_is_no_answer_and_its_connect_none() -> None:
+    tally = a_tally(STATIC, 20_000, 8_000_000)
+    for step in ("2k", "connect"):
+        tally.steps[STATIC.name, step].failures["timeout"] = 1_000
+    found = figures(tally, [STATIC])
+    assert found["requests_per_s"] == pytest.approx(19_000 / SECONDS, rel=1e-6)
+    assert found["connects_per_s"] == pytest.approx(19_000 / SECONDS, rel=1e-6)
+
+
+def test_wrong_answers_took_their_time_too() -> None:
+    """Their connecting and first byte are in the sums: without the whole, no rest was left."""
+    tally = a_tally(STATIC, 20_000, 8_000_000)
+    whole = tally.due[STATIC.name, "request"]
+    whole.clocks[WRONG].add(whole.clocks[SERVICE])
+    for step in ("connecting", "first byte"):
+        each = tally.due[STATIC.name, step].clocks[SERVICE]
+        each.add(histogram(*[round(each.mean or 0)] * each.count))
+    split = figures(tally, [STATIC])["split_s"]
+    expected = {"connect": 4e-3, "tls": 0.0, "first_byte": 2e-3, "rest": 2e-3}
+    assert split == pytest.approx(expected, rel=0.02)
+
+
+def test_two_clients_of_whom_one_had_nothing_are_unequal() -> None:
+    found = fairness([0, 20])
+    assert found is not None
+    assert (found["least"], found["most"], found["variation"]) == (0, 20, 1.0)
+
+
+def test_a_mix_is_off_by_its_worst_class() -> None:
+    asked = {"a": (60, 50.0), "b": (30, 40.0), "c": (10, 10.0)}
+    made = {name: {"count": n, "asked_percent": share} for name, (n, share) in asked.items()}
+    assert off_by(made) == pytest.approx(10.0)
+    assert off_by({}) == 0.0
+
+
+def test_a_figure_that_is_not_there_is_none() -> None:
+    result = a_result("silicon-surf", 1, 100)
+    assert figure_of("mix.silicon-surf.no-such-class.count")(result) is None
+    assert figure_of("clients.least")(result) is None
+    assert figure_of("mean_bytes")(result) == pytest.approx(8_006, abs=1)
+
+
+def test_few_wrong_answers_are_the_same_workload_and_more_are_another() -> None:
+    found = a_result("silicon-surf", 48, 1_000).figures
+    assert warnings({**found, "wrong": {"status:404": 20}}) == []
+    (warning,) = warnings({**found, "wrong": {"status:404": 15, "wrong-length": 6}})
+    assert (warning.kind, warning.spoils) == (OTHER_FILES, True)
+    assert "of 20,000 answers 21 were not what was asked for" in warning.message
+
+
+def test_a_request_may_bring_5_percent_less_or_more_than_its_file_and_a_head() -> None:
+    found = a_result("silicon-surf", 48, 1_000).figures
+    mean = found["mean_bytes"]
+    for factor, told in ((0.94, 1), (0.96, 0), (1.04, 0), (1.06, 1)):
+        brought = factor * mean + (1_024 if factor > 1 else 0)
+        assert len(warnings({**found, "bytes_per_request": brought})) == told, factor

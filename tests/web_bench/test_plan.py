@@ -107,3 +107,20 @@ def test_a_share_of_more_than_all_is_refused(option: str) -> None:
     assert ran.code == 2
     assert f"{option} is 200%" in ran.err
     assert "at most 100%" in ran.err
+
+
+def test_a_line_has_as_many_users_as_it_carries_requests_of_theirs() -> None:
+    """2,400 requests in 8 hours are five a minute."""
+    line, *_ = planned("--session", "8h", "--mix", "webbench1-static=2400")["calculations"]
+    found = line["values"]
+    assert (found["line_bits_per_s"], found["per_minute"]) == (100e6, pytest.approx(5))
+    assert found["carried_per_s"] == pytest.approx(100e6 * 0.75 / (50 * 8_192))
+    assert found["users_of_line"] == pytest.approx(12 * found["carried_per_s"])
+
+
+def test_what_is_not_said_is_the_papers() -> None:
+    """A SPICE latency of 18.1 ms (Table 3 of 2000), and the heavy mix of 1997."""
+    rates = ("--rates", "webbench1-static=1401,webbench1-light=344")
+    _, response, mix = planned(*rates, "--application", "5ms")["calculations"]
+    assert response["values"]["response_s"] == pytest.approx(0.0231)
+    assert mix["values"]["predicted_per_s"] == pytest.approx(48.9, abs=0.05)

@@ -1,0 +1,39 @@
+"""How much longer a queue may become by chance, and that it is what waits and what is under way."""
+
+import math
+import random
+
+import pytest
+
+from sitebench.counts.queue import LEAST_SHARE, NO_QUEUE, Queue, allowed_growth
+
+
+def test_a_queue_is_what_waits_and_what_is_under_way() -> None:
+    assert Queue(backlog=3, in_flight=4).length == 7
+    assert NO_QUEUE.length == 0
+
+
+def test_of_much_that_was_due_half_a_percent_is_allowed() -> None:
+    assert allowed_growth(0, 100_000) == pytest.approx(500)
+    # A target that falls behind by 1.5 % is told.
+    assert pytest.approx(0.015) == 3 * LEAST_SHARE
+
+
+@pytest.mark.parametrize("length", [0, 1, 20, 500])
+def test_of_little_it_is_what_chance_does_to_the_difference_of_two_poisson_numbers(
+    length: int,
+) -> None:
+    assert allowed_growth(length, 0) == pytest.approx(3 * math.sqrt(2 * (length + 1)))
+
+
+def test_three_deviations_are_seldom_left_by_chance_and_two_would_be() -> None:
+    lot, length, tries = random.Random(1997), 50, 2_000
+
+    def poisson() -> int:
+        """Return how many of a crowd are under way, each with a small chance."""
+        return sum(lot.random() < length / 500 for _ in range(500))
+
+    grew = [poisson() - poisson() for _ in range(tries)]
+    beyond = sum(each > allowed_growth(length, 0) for each in grew)
+    assert beyond < 0.003 * tries
+    assert sum(each > allowed_growth(length, 0) / 3 for each in grew) > 0.1 * tries
