@@ -11,7 +11,7 @@ use directory::filter::CompiledFilter;
 use directory::schema::Schema;
 use directory::search::Budget;
 use directory::store::{EntryId, Scratch, Store, UnixSeconds};
-use people::{DEFAULT_BASE, Pools, Population, Profile, Spec};
+use people::{DEFAULT_BASE, Passwords, Pools, Population, Profile, Spec};
 use wire::ber::{Reader, tag};
 use wire::ldap::{
     Attributes, Operation, Request, Scope, answer, filter,
@@ -37,7 +37,14 @@ fn main() -> Result<()> {
 
 fn measure(pools: &Pools, size: u64) -> Result<()> {
     let locales = pools.locales().map(str::to_owned).collect();
-    let spec = Spec { seed: 1997, size, profile: Profile::Paper, locales, base: DEFAULT_BASE.to_owned() };
+    let spec = Spec {
+        seed: 1997,
+        size,
+        profile: Profile::Paper,
+        locales,
+        base: DEFAULT_BASE.to_owned(),
+        passwords: Passwords::default(),
+    };
     let people = Population::new(pools, spec)?;
     let before = resident();
     let start = cpu_ns();

@@ -6,7 +6,7 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use people::{DEFAULT_BASE, Pools, Population, Profile, Spec};
+use people::{DEFAULT_BASE, Passwords, Pools, Population, Profile, Spec};
 
 const PEOPLE: u64 = 1_000_000;
 
@@ -16,9 +16,16 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         None => include_str!("../tests/data/three.pools").to_owned(),
     };
     let pools = Pools::parse(&text)?;
-    for profile in [Profile::Paper, Profile::Small, Profile::Ils] {
+    for profile in Profile::ALL {
         let locales = pools.locales().map(str::to_owned).collect();
-        let spec = Spec { seed: 1997, size: PEOPLE, profile, locales, base: DEFAULT_BASE.to_owned() };
+        let spec = Spec {
+            seed: 1997,
+            size: PEOPLE,
+            profile,
+            locales,
+            base: DEFAULT_BASE.to_owned(),
+            passwords: Passwords::default(),
+        };
         let people = Population::new(&pools, spec)?;
         // A multiplier scatters the order: lookups ask for anybody.
         let scattered = |i: u64| i.wrapping_mul(0x9e37_79b1) % PEOPLE;

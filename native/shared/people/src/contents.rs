@@ -10,9 +10,10 @@
 //! contents = sum of persons modulo 2^256, big-endian
 //! ```
 //!
-//! Taken are the attributes of RTPerson under the first name of their type. `objectClass` is what makes an
+//! Taken are the attributes of people under the first name of their type. `objectClass` is what makes an
 //! entry a person; its values are left out, because servers add superclasses. So is `sTTL`: servers count
-//! it down.
+//! it down. And so are passwords, which servers hide or hash anew, and what a server may change of an
+//! account: `userAccountControl`, and `userPrincipalName`, which has the domain of the base.
 
 use std::fmt;
 use std::sync::LazyLock;
@@ -22,15 +23,21 @@ use wire::ldap::attributes::{Attribute, Attributes};
 use wire::ldif::{Body, LdifError, Parser, Record};
 
 use crate::population::{Population, decode};
-use crate::profile::OBJECT_CLASS;
+use crate::spec::{OBJECT_CLASS, Profile};
 
 /// First name of each type, sorted, and the other names it has (RFC 4519, RFC 4524, RTPerson's schema).
-const TYPES: [(&str, &str); 26] = [
+const TYPES: [(&str, &str); 36] = [
     ("c", "countryname"),
     ("cn", "commonname"),
     ("comment", ""),
+    ("company", ""),
     ("description", ""),
+    ("displayname", ""),
+    ("employeenumber", ""),
+    ("gecos", ""),
+    ("gidnumber", ""),
     ("givenname", "gn"),
+    ("homedirectory", ""),
     ("ilsa26214430", ""),
     ("ilsa26279966", ""),
     ("ilsa32833566", ""),
@@ -38,8 +45,10 @@ const TYPES: [(&str, &str); 26] = [
     ("ilsa39321630", ""),
     ("l", "localityname"),
     ("location", ""),
+    ("loginshell", ""),
     ("mail", "rfc822mailbox"),
     ("o", "organizationname"),
+    ("samaccountname", ""),
     ("sappguid", "guid"),
     ("sappid", "applicationid"),
     ("sflags", ""),
@@ -52,6 +61,8 @@ const TYPES: [(&str, &str); 26] = [
     ("ssecurity", "securitytoken"),
     ("telephonenumber", ""),
     ("title", ""),
+    ("uid", "userid"),
+    ("uidnumber", ""),
 ];
 
 /// Every name by its length, which leaves three to compare with.
@@ -80,7 +91,7 @@ impl Contents {
         let (mut contents, mut hasher, mut buffer) = (Self::default(), Hasher::default(), Vec::new());
         for i in range {
             buffer.clear();
-            population.write_attributes(i, &mut buffer);
+            population.write_shown(i, &mut buffer);
             contents.add(hasher.hash(pairs(decode(&buffer))));
         }
         contents
@@ -119,18 +130,32 @@ impl fmt::Display for Contents {
 }
 
 /// Adds up entries one after the other, in the same buffers.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Count {
     /// What has come so far.
     pub contents: Contents,
+    /// The class of those who are counted.
+    class: &'static str,
     hasher: Hasher,
 }
 
+/// Of the papers' people.
+impl Default for Count {
+    fn default() -> Self {
+        Self { contents: Contents::default(), class: OBJECT_CLASS, hasher: Hasher::default() }
+    }
+}
+
 impl Count {
+    /// Of people of a profile.
+    pub fn of(profile: Profile) -> Self {
+        Self { class: profile.object_class(), ..Self::default() }
+    }
+
     /// Takes an entry that a directory sent, if it is a person.
     pub fn take(&mut self, attributes: Attributes<'_>) {
         let read = || pairs(attributes.iter().flatten());
-        if is_person(read()) {
+        if self.is_person(read()) {
             self.contents.add(self.hasher.hash(read()));
         }
     }
@@ -138,10 +163,16 @@ impl Count {
     /// Takes a record of a file, if it is a person.
     fn take_record(&mut self, record: &Record<'_>) {
         if let Body::Content(lines) | Body::Add(lines) = record.body
-            && is_person(lines.iter())
+            && self.is_person(lines.iter())
         {
             self.contents.add(self.hasher.hash(lines.iter()));
         }
+    }
+
+    fn is_person<'a>(&self, mut pairs: impl Iterator<Item = (&'a [u8], &'a [u8])>) -> bool {
+        pairs.any(|(name, value)| {
+            name.eq_ignore_ascii_case(b"objectClass") && value.eq_ignore_ascii_case(self.class.as_bytes())
+        })
     }
 }
 
@@ -155,6 +186,11 @@ pub struct LdifCount {
 }
 
 impl LdifCount {
+    /// Of people of a profile.
+    pub fn of(profile: Profile) -> Self {
+        Self { count: Count::of(profile), ..Self::default() }
+    }
+
     /// Takes the next piece, wherever it was cut.
     pub fn feed(&mut self, mut piece: &[u8]) -> Result<(), LdifError> {
         while let Some(end) = piece.iter().position(|&byte| byte == b'\n') {
@@ -227,12 +263,6 @@ impl Hasher {
 fn kind(name: &[u8]) -> Option<usize> {
     let same_length = BY_LENGTH.get(name.len())?;
     same_length.iter().find(|(known, _)| name.eq_ignore_ascii_case(known.as_bytes())).map(|&(_, kind)| kind)
-}
-
-fn is_person<'a>(mut pairs: impl Iterator<Item = (&'a [u8], &'a [u8])>) -> bool {
-    pairs.any(|(name, value)| {
-        name.eq_ignore_ascii_case(b"objectClass") && value.eq_ignore_ascii_case(OBJECT_CLASS.as_bytes())
-    })
 }
 
 fn pairs<'a>(attributes: impl Iterator<Item = Attribute<'a>>) -> impl Iterator<Item = (&'a [u8], &'a [u8])> {

@@ -43,6 +43,8 @@ pub(crate) enum Draw {
     Newsletter = 20,
     Visits = 21,
     LastVisit = 22,
+    Password = 23,
+    Salt = 24,
 }
 
 /// One person's chances.

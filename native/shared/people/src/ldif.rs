@@ -10,8 +10,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
 use crate::population::{Population, decode};
-use crate::profile::OBJECT_CLASS;
-use crate::spec::Profile;
+use crate::spec::{OBJECT_CLASS, Profile};
 use crate::{Container, containers::ContainersError};
 
 /// What one person's bytes fit into.

@@ -18,11 +18,14 @@
 //!
 //! # Profiles
 //!
-//! | profile | name | sized after paper 002 |
+//! | profile | name | what it is; sized after paper 002 |
 //! |---|---|---|
 //! | [`Profile::Paper`] | `Anna Schmidt 42` | a lookup's answer is 1,283 bytes |
 //! | [`Profile::Small`] | `Anna Schmidt 42` | an add request is 126 bytes |
 //! | [`Profile::Ils`] | `aschmidt.42@example.com` | the fifteen attributes a NetMeeting client registers |
+//! | [`Profile::Person`] | `user.42` | an inetOrgPerson that any directory takes, with a password |
+//! | [`Profile::Posix`] | `user.42` | the same with a Unix account |
+//! | [`Profile::Ad`] | `Anna Schmidt 42` | a user of Active Directory |
 
 mod containers;
 pub mod contents;
@@ -31,6 +34,7 @@ mod draw;
 mod encoded;
 pub mod ldif;
 mod name;
+mod passwords;
 mod pools;
 mod population;
 mod profile;
@@ -39,10 +43,10 @@ mod text;
 pub mod visitor;
 
 pub use containers::{Container, ContainersError, containers};
+pub use passwords::{Hash, Passwords};
 pub use pools::{Field, Pools, PoolsError};
 pub use population::{Population, PopulationError};
-pub use profile::OBJECT_CLASS;
-pub use spec::{DEFAULT_BASE, Profile, Spec};
+pub use spec::{DEFAULT_BASE, OBJECT_CLASS, Profile, Spec};
 
 /// The object class and the attribute types of all profiles, in the format of OpenLDAP's schema files.
 ///

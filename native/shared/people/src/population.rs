@@ -7,7 +7,7 @@ use wire::ldap::attributes::{Attribute, Attributes};
 use crate::decimal;
 use crate::draw::{Chance, Root};
 use crate::pools::{Field, LocalePools, Pools, hex_digest};
-use crate::profile::{Ils, Paper, Small};
+use crate::profile::{Ils, LOGIN, Paper, Person, Small};
 use crate::spec::{Profile, Spec};
 
 /// Why there is no such population.
@@ -32,7 +32,10 @@ pub enum PopulationError {
         /// What is wrong with it.
         why: DnError,
     },
-    /// The profile's message size cannot be kept.
+    /// RFC 4513 section 5.1.2: whoever binds with it is anonymous.
+    #[error("the password of all people is empty; give it at least one character")]
+    NoPassword,
+    /// The profile's limits cannot be kept.
     #[error("the values of locale {locale} are too long for the {profile} profile; leave the locale out")]
     ValuesTooLong {
         /// The locale.
@@ -61,6 +64,7 @@ enum Recipe {
     Paper(Paper),
     Small(Small),
     Ils(Ils),
+    Person(Person),
 }
 
 impl Population {
@@ -72,15 +76,22 @@ impl Population {
             Profile::Paper => Recipe::Paper(Paper::new(&locales).map_err(too_long)?),
             Profile::Small => Recipe::Small(Small::new(&locales).map_err(too_long)?),
             Profile::Ils => Recipe::Ils(Ils::new(&locales)),
+            Profile::Person | Profile::Posix | Profile::Ad => {
+                Recipe::Person(Person::new(&locales, &spec).map_err(too_long)?)
+            }
         };
+        if spec.passwords.one.as_deref() == Some("") {
+            return Err(PopulationError::NoPassword);
+        }
         let bad_base = |why| PopulationError::BadBase { base: spec.base.clone(), why };
         Dn::parse(spec.base.as_bytes()).map_err(bad_base)?;
+        let names_people = spec.profile.naming() == "cn";
         Ok(Self {
             root: Root::new(spec.seed),
             recipe,
             spec,
             pools_digest: pools.digest().to_owned(),
-            escapes: locales.iter().any(|locale| escapes(locale)),
+            escapes: names_people && locales.iter().any(|locale| escapes(locale)),
         })
     }
 
@@ -89,7 +100,7 @@ impl Population {
         &self.spec
     }
 
-    /// Appends the cn of person `i`, UTF-8.
+    /// Appends the name of person `i`, UTF-8: the value in their RDN, by which they are looked up.
     #[inline]
     pub fn write_name(&self, i: u64, out: &mut Vec<u8>) {
         let chance = Chance::new(self.root, i);
@@ -97,10 +108,11 @@ impl Population {
             Recipe::Paper(paper) => paper.write_name(chance, i, out),
             Recipe::Small(small) => small.write_name(chance, i, out),
             Recipe::Ils(ils) => ils.write_name(chance, i, out),
+            Recipe::Person(person) => person.write_name(chance, i, out),
         }
     }
 
-    /// Appends the DN of person `i`, `cn=<name>,<base>`, escaped per RFC 4514.
+    /// Appends the DN of person `i`, `<naming attribute>=<name>,<base>`, escaped per RFC 4514.
     #[inline]
     pub fn write_dn(&self, i: u64, out: &mut Vec<u8>) {
         self.write_relative_dn(i, out);
@@ -129,13 +141,32 @@ impl Population {
             Recipe::Paper(paper) => paper.write_attributes(chance, i, out),
             Recipe::Small(small) => small.write_attributes(chance, i, out),
             Recipe::Ils(ils) => ils.write_attributes(chance, i, out),
+            Recipe::Person(person) => person.write_attributes(chance, i, Some(&self.spec.passwords), out),
+        }
+    }
+
+    /// Appends the attributes of person `i` as directories show them: without the password, which they hide
+    /// or hash anew.
+    #[inline]
+    pub fn write_shown(&self, i: u64, out: &mut Vec<u8>) {
+        match &self.recipe {
+            Recipe::Person(person) => person.write_attributes(Chance::new(self.root, i), i, None, out),
+            _ => self.write_attributes(i, out),
+        }
+    }
+
+    /// Appends the password of person `i`; nothing where the profile has none.
+    pub fn write_password(&self, i: u64, out: &mut Vec<u8>) {
+        if self.spec.profile.has_passwords() {
+            self.spec.passwords.write(Chance::new(self.root, i), out);
         }
     }
 
     /// The `i` that has this name, byte by byte.
     pub fn index_of(&self, name: &[u8]) -> Option<u64> {
         let digits = match self.spec.profile {
-            Profile::Paper | Profile::Small => name.rsplit(|&byte| byte == b' ').next()?,
+            Profile::Paper | Profile::Small | Profile::Ad => name.rsplit(|&byte| byte == b' ').next()?,
+            Profile::Person | Profile::Posix => name.strip_prefix(LOGIN)?,
             Profile::Ils => {
                 let (local, _domain) = name.split_at(name.iter().rposition(|&byte| byte == b'@')?);
                 local.rsplit(|&byte| byte == b'.').next()?
@@ -159,22 +190,26 @@ impl Population {
             .collect()
     }
 
-    /// What makes two populations the same people: seed, profile, locales and pools. Not size and base:
-    /// how many of them are seeded, and where, leaves them who they are.
+    /// What makes two populations the same people: seed, profile, locales, pools and how they log in. Not size
+    /// and base: how many of them are seeded, and where, leaves them who they are.
     pub fn digest(&self) -> String {
-        let Spec { seed, profile, locales, .. } = &self.spec;
-        let identity = format!(
+        let Spec { seed, profile, locales, passwords, .. } = &self.spec;
+        let mut identity = format!(
             "sitebench-population 1\nseed {seed}\nprofile {}\nlocales {}\npools {}\n",
             profile.as_str(),
             locales.join(" "),
             self.pools_digest
         );
+        if profile.has_passwords() {
+            let one = passwords.one.as_deref().unwrap_or_default();
+            identity += &format!("hash {}\npassword {one:?}\n", passwords.hash.as_str());
+        }
         hex_digest(identity.as_bytes())
     }
 
     #[inline]
     fn write_relative_dn(&self, i: u64, out: &mut Vec<u8>) {
-        out.extend_from_slice(b"cn=");
+        out.extend_from_slice(self.spec.profile.rdn());
         let start = out.len();
         self.write_name(i, out);
         if self.escapes {

@@ -1,12 +1,11 @@
-//! One module per profile: which attributes a person has, and how they are written.
+//! One module per kind of people: which attributes a person has, and how they are written.
 
 mod ils;
 mod paper;
+mod person;
 mod small;
 
 pub(crate) use ils::Ils;
 pub(crate) use paper::Paper;
+pub(crate) use person::{LOGIN, Person};
 pub(crate) use small::Small;
-
-/// The structural class of everyone here.
-pub const OBJECT_CLASS: &str = "RTPerson";

@@ -5,7 +5,6 @@
 
 use wire::ber::{self, element_size, tag};
 
-use super::OBJECT_CLASS;
 use crate::decimal::Decimal;
 use crate::draw::{Chance, Draw};
 use crate::encoded::{
@@ -13,7 +12,7 @@ use crate::encoded::{
 };
 use crate::name::{Address, DOMAINS, FullName, dn_element_size};
 use crate::pools::{Field, LocalePools};
-use crate::spec::DEFAULT_BASE;
+use crate::spec::{DEFAULT_BASE, OBJECT_CLASS};
 use crate::text::Text;
 
 /// A lookup's whole answer: SearchResultEntry and SearchResultDone, each with its LDAPMessage.

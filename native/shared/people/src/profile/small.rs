@@ -6,13 +6,12 @@
 
 use wire::ber::{self, element_size, tag};
 
-use super::OBJECT_CLASS;
 use crate::decimal::Decimal;
 use crate::draw::{Chance, Draw};
 use crate::encoded::{Pool, attribute_size, write_attribute, write_attribute_header};
 use crate::name::{FullName, dn_element_size};
 use crate::pools::{Field, LocalePools};
-use crate::spec::DEFAULT_BASE;
+use crate::spec::{DEFAULT_BASE, OBJECT_CLASS};
 use crate::text::Text;
 
 /// The AddRequest with its LDAPMessage, message id of one byte (paper 002: 1,300 adds a second arrive

@@ -1,6 +1,6 @@
 //! What every test of populations needs.
 
-use people::{DEFAULT_BASE, Pools, Population, Profile, Spec};
+use people::{DEFAULT_BASE, Passwords, Pools, Population, Profile, Spec};
 
 /// Latin, Cyrillic and Japanese, with short and long values, spaces, commas and an apostrophe.
 pub const POOLS: &str = include_str!("../data/three.pools");
@@ -11,7 +11,14 @@ pub fn population(profile: Profile, seed: u64) -> Population {
 
 pub fn with(profile: Profile, seed: u64, locales: &[&str]) -> Population {
     let locales = locales.iter().map(|&locale| locale.to_owned()).collect();
-    let spec = Spec { seed, size: 1_000, profile, locales, base: DEFAULT_BASE.to_owned() };
+    let spec = Spec {
+        seed,
+        size: 1_000,
+        profile,
+        locales,
+        base: DEFAULT_BASE.to_owned(),
+        passwords: Passwords::default(),
+    };
     Population::new(&Pools::parse(POOLS).unwrap(), spec).unwrap()
 }
 

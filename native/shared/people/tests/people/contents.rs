@@ -7,8 +7,6 @@ use wire::ldap::Attributes;
 
 use crate::common::{entry, population};
 
-const PROFILES: [Profile; 3] = [Profile::Paper, Profile::Small, Profile::Ils];
-
 fn file(profile: Profile, range: std::ops::Range<u64>) -> Vec<u8> {
     let (people, mut out) = (population(profile, 1), Vec::new());
     ldif::write_containers(&people, &mut out).unwrap();
@@ -17,18 +15,22 @@ fn file(profile: Profile, range: std::ops::Range<u64>) -> Vec<u8> {
 }
 
 fn read(text: &[u8], piece: usize) -> Contents {
-    let mut count = LdifCount::default();
+    read_of(Profile::Paper, text, piece)
+}
+
+fn read_of(profile: Profile, text: &[u8], piece: usize) -> Contents {
+    let mut count = LdifCount::of(profile);
     text.chunks(piece).for_each(|piece| count.feed(piece).unwrap());
     count.finish().unwrap()
 }
 
 #[test]
 fn a_file_holds_its_population_wherever_it_is_cut() {
-    for profile in PROFILES {
+    for profile in Profile::ALL {
         let expected = Contents::of(&population(profile, 1), 0..50);
         assert_eq!(expected.people, 50);
         for piece in [1, 7, 4_096, 1 << 20] {
-            assert_eq!(read(&file(profile, 0..50), piece), expected);
+            assert_eq!(read_of(profile, &file(profile, 0..50), piece), expected);
         }
     }
 }
@@ -70,6 +72,29 @@ fn whatever_is_lost_changed_or_too_much_shows() {
     assert_ne!(read(one_port_less.as_bytes(), 4_096), whole);
     let other_title = text.replacen("\ntitle", "\nl", 1);
     assert_ne!(read(other_title.as_bytes(), 4_096), whole);
+}
+
+#[test]
+fn passwords_do_not_count_and_all_else_of_a_person_does() {
+    let text = String::from_utf8(file(Profile::Posix, 0..20)).unwrap();
+    let whole = Contents::of(&population(Profile::Posix, 1), 0..20);
+    let read = |text: &str| read_of(Profile::Posix, text.as_bytes(), 4_096);
+    let lines = || text.lines().filter(|line| !line.starts_with("userPassword"));
+    assert_eq!(read(&lines().map(|line| format!("{line}\n")).collect::<String>()), whole);
+    assert_eq!(read(&text.replace("userPassword: {SSHA}", "userPassword: {PBKDF2-SHA512}10000$")), whole);
+    for name in text.lines().filter_map(|line| line.split_once(':')).map(|(name, _)| name) {
+        if !["dn", "objectClass", "userPassword", "ou", "o", ""].contains(&name) {
+            let lost = text.replacen(&format!("\n{name}:"), "\nseeAlso:", 1);
+            assert_ne!(read(&lost), whole, "{name}");
+        }
+    }
+}
+
+#[test]
+fn people_of_another_class_are_not_counted() {
+    let text = file(Profile::Person, 0..20);
+    assert_eq!(read(&text, 4_096), Contents::default());
+    assert_eq!(read_of(Profile::Posix, &text, 4_096), Contents::default());
 }
 
 #[test]

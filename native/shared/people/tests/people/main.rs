@@ -6,6 +6,7 @@ mod common;
 mod contents;
 mod ldif;
 mod names;
+mod passwords;
 mod pools;
 mod population;
 mod profiles;

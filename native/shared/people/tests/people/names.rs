@@ -1,6 +1,6 @@
 //! Distinguished names.
 
-use people::{DEFAULT_BASE, Pools, Population, Profile, Spec};
+use people::{DEFAULT_BASE, Passwords, Pools, Population, Profile, Spec};
 use proptest::prelude::*;
 use wire::dn::Dn;
 
@@ -16,6 +16,7 @@ fn people_called(given: &str) -> Population {
         profile: Profile::Paper,
         locales: vec!["en_US".to_owned()],
         base: DEFAULT_BASE.to_owned(),
+        passwords: Passwords::default(),
     };
     Population::new(&Pools::parse(&pools).unwrap(), spec).unwrap()
 }

@@ -1,13 +1,14 @@
 //! What a population promises, whatever the seed and the person.
 
 use crate::common::{entry, population, with};
-use people::{Pools, Population, PopulationError, Profile, Spec};
+use people::{Hash, Passwords, Pools, Population, PopulationError, Profile, Spec};
 use proptest::prelude::*;
 use wire::ber::{Reader, tag};
+use wire::dn::Dn;
 use wire::ldap::Attributes;
 
 fn any_profile() -> impl Strategy<Value = Profile> {
-    prop_oneof![Just(Profile::Paper), Just(Profile::Small), Just(Profile::Ils)]
+    prop::sample::select(&Profile::ALL[..])
 }
 
 fn name(population: &Population, i: u64) -> Vec<u8> {
@@ -99,11 +100,17 @@ proptest! {
     }
 
     #[test]
-    fn cn_is_the_name(profile in any_profile(), seed: u64, i: u64) {
+    fn the_attribute_in_the_rdn_has_the_name(profile in any_profile(), seed: u64, i: u64) {
         let people = population(profile, seed);
         let attributes = people.attributes(i);
-        let (_, cn) = attributes.iter().find(|(name, _)| name == "cn").unwrap();
-        prop_assert_eq!(cn, &vec![name(&people, i)]);
+        let (_, named) = attributes.iter().find(|(name, _)| name == profile.naming()).unwrap();
+        prop_assert_eq!(named, &vec![name(&people, i)]);
+        let (dn, _) = entry(&people, i);
+        let dn = Dn::parse(&dn).unwrap();
+        let pair = dn.split_first().unwrap().0.pairs().next().unwrap();
+        prop_assert!(pair.is(profile.naming().as_bytes()));
+        let mut scratch = Vec::new();
+        prop_assert_eq!(pair.value.decode(&mut scratch), &named[0][..]);
     }
 
     #[test]
@@ -116,7 +123,7 @@ proptest! {
 
 #[test]
 fn nobody_shares_a_name_with_another() {
-    for profile in [Profile::Paper, Profile::Small, Profile::Ils] {
+    for profile in Profile::ALL {
         let people = population(profile, 3);
         let names: std::collections::HashSet<_> = (0..20_000).map(|i| name(&people, i)).collect();
         assert_eq!(names.len(), 20_000, "{profile:?}");
@@ -167,11 +174,14 @@ fn people_around_4711_of_seed_1997_never_change() {
     // and old run files no longer name the people they measured.
     let (dn, _) = entry(&population(Profile::Paper, 1997), 4_711);
     assert_eq!(String::from_utf8(dn).unwrap(), "cn=Jo Lee 4711,ou=Dynamic,o=Intranet");
-    let digests = [Profile::Paper, Profile::Small, Profile::Ils].map(|profile| {
+    let digests = Profile::ALL.map(|profile| {
         let people = population(profile, 1997);
         crc(&(4_700..4_720).flat_map(|i| entry(&people, i).1).collect::<Vec<u8>>())
     });
-    assert_eq!(digests, [1_688_608_737, 2_289_956_397, 2_124_454_171]);
+    assert_eq!(
+        digests,
+        [1_688_608_737, 2_289_956_397, 2_124_454_171, 2_694_344_965, 165_713_765, 510_621_723]
+    );
 }
 
 #[test]
@@ -210,6 +220,13 @@ fn a_spec_is_read_from_json_with_a_lower_case_profile() {
     let spec: Spec = serde_json::from_str(json).unwrap();
     assert_eq!((spec.profile, spec.size), (Profile::Ils, 10));
     assert_eq!(serde_json::to_string(&spec).unwrap(), json);
+    for profile in Profile::ALL {
+        assert_eq!(serde_json::to_value(profile).unwrap(), profile.as_str());
+    }
+    let with = json.replace("}", r#","passwords":{"hash":"ssha512","one":"secret"}}"#);
+    let spec: Spec = serde_json::from_str(&with).unwrap();
+    assert_eq!(spec.passwords, Passwords { hash: Hash::Ssha512, one: Some("secret".to_owned()) });
+    assert_eq!(serde_json::to_string(&spec).unwrap(), with);
     let error = serde_json::from_str::<Spec>(&json.replace("seed", "sed")).unwrap_err().to_string();
     assert!(error.contains("sed"), "{error}");
 }
@@ -222,7 +239,7 @@ fn populations_are_shared_between_threads() {
 
 #[test]
 fn nothing_is_allocated_when_there_is_room() {
-    for profile in [Profile::Paper, Profile::Small, Profile::Ils] {
+    for profile in Profile::ALL {
         let people = population(profile, 1);
         let mut out = Vec::with_capacity(4_096);
         let before = (out.as_ptr(), out.capacity());

@@ -7,6 +7,7 @@ fn names(people: &Population, i: u64) -> Vec<String> {
     people.attributes(i).into_iter().map(|(name, _)| name).collect()
 }
 
+/// Those of one attribute, all of which are text but an Active Directory's password.
 fn values(people: &Population, i: u64, wanted: &str) -> Vec<String> {
     let attributes = people.attributes(i);
     let found = attributes.into_iter().find(|(name, _)| name == wanted);
@@ -52,6 +53,77 @@ fn the_small_profile_has_three_attributes_at_most() {
             "{names:?}"
         );
     }
+}
+
+#[test]
+fn people_of_today_have_what_any_directory_takes() {
+    let common = "displayName mail telephoneNumber employeeNumber";
+    let expected = [
+        (
+            Profile::Person,
+            "inetOrgPerson",
+            format!("objectClass uid cn sn givenName {common} o l title description userPassword"),
+        ),
+        (
+            Profile::Posix,
+            "inetOrgPerson posixAccount",
+            format!(
+                "objectClass gidNumber loginShell uid cn sn givenName {common} o l title description uidNumber \
+                 homeDirectory gecos userPassword"
+            ),
+        ),
+        (
+            Profile::Ad,
+            "user",
+            format!(
+                "objectClass userAccountControl cn sAMAccountName userPrincipalName sn givenName {common} company \
+                 l title description unicodePwd"
+            ),
+        ),
+    ];
+    for (profile, classes, attributes) in expected {
+        let people = population(profile, 1);
+        assert_eq!(
+            values(&people, 7, "objectClass").join(" "),
+            format!("top person organizationalPerson {classes}")
+        );
+        for i in 0..50 {
+            assert_eq!(names(&people, i).join(" "), attributes);
+        }
+    }
+}
+
+#[test]
+fn what_servers_want_in_ascii_is_ascii_in_every_script() {
+    let people = population(Profile::Posix, 1);
+    for i in 0..300 {
+        assert_eq!(values(&people, i, "uid"), [format!("user.{i}")]);
+        assert_eq!(values(&people, i, "mail"), [format!("user.{i}@example.com")]);
+        assert_eq!(values(&people, i, "homeDirectory"), [format!("/home/user.{i}")]);
+        assert_eq!(values(&people, i, "gecos"), [format!("User {i}")]);
+    }
+    assert!((0..300).any(|i| !values(&people, i, "cn")[0].is_ascii()), "names are as people are called");
+}
+
+#[test]
+fn numbers_of_users_have_31_bits_whoever_is_added() {
+    let people = population(Profile::Posix, 1);
+    for i in [0, 1, 999_999, 1_000_000_000, 9_999_999_999] {
+        let number: u64 = values(&people, i, "uidNumber")[0].parse().unwrap();
+        assert!((10_000..1 << 31).contains(&number), "{i}: {number}");
+    }
+    assert_eq!(values(&people, 4_711, "uidNumber"), ["14711"]);
+}
+
+#[test]
+fn a_user_of_active_directory_has_the_domain_of_the_base() {
+    let of = |base: &str| {
+        let spec = people::Spec { base: base.to_owned(), ..population(Profile::Ad, 1).spec().clone() };
+        let people = Population::new(&people::Pools::parse(crate::common::POOLS).unwrap(), spec).unwrap();
+        values(&people, 5, "userPrincipalName").remove(0)
+    };
+    assert_eq!(of("CN=Users,DC=ad, DC=example,DC=com"), "user.5@ad.example.com");
+    assert_eq!(of("ou=Dynamic,o=Intranet"), "user.5@example.com");
 }
 
 #[test]

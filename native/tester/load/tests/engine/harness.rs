@@ -7,14 +7,21 @@ use std::time::{Duration, Instant};
 
 use hdrhistogram::Histogram;
 use load::{Clock, Counter, Engine, Snapshot, StartError, Tables};
-use people::{DEFAULT_BASE, Pools, Population, Profile, Spec};
+use people::{DEFAULT_BASE, Passwords, Pools, Population, Profile, Spec};
 use serde_json::{Value, json};
 
 const POOLS: &str = include_str!("../../../../shared/people/tests/data/three.pools");
 
 pub fn people(profile: Profile, size: u64) -> Arc<Population> {
     let locales = ["en_US", "ru_RU", "ja_JP"].map(str::to_owned).to_vec();
-    let spec = Spec { seed: 1997, size, profile, locales, base: DEFAULT_BASE.to_owned() };
+    let spec = Spec {
+        seed: 1997,
+        size,
+        profile,
+        locales,
+        base: DEFAULT_BASE.to_owned(),
+        passwords: Passwords::default(),
+    };
     Arc::new(Population::new(&Pools::parse(POOLS).unwrap(), spec).unwrap())
 }
 

@@ -9,7 +9,7 @@ use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
 use load::live::{self, Config, LiveError, Report};
-use people::{DEFAULT_BASE, Pools, Population, Profile, Spec};
+use people::{DEFAULT_BASE, Passwords, Pools, Population, Profile, Spec};
 
 use server::Server;
 
@@ -17,7 +17,14 @@ const POOLS: &str = include_str!("../../../../shared/people/tests/data/three.poo
 
 fn people_of(profile: Profile) -> Arc<Population> {
     let locales = ["en_US", "ru_RU", "ja_JP"].map(str::to_owned).to_vec();
-    let spec = Spec { seed: 1997, size: 1_000, profile, locales, base: DEFAULT_BASE.to_owned() };
+    let spec = Spec {
+        seed: 1997,
+        size: 1_000,
+        profile,
+        locales,
+        base: DEFAULT_BASE.to_owned(),
+        passwords: Passwords::default(),
+    };
     Arc::new(Population::new(&Pools::parse(POOLS).unwrap(), spec).unwrap())
 }
 

@@ -1,0 +1,211 @@
+//! People of today: of any directory with inetOrgPerson, with a Unix account, or of Active Directory.
+//!
+//! Their values are what slapd, 389-DS, OpenDJ, ApacheDS and Samba all take: logins in ASCII, telephone
+//! numbers as in E.123, no country, no emoji. The login `user.<i>` is what a person is known by; names are
+//! as common as names are.
+
+use wire::ber::{self, tag};
+
+use crate::decimal::Decimal;
+use crate::draw::{Chance, Draw};
+use crate::encoded::{Picked, Pool, write_attribute, write_attribute_header, write_multi_attribute};
+use crate::name::FullName;
+use crate::passwords::Passwords;
+use crate::pools::{Field, LocalePools};
+use crate::spec::{Profile, Spec};
+
+/// Logins are this and the number.
+pub(crate) const LOGIN: &[u8] = b"user.";
+const MAIL_DOMAIN: &[u8] = b"@example.com";
+
+/// The first number that Debian gives a user is 1,000; below this one are those of the machine.
+const FIRST_UID: u64 = 10_000;
+/// Numbers of users have 31 bits. People who are added have numbers far beyond, which go round.
+const UIDS: u64 = (1 << 31) - FIRST_UID;
+/// `users` on Debian and Red Hat.
+const GID: &[u8] = b"100";
+
+/// Active Directory's limit of a `cn`, in characters.
+const LONGEST_CN: usize = 64;
+/// A number that is added has ten digits.
+const DIGITS: usize = 10;
+
+/// See the module.
+#[derive(Debug)]
+pub(crate) struct Person {
+    /// The classes, and whatever else all have.
+    constant: Vec<u8>,
+    locales: Vec<Locale>,
+    kind: Kind,
+}
+
+#[derive(Debug)]
+enum Kind {
+    Inet,
+    Posix,
+    /// With what follows the login in `userPrincipalName`.
+    Ad(Vec<u8>),
+}
+
+#[derive(Debug)]
+struct Locale {
+    given: Pool,
+    family: Pool,
+    phone: Pool,
+    city: Pool,
+    company: Pool,
+    job: Pool,
+    text: Pool,
+}
+
+impl Person {
+    /// Encodes the pools. Fails with the name of a locale whose names are too long for Active Directory.
+    pub(crate) fn new(pools: &[&LocalePools], spec: &Spec) -> Result<Self, String> {
+        let mut constant = Vec::new();
+        let mut classes = vec!["top", "person", "organizationalPerson"];
+        let kind = match spec.profile {
+            Profile::Ad => {
+                classes.push("user");
+                Kind::Ad(domain_of(&spec.base))
+            }
+            Profile::Posix => {
+                classes.extend(["inetOrgPerson", "posixAccount"]);
+                Kind::Posix
+            }
+            _ => {
+                classes.push("inetOrgPerson");
+                Kind::Inet
+            }
+        };
+        write_multi_attribute("objectClass", &classes, &mut constant);
+        match kind {
+            // RFC 2307 asks for a shell by its path.
+            Kind::Posix => {
+                write_attribute("gidNumber", GID, &mut constant);
+                write_attribute("loginShell", b"/bin/bash", &mut constant);
+            }
+            // NORMAL_ACCOUNT: without it a user is disabled.
+            Kind::Ad(_) => write_attribute("userAccountControl", b"512", &mut constant),
+            Kind::Inet => {}
+        }
+        let company = if matches!(kind, Kind::Ad(_)) { "company" } else { "o" };
+        let longest = |field, pools: &LocalePools| {
+            pools.values(field).iter().map(|value| value.chars().count()).max().unwrap_or(0)
+        };
+        for pools in pools {
+            let name = longest(Field::Given, pools) + longest(Field::Family, pools) + 2 + DIGITS;
+            if matches!(kind, Kind::Ad(_)) && name > LONGEST_CN {
+                return Err(pools.name.clone());
+            }
+        }
+        Ok(Self { constant, locales: pools.iter().map(|pools| Locale::new(pools, company)).collect(), kind })
+    }
+
+    #[inline]
+    fn locale(&self, chance: Chance) -> &Locale {
+        &self.locales[chance.below(Draw::Locale, self.locales.len())]
+    }
+
+    /// What stands in the RDN.
+    #[inline]
+    pub(crate) fn write_name(&self, chance: Chance, i: u64, out: &mut Vec<u8>) {
+        let number = Decimal::new(i);
+        if let Kind::Ad(_) = self.kind {
+            let locale = self.locale(chance);
+            let given = locale.given.pick(chance, Draw::Given).value;
+            let family = locale.family.pick(chance, Draw::Family).value;
+            return FullName { given, family, number }.write(out);
+        }
+        out.extend_from_slice(LOGIN);
+        out.extend_from_slice(number.as_bytes());
+    }
+
+    /// The attributes; without passwords, as a directory shows them.
+    #[inline]
+    pub(crate) fn write_attributes(
+        &self,
+        chance: Chance,
+        i: u64,
+        passwords: Option<&Passwords>,
+        out: &mut Vec<u8>,
+    ) {
+        ber::write_nested(out, tag::SEQUENCE, |out| self.write(chance, i, passwords, out));
+    }
+
+    fn write(&self, chance: Chance, i: u64, passwords: Option<&Passwords>, out: &mut Vec<u8>) {
+        let (locale, number) = (self.locale(chance), Decimal::new(i));
+        let number = number.as_bytes();
+        let given = locale.given.pick(chance, Draw::Given);
+        let family = locale.family.pick(chance, Draw::Family);
+        let full_name = [given.value, b" ", family.value];
+        out.extend_from_slice(&self.constant);
+        match &self.kind {
+            Kind::Inet | Kind::Posix => {
+                write_parts("uid", &[LOGIN, number], out);
+                write_parts("cn", &full_name, out);
+            }
+            Kind::Ad(domain) => {
+                write_parts("cn", &[given.value, b" ", family.value, b" ", number], out);
+                write_parts("sAMAccountName", &[LOGIN, number], out);
+                write_parts("userPrincipalName", &[LOGIN, number, domain], out);
+            }
+        }
+        let copy = |picked: Picked<'_>, out: &mut Vec<u8>| out.extend_from_slice(picked.attribute);
+        copy(family, out);
+        copy(given, out);
+        write_parts("displayName", &full_name, out);
+        write_parts("mail", &[LOGIN, number, MAIL_DOMAIN], out);
+        copy(locale.phone.pick(chance, Draw::Phone), out);
+        write_parts("employeeNumber", &[number], out);
+        copy(locale.company.pick(chance, Draw::Company), out);
+        copy(locale.city.pick(chance, Draw::City), out);
+        copy(locale.job.pick(chance, Draw::Job), out);
+        copy(locale.text.pick(chance, Draw::Text), out);
+        if let Kind::Posix = self.kind {
+            write_parts("uidNumber", &[Decimal::new(FIRST_UID + i % UIDS).as_bytes()], out);
+            write_parts("homeDirectory", &[b"/home/", LOGIN, number], out);
+            // ASCII by its syntax.
+            write_parts("gecos", &[b"User ", number], out);
+        }
+        match (passwords, &self.kind) {
+            (Some(passwords), Kind::Ad(_)) => passwords.write_unicode(chance, out),
+            (Some(passwords), _) => passwords.write_attribute(chance, out),
+            (None, _) => {}
+        }
+    }
+}
+
+impl Locale {
+    fn new(pools: &LocalePools, company: &str) -> Self {
+        let attribute = |name, field| Pool::encode(name, pools.values(field));
+        Self {
+            given: attribute("givenName", Field::Given),
+            family: attribute("sn", Field::Family),
+            phone: attribute("telephoneNumber", Field::Phone),
+            city: attribute("l", Field::City),
+            company: attribute(company, Field::Company),
+            job: attribute("title", Field::Job),
+            text: attribute("description", Field::Text),
+        }
+    }
+}
+
+/// `@` and the domain that a base names by its dc parts, as Active Directory's names do.
+fn domain_of(base: &str) -> Vec<u8> {
+    let parts = base.split(',').filter_map(|part| part.trim().split_once('='));
+    let labels: Vec<_> = parts
+        .filter(|(name, _)| name.trim().eq_ignore_ascii_case("dc"))
+        .map(|(_, value)| value.trim())
+        .collect();
+    match labels.is_empty() {
+        true => MAIL_DOMAIN.to_vec(),
+        false => format!("@{}", labels.join(".")).into_bytes(),
+    }
+}
+
+/// Appends an attribute whose value is put together.
+#[inline(always)]
+fn write_parts(name: &str, parts: &[&[u8]], out: &mut Vec<u8>) {
+    write_attribute_header(name, parts.iter().map(|part| part.len()).sum(), out);
+    parts.iter().for_each(|part| out.extend_from_slice(part));
+}

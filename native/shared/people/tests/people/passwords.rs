@@ -1,0 +1,111 @@
+//! Passwords of people, and what directories check them by.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use people::{Hash, Passwords, Pools, Population, PopulationError, Profile, Spec};
+use sha1::Sha1;
+use sha2::{Digest, Sha512};
+
+use crate::common::{POOLS, population};
+
+fn with(profile: Profile, hash: Hash, one: Option<&str>) -> Population {
+    let passwords = Passwords { hash, one: one.map(str::to_owned) };
+    let spec = Spec { passwords, ..population(profile, 1).spec().clone() };
+    Population::new(&Pools::parse(POOLS).unwrap(), spec).unwrap()
+}
+
+fn password(people: &Population, i: u64) -> Vec<u8> {
+    let mut password = Vec::new();
+    people.write_password(i, &mut password);
+    password
+}
+
+fn stored(people: &Population, i: u64) -> Vec<u8> {
+    let attributes = people.attributes(i);
+    let (name, mut values) = attributes.into_iter().next_back().unwrap();
+    assert!(["userPassword", "unicodePwd"].contains(&&*name), "the last attribute is {name}");
+    values.remove(0)
+}
+
+/// What a server does with it (RFC 2307 section 5.3).
+fn checks<D: Digest>(scheme: &str, stored: &[u8], password: &[u8]) -> Vec<u8> {
+    let both = STANDARD.decode(stored.strip_prefix(scheme.as_bytes()).unwrap()).unwrap();
+    let (digest, salt) = both.split_at(<D as Digest>::output_size());
+    assert_eq!(D::new().chain_update(password).chain_update(salt).finalize()[..], *digest);
+    salt.to_vec()
+}
+
+#[test]
+fn a_hash_is_of_the_persons_own_password_with_a_salt_of_its_own() {
+    let (one, other) = (with(Profile::Person, Hash::Ssha, None), with(Profile::Posix, Hash::Ssha512, None));
+    let mut salts = std::collections::HashSet::new();
+    let mut passwords = std::collections::HashSet::new();
+    for i in 0..1_000 {
+        let password = password(&one, i);
+        let salt = checks::<Sha1>("{SSHA}", &stored(&one, i), &password);
+        assert_eq!(checks::<Sha512>("{SSHA512}", &stored(&other, i), &password), salt);
+        assert_eq!(salt.len(), 8);
+        salts.insert(salt);
+        passwords.insert(password);
+    }
+    assert_eq!((salts.len(), passwords.len()), (1_000, 1_000));
+}
+
+#[test]
+fn a_password_has_four_kinds_of_characters_and_no_vowel() {
+    let people = population(Profile::Person, 1);
+    for i in 0..1_000 {
+        let password = String::from_utf8(password(&people, i)).unwrap();
+        assert!(password.starts_with("Pw1-") && password.len() == 16, "{password}");
+        assert!(!password.contains(['a', 'e', 'i', 'o', 'u', 'y']), "{password}");
+    }
+}
+
+#[test]
+fn one_password_may_be_everyones() {
+    let people = with(Profile::Person, Hash::Ssha, Some("pässword"));
+    assert_eq!(password(&people, 5), "pässword".as_bytes());
+    let salts = [5, 6].map(|i| checks::<Sha1>("{SSHA}", &stored(&people, i), "pässword".as_bytes()));
+    assert_ne!(salts[0], salts[1]);
+    assert_eq!(stored(&with(Profile::Person, Hash::Clear, Some("x")), 5), b"x");
+}
+
+#[test]
+fn in_the_clear_it_stands_as_it_is_and_in_active_directory_quoted_in_utf_16() {
+    let people = with(Profile::Person, Hash::Clear, None);
+    assert_eq!(stored(&people, 9), password(&people, 9));
+    let people = with(Profile::Ad, Hash::Ssha, Some("Pü"));
+    assert_eq!(stored(&people, 9), b"\"\0P\0\xfc\0\"\0");
+}
+
+#[test]
+fn what_a_directory_shows_is_the_person_without_the_password() {
+    for profile in Profile::ALL {
+        let people = population(profile, 1);
+        let mut shown = Vec::new();
+        people.write_shown(7, &mut shown);
+        let list = wire::ber::Reader::new(&shown).expect(wire::ber::tag::SEQUENCE).unwrap();
+        let shown = wire::ldap::Attributes(list).iter().map(|each| each.unwrap().name.to_vec());
+        let mut expected: Vec<_> =
+            people.attributes(7).into_iter().map(|(name, _)| name.into_bytes()).collect();
+        expected.retain(|name| name != b"userPassword" && name != b"unicodePwd");
+        assert_eq!(shown.collect::<Vec<_>>(), expected, "{profile:?}");
+    }
+}
+
+#[test]
+fn how_people_log_in_is_part_of_who_they_are_only_where_they_can() {
+    let digest = |profile, hash, one| with(profile, hash, one).digest();
+    let person = digest(Profile::Person, Hash::Ssha, None);
+    assert_ne!(digest(Profile::Person, Hash::Clear, None), person);
+    assert_ne!(digest(Profile::Person, Hash::Ssha, Some("x")), person);
+    assert_eq!(digest(Profile::Paper, Hash::Clear, Some("x")), population(Profile::Paper, 1).digest());
+}
+
+#[test]
+fn an_empty_password_is_refused() {
+    let passwords = Passwords { hash: Hash::Ssha, one: Some(String::new()) };
+    let spec = Spec { passwords, ..population(Profile::Person, 1).spec().clone() };
+    let refused = Population::new(&Pools::parse(POOLS).unwrap(), spec).unwrap_err();
+    assert_eq!(refused, PopulationError::NoPassword);
+}
