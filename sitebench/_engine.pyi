@@ -48,6 +48,7 @@ __all__ = [
     "floor_exchange",
     "inspect_upd",
     "metrics",
+    "profile_facts",
     "read_people",
     "remove_people",
     "scenario_schema",
@@ -211,7 +212,9 @@ class Snapshot:
 class Population:
     """People as a pure function of (seed, i); `i` may exceed `size`, which is only what is seeded.
 
-    `spec_json`: {"seed", "size", "profile": "paper"|"small"|"ils", "locales": [...], "base"}.
+    `spec_json`: {"seed", "size", "profile": "paper"|"small"|"ils"|"person"|"posix"|"ad", "locales":
+    [...], "base", "passwords": {"hash": "clear"|"ssha"|"ssha512", "one": str or None}}, the last of
+    them optional.
     """
 
     def __new__(cls, pools_path: str, spec_json: str) -> Population: ...
@@ -222,10 +225,15 @@ class Population:
     def digest(self) -> str:
         """Identity of the population: its spec without size and base, and its pools."""
     @property
+    def naming(self) -> str:
+        """The attribute in the RDN, by which people are looked up."""
+    @property
     def spec_json(self) -> str:
         """The spec as the engine read it."""
     def name(self, i: int) -> str:
-        """Return the cn of person `i`."""
+        """Return the name of person `i`: the value in the RDN, by which they are looked up."""
+    def password(self, i: int) -> str:
+        """Return what person `i` logs in with; empty where the profile has no passwords."""
     def dn(self, i: int) -> str:
         """Return the DN of person `i`, escaped per RFC 4514."""
     def entry(self, i: int) -> tuple[str, dict[str, list[bytes]]]:
@@ -244,6 +252,9 @@ class Population:
         """
     def contents(self, start: int, stop: int) -> Contents:
         """Return the contents of a place that holds exactly people [start, stop)."""
+
+def profile_facts(profile: str) -> tuple[str, str, bool]:
+    """Return by which class and attribute people are searched for, and if they have passwords."""
 
 @final
 class Contents:
@@ -265,9 +276,9 @@ class Contents:
 
 @final
 class LdifCount:
-    """Counts the people of an LDIF file, of any origin."""
+    """Counts the people of a profile in an LDIF file, of any origin."""
 
-    def __new__(cls) -> LdifCount: ...
+    def __new__(cls, profile: str = "paper") -> LdifCount: ...
     def feed(self, piece: bytes) -> None:
         """Take the next bytes, wherever they were cut. Raises EngineError naming the line."""
     @property

@@ -8,11 +8,14 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use sha1::Sha1;
 use sha2::{Digest, Sha256, Sha512};
 use wire::ldap::Attributes;
+use wire::ldap::attributes::Attribute;
 
 /// The attribute that every client may set and only the administrator may read.
 pub(crate) const PASSWORD: &[u8] = b"userPassword";
 /// Its identifier (RFC 4519 section 2.41).
 const PASSWORD_OID: &[u8] = b"2.5.4.35";
+/// Active Directory's: in quotes, as UTF-16 (MS-ADTS 3.1.1.3.1.5).
+const UNICODE: &[u8] = b"unicodePwd";
 
 /// Whether an attribute description means the password.
 #[inline]
@@ -24,7 +27,20 @@ pub(crate) fn is_password(description: &[u8]) -> bool {
         None => false,
     };
     // The first letter tells most others.
-    matches!(description.first(), Some(b'u' | b'U' | b'2')) && (is(PASSWORD) || is(PASSWORD_OID))
+    matches!(description.first(), Some(b'u' | b'U' | b'2'))
+        && (is(PASSWORD) || is(PASSWORD_OID) || is(UNICODE))
+}
+
+/// Whether `password` is one of an attribute's.
+pub(crate) fn is_in(attribute: Attribute<'_>, password: &[u8]) -> bool {
+    let mut stored = attribute.values.iter().flatten();
+    if attribute.name.eq_ignore_ascii_case(UNICODE) {
+        let quoted = std::str::from_utf8(password).map(|password| format!("\"{password}\""));
+        let units = quoted.iter().flat_map(|quoted| quoted.encode_utf16());
+        let encoded: Vec<u8> = units.flat_map(u16::to_le_bytes).collect();
+        return quoted.is_ok() && stored.any(|stored| same(stored, &encoded));
+    }
+    stored.any(|stored| verify(stored, password))
 }
 
 /// Whether a password is among the attributes.
@@ -41,7 +57,7 @@ pub(crate) fn same(a: &[u8], b: &[u8]) -> bool {
 }
 
 /// Whether `password` is the one that `stored` was made of.
-pub(crate) fn verify(stored: &[u8], password: &[u8]) -> bool {
+fn verify(stored: &[u8], password: &[u8]) -> bool {
     let Some((scheme, rest)) = scheme(stored) else {
         return same(stored, password);
     };
@@ -125,6 +141,18 @@ mod tests {
         assert!(verify(b"secret", b"secret"));
         assert!(!verify(b"secret", b"secre"));
         assert!(verify(b"{odd", b"{odd"));
+    }
+
+    #[test]
+    fn active_directorys_password_is_compared_as_it_is_encoded_there() {
+        let stored = b"\"\0P\0\xfc\0\"\0";
+        let mut encoded = Vec::new();
+        wire::ldap::request::write_attribute(&mut encoded, b"UnicodePwd", [&stored[..]]);
+        let attribute = Attributes(&encoded).iter().next().unwrap().unwrap();
+        assert!(is_in(attribute, "P\u{fc}".as_bytes()));
+        for wrong in [&b"P"[..], b"\"P\xc3\xbc\"", b"P\xfc", stored] {
+            assert!(!is_in(attribute, wrong), "{wrong:?}");
+        }
     }
 
     #[test]

@@ -23,7 +23,7 @@ impl Answers {
         people.write_dn(i, &mut self.dn);
         self.body.clear();
         ber::write_octets(&mut self.body, &self.dn);
-        people.write_attributes(i, &mut self.body);
+        people.write_shown(i, &mut self.body);
         self.messages.clear();
         write_entry(&mut self.messages, ID, &self.body);
         write_result(&mut self.messages, ID, op::SEARCH_DONE, &Verdict::SUCCESS);

@@ -4,6 +4,7 @@ use people::contents;
 use pyo3::prelude::*;
 
 use crate::errors::engine_error;
+use crate::profile::profile_named;
 
 /// How many people there are, and a digest that tells whether they are the right ones.
 #[pyclass(frozen, eq, module = "sitebench._engine")]
@@ -35,14 +36,14 @@ impl Contents {
 
 /// Counts the people of an LDIF file, in pieces as they come.
 #[pyclass(module = "sitebench._engine")]
-#[derive(Default)]
 pub struct LdifCount(contents::LdifCount);
 
 #[pymethods]
 impl LdifCount {
     #[new]
-    fn new() -> Self {
-        Self::default()
+    #[pyo3(signature = (profile="paper"))]
+    fn new(profile: &str) -> PyResult<Self> {
+        profile_named(profile).map(contents::LdifCount::of).map(Self)
     }
 
     fn feed(&mut self, py: Python<'_>, piece: &[u8]) -> PyResult<()> {

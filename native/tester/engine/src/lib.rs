@@ -20,6 +20,7 @@ mod kind;
 mod live;
 mod pools;
 mod population;
+mod profile;
 mod progress;
 mod queue;
 mod scenario;
@@ -54,6 +55,8 @@ mod module {
     use crate::live::{count_people, first_person, read_people, remove_people, seed_directory};
     #[pymodule_export]
     use crate::population::Population;
+    #[pymodule_export]
+    use crate::profile::profile_facts;
     #[pymodule_export]
     use crate::queue::busy_limit;
     #[pymodule_export]

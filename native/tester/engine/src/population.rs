@@ -41,6 +41,11 @@ impl Population {
     }
 
     #[getter]
+    fn naming(&self) -> &'static str {
+        self.0.spec().profile.naming()
+    }
+
+    #[getter]
     fn digest(&self) -> String {
         self.0.digest()
     }
@@ -54,6 +59,12 @@ impl Population {
         let mut name = Vec::new();
         self.0.write_name(i, &mut name);
         String::from_utf8(name).map_err(engine_error)
+    }
+
+    fn password(&self, i: u64) -> PyResult<String> {
+        let mut password = Vec::new();
+        self.0.write_password(i, &mut password);
+        String::from_utf8(password).map_err(engine_error)
     }
 
     fn dn(&self, i: u64) -> PyResult<String> {

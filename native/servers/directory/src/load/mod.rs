@@ -99,6 +99,9 @@ pub(crate) fn fill(
     }
     if let Some(people) = people {
         tree::grow(store, &config.suffix, &people.spec().base, now)?;
+        if people.spec().profile.has_passwords() {
+            settings.note_password();
+        }
         population::load(store, people, now)?;
     }
     Ok(())

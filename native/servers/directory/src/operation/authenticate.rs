@@ -32,8 +32,7 @@ pub(super) fn verify_entry(name: &[u8], password: &[u8], turn: &mut Turn<'_>) ->
         .iter()
         .flatten()
         .filter(|attribute| auth::is_password(attribute.name))
-        .flat_map(|attribute| attribute.values.iter().flatten())
-        .any(|stored| auth::verify(stored, password));
+        .any(|attribute| auth::is_in(attribute, password));
     verified.then(|| entry.dn().into())
 }
 

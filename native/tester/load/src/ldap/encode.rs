@@ -1,5 +1,6 @@
 //! From a step to the bytes that are sent.
 
+use people::Spec;
 use wire::ldap::request::write_add;
 
 use super::names::Person;
@@ -131,7 +132,8 @@ impl Ldap {
         if let Some(people) = names.known(person) {
             people.write_dn(person.number, dn);
             // The name stands in the DN as it is, unless something in it is special in DNs.
-            if let Some(name) = plain_name(dn, people.spec().base.as_bytes()) {
+            let Spec { profile, base, .. } = people.spec();
+            if let Some(name) = plain_name(dn, profile.naming(), base.as_bytes()) {
                 return name;
             }
         }
@@ -141,9 +143,9 @@ impl Ldap {
     }
 }
 
-/// The name in `cn=<name>,<base>`, if it stands there unescaped.
+/// The name in `<naming>=<name>,<base>`, if it stands there unescaped.
 #[inline]
-fn plain_name<'d>(dn: &'d [u8], base: &[u8]) -> Option<&'d [u8]> {
-    let name = dn.strip_prefix(b"cn=")?.strip_suffix(base)?.strip_suffix(b",")?;
+fn plain_name<'d>(dn: &'d [u8], naming: &str, base: &[u8]) -> Option<&'d [u8]> {
+    let name = dn.get(naming.len() + 1..)?.strip_suffix(base)?.strip_suffix(b",")?;
     (!name.contains(&b'\\')).then_some(name)
 }

@@ -203,9 +203,9 @@ impl Shared {
     ) -> Result<Self, NamesError> {
         let template =
             target.names.as_ref().map(|spec| Template::new(spec, &target.base, list)).transpose()?;
-        let names = Names { people, template, ils: names::is_ils(target.profile) };
+        let names = Names { people, template, profile: target.profile };
         let count = names.count(target.names.as_ref());
-        let base = if names.ils { request::ILS_BASE } else { target.base.as_bytes() };
+        let base = if names.ils() { request::ILS_BASE } else { target.base.as_bytes() };
         Ok(Self { base: base.into(), names, count, verify, changed: Vec::new(), scripts: Vec::new() })
     }
 
@@ -264,7 +264,7 @@ impl Ldap {
         thread: usize,
     ) -> Self {
         let scripts = shared.scripts.iter().map(|script| Running::new(script, thread)).collect();
-        let verifier = Verifier::new(shared.names.ils, shared.changed.clone());
+        let verifier = Verifier::new(shared.names.profile, shared.changed.clone());
         let rng = fastrand::Rng::with_seed(seed);
         Self { shared, keys, ring, rng, verifier, scripts, name: Vec::new(), scratch: Vec::new() }
     }

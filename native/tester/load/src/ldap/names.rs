@@ -184,7 +184,8 @@ fn write_decimal(number: u64, out: &mut Vec<u8>) {
 pub(super) struct Names {
     pub(super) people: Option<Arc<Population>>,
     pub(super) template: Option<Template>,
-    pub(super) ils: bool,
+    /// What kind of people those of the population are.
+    pub(super) profile: Profile,
 }
 
 impl Names {
@@ -197,10 +198,15 @@ impl Names {
         }
     }
 
+    /// Whether requests name people as ILS does.
+    pub(super) const fn ils(&self) -> bool {
+        matches!(self.profile, Profile::Ils)
+    }
+
     /// The scope of searches for people. ILS clients search at a class (see `ILS_BASE`), which has nothing
     /// below it.
     pub(super) const fn scope(&self) -> wire::ldap::Scope {
-        if self.ils { wire::ldap::Scope::Base } else { wire::ldap::Scope::Subtree }
+        if self.ils() { wire::ldap::Scope::Base } else { wire::ldap::Scope::Subtree }
     }
 
     /// The population, if it knows everything about this person.
@@ -214,7 +220,7 @@ impl Names {
     pub(super) fn attribute(&self, person: Person) -> &[u8] {
         match &self.template {
             Some(template) if !person.added => template.attribute.as_bytes(),
-            _ => b"cn",
+            _ => self.profile.naming().as_bytes(),
         }
     }
 
@@ -240,7 +246,7 @@ impl Names {
                     out.extend_from_slice(template.base.as_bytes());
                 }
             }
-            (_, Some(people)) if self.ils => people.write_ils_dn(person.number, out),
+            (_, Some(people)) if self.ils() => people.write_ils_dn(person.number, out),
             (_, Some(people)) => people.write_dn(person.number, out),
             (_, None) => {}
         }
@@ -272,11 +278,6 @@ impl Names {
     }
 }
 
-/// Whether requests name people as ILS does.
-pub(super) const fn is_ils(profile: Profile) -> bool {
-    matches!(profile, Profile::Ils)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -286,7 +287,7 @@ mod tests {
     }
 
     fn names(text: &str) -> Names {
-        Names { people: None, template: Some(template(text).unwrap()), ils: false }
+        Names { people: None, template: Some(template(text).unwrap()), profile: Profile::Paper }
     }
 
     const SEVEN: Person = Person { number: 7, added: false };
@@ -314,7 +315,7 @@ mod tests {
         let count = list.len();
         let spec = NamesSpec { template: "cn={i}".into(), count };
         let template = Template::new(&spec, "ou=people,dc=x", Some(list)).unwrap();
-        Names { people: None, template: Some(template), ils: false }
+        Names { people: None, template: Some(template), profile: Profile::Paper }
     }
 
     #[test]

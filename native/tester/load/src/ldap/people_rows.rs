@@ -11,6 +11,8 @@ const SAMPLE: u64 = 100;
 
 /// Where the DN is among the columns.
 const DN: usize = 0;
+/// The column of what a person logs in with, beside `userPassword`, which a directory is given.
+const PASSWORD: &str = "password";
 
 /// People with what is known of them.
 pub(super) struct PeopleRows {
@@ -34,6 +36,9 @@ impl PeopleRows {
                     added.push(name);
                 }
             }
+        }
+        if names.people.as_deref().is_some_and(|people| people.spec().profile.has_passwords()) {
+            added.push(PASSWORD.to_owned());
         }
         let seeded = match names.template_attribute() {
             Some(attribute) => vec!["dn".to_owned(), String::from_utf8_lossy(attribute).into_owned()],
@@ -66,6 +71,9 @@ impl People for PeopleRows {
         } else if name.as_bytes().eq_ignore_ascii_case(self.names.attribute(person)) {
             self.names.write_value(person, out);
         } else if let Some(people) = &self.names.people {
+            if name == PASSWORD {
+                return people.write_password(number, out);
+            }
             let start = out.len();
             people.write_attributes(number, out);
             let found = value(&out[start..], name.as_bytes());

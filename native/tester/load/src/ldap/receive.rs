@@ -175,8 +175,9 @@ impl Ldap {
         let Ok(parsed) = Dn::parse(dn) else { return false };
         // The wire form of ILS has its name in front of another RDN.
         let mut pairs = parsed.rdns().flat_map(|rdn| rdn.pairs());
-        let Some(cn) = pairs.find(|pair| pair.is(b"cn")) else { return false };
-        let Some(number) = people.index_of(cn.value.decode(&mut self.scratch)) else { return false };
+        let naming = names.profile.naming().as_bytes();
+        let Some(name) = pairs.find(|pair| pair.is(naming)) else { return false };
+        let Some(number) = people.index_of(name.value.decode(&mut self.scratch)) else { return false };
         let person = Person { number, added: false };
         self.verifier.is_person(people, person, wanted, (dn, attributes), b"")
     }

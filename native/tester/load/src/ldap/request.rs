@@ -183,8 +183,10 @@ pub(super) fn lower(
             // In ILS by its wildcard, else by class, or by the attribute of the template.
             let filter = |out: &mut Vec<u8>| match names.template_attribute() {
                 Some(attribute) => filter::write_present(out, attribute),
-                None if names.ils => write_person_filter(out, |out| filter::write_equality(out, b"cn", b"%")),
-                None => write_class_filter(out),
+                None if names.ils() => {
+                    write_person_filter(out, names, |out| filter::write_equality(out, b"cn", b"%"));
+                }
+                None => write_class_filter(out, names),
             };
             let search = (base, names.scope(), attributes.as_slice());
             Request::Retrieve {
@@ -222,7 +224,7 @@ fn lower_lookup(
     names: &Names,
     base: &[u8],
 ) -> Result<Request, String> {
-    if refresh_minutes.is_some() && !names.ils {
+    if refresh_minutes.is_some() && !names.ils() {
         let remedy = "use the step \"refresh\", or the target profile \"ils\"";
         return Err(format!("\"refresh_minutes\" prolongs by searching, which only ILS does: {remedy}"));
     }
@@ -235,7 +237,7 @@ fn lower_lookup(
             if !known {
                 return equality(out);
             }
-            write_person_filter(out, |out| {
+            write_person_filter(out, names, |out| {
                 equality(out);
                 if let Some(sttl) = &sttl {
                     filter::write_equality(out, b"sttl", sttl.as_bytes());
@@ -265,14 +267,14 @@ fn write_delete(out: &mut Vec<u8>, id: i32, fields: &[&[u8]]) {
     write::write_delete(out, id, fields[0]);
 }
 
-fn write_class_filter(out: &mut Vec<u8>) {
-    filter::write_equality(out, b"objectClass", b"RTPerson");
+fn write_class_filter(out: &mut Vec<u8>, names: &Names) {
+    filter::write_equality(out, b"objectClass", names.profile.object_class().as_bytes());
 }
 
 /// How people are searched for.
-fn write_person_filter(out: &mut Vec<u8>, more: impl FnOnce(&mut Vec<u8>)) {
+fn write_person_filter(out: &mut Vec<u8>, names: &Names, more: impl FnOnce(&mut Vec<u8>)) {
     filter::write_and(out, |out| {
-        write_class_filter(out);
+        write_class_filter(out, names);
         more(out);
     });
 }
@@ -320,7 +322,7 @@ pub(super) fn value_of<'s>(
     scratch: &'s mut Vec<u8>,
 ) -> Option<&'s [u8]> {
     scratch.clear();
-    people.write_attributes(number, scratch);
+    people.write_shown(number, scratch);
     let list = Attributes(Reader::new(scratch).expect(tag::SEQUENCE).ok()?);
     let mut known = list.iter().filter_map(Result::ok);
     known.find(|known| known.name.eq_ignore_ascii_case(attribute))?.values.iter().next()?.ok()

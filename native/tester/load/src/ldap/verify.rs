@@ -5,7 +5,7 @@
 //! servers may order attributes and values as they like, write names in any case, and add operational
 //! attributes.
 
-use people::Population;
+use people::{Population, Profile};
 use wire::ber::{BerError, element_size};
 use wire::dn::{Dn, Plain};
 use wire::ldap::Attributes;
@@ -14,8 +14,8 @@ use wire::ldap::attributes::{Attribute, Values};
 use super::names::Person;
 
 /// Attributes that servers keep about entries (RFC 4512 section 3.4, RFC 2589, RFC 4530, and what
-/// OpenLDAP adds): they say nothing about the person.
-const OPERATIONAL: [&str; 20] = [
+/// OpenLDAP adds), and passwords: they say nothing about the person.
+const OPERATIONAL: [&str; 22] = [
     "createTimestamp",
     "modifyTimestamp",
     "creatorsName",
@@ -36,6 +36,9 @@ const OPERATIONAL: [&str; 20] = [
     "pwdChangedTime",
     "entryExpireTimestamp",
     "nsUniqueId",
+    // Shown to some clients, and hashed by some servers.
+    "userPassword",
+    "unicodePwd",
 ];
 
 /// Names that mean the same attribute: servers answer with the one they like (RFC 4519, RFC 4524, and
@@ -92,7 +95,7 @@ impl ExpectedAttributes {
 
 /// Compares answers with the population.
 pub(super) struct Verifier {
-    ils: bool,
+    profile: Profile,
     /// Attributes that the run itself changes: what they hold proves nothing.
     changed: Vec<String>,
     expected: Vec<u8>,
@@ -100,8 +103,8 @@ pub(super) struct Verifier {
 }
 
 impl Verifier {
-    pub(super) fn new(ils: bool, changed: Vec<String>) -> Self {
-        Self { ils, changed, expected: Vec::with_capacity(4096), given: Vec::new() }
+    pub(super) fn new(profile: Profile, changed: Vec<String>) -> Self {
+        Self { profile, changed, expected: Vec::with_capacity(4096), given: Vec::new() }
     }
 
     /// Whether the entry is this person, with everything wanted and nothing else.
@@ -126,7 +129,7 @@ impl Verifier {
         if self.expected == dn || self.is_same_name(dn) {
             return true;
         }
-        if !self.ils {
+        if self.profile != Profile::Ils {
             return false;
         }
         self.expected.clear();
@@ -153,7 +156,7 @@ impl Verifier {
         attributes: Attributes<'_>,
     ) -> bool {
         self.expected.clear();
-        people.write_attributes(person.number, &mut self.expected);
+        people.write_shown(person.number, &mut self.expected);
         if *wanted == ExpectedAttributes::All && is_list(&self.expected, attributes) {
             return true;
         }
@@ -185,6 +188,10 @@ impl Verifier {
                 _ => return Ok(false),
             }
         }
+        // Active Directory shows some twenty attributes that it made itself.
+        if self.profile == Profile::Ad {
+            return Ok(true);
+        }
         // Each attribute found is a different one. So if there are as many as found, none is extra and none is
         // there twice.
         let names = given.iter().filter_map(Result::ok).map(|attribute| attribute.name);
@@ -194,7 +201,7 @@ impl Verifier {
     fn is_ignored(&self, name: &[u8]) -> bool {
         let is = |known: &str| known.as_bytes().eq_ignore_ascii_case(name);
         // The class of an ILS entry is in its name; the attribute is up to the server.
-        (self.ils && is("objectClass"))
+        (self.profile == Profile::Ils && is("objectClass"))
             || OPERATIONAL.iter().any(|known| is(known))
             || self.changed.iter().any(|known| same_name(known.as_bytes(), name))
     }

@@ -170,7 +170,11 @@ fn remedy(code: ResultCode, verb: &str) -> &'static str {
         ResultCode::CONFIDENTIALITY_REQUIRED => "it insists on TLS; use ldaps://, or --start-tls",
         ResultCode::UNDEFINED_ATTRIBUTE_TYPE
         | ResultCode::OBJECT_CLASS_VIOLATION
-        | ResultCode::INVALID_ATTRIBUTE_SYNTAX => "load the schema of `sitebench ils schema` into it",
+        | ResultCode::INVALID_ATTRIBUTE_SYNTAX => {
+            "name the people that its schema knows, such as --profile person, or load the schema of \
+             `sitebench ils schema` into it"
+        }
+        ResultCode::CONSTRAINT_VIOLATION => "if it takes no hashed passwords, add --hash clear",
         ResultCode::NO_SUCH_OBJECT if verb == "show" => "name the entry above the people with --base",
         ResultCode::SIZE_LIMIT_EXCEEDED => "bind as a user without a size limit",
         ResultCode::NO_SUCH_OBJECT => "create the entry above it",

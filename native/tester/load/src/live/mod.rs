@@ -85,9 +85,9 @@ pub fn count(config: &Config, people: &Population, size: u64) -> Result<u64, Liv
 /// Reads all people below the people's base.
 pub fn contents(config: &Config, people: &Population, progress: Progress<'_>) -> Result<Contents, LiveError> {
     config.check(people)?;
-    let mut count = Count::default();
+    let mut count = Count::of(people.spec().profile);
     let mut reported = Instant::now();
-    Session::open(config)?.people_below(&people.spec().base, &mut |attributes| {
+    Session::open(config)?.people_below(people.spec(), &mut |attributes| {
         count.take(attributes);
         if reported.elapsed() >= pipeline::REPORT {
             reported = Instant::now();

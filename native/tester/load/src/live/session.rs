@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::net::{TcpStream, ToSocketAddrs};
 use std::time::{Duration, Instant};
 
-use people::{Container, Population};
+use people::{Container, Population, Spec};
 use tls::{Connector, Stream};
 use wire::ber::{self, tag};
 use wire::ldap::request::{
@@ -108,14 +108,14 @@ impl Session {
         people::containers(base)?.iter().try_for_each(|container| self.create(container))
     }
 
-    /// Shows every person directly below `base` to `visit`.
+    /// Shows every person directly below the base to `visit`.
     pub(super) fn people_below(
         &mut self,
-        base: &str,
+        Spec { base, profile, .. }: &Spec,
         visit: &mut dyn FnMut(Attributes<'_>) -> Result<(), LiveError>,
     ) -> Result<(), LiveError> {
-        let person =
-            |out: &mut Vec<u8>| filter::write_equality(out, b"objectClass", people::OBJECT_CLASS.as_bytes());
+        let class = profile.object_class().as_bytes();
+        let person = |out: &mut Vec<u8>| filter::write_equality(out, b"objectClass", class);
         let Answer { code, text } = self.ask_each(
             |out, id| write_search(out, id, base.as_bytes(), &ENTRIES_BELOW, person, [&b"*"[..]]),
             visit,
@@ -123,7 +123,7 @@ impl Session {
         if code == ResultCode::SUCCESS {
             return Ok(());
         }
-        let base = base.to_owned();
+        let base = base.clone();
         Err(LiveError::Unseen { server: self.server.clone(), base, code, answer: text })
     }
 

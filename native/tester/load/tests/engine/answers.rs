@@ -40,6 +40,27 @@ fn order_case_and_operational_attributes_make_no_difference() {
 }
 
 #[test]
+fn people_of_every_profile_are_known_and_so_are_wrong_answers() {
+    for profile in [Profile::Small, Profile::Person, Profile::Posix, Profile::Ad] {
+        let people = people(profile, 500);
+        for (what, kinds) in [
+            (Do::Right, &[][..]),
+            (Do::RightButOtherwise, &[]),
+            (Do::SomebodyElse, &["wrong-answer"]),
+            (Do::Impostor, &["wrong-answer"]),
+            (Do::WithoutOneAttribute, &["wrong-answer"]),
+        ] {
+            let responder = Responder::lookups(&people, what);
+            let mut config = config(responder.address, "lookup", lookups(20));
+            config["target"]["profile"] = profile.as_str().into();
+            let totals = run(&config, Some(&people), 4, 50);
+            assert!(totals.count("lookup") > 10, "{profile:?} {what:?}: {totals:?}");
+            assert_eq!(totals.kinds(), kinds, "{profile:?} {what:?}");
+        }
+    }
+}
+
+#[test]
 fn every_kind_of_wrong_answer_is_a_wrong_answer() {
     for what in [
         Do::SomebodyElse,

@@ -7,14 +7,17 @@ use std::time::Duration;
 use load::{Engine, Snapshot, Tables};
 use people::{DEFAULT_BASE, Population, Profile};
 use serde_json::json;
-use wire::ldap::{Operation, Request, op};
+use wire::ldap::{Credentials, Operation, Request, op};
 
 use crate::harness::{eventually, people};
 use crate::responder::{Do, Responder};
 
 fn try_start(responder: &Responder, people: &Arc<Population>, text: &str) -> Result<Engine, String> {
     let config = json!({
-        "target": {"host": "127.0.0.1", "port": responder.address.port(), "base": DEFAULT_BASE},
+        "target": {
+            "host": "127.0.0.1", "port": responder.address.port(), "base": DEFAULT_BASE,
+            "profile": people.spec().profile,
+        },
         "adds": {"start": 20, "keys": 4},
         "scenarios": [{"name": "file", "text": text}],
     });
@@ -135,6 +138,37 @@ fn people_have_the_columns_of_their_profile() {
         "[data.newcomer]\npeople = 'new'\n[[operation]]\nadd = 'cn=x,{newcomer.dn}'\nentry = 'newcomer'";
     let problem = try_start(&responder, &people, text).err().unwrap();
     assert!(problem.contains("people whom the run adds have their own names: {newcomer.dn}"), "{problem}");
+}
+
+#[test]
+fn people_who_log_in_have_their_password_for_a_column() {
+    let people = people(Profile::Person, 20);
+    let responder = Responder::lookups(&people, Do::Right);
+    let text = "[data.person]\npeople = 'seeded'\n[[operation]]\nname = 'o'\nstep = [
+      { bind = '{person.dn}', password = '{person.password}' },
+      { search = '(&(objectClass=*)(uid={person.uid}))', expect.entry = 'person' },
+    ]";
+    let snapshot = run(&responder, &people, text, op::BIND_REQUEST, 20);
+    assert!(rows(&snapshot).iter().all(|(.., kinds)| kinds.is_empty()), "{:?}", rows(&snapshot));
+    let known: Vec<_> = (0..20)
+        .map(|i| {
+            let (mut dn, mut password) = (Vec::new(), Vec::new());
+            people.write_dn(i, &mut dn);
+            people.write_password(i, &mut password);
+            (dn, password)
+        })
+        .collect();
+    let bound = names(&responder, |operation| match operation {
+        Operation::Bind(bind) if !bind.name.is_empty() => match bind.credentials {
+            Credentials::Simple(password) => Some([bind.name, b" ", password].concat()),
+            _ => None,
+        },
+        _ => None,
+    });
+    assert!(bound.len() > 5);
+    for one in bound {
+        assert!(known.iter().any(|(dn, password)| one == [&dn[..], b" ", password].concat()));
+    }
 }
 
 #[test]

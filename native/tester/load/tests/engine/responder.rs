@@ -374,7 +374,7 @@ fn write_entries(
         (0..all.min(limit)).for_each(|i| write_person(people, i, what, id, out));
         return if limit < all { ResultCode::SIZE_LIMIT_EXCEEDED } else { ResultCode::SUCCESS };
     };
-    if attribute == b"uid" {
+    if attribute == b"uid" && people.spec().profile.naming() != "uid" {
         let name = String::from_utf8(name.to_vec()).unwrap();
         let name = if what == Do::SomebodyElse { format!("{name}0") } else { name };
         let dn = format!("UID={name},ou=people,dc=example");

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use people::Profile;
 use scenario::{
     Connection, Control, Data, Drawn, Entry, Field, Part, Protocol, Rows, Sasl, Scenario, Step, Template,
     Verb,
@@ -29,6 +30,12 @@ pub(crate) struct Requests<'t>(pub(crate) Option<&'t Target>);
 pub fn check(spec: &ScenarioSpec, tables: &Tables) -> Result<Option<(String, Option<Value>)>, String> {
     let whole = scripted::check(&Requests(None), spec, None, tables)?;
     Ok(whole.map(|program| (program.counts.clone(), program.describe())))
+}
+
+impl Requests<'_> {
+    fn profile(&self) -> Option<Profile> {
+        self.0.map(|target| target.profile)
+    }
 }
 
 impl Lower for Requests<'_> {
@@ -98,11 +105,11 @@ impl Lower for Requests<'_> {
     }
 
     fn whole(&self, place: &Place<'_>) -> Result<Option<ProgramSpec<LdapStep>>, String> {
-        Ok(papers::program(place.spec, place.scenario))
+        Ok(papers::program(place.spec, place.scenario, self.profile()))
     }
 
     fn known(&self, scenario: &Scenario, steps: &[Step]) -> Option<Vec<LdapStep>> {
-        papers::requests(scenario, steps, false)
+        papers::requests(scenario, steps, self.profile(), false)
     }
 
     fn take(&self) -> Result<LdapStep, String> {

@@ -4,6 +4,7 @@
 //! What counts is what steps say, not what they are called: a file that says the same as a built-in one is the same
 //! program.
 
+use people::Profile;
 use scenario::{
     ChangeKind, Code, Count, Data, Deref, Encoding, Entry, Expect, Field, Lifetime, Operation, Part, Rows,
     Scenario, Scope, Search, Step, Template, Times, Value, Verb,
@@ -17,7 +18,13 @@ use crate::scripted::{Steps, think};
 
 /// The program of a scenario that is one of the papers' operations and nothing else: what it counts is its only
 /// request, or all of it from connecting to the farewell.
-pub(super) fn program(spec: &ScenarioSpec, scenario: &Scenario) -> Option<ProgramSpec<LdapStep>> {
+///
+/// For people of a profile; without one, for those of any.
+pub(super) fn program(
+    spec: &ScenarioSpec,
+    scenario: &Scenario,
+    profile: Option<Profile>,
+) -> Option<ProgramSpec<LdapStep>> {
     let is_chosen =
         |operation: &&Operation| spec.operation.as_ref().is_none_or(|name| *name == operation.name);
     let chosen: Vec<_> = scenario.operations.iter().filter(is_chosen).collect();
@@ -63,7 +70,7 @@ pub(super) fn program(spec: &ScenarioSpec, scenario: &Scenario) -> Option<Progra
             pools: Vec::new(),
         });
     }
-    let mut requests = requests(scenario, &operation.steps, true)?.into_iter();
+    let mut requests = requests(scenario, &operation.steps, profile, true)?.into_iter();
     let scale = spec.scale(scenario, operation);
     let only = match &operation.steps[..] {
         [step] => !matches!(step.verb, Verb::Think { .. } | Verb::Repeat { .. }),
@@ -121,14 +128,20 @@ fn named(
 /// The requests of steps, in their order, if they are all of the papers' kind.
 ///
 /// In a `whole` program nothing else asks who a user is: they may then be drawn.
-pub(super) fn requests(scenario: &Scenario, steps: &[Step], whole: bool) -> Option<Vec<LdapStep>> {
-    let mut papers = Papers { scenario, whole, met: Vec::new(), last: None, found: Vec::new() };
+pub(super) fn requests(
+    scenario: &Scenario,
+    steps: &[Step],
+    profile: Option<Profile>,
+    whole: bool,
+) -> Option<Vec<LdapStep>> {
+    let mut papers = Papers { scenario, profile, whole, met: Vec::new(), last: None, found: Vec::new() };
     papers.steps(steps)?;
     Some(papers.found)
 }
 
 struct Papers<'s> {
     scenario: &'s Scenario,
+    profile: Option<Profile>,
     whole: bool,
     /// Data whose row was asked for.
     met: Vec<&'s str>,
@@ -210,7 +223,9 @@ impl<'s> Papers<'s> {
             return None;
         }
         let attributes = search.attributes.clone();
-        if search.filter.literal() == Some("(objectClass=RTPerson)") {
+        let class = |profile: &Profile| format!("(objectClass={})", profile.object_class());
+        let literal = search.filter.literal();
+        if self.profiles().any(|profile| literal == Some(&class(profile))) {
             let results = expect.results.clone();
             let some = Expect { results, entries: Some(Count::AtLeast(1)), ..Expect::default() };
             let is_list = *expect == some && is_as_far_as_it_goes(&expect.results);
@@ -221,9 +236,16 @@ impl<'s> Papers<'s> {
         if search.size_limit != 0 || *expect != row {
             return None;
         }
-        let refresh_minutes = kept_online(&search.filter, data)?;
+        let mut profiles = self.profiles();
+        let refresh_minutes = profiles.find_map(|profile| kept_online(&search.filter, data, *profile))?;
         let person = self.person(data)?;
         Some(LdapStep::Lookup { person, attributes, refresh_minutes })
+    }
+
+    /// Those that a file may ask for.
+    fn profiles(&self) -> impl Iterator<Item = &'static Profile> + use<> {
+        let profile = self.profile;
+        Profile::ALL.iter().filter(move |known| profile.is_none_or(|profile| profile == **known))
     }
 
     fn data(&self, name: &str) -> Option<&'s Data> {
@@ -276,9 +298,11 @@ fn is_as_far_as_it_goes(results: &[Code]) -> bool {
 }
 
 /// Whether a filter finds a person by name: for how many minutes that keeps them online, if at all.
-fn kept_online(filter: &Template, data: &str) -> Option<Option<u32>> {
+fn kept_online(filter: &Template, data: &str, profile: Profile) -> Option<Option<u32>> {
     let [Part::Text(before), Part::Field(field), Part::Text(after)] = &filter.parts[..] else { return None };
-    if before != "(&(objectClass=RTPerson)(cn=" || *field != Field::Column(data.to_owned(), "cn".to_owned()) {
+    let (class, naming) = (profile.object_class(), profile.naming());
+    let is_named = *field == Field::Column(data.to_owned(), naming.to_owned());
+    if !is_named || *before != format!("(&(objectClass={class})({naming}=") {
         return None;
     }
     match after.strip_prefix("))") {

@@ -1,0 +1,22 @@
+//! Kinds of people, by their names.
+
+use people::Profile;
+use pyo3::prelude::*;
+
+use crate::errors::error_of;
+use crate::kind::Kind;
+
+/// The class and the attribute by which people of a profile are searched for, and whether they have passwords.
+#[pyfunction]
+pub fn profile_facts(profile: &str) -> PyResult<(&'static str, &'static str, bool)> {
+    let profile = profile_named(profile)?;
+    Ok((profile.object_class(), profile.naming(), profile.has_passwords()))
+}
+
+/// The profile of this name.
+pub fn profile_named(name: &str) -> PyResult<Profile> {
+    let found = Profile::ALL.into_iter().find(|profile| profile.as_str() == name);
+    let known = || Profile::ALL.map(Profile::as_str).join(", ");
+    let no_such = || format!("there is no profile {name:?} of people; use one of {}", known());
+    found.ok_or_else(|| error_of(Kind::BadInput, no_such()))
+}
