@@ -10,7 +10,7 @@ from sitebench.errors import UnknownValue
 from sitebench.locust.web_ui.options import SessionOptions
 from sitebench.measure.options import PointOptions
 from sitebench.options import option
-from sitebench.seeders import DEFAULT_BASE
+from sitebench.seeders import DEFAULT_BASE, HASHES, PROFILES
 from sitebench.suite_base.options import (
     EndpointOptions,
     EntriesOption,
@@ -27,7 +27,6 @@ from sitebench.suite_base.options import (
 from sitebench.system.secret import BIND_PASSWORD
 
 EXTERNAL = "external"
-_PROFILES = ("paper", "small", "ils")
 
 
 def _suffix(text: str) -> str:
@@ -36,8 +35,42 @@ def _suffix(text: str) -> str:
     return text
 
 
+def _some(text: str) -> str:
+    if not text:
+        raise UnknownValue("the password is empty", "give it at least one character")
+    return text
+
+
 @option.options
-class DirectoryOptions(EndpointOptions):
+class KindOptions:
+    """What kind of people there are, and how they log in."""
+
+    profile: str = option.choice(
+        "paper",
+        "Kind of people: paper (1,283 bytes in a lookup's answer), small (126 bytes in an add), "
+        "ils (an Internet Locator Server's, with its protocol), person (inetOrgPerson), posix "
+        "(with a Unix account) or ad (Active Directory); the directory of an address decides "
+        "itself.",
+        *PROFILES,
+        panel="Entries",
+    )
+    hash: str | None = option.choice(
+        None,
+        "How the directory is given passwords of person and posix (default: ssha).",
+        *HASHES,
+        panel="Entries",
+    )
+    one_password: str | None = option.parsed(
+        None,
+        "Password of all people, in place of each one's own. It is in the run file.",
+        parse=_some,
+        metavar="TEXT",
+        panel="Entries",
+    )
+
+
+@option.options
+class DirectoryOptions(EndpointOptions, KindOptions):
     """The directory, and how to bind to it."""
 
     target: str = target_option(
@@ -62,13 +95,6 @@ class DirectoryOptions(EndpointOptions):
         parse=check_form,
         panel="Target",
     )
-    profile: str = option.choice(
-        "paper",
-        "Kind of people: paper (1,283 bytes in a lookup's answer), small (126 bytes in an add), "
-        "or ils (an Internet Locator Server's).",
-        *_PROFILES,
-        panel="Entries",
-    )
     sasl: str | None = option.choice(
         None,
         "SASL mechanism to bind with over TLS: external (the identity in --tls-cert) or plain "
@@ -77,6 +103,7 @@ class DirectoryOptions(EndpointOptions):
         panel="TLS",
     )
     start_tls: bool = option.flag("StartTLS on an ldap:// connection.", panel="TLS")
+    profile_given: bool = option.given("profile")
 
 
 @option.options
@@ -194,7 +221,7 @@ class CleanOptions(SeedOptions):
 
 
 @option.options
-class ServeOptions(PeopleOptions, ServerOptions):
+class ServeOptions(PeopleOptions, KindOptions, ServerOptions):
     """What `sitebench ils serve` takes."""
 
     port: int = port_option(10389)
@@ -203,12 +230,6 @@ class ServeOptions(PeopleOptions, ServerOptions):
         "People in the directory (default: 10k, or those of --ldif); 0 for an empty one.",
         parse=lambda text: 0 if text.strip() == "0" else units.parse_size(text),
         metavar="SIZE",
-        panel="Entries",
-    )
-    profile: str = option.choice(
-        "paper",
-        "Kind of people: paper, small, or ils, with an Internet Locator Server's protocol.",
-        *_PROFILES,
         panel="Entries",
     )
     ldif: str | None = option.file("LDIF file to load.", panel="Entries")

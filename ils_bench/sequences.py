@@ -20,12 +20,13 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-from sitebench._engine import check_scenario
+from sitebench._engine import check_scenario, profile_facts
 from sitebench.errors import BadInput
 from sitebench.scenario.script import REMOVE
 
@@ -338,6 +339,11 @@ def _paused(steps: tuple[Step, ...], label: str, pause: Think) -> tuple[Step, ..
 
 def built_in(operation: str, profile: str = "paper", session_s: float = 1200.0) -> Sequence:
     """Return the sequence of one of the suite's own operations: what its file says."""
+    if operation == "register" and profile_facts(profile)[2]:
+        raise BadInput(
+            f"people of the profile {profile} do not register with an Internet Locator Server",
+            "measure add, or name people who do: --profile paper",
+        )
     spec = {
         "name": operation,
         "text": text_of(operation, profile),
@@ -352,10 +358,15 @@ def built_in(operation: str, profile: str = "paper", session_s: float = 1200.0) 
 def text_of(operation: str, profile: str = "paper") -> str:
     """Return the file of one of the suite's own operations, for people of this profile."""
     own = _FILES / f"{operation}-{profile}.toml"
-    return (own if own.exists() else _FILES / f"{operation}.toml").read_text(encoding="utf-8")
+    text = (own if own.exists() else _FILES / f"{operation}.toml").read_text(encoding="utf-8")
+    kind, naming, _ = profile_facts(profile)
+    text = text.replace("(objectClass=RTPerson)", f"(objectClass={kind})")
+    return _BY_NAME.sub(rf"({naming}={{\1.{naming}}})", text)
 
 
 _FILES = Path(__file__).parent / "scenarios"
+_BY_NAME = re.compile(r"\(cn=\{(\w+)\.cn\}\)")
+"""How the papers' people are looked up."""
 _KINDS: dict[str, type[Step]] = {each.op: each for each in Step.__subclasses__()}
 
 

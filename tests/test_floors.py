@@ -72,7 +72,7 @@ def test_no_imports_run_in_a_circle() -> None:
     TopologicalSorter(imports()).prepare()
 
 
-PROFILE = ("sitebench.seeders.people", "ils")
+PROFILE = ("sitebench.seeders", "ils")
 """Entries of the schema of an Internet Locator Server, of which the suite has its name too."""
 
 

@@ -19,7 +19,8 @@ from pathlib import Path
 
 import psutil
 
-from sitebench.seeders.people import Profile, Spec
+from sitebench.seeders import Profile
+from sitebench.seeders.people import Spec
 
 FIRST_ADDED = 1_000_000_000
 """Key of the first person a run adds: far beyond any that is seeded."""

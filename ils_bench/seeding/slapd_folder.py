@@ -27,6 +27,7 @@ import psutil
 from ils_bench.targets.openldap import DATA, cannot_load, find, write_config
 from sitebench._engine import Contents, LdifCount
 from sitebench.errors import BadInput
+from sitebench.seeders import Profile
 from sitebench.seeders.ldif import pieces
 from sitebench.seeders.people import People, Spec, generate
 from sitebench.system.native_errors import translated
@@ -49,7 +50,7 @@ def fill(spec: Spec, folder: Path, progress: _Progress = lambda done: None) -> N
     nothing = people.population.contents(0, 0)
     with _exclusive_lock(folder) as lock:
         begun = (folder / DATA / "data.mdb").exists()
-        found = read(folder, progress) if begun else nothing
+        found = read(folder, progress, profile=spec.profile) if begun else nothing
         if found.people > spec.size:
             raise BadInput(
                 f"{folder} holds {found.people:,} people already",
@@ -70,10 +71,12 @@ def command(folder: Path, url: str = "ldap://127.0.0.1:3890/") -> str:
     return shlex.join([find("slapd"), "-d", "0", "-f", config, "-h", url])
 
 
-def read(folder: Path, progress: _Progress = lambda done: None) -> Contents:
+def read(
+    folder: Path, progress: _Progress = lambda done: None, *, profile: Profile = "paper"
+) -> Contents:
     """Return which people are in a folder's database."""
     argv = [find("slapcat"), "-f", str(folder / "slapd.conf")]
-    count = LdifCount()
+    count = LdifCount(profile)
     with tempfile.TemporaryFile() as output:
         with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=output) as slapcat:
             assert slapcat.stdout is not None

@@ -6,9 +6,8 @@ import contextlib
 import json
 from typing import Any
 
-from ils_bench.targets.people import read_spec
 from sitebench._engine import Directory
-from sitebench.seeders.people import generate
+from sitebench.seeders.people import Spec, generate
 from sitebench.system.child import Service, serve
 from sitebench.system.native_errors import translated
 from sitebench.targets.embedded import service
@@ -16,7 +15,7 @@ from sitebench.targets.in_process import certificate
 
 
 def _start(request: dict[str, Any]) -> Service:
-    people = generate(read_spec(request["people"])).population
+    people = generate(Spec.from_dict(request["people"])).population
     config = request["config"]
     if "tls" in config:
         config["tls"]["certificate"] = certificate(tls=True, host=config["host"])

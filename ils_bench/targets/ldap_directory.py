@@ -15,7 +15,8 @@ from sitebench._engine import Directory, Population
 from sitebench.errors import BadInput
 from sitebench.options.option import fields_of
 from sitebench.options.spelling import long_option
-from sitebench.seeders.people import Profile, Spec, generate
+from sitebench.seeders import Hash, Profile
+from sitebench.seeders.people import Spec, generate
 from sitebench.suite_base.options import DEFAULT_LOCALES
 from sitebench.system import secret
 from sitebench.targets.in_process import InProcess, certificate, keywords
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 _DEFAULT_SUFFIX = "o=Intranet"
 _DEFAULT_PEOPLE = 10_000
 _NAME = re.compile(r"[A-Za-z0-9.-]+=[^\0]+$")
+_WHO = ("profile", "hash", "one_password", "seed", "locales")
+"""Options that say who the people are."""
 _LOOKED_AT = 100
 """People who are looked at for a name in ASCII: of seven locales most have one."""
 
@@ -44,6 +47,13 @@ class LdapDirectory(InProcess[Directory]):
     `entries=0`, where its first name is the suffix unless another is given. Any client may write
     unless there is an administrator or it is read-only. `limits` bound what one client can ask of
     it, by the names in `sitebench docs limits`.
+
+    People of the profiles `person`, `posix` and `ad` log in, each with a password of its own or all
+    with `one_password`:
+
+        with LdapDirectory(profile="posix") as directory:
+            people = directory.people
+            ldap3.Connection(directory.url, people.dn(0), people.password(0), auto_bind=True)
 
     With `tls=True` it speaks ldaps with a certificate made for it, or StartTLS with `start_tls`;
     `ca` is the file that clients check it by:
@@ -62,6 +72,8 @@ class LdapDirectory(InProcess[Directory]):
         ldif: Path | str | None = None,
         suffix: str | None = None,
         profile: Profile = "paper",
+        hash: Hash | None = None,  # noqa: A002, as the option is called
+        one_password: str | None = None,
         seed: int = 1997,
         locales: tuple[str, ...] = DEFAULT_LOCALES,
         admin_dn: str | None = None,
@@ -82,9 +94,10 @@ class LdapDirectory(InProcess[Directory]):
             suffix = alone or _DEFAULT_SUFFIX
         self.suffix, self.ldif = suffix, ldif
         self.people: Population | None = None
-        """Who is in it: names, DNs and every attribute of person i."""
+        """Who is in it: names, DNs, passwords and every attribute of person i."""
         if entries:
-            spec = Spec(entries, seed, profile, locales, f"ou=Dynamic,{suffix}")
+            base = f"ou=Dynamic,{suffix}"
+            spec = Spec(entries, seed, profile, locales, base, hash, one_password)
             self.people = generate(spec).population
         config: dict[str, Any] = {
             "host": host,
@@ -185,7 +198,9 @@ def _greeting(options: ServeOptions, directory: LdapDirectory) -> list[str]:
     who = f"the entries of {directory.ldif}" if directory.ldif else "no people"
     if people is not None:
         who = f"{people.size:,} people{' and ' + who if directory.ldif else ''}"
-    search = "(objectClass=*)" if people is None else f"(cn={_easy_name(people)})"
+    search = (
+        "(objectClass=*)" if people is None else f"({people.naming}={people.name(_easy(people))})"
+    )
     trust = "" if directory.ca is None else f"LDAPTLS_CACERT={directory.ca} "
     tls = "" if directory.ca is None else f" --tls-ca {directory.ca}"
     if directory.start_tls:
@@ -196,17 +211,21 @@ def _greeting(options: ServeOptions, directory: LdapDirectory) -> list[str]:
     # Of people that are others a lookup finds none; to connect it needs none.
     run = "connect" if people is None else "lookup"
     who_else = "" if people is None else f" --entries {people.size}{_which_people(options)}"
-    return [
+    lines = [
         f"serving {who} at {url}, suffix {directory.suffix} (Ctrl-C to stop)",
         f"  {trust}ldapsearch -x{start_tls} -H {url} -b {base} {shlex.quote(search)}",
         f"  sitebench ils run {run} --target {url}{tls} --base {base}{who_else}",
     ]
+    if people is not None and (password := people.password(easy := _easy(people))):
+        login = f"-D {shlex.quote(people.dn(easy))} -w {shlex.quote(password)}"
+        lines.append(f"  {trust}ldapwhoami -x{start_tls} -H {url} {login}")
+    return lines
 
 
-def _easy_name(people: Population) -> str:
-    """Return a name that every terminal can take, where one of the first people has one."""
-    names = (people.name(index) for index in range(min(people.size, _LOOKED_AT)))
-    return next(filter(str.isascii, names), people.name(0))
+def _easy(people: Population) -> int:
+    """Return a person whose name every terminal can take, where one of the first has such a one."""
+    first = range(min(people.size, _LOOKED_AT))
+    return next((index for index in first if people.name(index).isascii()), 0)
 
 
 def _which_people(options: ServeOptions) -> str:
@@ -214,6 +233,6 @@ def _which_people(options: ServeOptions) -> str:
     words = ""
     for each, spec in fields_of(type(options)):
         value = getattr(options, each.name)
-        if each.name in ("profile", "seed", "locales") and value != each.default:
+        if each.name in _WHO and value != each.default:
             words += f" {long_option(each.name)} {shlex.quote(spec.show(value))}"
     return words

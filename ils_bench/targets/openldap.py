@@ -20,8 +20,9 @@ from typing import Any
 
 from ils_bench import schema
 from ils_bench.targets.address import START_TLS, DirectoryAddress, parse_address
-from ils_bench.targets.people import read_spec, suffix_of
+from ils_bench.targets.people import suffix_of
 from ils_bench.targets.target import OpenDirectory
+from sitebench._engine import profile_facts
 from sitebench.errors import BadInput, MeasurementFailed, PortInUse, ProgramMissing
 from sitebench.seeders.ldif import write_ldif
 from sitebench.seeders.people import Spec, generate
@@ -40,11 +41,12 @@ _LEAST_ROOM = 4 << 30
 """Size limit of an mdb database without people: they may come later, and it reserves only address
 space."""
 DATA = "db"
+_MORE_SCHEMAS = ("cosine", "inetorgperson", "nis")
+"""What people of today have; those of the papers need none of it."""
 _SCHEMA = schema.FOLDER / schema.FILES["openldap"]
 
 _CONFIG = """\
-include {core}
-include {schema}
+{schemas}
 {modules}
 pidfile {pid}
 allow bind_v2 update_anon
@@ -56,7 +58,7 @@ directory {data}
 maxsize {maxsize}
 dbnosync
 index objectClass eq
-index cn eq
+index {naming} eq
 access to * by * write
 {monitor}
 """
@@ -94,7 +96,7 @@ def open_openldap(
 
 
 def _start(request: dict[str, Any]) -> Service:
-    people, scheme, ca = read_spec(request["people"]), request["scheme"], None
+    people, scheme, ca = Spec.from_dict(request["people"]), request["scheme"], None
     slapd, slapadd = find("slapd"), find("slapadd")
     with contextlib.ExitStack() as opening:
         folder = opening.enter_context(scratch())
@@ -154,9 +156,9 @@ def write_config(folder: Path, people: Spec) -> Path:
     config, suffix = folder / "slapd.conf", suffix_of(people.base)
     config.write_text(
         _CONFIG.format(
-            core=_core_schema(),
+            schemas="\n".join(f"include {each}" for each in _schemas(folder, people)),
+            naming=profile_facts(people.profile)[1],
             modules=loading,
-            schema=_quoted(folder / _SCHEMA.name),
             pid=_quoted(folder / "slapd.pid"),
             data=_quoted(folder / DATA),
             suffix=_quoted(suffix),
@@ -187,6 +189,19 @@ def _monitor(modules: Path | None) -> str:
     done = subprocess.run([find("slapd"), "-VVV"], capture_output=True, text=True, check=False)
     built_in = "monitor" in (done.stderr + done.stdout).split()
     return "database monitor" if built_in else ""
+
+
+def _schemas(folder: Path, people: Spec) -> list[object]:
+    """Return the files of the schema that people have."""
+    if people.profile == "ad":
+        raise BadInput(
+            "a slapd has no users of Active Directory",
+            "fill a domain controller by its ldaps:// address, or name --profile person",
+        )
+    core = _core_schema()
+    _, _, of_today = profile_facts(people.profile)
+    more = [core.with_name(f"{name}.schema") for name in _MORE_SCHEMAS if of_today]
+    return [core, *more, _quoted(folder / _SCHEMA.name)]
 
 
 def _core_schema() -> Path:

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import Any, cast
+from typing import cast
 
 from ils_bench.options import LoadTestOptions, SeedOptions
-from sitebench.seeders.people import Profile, Spec
+from sitebench.seeders import Hash, Profile
+from sitebench.seeders.people import Spec
 
 _PART = re.compile(r'(?:\\.|"(?:\\.|[^"\\])*"|[^\\",;])+', re.DOTALL)
 """A part of a name: an escaped character or a quoted text is not its end (RFC 4514, RFC 2253)."""
 
 
 def spec_of(asked: LoadTestOptions | SeedOptions, size: int) -> Spec:
-    profile = cast("Profile", asked.profile)
-    return Spec(size, asked.seed, profile, asked.locales, asked.base)
-
-
-def read_spec(found: Mapping[str, Any]) -> Spec:
-    """Read what `Spec.to_dict` made, in another process."""
-    return Spec(**{**found, "locales": tuple(found["locales"])})
+    profile, hashed = cast("Profile", asked.profile), cast("Hash | None", asked.hash)
+    base, one = asked.base, asked.one_password
+    return Spec(size, asked.seed, profile, asked.locales, base, hashed, one)
 
 
 def suffix_of(base: str) -> str:

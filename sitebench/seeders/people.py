@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Event
-from typing import Literal
+from typing import Any
 
-from sitebench._engine import Contents, Population
+from sitebench._engine import Contents, Population, profile_facts
 from sitebench.errors import BadInput
-from sitebench.seeders import DEFAULT_BASE
+from sitebench.seeders import DEFAULT_BASE, HASHES, Hash, Profile
 from sitebench.seeders.pools import PoolsFile, pools
 from sitebench.suite_base.options import DEFAULT_LOCALES
 from sitebench.system.native_errors import translated
-
-Profile = Literal["paper", "small", "ils"]
 
 _PEOPLE_AT_A_TIME = 10_000
 
@@ -32,16 +30,31 @@ class Spec:
     profile: Profile = "paper"
     locales: tuple[str, ...] = DEFAULT_LOCALES
     base: str = DEFAULT_BASE
+    hash: Hash | None = None
+    """How a directory is given passwords, where the profile has any; {SSHA} unless said."""
+    one_password: str | None = None
+    """That of all people, in place of each person's own."""
 
     def to_dict(self) -> dict[str, object]:
         """Return what the engine reads and a manifest keeps."""
-        return {
+        found: dict[str, object] = {
             "seed": self.seed,
             "size": self.size,
             "profile": self.profile,
             "locales": list(self.locales),
             "base": self.base,
         }
+        if (self.hash, self.one_password) != (None, None):
+            found["passwords"] = {"hash": self.hash or HASHES[0], "one": self.one_password}
+        return found
+
+    @classmethod
+    def from_dict(cls, found: Mapping[str, Any]) -> Spec:
+        """Return what `to_dict` was made of."""
+        known = {**found, "locales": tuple(found["locales"])}
+        if (passwords := known.pop("passwords", None)) is not None:
+            known |= {"hash": passwords["hash"], "one_password": passwords.get("one")}
+        return cls(**known)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +82,20 @@ class People:
 def generate(spec: Spec, *, cache: Path | None = None) -> People:
     """Return the people of `spec`; harvests their pools if this machine has none yet."""
     no_people_or_seed_below_zero(spec.size, spec.seed)
+    _no_passwords_in_vain(spec)
     source = pools(spec.locales, cache=cache)
     with translated():
         population = Population(str(source.path), json.dumps(spec.to_dict()))
     return People(population, spec, source)
+
+
+def _no_passwords_in_vain(spec: Spec) -> None:
+    _, _, has_passwords = profile_facts(spec.profile)
+    if not has_passwords and "passwords" in spec.to_dict():
+        raise BadInput(
+            f"people of the profile {spec.profile} have no passwords",
+            "leave --hash and --one-password out, or name people who log in: --profile person",
+        )
 
 
 def no_people_or_seed_below_zero(size: int, seed: int) -> None:

@@ -12,8 +12,8 @@ from ils_bench.seeding.destinations import LiveDirectory, parse_destination
 from ils_bench.targets.address import DirectoryAddress
 from ils_bench.targets.people import suffix_of
 from sitebench.errors import BadInput
-from sitebench.seeders import DEFAULT_BASE
-from sitebench.seeders.people import Profile, Spec, generate
+from sitebench.seeders import DEFAULT_BASE, Profile
+from sitebench.seeders.people import Spec, generate
 from tests.ils_bench.conftest import LOCALES
 from tests.support.cli import SITEBENCH, Ran, in_process, sitebench
 from tests.support.slapd_folder import running

@@ -9,6 +9,7 @@ import ldap3
 import pytest
 
 from sitebench import LdapDirectory, PersonalizedSite
+from sitebench.seeders import PROFILES, Profile
 
 ENGLISH = ("en_US",)
 
@@ -34,6 +35,32 @@ def test_what_a_test_adds_no_other_test_sees(ldap_directory: LdapDirectory, turn
         entry = f"cn=turn {turn},{ldap_directory.base}"
         assert connection.add(entry, "person", {"sn": "x"})  # type: ignore[no-untyped-call]
     assert names_in(ldap_directory) == 4
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_a_directory_has_people_of_any_profile(
+    ldap_directory_factory: Callable[..., LdapDirectory], profile: Profile
+) -> None:
+    people = ldap_directory_factory(entries=5, locales=ENGLISH, profile=profile).people
+    assert people is not None
+    assert people.name(4).encode() in people.entry(4)[1][people.naming]
+
+
+@pytest.mark.parametrize("turn", [1, 2])
+@pytest.mark.ldap_directory(entries=5, locales=ENGLISH, profile="posix", hash="ssha512")
+def test_people_log_in_and_a_test_may_change_their_password(
+    ldap_directory: LdapDirectory, turn: int
+) -> None:
+    people = ldap_directory.people
+    assert people is not None
+    dn, password = people.dn(2), people.password(2)
+    with ldap3.Connection(ldap_directory.url, dn, password) as connection:
+        assert connection.extend.standard.who_am_i() == f"dn:{dn}"
+        changed = {"userPassword": [(ldap3.MODIFY_REPLACE, [f"other {turn}"])]}
+        assert connection.modify(dn, changed)  # type: ignore[no-untyped-call]
+    again = ldap3.Connection(ldap_directory.url, dn, password)
+    assert not again.bind()
+    again.unbind()
 
 
 @pytest.fixture

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from sitebench.seeders.people import People, Profile, Spec, generate
+from sitebench.seeders import PROFILES, Profile
+from sitebench.seeders.people import People, Spec, generate
 
 
 @pytest.fixture(scope="session")
@@ -13,7 +14,7 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("cache")
 
 
-@pytest.fixture(params=["paper", "small", "ils"])
+@pytest.fixture(params=PROFILES)
 def profile(request: pytest.FixtureRequest) -> Profile:
     """Each profile in turn."""
     value: Profile = request.param

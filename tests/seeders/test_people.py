@@ -1,12 +1,15 @@
 """Populations from harvested pools."""
 
+import json
+import re
 import unicodedata
 from pathlib import Path
 
 import pytest
 
-from sitebench._engine import Population
+from sitebench._engine import EngineError, Population, profile_facts
 from sitebench.errors import BadInput
+from sitebench.seeders import HASHES, PROFILES, Profile
 from sitebench.seeders.people import People, Spec, generate
 from sitebench.suite_base.options import DEFAULT_LOCALES
 
@@ -109,6 +112,48 @@ def test_a_bad_base_is_refused_with_a_remedy(cache: Path) -> None:
     with pytest.raises(BadInput, match="no distinguished name") as caught:
         generate(Spec(10, base="Intranet"), cache=cache)
     assert "ou=Dynamic,o=Intranet" in caught.value.remedy
+
+
+def test_each_profile_is_the_engines_and_no_other_is() -> None:
+    for each in PROFILES:
+        assert generate(Spec(1, profile=each)).population.naming == profile_facts(each)[1]
+    with pytest.raises(EngineError, match=f"use one of {', '.join(PROFILES)}"):
+        profile_facts("people")
+    for hashed in HASHES:
+        assert generate(Spec(1, profile="person", hash=hashed)).population.password(0)
+
+
+def test_a_spec_is_what_it_was_written_as() -> None:
+    for spec in (Spec(3), Spec(3, profile="posix", hash="clear", one_password="x", base="o=x")):
+        assert Spec.from_dict(json.loads(json.dumps(spec.to_dict()))) == spec
+
+
+# RFC 4517, 3.3.31: a telephone number as in E.123.
+TAKEN = {"telephoneNumber": r"[0-9 +()/-]+", "uid": r"user\.\d+", "mail": r"user\.\d+@example\.com"}
+"""What slapd, 389-DS, OpenDJ, ApacheDS and Samba all take, by attribute: found by trying."""
+LONGEST = {"givenName": 64, "sn": 64, "telephoneNumber": 64, "title": 128, "displayName": 256}
+
+
+@pytest.mark.parametrize("profile", ["person", "posix", "ad"])
+def test_people_have_values_that_every_directory_takes(cache: Path, profile: Profile) -> None:
+    population = generate(Spec(2_000, profile=profile), cache=cache).population
+    for i in range(0, 2_000_000, 499):
+        dn, attributes = population.entry(i)
+        attributes.pop("unicodePwd", None)
+        assert "c" not in attributes
+        for name, values in attributes.items():
+            for value in (each.decode() for each in values):
+                assert value == value.strip() != ""
+                assert max(map(ord, value)) < 0x1_0000
+                assert not any(0xE000 <= ord(c) <= 0xF8FF for c in value)
+                assert re.fullmatch(TAKEN.get(name, r"(?s).+"), value), (name, value)
+                assert len(value) <= LONGEST.get(name, 1_024), (name, value)
+        if profile == "ad":
+            assert dn.startswith("CN=")
+            assert len(attributes["cn"][0].decode()) <= 64
+            assert len(attributes["sAMAccountName"][0]) <= 20
+        else:
+            assert dn == f"uid=user.{i},ou=Dynamic,o=Intranet"
 
 
 def test_damaged_pools_are_refused_with_a_remedy(tmp_path: Path) -> None:

@@ -147,7 +147,7 @@ def test_the_other_fields_stand_under_headings_with_names_as_people_write_them(
     first = ["userClasses", "target", "base", "names", "entries", "shapeClass"]
     assert page.browser.run(names) == first
     heads = "return [...document.querySelectorAll('.sitebench-group')].map(h => h.textContent)"
-    groups = ["Load", "Target", "TLS", "Workers", "Advanced", "Load shape"]
+    groups = ["Load", "Target", "Entries", "TLS", "Workers", "Advanced", "Load shape"]
     assert eventually(lambda: page.browser.run(heads) == groups, 30), page.browser.run(heads)
     labels = page.browser.run(
         "return [...document.querySelectorAll('form label')].map(label => label.textContent)"
