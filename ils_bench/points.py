@@ -26,6 +26,7 @@ from ils_bench.targets.live import assure_overwriting, assure_own, open_live, re
 from ils_bench.targets.names import is_list, names_of
 from ils_bench.targets.opening import OWN_TARGETS, open_target
 from ils_bench.targets.people import spec_of
+from ils_bench.targets.profile import suited
 from ils_bench.targets.target import OpenDirectory
 from sitebench._engine import Engine
 from sitebench.counts.worker_slot import WorkerSlot
@@ -33,6 +34,7 @@ from sitebench.errors import BadInput
 from sitebench.measure.sweep import Stage
 from sitebench.scenario import script
 from sitebench.scenario.script import Script
+from sitebench.seeders.people import Spec
 from sitebench.suite_base.points import OwnUser, Progress
 from sitebench.suite_base.scripts import ScriptPoints
 from sitebench.targets.in_process import known
@@ -156,15 +158,15 @@ class IlsPoints(ScriptPoints[Program, OpenDirectory]):
         if server.people is None:
             load |= {"entries": entries or 1, "base": server.base}
         else:
-            people = json.loads(server.people.spec_json)
-            if entries is not None and entries > people["size"]:
+            people = Spec.from_dict(json.loads(server.people.spec_json))
+            if entries is not None and entries > people.size:
                 raise BadInput(
-                    f"entries: {entries:,} people are asked for, and {server} has "
-                    f"{people['size']:,}",
+                    f"entries: {entries:,} people are asked for, and {server} has {people.size:,}",
                     "leave entries out, or make the directory with as many",
                 )
-            load |= {name: people[name] for name in ("base", "profile", "seed")}
-            load |= {"entries": entries or people["size"], "locales": tuple(people["locales"])}
+            load |= {name: getattr(people, name) for name in ("base", "profile", "seed", "locales")}
+            load |= {"hash": people.hash, "one_password": people.one_password}
+            load["entries"] = entries or people.size
         options = IlsOptions(**load)
         address = parse_address(server.url, start_tls=server.start_tls)
         target = OpenDirectory("the directory", address, options.base, **known(server, options))
@@ -213,6 +215,13 @@ class IlsPoints(ScriptPoints[Program, OpenDirectory]):
         if listed and not getattr(options, "entries_given", True):
             options = replace(options, entries=len(listed))
         return password_asked(options)
+
+    def settled(self, options: Any, programs: Sequence[Program], *, named: bool = True) -> Any:
+        """Take the people that go with the directory, where programs are about people of ours."""
+        if getattr(options, "paper", False) or not any(map(self.needs_people, programs)):
+            return options
+        self.assure_allowed(options, programs, named=named)
+        return suited(options)
 
     def lone_engine(self, options: Any, program: Script, target: OpenDirectory) -> Engine:
         config = engine_config(

@@ -19,12 +19,14 @@ from ils_bench.seeding.destinations import (
     Stream,
     parse_destination,
 )
+from ils_bench.seeding.logins import check_logins
 from ils_bench.targets.address import parse_address
 from ils_bench.targets.identity import identity_of, password_asked
-from ils_bench.targets.live import assure_own, open_live, seed
+from ils_bench.targets.live import assure_encrypted, assure_own, open_live, seed
 from ils_bench.targets.opening import OWN_TARGETS
-from ils_bench.targets.people import spec_of
+from ils_bench.targets.people import spec_of, suffix_of
 from ils_bench.targets.probe import WrongBase, connected, exists, probe
+from ils_bench.targets.profile import suited
 from ils_bench.targets.target import OpenDirectory
 from sitebench._engine import Contents, LdifCount, Population, read_people
 from sitebench.errors import (
@@ -86,7 +88,7 @@ def verify_destination(options: SeedOptions, where: str) -> None:
     population = generate(people).population
     with contents_meanwhile(population) as contents:
         with bar(f"reading {destination}", people.size) as move:
-            found = _contents(options, destination, population, move)
+            found = _contents(options, destination, people, population, move)
         expected = contents.result()
     if found != expected:
         raise MeasurementFailed(
@@ -95,6 +97,8 @@ def verify_destination(options: SeedOptions, where: str) -> None:
             "check --entries, --seed, --profile and --locales, or run `sitebench ils seed` again",
         )
     say(f"{destination}: all {found.people:,} people verified")
+    if isinstance(destination, LiveDirectory) and (tried := check_logins(options, population)):
+        say(f"{tried} of them logged in, and were refused with another password")
     say(f"digest {found.digest}")
 
 
@@ -104,7 +108,7 @@ def _destination(options: SeedOptions, where: str) -> tuple[SeedOptions, Destina
     if isinstance(destination, LiveDirectory):
         options = _at(options, destination)
         _warn(options)
-        options = password_asked(options)
+        options = suited(password_asked(options))
     return options, destination
 
 
@@ -119,30 +123,34 @@ def _warn(options: SeedOptions) -> None:
 
 
 def _contents(
-    options: SeedOptions, destination: Destination, population: Population, move: _Move
+    options: SeedOptions,
+    destination: Destination,
+    people: Spec,
+    population: Population,
+    move: _Move,
 ) -> Contents:
     match destination:
         case Stream():
             with open(0, "rb", closefd=False) as file:
-                return _read_ldif(file, move)
+                return _read_ldif(file, people, move)
         case LdifFile(path):
             try:
                 with path.open("rb") as file:
-                    return _read_ldif(file, move)
+                    return _read_ldif(file, people, move)
             except BadFile as error:
                 raise BadFile(f"{path}, {error.message}", error.remedy) from None
             except OSError as error:
                 raise BadFile(f"cannot read {path}: {error.strerror}", "check the name") from error
         case SlapdFolder(folder):
-            return slapd_folder.read(folder, move)
+            return slapd_folder.read(folder, move, profile=people.profile)
         case LiveDirectory():
             config = open_live(options).to_engine()
             with translated():
                 return read_people(config, population, move)
 
 
-def _read_ldif(file: BinaryIO, move: _Move) -> Contents:
-    count = LdifCount()
+def _read_ldif(file: BinaryIO, people: Spec, move: _Move) -> Contents:
+    count = LdifCount(people.profile)
     with translated():
         while piece := file.read(_READ_BYTES):
             count.feed(piece)
@@ -162,12 +170,14 @@ def _print_ldif(population: Population) -> None:
 
 def _seed_live(options: SeedOptions, people: Spec) -> str:
     assure_own(options, "filling a directory")
+    assure_encrypted(options)
     address = parse_address(options.target, start_tls=options.start_tls)
     with connected(address, identity_of(options), Trust.of(options)) as connection:
         _make_containers(connection, options.base)
     target = open_live(options)
     with _resumable_bar(f"filling {target.address}", people.size) as move:
         seed(target, people, lambda done, _: move(done), keep=True)
+    check_logins(options, generate(people).population, sample=1)
     return f"{people.size:,} people are under {options.base} at {target.address}"
 
 
@@ -180,9 +190,12 @@ def _make_containers(connection: Any, base: str) -> None:
 
     missing = []
     here = base
+    # No server holds dc=com: the suffix is the last that may be missing.
+    suffix = len(parse_dn(suffix_of(base)))
     while here and not exists(connection, here):
         missing.append(here)
-        here = _parent(parse_dn(here))
+        parts = parse_dn(here)
+        here = "" if len(parts) <= suffix else _parent(parts)
     for dn in reversed(missing):
         (name, value), *rest = safe_rdn(dn, decompose=True)
         made = _CONTAINERS.get(name.lower())
@@ -360,7 +373,7 @@ def _by(bind_dn: str | None) -> str:
 
 def _remove_seeded(options: SeedOptions) -> None:
     assure_own(options, "removing people")
-    options = password_asked(options)
+    options = suited(password_asked(options))
     target, people = open_live(options), spec_of(options, options.entries)
     reservation = journal.reserve(
         str(target.address), people, bind_dn=target.who.dn, keys=people.size, first=0

@@ -28,11 +28,17 @@ from sitebench.seeders.people import Spec, generate
 from sitebench.system.native_errors import translated
 from sitebench.targets import ownership
 from sitebench.targets.tls import Trust
-from sitebench.units import format_size
+from sitebench.units import format_duration, format_size
 
 Progress = Callable[[int, int], object]
 """Called with how many people are there, and how many are wanted."""
 
+
+_PIECES = (100, 2_000)
+"""People whose adding tells how long the others take: a second one where the first is too quick."""
+_TELLING_S = 1.0
+_WORTH_SAYING_S = 10.0
+_IN_MINUTES_S = 300.0
 
 _SENT_AT_ONCE = 1_000
 """People who may have been added although the first was refused: more than are ever outstanding."""
@@ -50,6 +56,16 @@ def assure_overwriting(options: DirectoryOptions, what: str) -> None:
     ownership.assure_overwriting(
         address.host, address.port, owned=options.i_own_this_target, what=what
     )
+
+
+def assure_encrypted(options: DirectoryOptions) -> None:
+    """Raise where users of Active Directory, with their passwords, would be added in the clear."""
+    address = parse_address(options.target, start_tls=options.start_tls)
+    if options.profile == "ad" and not address.encrypted:
+        raise BadInput(
+            f"{address} is without TLS, and Active Directory takes passwords over TLS only",
+            "name its ldaps:// address, or add --start-tls",
+        )
 
 
 def open_live(options: DirectoryOptions, *, base: bool = True) -> OpenDirectory:
@@ -95,6 +111,7 @@ def make_ready(
         return lambda: None
     people = spec_of(options, size)
     if (needing or adds) and target.owns(named=adds):
+        assure_encrypted(options)
         return seed(target, people, progress, keep=False)
     if needing:
         _has_people(target, people, ", ".join(needing))
@@ -204,14 +221,7 @@ def seed(
             first=present,
         )
     try:
-        with translated():
-            seed_directory(
-                target.to_engine(),
-                population,
-                present,
-                people.size,
-                lambda done: progress(present + done, people.size),
-            )
+        _add(target, population, present, progress)
     except KeyboardInterrupt:
         if reservation is not None:
             _remove(reservation, target)
@@ -223,6 +233,39 @@ def seed(
     if reservation is None:
         return lambda: None
     return lambda: _remove(reservation, target)
+
+
+def _add(target: OpenDirectory, population: Population, present: int, progress: Progress) -> None:
+    """Add people from `present` on; after the first of them, say how long the others take."""
+    config, size = target.to_engine(), population.size
+
+    def add(start: int, stop: int) -> float:
+        began = time.monotonic()
+        with translated():
+            seed_directory(
+                config, population, start, stop, lambda done: progress(start + done, size)
+            )
+        return time.monotonic() - began
+
+    for piece in _PIECES:
+        stop = min(present + piece, size)
+        took, added = add(present, stop), stop - present
+        present = stop
+        if present == size:
+            return
+        if took >= _TELLING_S:
+            break
+    left_s = (size - present) * took / added
+    if left_s >= _WORTH_SAYING_S:
+        from sitebench.measure.command import say
+
+        unit = 60 if left_s >= _IN_MINUTES_S else 1
+        say(
+            f"{size - present:,} more people take about "
+            f"{format_duration(unit * round(left_s / unit))}, at {added / took:,.0f} a second as "
+            f"the {added:,} before them"
+        )
+    add(present, size)
 
 
 def _remove(reservation: journal.Reservation, target: OpenDirectory) -> None:

@@ -117,7 +117,7 @@ class TestCommands:
         def run(options: Any, operation: str | None) -> None:
             points = _points(self.suite)
             options, name = points.named(options, operation or self.default_of(points, options))
-            options = points.asked(options)
+            options = _settled(points, points.asked(options), [name])
             if getattr(options, "check", False):
                 points.try_once(options, name)
                 return
@@ -146,7 +146,7 @@ class TestCommands:
                     other = "--paper" if options.paper else "--operations"
                     raise BadInput(f"{by} says what users do, and so does {other}", "give one")
                 names, named = [name], True
-            options = points.asked(options)
+            options = _settled(points, points.asked(options), names, named=named)
             one = narrowed(self._measured, options)
             parts = [
                 part
@@ -185,7 +185,8 @@ class TestCommands:
             options, name = points.named(
                 options, operation or self.default_of(points, options, self.varied)
             )
-            measure_levels(points, points.asked(options), name, asked)
+            options = _settled(points, points.asked(options), [name])
+            measure_levels(points, options, name, asked)
 
         return vary
 
@@ -199,7 +200,7 @@ class TestCommands:
             points = _points(self.suite)
             refuse_check(options, self.suite)
             options, name = points.named(options, operation or self.default_of(points, options))
-            options = points.asked(options)
+            options = _settled(points, points.asked(options), [name])
             one = narrowed(points.options, options)
             points.point(one, name)
             points.check(one, [points.program(one, name)])
@@ -300,6 +301,20 @@ def measure_parts(
         afterwards=points.leftovers(options),
         grows=not all(each.options.measure_given for each in parts),
     )
+
+
+def _settled(
+    points: SuitePoints[Any, Any], options: Any, names: Sequence[str], *, named: bool = True
+) -> Any:
+    """Let the target decide what it has to; what was interrupted meanwhile has measured nothing."""
+    programs = [points.program(options, name) for name in names]
+    try:
+        return points.settled(options, programs, named=named)
+    except KeyboardInterrupt:
+        from sitebench.measure.command import say
+
+        say("interrupted; nothing was measured")
+        raise
 
 
 def _points(suite: Suite) -> SuitePoints[Any, Any]:

@@ -230,6 +230,10 @@ class SuitePoints(ABC, Generic[_P, _T]):
         """Return a command's options with what it has to ask for before it begins."""
         return options
 
+    def settled(self, options: Any, programs: Sequence[_P], *, named: bool = True) -> Any:
+        """Return options with what the target decides of them, if programs may be run there."""
+        return options
+
     def named(self, options: Any, text: str) -> tuple[Any, str]:
         """Return the operation that a command was given, and the options with what it says."""
         if text not in self.suite.operations:
@@ -397,6 +401,9 @@ class SuitePoints(ABC, Generic[_P, _T]):
         settings = {}
         if isinstance(operation, str):
             name, program = operation, self.program(options, operation)
+            if here is None:
+                options = self.settled(options, [program])
+                program = self.program(options, operation)
             self.check(options, [program])
         else:
             name, own, program = operation.name, operation, operation

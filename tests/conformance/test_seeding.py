@@ -138,4 +138,4 @@ def test_a_person_is_told_who_may_not_write_and_what_is_not_there(
     monkeypatch.setenv(BIND_PASSWORD, server.admin_password)
     ran = in_process("ils", "seed", "--to", f"{server.url}/dc=example,dc=com", *who)
     assert ran.code == 2
-    assert "does not take 'dc=com'" in ran.err
+    assert "does not take 'dc=example,dc=com'" in ran.err

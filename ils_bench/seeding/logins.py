@@ -1,0 +1,65 @@
+"""Whether people can log in: a sample of them binds, with the right password and with another.
+
+A password is no part of what `verify` digests, since most directories hide it or hash it anew.
+The other password is what the directory was given: one that does not know a hash takes the text of
+it for the password itself, and then lets people in with that.
+"""
+
+from __future__ import annotations
+
+from ils_bench.options import SeedOptions
+from ils_bench.targets.address import parse_address
+from ils_bench.targets.identity import Identity
+from sitebench._engine import Population
+from sitebench.errors import BadInput, MeasurementFailed, SitebenchError, WrongPassword
+from sitebench.targets.tls import Trust
+
+SAMPLE = 5
+
+
+def check_logins(options: SeedOptions, population: Population, sample: int = SAMPLE) -> int:
+    """Raise unless people can log in; return how many have tried: none without passwords."""
+    if not population.size or not population.password(0):
+        return 0
+    chosen = sorted({index * population.size // sample for index in range(sample)})
+    for number in chosen:
+        _check(options, population, number)
+    return len(chosen)
+
+
+def _check(options: SeedOptions, population: Population, number: int) -> None:
+    dn, password = population.dn(number), population.password(number)
+    _, attributes = population.entry(number)
+    (stored,) = attributes.get("userPassword", [b""])
+    given = stored.decode()
+    hashed = given not in ("", password)
+    refusal = _refusal(options, dn, password)
+    let_in = _refusal(options, dn, given if hashed else f"{password}x") is None
+    where = parse_address(options.target)
+    if let_in and hashed:
+        scheme = given[: given.index("}") + 1]
+        raise MeasurementFailed(
+            f"{where} does not know {scheme}: it lets {dn!r} in with the text of the hash",
+            "empty it with `sitebench ils clean --seeded`, and seed it again with --hash clear",
+        )
+    if let_in:
+        raise MeasurementFailed(
+            f"{where} lets {dn!r} in with a wrong password", "see how it checks binds"
+        )
+    if refusal is not None:
+        raise MeasurementFailed(
+            f"{where} does not let {dn!r} in with the right password: {refusal.message}",
+            "check --seed, --hash and --one-password, and that the directory lets people bind",
+        )
+
+
+def _refusal(options: SeedOptions, dn: str, password: str) -> SitebenchError | None:
+    """Return why a bind is refused; None where it is not."""
+    from ils_bench.targets.probe import connected
+
+    address = parse_address(options.target, start_tls=options.start_tls)
+    try:
+        with connected(address, Identity(dn, password), Trust.of(options), brief=True):
+            return None
+    except (WrongPassword, BadInput) as error:
+        return error

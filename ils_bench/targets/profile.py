@@ -1,0 +1,72 @@
+"""Which people go with a directory of the user's: what its schema has, unless one is named."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, TypeVar
+
+from ils_bench.options import DirectoryOptions
+from ils_bench.targets.address import parse_address
+from ils_bench.targets.identity import identity_of
+from sitebench.errors import SitebenchError
+from sitebench.seeders import Profile
+from sitebench.targets.tls import Trust
+
+_T = TypeVar("_T", bound=DirectoryOptions)
+
+_ACTIVE_DIRECTORY = b"1.2.840.113556.1.4.800"
+"""MS-ADTS 3.1.1.3.4.3.1. Its schema does not tell: Samba's has inetOrgPerson, and who is added with
+that class cannot log in."""
+_WHY = {
+    "ad": "it is an Active Directory",
+    "person": "its schema has no RTPerson",
+}
+
+
+def suited(options: _T) -> _T:
+    """Return options with the profile that goes with their directory, and say so.
+
+    A profile that is named stays, and so do the papers' where the papers' schema is. Where a
+    directory does not tell, what is wrong is said when it is opened.
+    """
+    if options.profile_given or options.names is not None or "://" not in options.target:
+        return options
+    try:
+        found = _profile(options)
+    except SitebenchError:
+        return options
+    if found is None:
+        return options
+    from sitebench.measure.command import say
+
+    say(
+        f"{options.target}: people of the profile {found}, as {_WHY[found]}; --profile names others"
+    )
+    return replace(options, profile=found, profile_given=True)
+
+
+def _profile(options: DirectoryOptions) -> Profile | None:
+    from ils_bench.targets.probe import connected
+
+    address = parse_address(options.target, start_tls=options.start_tls)
+    who, trust = identity_of(options), Trust.of(options)
+    with connected(address, who, trust, brief=True) as connection:
+        dse = _read(connection, "", "objectClass=*", "supportedCapabilities", "subschemaSubentry")
+        if _ACTIVE_DIRECTORY in dse.get("supportedCapabilities", ()):
+            return "ad"
+        (subschema, *_) = dse.get("subschemaSubentry") or [b""]
+        if not subschema:
+            return None
+        # RFC 4512 section 4.4: it is shown to those who ask for its class.
+        schema = _read(connection, subschema.decode(), "objectClass=subschema", "objectClasses")
+        classes = schema.get("objectClasses", ())
+        if not classes or any(b"'rtperson'" in each.lower() for each in classes):
+            return None
+        return "person"
+
+
+def _read(connection: Any, dn: str, condition: str, *attributes: str) -> dict[str, list[bytes]]:
+    connection.search(dn, f"({condition})", "BASE", attributes=list(attributes))
+    entries = [each for each in connection.response or () if each["type"] == "searchResEntry"]
+    found: dict[str, list[bytes]] = dict(entries[0]["raw_attributes"]) if entries else {}
+    return found

@@ -1,0 +1,197 @@
+"""People who log in, on the embedded directory: their passwords, and who is refused."""
+
+import base64
+import re
+from pathlib import Path
+from typing import Any
+
+import ldap3
+import pytest
+
+import sitebench
+from ils_bench import sequences
+from ils_bench.targets import live
+from sitebench import LdapDirectory
+from sitebench.errors import BadInput
+from sitebench.seeders import PROFILES, Profile
+from tests.support.cli import in_process
+from tests.support.serving import serving
+
+LOCALES = ("en_US", "ru_RU")
+PEOPLE = 50
+
+
+def binds(url: str, dn: str, password: str) -> bool:
+    connection = ldap3.Connection(url, dn, password)
+    try:
+        return bool(connection.bind())
+    finally:
+        connection.unbind()
+
+
+@pytest.mark.parametrize("hashed", ["clear", "ssha", "ssha512"])
+@pytest.mark.parametrize("profile", ["person", "posix", "ad"])
+def test_the_embedded_directory_checks_them(profile: Profile, hashed: str) -> None:
+    with LdapDirectory(PEOPLE, profile=profile, hash=hashed, locales=LOCALES) as directory:  # type: ignore[arg-type]
+        people = directory.people
+        assert people is not None
+        for person in (0, 7, PEOPLE - 1):
+            dn, password = people.dn(person), people.password(person)
+            assert binds(directory.url, dn, password)
+            assert not binds(directory.url, dn, people.password(person - 1 if person else 1))
+            for stored in people.entry(person)[1].get("userPassword", []):
+                assert binds(directory.url, dn, stored.decode()) == (hashed == "clear")
+        connection = ldap3.Connection(directory.url, auto_bind=True)
+        connection.search(directory.base, "(objectClass=person)", attributes=["*"])
+        shown = connection.response or []
+        connection.unbind()
+    assert len(shown) == PEOPLE
+    hidden = {"userPassword", "unicodePwd"}
+    assert not any(hidden & set(each["attributes"]) for each in shown)
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_a_directory_of_each_profile_is_measured(profile: Profile) -> None:
+    load = ("--users", "2", "--threads", "1", "--warmup", "0s", "--measure", "300ms", "--json")
+    with LdapDirectory(PEOPLE, profile=profile, locales=LOCALES) as directory:
+        who = ("--target", directory.url, "--profile", profile, "--locales", ",".join(LOCALES))
+        ran = in_process("ils", "run", "lookup", *who, "--entries", PEOPLE, *load)
+    assert ran.code == 0, ran.err
+    assert ran.objects[0]["failures"] == 0
+    assert ran.objects[0]["ops_per_s"] > 0
+
+
+@pytest.mark.parametrize("operation", ["lookup", "add", "retrieve"])
+def test_the_target_that_is_started_has_them(operation: str) -> None:
+    load = ("--users", "2", "--threads", "1", "--warmup", "0s", "--measure", "300ms", "--json")
+    who = ("--profile", "posix", "--entries", PEOPLE, "--locales", ",".join(LOCALES))
+    ran = in_process("ils", "run", operation, *who, *load)
+    assert ran.code == 0, ran.err
+    assert ran.objects[0]["failures"] == 0
+
+
+def test_an_address_with_the_papers_schema_keeps_the_papers_people() -> None:
+    with LdapDirectory(0, locales=LOCALES) as directory:
+        where = f"{directory.url}/ou=Dynamic,o=Intranet"
+        asked = ("--entries", "20", "--locales", "en_US")
+        made = in_process("ils", "seed", "--to", where, *asked)
+        assert made.code == 0, made.err
+        assert "profile" not in made.err
+        connection = ldap3.Connection(directory.url, auto_bind=True)
+        assert connection.search(directory.base, "(objectClass=RTPerson)")
+        connection.unbind()
+
+
+def test_a_server_that_takes_a_hash_for_the_password_is_found_out() -> None:
+    """389-DS and ApacheDS do so with a hash that they do not know."""
+    asked = ("--entries", "20", "--locales", "en_US", "--profile", "person")
+    with LdapDirectory(0, locales=LOCALES) as directory:
+        where = f"{directory.url}/ou=Dynamic,o=Intranet"
+        assert in_process("ils", "seed", "--to", where, *asked).code == 0
+        assert in_process("ils", "verify", where, *asked).code == 0
+        with LdapDirectory(20, profile="person", locales=("en_US",)) as same:
+            assert same.people is not None
+            dn, attributes = same.people.entry(0)
+        taken = b"{CLEARTEXT}" + attributes["userPassword"][0]
+        connection: Any = ldap3.Connection(directory.url, auto_bind=True)
+        assert connection.modify(dn, {"userPassword": [(ldap3.MODIFY_REPLACE, [taken])]})
+        connection.unbind()
+        found = in_process("ils", "verify", where, *asked)
+    assert found.code == 1
+    assert "does not know {SSHA}: it lets 'uid=user.0,ou=Dynamic,o=Intranet' in" in found.err
+    assert "--hash clear" in found.err
+
+
+@pytest.mark.parametrize("profile", ["person", "posix", "ad"])
+def test_a_file_of_them_is_made_and_verified(tmp_path: Path, profile: str) -> None:
+    asked = ("--entries", "40", "--locales", "en_US,ja_JP", "--profile", profile)
+    path = tmp_path / "people.ldif"
+    assert in_process("ils", "seed", "--to", path, *asked, "--hash", "ssha512").code == 0
+    text = path.read_text()
+    assert ("unicodePwd" if profile == "ad" else "userPassword: {SSHA512}") in text
+    # Which hash they have is no part of who they are.
+    assert in_process("ils", "verify", path, *asked).code == 0
+    path.write_text(text.replace("employeeNumber: 7\n", "employeeNumber: 8\n"))
+    assert in_process("ils", "verify", path, *asked).code == 1
+
+
+def test_a_program_measures_them_too() -> None:
+    with LdapDirectory(PEOPLE, profile="posix", locales=LOCALES) as directory:
+        found = sitebench.run("lookup", directory, users=2, threads=1, warmup_s=0, measure_s=0.5)
+    assert found.failures == 0
+    assert found.ops_per_s > 0
+
+
+def test_how_long_a_seeding_takes_is_said_before_most_of_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # This directory is too quick for what is said of others.
+    monkeypatch.setattr(live, "_WORTH_SAYING_S", 0.0)
+    with LdapDirectory(0, locales=LOCALES) as directory:
+        where = f"{directory.url}/ou=Dynamic,o=Intranet"
+        asked = ("--entries", "5k", "--locales", "en_US", "--profile", "person")
+        made = in_process("ils", "seed", "--to", where, *asked)
+        # With the base.
+        assert directory.stats()["adds"] == 5_001
+    said = re.search(r"2,900 more people take about \S+, at ([\d,]+) a second as the", made.err)
+    assert said is not None, made.err
+    assert int(said[1].replace(",", "")) > 100
+
+
+def test_serve_suggests_a_login_that_works() -> None:
+    asked = ("--locales", "ru_RU", "--entries", "20", "--profile")
+    with serving("ils", *asked, "ad", "--one-password", "it is") as (process, _):
+        assert process.stdout is not None
+        login = process.stdout.readline()
+    assert "ldapwhoami" in login
+    assert login.endswith("-w 'it is'\n")
+    with serving("ils", *asked, "posix") as (process, lines):
+        assert process.stdout is not None
+        login = process.stdout.readline()
+        assert all(map(str.isascii, [*lines, login]))
+        url, dn, password = (login.split(f" {flag} ")[1].split()[0] for flag in ("-H", "-D", "-w"))
+        assert binds(url, dn, password)
+        assert "--profile posix" in lines[2]
+
+
+def test_passwords_that_no_one_could_have_are_refused() -> None:
+    for argv, said in (
+        (("--hash", "ssha"), "people of the profile paper have no passwords"),
+        (("--one-password", "x"), "people of the profile paper have no passwords"),
+        (("--profile", "person", "--one-password", ""), "--one-password: the password is empty"),
+        (("--profile", "person", "--hash", "md5"), "--hash: unknown choice 'md5'"),
+    ):
+        ran = in_process("ils", "seed", "--to", "-", "--entries", "1", *argv)
+        assert ran.code == 2
+        assert said in ran.err
+
+
+@pytest.mark.usefixtures("slapd")
+def test_a_slapd_is_not_made_for_active_directory(tmp_path: Path) -> None:
+    asked = ("--entries", "10", "--profile", "ad", "--locales", "en_US")
+    ran = in_process("ils", "seed", "--to", f"slapd:{tmp_path / 'ad'}", *asked)
+    assert ran.code == 2
+    assert "a slapd has no users of Active Directory" in ran.err
+
+
+@pytest.mark.parametrize("operation", ["lookup", "retrieve", "ils-user", "add", "connect"])
+def test_the_file_of_an_operation_says_whom_it_asks_for(operation: str) -> None:
+    text = sequences.text_of(operation, "posix")
+    assert "RTPerson" not in text
+    assert ".cn}" not in text
+    if operation == "lookup":
+        assert '"(&(objectClass=posixAccount)(uid={person.uid}))"' in text
+    of_papers = sequences.built_in(operation, "paper").to_program()
+    assert sequences.built_in(operation, "posix").to_program() == of_papers
+
+
+def test_people_of_today_do_not_register() -> None:
+    with pytest.raises(BadInput, match="do not register with an Internet Locator Server"):
+        sequences.built_in("register", "person")
+
+
+def test_a_stored_password_is_what_its_hash_says() -> None:
+    with LdapDirectory(1, profile="person", locales=LOCALES) as directory:
+        assert directory.people is not None
+        (stored,) = directory.people.entry(0)[1]["userPassword"]
+    assert len(base64.b64decode(stored.removeprefix(b"{SSHA}"))) == 20 + 8

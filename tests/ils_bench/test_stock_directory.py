@@ -1,0 +1,235 @@
+"""A directory with its stock schema: filled, measured, verified and emptied without a word of ours.
+
+The directory is a slapd as Debian's package makes it, which counts for itself.
+"""
+
+import base64
+import hashlib
+import multiprocessing
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import sitebench
+from ils_bench.seeding import journal
+from sitebench._engine import Population, seed_directory
+from sitebench.runs.runfile import RunFile
+from sitebench.seeders.people import Spec, generate
+from tests.ils_bench.conftest import LOCALES
+from tests.support import stock_slapd
+from tests.support.cli import Ran, in_process
+from tests.support.stock_slapd import ADMIN, BASE, PASSWORD, StockSlapd
+
+PEOPLE = 150
+BRIEF = ("--users", "2", "--threads", "1", "--warmup", "0s", "--measure", "500ms")
+
+
+@pytest.fixture(scope="module")
+def stock(slapd: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[StockSlapd]:
+    """A stock slapd without an entry."""
+    with stock_slapd.running(tmp_path_factory.mktemp("stock")) as server:
+        yield server
+
+
+@pytest.fixture
+def seeded(stock: StockSlapd) -> Iterator[StockSlapd]:
+    """The stock slapd with 150 people, who are removed again."""
+    where = ("--to", f"{stock.url}/{BASE}")
+    seeded = ils(stock, "seed", *where)
+    assert seeded.code == 0, seeded.err
+    yield stock
+    emptied = ils(stock, "clean", "--seeded", *at(stock))
+    assert emptied.code == 0, emptied.err
+    assert stock.entries("person") == []
+
+
+def ils(stock: StockSlapd, command: str, *argv: str, entries: int = PEOPLE) -> Ran:
+    """Run a command as the administrator."""
+    people = ("--entries", str(entries), "--locales", ",".join(LOCALES))
+    who = ("--bind-dn", ADMIN, "--i-own-this-target")
+    return in_process("ils", command, *argv, *people, *who, SITEBENCH_BIND_PASSWORD=PASSWORD)
+
+
+def at(stock: StockSlapd) -> tuple[str, ...]:
+    return "--target", f"{stock.url}", "--base", BASE
+
+
+def known(profile: str = "person") -> Population:
+    spec = Spec(PEOPLE, locales=LOCALES, base=BASE).to_dict() | {"profile": profile}
+    return generate(Spec.from_dict(spec)).population
+
+
+def test_it_is_filled_with_people_who_can_log_in_and_verified(seeded: StockSlapd) -> None:
+    """It took RTPerson only: the first add was refused."""
+    there = seeded.entries("inetOrgPerson")
+    assert len(there) == PEOPLE
+    people = known()
+    (first,) = [each for each in there if each.startswith(f"dn: {people.dn(7)}\n")]
+    # slapd's slapcat writes passwords in base64.
+    stored = base64.b64decode(first.partition("userPassword:: ")[2].split("\n")[0])
+    assert stored.startswith(b"{SSHA}")
+    both = base64.b64decode(stored.removeprefix(b"{SSHA}"))
+    assert hashlib.sha1(people.password(7).encode() + both[20:]).digest() == both[:20]
+    login = ("-D", people.dn(7), "-w")
+    assert seeded.client("ldapwhoami", *login, people.password(7)) == f"dn:{people.dn(7)}\n"
+    for wrong in (people.password(8), stored.decode()):
+        assert "Invalid credentials (49)" in seeded.client("ldapwhoami", *login, wrong)
+    verified = ils(seeded, "verify", f"{seeded.url}/{BASE}")
+    assert verified.code == 0, verified.err
+    assert "people of the profile person, as its schema has no RTPerson" in verified.err
+    assert f"all {PEOPLE} people verified" in verified.err
+    assert "5 of them logged in, and were refused with another password" in verified.err
+
+
+def test_the_same_command_goes_on_and_finds_them_there(seeded: StockSlapd) -> None:
+    again = ils(seeded, "seed", "--to", f"{seeded.url}/{BASE}", entries=PEOPLE + 30)
+    assert again.code == 0, again.err
+    assert len(seeded.entries("inetOrgPerson")) == PEOPLE + 30
+    emptied = ils(seeded, "clean", "--seeded", *at(seeded), entries=PEOPLE + 30)
+    assert f"removed {PEOPLE + 30} people from {BASE}" in emptied.err
+
+
+@pytest.mark.parametrize("operation", ["lookup", "retrieve", "ils-user"])
+def test_people_of_it_are_read(seeded: StockSlapd, tmp_path: Path, operation: str) -> None:
+    out = ("--out", str(tmp_path / "run.sitebench"))
+    session = ("--session", "100ms") if operation == "ils-user" else ()
+    ran = ils(seeded, "run", operation, *at(seeded), *BRIEF, *session, "--json", *out)
+    assert ran.code == 0, ran.err
+    (point,) = ran.objects
+    assert (point["failures"], point["ops_per_s"] > 0) == (0, True), point
+    with RunFile(tmp_path / "run.sitebench") as file:
+        (stored,) = file.points()
+        assert stored.spec.settings["profile"] == "person"
+        assert file.manifest()["population"]["digest"] == known().digest
+
+
+def test_people_are_added_to_it_and_removed_again(seeded: StockSlapd) -> None:
+    ran = ils(seeded, "run", "add", *at(seeded), *BRIEF, "--json")
+    assert ran.code == 0, ran.err
+    (point,) = ran.objects
+    assert (point["failures"], point["ops_per_s"] > 0) == (0, True), point
+    assert "people of this run" in ran.err
+    assert len(seeded.entries("inetOrgPerson")) == PEOPLE
+
+
+def test_a_program_reads_them_by_the_address(stock: StockSlapd) -> None:
+    """The people of a program are those of the default locales."""
+    where, who = f"{stock.url}/{BASE}", ("--bind-dn", ADMIN, "--entries", "50")
+    secret = {"SITEBENCH_BIND_PASSWORD": PASSWORD}
+    assert in_process("ils", "seed", "--to", where, *who, cwd=None, **secret).code == 0
+    found = sitebench.run(
+        "lookup", where, entries=50, users=2, threads=1, warmup_s=0, measure_s=0.5
+    )
+    assert found.failures == 0
+    assert found.ops_per_s > 0
+    emptied = ("clean", "--seeded", "--target", where, *who)
+    assert in_process("ils", *emptied, cwd=None, **secret).code == 0
+
+
+def test_what_asks_for_no_people_does_not_look_at_the_schema(stock: StockSlapd) -> None:
+    ran = ils(stock, "run", "connect", "--target", stock.url, *BRIEF)
+    assert ran.code == 0, ran.err
+    assert "its schema" not in ran.err
+
+
+def test_the_portable_client_reads_them_too(seeded: StockSlapd) -> None:
+    ran = ils(seeded, "run", "lookup", *at(seeded), *BRIEF, "--client", "ldap3", "--json")
+    assert ran.code == 0, ran.err
+    (point,) = ran.objects
+    assert (point["failures"], point["ops_per_s"] > 0) == (0, True), point
+
+
+def test_they_log_in_by_a_scenario(seeded: StockSlapd, tmp_path: Path) -> None:
+    text = """
+    [data.person]
+    people = "seeded"
+    [[operation]]
+    name = "login"
+    [[operation.step]]
+    name = "bind"
+    bind = "{person.dn}"
+    password = "{person.password}"
+    [[operation.step]]
+    name = "look"
+    search = "(uid={person.uid})"
+    expect.entry = "person"
+    """
+    (tmp_path / "login.toml").write_text(text)
+    ran = ils(seeded, "run", str(tmp_path / "login.toml"), *at(seeded), *BRIEF, "--json")
+    assert ran.code == 0, ran.err
+    (point,) = ran.objects
+    assert (point["failures"], point["ops_per_s"] > 0) == (0, True), point
+
+
+def test_posix_people_have_what_a_login_of_unix_asks_for(stock: StockSlapd) -> None:
+    profile, where = ("--profile", "posix"), f"{stock.url}/{BASE}"
+    made = ils(stock, "seed", "--to", where, *profile)
+    assert made.code == 0, made.err
+    assert "as its schema" not in made.err
+    assert len(stock.entries("posixAccount")) == PEOPLE
+    shown = stock.client("ldapsearch", "-LLL", "-b", BASE, "(uidNumber=10007)", "homeDirectory")
+    assert "homeDirectory: /home/user.7" in shown
+    assert ils(stock, "verify", where, *profile).code == 0
+    # Whoever has Unix accounts there has people of another kind than those without.
+    other = ils(stock, "verify", where, "--profile", "person")
+    assert other.code == 1
+    assert "--profile" in other.err
+    ran = ils(stock, "run", "lookup", *at(stock), *profile, *BRIEF, "--json")
+    assert (ran.code, ran.objects[0]["failures"]) == (0, 0), ran.err
+    assert ils(stock, "clean", "--seeded", *at(stock), *profile).code == 0
+    assert stock.entries("person") == []
+
+
+def test_a_hash_that_it_does_not_know_is_said_after_the_first_login(stock: StockSlapd) -> None:
+    """The stock slapd has no module pw-sha2: it keeps {SSHA512}, and no one can log in."""
+    made = ils(stock, "seed", "--to", f"{stock.url}/{BASE}", "--hash", "ssha512")
+    assert made.code == 1
+    assert "does not let 'uid=user.0,ou=people,dc=example,dc=com' in" in made.err
+    assert "invalidCredentials" in made.err
+    assert ils(stock, "clean", "--seeded", *at(stock)).code == 0
+
+
+def test_a_password_that_was_changed_is_found_and_one_for_all_works(stock: StockSlapd) -> None:
+    one, where = ("--one-password", "pässword 1", "--hash", "clear"), f"{stock.url}/{BASE}"
+    assert ils(stock, "seed", "--to", where, *one).code == 0
+    assert ils(stock, "verify", where, *one).code == 0
+    for person in (0, PEOPLE - 1):
+        login = ("-D", known().dn(person), "-w", "pässword 1")
+        assert stock.client("ldapwhoami", *login).startswith("dn:uid=user.")
+    wrong = ils(stock, "verify", where)
+    assert wrong.code == 1
+    assert "check --seed, --hash and --one-password" in wrong.err
+    assert ils(stock, "clean", "--seeded", *at(stock)).code == 0
+
+
+def _crash(url: str) -> None:
+    people = Spec(PEOPLE, profile="person", locales=LOCALES, base=BASE)
+    made = journal.reserve(url, people, bind_dn=ADMIN, keys=50)
+    config = f'{{"host": "127.0.0.1", "port": {url.rpartition(":")[2]}, "bind_dn": "{ADMIN}", '
+    config += f'"password": "{PASSWORD}"}}'
+    population = generate(people).population
+    seed_directory(config, population, made.start, made.start + 30)
+
+
+def test_what_a_crashed_run_left_is_removed_by_the_journal_alone(stock: StockSlapd) -> None:
+    ended = multiprocessing.get_context("fork").Process(target=_crash, args=(stock.url,))
+    ended.start()
+    ended.join()
+    assert len(stock.entries("inetOrgPerson")) == 30
+    ran = in_process("ils", "clean", SITEBENCH_BIND_PASSWORD=PASSWORD)
+    assert ran.code == 0, ran.err
+    assert f"{stock.url}: removed 30 people from {BASE}" in ran.err
+    assert stock.entries("person") == []
+
+
+def test_users_of_active_directory_are_not_added_in_the_clear(stock: StockSlapd) -> None:
+    before = stock.entries("top")
+    for argv in (
+        ("seed", "--to", f"{stock.url}/ou=more,{BASE}"),
+        ("run", "add", *at(stock), *BRIEF),
+    ):
+        ran = ils(stock, *argv, "--profile", "ad")
+        assert ran.code == 2, ran.err
+        assert "is without TLS, and Active Directory takes passwords over TLS only" in ran.err
+    assert stock.entries("top") == before
