@@ -1,0 +1,78 @@
+"""389-DS and Samba's domain controller as they come: filled, measured, verified and emptied."""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+import pytest
+
+from tests.ils_bench.conftest import LOCALES
+from tests.scenario import servers
+from tests.scenario.servers import Foreign
+from tests.support.cli import Ran, in_process
+
+PEOPLE = 60
+BRIEF = ("--users", "2", "--threads", "1", "--warmup", "0s", "--measure", "1s", "--json")
+
+
+def ils(server: Foreign, command: str, *argv: str) -> Ran:
+    people = ("--entries", str(PEOPLE), "--locales", ",".join(LOCALES))
+    who = ("--bind-dn", server.bind_dn, "--i-own-this-target", *server.options)
+    return in_process(
+        "ils", command, *argv, *people, *who, SITEBENCH_BIND_PASSWORD=servers.PASSWORD
+    )
+
+
+def worked(
+    start: Callable[[Path], AbstractContextManager[Foreign]],
+    folder: Path,
+    profile: str,
+    said: str,
+    *more: str,
+) -> None:
+    """Have everything done with people of ours, beside those of a stranger."""
+    servers.accounts(folder)
+    with start(folder) as server:
+        # Another branch than the stranger's people are in.
+        base = "ou=ours," + server.base.partition(",")[2]
+        kind = {"ad": "user", "posix": "posixAccount"}.get(profile, "inetOrgPerson")
+
+        def there() -> int:
+            where = ("-LLL", "-b", base, f"(objectClass={kind})", "1.1")
+            return servers.ldap("ldapsearch", server.url, server.bind_dn, *where).count("dn:")
+
+        seeded = ils(server, "seed", "--to", f"{server.url}/{base}", *more)
+        assert seeded.code == 0, seeded.err
+        assert said in seeded.err
+        assert there() == PEOPLE
+        verified = ils(server, "verify", f"{server.url}/{base}", *more)
+        assert verified.code == 0, verified.err
+        assert "5 of them logged in, and were refused with another password" in verified.err
+        at = ("--target", server.url, "--base", base, *more)
+        for operation in ("lookup", "add"):
+            ran = ils(server, "run", operation, *at, *BRIEF)
+            assert ran.code == 0, ran.err
+            (point,) = ran.objects
+            assert (point["failures"], point["ops_per_s"] > 0) == (0, True), point
+        assert there() == PEOPLE
+        emptied = ils(server, "clean", "--seeded", *at)
+        assert emptied.code == 0, emptied.err
+        assert there() == 0
+
+
+AS_IT_IS = "people of the profile person, as its schema has no RTPerson"
+
+
+@pytest.mark.servers
+def test_389_ds(tmp_path: Path) -> None:
+    worked(servers.ds389, tmp_path, "person", AS_IT_IS)
+
+
+@pytest.mark.servers
+def test_389_ds_with_accounts_of_unix_and_passwords_in_the_clear(tmp_path: Path) -> None:
+    worked(servers.ds389, tmp_path, "posix", "", "--profile", "posix", "--hash", "clear")
+
+
+@pytest.mark.servers
+def test_samba(tmp_path: Path) -> None:
+    worked(servers.samba, tmp_path, "ad", "people of the profile ad, as it is an Active Directory")
