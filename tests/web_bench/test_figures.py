@@ -59,6 +59,23 @@ def test_the_mean_latency_ranks_what_was_never_answered_as_long_as_it_was_waited
     assert sum(result.figures["split_s"].values()) == pytest.approx(2e-3, rel=0.01)
 
 
+def test_requests_are_no_parts_of_an_operation_of_several() -> None:
+    """The parts were those of a request, and the mean beside them that of two or more."""
+    steps = "step = [{ name = 'one', get = '/a' }, { name = 'two', get = '/b' }]"
+    shop = parse(f"[[operation]]\nname = 'buy'\n{steps}\n", "shop")
+    tally = a_tally(STATIC, 20_000, 8_000_000)
+    tally.due = {("shop", step): each for (_, step), each in tally.due.items()}
+    assert figures(tally, [shop])["split_s"] is None
+
+
+def test_users_who_think_are_told_from_those_who_do_not() -> None:
+    tally = a_tally(STATIC, 20_000, 8_000_000)
+    tally.lane_ns = 40 * 10**9
+    assert figures(tally, [STATIC])["pauses"] is False
+    tally.waiting_ns = 20 * 10**9
+    assert figures(tally, [STATIC])["pauses"] is True
+
+
 @pytest.mark.parametrize(
     "asks", ["head = '/a'", "get = '/a'\nheaders.Range = 'bytes=0-9'\nexpect.status = 206"]
 )

@@ -1,6 +1,7 @@
 """The tables of a sweep, as the terminal shows them."""
 
 import re
+from dataclasses import replace
 
 from rich.console import Console
 
@@ -86,6 +87,10 @@ def test_the_latency_of_each_client_is_the_window_by_its_requests() -> None:
     assert client_latency(each) == "13.3 ms..40 ms"
     (paused,) = series([a_result("webbench1-static", 2, 100, settings={"think": "4ms"})])
     assert client_latency(paused) == "-"
+    # A file may have pauses of its own, between its steps.
+    by_file = a_result("webbench1-static", 2, 100, counts=(1_500, 500))
+    by_file = replace(by_file, figures={**by_file.figures, "pauses": True})
+    assert client_latency(series([by_file])[0]) == "-"
     (by_rate,) = series([a_result("webbench1-static", 2, 100, rate=100.0)])
     assert client_latency(by_rate) == "-"
 

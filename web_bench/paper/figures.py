@@ -55,6 +55,7 @@ def figures(measured: Tally, workloads: Sequence[Workload]) -> dict[str, Any]:
         "mean_bytes": _mean_bytes(measured, workloads),
         "split_s": _split_s(measured, workloads),
         "clients": fairness(measured.lane_counts),
+        "pauses": measured.waits,
         "wrong": wrong(asked),
         "mix": {workload.name: mix(measured, workload) for workload in workloads},
     }
@@ -70,8 +71,11 @@ def _split_s(measured: Tally, workloads: Sequence[Workload]) -> dict[str, float]
     """Return the parts of an answered request's mean time, which sum to it.
 
     All of the same requests: those that were due in the window and had an answer. One on a kept
-    connection has no connect, and few have a TLS handshake: their parts are means over all.
+    connection has no connect, and few have a TLS handshake: their parts are means over all. Of an
+    operation of several requests it is not its mean that they sum to: there are none.
     """
+    if any(len(each.steps) > 1 for workload in workloads for each in workload.operations):
+        return None
     connecting, handshakes, first_bytes, whole = (
         measured.counted(((workload.name, step) for workload in workloads), due=True)
         for step in ("connecting", "handshake", "first byte", "request")

@@ -112,6 +112,8 @@ def client_latency(each: Series) -> str:
     """
     least, most = (each.median(figure_of(f"clients.{name}")) for name in ("least", "most"))
     pauses = each.spec.rate is not None or each.spec.settings.get("think", "0.0") != "0.0"
+    # Also between the steps of a file.
+    pauses = pauses or any(result.figures.get("pauses") for result in each.results)
     if pauses or not least or not most:
         return NOT_KNOWN
     seconds = each.median(lambda result: result.seconds) or 0.0
