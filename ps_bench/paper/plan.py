@@ -91,7 +91,9 @@ PLAN = PlanSuite(
     """,
     options=_SitePlanOptions,
     people_in="database",
-    operation=lambda each: PAGES if each.spec.operation == "scenario" else None,
+    operation=lambda each: (
+        PAGES if each.spec.operation == "scenario" or each.spec.of_a_file else None
+    ),
     rate=figure_of("web_pages_per_s"),
     scenario=Scenario(ACTIVE, _VIEW_S),
     presets=_MACHINES,

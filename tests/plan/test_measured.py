@@ -97,6 +97,17 @@ def test_a_site_is_counted_in_whole_pages_and_its_single_requests_not_at_all() -
     assert table.rates == {"pages": (43.5,)}
 
 
+def test_the_pages_of_a_file_of_ones_own_are_planned_with() -> None:
+    """`page = true` is "for `sitebench plan ps` too", which had no finished points to plan from."""
+    settings = {"scenario": "shop.toml"}
+    made = a_result(a_spec("shop", suite="ps", settings=settings))
+    (table,) = tables_of([replace(made, figures={"web_pages_per_s": 120.0})], PS)
+    assert table.rates == {"pages": (120.0,)}
+    (none,) = tables_of([replace(made, figures={"web_pages_per_s": 0.0})], PS)
+    with pytest.raises(BadInput, match="mark an operation of the scenario with `page = true`"):
+        plan(PS, Scenario(0.04, 25.0), none)
+
+
 AT_RANDOM = {"arrivals": "poisson"}
 
 
