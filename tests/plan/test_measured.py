@@ -13,7 +13,7 @@ from sitebench.plan.choose import plan
 from sitebench.plan.measured import tables_of
 from sitebench.plan.model import Scenario
 from sitebench.plan.parse import estimable, parse_mix, parse_rates
-from sitebench.plan.rates import RateTable
+from sitebench.plan.rates import RateTable, Remark
 from sitebench.runs.point import PointResult
 from sitebench.verdict.verdict import Bound, Verdict
 from tests.support.evidence import changed
@@ -268,3 +268,107 @@ def test_a_rate_of_two_programs_that_count_unlike_steps_is_left_out() -> None:
     assert table.at(1_000) == {"lookup": 10_000.0}
     with pytest.raises(BadInput, match="its rate is of lookup and sequence together"):
         plan(ILS, Scenario(0.04, 1_200.0, {"lookup+ils-user": 1.0}), table)
+
+
+def test_points_of_other_suites_and_operations_are_not_of_a_plan() -> None:
+    results = [a_result(), a_page_result(43.5), a_result(a_spec("image", suite="ps"))]
+    (directory,), (site,) = (tables_of(results, each) for each in (ILS, PS))
+    assert list(directory.rates) == ["lookup"]
+    assert list(site.rates) == ["pages"]
+
+
+def test_settings_that_are_alike_name_no_machine() -> None:
+    (alone,) = tables_of([a_result(), a_result(a_spec(entries=5_000))], ILS)
+    assert alone.machine == "embedded"
+
+
+def test_why_no_rate_met_an_objective_begins_with_the_lowest_and_says_what_is_not_known() -> None:
+    met_none, unknown = (
+        changed(a_result(a_spec(rate=rate, settings=AT_RANDOM), round(2 * rate)), latency=latency)
+        for rate, latency in (
+            (500.0, replace(a_result().clocks["latency"], p99=9e4)),
+            (100.0, replace(a_result().clocks["latency"], p99=None)),
+        )
+    )
+    (table,) = tables_of([met_none, unknown], ILS, Objective.parse("p99<50ms"))
+    assert "no rate from 100/s up met the objective" in str(table.remarks[0])
+    # A spoiled point is left out before.
+    (table,) = tables_of([invalid(unknown), met_none], ILS, Objective.parse("p99<50ms"))
+    assert "no rate from 500/s up met the objective" in str(table.remarks[-1])
+
+
+def test_points_on_open_schedules_may_count_otherwise_than_closed_ones() -> None:
+    results = [
+        counting(a_result(a_spec("own", users=8, rate=rate)), ("own", step))
+        for rate, step in ((None, "request"), (900.0, "sequence"))
+    ]
+    (table,) = tables_of(results, ILS)
+    assert table.at(1_000) == {"own": 10_000.0}
+
+
+def test_a_rate_of_two_programs_that_count_one_step_is_planned_with() -> None:
+    alike = counting(a_result(a_spec("lookup+search")), ("lookup", "lookup"), ("search", "lookup"))
+    (table,) = tables_of([alike], ILS)
+    assert table.at(1_000) == {"lookup+search": 10_000.0}
+    # One program of two had nothing to do: it counts nothing.
+    both = counting(a_result(a_spec("lookup+ils-user")), ("lookup", "lookup"), ("ils-user", "all"))
+    one, none = both.steps
+    idle = replace(both, steps=(one, replace(none, count=0)))
+    (table,) = tables_of([idle], ILS)
+    assert table.at(1_000) == {"lookup+ils-user": 10_000.0}
+
+
+def test_a_schedule_that_was_kept_once_of_two_times_says_nothing_of_more() -> None:
+    kept = Verdict(Bound.SCHEDULE, True, "kept")
+    results = [a_result(a_spec(repeat=n)) for n in range(2)]
+    (table,) = tables_of([replace(results[0], verdict=kept), results[1]], ILS)
+    assert not any("can do more" in str(each) for each in table.remarks)
+
+
+def test_a_size_needs_a_rate_of_every_operation_and_what_lacks_one_is_named() -> None:
+    rates = {"lookup": (900.0, 800.0), "add": (None, 700.0), "connect": (400.0, None)}
+    table = RateTable("m", (1_000, 5_000), rates)
+    both = Scenario(0.04, 1_200.0, {"lookup": 6.0, "add": 1.0})
+    assert plan(ILS, both, table).size == 5_000
+    with pytest.raises(BadInput, match="no size with a rate for each of lookup, add, connect"):
+        plan(ILS, Scenario(0.04, 1_200.0, {"lookup": 6.0, "add": 1.0, "connect": 1.0}), table)
+    with pytest.raises(BadInput, match="no rate for rename") as refused:
+        plan(ILS, Scenario(0.04, 1_200.0, {"rename": 1.0}), table)
+    assert refused.value.remedy.endswith("there are rates for lookup, add, connect")
+    with pytest.raises(BadInput) as refused:
+        plan(ILS, ONLY_LOOKUPS, RateTable("m", (1_000,), {}))
+    assert refused.value.remedy.endswith("with --mix")
+
+
+def test_a_plan_has_the_remarks_on_its_own_rates_and_no_others() -> None:
+    remarks = (
+        Remark("lookup", 1_000, "mine"),
+        Remark("lookup", 5_000, "of another size"),
+        Remark("add", 1_000, "of another operation"),
+    )
+    table = RateTable("m", (1_000, 5_000), {"lookup": (900.0, 800.0)}, remarks)
+    made = plan(ILS, ONLY_LOOKUPS, table, size=1_000)
+    assert [each for each in made.warnings if "fewer" not in each] == ["lookup at 1k: mine"]
+
+
+def test_a_size_that_the_answer_fills_is_large_enough() -> None:
+    table = RateTable("m", (10_000, 50_000), {"lookup": (100.0, 100.0)})
+    # 100/s of sessions of 600 s with six lookups are 10,000 people online.
+    assert plan(ILS, Scenario(0.04, 600.0, {"lookup": 6.0}), table).size == 10_000
+
+
+@pytest.mark.parametrize(
+    ("more", "none"), [({}, True), ({"headroom": 0.3}, False), ({"burst": 1.5}, False)]
+)
+def test_no_headroom_is_remarked_on_for_a_community(more: dict[str, float], none: bool) -> None:
+    table = RateTable("m", (10_000,), {"lookup": (900.0,)})
+    shared = "n machines are assumed to do n times as much"
+
+    def told(words: str, scenario: Scenario) -> bool:
+        return any(words in each for each in plan(ILS, scenario, table).warnings)
+
+    for_all = replace(ONLY_LOOKUPS, community=50_000, **more)
+    assert (told("no headroom for peaks", for_all), told(shared, for_all)) == (none, True)
+    assert not told("no headroom for peaks", ONLY_LOOKUPS)
+    assert not told(shared, ONLY_LOOKUPS)
+    assert not told("response time is estimated", for_all)
