@@ -337,8 +337,8 @@ def _script(
         columns = {name: table.columns for name, table in tables.items()}
         facts = _facts(path, text, columns)
     load = facts["load"]
-    if given := load.pop("other"):
-        raise BadFile(f"{path}: [load] {given[0]} is read, but not run yet", "leave it out")
+    if other := load.pop("other"):
+        raise BadFile(f"{path}: [load] {other[0]} is read, but not run yet", "leave it out")
     contents = {
         each["path"]: _content(Path(path).parent / each["path"]) for each in facts["value_files"]
     }

@@ -1,0 +1,211 @@
+"""What a command knows of a scenario file before the first request."""
+
+from pathlib import Path
+
+import pytest
+
+from sitebench.errors import BadFile, BadInput, UnknownValue
+from sitebench.scenario.script import (
+    MOST_BYTES,
+    SECRET,
+    alone,
+    asked_by,
+    entrusts,
+    is_script,
+    made,
+    name_of,
+    read,
+    split,
+)
+
+MIX = """
+base = "dc=example"
+load.users = 7
+
+[[operation]]
+name = "find"
+weight = 3
+search = "(uid=a)"
+objective = "p99<5ms"
+
+[[operation]]
+name = "write"
+step = [
+  { name = "new", add = "cn=u{user}-{iteration},{base}", keep = true, entry = { objectClass = "person" } },
+  { name = "change", modify = "cn=b,{base}", change.replace.sn = "c" },
+]
+"""
+TABLE = """
+[data.who]
+file = "who.csv"
+per = "user"
+
+[[operation]]
+search = "(uid={who.uid})"
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "mix.toml").write_text(MIX)
+    (tmp_path / "table.toml").write_text(TABLE)
+    (tmp_path / "who.csv").write_text("uid,password\na,1\nb,2\nc,3\n")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("named", "path", "only", "name"),
+    [
+        ("dir/mix.toml", "dir/mix.toml", None, "mix"),
+        ("dir/mix.toml:find", "dir/mix.toml", "find", "find"),
+        ("a.toml:b.toml", "a.toml:b.toml", None, "a.toml:b"),
+        ("mix.toml:", "mix.toml:", None, "mix"),
+        ("lookup", "lookup", None, "lookup"),
+    ],
+)
+def test_a_file_may_be_named_with_one_of_its_operations(
+    named: str, path: str, only: str | None, name: str
+) -> None:
+    assert (split(named), name_of(named)) == ((path, only), name)
+    assert is_script(named) is path.endswith(".toml")
+
+
+def test_what_is_no_scenario_file_or_none_of_its_operations_is_refused(folder: Path) -> None:
+    with pytest.raises(UnknownValue, match="is not the name of a TOML file"):
+        read("lookup")
+    with pytest.raises(UnknownValue, match="has no operation 'delete'") as refused:
+        read(f"{folder}/mix.toml:delete")
+    assert refused.value.remedy == "use one of find, write"
+
+
+def test_a_mix_says_what_it_counts_writes_and_leaves(folder: Path) -> None:
+    mix = read(f"{folder}/mix.toml")
+    assert mix.counted == [("mix", "not begun"), ("find", "search"), ("write", "sequence")]
+    assert list(mix.objectives) == [("find", "p99<5ms", 0.75)]
+    assert (mix.writes, mix.overwrites, mix.load["users"]) == (True, True, 7)
+    assert mix.verbs == {"search", "add", "modify"}
+    find, write = mix.operations
+    assert (find.writes, find.overwrites, find.keeps) == (False, False, ())
+    assert write.keeps == tuple(mix.keeps) != ()
+    assert (mix.needs_people, mix.by_dn, mix.removes, mix.needs_base) == (
+        False,
+        False,
+        False,
+        False,
+    )
+
+
+def test_one_of_its_operations_is_that_alone(folder: Path) -> None:
+    one = read(f"{folder}/mix.toml:find")
+    assert (one.name, one.only, [each.name for each in one.operations]) == (
+        "find",
+        "find",
+        ["find"],
+    )
+    assert (one.writes, one.overwrites, one.keeps) == (False, False, [])
+    assert list(one.objectives) == [("find", "p99<5ms", 1.0)]
+    mix = read(f"{folder}/mix.toml")
+    assert alone(mix, mix.operations[0]).operations == mix.operations[:1]
+
+
+def test_data_lie_beside_the_file_unless_others_are_given(folder: Path, tmp_path: Path) -> None:
+    named = f"{folder}/table.toml"
+    table = read(named)
+    assert (table.rows, table.per_user, table.files) == (3, {"who": 3}, ("who.csv",))
+    other = tmp_path / "other.csv"
+    other.write_text("uid\nz\n")
+    given = read(named, {"who": str(other)})
+    # What a command names itself is no surprise.
+    assert (given.rows, given.files, given.elsewhere) == (1, (), [])
+    for data, remedy in (({"whom": "a.csv"}, "use one of who"),):
+        with pytest.raises(UnknownValue, match="no data 'whom' in a file") as refused:
+            read(named, data)
+        assert refused.value.remedy == remedy
+    with pytest.raises(UnknownValue) as refused:
+        read(f"{folder}/mix.toml", {"who": str(other)})
+    assert refused.value.remedy == "leave --data out"
+
+
+def test_data_that_are_not_in_its_folder_are_said_to_be_elsewhere(folder: Path) -> None:
+    for file, elsewhere in (("who.csv", False), ("../who.csv", True), (f"{folder}/who.csv", True)):
+        (folder / "sub").mkdir(exist_ok=True)
+        where = folder / "sub/table.toml"
+        where.write_text(TABLE.replace("who.csv", file))
+        (folder / "sub/who.csv").write_text("uid\na\n")
+        found = read(str(where))
+        assert found.elsewhere == ([file] if elsewhere else []), file
+        assert entrusts(str(where))
+    assert not entrusts(f"{folder}/mix.toml")
+    (folder / "bad.toml").write_text("[[operation")
+    assert entrusts(f"{folder}/bad.toml")
+
+
+def test_a_digest_is_of_rows_and_values_but_for_secret_columns(folder: Path) -> None:
+    def digest(text: str) -> str:
+        (folder / "who.csv").write_text(text)
+        return read(f"{folder}/table.toml").digests["who"]
+
+    first = digest("uid,password\na,1\nb,2\n")
+    assert digest("uid,password\na,1\nb,3\n") == first
+    assert digest("uid,password\na,1\nc,2\n") != first
+    assert digest("uid,password\na,1\nb,2\nb,2\n") != first
+
+
+@pytest.mark.parametrize(
+    ("column", "hidden"), [("Password", True), ("pin", True), ("spin", False), ("uid", False)]
+)
+def test_names_of_secrets_are_known(column: str, hidden: bool) -> None:
+    assert bool(SECRET.search(column)) is hidden
+
+
+def test_what_it_takes_of_the_environment_must_be_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    asks = made("asks", '[[operation]]\nsearch = "(uid={env.SITEBENCH_A}{env.SITEBENCH_B})"\n')
+    monkeypatch.setenv("SITEBENCH_A", "1")
+    with pytest.raises(BadInput, match=r"takes \$SITEBENCH_B from the environment"):
+        _ = asks.secrets
+    monkeypatch.setenv("SITEBENCH_B", "2")
+    assert asks.secrets == {"SITEBENCH_A": "1", "SITEBENCH_B": "2"}
+
+
+def test_a_value_may_be_a_file_of_less_than_16_mib(folder: Path) -> None:
+    photo = 'modify = "cn=b,dc=x"\nchange.replace.jpegPhoto = { file = "photo" }'
+    (folder / "photo.toml").write_text(f"[[operation]]\n{photo}\n")
+    with pytest.raises(BadFile, match="cannot read"):
+        read(f"{folder}/photo.toml")
+    held = folder / "photo"
+    held.write_bytes(b"x" * 1_000)
+    found = read(f"{folder}/photo.toml")
+    assert (found.files, len(found.contents["photo"])) == (("photo",), 1_000)
+    assert list(found.digests) == ["file photo"]
+    assert entrusts(f"{folder}/photo.toml")
+    with held.open("wb") as made_large:
+        made_large.truncate(MOST_BYTES)
+    with pytest.raises(BadFile, match="16 MiB or more"):
+        read(f"{folder}/photo.toml")
+
+
+def test_what_a_file_speaks_is_known_whatever_else_is_wrong_with_it(folder: Path) -> None:
+    assert asked_by(f"{folder}/mix.toml") == ("ldap", {"search", "add", "modify"})
+    (folder / "who.csv").unlink()
+    assert asked_by(f"{folder}/table.toml") == ("ldap", {"search"})
+
+
+def test_the_requests_of_a_site_that_change_it_are_all_but_those_that_read() -> None:
+    site = made(
+        "site",
+        '[[operation]]\nname = "all"\nstep = [\n'
+        '{ name = "page", get = "/" }, { name = "top", head = "/" }, '
+        '{ name = "order", post = "/" } ]\n',
+    )
+    (operation,) = site.operations
+    assert operation.changing == ("order",)
+    assert site.kept is True
+    assert site.connects[0][0] == "site"
+
+
+def test_think_times_are_handed_to_the_engine_in_ms() -> None:
+    from sitebench.counts.worker_slot import WorkerSlot
+
+    lone = made("lone", '[[operation]]\nsearch = "(uid=a)"\n').thinking(0.25)
+    spec = lone.spec(WorkerSlot())
+    assert (spec["think_ms"], spec["worker"], spec["of"]) == (250.0, 0, 1)
