@@ -283,3 +283,8 @@ def test_a_run_file_keeps_what_was_asked(whole: str | None) -> None:
     assert Objective.of_manifest(kept) == asked
     for other in ({}, {"objective": 1, "objectives": []}, {"objectives": {"login": None}}):
         assert Objective.of_manifest(other) is None
+
+
+def test_it_is_about_each_of_its_metrics() -> None:
+    objective = Objective.parse("p99<5ms, rate>10")
+    assert [objective.about(name) for name in ("p99", "rate", "cpu")] == [True, True, False]

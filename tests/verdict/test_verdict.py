@@ -336,3 +336,25 @@ def test_without_evidence_of_waiting_or_with_busy_cores_nothing_is_serialised(
     seen: Evidence,
 ) -> None:
     assert judge(seen).bound == Bound.UNDECIDED
+
+
+def test_the_shares_of_other_loads_are_of_all_of_the_targets_cores() -> None:
+    """Of four cores, as of one: the same shares of them, and four times the rate."""
+    alone = interval(4_000.0, 1.5, 1_000.0)[1]
+    used, cost_s = loaded(4_000.0, 1.5)
+    light = loaded(1_000.0, 1.5)
+    seen = replace(
+        with_target(QUIET, cpu_s=40 * used),
+        generator_cpu_s=(9.9,),
+        operations=round(40 * used / cost_s),
+        target_cores=4,
+        other_loads=(OtherLoad(4 * light[0], light[1]),),
+    )
+    assert judge(seen).at_most_per_s == pytest.approx(4 * alone, rel=1e-3)
+
+
+def test_of_several_other_loads_the_one_that_did_most_is_no_more_than_the_bound() -> None:
+    seen = with_target(changed(QUIET, generator_cpu_s=(9.9,)), cpu_s=9.0)
+    both = (OtherLoad(0.9, 0.9 / 14_000), OtherLoad(0.9, 1e-4))
+    for loads in (both, both[::-1]):
+        assert judge(replace(seen, other_loads=loads)).at_most_per_s is None
