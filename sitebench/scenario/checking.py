@@ -56,17 +56,17 @@ def _once(script: Script, operation: Operation, options: Any, opening: Opening) 
     engine.start_lanes(script.name, 1)
     seen: list[StepStats] = []
     give_up = time.monotonic() + 2 * options.timeout
-    while time.monotonic() < give_up:
+    while not any(each.step == ended and each.count for each in seen) and not _unconnected(seen):
+        if time.monotonic() > give_up:
+            # What is stopped would be told as answers that never came, and may not be asked yet.
+            engine.stop(0.0)
+            raise MeasurementFailed(
+                f"{operation.name} did not end within {2 * options.timeout:g} s",
+                "give it more time with --timeout, or shorten its pauses",
+            )
         time.sleep(0.01)
         seen += engine.drain().steps
-        if any(each.step == ended and each.count for each in seen) or _unconnected(seen):
-            break
     seen += engine.stop(0.0).steps
-    if not any(each.step == ended and each.count for each in seen) and not _unconnected(seen):
-        raise MeasurementFailed(
-            f"{operation.name} did not end within {2 * options.timeout:.0f} s",
-            "give it more time with --timeout, or shorten its pauses",
-        )
     return [each for each in seen if _is_shown(each)]
 
 

@@ -1,0 +1,86 @@
+"""`--check`: each operation is done once, by one user, and what came of its steps is shown."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ils_bench.sequences import text_of
+from ils_bench.targets.ldap_directory import LdapDirectory
+from tests.scenario.people import BASE, SUFFIX, write_ldif
+from tests.support.cli import Ran, in_process
+
+TWO = f"""
+base = "{BASE}"
+
+[[operation]]
+name = "find"
+search = "(uid=user1)"
+
+[[operation]]
+name = "twice"
+step = [
+  {{ name = "one", search = "(uid=user2)" }},
+  {{ name = "other", search = "(uid=user1)", expect.entries = 1 }},
+]
+"""
+
+
+@pytest.fixture(scope="module")
+def directory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LdapDirectory]:
+    ldif = write_ldif(tmp_path_factory.mktemp("people"), 10)
+    with LdapDirectory(0, ldif=ldif, suffix=SUFFIX) as found:
+        yield found
+
+
+def checked(folder: Path, url: str, text: str, *more: str) -> Ran:
+    (folder / "mix.toml").write_text(text)
+    argv = ("ils", "run", "mix.toml", "--check", "--target", url, "--users", "9", *more)
+    return in_process(*argv, cwd=folder)
+
+
+def test_each_operation_is_done_once_and_only_its_steps_are_shown(
+    directory: LdapDirectory, tmp_path: Path
+) -> None:
+    ran = checked(tmp_path, directory.url, TWO, "--rate", "100")
+    assert ran.code == 0, ran.err
+    names = [line.split()[0] for line in ran.out.splitlines() if "connect" not in line]
+    assert names == ["find", "search", "twice", "one", "other"]
+    assert "sequence" not in ran.out
+    assert all(line.endswith(("us", "ms")) for line in ran.out.splitlines() if line[0] == " ")
+
+
+def test_a_step_that_is_not_answered_as_the_file_says_is_told_and_its_operation_named(
+    directory: LdapDirectory, tmp_path: Path
+) -> None:
+    ran = checked(tmp_path, directory.url, TWO.replace("expect.entries = 1", "expect.entries = 2"))
+    assert ran.code == 1
+    assert "twice: not answered as mix.toml says" in ran.err
+    assert "find:" not in ran.err
+    (line,) = [each for each in ran.out.splitlines() if "failed" in each]
+    assert line.split()[0] == "other"
+    assert not line.endswith((":", " "))
+
+
+def test_where_no_connection_opens_it_ends_at_once(tmp_path: Path) -> None:
+    ran = checked(tmp_path, "ldap://127.0.0.1:9", TWO)
+    assert ran.code != 0
+    assert "did not end within" not in ran.err
+
+
+def test_an_operation_that_takes_longer_than_twice_the_timeout_is_not_waited_for(
+    directory: LdapDirectory, tmp_path: Path
+) -> None:
+    slow = TWO.replace(
+        '{ name = "one"', '{ think = "1s", distribution = "constant" }, { name = "one"'
+    )
+    assert checked(tmp_path, directory.url, slow, "--timeout", "2s").code == 0
+    ran = checked(tmp_path, directory.url, slow, "--timeout", "300ms")
+    assert (ran.code, "twice did not end within 0.6 s" in ran.err) == (1, True), ran.err
+
+
+def test_people_are_not_added_by_a_check(tmp_path: Path) -> None:
+    (tmp_path / "add.toml").write_text(text_of("add"))
+    argv = ("ils", "run", "add.toml", "--check", "--entries", "10", "--locales", "en_US")
+    ran = in_process(*argv, cwd=tmp_path)
+    assert (ran.code, "--check adds no people" in ran.err) == (2, True), ran.err
