@@ -31,7 +31,7 @@ objective = "p99<5ms"
 [[operation]]
 name = "write"
 step = [
-  { name = "new", add = "cn=u{user}-{iteration},{base}", keep = true, entry = { objectClass = "person" } },
+  { name = "new", add = "cn=u{iteration},{base}", keep = true, entry.objectClass = "person" },
   { name = "change", modify = "cn=b,{base}", change.replace.sn = "c" },
 ]
 """
@@ -185,9 +185,9 @@ def test_a_value_may_be_a_file_of_less_than_16_mib(folder: Path) -> None:
 
 
 def test_what_a_file_speaks_is_known_whatever_else_is_wrong_with_it(folder: Path) -> None:
-    assert asked_by(f"{folder}/mix.toml") == ("ldap", {"search", "add", "modify"})
+    assert asked_by(f"{folder}/mix.toml") == ("ldap", frozenset(("search", "add", "modify")))
     (folder / "who.csv").unlink()
-    assert asked_by(f"{folder}/table.toml") == ("ldap", {"search"})
+    assert asked_by(f"{folder}/table.toml") == ("ldap", frozenset(("search",)))
 
 
 def test_the_requests_of_a_site_that_change_it_are_all_but_those_that_read() -> None:
