@@ -88,6 +88,7 @@ def test_adds_that_are_larger_than_those_of_1997_are_said_to_be(profile: str, sa
     added = a_result(a_spec("add", settings={"profile": profile}))
     words = "In 1997 an add had 126 bytes, as with --profile small"
     assert shown(*tables([added])).count(words) == said
+    assert REPORT.paper_table is not None
     table = REPORT.paper_table(series([added]))
     assert "\n".join(table.notes).count(words) == said
     looked_up = a_result(a_spec("lookup", settings={"profile": profile}))

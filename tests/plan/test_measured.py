@@ -358,16 +358,18 @@ def test_a_size_that_the_answer_fills_is_large_enough() -> None:
 
 
 @pytest.mark.parametrize(
-    ("more", "none"), [({}, True), ({"headroom": 0.3}, False), ({"burst": 1.5}, False)]
+    ("headroom", "burst", "none"), [(0.0, 1.0, True), (0.3, 1.0, False), (0.0, 1.5, False)]
 )
-def test_no_headroom_is_remarked_on_for_a_community(more: dict[str, float], none: bool) -> None:
+def test_no_headroom_is_remarked_on_for_a_community(
+    headroom: float, burst: float, none: bool
+) -> None:
     table = RateTable("m", (10_000,), {"lookup": (900.0,)})
     shared = "n machines are assumed to do n times as much"
 
     def told(words: str, scenario: Scenario) -> bool:
         return any(words in each for each in plan(ILS, scenario, table).warnings)
 
-    for_all = replace(ONLY_LOOKUPS, community=50_000, **more)
+    for_all = replace(ONLY_LOOKUPS, community=50_000, headroom=headroom, burst=burst)
     assert (told("no headroom for peaks", for_all), told(shared, for_all)) == (none, True)
     assert not told("no headroom for peaks", ONLY_LOOKUPS)
     assert not told(shared, ONLY_LOOKUPS)
