@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+import ps_bench
+from ils_bench.sequences import text_of
 from sitebench.errors import BadFile, BadInput, UnknownValue
 from sitebench.scenario.script import (
     MOST_BYTES,
@@ -209,3 +211,84 @@ def test_think_times_are_handed_to_the_engine_in_ms() -> None:
     lone = made("lone", '[[operation]]\nsearch = "(uid=a)"\n').thinking(0.25)
     spec = lone.spec(WorkerSlot())
     assert (spec["think_ms"], spec["worker"], spec["of"]) == (250.0, 0, 1)
+
+
+def test_the_papers_adds_are_of_people_whom_the_run_adds_and_removes() -> None:
+    add = made("add", text_of("add"))
+    assert (add.counted, add.adding) == ([("add", "add")], {("add", "add")})
+    assert (add.removing, add.removes) == ({("add", "remove")}, False)
+    register = made("register", text_of("register"))
+    leave = {("register", "leave"), ("register", "remove")}
+    assert (register.removing, register.removes) == (leave, True)
+    # One of several that removes is enough.
+    both = made("both", f'{text_of("register")}\n[[operation]]\nname = "look"\nsearch = "(cn=a)"\n')
+    assert (both.counts, both.removes) == (None, True)
+
+
+def test_people_are_asked_for_by_a_list_of_all_and_by_one_of_them() -> None:
+    for name in ("lookup", "retrieve", "ils-user"):
+        assert made(name, text_of(name)).needs_people, name
+    for name in ("connect", "add", "register"):
+        assert not made(name, text_of(name)).needs_people, name
+    # A site's own are not looked for before they are made.
+    create, page = (
+        made(name, (Path(ps_bench.__file__).parent / f"scenarios/{name}.toml").read_text())
+        for name in ("create", "page")
+    )
+    assert (create.needs_people, page.needs_people) == (True, True)
+
+
+def test_a_connection_is_kept_unless_each_step_opens_its_own() -> None:
+    each = """
+[connection.a]
+per = "step"
+[connection.b]
+per = {}
+[[operation]]
+name = "both"
+step = [{{ name = "x", get = "/", on = "a" }}, {{ name = "y", get = "/", on = "b" }}]
+"""
+    assert made("both", each.format('"step"')).kept is False
+    assert made("both", each.format('"iteration"')).kept is True
+    assert made("connect", text_of("connect")).kept is False
+
+
+def test_a_control_is_needed_where_its_operation_is_done(folder: Path) -> None:
+    (folder / "sorted.toml").write_text(
+        'base = "dc=x"\n[[operation]]\nname = "a"\nsearch = "(uid=a)"\ncontrol.sort = "sn"\n'
+        '[[operation]]\nname = "b"\nsearch = "(uid=b)"\n'
+    )
+    assert [each.name for each in read(f"{folder}/sorted.toml").needed] == ["sort"]
+    assert [each.line for each in read(f"{folder}/sorted.toml:a").needed] == [5]
+    assert read(f"{folder}/sorted.toml:b").needed == ()
+
+
+def test_every_problem_of_a_file_has_its_place() -> None:
+    wrong = '[[operation]]\nserach = "(uid=a)"\n[[operation]]\nname = 1\nsearch = "(uid=a)"\n'
+    with pytest.raises(BadFile, match=r"wrong:2:1: .*; and at 4:\d+"):
+        made("wrong", wrong)
+    with pytest.raises(BadFile) as one:
+        made("wrong", wrong[: wrong.index("[[operation]]\nname")])
+    assert "and at" not in one.value.message
+
+
+def test_a_row_to_keep_is_one_of_a_table_and_not_of_the_directorys_people() -> None:
+    people = (
+        '[data.who]\npeople = "seeded"\nper = "user"\n[[operation]]\nsearch = "(cn={who.cn})"\n'
+    )
+    kept = made("kept", people)
+    assert (dict(kept.per_user), kept.needs_people) == ({}, True)
+    numbered = '[data.n]\nrange = [1, 5]\nper = "user"\n[[operation]]\nsearch = "(cn={n})"\n'
+    assert dict(made("numbered", numbered).per_user) == {"n": 5}
+    dealt = '[data.n]\nrange = [1, 5]\n[[operation]]\nsearch = "(cn={n})"\n'
+    assert dict(made("dealt", dealt).per_user) == {}
+
+
+def test_columns_are_named_by_the_file_or_in_the_scenario(folder: Path) -> None:
+    text = TABLE.replace('per = "user"', 'columns = ["uid", "pin"]\nseparator = ";"')
+    (folder / "named.toml").write_text(text)
+    (folder / "who.csv").write_text("a;1\nb;2\n")
+    first = read(f"{folder}/named.toml")
+    assert (first.rows, first.tables["who"].columns) == (2, ["uid", "pin"])
+    (folder / "who.csv").write_text("a;1\nb;3\n")
+    assert read(f"{folder}/named.toml").digests == first.digests

@@ -1,0 +1,168 @@
+"""What a suite makes of a scenario file: its load, its objectives, and for which targets it is."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ils_bench.options import IlsOptions
+from ils_bench.points import POINTS as ILS
+from ps_bench.options import PsOptions
+from ps_bench.points import POINTS as PS
+from sitebench.errors import BadFile, BadInput
+from sitebench.measure.objective import Objective
+from sitebench.measure.options import MeasureOptions, PeakOptions
+from sitebench.options.option import combined
+from sitebench.scenario.script import made, read
+from sitebench.suite_base.scripts import Data, _objective
+
+RUN, PEAK = combined(MeasureOptions, IlsOptions), combined(PeakOptions, IlsOptions)
+MIX = """
+load.users = 7
+load.warmup = "3s"
+load.objective = "p99<1s"
+load.clients = [1, 2]
+
+[data.who]
+file = "who.csv"
+
+[[operation]]
+name = "find"
+weight = 3
+search = "(uid={who.uid})"
+objective = "p99<5ms"
+
+[[operation]]
+name = "all"
+search = "(uid=*)"
+"""
+
+
+@pytest.fixture
+def mix(tmp_path: Path) -> str:
+    (tmp_path / "who.csv").write_text("uid\na\nb\n")
+    (tmp_path / "mix.toml").write_text(MIX)
+    return str(tmp_path / "mix.toml")
+
+
+def test_a_file_stands_in_the_place_of_an_operation(mix: str) -> None:
+    options, name = ILS.named(IlsOptions(), f"{mix}:find")
+    assert (options.scenario, name) == (f"{mix}:find", "find")
+    assert ILS.named(options, "find") == (options, "find")
+    assert ILS.named(options, f"{mix}:find") == (options, "find")
+    assert (ILS.file(options), ILS.user_class(options)) == (mix, "FileUser")
+    assert ILS.described_by(options) == ("find", "the scenario file")
+    assert ILS.described_by(IlsOptions()) is None
+    assert (ILS.file(IlsOptions()), ILS.user_class(IlsOptions())) == (None, None)
+    for taken in (options, IlsOptions(filter="(uid=a)")):
+        with pytest.raises(BadInput, match="one command takes one scenario"):
+            ILS.named(taken, mix)
+
+
+def test_the_load_of_a_file_holds_unless_the_command_names_one(mix: str) -> None:
+    asked = ILS.asked(RUN(scenario=mix))
+    assert (asked.users, asked.warmup) == (7, 3.0)
+    given = ILS.asked(RUN(scenario=mix, users=9, users_given=True))
+    assert (given.users, given.warmup) == (9, 3.0)
+    plain = RUN()
+    assert ILS.asked(plain) is plain
+    with pytest.raises(BadInput, match="--data is of a scenario file"):
+        ILS.asked(RUN(data={"who": "other.csv"}))
+
+
+def conditions(options: Any) -> list[str]:
+    return [] if options.objective is None else str(options.objective).split(",")
+
+
+def test_an_objective_of_the_command_stands_in_the_place_of_the_files_and_its_operations_stay(
+    mix: str,
+) -> None:
+    assert conditions(ILS.asked(RUN(scenario=mix))) == ["p99<1s", "find: p99<5ms"]
+    given = RUN(scenario=mix, objective=Objective.parse("max<1h"))
+    assert conditions(ILS.asked(given)) == ["max<1h", "find: p99<5ms"]
+    assert conditions(ILS.asked(RUN(scenario=f"{mix}:all"))) == ["p99<1s"]
+
+
+def test_peak_searches_for_an_objective_unless_loads_are_named(mix: str) -> None:
+    searched = ILS.asked(PEAK(scenario=mix))
+    assert conditions(searched) == ["p99<1s", "find: p99<5ms"]
+    assert not searched.clients_given
+    assert searched.clients == PEAK().clients
+    named = ILS.asked(PEAK(scenario=mix, clients=(4,), clients_given=True))
+    assert (conditions(named), named.clients) == ([], (4,))
+
+
+def test_a_file_without_an_objective_has_its_loads_measured(mix: str) -> None:
+    Path(mix).write_text(
+        MIX.replace('load.objective = "p99<1s"\n', "").replace('objective = "p99<5ms"\n', "")
+    )
+    found = ILS.asked(PEAK(scenario=mix))
+    assert (found.objective, list(found.clients)) == (None, [1, 2])
+
+
+def test_of_an_operation_no_more_is_asked_than_it_can_hold() -> None:
+    wrong = made("wrong", '[[operation]]\nsearch = "(u=a)"\nobjective = "cpu<9%"\n')
+    with pytest.raises(BadFile, match="wrong: operation 'search': cpu is of all"):
+        _objective(wrong, None)
+    none = made("none", '[[operation]]\nsearch = "(u=a)"\n')
+    assert _objective(none, None) is None
+
+
+def test_what_a_file_sends_and_changes_is_said_before(
+    mix: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def said(text: str, **more: Any) -> str:
+        Path(mix).write_text(text)
+        capsys.readouterr()
+        ILS.asked(RUN(scenario=mix, **{"target": "ldap://a.example", **more}))
+        return capsys.readouterr().err
+
+    monkeypatch.setenv("SITEBENCH_A", "1")
+    changes = 'base = "dc=x"\n[data.who]\nfile = "who.csv"\n[[operation]]\n'
+    changes += 'modify = "uid={who.uid},dc=x"\nchange.replace.sn = "{env.SITEBENCH_A}"\n'
+    assert "sends $SITEBENCH_A of this environment to ldap://a.example" in said(changes)
+    assert "changes up to 2 entries of ldap://a.example" in said(changes)
+    assert "changes" not in said(changes, check=True)
+    assert "changes" not in said(changes, target="embedded")
+    lone = changes.replace("{who.uid}", "a").replace('[data.who]\nfile = "who.csv"\n', "")
+    assert "changes entries of ldap://a.example" in said(lone)
+    assert said('[[operation]]\nsearch = "(u=a)"\n') == ""
+
+
+def test_a_user_who_keeps_a_row_needs_one(mix: str) -> None:
+    Path(mix).write_text(MIX.replace('file = "who.csv"', 'file = "who.csv"\nper = "user"'))
+    found = read(mix)
+    ILS.check(RUN(scenario=mix, users=2), [found])
+    with pytest.raises(BadInput, match="keeps a row of who, which has 2, and there are 3 users"):
+        ILS.check(RUN(scenario=mix, users=3), [found])
+
+
+def test_a_file_is_for_the_targets_that_speak_as_it_does() -> None:
+    site = made("site", '[[operation]]\nget = "/"\n')
+    directory = made("directory", '[[operation]]\nsearch = "(u=a)"\n')
+    ILS.check(IlsOptions(), [directory])
+    with pytest.raises(BadInput, match="is for no directory"):
+        ILS.check(IlsOptions(), [site])
+    with pytest.raises(BadInput, match="is for no") as refused:
+        PS.check(PsOptions(), [directory])
+    assert "sitebench directory run" in refused.value.remedy
+    PS.check(PsOptions(), [site])
+
+
+def test_each_process_has_the_data_of_the_first(mix: str) -> None:
+    programs: list[Any] = ["lookup", read(mix)]
+    data = Data.of(programs)
+    assert list(data.digests) == [f"{mix}/who"]
+    assert list(data.tables(programs)) == ["mix/who"]
+    Path(mix).with_name("who.csv").write_text("uid\na\nc\n")
+    with pytest.raises(BadFile, match=r"the data 'who' of .* are others here"):
+        data.tables(["lookup", read(mix)])
+    with pytest.raises(BadFile, match="are others here"):
+        replace(data, digests={}).tables([read(mix)])
+
+
+def test_the_data_of_a_file_are_part_of_its_point(mix: str) -> None:
+    point = ILS.point(RUN(scenario=mix), "mix")
+    assert point.settings["data_who"] == read(mix).digests["who"]
+    assert "data_who" not in ILS.point(RUN(), "lookup").settings
