@@ -12,6 +12,7 @@ from ils_bench.targets.address import parse_address
 from ils_bench.targets.identity import Identity
 from sitebench._engine import Population
 from sitebench.errors import BadInput, MeasurementFailed, SitebenchError, WrongPassword
+from sitebench.seeders.people import easily_typed
 from sitebench.targets.tls import Trust
 
 SAMPLE = 5
@@ -21,7 +22,9 @@ def check_logins(options: SeedOptions, population: Population, sample: int = SAM
     """Raise unless people can log in; return how many have tried: none without passwords."""
     if not population.size or not population.password(0):
         return 0
-    chosen = sorted({index * population.size // sample for index in range(sample)})
+    # Before the others one who can be typed, to try it by hand.
+    others = (index * population.size // sample for index in range(1, sample))
+    chosen = dict.fromkeys((easily_typed(population), *others))
     for number in chosen:
         _check(options, population, number)
     return len(chosen)

@@ -16,7 +16,7 @@ from sitebench.errors import BadInput
 from sitebench.options.option import fields_of
 from sitebench.options.spelling import long_option
 from sitebench.seeders import Hash, Profile
-from sitebench.seeders.people import Spec, generate
+from sitebench.seeders.people import Spec, easily_typed, generate
 from sitebench.suite_base.options import DEFAULT_LOCALES
 from sitebench.system import secret
 from sitebench.targets.in_process import InProcess, certificate, keywords
@@ -33,8 +33,6 @@ _DEFAULT_PEOPLE = 10_000
 _NAME = re.compile(r"[A-Za-z0-9.-]+=[^\0]+$")
 _WHO = ("profile", "hash", "one_password", "seed", "locales")
 """Options that say who the people are."""
-_LOOKED_AT = 100
-"""People who are looked at for a name in ASCII: of seven locales most have one."""
 
 
 class LdapDirectory(InProcess[Directory]):
@@ -198,9 +196,9 @@ def _greeting(options: ServeOptions, directory: LdapDirectory) -> list[str]:
     who = f"the entries of {directory.ldif}" if directory.ldif else "no people"
     if people is not None:
         who = f"{people.size:,} people{' and ' + who if directory.ldif else ''}"
-    search = (
-        "(objectClass=*)" if people is None else f"({people.naming}={people.name(_easy(people))})"
-    )
+    search = "(objectClass=*)"
+    if people is not None:
+        search = f"({people.naming}={people.name(easily_typed(people))})"
     trust = "" if directory.ca is None else f"LDAPTLS_CACERT={directory.ca} "
     tls = "" if directory.ca is None else f" --tls-ca {directory.ca}"
     if directory.start_tls:
@@ -216,16 +214,10 @@ def _greeting(options: ServeOptions, directory: LdapDirectory) -> list[str]:
         f"  {trust}ldapsearch -x{start_tls} -H {url} -b {base} {shlex.quote(search)}",
         f"  sitebench ils run {run} --target {url}{tls} --base {base}{who_else}",
     ]
-    if people is not None and (password := people.password(easy := _easy(people))):
+    if people is not None and (password := people.password(easy := easily_typed(people))):
         login = f"-D {shlex.quote(people.dn(easy))} -w {shlex.quote(password)}"
         lines.append(f"  {trust}ldapwhoami -x{start_tls} -H {url} {login}")
     return lines
-
-
-def _easy(people: Population) -> int:
-    """Return a person whose name every terminal can take, where one of the first has such a one."""
-    first = range(min(people.size, _LOOKED_AT))
-    return next((index for index in first if people.name(index).isascii()), 0)
 
 
 def _which_people(options: ServeOptions) -> str:

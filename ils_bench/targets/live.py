@@ -24,7 +24,7 @@ from ils_bench.targets.target import OpenDirectory
 from sitebench._engine import Population, count_people, seed_directory
 from sitebench.errors import BadInput, SitebenchError
 from sitebench.measure.point_process import CLEANUP_NOTICE_S, LEAVES, REMOVED
-from sitebench.seeders.people import Spec, generate
+from sitebench.seeders.people import Spec, easily_typed, generate
 from sitebench.system.native_errors import translated
 from sitebench.targets import ownership
 from sitebench.targets.tls import Trust
@@ -165,12 +165,12 @@ def _begins(dn: str, rdn: str) -> bool:
 
 
 def _has_people(target: OpenDirectory, people: Spec, operations: str) -> None:
-    """Refuse a test whose people the directory does not have, by the first and the last."""
+    """Refuse a test whose people the directory does not have, by one of the first and the last."""
     from ils_bench.targets.probe import connected, exists
 
     population = generate(people).population
     with connected(target.address, target.who, target.trust, brief=True) as connection:
-        for number in (0, people.size - 1):
+        for number in (easily_typed(population), people.size - 1):
             if not exists(connection, dn := population.dn(number)):
                 url = shlex.quote(f"{target.address}/{target.base}")
                 raise BadInput(

@@ -19,6 +19,8 @@ from sitebench.suite_base.options import DEFAULT_LOCALES
 from sitebench.system.native_errors import translated
 
 _PEOPLE_AT_A_TIME = 10_000
+_LOOKED_AT = 100
+"""People who are looked at for a name in ASCII: of seven locales most have one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +104,15 @@ def no_people_or_seed_below_zero(size: int, seed: int) -> None:
     """Refuse numbers that no population can have."""
     if size < 0 or seed < 0:
         raise BadInput("a population has a negative size or seed", "use whole numbers from 0 on")
+
+
+def easily_typed(population: Population) -> int:
+    """Return a person whose name is ASCII, as every terminal takes it, where one of the first is.
+
+    It is shown as an example, so of the first it is: a smaller directory has it, too.
+    """
+    first = range(min(population.size, _LOOKED_AT))
+    return next((index for index in first if population.name(index).isascii()), 0)
 
 
 @contextmanager
