@@ -165,3 +165,31 @@ def test_the_data_of_a_file_are_part_of_its_point(mix: str) -> None:
     point = ILS.point(RUN(scenario=mix), "mix")
     assert point.settings["data_who"] == read(mix).digests["who"]
     assert "data_who" not in ILS.point(RUN(), "lookup").settings
+
+
+def test_files_of_one_suites_own_verbs_are_not_for_another_that_speaks_the_same() -> None:
+    own = '[[operation]]\nfile = "page"\n[files.own]\npage = { sizes = [300, 4000] }\n'
+    with pytest.raises(BadInput, match="is for no personalized site") as refused:
+        PS.check(PsOptions(), [made("own", own)])
+    assert "sitebench web run" in refused.value.remedy
+
+
+def test_what_is_kept_is_said_of_targets_that_stay(
+    mix: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    keeps = (
+        '[[operation]]\nadd = "cn=u{iteration},dc=x"\nkeep = true\nentry.objectClass = "person"\n'
+    )
+    Path(mix).write_text(keeps)
+    ILS.leftovers(IlsOptions(scenario=mix))()
+    ILS.leftovers(IlsOptions(target="ldap://a.example"))()
+    assert capsys.readouterr().err == ""
+    ILS.leftovers(IlsOptions(scenario=mix, target="ldap://a.example"))()
+    assert "added to ldap://a.example stays there: " in capsys.readouterr().err
+
+
+def test_options_without_a_file_have_no_scenario(mix: str) -> None:
+    assert PS.scenario_of(PsOptions()) is None
+    found = PS.scenario_of(PsOptions(scenario=mix))
+    assert found is not None
+    assert found.name == "mix"

@@ -331,6 +331,7 @@ def test_why_there_is_no_efficiency_names_what_lacks_a_point() -> None:
     static, program = a_sweep("spice-static", {1: 5_000}), a_sweep("spice-cgi", {1: 400})
     for results, why in (
         ([undone("spice-static"), *program], "spice-static has no valid point"),
+        ([*map(invalid, static), undone("spice-cgi")], "spice-static has no valid point"),
         ([*static, undone("spice-cgi")], "it has no valid point"),
         ([*static, *a_sweep("spice-cgi", {2: 400})], "no number of clients in common"),
     ):
@@ -349,3 +350,12 @@ def test_one_repeat_that_no_resource_limited_predicts_nothing() -> None:
     made_now, (why,) = predictions(by_workload([*results, *twice]))
     assert made_now == []
     assert "webbench1-static has no valid point that a used-up resource limited" in why
+
+
+def test_a_prediction_is_from_the_points_that_are_peaks() -> None:
+    """That one client used nothing up is of no consequence where a hundred do."""
+    rates = {"webbench1-static": 1_401, "webbench1-light": 344, "webbench1-heavy": 48}
+    idle = [a_result(name, 1, rate / 10) for name, rate in rates.items()]
+    full = used_up(a_result(name, 100, rate) for name, rate in rates.items())
+    (made,), _ = predictions(by_workload([*idle, *full]))
+    assert made.workload == "webbench1-heavy"
