@@ -185,6 +185,12 @@ class Snapshot:
     def owed(self) -> int:
         """Operations due in the window before the last cut, not answered and not given up."""
     @property
+    def without_row(self) -> int:
+        """Users that have ended since the start because there was no row left for them.
+
+        Once no lane runs for that, time stands still: the window ends with the last of them.
+        """
+    @property
     def lane_counts(self) -> list[int]:
         """Requests that succeeded in the window, by lane; empty unless `phases` are recorded.
 

@@ -86,6 +86,8 @@ class Drain:
     """What was due in the window before the last cut; the others in `steps` were due since."""
     older: Sequence[StepTotals] = ()
     """What was due before that window."""
+    without_row: int = 0
+    """Users that have ended since the start because there was no row left for them."""
 
 
 StepRecord = StepStats | StepTotals
@@ -93,6 +95,11 @@ StepRecord = StepStats | StepTotals
 
 Drained = Snapshot | Drain
 """Everything recorded between two drains."""
+
+
+def used_up(drained: Drained) -> bool:
+    """Return whether no user is left, as their data are used up: the test is over."""
+    return drained.without_row > 0 and drained.lanes == 0
 
 
 def ended(drained: Drained) -> Iterator[StepRecord]:

@@ -11,7 +11,7 @@ from typing import Protocol
 import gevent  # type: ignore[import-untyped]
 from locust.env import Environment
 
-from sitebench.counts.source import Drained, Source, ended
+from sitebench.counts.source import Drained, Source, ended, used_up
 from sitebench.errors import OutOfDescriptors
 from sitebench.locust.drains import tell
 from sitebench.locust.statistics import feed
@@ -118,6 +118,8 @@ class LoadSource:
 
     def __init__(self, windows: Windows) -> None:
         self._windows = windows
+        self.used_up = False
+        """Whether no user is left, as their data are used up."""
         self._starved = self._stalled = False
         self._owed = 0
         self._last_progress = time.monotonic()
@@ -160,6 +162,7 @@ class LoadSource:
         else:
             self._windows.enter_phase(drained, begins)
         self._owed = drained.owed
+        self.used_up = used_up(drained)
         tell(drained)
         self._warn_of_stall(drained)
 

@@ -133,6 +133,7 @@ class PortableLane(ABC):
         """End the lane."""
         self.hang_up_all()
         self.clock.stop()
+        self._all.forget_ended(self)
 
     def count(self, row: tuple[str, str], ended: Ended) -> None:
         """Count a step."""
@@ -149,6 +150,11 @@ class PortableLane(ABC):
             self.steps.stop()
         while (step := self.steps.next()) is None:
             self.clock.unfinished = False
+            if not self._all.stopping:
+                # It found no row of its data.
+                self.hang_up_all()
+                self.clock.stop()
+                self._all.end_without_row(self)
             time.sleep(A_DAY_S)
         return step
 
@@ -204,6 +210,10 @@ class PortableLanes:
         self.waiting_ns = 0
         self._stopping = threading.Event()
         self._lanes = 0
+        self._without_row = 0
+        self._ended: set[PortableLane] = set()
+        """Lanes that have ended before they were stopped, as there was no row left for them."""
+        self._ended_ns = 0
         self._lane_ns = 0
         self._records: dict[tuple[str, str], StepTotals] = {}
         self._late: dict[tuple[str, str], StepTotals] = {}
@@ -232,9 +242,24 @@ class PortableLanes:
         self._count_lanes()
         self._lanes -= n
 
+    def end_without_row(self, lane: PortableLane) -> None:
+        """Count a lane that has ended by itself."""
+        self._ended_ns = self._count_lanes()
+        self._ended.add(lane)
+        self._without_row += 1
+
+    def forget_ended(self, lane: PortableLane) -> None:
+        """Note that a lane is about to be counted by `stop_lanes`."""
+        self._count_lanes()
+        self._ended.discard(lane)
+
+    @property
+    def _running(self) -> int:
+        return self._lanes - len(self._ended)
+
     def _count_lanes(self) -> int:
         now = time.monotonic_ns()
-        self._lane_ns += self._lanes * (now - self._counted_ns)
+        self._lane_ns += self._running * (now - self._counted_ns)
         self._counted_ns = now
         return now
 
@@ -284,6 +309,9 @@ class PortableLanes:
     def _drain(self, *, cut: bool = False) -> Drain:
         with self._lock:
             now = self._count_lanes()
+            if self._ended and not self._running:
+                # The window ends with the last of them.
+                now = max(self._ended_ns, self._since_ns)
             start, self._since_ns = self._since_ns, now
             records, self._records = self._records, {}
             late, self._late = self._late, {}
@@ -299,7 +327,7 @@ class PortableLanes:
             start,
             now,
             tuple(records.values()),
-            self._lanes,
+            self._running,
             (),
             lane_ns,
             waiting_ns,
@@ -308,6 +336,7 @@ class PortableLanes:
             owed=owed,
             late=tuple(late.values()),
             older=tuple(older.values()),
+            without_row=self._without_row,
         )
 
     def stop(self, timeout_s: float = 5.0) -> Drain:

@@ -22,7 +22,7 @@ from sitebench.runs.store import RunStore
 from sitebench.runs.windows import PointFile, Windows
 from sitebench.system.child import dump
 from sitebench.verdict.warning import PointWarning
-from sitebench.verdict.warnings import not_known
+from sitebench.verdict.warnings import data_used_up, not_known
 
 T = TypeVar("T")
 
@@ -93,6 +93,9 @@ class Subject:
             intervals = windows.intervals(set(self.counts), MOST_ALIKE)
             if not spec.until.known(intervals):
                 warnings.append(not_known(spec.until, intervals.too_alike))
+        if windows.used_up_s is not None:
+            measured_s = windows.measured.seconds
+            warnings.append(data_used_up(windows.used_up_s, measured_s, spec.measure_s))
         return summarise(
             spec,
             windows.measured,

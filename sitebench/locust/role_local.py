@@ -96,6 +96,9 @@ class LocalRole(Role):
             while not self.ending:
                 raise_if_orphaned()
                 load.drain()
+                # Others of its users may not have begun before.
+                if load.used_up and self._timer is not None:
+                    self._end_used_up(self._timer)
                 gevent.sleep(TICK_S)
 
         self.spawn(tick)
@@ -126,6 +129,24 @@ class LocalRole(Role):
             gevent.sleep(further_s)
             further_s = recording.further_s(time.monotonic() - began, self._measure_s)
         self._over = not self.ending
+        self.finish()
+        gevent.spawn(self._end_test)
+
+    def _end_used_up(self, timer: gevent.Greenlet) -> None:
+        """End the test with its last user: their data are used up."""
+        recording = self._recording
+        if self.ending or recording is None:
+            return
+        windows = recording.windows
+        windows.used_up_s = after_s = windows.lasted_s
+        if windows.phase is not Phase.MEASURE and self._measure_s is not None:
+            raise MeasurementFailed(
+                f"data used up after {after_s:.1f} s, before anything was measured",
+                "give the file more rows, or warm up for less time (--warmup 0s)",
+            )
+        log.warning("data used up after %.1f s", after_s)
+        timer.kill(block=False)
+        self._over = True
         self.finish()
         gevent.spawn(self._end_test)
 

@@ -59,6 +59,8 @@ class Windows:
         self.phase = Phase.RAMP
         self.tallies: dict[str, Tally] = {}
         self.workers: tuple[WorkerSeen, ...] = ()
+        self.used_up_s: float | None = None
+        """After how long the data of users were used up, if they were: the window ended there."""
         self._monitor = monitor
         self._file = file
         self._on_drain = on_drain
@@ -117,6 +119,11 @@ class Windows:
     def measured(self) -> Tally | None:
         """The measured window's totals, or None before it began."""
         return self.tallies.get(Phase.MEASURE)
+
+    @property
+    def lasted_s(self) -> float:
+        """How long there has been a load, all phases together."""
+        return sum(each.seconds for each in self.tallies.values())
 
     def use(self) -> Use:
         """Return the resources that the measured window used."""

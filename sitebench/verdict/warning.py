@@ -17,6 +17,7 @@ class WarningKind(StrEnum):
     SHARED_CORES = "shared-cores"
     TOO_SHORT = "too-short"
     NOT_KNOWN = "not-known"
+    DATA_USED_UP = "data-used-up"
     TOO_FEW_SAMPLES = "too-few-samples"
     UNSETTLED = "unsettled"
     LITTLES_LAW = "littles-law"

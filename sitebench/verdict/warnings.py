@@ -271,6 +271,16 @@ def not_known(until: Until, too_alike: Mapping[str, float]) -> PointWarning:
     )
 
 
+def data_used_up(after_s: float, measured_s: float, asked_s: float) -> PointWarning:
+    """Warn that a window ended with the last row of its data."""
+    return PointWarning(
+        WarningKind.DATA_USED_UP,
+        f"data used up after {after_s:.1f} s: {measured_s:.1f} s of {asked_s:g} s were measured",
+        "give the file more rows, measure for less time (--measure), or have rows come again "
+        '(deal = "in-order")',
+    )
+
+
 def _monitor_gaps(window: Evidence) -> PointWarning | None:
     """Warn that samples are missing."""
     for gap in window.use.gaps:

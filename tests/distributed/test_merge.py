@@ -1,6 +1,7 @@
 """Drains of workers, put together: nothing twice, nothing dropped, in order."""
 
 from collections import Counter
+from dataclasses import replace
 from random import Random
 
 import pytest
@@ -284,3 +285,19 @@ def test_a_worker_that_left_owes_nothing_and_is_measured_by_the_length_of_the_ot
         steps["a"] / 1.0 + steps["b"] / 1.0 + steps["c"] / 0.5
     )
     assert made.window_s("never") is None
+
+
+def test_a_worker_whose_data_are_used_up_is_taken_by_the_length_of_the_others() -> None:
+    made = merger("a", "b")
+    begin, end = made.ask("measure"), None
+    for worker in ("a", "b"):
+        made.answer(worker, begin.number, part(0, 10, 0))
+    [*made.settled(0)]
+    end = made.ask("after")
+    used_up = replace(part(10, 1_010, 100, lanes=0), without_row=1)
+    made.answer("a", end.number, used_up)
+    made.answer("b", end.number, part(10, 2_010, 100))
+    ((_, merged),) = made.settled(0)
+    assert (merged.without_row, merged.lanes) == (1, 1)
+    # 100 operations each, in two seconds; by their own lengths they would be 150 a second.
+    assert made.window_s("measure") == pytest.approx(2.0)

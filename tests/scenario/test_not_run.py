@@ -17,9 +17,8 @@ from tests.docs.test_told import page, section
 SEARCH = '[[operation]]\nsearch = "(uid=a)"\n'
 PERSON = '[data.person]\nfile = "accounts.csv"\n'
 FILES = {
-    'deal = "once"': [
-        f'{PERSON}deal = "{deal}"\n[[operation]]\nsearch = "(uid={{person.uid}})"\n'
-        for deal in ("once", "exclusive")
+    'deal = "exclusive"': [
+        f'{PERSON}deal = "exclusive"\n[[operation]]\nsearch = "(uid={{person.uid}})"\n'
     ],
     "load.stages": [f'load.stages = ["1s:5/s"]\n{SEARCH}'],
     "follow = true": ['[[operation]]\nget = "/"\nfollow = true\n'],

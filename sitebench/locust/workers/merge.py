@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
 
-from sitebench.counts.source import Drain, StepTotals, ended
+from sitebench.counts.source import Drain, StepTotals, ended, used_up
 
 
 @dataclass
@@ -157,6 +157,7 @@ class Merger:
             sum(each.owed for worker, each in self._settled.items() if worker in self._present),
             _merged_steps(part.late for part in parts),
             _merged_steps(part.older for part in parts),
+            sum(each.without_row for each in settled),
         )
 
     def _lane_counts(self, answers: list[tuple[str, Drain]]) -> list[int]:
@@ -171,14 +172,16 @@ class Merger:
     def window_s(self, phase: str) -> float | None:
         """Return the length of a phase by which its total is the sum of the workers' own rates.
 
-        A worker that left early is taken by the length of the others: it made no load after.
+        A worker that left early, or had no rows left, is taken by the length of the others: it made
+        no load after.
         """
         shares = self.shares.get(phase, {})
         longest = max((share.seconds for share in shares.values()), default=0.0)
         if not longest:
             return None
+        to_the_end = {each for each in self._present if not used_up(self._settled[each])}
         rate = sum(
-            share.operations / (share.seconds if worker in self._present else longest)
+            share.operations / (share.seconds if worker in to_the_end else longest)
             for worker, share in shares.items()
             if share.seconds
         )

@@ -144,6 +144,7 @@ class Counts(Message):
     backlog: int
     in_flight: int
     owed: int
+    without_row: int
     cpu_ns: list[int]
     lane_counts: list[int]
     steps: list[Step]

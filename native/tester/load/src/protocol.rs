@@ -90,6 +90,8 @@ pub enum Encoded {
     Skip,
     /// It cannot be asked, as what it is made of was not found.
     Missing,
+    /// There is no row left that it would be about.
+    UsedUp,
 }
 
 /// The result of reading received bytes.

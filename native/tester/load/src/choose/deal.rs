@@ -100,7 +100,9 @@ impl Dealer {
             Deal::Once => Part::new(rows, sharer.index, sharer.of),
             _ => Part::or_all(rows, sharer.index, sharer.of),
         };
-        let counter = Arc::new(Ring::new(0, part.count, sharer.threads));
+        // One by one where each comes once: of a block, the rest would be left where no user takes more.
+        let takers = if deal == Deal::Once { part.count } else { sharer.threads };
+        let counter = Arc::new(Ring::new(0, part.count, takers));
         Self { deal, rows, seed, sharer, part, counter }
     }
 

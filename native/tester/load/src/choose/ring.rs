@@ -33,7 +33,7 @@ impl Ring {
     pub fn new(start: u64, keys: u64, threads: u64) -> Self {
         // A ring should hold several blocks of each thread, or a slow thread still holds a key that a
         // fast one has come round to.
-        let block = (keys / (threads.max(1) * 8)).clamp(1, BLOCK);
+        let block = (keys / threads.max(1).saturating_mul(8)).clamp(1, BLOCK);
         Self { start, keys: keys.max(1), block, handed_out: AtomicU64::new(0) }
     }
 }

@@ -191,6 +191,13 @@ impl Arrivals {
         self.stream.next_ns.map(|next_ns| (next_ns.min(now_ns) + 1).max(last_ns))
     }
 
+    /// Ends them all: what is due and not taken is due no more. Another division may follow.
+    pub fn end(&mut self) {
+        self.ahead = None;
+        self.stream.divisions = VecDeque::from([(0, None)]);
+        self.stream.next_ns = None;
+    }
+
     /// From `from_ns` on this thread has `share`. Every thread must get the same time, and none earlier than
     /// those that they returned when paused.
     pub fn divide(&mut self, from_ns: u64, share: Option<Share>) {
@@ -375,6 +382,17 @@ mod tests {
             arrivals.take(40 * MILLI);
             assert_eq!(waiting(&mut arrivals, 40, 8..14), left);
         }
+    }
+
+    #[test]
+    fn what_has_ended_is_not_waiting_and_may_begin_again() {
+        let mut arrivals = arrivals(1000.0, 0, ONLY);
+        arrivals.take(0);
+        arrivals.end();
+        assert_eq!((arrivals.peek(), arrivals.take(SECOND)), (None, None));
+        assert_eq!(arrivals.waiting(SECOND, &(0..SECOND)), Waiting { all: 0, of_window: 0 });
+        arrivals.divide(SECOND, Some(ONLY));
+        assert_eq!(arrivals.take(2 * SECOND), Some(SECOND));
     }
 
     #[test]

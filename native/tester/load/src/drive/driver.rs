@@ -158,6 +158,7 @@ impl Driver {
                 pools: pools.iter().map(|pool| Pool::new(pool, n, plan.threads)).collect(),
                 deadlines: Vec::new(),
                 lane_counts: Vec::new(),
+                without_row: 0,
                 out: Vec::with_capacity(4096),
                 staging: false,
                 staged: Vec::new(),

@@ -40,6 +40,9 @@ pub struct Snapshot {
     /// Operations due in the window before the last cut that are neither answered nor given up, whether begun
     /// or not.
     pub owed: u64,
+    /// Users that have ended since the start because there was no row left for them. Once no lane runs for that, time
+    /// stands still: the window ends with the last of them.
+    pub without_row: u64,
     /// Requests that succeeded, by the number of their lane; empty unless phases are recorded.
     pub lane_counts: Vec<u64>,
     /// One per deck of the programs.
@@ -108,13 +111,16 @@ impl Snapshot {
         decks: &[DeckPlan],
         drained: Vec<Drained>,
     ) -> Result<Self, AdditionError> {
-        let t1_ns = drained.iter().map(|part| part.at_ns).max().unwrap_or(t0_ns);
+        let at_ns = drained.iter().map(|part| part.at_ns).max().unwrap_or(t0_ns);
         let cpu_ns = drained.iter().map(|part| part.cpu_ns).collect();
         let sum = |of: fn(&Drained) -> u64| drained.iter().map(of).sum();
         let (lanes, lane_ns) = (sum(|part| part.lanes), sum(|part| part.lane_ns));
         let (waiting_ns, underway_ns) = (sum(|part| part.waiting_ns), sum(|part| part.underway_ns));
         let [backlog, in_flight, owed] =
             [sum(|part| part.backlog), sum(|part| part.in_flight), sum(|part| part.owed)];
+        let without_row = sum(|part| part.without_row);
+        let ended_ns = drained.iter().filter_map(|part| part.ended_ns).max();
+        let t1_ns = ended_ns.filter(|_| lanes == 0).map_or(at_ns, |ended_ns| ended_ns.max(t0_ns));
         let decks = decks.iter().enumerate().map(|(n, plan)| deck(n, plan, &drained)).collect();
         let lane_counts = lane_counts(&drained);
         let mut examples = Vec::new();
@@ -137,6 +143,7 @@ impl Snapshot {
             backlog,
             in_flight,
             owed,
+            without_row,
             lane_counts,
             decks,
             steps,

@@ -87,6 +87,10 @@ pub(crate) struct Drained {
     pub(crate) backlog: u64,
     pub(crate) in_flight: u64,
     pub(crate) owed: u64,
+    /// Users that have ended since the start because there was no row left for them.
+    pub(crate) without_row: u64,
+    /// When the last user ended, where data are used up.
+    pub(crate) ended_ns: Option<u64>,
     /// Requests that succeeded since the last drain, by the lane's place; see [`lane_number`].
     pub(crate) lane_counts: Vec<u64>,
     /// Cards dealt since the start, by deck and branch.
@@ -139,6 +143,10 @@ pub(crate) struct Worker<P: Protocol> {
     counted_ns: u64,
     /// Lanes to start, by program.
     starting: Vec<(usize, u64)>,
+    /// Programs of which a lane found no row: their other lanes end, too.
+    used_up: Vec<usize>,
+    /// When the last lane ended, where that was for want of rows.
+    ended_ns: Option<u64>,
     tick: Alarm,
     alarm: Alarm,
     tick_is_due: bool,
@@ -174,6 +182,8 @@ impl<P: Protocol> Worker<P> {
             lane_ns: 0,
             counted_ns: now_ns(),
             starting: Vec::new(),
+            used_up: Vec::new(),
+            ended_ns: None,
             tick,
             alarm,
             tick_is_due: false,
@@ -228,6 +238,9 @@ impl<P: Protocol> Worker<P> {
             self.run_commands();
         }
         self.run_due();
+        while let Some(program) = self.used_up.pop() {
+            self.stop_lanes(program, u64::MAX);
+        }
         Ok(())
     }
 
@@ -383,6 +396,14 @@ impl<P: Protocol> Worker<P> {
             self.context.waiting_ns += now_ns.saturating_sub(lane.since_ns());
             self.count_lanes(now_ns);
             self.running -= 1;
+            if lane.used_up() {
+                self.used_up.push(program);
+            }
+            if self.running == 0 && self.context.without_row > 0 {
+                self.ended_ns = Some(now_ns);
+                // What arrives now finds no row, and is not late.
+                self.context.arrivals.end();
+            }
         }
     }
 
@@ -497,6 +518,8 @@ impl<P: Protocol> Worker<P> {
             backlog: waiting.all,
             in_flight,
             owed: under_way as u64 + waiting.of_window,
+            without_row: self.context.without_row,
+            ended_ns: self.ended_ns.filter(|_| self.running == 0),
             lane_counts: self.take_lane_counts(),
             dealt: self.context.decks.iter().map(|deck| deck.dealt().into()).collect(),
         }

@@ -58,8 +58,7 @@ impl Http {
             visit.jar.begin();
             (visit.changed, visit.refused) = (false, false);
         }
-        self.scripts[preparation.script].prepare(preparation, &mut visit.memory, visit.taken, &mut self.rng);
-        Encoded::Skip
+        self.scripts[preparation.script].prepare(preparation, &mut visit.memory, visit.taken, &mut self.rng)
     }
 
     /// Gives the rows back that a lane had alone, but for those that may yet change.

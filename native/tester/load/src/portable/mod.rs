@@ -257,6 +257,7 @@ impl<P: Protocol> User<P> {
                     }
                     Encoded::Skip => {}
                     Encoded::Missing => self.fails(&Failure::NothingCaptured.label()),
+                    Encoded::UsedUp => self.go_without(program),
                 }
             }
             Op::Loop { counter, times } => self.counters[*counter] = *times,
@@ -408,6 +409,19 @@ impl<P: Protocol> User<P> {
         if let Some(slot) = self.whole.take() {
             let failure = self.failure.take();
             self.due.push_back(Do::End { row: row(labels, slot), failure, answered });
+        }
+    }
+
+    /// There is no row left for it: it stops, as a lane does.
+    fn go_without<R>(&mut self, program: &Program<R>) {
+        self.stopping = true;
+        match program.repeat_around(self.pc - 1) {
+            Some((counter, again)) => {
+                self.counters[counter] = 1;
+                self.pc = again;
+            }
+            // It has not begun.
+            None => self.whole = None,
         }
     }
 

@@ -172,6 +172,16 @@ impl<R> Program<R> {
             _ => None,
         }
     }
+
+    /// The innermost repeat that a place of the program is in: its counter, and where its rounds end.
+    pub(crate) fn repeat_around(&self, pc: usize) -> Option<(usize, usize)> {
+        let ends = self.ops.iter().enumerate().skip(pc);
+        let mut around = ends.filter_map(|(end, op)| match op {
+            Op::Again { counter, first } if *first <= pc => Some((*counter, end)),
+            _ => None,
+        });
+        around.next()
+    }
 }
 
 /// Connections that lanes share.

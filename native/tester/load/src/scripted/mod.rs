@@ -11,6 +11,7 @@ pub(crate) use convert::{Lower, Place, Steps, cards, check, convert, in_proporti
 use std::sync::Arc;
 
 use crate::choose::deal::Sharer;
+use crate::protocol::Encoded;
 use crate::values::{Draw, Drawers, Kept, Plan};
 
 /// One scenario of an engine, as all its threads have it.
@@ -32,7 +33,8 @@ impl Running {
         Self { plan: script.plan.clone(), drawers }
     }
 
-    /// Chooses what the steps that follow are about; the lane has `taken` a person to add.
+    /// Chooses what the steps that follow are about; the lane has `taken` a person to add. Nothing is sent for that,
+    /// whatever there is to choose from.
     #[inline]
     pub(crate) fn prepare(
         &mut self,
@@ -40,9 +42,9 @@ impl Running {
         memory: &mut Memory,
         taken: Option<u64>,
         rng: &mut fastrand::Rng,
-    ) {
-        // There is a row for every lane: no deal runs out.
-        self.drawers.draw(&self.plan, &preparation.draws, &mut memory.kept, taken, rng);
+    ) -> Encoded {
+        let drawn = self.drawers.draw(&self.plan, &preparation.draws, &mut memory.kept, taken, rng);
+        if drawn { Encoded::Skip } else { Encoded::UsedUp }
     }
 }
 

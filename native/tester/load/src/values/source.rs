@@ -119,10 +119,9 @@ impl Source {
             Some(scenario::Deal::Zipfian) => drawn(Choice::Zipfian),
             Some(scenario::Deal::Hotspot) => drawn(Choice::Hotspot),
             Some(scenario::Deal::Latest) => drawn(Choice::Latest),
-            Some(scenario::Deal::Once | scenario::Deal::Exclusive) => {
-                return Err(format!(
-                    "data {name:?}: the deals once and exclusive are read, but not run yet; use shuffled"
-                ));
+            Some(scenario::Deal::Once) => each(Deal::Once),
+            Some(scenario::Deal::Exclusive) => {
+                return Err(format!("data {name:?}: the deal exclusive is read, but not run yet; use shuffled"));
             }
         };
         let columns = match &rows {

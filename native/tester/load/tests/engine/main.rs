@@ -8,6 +8,7 @@ mod answers;
 mod closed_form;
 mod connections;
 mod crowd;
+mod deals;
 mod edges;
 mod freeze;
 mod gate;

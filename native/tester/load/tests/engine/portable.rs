@@ -225,6 +225,32 @@ fn a_pass_that_is_one_operation_is_not_finished() {
 }
 
 #[test]
+fn a_user_without_a_row_stops_and_finishes_what_it_has_begun() {
+    let people = people(Profile::Paper, 10);
+    let responder = Responder::right(&people);
+    let mut config = mix(&responder);
+    config["scenarios"][0]["text"] = json!(
+        "[data.n]\nrange = [1, 4]\ndeal = 'once'\n[[operation]]\nname = 'o'\nstep = [
+           { repeat = 3, step = [{ delete = 'cn={n},o=x' }] }, { search = '(a=b)', base = 'o=x' }]"
+    );
+    let mut client = Client::new(&config, &people, responder);
+    let mut did = Vec::new();
+    while let Some(next) = client.user.next(&mut client.users).unwrap() {
+        match next {
+            Do::Open { .. } => client.stream = Some(TcpStream::connect(client.responder.address).unwrap()),
+            Do::Ask { row, request, .. } => {
+                did.push(row.1.to_string());
+                client.send(&request);
+            }
+            Do::End { answered, .. } => did.push(format!("end {answered}")),
+            _ => {}
+        }
+    }
+    let expected = "delete delete delete search end true delete search end true";
+    assert_eq!(did.join(" "), expected);
+}
+
+#[test]
 fn a_connection_that_cannot_be_opened_or_bind_ends_the_pass() {
     let people = people(Profile::Paper, 10);
     let refusing = Responder::start(&people, |tag, _| match tag {

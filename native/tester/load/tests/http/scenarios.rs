@@ -471,3 +471,21 @@ fn each_connection_of_a_user_lives_as_long_as_the_file_says() {
     let wanted = 1.0 + site.seen.answered("/image") as f64 / 3.0;
     assert!((site.connections() as f64 - wanted).abs() <= 2.0, "{} of {wanted}", site.connections());
 }
+
+#[test]
+fn a_row_that_is_dealt_once_is_asked_for_once() {
+    let server = Server::new(|_, _| ok(""));
+    let text = "[data.n]\nrange = [1, 100]\ndeal = 'once'\n[[operation]]\nget = '/{n}'";
+    let mut config = config(server.port, text);
+    config["threads"] = json!(2);
+    let mut engine = try_start(&config, &Tables::new()).unwrap();
+    engine.start_lanes("mix", 5).unwrap();
+    assert!(eventually(|| server.seen.lock().unwrap().len() >= 100));
+    let snapshot = engine.stop(Duration::from_secs(5)).unwrap();
+    assert_eq!((snapshot.lanes, failures(&snapshot, "get")), (0, vec![]));
+    let mut asked: Vec<_> = server.requests().iter().map(|seen| seen.target.clone()).collect();
+    asked.sort_unstable();
+    let mut expected: Vec<_> = (1..=100).map(|n| format!("/{n}")).collect();
+    expected.sort_unstable();
+    assert_eq!(asked, expected);
+}

@@ -45,6 +45,7 @@ impl<S: Default + Send> Lane<S> {
                 self.leave_out(slot, context);
                 return None;
             }
+            Encoded::UsedUp => return self.go_without(program, context),
         }
         let end = context.out.len();
         self.phase = Phase::Asking;

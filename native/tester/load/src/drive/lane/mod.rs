@@ -123,6 +123,8 @@ pub(crate) struct Lane<S> {
     id: u32,
     phase: Phase,
     stopping: bool,
+    /// Whether it found no row, so that others will find none either.
+    used_up: bool,
     /// Which of the target's addresses it connects to.
     address: usize,
     /// Which of that address's endpoints `link` goes to.
@@ -167,6 +169,7 @@ impl<S: Default + Send> Lane<S> {
             id,
             phase: Phase::Running,
             stopping: false,
+            used_up: false,
             address,
             endpoint: MAIN,
             link: Link::Down(None),
@@ -194,6 +197,10 @@ impl<S: Default + Send> Lane<S> {
 
     pub(crate) const fn is_stopping(&self) -> bool {
         self.stopping
+    }
+
+    pub(crate) const fn used_up(&self) -> bool {
+        self.used_up
     }
 
     pub(crate) fn is_idle(&self) -> bool {

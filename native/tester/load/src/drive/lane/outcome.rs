@@ -122,6 +122,27 @@ impl<S: Default + Send> Lane<S> {
         self.pc += 1;
     }
 
+    /// There is no row left for it: it ends, and finishes what it has begun. Of a repeat no further round begins; an
+    /// operation of which nothing was sent has not begun, and neither has an arrival that was for it.
+    #[cold]
+    pub(super) fn go_without<P: Protocol<Lane = S>>(
+        &mut self,
+        program: &Program<P::Request>,
+        context: &mut Context<P>,
+    ) -> Option<Fate> {
+        context.without_row += 1;
+        self.stopping = true;
+        self.used_up = true;
+        if let Some((counter, again)) = program.repeat_around(self.pc) {
+            self.counters[counter] = 1;
+            self.pc = again;
+            return None;
+        }
+        self.whole = None;
+        self.due_ns = NEVER;
+        Some(self.retire(program, context, now_ns()))
+    }
+
     /// Records the operation at hand, if there is one.
     pub(super) fn end_operation<P: Protocol<Lane = S>>(&mut self, context: &mut Context<P>, now_ns: u64) {
         let end = self.pass.failure.map_or(End::Right, End::Wrong);

@@ -26,8 +26,7 @@ impl Ldap {
     pub(in super::super) fn prepare(&mut self, preparation: &Preparation, lane: &mut LaneState) -> Encoded {
         let memory = lane.memory.get_or_insert_default();
         let taken = lane.new.map(|person| person.number);
-        self.scripts[preparation.script].prepare(preparation, memory, taken, &mut self.rng);
-        Encoded::Skip
+        self.scripts[preparation.script].prepare(preparation, memory, taken, &mut self.rng)
     }
 
     /// Whether all captures were found that a request is made of.

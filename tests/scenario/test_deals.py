@@ -1,0 +1,125 @@
+"""Rows that are dealt once: each is used, the test ends with the last one, and says so."""
+
+import contextlib
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ils_bench.targets.ldap_directory import LdapDirectory
+from sitebench.system.network import free_port
+from tests.scenario.people import BASE, SUFFIX, write_accounts, write_ldif
+from tests.scenario.test_workers import worker
+from tests.support.cli import Ran, in_process, python_module, sitebench
+
+ROWS = 400
+ONCE = f"""
+base = "{BASE}"
+
+[data.person]
+file = "accounts.csv"
+deal = "once"
+
+[[operation]]
+step = [
+  {{ search = "(uid={{person.uid}})", expect.entries = 1 }},
+  {{ think = "5ms", distribution = "constant" }},
+]
+name = "look"
+"""
+"""With 4 users, more than half a second: 100 passes of at least 5 ms."""
+LOAD = ("--users", "4", "--threads", "2", "--warmup", "0s", "--json")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    write_accounts(tmp_path, ROWS)
+    (tmp_path / "once.toml").write_text(ONCE)
+    return tmp_path
+
+
+@pytest.fixture
+def directory(folder: Path) -> Iterator[LdapDirectory]:
+    with LdapDirectory(0, ldif=write_ldif(folder, ROWS), suffix=SUFFIX) as found:
+        yield found
+
+
+def run(folder: Path, directory: LdapDirectory, *more: str) -> Ran:
+    argv = ("ils", "run", "once.toml", "--target", directory.url, *LOAD, *more)
+    return in_process(*argv, cwd=folder)
+
+
+@pytest.mark.parametrize("client", ["native", "ldap3"])
+def test_the_window_ends_with_the_last_row_and_its_rate_is_of_that_time(
+    client: str, folder: Path, directory: LdapDirectory
+) -> None:
+    ran = run(folder, directory, "--measure", "60s", "--client", client)
+    assert ran.code == 0, ran.err
+    (point,) = ran.objects
+    measured_s = point["measure_s"]
+    # Those that end as users are still starting are of no window.
+    assert ROWS - 100 < point["operations"] <= ROWS
+    assert point["failures"] == 0
+    # Not the half second after which it is noticed.
+    assert 0.3 < measured_s < 20
+    assert point["ops_per_s"] == pytest.approx(point["operations"] / measured_s, rel=0.01)
+    (warning,) = [each for each in point["warnings"] if each["kind"] == "data-used-up"]
+    assert warning["message"].startswith("data used up after ")
+    assert warning["message"].endswith(f": {measured_s:.1f} s of 60 s were measured")
+    assert "--measure" in warning["remedy"]
+
+
+def test_arrivals_that_find_no_row_are_not_late(folder: Path, directory: LdapDirectory) -> None:
+    (point,) = run(folder, directory, "--measure", "60s", "--rate", "300").objects
+    assert (point["failures"], point["valid"]) == (0, True), point
+    # 400 rows at 300 a second.
+    assert 0.5 < point["measure_s"] < 1.5
+
+
+def test_data_that_last_longer_than_the_window_are_not_mentioned(
+    folder: Path, directory: LdapDirectory
+) -> None:
+    text = ONCE.replace('"5ms"', '"50ms"')
+    (folder / "once.toml").write_text(text)
+    (point,) = run(folder, directory, "--measure", "500ms").objects
+    assert not [each for each in point["warnings"] if each["kind"] == "data-used-up"]
+
+
+def test_data_that_are_used_up_in_the_warm_up_are_said_with_what_to_do(
+    folder: Path, directory: LdapDirectory
+) -> None:
+    argv = ("ils", "run", "once.toml", "--target", directory.url, "--users", "4", "--threads", "1")
+    ran = in_process(*argv, "--warmup", "60s", "--measure", "1s", cwd=folder)
+    assert ran.code != 0
+    assert "before anything was measured" in ran.err
+    assert "give the file more rows, or warm up for less time (--warmup 0s)" in ran.err
+
+
+def test_locust_ends_too(folder: Path, directory: LdapDirectory) -> None:
+    load = ("--headless", "-u", "4", "-t", "60s", "--only-summary", "--json")
+    where = ("--target", directory.url, "--scenario", "once.toml", "--warmup", "0s")
+    file = str(Path(__file__).parents[2] / "locustfiles/ils.py")
+    ran = python_module("locust", "-f", file, *load, *where, cwd=folder, timeout_s=50)
+    assert ran.code == 0, ran.err
+    counted = {each["name"]: each["num_requests"] for each in json.loads(ran.out)}
+    assert counted["search"] == ROWS
+    assert "data used up after " in ran.err
+
+
+def test_workers_share_the_rows(folder: Path, directory: LdapDirectory) -> None:
+    others = [folder / name for name in ("one", "two")]
+    port = free_port()
+    with contextlib.ExitStack() as running:
+        for each in others:
+            each.mkdir()
+            write_accounts(each, ROWS)
+            running.enter_context(worker(each, port))
+        workers = ("--workers", "2", "--bind", f"127.0.0.1:{port}", "--measure", "60s")
+        argv = ("ils", "run", "once.toml", "--target", directory.url, *LOAD, *workers)
+        ran = sitebench(*argv, cwd=folder)
+    assert ran.code == 0, ran.err
+    (point,) = ran.objects
+    assert ROWS - 100 < point["operations"] <= ROWS
+    assert point["measure_s"] < 20
+    assert "data-used-up" in [each["kind"] for each in point["warnings"]]
