@@ -191,6 +191,9 @@ class Snapshot:
         Once no lane runs for that, time stands still: the window ends with the last of them.
         """
     @property
+    def row_wait_ns(self) -> int:
+        """Time that users waited for rows that others had alone; it is in no operation's time."""
+    @property
     def lane_counts(self) -> list[int]:
         """Requests that succeeded in the window, by lane; empty unless `phases` are recorded.
 
@@ -549,7 +552,7 @@ class Step:
     """What a user does next: an operation begins, something is asked, and so on."""
 
     @property
-    def does(self) -> Literal["begin", "open", "ask", "wait", "close", "end"]: ...
+    def does(self) -> Literal["begin", "open", "ask", "wait", "await row", "close", "end"]: ...
     @property
     def row(self) -> tuple[str, str] | None:
         """Where it is recorded: operation and step; of "end", that of the whole operation."""
@@ -561,7 +564,7 @@ class Step:
         """
     @property
     def seconds(self) -> float:
-        """How long to "wait"."""
+        """How long to "wait", or to "await row": one that no other user has alone."""
     @property
     def kind(self) -> str | None:
         """What failed first in the operation at its "end"."""

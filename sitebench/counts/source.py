@@ -88,6 +88,8 @@ class Drain:
     """What was due before that window."""
     without_row: int = 0
     """Users that have ended since the start because there was no row left for them."""
+    row_wait_ns: int = 0
+    """Time that users waited for rows that others had alone."""
 
 
 StepRecord = StepStats | StepTotals

@@ -61,6 +61,8 @@ class Tally:
     """How many operations were due and not answered at the end of each drain or stretch."""
     lane_ns: int = 0
     waiting_ns: int = 0
+    row_wait_ns: int = 0
+    """Of that, the time of waits for rows that others had alone."""
     lane_counts: list[int] = field(default_factory=list)
     """Requests that succeeded, by lane; empty unless a target's `phases` are recorded."""
     underway_start_ns: int = 0
@@ -130,6 +132,7 @@ class Tally:
         self.cpu_ns = tuple(drained.cpu_ns)
         self.lane_ns += drained.lane_ns
         self.waiting_ns += drained.waiting_ns
+        self.row_wait_ns += drained.row_wait_ns
         self.underway_ns = drained.underway_ns
         self.queue_end = Queue(drained.backlog, drained.in_flight)
         if counts := drained.lane_counts:

@@ -165,8 +165,10 @@ class PortableLane(ABC):
         elif step.does in ("open", "ask"):
             assert step.row is not None
             self.count(step.row, self.ask(step))
-        elif step.does == "wait":
+        elif step.does in ("wait", "await row"):
             before = self.clock.since_ns
+            if step.does == "await row":
+                self._all.row_wait_ns += round(step.seconds * 1e9)
             self.clock.rest(step.seconds)
             # Pauses are in no operation's time.
             self._began_ns += self.clock.since_ns - before
@@ -207,7 +209,7 @@ class PortableLanes:
     def __init__(self, environment: Any) -> None:
         self.environment = environment
         self.clocks: set[LaneClock] = set()
-        self.waiting_ns = 0
+        self.waiting_ns = self.row_wait_ns = 0
         self._stopping = threading.Event()
         self._lanes = 0
         self._without_row = 0
@@ -320,6 +322,7 @@ class PortableLanes:
                 self._over_ns = range(self._over_ns.stop, now)
             lane_ns, self._lane_ns = self._lane_ns, 0
             waiting_ns, self.waiting_ns = self.waiting_ns, 0
+            row_wait_ns, self.row_wait_ns = self.row_wait_ns, 0
             underway_ns = sum(now - clock.since_ns for clock in self.clocks)
             in_flight = sum(clock.busy for clock in self.clocks)
             owed = sum(clock.owes(self._over_ns) for clock in self.clocks)
@@ -337,6 +340,7 @@ class PortableLanes:
             late=tuple(late.values()),
             older=tuple(older.values()),
             without_row=self._without_row,
+            row_wait_ns=row_wait_ns,
         )
 
     def stop(self, timeout_s: float = 5.0) -> Drain:

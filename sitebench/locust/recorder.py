@@ -22,7 +22,7 @@ from sitebench.runs.store import RunStore
 from sitebench.runs.windows import PointFile, Windows
 from sitebench.system.child import dump
 from sitebench.verdict.warning import PointWarning
-from sitebench.verdict.warnings import data_used_up, not_known
+from sitebench.verdict.warnings import data_used_up, not_known, rows_held
 
 T = TypeVar("T")
 
@@ -96,6 +96,8 @@ class Subject:
         if windows.used_up_s is not None:
             measured_s = windows.measured.seconds
             warnings.append(data_used_up(windows.used_up_s, measured_s, spec.measure_s))
+        if waited_ns := windows.measured.row_wait_ns:
+            warnings.append(rows_held(waited_ns / 1e9))
         return summarise(
             spec,
             windows.measured,

@@ -18,6 +18,7 @@ class WarningKind(StrEnum):
     TOO_SHORT = "too-short"
     NOT_KNOWN = "not-known"
     DATA_USED_UP = "data-used-up"
+    ROWS_HELD = "rows-held"
     TOO_FEW_SAMPLES = "too-few-samples"
     UNSETTLED = "unsettled"
     LITTLES_LAW = "littles-law"

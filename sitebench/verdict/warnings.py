@@ -281,6 +281,15 @@ def data_used_up(after_s: float, measured_s: float, asked_s: float) -> PointWarn
     )
 
 
+def rows_held(waited_s: float) -> PointWarning:
+    """Warn that users waited for data which one of them at a time has."""
+    return PointWarning(
+        WarningKind.ROWS_HELD,
+        f"users waited {waited_s:.1f} s in all for a row that no other user had",
+        "give the file more rows than there are users on a thread, or use fewer users (--users)",
+    )
+
+
 def _monitor_gaps(window: Evidence) -> PointWarning | None:
     """Warn that samples are missing."""
     for gap in window.use.gaps:

@@ -1,4 +1,4 @@
-"""Rows that are dealt once: each is used, the test ends with the last one, and says so."""
+"""Rows that are dealt once, or to one user at a time: what a test does without one, and says."""
 
 import contextlib
 import json
@@ -123,3 +123,26 @@ def test_workers_share_the_rows(folder: Path, directory: LdapDirectory) -> None:
     assert ROWS - 100 < point["operations"] <= ROWS
     assert point["measure_s"] < 20
     assert "data-used-up" in [each["kind"] for each in point["warnings"]]
+
+
+@pytest.mark.parametrize("client", ["native", "ldap3"])
+def test_users_who_waited_for_a_row_are_said(
+    client: str, folder: Path, directory: LdapDirectory
+) -> None:
+    text = ONCE.replace('"once"', '"exclusive"')
+    (folder / "once.toml").write_text(text)
+    write_accounts(folder, 2)
+    (point,) = run(folder, directory, "--measure", "600ms", "--client", client).objects
+    assert point["failures"] == 0
+    assert point["operations"] > 20
+    (warning,) = [each for each in point["warnings"] if each["kind"] == "rows-held"]
+    assert warning["message"].startswith("users waited ")
+    if client == "native":
+        # No operation has a wait in its time: it would have 10 ms, or more.
+        assert point["service_us"]["p50"] < 5_000
+
+
+def test_users_with_a_row_each_do_not_wait(folder: Path, directory: LdapDirectory) -> None:
+    (folder / "once.toml").write_text(ONCE.replace('"once"', '"exclusive"'))
+    (point,) = run(folder, directory, "--measure", "600ms").objects
+    assert not [each for each in point["warnings"] if each["kind"] == "rows-held"]

@@ -15,11 +15,7 @@ from sitebench.scenario import script
 from tests.docs.test_told import page, section
 
 SEARCH = '[[operation]]\nsearch = "(uid=a)"\n'
-PERSON = '[data.person]\nfile = "accounts.csv"\n'
 FILES = {
-    'deal = "exclusive"': [
-        f'{PERSON}deal = "exclusive"\n[[operation]]\nsearch = "(uid={{person.uid}})"\n'
-    ],
     "load.stages": [f'load.stages = ["1s:5/s"]\n{SEARCH}'],
     "follow = true": ['[[operation]]\nget = "/"\nfollow = true\n'],
 }

@@ -158,6 +158,7 @@ class Merger:
             _merged_steps(part.late for part in parts),
             _merged_steps(part.older for part in parts),
             sum(each.without_row for each in settled),
+            sum(part.row_wait_ns for part in parts),
         )
 
     def _lane_counts(self, answers: list[tuple[str, Drain]]) -> list[int]:

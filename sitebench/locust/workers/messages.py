@@ -145,6 +145,7 @@ class Counts(Message):
     in_flight: int
     owed: int
     without_row: int
+    row_wait_ns: int
     cpu_ns: list[int]
     lane_counts: list[int]
     steps: list[Step]

@@ -215,6 +215,7 @@ impl Step {
                 }
             }
             Do::Wait(pause) => Self { seconds: pause.as_secs_f64(), ..nothing("wait") },
+            Do::AwaitRow(pause) => Self { seconds: pause.as_secs_f64(), ..nothing("await row") },
             Do::Close { row, connection } => {
                 Self { row: row.as_ref().map(named), connection, ..nothing("close") }
             }

@@ -62,8 +62,8 @@ pub trait Protocol: Send + 'static {
         String::new()
     }
 
-    /// Lets others have what a lane of a program had alone: it has ended.
-    fn leave(&mut self, _program: usize, _lane: &mut Self::Lane) {}
+    /// Lets others have what a lane had alone: it has ended.
+    fn leave(&mut self, _lane: &mut Self::Lane) {}
 
     /// Appends the message that announces a close, if the protocol has one.
     fn farewell(&mut self, lane: &mut Self::Lane, out: &mut Vec<u8>);
@@ -92,6 +92,8 @@ pub enum Encoded {
     Missing,
     /// There is no row left that it would be about.
     UsedUp,
+    /// Others have all rows alone that it could be about.
+    Held,
 }
 
 /// The result of reading received bytes.

@@ -44,6 +44,8 @@ pub(crate) struct Context<P: Protocol> {
     pub(crate) lane_counts: Vec<u64>,
     /// Users that have ended since the start because there was no row left for them.
     pub(crate) without_row: u64,
+    /// Time that users waited since the last drain for rows that others had alone.
+    pub(crate) row_wait_ns: u64,
     /// Requests being written: one buffer for all lanes stays in the cache.
     pub(crate) out: Vec<u8>,
     /// Requests wait in `out` until those of the whole batch are ready.

@@ -159,6 +159,7 @@ impl Driver {
                 deadlines: Vec::new(),
                 lane_counts: Vec::new(),
                 without_row: 0,
+                row_wait_ns: 0,
                 out: Vec::with_capacity(4096),
                 staging: false,
                 staged: Vec::new(),

@@ -43,6 +43,8 @@ pub struct Snapshot {
     /// Users that have ended since the start because there was no row left for them. Once no lane runs for that, time
     /// stands still: the window ends with the last of them.
     pub without_row: u64,
+    /// Time that users waited for rows that others had alone. It is in no operation's time.
+    pub row_wait_ns: u64,
     /// Requests that succeeded, by the number of their lane; empty unless phases are recorded.
     pub lane_counts: Vec<u64>,
     /// One per deck of the programs.
@@ -118,7 +120,7 @@ impl Snapshot {
         let (waiting_ns, underway_ns) = (sum(|part| part.waiting_ns), sum(|part| part.underway_ns));
         let [backlog, in_flight, owed] =
             [sum(|part| part.backlog), sum(|part| part.in_flight), sum(|part| part.owed)];
-        let without_row = sum(|part| part.without_row);
+        let [without_row, row_wait_ns] = [sum(|part| part.without_row), sum(|part| part.row_wait_ns)];
         let ended_ns = drained.iter().filter_map(|part| part.ended_ns).max();
         let t1_ns = ended_ns.filter(|_| lanes == 0).map_or(at_ns, |ended_ns| ended_ns.max(t0_ns));
         let decks = decks.iter().enumerate().map(|(n, plan)| deck(n, plan, &drained)).collect();
@@ -144,6 +146,7 @@ impl Snapshot {
             in_flight,
             owed,
             without_row,
+            row_wait_ns,
             lane_counts,
             decks,
             steps,

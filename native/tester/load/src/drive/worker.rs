@@ -89,6 +89,8 @@ pub(crate) struct Drained {
     pub(crate) owed: u64,
     /// Users that have ended since the start because there was no row left for them.
     pub(crate) without_row: u64,
+    /// Time that users waited since the last drain for rows that others had alone.
+    pub(crate) row_wait_ns: u64,
     /// When the last user ended, where data are used up.
     pub(crate) ended_ns: Option<u64>,
     /// Requests that succeeded since the last drain, by the lane's place; see [`lane_number`].
@@ -387,7 +389,7 @@ impl<P: Protocol> Worker<P> {
         if fate == Fate::Ended
             && let Some((program, mut lane)) = self.lanes[id].take()
         {
-            self.context.protocol.leave(program, lane.state());
+            self.context.protocol.leave(lane.state());
             for &pool in &self.programs[program].pools {
                 self.context.pools[pool].count_lane(false);
             }
@@ -519,6 +521,7 @@ impl<P: Protocol> Worker<P> {
             in_flight,
             owed: under_way as u64 + waiting.of_window,
             without_row: self.context.without_row,
+            row_wait_ns: std::mem::take(&mut self.context.row_wait_ns),
             ended_ns: self.ended_ns.filter(|_| self.running == 0),
             lane_counts: self.take_lane_counts(),
             dealt: self.context.decks.iter().map(|deck| deck.dealt().into()).collect(),

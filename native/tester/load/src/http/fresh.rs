@@ -18,10 +18,9 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), String> {
             .flat_map(|(step, request)| named(scenario, step, request))
             .find(|data| !is_own(data));
         if let Some(data) = found {
-            let remedy = if data.rows == Rows::Seeded { "deal = \"exclusive\"" } else { "per = \"user\"" };
             return Err(format!(
                 "{name:?}, {:?}: fresh proves nothing of data {:?}, whose rows other users may change meanwhile: \
-                 give it {remedy}",
+                 give it deal = \"exclusive\"",
                 page.name, data.name
             ));
         }
@@ -42,8 +41,7 @@ fn requests<'s>(steps: &'s [Step], found: &mut Vec<(&'s Step, &'s Request)>) {
 
 /// Whether no other user has the row of data meanwhile.
 fn is_own(data: &Data) -> bool {
-    let is_exclusive = data.rows == Rows::Seeded && data.deal == Some(Deal::Exclusive);
-    data.per_user || data.rows == Rows::New || is_exclusive
+    data.per_user || data.rows == Rows::New || data.deal == Some(Deal::Exclusive)
 }
 
 /// The data that a request is about. Rows in its body may be what is written, unless they are people.

@@ -22,23 +22,12 @@ pub(super) struct Visit {
     jar: Jar,
     /// The path that was asked for, for cookies.
     path: Vec<u8>,
-    /// A change is asked for and not answered.
-    changing: bool,
     /// The operation at hand has changed something.
     changed: bool,
     /// A change of the operation at hand was refused: no page can show all of them.
     refused: bool,
     /// Whether the answer's header lines are not as they must be.
     wrong_headers: bool,
-}
-
-impl Visit {
-    /// What was asked for and never answered may yet take place.
-    fn give_up(&mut self) {
-        if std::mem::take(&mut self.changing) {
-            self.memory.kept.lose_held();
-        }
-    }
 }
 
 impl Ask {
@@ -53,20 +42,11 @@ impl Http {
     #[inline]
     pub(super) fn prepare(&mut self, preparation: &Preparation, lane: &mut LaneState) -> Encoded {
         let visit = &mut lane.visit;
-        visit.give_up();
-        if preparation.draws.first() == Some(&Draw::Iteration) {
+        if preparation.draws.contains(&Draw::Iteration) {
             visit.jar.begin();
             (visit.changed, visit.refused) = (false, false);
         }
         self.scripts[preparation.script].prepare(preparation, &mut visit.memory, visit.taken, &mut self.rng)
-    }
-
-    /// Gives the rows back that a lane had alone, but for those that may yet change.
-    pub(super) fn give_back(&mut self, script: usize, lane: &mut LaneState) {
-        lane.visit.give_up();
-        if let Some(script) = self.scripts.get_mut(script) {
-            script.drawers.give_back(&mut lane.visit.memory.kept);
-        }
     }
 
     /// Appends a request, filled in.
@@ -74,9 +54,9 @@ impl Http {
     pub(super) fn ask(&mut self, ask: &Ask, lane: &mut LaneState, out: &mut Vec<u8>) -> Encoded {
         lane.stage = Stage::Head;
         let visit = &mut lane.visit;
-        visit.give_up();
         visit.wrong_headers = false;
         let memory = &mut visit.memory;
+        memory.give_up();
         if !ask.needs.iter().all(|place| memory.kept.knows(*place)) {
             return Encoded::Missing;
         }
@@ -110,7 +90,7 @@ impl Http {
             out.extend_from_slice(&self.scratch);
         }
         if ask.writes() {
-            visit.changing = true;
+            memory.changing = true;
             for source in &ask.owned {
                 script.drawers.changes(&memory.kept, *source);
             }
@@ -244,7 +224,7 @@ impl Http {
 pub(super) fn conclude(ask: &Ask, lane: &mut LaneState, failure: Option<Failure>) -> bool {
     if ask.writes() {
         // Where it was refused, it will not take place any more.
-        lane.visit.changing = false;
+        lane.visit.memory.changing = false;
         lane.visit.changed = true;
         lane.visit.refused |= failure.is_some();
     }

@@ -22,8 +22,8 @@ impl Protocol for Http {
     type Request = Request;
     type Lane = LaneState;
 
-    fn leave(&mut self, program: usize, lane: &mut LaneState) {
-        self.give_back(program, lane);
+    fn leave(&mut self, lane: &mut LaneState) {
+        lane.visit.memory.leave(&mut self.scripts);
     }
 
     fn connected(&mut self, lane: &mut LaneState) {

@@ -100,6 +100,12 @@ impl Protocol for Ldap {
         self.describe_request(request, lane, answer)
     }
 
+    fn leave(&mut self, lane: &mut LaneState) {
+        if let Some(memory) = lane.memory.as_deref_mut() {
+            memory.leave(&mut self.scripts);
+        }
+    }
+
     fn farewell(&mut self, lane: &mut LaneState, out: &mut Vec<u8>) {
         write::write_unbind(out, lane.next_id());
     }

@@ -26,6 +26,9 @@ use crate::record::recorder::{Label, Slot};
 const BACKOFF_FIRST: Duration = Duration::from_millis(10);
 const BACKOFF_LAST: Duration = Duration::from_secs(1);
 
+/// How long a user waits until it looks for a row again, as lanes do.
+const ROW_WAIT: Duration = Duration::from_millis(10);
+
 /// Where something is recorded: the step of an operation.
 pub type Row = (Arc<str>, Arc<str>);
 
@@ -52,6 +55,8 @@ pub enum Do {
     },
     /// Nothing is done for so long, which is in no operation's time.
     Wait(Duration),
+    /// The same, as others have all rows alone that come next.
+    AwaitRow(Duration),
     /// A connection is closed.
     Close {
         /// Where that is recorded, unless it goes without saying.
@@ -105,8 +110,8 @@ pub struct Users<P: Protocol> {
     left: Left<P>,
 }
 
-/// What those users remembered that are gone, each with its program.
-type Left<P> = Arc<Mutex<Vec<(usize, <P as Protocol>::Lane)>>>;
+/// What those users remembered that are gone.
+type Left<P> = Arc<Mutex<Vec<<P as Protocol>::Lane>>>;
 
 /// One virtual user.
 pub struct User<P: Protocol> {
@@ -187,9 +192,7 @@ impl<P: Protocol> Users<P> {
     /// Lets others have what users had alone that are gone.
     fn take_back(&mut self) {
         let left = std::mem::take(&mut *self.left.lock().unwrap_or_else(PoisonError::into_inner));
-        for (program, mut state) in left {
-            self.protocol.leave(program, &mut state);
-        }
+        left.into_iter().for_each(|mut state| self.protocol.leave(&mut state));
     }
 }
 
@@ -207,7 +210,7 @@ impl<P: Protocol> User<P> {
     /// pass is one.
     pub fn stop(&mut self) {
         self.stopping = true;
-        self.due.retain(|due| !matches!(due, Do::Wait(_)));
+        self.due.retain(|due| !matches!(due, Do::Wait(_) | Do::AwaitRow(_)));
     }
 
     /// What it does next; `None` once it has stopped.
@@ -257,7 +260,12 @@ impl<P: Protocol> User<P> {
                     }
                     Encoded::Skip => {}
                     Encoded::Missing => self.fails(&Failure::NothingCaptured.label()),
-                    Encoded::UsedUp => self.go_without(program),
+                    Encoded::UsedUp => self.leave_off(program),
+                    Encoded::Held if self.stopping => self.leave_off(program),
+                    Encoded::Held => {
+                        self.pc -= 1;
+                        self.due.push_back(Do::AwaitRow(ROW_WAIT));
+                    }
                 }
             }
             Op::Loop { counter, times } => self.counters[*counter] = *times,
@@ -412,8 +420,8 @@ impl<P: Protocol> User<P> {
         }
     }
 
-    /// There is no row left for it: it stops, as a lane does.
-    fn go_without<R>(&mut self, program: &Program<R>) {
+    /// There is no row for it: it stops, as a lane does.
+    fn leave_off<R>(&mut self, program: &Program<R>) {
         self.stopping = true;
         match program.repeat_around(self.pc - 1) {
             Some((counter, again)) => {
@@ -447,6 +455,6 @@ impl<P: Protocol> Drop for User<P> {
     /// What it had alone is given back when another user goes on: those whom it shares it with are not at hand here.
     fn drop(&mut self) {
         let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
-        left.push((self.program, std::mem::take(&mut self.state)));
+        left.push(std::mem::take(&mut self.state));
     }
 }

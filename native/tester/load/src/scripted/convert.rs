@@ -303,8 +303,9 @@ impl<L: Lower> Converting<'_, L> {
     }
 
     /// What comes before the steps of a block: one of the people that a run adds is taken, and rows are drawn.
-    fn head(&self, block: &Block, draws: Vec<Draw>, filled: bool) -> Result<Steps<L::Step>, String> {
+    fn head(&self, block: &Block, mut draws: Vec<Draw>, filled: bool) -> Result<Steps<L::Step>, String> {
         let mut head = Vec::new();
+        self.plan.wait_first(&mut draws);
         if filled && self.plan.takes(block) {
             head.push(program::Step::Prepare(self.lower.take()?));
         }

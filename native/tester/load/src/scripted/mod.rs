@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use crate::choose::deal::Sharer;
 use crate::protocol::Encoded;
-use crate::values::{Draw, Drawers, Kept, Plan};
+use crate::values::{Draw, Drawers, Kept, Lack, Plan};
 
 /// One scenario of an engine, as all its threads have it.
 #[derive(Debug, Clone)]
@@ -43,8 +43,13 @@ impl Running {
         taken: Option<u64>,
         rng: &mut fastrand::Rng,
     ) -> Encoded {
-        let drawn = self.drawers.draw(&self.plan, &preparation.draws, &mut memory.kept, taken, rng);
-        if drawn { Encoded::Skip } else { Encoded::UsedUp }
+        memory.script = preparation.script;
+        memory.give_up();
+        match self.drawers.draw(&self.plan, &preparation.draws, &mut memory.kept, taken, rng) {
+            Ok(()) => Encoded::Skip,
+            Err(Lack::UsedUp) => Encoded::UsedUp,
+            Err(Lack::Held) => Encoded::Held,
+        }
     }
 }
 
@@ -62,6 +67,10 @@ pub struct Preparation {
 #[derive(Debug, Default)]
 pub(crate) struct Memory {
     pub(crate) kept: Kept,
+    /// Which of the engine's scenarios it is of.
+    pub(crate) script: usize,
+    /// Whether a change is asked for and not answered.
+    pub(crate) changing: bool,
     /// Captures of the answer at hand that were found.
     pub(crate) found: u64,
     /// How many values each capture has met that takes any of them.
@@ -70,6 +79,23 @@ pub(crate) struct Memory {
     pub(crate) too_many: bool,
     /// The search that is read in pages.
     pub(crate) pages: Pages,
+}
+
+impl Memory {
+    /// What was asked for and never answered may yet take place: no other lane gets the rows.
+    pub(crate) fn give_up(&mut self) {
+        if std::mem::take(&mut self.changing) {
+            self.kept.lose_held();
+        }
+    }
+
+    /// Lets others have the rows that the lane had alone, but for those that may yet change: it has ended.
+    pub(crate) fn leave(&mut self, scripts: &mut [Running]) {
+        self.give_up();
+        if let Some(script) = scripts.get_mut(self.script) {
+            script.drawers.give_back(&mut self.kept);
+        }
+    }
 }
 
 /// How far a search is that is read in pages.

@@ -31,7 +31,17 @@ enum Drawer {
     Cursor(RowCursor),
     Keys(Keys),
     Owned(OwnedKeys, Keys),
+    Held(RowCursor),
     Taken,
+}
+
+/// Why there is no row for a lane.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Lack {
+    /// All were dealt.
+    UsedUp,
+    /// Others have all of them alone.
+    Held,
 }
 
 impl Drawers {
@@ -44,13 +54,14 @@ impl Drawers {
                 let (place, stride) = sharer.of_thread(thread);
                 Drawer::Owned(OwnedKeys::new(source.count, place, stride), keys.clone())
             }
+            Dealt::Held(dealer) => Drawer::Held(dealer.cursor(thread)),
             Dealt::Taken => Drawer::Taken,
         };
         let (first, stride) = sharer.of_thread(thread);
         Self { drawers: plan.sources.iter().map(drawer).collect(), next_user: 1 + first, stride }
     }
 
-    /// Draws for a lane, which has `taken` a person to add. `false` if there is no row left for it.
+    /// Draws for a lane, which has `taken` a person to add. Where others have all rows alone, nothing is drawn.
     pub(crate) fn draw(
         &mut self,
         plan: &Plan,
@@ -58,7 +69,7 @@ impl Drawers {
         kept: &mut Kept,
         taken: Option<u64>,
         rng: &mut fastrand::Rng,
-    ) -> bool {
+    ) -> Result<(), Lack> {
         for draw in draws {
             match draw {
                 Draw::User => {
@@ -77,8 +88,19 @@ impl Drawers {
                         Drawer::Cursor(cursor) => cursor.take(),
                         Drawer::Keys(keys) => Some(keys.draw(rng)),
                         Drawer::Taken => taken,
+                        Drawer::Held(cursor) => {
+                            give_back(kept, *source, |row| cursor.give_back(row));
+                            let row = cursor.take();
+                            kept.held[*source] = row.is_some();
+                            if row.is_none() {
+                                // These come first of all, and a lane that waits has none of them.
+                                self.give_back_of(draws, kept);
+                                return Err(Lack::Held);
+                            }
+                            row
+                        }
                         Drawer::Owned(owned, keys) => {
-                            give_back(owned, kept, *source);
+                            give_back(kept, *source, |row| owned.give_back(row));
                             let preferred = keys.draw(rng);
                             let row = owned.take(preferred);
                             kept.held[*source] = row.is_some();
@@ -86,14 +108,10 @@ impl Drawers {
                             Some(row.unwrap_or_else(|| owned.one(preferred)))
                         }
                     };
-                    let Some(row) = row else { return false };
+                    let Some(row) = row else { return Err(Lack::UsedUp) };
                     kept.rows[*source] = row;
                 }
-                Draw::GiveBack { source } => {
-                    if let Drawer::Owned(owned, _) = &mut self.drawers[*source] {
-                        give_back(owned, kept, *source);
-                    }
-                }
+                Draw::GiveBack { source } => self.give_one_back(kept, *source),
                 Draw::Value { place, text } => {
                     let mut value = std::mem::take(&mut kept.values[*place].bytes);
                     value.clear();
@@ -104,16 +122,34 @@ impl Drawers {
                 Draw::Element { list, place } => kept.take_element(*list, *place),
             }
         }
-        true
+        Ok(())
     }
 
     /// Gives all rows back that a lane had alone.
     pub(crate) fn give_back(&mut self, kept: &mut Kept) {
         // One that has drawn nothing yet has no room for any.
         for source in 0..kept.held.len() {
-            if let Drawer::Owned(owned, _) = &mut self.drawers[source] {
-                give_back(owned, kept, source);
+            self.give_one_back(kept, source);
+        }
+    }
+
+    /// Gives rows back that were drawn just now, and that others wait for.
+    #[cold]
+    fn give_back_of(&mut self, draws: &[Draw], kept: &mut Kept) {
+        for draw in draws {
+            if let Draw::Row { source, .. } = draw
+                && matches!(self.drawers[*source], Drawer::Held(_))
+            {
+                self.give_one_back(kept, *source);
             }
+        }
+    }
+
+    fn give_one_back(&mut self, kept: &mut Kept, source: usize) {
+        match &mut self.drawers[source] {
+            Drawer::Owned(owned, _) => give_back(kept, source, |row| owned.give_back(row)),
+            Drawer::Held(cursor) => give_back(kept, source, |row| cursor.give_back(row)),
+            _ => {}
         }
     }
 
@@ -135,9 +171,9 @@ impl Drawers {
     }
 }
 
-fn give_back(owned: &mut OwnedKeys, kept: &mut Kept, source: usize) {
+fn give_back(kept: &mut Kept, source: usize, take: impl FnOnce(u64)) {
     if std::mem::take(&mut kept.held[source]) {
-        owned.give_back(kept.rows[source]);
+        take(kept.rows[source]);
     }
 }
 

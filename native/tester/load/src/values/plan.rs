@@ -1,6 +1,6 @@
 //! What the fields of a scenario stand for, looked up once.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write as _;
 
 use scenario::{Block, Drawn, Field, Part, Scenario, Template, characters};
@@ -163,8 +163,8 @@ impl Plan {
             Drawn::Row(name) => self.source(name).ok(),
             _ => None,
         });
-        let owned = rows.filter(|source| self.is_owned(*source));
-        owned.map(|source| Draw::GiveBack { source }).collect()
+        let alone = rows.filter(|source| self.is_owned(*source) || self.is_held(*source));
+        alone.map(|source| Draw::GiveBack { source }).collect()
     }
 
     /// What a block that is repeated does not know any more when it begins again.
@@ -193,7 +193,19 @@ impl Plan {
     pub(crate) fn of_user(&self) -> Vec<Draw> {
         let rows = self.sources.iter().enumerate().filter(|(_, source)| source.per_user);
         let rows = rows.map(|(source, _)| Draw::Row { source, once: true });
-        [Draw::User].into_iter().chain(rows).collect()
+        // An operation that broke off may have some yet that others wait for.
+        let left = self.draws.iter().filter_map(|draw| match (&draw.what, draw.block.operation) {
+            (Drawn::Row(name), Some(_)) => self.source(name).ok().filter(|source| self.is_held(*source)),
+            _ => None,
+        });
+        let left: BTreeSet<_> = left.collect();
+        let given_back = left.into_iter().map(|source| Draw::GiveBack { source });
+        [Draw::User].into_iter().chain(rows).chain(given_back).collect()
+    }
+
+    /// Has rows that a lane may have to wait for come before all else: nothing is drawn in vain.
+    pub(crate) fn wait_first(&self, draws: &mut [Draw]) {
+        draws.sort_by_key(|draw| !matches!(draw, Draw::Row { source, .. } if self.is_held(*source)));
     }
 
     /// A template that stands in a block.
@@ -384,6 +396,11 @@ impl Plan {
     /// Whether one lane at a time has a row.
     pub(crate) fn is_owned(&self, source: usize) -> bool {
         self.sources.get(source).is_some_and(|source| matches!(source.dealt, Dealt::Owned(_)))
+    }
+
+    /// The same, where lanes wait for one.
+    fn is_held(&self, source: usize) -> bool {
+        self.sources.get(source).is_some_and(|source| matches!(source.dealt, Dealt::Held(_)))
     }
 
     /// What of texts was captured, with its names.

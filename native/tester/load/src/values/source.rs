@@ -61,8 +61,10 @@ enum Cells {
 pub(super) enum Dealt {
     Each(Dealer),
     Drawn(Keys),
-    /// One lane at a time has a row.
+    /// One lane at a time has a row; where there is none left, another lane's all the same.
     Owned(Keys),
+    /// One lane at a time has a row, and others wait for one.
+    Held(Dealer),
     /// The person whom the lane has taken to add.
     Taken,
 }
@@ -99,17 +101,17 @@ impl Source {
             name.bytes().fold(seed, |seed, byte| (seed ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3));
         let each = |deal| Dealt::Each(Dealer::new(deal, count, seed, sharer));
         let drawn = |choice| Dealt::Drawn(Keys::new(choice, count, seed));
+        let threads = sharer.threads * sharer.of;
+        if data.deal == Some(scenario::Deal::Exclusive) && count < threads {
+            return Err(format!(
+                "data {name:?} has {count} rows for {threads} threads, each of which needs one of its own: \
+                 use fewer threads, or more rows"
+            ));
+        }
         let dealt = match data.deal {
             _ if data.rows == Rows::New => Dealt::Taken,
             None if data.rows == Rows::Seeded && !data.per_user => drawn(given.keys),
-            Some(scenario::Deal::Exclusive) if given.owns && data.rows == Rows::Seeded && !data.per_user => {
-                let threads = sharer.threads * sharer.of;
-                if count < threads {
-                    return Err(format!(
-                        "data {name:?} has {count} rows for {threads} threads, each of which needs one of its own: \
-                         use fewer threads, or more rows"
-                    ));
-                }
+            Some(scenario::Deal::Exclusive) if given.owns && data.rows == Rows::Seeded => {
                 Dealt::Owned(Keys::new(given.keys, count, seed))
             }
             _ if data.per_user => each(Deal::InOrder),
@@ -120,9 +122,7 @@ impl Source {
             Some(scenario::Deal::Hotspot) => drawn(Choice::Hotspot),
             Some(scenario::Deal::Latest) => drawn(Choice::Latest),
             Some(scenario::Deal::Once) => each(Deal::Once),
-            Some(scenario::Deal::Exclusive) => {
-                return Err(format!("data {name:?}: the deal exclusive is read, but not run yet; use shuffled"));
-            }
+            Some(scenario::Deal::Exclusive) => Dealt::Held(Dealer::new(Deal::Exclusive, count, seed, sharer)),
         };
         let columns = match &rows {
             Cells::Table(table) => table.columns().to_vec(),

@@ -1,13 +1,13 @@
-//! Rows that are dealt once, and what becomes of users and time when there are none left.
+//! Rows that are dealt once, or that one user at a time has: what becomes of users and time when there are none left.
 
 use std::time::{Duration, Instant};
 
 use load::{Engine, Snapshot, Tables};
 use people::Profile;
 use serde_json::{Value, json};
-use wire::ldap::{Operation, op};
+use wire::ldap::{Operation, Request, op};
 
-use crate::harness::{eventually, people};
+use crate::harness::{Totals, eventually, people};
 use crate::responder::{Do, Responder};
 use crate::scenarios::{row, seen};
 
@@ -17,13 +17,23 @@ fn start(responder: &Responder, text: &str, more: &Value) -> Engine {
         "scenarios": [{"name": "mix", "text": text, "worker": more["worker"].as_u64().unwrap_or(0),
                        "of": more["of"].as_u64().unwrap_or(1)}],
     });
-    for name in ["threads", "schedule"] {
+    for name in ["threads", "schedule", "timeout_ms"] {
         if !more[name].is_null() {
             config[name] = more[name].clone();
         }
     }
     Engine::start(serde_json::from_value(config).unwrap(), None, None, &Tables::new())
         .unwrap_or_else(|problem| panic!("{problem}"))
+}
+
+/// A change of a row, and a look at it.
+fn exclusive(rows: u32) -> String {
+    format!(
+        "[data.n]\nrange = [1, {rows}]\ndeal = 'exclusive'\n[[operation]]\nname = 'own'\nstep = [
+          {{ modify = 'cn={{n}},o=x', change.replace.sn = 'a' }},
+          {{ compare = 'cn={{n}},o=x', entry = {{ sn = 'a' }} }},
+        ]"
+    )
 }
 
 /// Drains an engine until its last lane has ended, and twice more.
@@ -115,7 +125,10 @@ fn what_has_begun_is_finished_and_what_has_not_is_not_counted() {
     let found = to_the_end(&mut engine);
     assert_eq!(searched(&responder), rows(1..=5));
     let counts = ["add", "search", "compare", "delete", "sequence"].map(|step| row(&found, "come", step));
-    assert_eq!(counts.map(|(count, failures)| (count, failures.len())), [(2, 0), (5, 0), (5, 0), (2, 0), (2, 0)]);
+    assert_eq!(
+        counts.map(|(count, failures)| (count, failures.len())),
+        [(2, 0), (5, 0), (5, 0), (2, 0), (2, 0)]
+    );
     assert!(responder.seen.added.lock().unwrap().is_empty());
     engine.stop(Duration::from_secs(5)).unwrap();
 }
@@ -150,6 +163,99 @@ fn a_deck_ends_with_the_first_of_its_data() {
     let found = to_the_end(&mut engine);
     assert_eq!(row(&found, "look", "search").0, 10);
     // Cards of each kind are dealt as often, in twos; three users may have one in the hand.
-    assert!((9..=14).contains(&row(&found, "compare", "compare").0), "{:?}", row(&found, "compare", "compare"));
+    assert!(
+        (9..=14).contains(&row(&found, "compare", "compare").0),
+        "{:?}",
+        row(&found, "compare", "compare")
+    );
     engine.stop(Duration::from_secs(5)).unwrap();
+}
+
+/// Names of entries that were asked for, each with the connection, in the order of their coming.
+fn asked(responder: &Responder) -> Vec<(String, u64)> {
+    let messages = responder.seen.messages.lock().unwrap();
+    let over = responder.seen.over.lock().unwrap();
+    let name = |message: &Vec<u8>| match Request::decode(message).unwrap().operation {
+        Operation::Modify(modify) => Some(String::from_utf8_lossy(modify.dn).into_owned()),
+        Operation::Compare(compare) => Some(String::from_utf8_lossy(compare.dn).into_owned()),
+        _ => None,
+    };
+    messages.iter().zip(over.iter()).filter_map(|(message, over)| Some((name(message)?, *over))).collect()
+}
+
+#[test]
+fn one_user_at_a_time_has_an_exclusive_row_and_the_others_wait_without_load() {
+    let people = people(Profile::Paper, 1);
+    let responder = Responder::start(&people, |_, _| Do::Slowly(1));
+    let mut engine = start(&responder, &exclusive(3), &json!({}));
+    engine.start_lanes("mix", 12).unwrap();
+    assert!(eventually(|| responder.seen.answered(op::COMPARE_REQUEST) >= 60));
+    let snapshot = engine.drain().unwrap();
+    let waited_ns = snapshot.row_wait_ns;
+    let mut totals = Totals::default();
+    totals.add(snapshot);
+    let last = engine.stop(Duration::from_secs(5)).unwrap();
+    assert_eq!(last.lanes, 0);
+    totals.add(last);
+    // Each wait is counted when it begins, and ends with the test.
+    assert!(waited_ns > 0 && waited_ns <= totals.waiting_ns + 12 * 10_000_000, "{waited_ns} {totals:?}");
+    assert!(totals.kinds().is_empty(), "{totals:?}");
+    totals.assert_accounted();
+    let asked = asked(&responder);
+    for row in 1..=3 {
+        let name = format!("cn={row},o=x");
+        let of: Vec<_> = asked.iter().filter(|(asked, _)| *asked == name).map(|(_, over)| over).collect();
+        assert!(of.len() > 10, "{asked:?}");
+        assert!(of.chunks_exact(2).all(|pair| pair[0] == pair[1]), "{name} was had by two: {asked:?}");
+    }
+}
+
+#[test]
+fn a_row_whose_change_was_never_answered_does_not_come_again() {
+    let people = people(Profile::Paper, 1);
+    let responder = Responder::start(&people, |tag, _| match tag {
+        op::MODIFY_REQUEST => Do::Never,
+        _ => Do::Right,
+    });
+    let mut engine = start(&responder, &exclusive(3), &json!({"timeout_ms": 30}));
+    engine.start_lanes("mix", 1).unwrap();
+    assert!(eventually(|| asked(&responder).len() == 3));
+    // It waits, and sends nothing.
+    let begun = Instant::now();
+    let mut waited_ns = 0;
+    while waited_ns < 300_000_000 {
+        assert!(begun.elapsed() < Duration::from_secs(30));
+        std::thread::sleep(Duration::from_millis(20));
+        waited_ns += engine.drain().unwrap().row_wait_ns;
+    }
+    let mut names: Vec<_> = asked(&responder).into_iter().map(|(name, _)| name).collect();
+    names.sort_unstable();
+    assert_eq!(names, rows(1..=3));
+    assert_eq!(engine.stop(Duration::from_secs(5)).unwrap().lanes, 0);
+}
+
+#[test]
+fn a_row_that_was_only_looked_at_comes_again() {
+    let people = people(Profile::Paper, 1);
+    let responder = Responder::start(&people, |tag, _| match tag {
+        op::COMPARE_REQUEST => Do::Never,
+        _ => Do::Right,
+    });
+    let mut engine = start(&responder, &exclusive(1), &json!({"timeout_ms": 30}));
+    engine.start_lanes("mix", 1).unwrap();
+    assert!(eventually(|| responder.seen.answered(op::MODIFY_REQUEST) >= 3));
+    engine.stop(Duration::from_secs(5)).unwrap();
+}
+
+#[test]
+fn a_thread_without_an_exclusive_row_is_refused() {
+    let people = people(Profile::Paper, 1);
+    let responder = Responder::right(&people);
+    let config = json!({
+        "target": {"host": "127.0.0.1", "port": responder.address.port(), "base": "o=x"}, "threads": 3,
+        "scenarios": [{"name": "mix", "text": exclusive(5), "of": 2}],
+    });
+    let problem = Engine::start(serde_json::from_value(config).unwrap(), None, None, &Tables::new()).err();
+    let problem = problem.unwrap().to_string();
+    assert!(problem.contains("mix: data \"n\" has 5 rows for 6 threads, each of which needs one of its own"));
 }

@@ -80,7 +80,7 @@ impl Client {
                 Do::Open { .. } => self.stream = Some(TcpStream::connect(self.responder.address).unwrap()),
                 Do::Close { .. } => self.stream = None,
                 Do::Ask { request, .. } => return request,
-                Do::Begin | Do::Wait(_) | Do::End { .. } => {}
+                Do::Begin | Do::Wait(_) | Do::AwaitRow(_) | Do::End { .. } => {}
             }
         }
     }

@@ -80,6 +80,7 @@ fn what_others_may_change_meanwhile_is_no_proof_of_an_update() {
     let shared = "data.v.people = 'seeded'\n";
     let owned = "data.v = { people = 'seeded', deal = 'exclusive' }\n";
     let file = "data.v.file = 'v.csv'\n";
+    let held_file = "data.v = { file = 'v.csv', deal = 'exclusive' }\n";
     let own_file = "data.v = { file = 'v.csv', per = 'user' }\n";
     let named = "data.v.people = 'seeded'\nvalues.who = 'u{v.id}'\n";
     let by_path = ("/{v.id}", "");
@@ -95,7 +96,8 @@ fn what_others_may_change_meanwhile_is_no_proof_of_an_update() {
             "deal = \"exclusive\"",
         ),
         (named, ("/{who}", ""), "get = '/'", "deal = \"exclusive\""),
-        (file, by_path, "get = '/{v.id}'", "per = \"user\""),
+        (file, by_path, "get = '/{v.id}'", "deal = \"exclusive\""),
+        (held_file, by_path, "get = '/{v.id}'", ""),
         (owned, by_path, "get = '/{v.id}'", ""),
         (own_file, by_path, "get = '/{v.id}'", ""),
         // A row may be what is written.

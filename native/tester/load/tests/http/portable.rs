@@ -405,7 +405,7 @@ fn a_connection_is_closed_when_the_file_or_the_answer_says() {
                 }
                 Do::End { .. } => ends += 1,
                 each @ Do::Close { .. } => closes.push(each),
-                Do::Begin | Do::Open { .. } | Do::Wait(_) => {}
+                Do::Begin | Do::Open { .. } | Do::Wait(_) | Do::AwaitRow(_) => {}
             }
         }
         assert_eq!(closes, expected, "{file}");

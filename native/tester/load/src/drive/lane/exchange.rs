@@ -46,6 +46,7 @@ impl<S: Default + Send> Lane<S> {
                 return None;
             }
             Encoded::UsedUp => return self.go_without(program, context),
+            Encoded::Held => return self.wait_for_row(program, context),
         }
         let end = context.out.len();
         self.phase = Phase::Asking;

@@ -5,9 +5,12 @@ use crate::drive::context::Context;
 use crate::drive::timers::NEVER;
 use crate::program::Program;
 use crate::protocol::Protocol;
-use crate::record::clock::{SECOND, now_ns};
+use crate::record::clock::{MILLI, SECOND, now_ns};
 use crate::record::failure::Failure;
 use crate::record::recorder::{End, Sample, Slot};
+
+/// How long a lane waits until it looks for a row again.
+const ROW_WAIT_NS: u64 = 10 * MILLI;
 
 /// The longest pause after a connection failed.
 const BACKOFF_LAST_NS: u64 = SECOND;
@@ -122,8 +125,7 @@ impl<S: Default + Send> Lane<S> {
         self.pc += 1;
     }
 
-    /// There is no row left for it: it ends, and finishes what it has begun. Of a repeat no further round begins; an
-    /// operation of which nothing was sent has not begun, and neither has an arrival that was for it.
+    /// There is no row left for it: it ends.
     #[cold]
     pub(super) fn go_without<P: Protocol<Lane = S>>(
         &mut self,
@@ -133,6 +135,32 @@ impl<S: Default + Send> Lane<S> {
         context.without_row += 1;
         self.stopping = true;
         self.used_up = true;
+        self.leave_off(program, context)
+    }
+
+    /// Others have all rows alone: it looks again after a pause, which is in no operation's time. An arrival that it
+    /// has taken goes on to be late.
+    #[cold]
+    pub(super) fn wait_for_row<P: Protocol<Lane = S>>(
+        &mut self,
+        program: &Program<P::Request>,
+        context: &mut Context<P>,
+    ) -> Option<Fate> {
+        if self.stopping {
+            return self.leave_off(program, context);
+        }
+        context.row_wait_ns += ROW_WAIT_NS;
+        self.pass.started_ns += ROW_WAIT_NS;
+        Some(self.sleep_until(now_ns() + ROW_WAIT_NS, context))
+    }
+
+    /// Ends it without a row, but finishes what it has begun. Of a repeat no further round begins; an operation of
+    /// which nothing was sent has not begun, and neither has an arrival that was for it.
+    fn leave_off<P: Protocol<Lane = S>>(
+        &mut self,
+        program: &Program<P::Request>,
+        context: &mut Context<P>,
+    ) -> Option<Fate> {
         if let Some((counter, again)) = program.repeat_around(self.pc) {
             self.counters[counter] = 1;
             self.pc = again;

@@ -481,6 +481,11 @@ impl Ask {
         &self.changed
     }
 
+    /// Whether it may change the directory; of an extended operation only its server knows.
+    pub(super) const fn writes(&self) -> bool {
+        !matches!(self.response, op::BIND_RESPONSE | op::SEARCH_DONE | op::COMPARE_RESPONSE)
+    }
+
     pub(in super::super) const fn has_pages(&self) -> bool {
         self.page_size.is_some()
     }

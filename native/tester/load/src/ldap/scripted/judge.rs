@@ -44,6 +44,8 @@ impl Ldap {
             return Encoded::Missing;
         }
         let Some(memory) = lane.memory.as_deref_mut() else { return Encoded::Skip };
+        memory.give_up();
+        memory.changing = ask.writes();
         memory.found = 0;
         if !ask.captures.is_empty() {
             memory.met.clear();
@@ -231,6 +233,7 @@ impl Ldap {
         outcome: Outcome<'_>,
     ) -> Option<Failure> {
         let memory = lane.memory.as_deref_mut()?;
+        memory.changing = false;
         let plan = &self.scripts[ask.script].plan;
         // Another answer may be the right one, but then the entry is not this operation's.
         if let (Some(place), ResultCode::SUCCESS) = (ask.owns, outcome.code) {
