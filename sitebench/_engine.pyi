@@ -194,6 +194,9 @@ class Snapshot:
     def row_wait_ns(self) -> int:
         """Time that users waited for rows that others had alone; it is in no operation's time."""
     @property
+    def log(self) -> list[str]:
+        """What was logged of requests, each as a line of JSON, in the order of their ends."""
+    @property
     def lane_counts(self) -> list[int]:
         """Requests that succeeded in the window, by lane; empty unless `phases` are recorded.
 
@@ -662,6 +665,11 @@ class Engine:
     `config_json` has "target": {"protocol": "ldap"|"http", ...}, "ldap" unless it says otherwise.
     An LDAP target takes people from a `Population`, an HTTP target from `Visitors`. `names` are a
     column of a table, for what `{i}` stands for in an LDAP target's names.
+
+    "log": {"most": 100, "all": false} has each thread log so many requests: the first failure of
+    each operation, or "all" that end. A line has "time", "user", "iteration", "operation", "step",
+    "kind", "code", "diagnostic", "asked", "rest", "said", "rows", "captured" and "ms"; what is
+    secret is there by its name.
 
     "scenarios": [{"name", "text", "operation", "base", "env": {...}, "bind": {"dn", "password",
     "sasl"}, "think_ms", "worker": 0, "of": 1}] are scenario files that lanes run as they do

@@ -8,6 +8,7 @@ use serde::de::DeserializeOwned;
 
 use crate::choose::keys::Choice;
 use crate::choose::schedule::Spacing;
+use crate::record::log::LogSpec;
 use crate::scenario_spec::ScenarioSpec;
 use crate::target_address::TargetAddress;
 
@@ -52,6 +53,9 @@ pub struct Config<T, P> {
     /// The programs of the lanes.
     #[serde(default)]
     pub programs: Vec<P>,
+    /// What is written down of requests, beside counts.
+    #[serde(default)]
+    pub(crate) log: LogSpec,
     /// Scenarios that lanes run, as they do programs.
     #[serde(default)]
     pub(crate) scenarios: Vec<ScenarioSpec>,

@@ -100,6 +100,7 @@ impl Engine {
             timeout: config.timeout(),
             connect_timeout: config.connect_timeout(),
             schedule: config.schedule,
+            log: config.log,
             compiled,
         };
         let driver = Driver::launch(plan, names, |thread| {

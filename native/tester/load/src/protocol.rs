@@ -4,6 +4,7 @@
 //! the bytes their meaning. Each thread has a protocol of its own, so it may keep scratch space and caches.
 
 use crate::record::failure::Failure;
+use crate::record::told::Told;
 
 /// The protocol of an engine's lanes: one request of each at a time.
 pub trait Protocol: Send + 'static {
@@ -57,9 +58,9 @@ pub trait Protocol: Send + 'static {
         true
     }
 
-    /// Describes the request in flight and its answer, if there was one, for people and without secrets.
-    fn describe(&mut self, _request: &Self::Request, _lane: &Self::Lane, _answer: Option<&[u8]>) -> String {
-        String::new()
+    /// Tells the request in flight and its answer, if there was one.
+    fn tell(&mut self, _request: &Self::Request, _lane: &Self::Lane, _answer: Option<&[u8]>) -> Told {
+        Told::default()
     }
 
     /// Lets others have what a lane had alone: it has ended.

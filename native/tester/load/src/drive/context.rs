@@ -12,6 +12,7 @@ use crate::drive::timers::Timers;
 use crate::program::Deck;
 use crate::protocol::Protocol;
 use crate::record::examples::Examples;
+use crate::record::log::Log;
 use crate::record::recorder::Split;
 
 /// Room for what one read brings. Answers are about a kilobyte; large ones come in pieces of this size.
@@ -28,6 +29,7 @@ pub(crate) struct Context<P: Protocol> {
     pub(crate) protocol: P,
     pub(crate) recorders: Split,
     pub(crate) examples: Examples,
+    pub(crate) log: Log,
     pub(crate) timers: Timers,
     pub(crate) decks: Vec<Deck>,
     /// The number of the last sleep.

@@ -24,6 +24,7 @@ use crate::program::{Compiled, Deck, DeckPlan};
 use crate::protocol::Protocol;
 use crate::record::clock::now_ns;
 use crate::record::examples::Examples;
+use crate::record::log::{Log, LogSpec};
 use crate::record::recorder::{Label, Split};
 
 /// Everything a driver needs apart from the protocol.
@@ -37,6 +38,7 @@ pub(crate) struct Plan<R> {
     pub(crate) timeout: Duration,
     pub(crate) connect_timeout: Duration,
     pub(crate) schedule: Schedule,
+    pub(crate) log: LogSpec,
     pub(crate) compiled: Compiled<R>,
 }
 
@@ -149,6 +151,7 @@ impl Driver {
                 protocol,
                 recorders: Split::new(&labels)?,
                 examples: Examples::default(),
+                log: Log::new(plan.log),
                 timers: Timers::default(),
                 decks: driver.decks.iter().map(Deck::new).collect(),
                 serial: 0,

@@ -47,6 +47,8 @@ pub struct Snapshot {
     pub row_wait_ns: u64,
     /// Requests that succeeded, by the number of their lane; empty unless phases are recorded.
     pub lane_counts: Vec<u64>,
+    /// What was logged of requests, each as a line of JSON, in the order of their ends.
+    pub log: Vec<String>,
     /// One per deck of the programs.
     pub decks: Vec<DeckSnapshot>,
     /// One per (program, step) that did anything.
@@ -125,13 +127,15 @@ impl Snapshot {
         let t1_ns = ended_ns.filter(|_| lanes == 0).map_or(at_ns, |ended_ns| ended_ns.max(t0_ns));
         let decks = decks.iter().enumerate().map(|(n, plan)| deck(n, plan, &drained)).collect();
         let lane_counts = lane_counts(&drained);
-        let mut examples = Vec::new();
+        let (mut examples, mut log) = (Vec::new(), Vec::new());
         let mut parts = drained.into_iter().map(|part| {
             examples.extend(part.examples);
+            log.extend(part.log);
             part.recorders
         });
         let mut all = parts.next().unwrap_or_else(Split::none);
         parts.try_for_each(|part| all.merge(&part))?;
+        log.sort_by_key(|entry| entry.unix_ms);
         let [steps, late, older] =
             [all.since, all.before, all.older].map(|part| steps(labels, part, &examples));
         Ok(Self {
@@ -148,6 +152,7 @@ impl Snapshot {
             without_row,
             row_wait_ns,
             lane_counts,
+            log: log.into_iter().map(|entry| entry.line(labels)).collect(),
             decks,
             steps,
             late,

@@ -27,6 +27,7 @@ use crate::protocol::Protocol;
 use crate::record::clock::{MILLI, now_ns, thread_cpu_ns};
 use crate::record::examples::Example;
 use crate::record::failure::Failure;
+use crate::record::log::Entry;
 use crate::record::recorder::{Sample, Slot, Split};
 
 /// How often operations in flight are checked for timeouts. Timeouts are seconds, so noticing one 10 ms late is
@@ -78,6 +79,7 @@ pub(crate) struct Drained {
     pub(crate) recorders: Split,
     /// The first failure of each kind.
     pub(crate) examples: Vec<Example>,
+    pub(crate) log: Vec<Entry>,
     pub(crate) at_ns: u64,
     pub(crate) cpu_ns: u64,
     pub(crate) lanes: u64,
@@ -511,6 +513,7 @@ impl<P: Protocol> Worker<P> {
         Drained {
             recorders,
             examples: self.context.examples.take(),
+            log: self.context.log.take(),
             at_ns,
             cpu_ns: thread_cpu_ns(),
             lanes: self.running,

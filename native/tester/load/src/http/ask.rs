@@ -9,7 +9,7 @@ use super::escape::{Escape, FORM, push};
 use super::fill::{Fill, Site};
 use super::look::{Finder, finder};
 use super::target::{Target, is_header_name};
-use crate::scripted::later;
+use crate::scripted::{later, rest};
 use crate::values::Text;
 
 /// Captures of one step.
@@ -23,6 +23,8 @@ const OWN: [&str; 4] = ["host", "connection", "content-length", "transfer-encodi
 pub struct Ask {
     /// Which of the engine's scenarios it is of.
     pub(super) script: usize,
+    /// The operation that it stands in; `None` for `[start]`.
+    pub(super) operation: Option<usize>,
     pub(super) method: &'static str,
     /// Everything up to the cookies.
     pub(super) head: Fill,
@@ -44,8 +46,9 @@ pub struct Ask {
     pub(super) contains: Vec<Needle>,
     pub(super) fresh: Vec<Needle>,
     pub(super) captures: Vec<Captured>,
-    /// Its line as people may see it.
+    /// Its line as people may see it, and what else is sent.
     pub(super) shown: Text,
+    pub(super) rest: Text,
     /// What people must not see, with its names.
     pub(super) secrets: Vec<(String, Text)>,
     /// Whether all that follows depends on it.
@@ -153,6 +156,7 @@ impl Ask {
             return Err(later("follow"));
         }
         let is_own = |name: &str| request.headers.iter().any(|(own, _)| own.eq_ignore_ascii_case(name));
+        let rest = site.plan.shown_without_captures(&rest(step, common), site.block)?;
         let common = common.iter().filter(|(name, _)| !is_own(name));
         let headers: Vec<_> = common.chain(&request.headers).collect();
         let has = |name: &str| headers.iter().any(|(own, _)| own.eq_ignore_ascii_case(name));
@@ -199,6 +203,8 @@ impl Ask {
         shown.parts.extend(request.path.parts.iter().cloned());
         Ok(Self {
             script,
+            operation: site.block.operation,
+            rest,
             method: request.method,
             shown: site.plan.shown_without_captures(&shown, site.block)?,
             tail,

@@ -3,6 +3,7 @@
 use super::ask::{Ask, Status, Statuses};
 use super::escape::{Escape, push};
 use super::{Http, LaneState};
+use crate::record::told::Told;
 
 /// Parts of the names of parameters whose values are not shown.
 const SECRETS: [&str; 11] =
@@ -12,20 +13,38 @@ const SECRETS: [&str; 11] =
 const HIDDEN: &str = "...";
 
 impl Http {
-    /// The request in flight as its method and path, and what was answered, without secrets.
-    pub(super) fn describe_ask(&mut self, ask: &Ask, lane: &LaneState, answer: Option<&[u8]>) -> String {
-        let (plan, kept) = (&self.scripts[ask.script].plan, &lane.visit.memory.kept);
-        let mut asked = Vec::new();
-        plan.write(&ask.shown, kept, &mut self.rng, &mut asked);
-        let mut told = masked(&String::from_utf8_lossy(&asked));
+    /// The request in flight, and what was answered.
+    pub(super) fn tell_ask(&mut self, ask: &Ask, lane: &LaneState, answer: Option<&[u8]>) -> Told {
+        let memory = &lane.visit.memory;
+        let script = &self.scripts[ask.script];
+        let (mut asked, mut rest) = (Vec::new(), Vec::new());
+        script.plan.write(&ask.shown, &memory.kept, &mut self.rng, &mut asked);
+        script.plan.write(&ask.rest, &memory.kept, &mut self.rng, &mut rest);
+        let mut told = Told {
+            asked: masked(&String::from_utf8_lossy(&asked)),
+            rest: String::from_utf8_lossy(&rest).into_owned(),
+            ..Told::default()
+        };
+        script.tell(memory, ask.operation, ask.captures.iter().map(|capture| capture.place), &mut told);
+        // Any may be as good as a password.
+        told.captured.iter_mut().for_each(|(_, value)| *value = None);
         if let Some(answer) = answer {
-            let said = status_line(answer, lane.status);
-            told = format!("{told}: {said}");
+            told.answered(status_line(answer, lane.status), lane.status);
             if let Some(expected) = self.expected(ask, lane) {
-                told = format!("{told}, expected {expected}");
+                told.said = format!("{}, expected {expected}", told.said);
             }
         }
-        let plan = &self.scripts[ask.script].plan;
+        let hide = |http: &mut Self, text: &str| http.without_secrets(ask, lane, text.to_owned());
+        told.asked = hide(self, &told.asked);
+        told.rest = hide(self, &told.rest);
+        told.said = hide(self, &told.said);
+        told.diagnostic = told.diagnostic.as_deref().map(|text| hide(self, text));
+        told
+    }
+
+    /// A text without what people must not see.
+    fn without_secrets(&mut self, ask: &Ask, lane: &LaneState, mut told: String) -> String {
+        let (plan, kept) = (&self.scripts[ask.script].plan, &lane.visit.memory.kept);
         for (name, text) in &ask.secrets {
             let mut secret = Vec::new();
             plan.write(text, kept, &mut self.rng, &mut secret);
@@ -59,6 +78,16 @@ impl Http {
             });
         }
         (!texts.contains(&lane.status.to_string())).then(|| texts.join(" or "))
+    }
+}
+
+impl Told {
+    /// Takes the status of an answer, as its line has it.
+    pub(super) fn answered(&mut self, line: String, status: u16) {
+        let code = status.to_string();
+        let reason = line.strip_prefix(&code).map(str::trim).filter(|reason| !reason.is_empty());
+        self.diagnostic = reason.map(str::to_owned);
+        (self.said, self.code) = (line, Some(code));
     }
 }
 

@@ -11,6 +11,7 @@ use super::describe::status_line;
 use super::target::Target;
 use super::{Http, LaneState, Stage};
 use crate::record::failure::Failure;
+use crate::record::told::Told;
 
 /// A file of a class, drawn anew for each request, each with the same probability.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -89,21 +90,19 @@ impl Http {
     }
 
     /// The request in flight as its method and path, and what was answered.
-    pub(super) fn describe_file(
-        &self,
-        request: &FileRequest,
-        lane: &LaneState,
-        answer: Option<&[u8]>,
-    ) -> String {
+    pub(super) fn tell_file(&self, request: &FileRequest, lane: &LaneState, answer: Option<&[u8]>) -> Told {
         let mut asked = request.before_path.clone();
         if let Some(file) = self.files.as_deref().and_then(|set| set.file(lane.file.number)) {
             file.write_path(&mut asked);
         }
-        let asked = String::from_utf8_lossy(&asked);
-        match answer.map(|answer| status_line(answer, lane.status)) {
-            None => asked.into_owned(),
-            Some(said) if lane.status == 200 => format!("{asked}: {said}"),
-            Some(said) => format!("{asked}: {said}, expected 200"),
+        let mut told = Told { asked: String::from_utf8_lossy(&asked).into_owned(), ..Told::default() };
+        (told.user, told.iteration) = lane.visit.memory.kept.whose();
+        if let Some(answer) = answer {
+            told.answered(status_line(answer, lane.status), lane.status);
+            if lane.status != 200 {
+                told.said.push_str(", expected 200");
+            }
         }
+        told
     }
 }

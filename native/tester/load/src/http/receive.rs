@@ -7,6 +7,7 @@ use super::step::Request;
 use super::{Http, LaneState, Stage};
 use crate::protocol::{Encoded, Protocol, Received};
 use crate::record::failure::Failure;
+use crate::record::told::Told;
 
 /// Longer bodies are not looked into: no page of a person comes near.
 const BODY_BYTES: u64 = 16 << 20;
@@ -109,11 +110,11 @@ impl Protocol for Http {
         lane.keeps
     }
 
-    fn describe(&mut self, request: &Request, lane: &LaneState, answer: Option<&[u8]>) -> String {
+    fn tell(&mut self, request: &Request, lane: &LaneState, answer: Option<&[u8]>) -> Told {
         match request {
-            Request::Ask(_, ask) => self.describe_ask(ask, lane, answer),
-            Request::File(_, file) => self.describe_file(file, lane, answer),
-            Request::Prepare(_) | Request::Take => String::new(),
+            Request::Ask(_, ask) => self.tell_ask(ask, lane, answer),
+            Request::File(_, file) => self.tell_file(file, lane, answer),
+            Request::Prepare(_) | Request::Take => Told::default(),
         }
     }
 

@@ -159,6 +159,6 @@ fn a_failure_is_described_without_secrets_and_by_its_last_status() {
     ] {
         let Lane { http, state, program, pc } = &mut lane;
         let (_, request) = program.asked(*pc).unwrap();
-        assert_eq!(http.describe(request, state, answer), format!("{asked}{expected}"));
+        assert_eq!(http.tell(request, state, answer).to_string(), format!("{asked}{expected}"));
     }
 }

@@ -6,15 +6,16 @@ use wire::ldap::{Reply, Response, ResultCode};
 use super::receive::MESSAGE_BYTES;
 use super::request::Request;
 use super::{LaneState, Ldap};
+use crate::record::told::Told;
 
 impl Ldap {
     /// The request in flight with the entry it is about, and what was answered. Passwords are in neither.
-    pub(super) fn describe_request(
+    pub(super) fn tell_request(
         &mut self,
         request: &Request,
         lane: &LaneState,
         answer: Option<&[u8]>,
-    ) -> String {
+    ) -> Told {
         let asked = match request {
             Request::Bind { dn, .. } => format!("bind as {:?}", text(dn)),
             Request::Lookup { .. } => format!("look up {}", self.sought(lane)),
@@ -27,18 +28,28 @@ impl Ldap {
             Request::Ask(ask) => self.describe_ask(ask, lane),
             Request::Take | Request::Prepare(_) => String::new(),
         };
-        let said = answer.and_then(result);
-        let said = match (said, request) {
-            (Some(said), Request::Ask(ask)) => Some(self.without_secrets(ask, lane, said)),
-            (said, _) => said,
-        };
-        match said {
-            // What was found is not there to be described: an answer without it is.
-            Some(result) if found_nothing(request, lane, &result) => format!("{asked}: no entry"),
-            Some(result) if lane.entries > 0 => format!("{asked}: {} entries, {result}", lane.entries),
-            Some(result) => format!("{asked}: {result}"),
-            None => asked,
+        let mut told = Told { asked, ..Told::default() };
+        if let Some(memory) = lane.memory.as_deref() {
+            if let Request::Ask(ask) = request {
+                self.tell_ask(ask, memory, &mut told);
+            } else {
+                (told.user, told.iteration) = memory.kept.whose();
+            }
         }
+        let Some((code, mut diagnostic)) = answer.and_then(result) else { return told };
+        if let Request::Ask(ask) = request {
+            diagnostic = self.without_secrets(ask, lane, diagnostic);
+        }
+        let result = if diagnostic.is_empty() { code.clone() } else { format!("{code}, {diagnostic:?}") };
+        told.said = match lane.entries {
+            // What was found is not there to be described: an answer without it is.
+            0 if searches(request) && result == ResultCode::SUCCESS.name() => "no entry".to_owned(),
+            0 => result,
+            entries => format!("{entries} entries, {result}"),
+        };
+        told.code = Some(code);
+        told.diagnostic = (!diagnostic.is_empty()).then_some(diagnostic);
+        told
     }
 
     /// A person as they were looked for: by DN where people are ours, else by what was searched.
@@ -64,17 +75,16 @@ impl Ldap {
     }
 }
 
-fn found_nothing(request: &Request, lane: &LaneState, result: &str) -> bool {
-    let searched = match request {
+fn searches(request: &Request) -> bool {
+    match request {
         Request::Lookup { .. } | Request::Search { .. } => true,
         Request::Ask(ask) => ask.is_search(),
         _ => false,
-    };
-    searched && lane.entries == 0 && result == ResultCode::SUCCESS.name()
+    }
 }
 
-/// The result in the last of the messages that came.
-fn result(mut bytes: &[u8]) -> Option<String> {
+/// The result in the last of the messages that came: its code, and what the server says to it.
+fn result(mut bytes: &[u8]) -> Option<(String, String)> {
     loop {
         let length = message_length(bytes, MESSAGE_BYTES).ok()??;
         let response = Response::decode(bytes.get(..length)?).ok()?;
@@ -87,7 +97,7 @@ fn result(mut bytes: &[u8]) -> Option<String> {
                 }
                 code => code.name().to_owned(),
             };
-            return Some(if said.is_empty() { code } else { format!("{code}, {said:?}") });
+            return Some((code, said));
         }
         bytes = &bytes[length..];
     }

@@ -12,6 +12,7 @@ use super::verify::ExpectedAttributes;
 use super::{LaneState, Ldap};
 use crate::protocol::{Encoded, Message, Protocol, Received};
 use crate::record::failure::Failure;
+use crate::record::told::Told;
 
 /// Larger messages are taken for nonsense: no entry of a person comes near.
 pub(super) const MESSAGE_BYTES: usize = 16 << 20;
@@ -96,8 +97,8 @@ impl Protocol for Ldap {
         }
     }
 
-    fn describe(&mut self, request: &Request, lane: &LaneState, answer: Option<&[u8]>) -> String {
-        self.describe_request(request, lane, answer)
+    fn tell(&mut self, request: &Request, lane: &LaneState, answer: Option<&[u8]>) -> Told {
+        self.tell_request(request, lane, answer)
     }
 
     fn leave(&mut self, lane: &mut LaneState) {

@@ -346,7 +346,7 @@ impl<P: Protocol> User<P> {
                 return self.lost(users, &Failure::Truncated.label());
             }
         };
-        let shown = failure.map(|_| protocol.describe(request, &self.state, Some(answer)));
+        let shown = failure.map(|_| protocol.tell(request, &self.state, Some(answer)).to_string());
         let keeps = protocol.keeps_connection(&self.state);
         self.asked.clear();
         if !keeps {
@@ -370,7 +370,7 @@ impl<P: Protocol> User<P> {
         let Users { programs, protocol, .. } = users;
         let shown = match programs[self.program].ops.get(self.pc) {
             Some(Op::Exchange { request, .. }) if self.is_asking() => {
-                Some(protocol.describe(request, &self.state, None))
+                Some(protocol.tell(request, &self.state, None).to_string())
             }
             _ if self.is_opening => None,
             _ => return Err(TurnError::Silent),

@@ -4,5 +4,7 @@
 pub(crate) mod clock;
 pub(crate) mod examples;
 pub(crate) mod failure;
+pub(crate) mod log;
 pub(crate) mod metric;
 pub(crate) mod recorder;
+pub(crate) mod told;

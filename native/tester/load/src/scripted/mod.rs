@@ -5,6 +5,9 @@
 //! Rows and values are `values`'s.
 
 mod convert;
+mod sent;
+
+pub(crate) use sent::rest;
 
 pub(crate) use convert::{Lower, Place, Steps, cards, check, convert, in_proportion, one_of, think};
 
@@ -12,6 +15,7 @@ use std::sync::Arc;
 
 use crate::choose::deal::Sharer;
 use crate::protocol::Encoded;
+use crate::record::told::Told;
 use crate::values::{Draw, Drawers, Kept, Lack, Plan};
 
 /// One scenario of an engine, as all its threads have it.
@@ -31,6 +35,19 @@ impl Running {
     pub(crate) fn new(script: &Script, thread: usize) -> Self {
         let drawers = Drawers::new(&script.plan, script.sharer, thread);
         Self { plan: script.plan.clone(), drawers }
+    }
+
+    /// Tells whose request of an operation it was, what it was about, and what was captured of its answer.
+    pub(crate) fn tell(
+        &self,
+        memory: &Memory,
+        operation: Option<usize>,
+        captures: impl Iterator<Item = usize>,
+        told: &mut Told,
+    ) {
+        (told.user, told.iteration) = memory.kept.whose();
+        told.rows = self.plan.rows_of(operation, &memory.kept);
+        told.captured = captures.filter_map(|place| self.plan.captured_into(place, &memory.kept)).collect();
     }
 
     /// Chooses what the steps that follow are about; the lane has `taken` a person to add. Nothing is sent for that,

@@ -216,10 +216,30 @@ impl Kept {
         Self { user, iteration: 0, rows, held, values: vec![Value::default(); plan.values.len()].into() }
     }
 
+    /// The number of its user and that of the iteration, once they have begun.
+    pub(crate) fn whose(&self) -> (Option<u64>, Option<u64>) {
+        let begun = |number: u64| Some(number).filter(|number| *number > 0);
+        (begun(self.user), begun(self.iteration))
+    }
+
     /// The row of a source.
     #[inline]
     pub(crate) fn row(&self, source: usize) -> u64 {
         self.rows[source]
+    }
+
+    /// The row of a source, if one was drawn.
+    fn known_row(&self, source: usize) -> Option<u64> {
+        self.rows.get(source).copied().filter(|row| *row != NONE)
+    }
+
+    /// A value for people, if it is known; of a list how many it has.
+    fn shown(&self, place: usize) -> Option<String> {
+        let value = self.values.get(place).filter(|value| value.known)?;
+        Some(match value.ends.len() {
+            0 => String::from_utf8_lossy(&value.bytes).into_owned(),
+            count => format!("{count} values"),
+        })
     }
 
     /// Never gives the rows back that it has alone: what changes them may yet take place.

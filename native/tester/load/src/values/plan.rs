@@ -403,6 +403,27 @@ impl Plan {
         self.sources.get(source).is_some_and(|source| matches!(source.dealt, Dealt::Held(_)))
     }
 
+    /// The rows that an operation is about, from 1, by their data; those of `[start]` are, too.
+    pub(crate) fn rows_of(&self, operation: Option<usize>, kept: &Kept) -> Vec<(String, u64)> {
+        let of = |number: usize, source: &Source| {
+            let is_drawn = |draw: &scenario::Draw| {
+                let here = draw.block.operation.is_none() || draw.block.operation == operation;
+                here && matches!(&draw.what, Drawn::Row(name) if *name == source.name)
+            };
+            let row = kept.known_row(number)?;
+            let counts = source.per_user || self.draws.iter().any(is_drawn);
+            counts.then(|| (source.name.clone(), row + 1))
+        };
+        self.sources.iter().enumerate().filter_map(|(number, source)| of(number, source)).collect()
+    }
+
+    /// What was captured into a place, with its name; only the name where it is secret.
+    pub(crate) fn captured_into(&self, place: usize, kept: &Kept) -> Option<(String, Option<String>)> {
+        let Held::Capture(_, name) = self.values.get(place)? else { return None };
+        let shown = kept.shown(place)?;
+        Some((name.clone(), (!self.names.captured.contains(name)).then_some(shown)))
+    }
+
     /// What of texts was captured, with its names.
     pub(crate) fn captures_in<'t>(&self, texts: impl Iterator<Item = &'t Text>) -> Vec<(String, Text)> {
         let pieces = texts.flat_map(|text| &text.pieces);

@@ -14,6 +14,7 @@ mod freeze;
 mod gate;
 mod harness;
 mod listing;
+mod log;
 mod people_data;
 mod portable;
 mod requests;

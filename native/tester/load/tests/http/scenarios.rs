@@ -489,3 +489,41 @@ fn a_row_that_is_dealt_once_is_asked_for_once() {
     expected.sort_unstable();
     assert_eq!(asked, expected);
 }
+
+#[test]
+fn what_is_logged_has_names_in_place_of_secrets() {
+    let server = Server::new(|seen, _| match &*seen.method {
+        "POST" => {
+            let said = format!("HTTP/1.1 403 Not {}\r\n", String::from_utf8_lossy(&seen.body));
+            format!("{said}Content-Length: 0\r\n\r\n").into_bytes()
+        }
+        _ => with("X-Id: i7\r\nX-Token: t0ken\r\n", ""),
+    });
+    let text = "headers.Authorization = 'Bearer {env.KEY}'\ndata.account.file = 'a.csv'\n[[operation]]\nname = 'o'\nstep = [
+      { get = '/', capture.id = { header = 'X-Id' }, capture.csrf = { header = 'X-Token' } },
+      { post = '/login?sid=1', headers.X-Csrf = '{csrf}', form = { user = '{account.name}', password = '{account.password}' } },
+      { post = '/other', json = { name = '{account.name}', token = '{csrf}' } },
+    ]";
+    let mut config = config(server.port, text);
+    config["log"] = json!({"most": 3, "all": true});
+    let tables = one("account", &["name", "password"], &[&["ann", "pa55"]]);
+    let mut engine = try_start(&config, &tables).unwrap();
+    engine.start_lanes("mix", 1).unwrap();
+    assert!(eventually(|| server.seen.lock().unwrap().len() >= 3));
+    let log = engine.stop(Duration::from_secs(5)).unwrap().log;
+    let found: Vec<Value> = log.iter().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let rest: Vec<_> = found.iter().map(|each| each["rest"].as_str().unwrap()).collect();
+    let key = "headers.Authorization=Bearer {env.KEY}";
+    let login = "headers.X-Csrf=\"{csrf}\" form.user=\"ann\" form.password={account.password}";
+    let json = "json={\"name\": \"ann\", \"token\": \"{csrf}\"}";
+    assert_eq!(rest, [key.to_owned(), format!("{key} {login}"), format!("{key} {json}")]);
+    assert_eq!(found[0]["captured"], json!({"csrf": null, "id": null}));
+    assert_eq!(found[1]["asked"], "POST /login?sid=...");
+    assert_eq!((&found[1]["code"], &found[1]["kind"]), (&json!("403"), &json!("status:403")));
+    assert_eq!((&found[1]["user"], &found[1]["rows"]), (&json!(1), &json!({"account": 1})));
+    // The server repeats what it was sent.
+    assert!(found[1]["diagnostic"].as_str().unwrap().contains("{account.password}"), "{}", found[1]);
+    for secret in ["pa55", "t0ken", "env-key"] {
+        assert!(!log.iter().any(|line| line.contains(secret)), "{secret}: {log:?}");
+    }
+}

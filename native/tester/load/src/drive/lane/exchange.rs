@@ -42,7 +42,7 @@ impl<S: Default + Send> Lane<S> {
                 return None;
             }
             Encoded::Missing => {
-                self.leave_out(slot, context);
+                self.leave_out(slot, request, context);
                 return None;
             }
             Encoded::UsedUp => return self.go_without(program, context),
@@ -255,8 +255,8 @@ impl<S: Default + Send> Lane<S> {
             }
             Received::Done { consumed, failure, fatal } => {
                 self.inbox.extend_from_slice(&bytes[consumed..]);
-                if let Some(failure) = failure {
-                    self.keep_example(failure, Some(bytes), program, context);
+                if failure.is_some() || context.log.takes_all() {
+                    self.look_into(failure, Some(bytes), program, context, read_ns);
                 }
                 if !context.protocol.keeps_connection(&self.state) {
                     self.hang_up(None);
@@ -280,8 +280,8 @@ impl<S: Default + Send> Lane<S> {
         let now_ns = now_ns();
         match context.protocol.ended(request, &mut self.state) {
             Received::Done { failure, fatal, .. } => {
-                if let Some(failure) = failure {
-                    self.keep_example(failure, Some(&[]), program, context);
+                if failure.is_some() || context.log.takes_all() {
+                    self.look_into(failure, Some(&[]), program, context, now_ns);
                 }
                 self.hang_up(None);
                 self.answered(failure, fatal, program, context, now_ns)

@@ -39,21 +39,26 @@ impl<S: Default + Send> Lane<S> {
         self.resume(program, context, now_ns)
     }
 
-    /// Keeps a failure as an example if it is the first of its kind. A connection that fails gives none, even
-    /// where a request was to follow.
-    pub(super) fn keep_example<P: Protocol<Lane = S>>(
+    /// Logs the end of a request, if there is a log, and keeps a failure as an example if it is the first of its kind.
+    /// Of a connection that fails there is nothing to tell, even where a request was to follow.
+    pub(super) fn look_into<P: Protocol<Lane = S>>(
         &self,
-        failure: Failure,
+        failure: Option<Failure>,
         answer: Option<&[u8]>,
         program: &Program<P::Request>,
         context: &mut Context<P>,
+        now_ns: u64,
     ) {
-        let Some((slot, request)) = program.asked(self.pc) else { return };
-        if slot != self.current.slot {
-            return;
+        let slot = self.current.slot;
+        let asked = program.asked(self.pc).filter(|(asked, _)| *asked == slot);
+        let Context { examples, protocol, log, .. } = context;
+        if log.takes(failure, self.pass.failure.is_some()) {
+            let told = asked.map(|(_, request)| protocol.tell(request, &self.state, answer));
+            log.keep(slot, failure, now_ns.saturating_sub(self.current.started_ns), told.unwrap_or_default());
         }
-        let Context { examples, protocol, .. } = context;
-        examples.keep(self.current.slot, failure, || protocol.describe(request, &self.state, answer));
+        if let (Some(failure), Some((_, request))) = (failure, asked) {
+            examples.keep(slot, failure, || protocol.tell(request, &self.state, answer).to_string());
+        }
     }
 
     /// Records the operation under way as unanswered.
@@ -64,7 +69,7 @@ impl<S: Default + Send> Lane<S> {
         context: &mut Context<P>,
         now_ns: u64,
     ) -> Fate {
-        self.keep_example(failure, None, program, context);
+        self.look_into(Some(failure), None, program, context, now_ns);
         self.record(self.current, End::Unanswered(failure), context, now_ns);
         self.end_request(End::Unanswered(failure), program, context, now_ns);
         self.start_over(failure, program, context, now_ns)
@@ -115,8 +120,17 @@ impl<S: Default + Send> Lane<S> {
 
     /// Goes on behind a step that cannot be asked. An arrival that was for it alone is on record.
     #[cold]
-    pub(super) fn leave_out<P: Protocol<Lane = S>>(&mut self, slot: Slot, context: &mut Context<P>) {
+    pub(super) fn leave_out<P: Protocol<Lane = S>>(
+        &mut self,
+        slot: Slot,
+        request: &P::Request,
+        context: &mut Context<P>,
+    ) {
         let failure = Failure::NothingCaptured;
+        let Context { protocol, log, .. } = context;
+        if log.takes(Some(failure), self.pass.failure.is_some()) {
+            log.keep(slot, Some(failure), 0, protocol.tell(request, &self.state, None));
+        }
         self.pass.failure.get_or_insert(failure);
         if self.due_ns != NEVER && context.recorders.is_open(slot) {
             context.recorders.record(slot, &Sample::unsent(self.due_ns, failure, now_ns()));

@@ -29,7 +29,7 @@ impl<S: Default + Send> Lane<S> {
         now_ns: u64,
     ) -> Option<Fate> {
         if !context.protocol.can_ask(request, &self.state) {
-            self.leave_out(share.slot, context);
+            self.leave_out(share.slot, request, context);
             return None;
         }
         let wait = Operation::started(share.wait, now_ns);
@@ -51,7 +51,7 @@ impl<S: Default + Send> Lane<S> {
             out.truncate(start);
             pool.give_back(seat);
             match encoded {
-                Encoded::Missing => self.leave_out(share.slot, context),
+                Encoded::Missing => self.leave_out(share.slot, request, context),
                 _ => self.pc += 1,
             }
             return None;
@@ -152,8 +152,8 @@ impl<S: Default + Send> Lane<S> {
                 Ok(Fate::Runs)
             }
             Received::Done { failure, fatal, .. } => {
-                if let Some(failure) = failure {
-                    self.keep_example(failure, Some(message), program, context);
+                if failure.is_some() || context.log.takes_all() {
+                    self.look_into(failure, Some(message), program, context, read_ns);
                 }
                 self.seat = None;
                 context.pools[share.pool].give_back(seat);
@@ -200,7 +200,7 @@ impl<S: Default + Send> Lane<S> {
         context: &mut Context<P>,
         now_ns: u64,
     ) -> Fate {
-        self.keep_example(failure, None, program, context);
+        self.look_into(Some(failure), None, program, context, now_ns);
         self.record(self.current, End::Unanswered(failure), context, now_ns);
         self.give_arrival_up(failure, program, context, now_ns);
         let end = End::Unanswered(self.pass.failure.unwrap_or(failure));

@@ -13,6 +13,7 @@ use wire::ldap::request::{self as write, SearchOptions};
 use wire::ldap::{ResultCode, filter_text, oid, op};
 
 use super::super::frame::Frame;
+use crate::scripted::rest;
 use crate::values::{Plan, Text};
 
 /// RFC 3062.
@@ -26,12 +27,15 @@ const MOST_CAPTURES: usize = 64;
 pub struct Ask {
     /// Which of the engine's scenarios it is of.
     pub(super) script: usize,
+    /// The operation that it stands in; `None` for `[start]`.
+    pub(super) operation: Option<usize>,
     pub(super) verb: &'static str,
     pub(super) response: u8,
     pub(super) frame: Frame,
     pub(super) fields: Vec<Field>,
-    /// What it is about, for people.
+    /// What it is about, for people, and what else is sent.
     pub(super) shown: Text,
+    pub(super) rest: Text,
     /// Values of it that people must not see, with their names.
     pub(super) secrets: Vec<(String, Field)>,
     pub(super) expects: Expects,
@@ -669,7 +673,9 @@ impl Ask {
             owns,
             changed,
             page_size,
+            operation: block.operation,
             shown: plan.shown(about, block)?,
+            rest: plan.shown(&rest(step, &[]), block)?,
             secrets: secrets(plan, block, &secret, &fields)?,
             fields,
             expects: expects(plan, block, step)?,
@@ -682,6 +688,7 @@ impl Ask {
     /// Has it be an answer like any other where it fails.
     pub(super) fn counted(mut self, plan: &Plan, block: &Block, step: &Step) -> Result<Self, String> {
         self.fatal = false;
+        self.rest = plan.shown(&rest(step, &[]), block)?;
         self.expects = expects(plan, block, step)?;
         Ok(self)
     }
@@ -716,7 +723,9 @@ impl Ask {
             owns: None,
             changed: Vec::new(),
             page_size: None,
+            operation: block.operation,
             shown: plan.shown(bind.name, block)?,
+            rest: Text::default(),
             secrets: secrets(plan, block, &[given], &fields)?,
             fields,
             expects: Expects { codes: vec![Expected::Code(ResultCode::SUCCESS)], ..Expects::default() },

@@ -10,6 +10,7 @@ use super::super::{LaneState, Ldap};
 use super::ask::{Ask, Becomes, Capture, Expected, Field, Wanted, becomes};
 use crate::protocol::Encoded;
 use crate::record::failure::Failure;
+use crate::record::told::Told;
 use crate::scripted::{Memory, Pages, Preparation};
 use crate::values::Text;
 
@@ -287,6 +288,15 @@ impl Ldap {
         let mut about = Vec::new();
         plan.write(&ask.shown, &memory.kept, &mut self.rng, &mut about);
         format!("{} {:?}", ask.verb, String::from_utf8_lossy(&about))
+    }
+
+    /// Tells whose request it was, and what else was sent.
+    pub(in super::super) fn tell_ask(&mut self, ask: &Ask, memory: &Memory, told: &mut Told) {
+        let script = &self.scripts[ask.script];
+        script.tell(memory, ask.operation, ask.captures.iter().map(|capture| capture.place), told);
+        let mut rest = Vec::new();
+        script.plan.write(&ask.rest, &memory.kept, &mut self.rng, &mut rest);
+        told.rest = String::from_utf8_lossy(&rest).into_owned();
     }
 
     /// A server's words without the secrets of the request.
