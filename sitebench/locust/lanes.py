@@ -11,6 +11,7 @@ from typing import Protocol
 import gevent  # type: ignore[import-untyped]
 from locust.env import Environment
 
+from sitebench.counts.fail_log import FailLog
 from sitebench.counts.source import Drained, Source, ended, used_up
 from sitebench.errors import OutOfDescriptors
 from sitebench.locust.drains import tell
@@ -120,6 +121,7 @@ class LoadSource:
         self._windows = windows
         self.used_up = False
         """Whether no user is left, as their data are used up."""
+        self.fail_log: FailLog | None = None
         self._starved = self._stalled = False
         self._owed = 0
         self._last_progress = time.monotonic()
@@ -162,6 +164,8 @@ class LoadSource:
         else:
             self._windows.enter_phase(drained, begins)
         self._owed = drained.owed
+        if self.fail_log is not None:
+            self.fail_log.take(drained.log)
         self.used_up = used_up(drained)
         tell(drained)
         self._warn_of_stall(drained)

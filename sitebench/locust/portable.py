@@ -196,6 +196,11 @@ def refuse_what_only_native_does(client: str, options: Any, *, resume: bool) -> 
             f"--client {client} knows closed schedules only",
             "leave out --rate, or use the native client",
         )
+    if options.fail_log:
+        raise BadInput(
+            f"--client {client} keeps no --fail-log",
+            "leave it out, or use the native client",
+        )
     if resume:
         raise BadInput(
             f"--client {client} resumes no TLS session",

@@ -29,6 +29,8 @@ class Prepared(Generic[_M]):
     text: tuple[str, str] | None
     """The name and the text of a file that workers on other machines need, too."""
     more: _M
+    fail_log: str | None = None
+    """Where the process that commands writes the first failures."""
 
     def to_message(self) -> dict[str, Any]:
         """Return it as plain data for workers: of the options those that identify a point."""
@@ -41,4 +43,5 @@ class Prepared(Generic[_M]):
     def read(cls, data: dict[str, Any], options: type[Any], more: type[_M]) -> Prepared[_M]:
         """Return what `to_message` made of one; raises msgspec.ValidationError."""
         found = msgspec.convert(data, Prepared[more])  # type: ignore[valid-type]
-        return replace(found, options=convert.from_texts(options, found.options))
+        own = replace(convert.from_texts(options, found.options), fail_log=found.fail_log)
+        return replace(found, options=own)

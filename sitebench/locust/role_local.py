@@ -13,6 +13,8 @@ from typing import Any
 import gevent  # type: ignore[import-untyped]
 from locust.runners import STATE_SPAWNING, LocalRunner
 
+from sitebench.counts import fail_log
+from sitebench.counts.fail_log import FailLog
 from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.errors import BadInput, CannotRecord, MeasurementFailed, SitebenchError
 from sitebench.locust.lanes import LoadSource, LocalLoad
@@ -90,6 +92,11 @@ class LocalRole(Role):
         self._load = load
         self._warmup_s, self._measure_s = prepared.warmup_s, prepared.measure_s
         self._timeout_s = prepared.timeout_s
+        if (path := prepared.fail_log) is not None:
+            point = getattr(self.environment.parsed_options, "point", None)
+            if point is None:
+                fail_log.begin(path)
+            load.fail_log = FailLog(path, point)
 
         def tick() -> None:
             load.gather()

@@ -111,6 +111,12 @@ class LoadOptions:
         metavar="HOST",
         panel="Workers",
     )
+    fail_log: str | None = option.file(
+        "File for the first 100 failed operations of each point, as lines of JSON.",
+        panel="Output",
+        identity=False,
+        form=False,
+    )
     monitor: str | None = option.parsed(
         None,
         "node_exporter on the target's machine, to monitor that too: HOST or http://HOST:9100.",

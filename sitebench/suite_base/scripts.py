@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from sitebench._engine import Engine, Table
+from sitebench.counts import fail_log
 from sitebench.errors import BadFile, BadInput, UnknownValue
 from sitebench.measure.objective import Objective
 from sitebench.measure.options import PeakOptions
@@ -108,6 +109,10 @@ class ScriptPoints(SuitePoints[_P, _T]):
         """
         from sitebench.measure.command import say
 
+        if options.fail_log is not None:
+            if getattr(options, "check", False):
+                raise BadInput("--check says itself what failed", "leave --fail-log out")
+            fail_log.begin(options.fail_log)
         found = self.scenario_of(options)
         if found is None:
             if options.data:

@@ -181,6 +181,7 @@ class BaseSuiteRun(ABC, Generic[_P, _T]):
             timeout_s=options.timeout,
             text=self._text(options),
             more=self.prepare_more(options, target, processes, preparing),
+            fail_log=options.fail_log,
         )
 
     @property

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from sitebench.counts.fail_log import MOST
 from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.system.machine import engine_threads
 from sitebench.targets.open_target import ServerAddress
@@ -46,5 +47,6 @@ def engine_config(
         "adds": dict(adds),
         "programs": list(programs),
         "scenarios": list(scenarios),
+        "log": {"most": MOST if options.fail_log else 0},
     }
     return json.dumps(config)

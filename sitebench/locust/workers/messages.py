@@ -148,6 +148,7 @@ class Counts(Message):
     row_wait_ns: int
     cpu_ns: list[int]
     lane_counts: list[int]
+    log: list[str]
     steps: list[Step]
     late: list[Step]
     older: list[Step]
@@ -185,6 +186,7 @@ def pack(drained: Drained, cpu_ns: Sequence[int]) -> Counts:
         **{name: getattr(drained, name) for name in _NUMBERS},
         cpu_ns=list(cpu_ns),
         lane_counts=list(drained.lane_counts),
+        log=list(drained.log),
         steps=[*map(_pack_step, drained.steps)],
         late=[*map(_pack_step, drained.late)],
         older=[*map(_pack_step, drained.older)],
@@ -218,6 +220,7 @@ def unpack(found: Counts) -> Drain:
             **{name: getattr(found, name) for name in _NUMBERS},
             cpu_ns=tuple(found.cpu_ns),
             lane_counts=found.lane_counts,
+            log=found.log,
             steps=tuple(map(_unpack_step, found.steps)),
             late=tuple(map(_unpack_step, found.late)),
             older=tuple(map(_unpack_step, found.older)),

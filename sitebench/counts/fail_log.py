@@ -1,0 +1,62 @@
+"""`--fail-log FILE`: the first failed operations of each point, as lines of JSON.
+
+The engine keeps the first of each thread and hands them out with its counts; lines of a point after
+the first `MOST` are left out.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sitebench.errors import BadInput, MeasurementFailed
+
+MOST = 100
+"""Lines of a point: whoever looks into failures reads the first, and the counts have them all."""
+_NAMES = (
+    *("time", "point", "user", "iteration", "operation", "step", "kind", "code", "diagnostic"),
+    *("asked", "rows"),
+)
+
+
+def begin(path: str) -> None:
+    """Make the file anew, for all points of a command; raises where it cannot be written."""
+    try:
+        Path(path).write_text("", encoding="utf-8")
+    except OSError as error:
+        raise BadInput(
+            f"--fail-log: cannot write {path}: {error.strerror}", "name a file that can be written"
+        ) from error
+
+
+@dataclass
+class FailLog:
+    """The log of one point, or of a test that is none."""
+
+    path: str
+    point: str | None
+    """The point's key, as the run file has it."""
+    left: int = MOST
+
+    def take(self, lines: Iterable[str]) -> None:
+        """Add what the engine has logged."""
+        found: list[dict[str, Any]] = [json.loads(line) for line in lines]
+        found.sort(key=lambda each: str(each["time"]))
+        kept, self.left = found[: self.left], self.left - min(self.left, len(found))
+        if not kept:
+            return
+        text = "".join(
+            json.dumps({name: ({"point": self.point} | each)[name] for name in _NAMES}) + "\n"
+            for each in kept
+        )
+        try:
+            with Path(self.path).open("a", encoding="utf-8") as file:
+                file.write(text)
+        except OSError as error:
+            raise MeasurementFailed(
+                f"--fail-log: cannot write {self.path}: {error.strerror}",
+                "make room for it, or leave it out",
+            ) from error

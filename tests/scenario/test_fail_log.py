@@ -1,0 +1,137 @@
+"""`--fail-log`: the first failed operations, whose they were, and no secret of theirs."""
+
+import contextlib
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ils_bench.targets.ldap_directory import LdapDirectory
+from sitebench.counts.fail_log import MOST, FailLog
+from sitebench.system.network import free_port
+from tests.scenario.people import BASE, SUFFIX, write_accounts, write_ldif
+from tests.scenario.test_workers import worker
+from tests.support.cli import Ran, in_process, sitebench
+
+MIX = f"""
+base = "{BASE}"
+data.person = {{ file = "accounts.csv", deal = "in-order" }}
+
+[[operation]]
+name = "login"
+step = [
+  {{ bind = "uid={{person.uid}},{{base}}", password = "not-{{person.password}}" }},
+  {{ search = "(uid={{person.uid}})" }},
+]
+
+[[operation]]
+search = "(uid=*)"
+"""
+LOAD = ("--users", "2", "--threads", "2", "--warmup", "0s", "--measure", "500ms", "--json")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    write_accounts(tmp_path)
+    (tmp_path / "mix.toml").write_text(MIX)
+    return tmp_path
+
+
+@pytest.fixture
+def directory(folder: Path) -> Iterator[LdapDirectory]:
+    with LdapDirectory(0, ldif=write_ldif(folder), suffix=SUFFIX) as found:
+        yield found
+
+
+def argv(directory: LdapDirectory, *more: str) -> tuple[str, ...]:
+    where = ("--target", directory.url, "--allow-failures", "--fail-log", "failed.jsonl")
+    return ("ils", "run", "mix.toml", *where, *LOAD, *more)
+
+
+def run(folder: Path, directory: LdapDirectory, *more: str) -> Ran:
+    return in_process(*argv(directory, *more), cwd=folder)
+
+
+def logged(folder: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (folder / "failed.jsonl").read_text().splitlines()]
+
+
+def test_the_first_failed_operations_are_in_the_file(
+    folder: Path, directory: LdapDirectory
+) -> None:
+    (folder / "failed.jsonl").write_text("of a run before\n")
+    ran = run(folder, directory)
+    (point,) = ran.objects
+    found = logged(folder)
+    assert len(found) == min(MOST, point["failures"]) > 10
+    first = found[0]
+    assert [*first][:7] == ["time", "point", "user", "iteration", "operation", "step", "kind"]
+    assert (first["operation"], first["step"]) == ("login", "bind")
+    assert (first["kind"], first["code"]) == ("result:invalidCredentials", "invalidCredentials")
+    assert {each["user"] for each in found} == {1, 2}
+    assert {each["rows"]["person"] for each in found} <= {*range(1, 101)}
+    assert found == sorted(found, key=lambda each: str(each["time"]))
+    assert "secret-" not in (folder / "failed.jsonl").read_text()
+
+
+def test_workers_hand_theirs_to_the_master(folder: Path, directory: LdapDirectory) -> None:
+    port = free_port()
+    with contextlib.ExitStack() as running:
+        for name in ("one", "two"):
+            (folder / name).mkdir()
+            write_accounts(folder / name)
+            running.enter_context(worker(folder / name, port))
+        ran = sitebench(
+            *argv(directory, "--workers", "2", "--bind", f"127.0.0.1:{port}"), cwd=folder
+        )
+    assert ran.code == 0, ran.err
+    # Those of the worker that began first may be all of them.
+    assert len(logged(folder)) == MOST
+    assert {each["user"] for each in logged(folder)} <= {1, 2}
+    assert not (folder / "one" / "failed.jsonl").exists()
+
+
+def test_a_run_without_failures_leaves_an_empty_file(
+    folder: Path, directory: LdapDirectory
+) -> None:
+    (folder / "mix.toml").write_text(MIX.replace("not-", ""))
+    run(folder, directory)
+    assert logged(folder) == []
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (("--fail-log", "no/such/folder"), "--fail-log: cannot write no/such/folder: "),
+        (("--check",), "--check says itself what failed"),
+        (("--client", "ldap3"), "--client ldap3 keeps no --fail-log"),
+    ],
+)
+def test_what_cannot_be_logged_is_refused(
+    more: tuple[str, ...], said: str, folder: Path, directory: LdapDirectory
+) -> None:
+    ran = run(folder, directory, *more)
+    assert ran.code != 0
+    assert said in ran.err
+
+
+def test_lines_of_several_drains_are_counted_together(tmp_path: Path) -> None:
+    line = {"time": "b", "user": 1, "iteration": 1, "operation": "o", "step": "s", "kind": "closed"}
+    line |= {
+        "code": None,
+        "diagnostic": None,
+        "asked": "",
+        "rest": "",
+        "said": "",
+        "rows": {},
+        "captured": {},
+    }
+    log = FailLog(str(tmp_path / "log"), "key", left=3)
+    log.take([json.dumps(line), json.dumps(line | {"time": "a"})])
+    log.take([json.dumps(line)] * 5)
+    log.take([json.dumps(line)])
+    found = [json.loads(each) for each in (tmp_path / "log").read_text().splitlines()]
+    assert [each["time"] for each in found] == ["a", "b", "b"]
+    assert "rest" not in found[0]
