@@ -1,16 +1,21 @@
-"""`--check`: each operation of a scenario once, by one user, and what came of each of its steps."""
+"""`--check`: each operation of a scenario once, by one user, and what came of each of its steps.
+
+What was sent and answered the engine logs (`sitebench.targets.engine_config`), with names in place
+of secrets.
+"""
 
 from __future__ import annotations
 
+import json
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
 from sitebench._engine import Engine, StepStats
 from sitebench.counts.source import SEQUENCE
-from sitebench.errors import BadInput, MeasurementFailed
+from sitebench.errors import BadInput, MeasurementFailed, printable
 from sitebench.scenario.script import Operation, Script, alone
 from sitebench.units import format_ns
 
@@ -19,6 +24,8 @@ _OPENS = re.compile(r"(^|: )(connect|bind)$")
 _WAITS = ": wait"
 _PARTS = frozenset((SEQUENCE, "connecting", "handshake", "first byte", "request"))
 """Rows of wholes, and of parts of requests, which web servers have."""
+_LONGEST = 1_000
+"""Characters of a request and its answer that are shown."""
 _LONG_S = 86_400.0
 """What a user thinks after the operation, on average: it does not come to another."""
 
@@ -36,10 +43,10 @@ def check(script: Script, options: Any, opening: Opening) -> None:
         )
     wrong = []
     for operation in script.operations:
-        steps = _once(script, operation, options, opening)
+        steps, asked = _once(script, operation, options, opening)
         print(operation.name)
-        for step in steps:
-            print(f"  {_line(step)}")
+        for line in _lines(steps, asked):
+            print(f"  {line}")
         wrong += [operation.name] * any(step.failures for step in steps)
     if wrong:
         raise MeasurementFailed(
@@ -48,13 +55,16 @@ def check(script: Script, options: Any, opening: Opening) -> None:
         )
 
 
-def _once(script: Script, operation: Operation, options: Any, opening: Opening) -> list[StepStats]:
-    """Return what the steps of one operation did, connecting first."""
+def _once(
+    script: Script, operation: Operation, options: Any, opening: Opening
+) -> tuple[list[StepStats], list[dict[str, Any]]]:
+    """Return what the steps of one operation did, connecting first, and each of its requests."""
     one = alone(script, operation).thinking(_LONG_S)
     ended = SEQUENCE if one.counts is None else one.counts
     engine = opening(one, replace(options, users=1, threads=1, rate=None))
     engine.start_lanes(script.name, 1)
     seen: list[StepStats] = []
+    log: list[str] = []
     give_up = time.monotonic() + 2 * options.timeout
     while not any(each.step == ended and each.count for each in seen) and not _unconnected(seen):
         if time.monotonic() > give_up:
@@ -65,9 +75,14 @@ def _once(script: Script, operation: Operation, options: Any, opening: Opening) 
                 "give it more time with --timeout, or shorten its pauses",
             )
         time.sleep(0.01)
-        seen += engine.drain().steps
-    seen += engine.stop(0.0).steps
-    return [each for each in seen if _is_shown(each)]
+        drained = engine.drain()
+        seen += drained.steps
+        log += drained.log
+    drained = engine.stop(0.0)
+    seen += drained.steps
+    log += drained.log
+    asked = [each for each in map(json.loads, log) if each["asked"]]
+    return [each for each in seen if _is_shown(each)], asked
 
 
 def _is_shown(step: StepStats) -> bool:
@@ -79,6 +94,29 @@ def _is_shown(step: StepStats) -> bool:
 def _unconnected(seen: list[StepStats]) -> bool:
     """Whether it never came to the operation, and would try again."""
     return any(each.failures for each in seen if _OPENS.search(each.step))
+
+
+def _lines(steps: list[StepStats], asked: list[dict[str, Any]]) -> Iterator[str]:
+    """Yield a line for each request, and for each step before and after them that is none."""
+    known = {(each["operation"], each["step"]) for each in asked}
+    others = [step for step in steps if (step.program, step.step) not in known]
+    first = [step for step in others if _OPENS.search(step.step)]
+    yield from map(_line, first)
+    yield from map(_request, asked)
+    yield from (_line(step) for step in others if step not in first)
+
+
+def _request(each: dict[str, Any]) -> str:
+    """Write a request: how long it took, what was sent and answered, and what was captured."""
+    kind = each["kind"]
+    took = format_ns(round(each["ms"] * 1e6)) if kind is None else f"failed, {kind}:"
+    sent = f"{each['asked']} {each['rest']}".rstrip()
+    said = f": {each['said']}" if each["said"] else ""
+    kept = "".join(
+        f"; {name} captured" if value is None else f"; {name} = {value!r}"
+        for name, value in each["captured"].items()
+    )
+    return f"{each['step']:<20} {took} {printable(sent + said + kept, _LONGEST)}"
 
 
 def _line(step: StepStats) -> str:

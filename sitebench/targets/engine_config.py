@@ -11,6 +11,9 @@ from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.system.machine import engine_threads
 from sitebench.targets.open_target import ServerAddress
 
+_TRIED = 1_000
+"""Requests of one operation that `--check` shows."""
+
 
 def engine_config(
     options: Any,
@@ -47,6 +50,13 @@ def engine_config(
         "adds": dict(adds),
         "programs": list(programs),
         "scenarios": list(scenarios),
-        "log": {"most": MOST if options.fail_log else 0},
+        "log": _log(options),
     }
     return json.dumps(config)
+
+
+def _log(options: Any) -> dict[str, Any]:
+    """Return what is logged of requests: failures, or all where they are only tried."""
+    if getattr(options, "check", False):
+        return {"most": _TRIED, "all": True}
+    return {"most": MOST if options.fail_log else 0}

@@ -113,7 +113,14 @@ def test_a_file_is_tried_by_one_user(folder: Path, directory: LdapDirectory) -> 
     assert "noSuchObject" in ran.out
     assert "modify: not answered as mix.toml says" in ran.err
     assert "secret-" not in ran.out
-    assert measured(folder, directory, "mix.toml:login", "--check").code == 0
+    login = measured(folder, directory, "mix.toml:login", "--check")
+    assert login.code == 0
+    _, _, search, bind = login.out.splitlines()
+    # What was sent, filled in, and what came.
+    assert ' search "(uid=' in search
+    assert f'base="{BASE}" scope=sub: 1 entries, success; who = ' in search
+    assert " bind as " in bind
+    assert "password={person.password}: success" in bind
 
 
 def test_nothing_but_a_scenario_is_tried(folder: Path, directory: LdapDirectory) -> None:
