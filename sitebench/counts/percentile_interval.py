@@ -187,13 +187,19 @@ def _readable(seconds: float) -> float:
 
 
 def _wilson(share: float, n: float) -> tuple[float, float]:
-    """Return the interval of a share of n independent ones, with continuity corrected."""
+    """Return the interval of a share of n independent ones, with continuity corrected.
+
+    Where fewer than half of one are expected on a side, it reaches to the end there: the correction
+    is more than the share itself (Newcombe 1998), and beside it the formula has no meaning.
+    """
     around, square = 2 * n * share, _Z * _Z
     spread = 4 * share * n * (1 - share)
     below = _Z * math.sqrt(max(0.0, square - 1 / n + spread + 4 * share - 2)) + 1
     above = _Z * math.sqrt(max(0.0, square - 1 / n + spread - 4 * share + 2)) + 1
     scale = 2 * (n + square)
-    return max(0.0, around + square - below) / scale, min(scale, around + square + above) / scale
+    least = max(0.0, around + square - below) / scale if 2 * n * share > 1 else 0.0
+    most = min(scale, around + square + above) / scale if 2 * n * (1 - share) > 1 else 1.0
+    return least, most
 
 
 def _joined(values: Sequence[int], size: int) -> Sequence[int]:
