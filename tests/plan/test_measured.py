@@ -85,6 +85,12 @@ def test_loads_that_differ_only_in_how_hard_they_push_are_of_one_target() -> Non
     assert len(tables_of(pushed, ILS)) == 1
 
 
+def test_a_window_that_went_on_until_a_percentile_was_known_is_of_the_same_target() -> None:
+    specs = [a_spec(users=1), a_spec(users=2, settings={"a": "b", "until": "p99:5%"})]
+    (table,) = tables_of(map(a_result, specs), ILS)
+    assert table.machine == "embedded"
+
+
 def test_a_kept_schedule_says_that_the_target_can_do_more() -> None:
     scheduled = replace(a_result(), verdict=Verdict(Bound.SCHEDULE, True, "kept"))
     (table,) = tables_of([scheduled], ILS)
