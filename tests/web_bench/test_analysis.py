@@ -359,3 +359,10 @@ def test_a_prediction_is_from_the_points_that_are_peaks() -> None:
     full = used_up(a_result(name, 100, rate) for name, rate in rates.items())
     (made,), _ = predictions(by_workload([*idle, *full]))
     assert made.workload == "webbench1-heavy"
+
+
+def test_a_rate_that_was_asked_for_and_kept_is_a_lower_bound_of_the_peak() -> None:
+    """The table of peaks had 800 @ 64, of a server of which no more was asked."""
+    kept = Verdict(Bound.SCHEDULE, True, "the schedule's rate was kept")
+    results = [replace(at_rate(a_result(STATIC, 64, 800, 1.0), 800), verdict=kept)]
+    assert peak_row(series(results))[0] == ">= 800 @ 64"

@@ -137,6 +137,11 @@ def peak_of(found: Sequence[Series], figure: str = "requests_per_s") -> Series |
     )
 
 
+def of_schedule(each: Series) -> bool:
+    """Return whether no more was asked of the target: what it did is a lower bound of its peak."""
+    return all(result.verdict.bound == Bound.SCHEDULE for result in each.results)
+
+
 def peak_reached(found: Sequence[Series]) -> CurvePoint | None:
     """Return the peak of a curve; None where a lower bound lies above it: the server does more."""
     points, above = curve(found), bound_of(found)

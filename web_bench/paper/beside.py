@@ -19,7 +19,7 @@ from sitebench.runs.repeats import Of, Series
 from sitebench.tables.tables import in_processors, processors, setup
 from sitebench.units import format_bytes, format_rate
 from sitebench.verdict.verdict import Quoted
-from web_bench.paper.analysis import efficiencies, peak_of
+from web_bench.paper.analysis import efficiencies, of_schedule, peak_of
 from web_bench.paper.arithmetic import LINE_EFFICIENCY, MBIT, WEBSTONE_MBIT, line_capacity
 from web_bench.paper.figures import figure_of, latency_s
 from web_bench.paper.printed import PAPERS, Paper
@@ -107,7 +107,8 @@ class _Today:
             # The tester was the limit: it could be more, and the time has the tester's own in it.
             bound = "<=" if of is latency_s else ">="
             return f"{bound} {show(value)}{at}" if not waited else _NOTHING
-        return f"{'>= ' if waited else ''}{show(value)}{at}"
+        more = waited or (of is not latency_s and of_schedule(best))
+        return f"{'>= ' if more else ''}{show(value)}{at}"
 
     def peak_at(self, workload: str, figure: str, scale: float = 1.0) -> str:
         """Return the highest value of a figure, with its clients."""

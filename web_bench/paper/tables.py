@@ -20,6 +20,7 @@ from web_bench.paper.analysis import (
     curve,
     efficiencies,
     not_compared,
+    of_schedule,
     peak_of,
     predictions,
     stages,
@@ -181,7 +182,7 @@ def at_clients(best: Series | None, of: Of, scale: float = 1.0) -> str:
     """Return a peak as the papers write it: 602 @ 500 clients."""
     if best is None:
         return NOT_KNOWN
-    bound = ">= " if best.grade == Quoted.AT_LEAST else ""
+    bound = ">= " if best.grade == Quoted.AT_LEAST or of_schedule(best) else ""
     return f"{bound}{format_rate(scale * (best.median(of) or 0.0))} @ {best.spec.users:,}"
 
 
