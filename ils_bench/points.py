@@ -35,14 +35,14 @@ from sitebench.measure.sweep import Stage
 from sitebench.scenario import script
 from sitebench.scenario.script import Script
 from sitebench.seeders.people import Spec
-from sitebench.suite_base.points import OwnUser, Progress
-from sitebench.suite_base.scripts import ScriptPoints
+from sitebench.suite_base.endpoint import OwnUser
+from sitebench.suite_base.points import Progress, SuitePoints
 from sitebench.targets.in_process import known
 from sitebench.targets.tls import Trust
 from sitebench.units import format_duration, format_rate
 
 
-class IlsPoints(ScriptPoints[Program, OpenDirectory]):
+class IlsPoints(SuitePoints[Program, OpenDirectory]):
     suite = SUITE
     options = IlsOptions
     locust_options = LocustOptions

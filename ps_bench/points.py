@@ -22,12 +22,12 @@ from sitebench.http.site import OpenSite, assure_own, open_live
 from sitebench.scenario.script import Script
 from sitebench.seeders.pools import cache_folder
 from sitebench.seeders.upd import UpdSpec, visitors
-from sitebench.suite_base.points import OwnUser, Progress
-from sitebench.suite_base.scripts import ScriptPoints
+from sitebench.suite_base.endpoint import OwnUser
+from sitebench.suite_base.points import Progress, SuitePoints
 from sitebench.targets.in_process import known
 
 
-class PsPoints(ScriptPoints[Script, OpenSite]):
+class PsPoints(SuitePoints[Script, OpenSite]):
     suite = SUITE
     options = PsOptions
     locust_options = LocustOptions

@@ -16,8 +16,8 @@ from sitebench.http.site import assure_own
 from sitebench.measure.sweep import Stage
 from sitebench.scenario.script import Script, is_script
 from sitebench.seeders.pools import cache_folder
-from sitebench.suite_base.points import OwnUser, Progress
-from sitebench.suite_base.scripts import ScriptPoints
+from sitebench.suite_base.endpoint import OwnUser
+from sitebench.suite_base.points import Progress, SuitePoints
 from sitebench.targets.in_process import known
 from web_bench.docroot import with_options
 from web_bench.engine_config import engine_config
@@ -36,7 +36,7 @@ _BOTH = BadInput("the scenario file says what users do, and so does --path", "le
 _SAID = {True: "", False: " (by its own figures that does not hold)", None: ""}
 
 
-class WebPoints(ScriptPoints[Workload, OpenWeb]):
+class WebPoints(SuitePoints[Workload, OpenWeb]):
     suite = SUITE
     options = WebOptions
     locust_options = LocustOptions

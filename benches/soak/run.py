@@ -30,7 +30,7 @@ from sitebench.runs.manifest import collect
 from sitebench.runs.point import PointSpec
 from sitebench.runs.runfile import RunFile
 from sitebench.runs.store import RunStore
-from sitebench.suite_base.points import Endpoint
+from sitebench.suite_base.endpoint import Endpoint
 from sitebench.system.limits import allow_descriptors
 
 FIRST, *OTHERS = mix.USERS

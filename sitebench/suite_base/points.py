@@ -8,25 +8,29 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import pickle
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from pkgutil import resolve_name
-from typing import Any, ClassVar, Generic, Protocol, TypeVar
+from typing import Any, ClassVar, Generic, NoReturn, Protocol, TypeVar
 
+from sitebench._engine import Engine
+from sitebench.counts import fail_log
 from sitebench.errors import BadInput, UnknownValue
-from sitebench.measure.options import check_pace
-from sitebench.measure.point_process import Gathering, PointCommand
+from sitebench.measure.objective import Objective
+from sitebench.measure.options import PeakOptions, check_pace
 from sitebench.measure.sweep import Stage
 from sitebench.options import convert
 from sitebench.options.spelling import nearest
 from sitebench.runs.point import PointSpec, is_name
-from sitebench.suite import Suite
-from sitebench.system import secret
-from sitebench.system.scratch import scratch
+from sitebench.scenario import checking, script
+from sitebench.scenario.script import Script
+from sitebench.suite import Suite, suites
+from sitebench.suite_base.endpoint import Endpoint, OwnUser, own_locustfile
+from sitebench.suite_base.scripts import objective_of, say_kept
+from sitebench.system.native_errors import translated
 from sitebench.targets.open_target import OpenTarget
 
 Progress = Callable[[int, int], object]
@@ -47,102 +51,6 @@ class Program(Protocol):
 _P = TypeVar("_P", bound=Program)
 _T = TypeVar("_T", bound=OpenTarget[Any])
 
-_LOCUSTFILE = """\
-import pickle
-from pathlib import Path
-
-from {module} import {base}
-
-
-class OwnUser({base}):
-    {attribute} = pickle.loads(Path({kept!r}).read_bytes())
-"""
-
-
-@dataclass(frozen=True)
-class Endpoint:
-    """An open target that points are measured at."""
-
-    suite: Suite
-    target: OpenTarget[Any]
-    options: Any
-    locust_options: type[Any]
-    """What the suite's locustfile takes."""
-    arguments: Mapping[str, Any] = field(default_factory=dict)
-    """Those of them that only this suite has, and that follow from its target."""
-    own: tuple[Path, str] | None = None
-    """A locustfile and its class, for an operation that the suite does not have."""
-    user_class: str | None = None
-    """The class of the suite's locustfile, where it does not follow from the operation."""
-    pending_cleanup: Callable[[int], str | None] = lambda pid: None
-    """What a point's process still removes from the target, in words."""
-
-    def command(self, spec: PointSpec) -> PointCommand:
-        target, owned = self.target, self.options.i_own_this_target
-        here = replace(
-            convert.narrowed(self.locust_options, self.options),
-            target=str(target.address),
-            tls=False,
-            tls_ca=target.ca,
-            # Those of the target, which is open.
-            target_limits=None,
-            # A command's is the file of all its points, which PointCommand names.
-            out=None,
-            i_own_this_target=owned or target.disposable,
-            rate=spec.rate,
-            measure=spec.measure_s or None,
-            grow=not self.options.measure_given,
-            threads=spec.threads or self.options.threads,
-            **self.arguments,
-        )
-        locustfile, user_class = self.own or (
-            self.suite.locustfile_path(),
-            self.user_class or self.suite.operations[spec.operation],
-        )
-        return PointCommand(
-            locustfile,
-            user_class,
-            convert.to_argv(here),
-            target.pid,
-            target.cores,
-            Gathering.of(self.options),
-            self.pending_cleanup,
-        )
-
-    def check(self) -> None:
-        """Raise when the target does not answer any more."""
-        self.target.check()
-
-    def facts(self) -> dict[str, Any]:
-        """Return its name, version and configuration, as far as it says."""
-        return {"name": self.target.name, **self.target.facts}
-
-
-@dataclass(frozen=True)
-class OwnUser:
-    """The user class that repeats a program of the caller's, and the attribute that takes it."""
-
-    module: str
-    base: str
-    attribute: str
-
-
-@contextlib.contextmanager
-def _own_locustfile(user: OwnUser, program: Program | None) -> Iterator[tuple[Path, str] | None]:
-    """Yield a locustfile whose one class repeats the program, and the name of the class.
-
-    None for None: the suite's own locustfile has the operation. The program itself is handed on in
-    memory: a sequence may hold a password, and a file would outlive a program that is killed.
-    """
-    if program is None:
-        yield None
-        return
-    with scratch() as folder, secret.held(pickle.dumps(program)) as kept:
-        path = folder / "own.py"
-        words = {"module": user.module, "base": user.base, "attribute": user.attribute}
-        path.write_text(_LOCUSTFILE.format(**words, kept=kept))
-        yield path, "OwnUser"
-
 
 class SuitePoints(ABC, Generic[_P, _T]):
     """What a suite measures: its programs, its targets, and the points made of both."""
@@ -155,8 +63,6 @@ class SuitePoints(ABC, Generic[_P, _T]):
     own_targets: ClassVar[Collection[str]]
     """Targets that are started for a test; any other is the user's."""
     user: ClassVar[OwnUser]
-    by_file: ClassVar[str | None] = None
-    """The operation that a file of the user's describes, and the option that names the file."""
     left_for_last: ClassVar[Sequence[str]] = ()
     """Operations that change a target for those after them: measured last, in this order."""
 
@@ -187,9 +93,24 @@ class SuitePoints(ABC, Generic[_P, _T]):
     def here(self, server: Any, entries: int | None, load: dict[str, Any]) -> tuple[Any, _T]:
         """Return the options of a test at a server in this process, and that as a target."""
 
+    @abstractmethod
+    def lone_engine(self, options: Any, program: Script, target: _T) -> Engine:
+        """Return an engine for one user of a program."""
+
     def population(self, options: Any, size: int) -> Mapping[str, Any] | None:
         """Return what is known of the people in the target; None for a suite without any."""
         return None
+
+    def scenario_name(self, options: Any) -> str | None:
+        """Return what the scenario that options name is called; None without one.
+
+        Options may be Locust's own, in which what was not given is an empty text.
+        """
+        return script.name_of(options.scenario) if options.scenario else None
+
+    def scenario_of(self, options: Any) -> Script | None:
+        """Return that scenario; raises what is wrong with it."""
+        return None if options.scenario is None else script.read(options.scenario, options.data)
 
     def people(self, options: Any, programs: Sequence[_P]) -> int:
         """Return how many people a test is with; none where nothing makes or asks for them."""
@@ -206,6 +127,17 @@ class SuitePoints(ABC, Generic[_P, _T]):
         """Raise what is wrong with options, as far as it shows before anything is begun."""
         if (described := self.described_by(options)) is not None:
             self.program(options, described[0])
+        for each in programs:
+            if not isinstance(each, Script):
+                continue
+            self._assure_understood(each)
+            for name, rows in each.per_user.items():
+                if rows < options.users:
+                    raise BadInput(
+                        f"{each.path}: each user keeps a row of {name}, which has {rows:,}, and "
+                        f"there are {options.users:,} users",
+                        f"give --users {rows}, or more rows",
+                    )
 
     def data(self, options: Any) -> Path | None:
         """Return a folder on the disk that a target started here uses, if it uses one."""
@@ -227,8 +159,42 @@ class SuitePoints(ABC, Generic[_P, _T]):
         return None
 
     def asked(self, options: Any) -> Any:
-        """Return a command's options with what it has to ask for before it begins."""
-        return options
+        """Take what a scenario file says of the load, where the command line says nothing.
+
+        It may be a stranger's: what it sends of the environment is said.
+        """
+        from sitebench.measure.command import say
+
+        if options.fail_log is not None:
+            if getattr(options, "check", False):
+                raise BadInput("--check says itself what failed", "leave --fail-log out")
+            fail_log.begin(options.fail_log)
+        found = self.scenario_of(options)
+        if found is None:
+            if options.data:
+                raise BadInput("--data is of a scenario file, and none is named", "leave it out")
+            return options
+        if names := found.secrets:
+            shown = ", ".join(f"${name}" for name in names)
+            say(f"{found.path} sends {shown} of this environment to {options.target}")
+        for file in found.elsewhere:
+            say(f"{found.path} sends what is in {file} to {options.target}")
+        if found.overwrites and options.target not in self.own_targets and not options.check:
+            many = f"up to {found.rows:,} entries" if found.rows else "entries"
+            say(f"{found.path} changes {many} of {options.target}; nothing changes them back")
+        load = {
+            name: value
+            for name, value in found.load.items()
+            if hasattr(options, name) and not getattr(options, f"{name}_given", False)
+        }
+        text, peak = load.pop("objective", None), isinstance(options, PeakOptions)
+        # Loads that a command names are measured, whatever a file asks for.
+        if hasattr(options, "objective") and not (peak and options.clients_given):
+            asked = options.objective or (Objective.parse(text) if text else None)
+            load["objective"] = objective_of(found, asked)
+            if peak and load["objective"]:
+                load.pop("clients", None)
+        return replace(options, **load)
 
     def settled(self, options: Any, programs: Sequence[_P], *, named: bool = True) -> Any:
         """Return options with what the target decides of them, if programs may be run there."""
@@ -236,30 +202,50 @@ class SuitePoints(ABC, Generic[_P, _T]):
 
     def named(self, options: Any, text: str) -> tuple[Any, str]:
         """Return the operation that a command was given, and the options with what it says."""
-        if text not in self.suite.operations:
-            known = ", ".join(self.suite.operations)
-            if "://" in text:
-                raise UnknownValue(f"{text!r} is an address", f"give it with --target {text}")
-            if self.by_file is not None and self.file(options) is not None:
-                raise UnknownValue(
-                    f"unknown operation {text!r}",
-                    f"a {self.by_file} file has them all: name none, and see each in the report",
-                )
-            if "," in text:
-                raise UnknownValue(f"{text!r} is not one operation", f"use one of {known}")
-            near = nearest(text, self.suite.operations)
-            meant = "" if near is None else f"did you mean {near}? "
-            or_file = "; or name a scenario file" if self.suite.takes_files else ""
-            raise UnknownValue(f"unknown operation {text!r}", f"{meant}use one of {known}{or_file}")
+        if script.is_script(text):
+            if options.scenario not in (None, text) or (
+                options.scenario is None and self.scenario_name(options)
+            ):
+                raise BadInput("one command takes one scenario", "measure them one after another")
+            return replace(options, scenario=text), script.name_of(text)
+        if text not in self.suite.operations and text != self.scenario_name(options):
+            self._refuse(options, text)
         return options, text
+
+    def _refuse(self, options: Any, text: str) -> NoReturn:
+        """Say why it is no operation, and what is one."""
+        known = ", ".join(self.suite.operations)
+        if "://" in text:
+            raise UnknownValue(f"{text!r} is an address", f"give it with --target {text}")
+        if self.file(options) is not None:
+            raise UnknownValue(
+                f"unknown operation {text!r}",
+                "a scenario file has them all: name none, and see each in the report",
+            )
+        if "," in text:
+            raise UnknownValue(f"{text!r} is not one operation", f"use one of {known}")
+        near = nearest(text, self.suite.operations)
+        meant = "" if near is None else f"did you mean {near}? "
+        remedy = f"{meant}use one of {known}; or name a scenario file"
+        raise UnknownValue(f"unknown operation {text!r}", remedy)
 
     def try_once(self, options: Any, operation: str) -> None:
         """Do each part of an operation once, and print what came of it."""
-        raise BadInput(f"{operation} is no scenario file", "leave --check out")
+        if (found := self.scenario_of(options)) is None:
+            raise BadInput(f"{operation} is no scenario file", "leave --check out")
+        programs: list[Any] = [found]
+        self.point(options, operation, programs)
+        self.check(options, programs)
+        self.assure_allowed(options, programs)
+        with self.open(options, programs) as target, translated():
+            checking.check(found, options, lambda one, lone: self.lone_engine(lone, one, target))
 
     def leftovers(self, options: Any) -> Callable[[], None]:
         """Return what says, after a run that begins now, what stays in a target of the user's."""
-        return lambda: None
+        found = self.scenario_of(options)
+        if options.target in self.own_targets or found is None:
+            return lambda: None
+        return lambda: say_kept(found, options.target)
 
     def described(self, program: _P) -> str:
         """Return a program of the caller's own as a run file may hold it: without credentials."""
@@ -268,19 +254,17 @@ class SuitePoints(ABC, Generic[_P, _T]):
     # What all have.
 
     def file(self, options: Any) -> str | None:
-        """Return the file of the user's that describes what users do, if options name one."""
-        found: str | None = self.by_file and getattr(options, self.by_file)
-        return found
+        """Return the scenario file that options name, if they name one."""
+        return None if options.scenario is None else script.split(options.scenario)[0]
 
     def user_class(self, options: Any) -> str | None:
         """Return the class that runs what options describe, where no operation is named so."""
-        return None
+        return None if self.scenario_name(options) is None else "FileUser"
 
     def described_by(self, options: Any) -> tuple[str, str] | None:
         """Return the operation that options describe, and which of them; None if none does."""
-        if self.by_file is None or self.file(options) is None:
-            return None
-        return self.by_file, f"a {self.by_file} file"
+        name = self.scenario_name(options)
+        return None if name is None else (name, "the scenario file")
 
     def point(
         self,
@@ -291,8 +275,8 @@ class SuitePoints(ABC, Generic[_P, _T]):
     ) -> PointSpec:
         """Return the specification of one point; `settings` identify it besides its options.
 
-        The content of the user's file is part of it. `programs` are all that share its target, if
-        it is not the operation's alone.
+        The content of a scenario file is part of it, and of its data what is not secret. `programs`
+        are all that share its target, if it is not the operation's alone.
         """
         if not is_name(operation):
             raise UnknownValue(
@@ -309,7 +293,9 @@ class SuitePoints(ABC, Generic[_P, _T]):
         if (path := self.file(options)) is not None:
             # Read once more: what is wrong with it was said above.
             digest = hashlib.sha256(Path(path).read_bytes()).hexdigest()
-            settings[f"{self.by_file}_digest"] = digest
+            settings["scenario_digest"] = digest
+        if (found := self.scenario_of(options)) is not None:
+            settings |= {f"data_{name}": each for name, each in found.digests.items()}
         chosen = convert.to_texts(options) | settings
         if options.rate is None or options.arrivals == "even":
             # Even ones are not named: points measured before there was a choice keep their keys.
@@ -325,6 +311,25 @@ class SuitePoints(ABC, Generic[_P, _T]):
             measure_s=options.measure or 0.0,
             client=options.client,
             settings=chosen,
+        )
+
+    def _assure_understood(self, program: Script) -> None:
+        """Raise where a file is for targets of another suite."""
+        suite = self.suite
+        theirs = [
+            each
+            for each in suites()
+            if each.takes_files == program.protocol
+            and (each is suite or program.verbs.intersection(each.own_verbs))
+        ]
+        if suite.takes_files == program.protocol and theirs == [suite]:
+            return
+        others = [each for each in theirs if each is not suite] or [
+            each for each in suites() if each.takes_files == program.protocol
+        ]
+        raise BadInput(
+            f"{program.path} is for no {suite.title.lower()}",
+            f"measure it with `sitebench {others[0].first_name} run`",
         )
 
     def endpoint(
@@ -389,6 +394,8 @@ class SuitePoints(ABC, Generic[_P, _T]):
 
     def api_stage(self, operation: str | _P, target: Any, entries: int | None, load: Any) -> Stage:
         """Return the one point that `sitebench.run` measures; `target` may be a server here."""
+        if isinstance(operation, str) and script.is_script(operation):
+            load, operation = {**load, "scenario": operation}, script.name_of(operation)
         here: _T | None = None
         if isinstance(target, str):
             size = {} if entries is None else {"entries": entries}
@@ -414,7 +421,7 @@ class SuitePoints(ABC, Generic[_P, _T]):
             if here is None:
                 self.assure_allowed(options, [program])
             opening = self.open(options, [program]) if here is None else here
-            with opening as there, _own_locustfile(self.user, own) as made:
+            with opening as there, own_locustfile(self.user, own) as made:
                 yield self.endpoint(there, options, made)
 
         return Stage(options.target, [self.point(options, name, [program], **settings)], opened)
@@ -424,8 +431,8 @@ class SuitePoints(ABC, Generic[_P, _T]):
         people = self.population(options, max(sizes))
         found: dict[str, Any] = {} if people is None else {"population": dict(people)}
         found |= {"target": options.target, "sizes": list(sizes)}
-        if self.by_file is not None and (path := self.file(options)) is not None:
-            found[self.by_file] = Path(path).read_text(encoding="utf-8")
+        if (path := self.file(options)) is not None:
+            found["scenario"] = Path(path).read_text(encoding="utf-8")
         return found
 
 

@@ -12,14 +12,14 @@ from sitebench.errors import BadInput
 from sitebench.locust.user import LaneUser
 from sitebench.scenario.script import Script, name_of, read
 from sitebench.suite import Suite
-from sitebench.suite_base.scripts import ScriptPoints
+from sitebench.suite_base.points import SuitePoints
 
 
 class ScenarioUser(LaneUser):
     """One lane that does what a scenario file says."""
 
     abstract = True
-    points: ClassVar[ScriptPoints[Any, Any]]
+    points: ClassVar[SuitePoints[Any, Any]]
     scenario: ClassVar[str | None] = None
     """FILE.toml, or FILE.toml:OPERATION; None for that of --scenario."""
     _built: ClassVar[str] = ""
@@ -46,7 +46,7 @@ def is_of(suite: Suite, user: type[Any]) -> bool:
     return Path(inspect.getfile(user)) == suite.locustfile_path()
 
 
-def choose_by_scenario(points: ScriptPoints[Any, Any]) -> None:
+def choose_by_scenario(points: SuitePoints[Any, Any]) -> None:
     """Of a suite's own users, have FileUser run where there is a file, and else the others.
 
     Those that were named are left as they are.

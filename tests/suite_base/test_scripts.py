@@ -15,7 +15,7 @@ from sitebench.measure.objective import Objective
 from sitebench.measure.options import MeasureOptions, PeakOptions
 from sitebench.options.option import combined
 from sitebench.scenario.script import made, read
-from sitebench.suite_base.scripts import Data, _objective
+from sitebench.suite_base.scripts import Data, objective_of
 
 RUN, PEAK = combined(MeasureOptions, IlsOptions), combined(PeakOptions, IlsOptions)
 MIX = """
@@ -103,9 +103,9 @@ def test_a_file_without_an_objective_has_its_loads_measured(mix: str) -> None:
 def test_of_an_operation_no_more_is_asked_than_it_can_hold() -> None:
     wrong = made("wrong", '[[operation]]\nsearch = "(u=a)"\nobjective = "cpu<9%"\n')
     with pytest.raises(BadFile, match="wrong: operation 'search': cpu is of all"):
-        _objective(wrong, None)
+        objective_of(wrong, None)
     none = made("none", '[[operation]]\nsearch = "(u=a)"\n')
-    assert _objective(none, None) is None
+    assert objective_of(none, None) is None
 
 
 def test_what_a_file_sends_and_changes_is_said_before(
