@@ -283,9 +283,12 @@ def test_points_of_other_suites_and_operations_are_not_of_a_plan() -> None:
     assert list(site.rates) == ["pages"]
 
 
-def test_settings_that_are_alike_name_no_machine() -> None:
+def test_a_machine_is_named_by_what_differs() -> None:
     (alone,) = tables_of([a_result(), a_result(a_spec(entries=5_000))], ILS)
     assert alone.machine == "embedded"
+    both = [a_result(), a_result(replace(a_spec(), client="ldap3"))]
+    machines = ["embedded, native", "embedded, ldap3"]
+    assert [each.machine for each in tables_of(both, ILS)] == machines
 
 
 def test_why_no_rate_met_an_objective_begins_with_the_lowest_and_says_what_is_not_known() -> None:
