@@ -366,3 +366,26 @@ def test_a_rate_that_was_asked_for_and_kept_is_a_lower_bound_of_the_peak() -> No
     kept = Verdict(Bound.SCHEDULE, True, "the schedule's rate was kept")
     results = [replace(at_rate(a_result(STATIC, 64, 800, 1.0), 800), verdict=kept)]
     assert peak_row(series(results))[0] == ">= 800 @ 64"
+
+
+@pytest.mark.parametrize(
+    ("counts", "alike"),
+    [
+        ((80, 80, 120, 120), True),
+        ((70, 70, 130, 130), False),  # A variation of 30 %, where 25 are allowed.
+        ((60, *(101,) * 40), True),  # The least served has 60 % of the mean, and half are enough.
+        ((49, *(101,) * 40), False),
+    ],
+)
+def test_clients_are_alike_within_a_quarter_and_none_has_less_than_half(
+    counts: tuple[int, ...], alike: bool
+) -> None:
+    made = a_result(STATIC, len(counts), 2_000, latency_ms=1, counts=counts)
+    assert fair(series([made])[0]) is alike
+
+
+def test_one_failure_in_a_thousand_is_allowed_and_a_few_more_are_not() -> None:
+    for lost, useful_ in ((19, True), (25, False)):
+        failing = series([a_result(STATIC, 1, 1_000, latency_ms=0.3, lost=lost)])
+        assert useful(failing[0]) is useful_
+        assert bool(curve(failing)) is useful_
