@@ -7,6 +7,7 @@ import json
 import re
 import socket
 import sqlite3
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -90,6 +91,27 @@ def test_a_run_that_counted_lookups_compares_as_one_of_passes(run: Path) -> None
     assert then.counters["processing"] == pytest.approx(now.counters["processing"])
     ran = in_process("compare", old, run, "--json")
     assert ran.code == 0, ran.err
+
+
+def test_what_the_target_can_do_at_most_is_in_passes_too(run: Path) -> None:
+    old = stored(as_once_counted(run))
+    share = step(old, "sequence")["count"] / step(old, "lookup")["count"]
+    read = counting.read(old | {"at_most_per_s": 4_000.0})
+    assert read.verdict.at_most_per_s == pytest.approx(4_000.0 * share, rel=1e-3)
+    assert counting.read(old | {"at_most_per_s": None}).verdict.at_most_per_s is None
+    # Bytes are of the window, whatever counts; times are of an operation.
+    then, now = counting.read(old), counting.read(stored(run))
+    assert then.counters["bytes_in"] == now.counters["bytes_in"]
+
+
+def test_what_counts_as_it_does_now_is_left_as_it_is(run: Path) -> None:
+    (now,) = RunFile(run).results()
+    assert counting.as_now(now) is now
+    other = replace(now, spec=replace(now.spec, operation="own"))
+    assert counting.as_now(other) is other
+    # Without the steps nothing can be counted anew.
+    bare = replace(now, steps=tuple(each for each in now.steps if each.step != "sequence"))
+    assert counting.as_now(bare) is bare
 
 
 def test_a_scenario_file_of_that_name_counts_what_it_says(run: Path) -> None:

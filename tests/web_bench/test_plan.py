@@ -124,3 +124,4 @@ def test_what_is_not_said_is_the_papers() -> None:
     _, response, mix = planned(*rates, "--application", "5ms")["calculations"]
     assert response["values"]["response_s"] == pytest.approx(0.0231)
     assert mix["values"]["predicted_per_s"] == pytest.approx(48.9, abs=0.05)
+    assert mix["values"]["file_s"] == pytest.approx(1 / 1_401)
