@@ -130,12 +130,17 @@ def test_what_more_threads_brought_is_said_in_plain_words_of_measured_points_alo
         "threads 1 to 2: +50 %, 75% of what twice the threads could bring",
         "threads 2 to 6: +100 %, 67% of what 3 times the threads could bring",
     ]
+    four = point(4, 60_000)
+    assert scaled([two, four], [level(two), level(four)]) == [
+        "threads 2 to 4: +100 %, 100% of what twice the threads could bring"
+    ]
     full = point(2, 30_000, Bound.GENERATOR)
     assert scaled([one, full], [level(one), level(full)]) == []
 
 
 def test_each_level_is_the_base_but_for_one_option() -> None:
-    base = WebOptions(target_limits=Limits(processors=2), directives={"KeepAlive": "on"})
+    limits = Limits(processors=2, memory=1 << 30)
+    base = WebOptions(target_limits=limits, directives={"KeepAlive": "on"})
     asked = ("processors=1", "workers=3", "keepalive=on, off", "config:MaxClients=9", "users=7")
     made = read(base, asked)
     assert [(each.factor, each.value) for each in made] == [
@@ -143,7 +148,7 @@ def test_each_level_is_the_base_but_for_one_option() -> None:
         *(("config:MaxClients", "9"), ("users", "7")),
     ]
     assert [each.options for each in made] == [
-        replace(base, target_limits=Limits(processors=1)),
+        replace(base, target_limits=replace(limits, processors=1)),
         replace(base, target_threads=3),
         replace(base, keepalive=True),
         replace(base, keepalive=False),
@@ -163,8 +168,10 @@ def test_a_switch_is_turned_by_any_of_its_words(word: str, on: bool) -> None:
 
 @pytest.mark.parametrize("text", ["users", "users=", "=7", "keepalive=maybe", "measure_given=yes"])
 def test_what_is_no_level_is_refused(text: str) -> None:
-    with pytest.raises(UnknownValue):
+    with pytest.raises(UnknownValue) as refused:
         read(WebOptions(), [text])
+    unsaid = text.endswith("=") or "=" not in text or text.startswith("=")
+    assert ("does not say what to vary" in refused.value.message) is unsaid
 
 
 def repeats(threads: int, *counts: int, bound: str = Bound.TARGET_CPU) -> list[PointResult]:
