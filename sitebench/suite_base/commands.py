@@ -353,9 +353,8 @@ def say_points(parts: Sequence[Part]) -> None:
         count = len(each.operations) * len(each.clients)
         points += count
         lasts_s += count * (each.options.warmup + each.options.measure)
-    say(
-        f"as the paper: {'; '.join(told)}: {points} points, {units.format_duration(round(lasts_s))}"
-    )
+    many = f"{points} {'point' if points == 1 else 'points'}"
+    say(f"as the paper: {'; '.join(told)}: {many}, {units.format_duration(round(lasts_s))}")
 
 
 def _as_printed(options: Any, paper: PaperSweep) -> Any:

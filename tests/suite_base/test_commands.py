@@ -157,6 +157,8 @@ def test_the_papers_sweep_says_its_points_before_it_begins(
         "as the paper: connect with 250 clients for 10m each; add with 40 clients for 10m each; "
         "lookup with 200 clients for 10m each: 12 points, 122m"
     ) in ran.err
+    ran = in_process("ps", "sweep", "--paper", "--sizes", "1k")
+    assert "scenario with 33 clients for 10m each: 1 point, 15m" in ran.err
 
 
 WORKLOAD = """
