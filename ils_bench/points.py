@@ -113,7 +113,7 @@ class IlsPoints(SuitePoints[Program, OpenDirectory]):
     def api_stage(
         self, operation: str | Program, target: Any, entries: int | None, load: Any
     ) -> Stage:
-        """Read a base in the target's address, as `ils seed` does: `run` has no other place for it.
+        """Read a base in the target's address: `sitebench.run` has no other place for it.
 
         People whom a directory in this process cannot have are refused; it knows its own.
         """
@@ -127,10 +127,8 @@ class IlsPoints(SuitePoints[Program, OpenDirectory]):
                     "measure a Sequence with Search(filter=..., expect_entries=1); where there "
                     "are people of sitebench below its suffix, say how many with entries=",
                 )
-        if isinstance(target, str) and "://" in target:
-            found = parse_destination(target)
-            if isinstance(found, LiveDirectory) and found.base is not None:
-                target, load = str(found.address), {**load, "base": found.base}
+        if isinstance(target, str) and (found := _named_base(target)) is not None:
+            target, load = found[0], {**load, "base": found[1]}
         stage = super().api_stage(operation, target, entries, load)
 
         @contextlib.contextmanager
@@ -210,7 +208,15 @@ class IlsPoints(SuitePoints[Program, OpenDirectory]):
         return None if found is None else removing(found.target)
 
     def asked(self, options: Any) -> Any:
+        """Take the base of the target's address too, as `ils seed` does."""
         options = super().asked(options)
+        if (found := _named_base(options.target)) is not None:
+            if options.base_given and options.base != found[1]:
+                raise BadInput(
+                    f"--target names the base {found[1]!r}, and --base {options.base!r}",
+                    "leave one of them out",
+                )
+            options = replace(options, target=found[0], base=found[1], base_given=True)
         listed = is_list(options.names) and names_of(options.names).listed
         if listed and not getattr(options, "entries_given", True):
             options = replace(options, entries=len(listed))
@@ -279,6 +285,16 @@ def _check_passes(options: Any, program: sequences.Sequence) -> None:
             f"a second: each takes {long} (--session), so {needed:,} are under way at once",
             f"have --users {math.ceil(1.5 * needed)}, or a lower --rate",
         )
+
+
+def _named_base(target: str) -> tuple[str, str] | None:
+    """Return a target's address without the base that it names, and the base; None without one."""
+    if "://" not in target:
+        return None
+    found = parse_destination(target)
+    if not isinstance(found, LiveDirectory) or found.base is None:
+        return None
+    return str(found.address), found.base
 
 
 POINTS = IlsPoints()

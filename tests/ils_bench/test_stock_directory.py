@@ -104,6 +104,16 @@ def test_people_of_it_are_read(seeded: StockSlapd, tmp_path: Path, operation: st
         assert file.manifest()["population"]["digest"] == known().digest
 
 
+def test_the_address_may_name_the_base_as_it_does_for_seed(seeded: StockSlapd) -> None:
+    """It was not read there, and a lookup asked below ou=Dynamic,o=Intranet."""
+    named = ("--target", f"{seeded.url}/{BASE}")
+    ran = ils(seeded, "run", "lookup", *named, *BRIEF, "--json")
+    assert ran.code == 0, ran.err
+    assert ran.objects[0]["failures"] == 0
+    other = ils(seeded, "run", "lookup", *named, "--base", "o=other", *BRIEF)
+    assert (other.code, "leave one of them out" in other.err) == (2, True), other.err
+
+
 def test_people_are_added_to_it_and_removed_again(seeded: StockSlapd) -> None:
     ran = ils(seeded, "run", "add", *at(seeded), *BRIEF, "--json")
     assert ran.code == 0, ran.err
