@@ -31,7 +31,8 @@ fn a_refused_person_is_named_with_the_reason_and_the_remedy() {
     people().write_dn(5, &mut dn);
     let expected = format!(
         "{} refuses to add {:?}: objectClassViolation (65), no structural object class; \
-         load the schema of `sitebench ils schema` into it",
+         name the people that its schema knows, such as --profile person, or load the schema of \
+         `sitebench ils schema` into it",
         server.address,
         String::from_utf8(dn).unwrap()
     );
