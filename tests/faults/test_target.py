@@ -70,7 +70,7 @@ def test_a_target_that_is_killed_and_comes_back_is_found_again(
 
     point = measured(ground, target, restart, "--measure", "10s")
     assert set(point["failures_by_kind"]) <= GONE
-    assert lost(point) >= LANES
+    assert lost(point) >= 1
     assert ground.right_again()
 
 
@@ -85,8 +85,8 @@ def test_a_target_that_is_killed_and_comes_back_empty_is_named(
     point = measured(ground, target, restart, "--measure", "12s")
     kinds = set(point["failures_by_kind"])
     assert NO_PERSON[kind] in kinds <= GONE | {NO_PERSON[kind]}
-    # Each lane lost its connection, and came back.
-    assert lost(point) >= LANES, point["failures_by_kind"]
+    # At a rate, lanes that were idle meanwhile connect anew without a failure.
+    assert lost(point) >= 1, point["failures_by_kind"]
     assert point["operations"] > LANES
     page = ground.folder / "page.html"
     assert ground.ran("report", str(ground.run), "--out", str(page)).code == 0

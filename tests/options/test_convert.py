@@ -139,7 +139,7 @@ def test_help_shows_panels_in_one_order_and_no_type_for_a_flag() -> None:
 
     shown = CliRunner().invoke(app, ["--help"], env={"COLUMNS": "200"}).output
     found = [line for line in shown.splitlines() if line in PANELS]
-    assert found == ["Load", "Workers", "Advanced"]
+    assert found == ["Load", "Output", "Workers", "Advanced"]
     (quiet,) = (line for line in shown.splitlines() if "--quiet" in line)
     assert "bool" not in quiet
 
