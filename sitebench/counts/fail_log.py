@@ -22,14 +22,34 @@ _NAMES = (
 )
 
 
-def begin(path: str) -> None:
-    """Make the file anew, for all points of a command; raises where it cannot be written."""
+_BEGINS = b'{"time": '
+"""What a line of a log begins with."""
+
+
+def begin(path: str, out: str | None = None) -> None:
+    """Make the file anew, for all points of a command; raises where it cannot be written.
+
+    Only an earlier log is overwritten: a slip may have named data, or a run file, as that of `out`.
+    """
+    file = Path(path)
+    if out is not None and Path(out).resolve() == file.resolve():
+        raise BadInput("--fail-log and --out are one file", "name two")
     try:
-        Path(path).write_text("", encoding="utf-8")
+        if file.is_file() and not _is_log(file):
+            raise BadInput(
+                f"--fail-log: {path} is there, and is no log of failures",
+                "name another file, or remove it",
+            )
+        file.write_text("", encoding="utf-8")
     except OSError as error:
         raise BadInput(
             f"--fail-log: cannot write {path}: {error.strerror}", "name a file that can be written"
         ) from error
+
+
+def _is_log(file: Path) -> bool:
+    with file.open("rb") as found:
+        return found.read(len(_BEGINS)) in (b"", _BEGINS)
 
 
 @dataclass

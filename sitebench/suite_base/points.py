@@ -168,7 +168,7 @@ class SuitePoints(ABC, Generic[_P, _T]):
         if options.fail_log is not None:
             if getattr(options, "check", False):
                 raise BadInput("--check says itself what failed", "leave --fail-log out")
-            fail_log.begin(options.fail_log)
+            fail_log.begin(options.fail_log, getattr(options, "out", None))
         found = self.scenario_of(options)
         if found is None:
             if options.data:
