@@ -146,10 +146,14 @@ class LocalRole(Role):
             return
         windows = recording.windows
         windows.used_up_s = after_s = windows.lasted_s
-        if windows.phase is not Phase.MEASURE and self._measure_s is not None:
+        measured = windows.measured
+        # Those of few rows may end while users are still being started.
+        nothing = measured is None or not measured.counted(recording.subject.counts).count
+        if nothing and self._measure_s is not None:
+            shorter = ", or warm up for less time (--warmup 0s)" if self._warmup_s else ""
             raise MeasurementFailed(
                 f"data used up after {after_s:.1f} s, before anything was measured",
-                "give the file more rows, or warm up for less time (--warmup 0s)",
+                f"give the file more rows{shorter}",
             )
         log.warning("data used up after %.1f s", after_s)
         timer.kill(block=False)

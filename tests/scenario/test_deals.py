@@ -96,6 +96,18 @@ def test_data_that_are_used_up_in_the_warm_up_are_said_with_what_to_do(
     assert "give the file more rows, or warm up for less time (--warmup 0s)" in ran.err
 
 
+def test_data_that_are_used_up_before_the_window_are_said_without_a_warm_up(
+    folder: Path, directory: LdapDirectory
+) -> None:
+    write_accounts(folder, 4)
+    (folder / "once.toml").write_text(ONCE.replace("5ms", "0ms"))
+    ran = run(folder, directory, "--measure", "1s")
+    assert ran.code != 0
+    assert "before anything was measured" in ran.err
+    assert "give the file more rows" in ran.err
+    assert "--warmup" not in ran.err
+
+
 def test_locust_ends_too(folder: Path, directory: LdapDirectory) -> None:
     load = ("--headless", "-u", "4", "-t", "60s", "--only-summary", "--json")
     where = ("--target", directory.url, "--scenario", "once.toml", "--warmup", "0s")
