@@ -18,12 +18,12 @@ from sitebench.targets.tls import Trust
 SAMPLE = 5
 
 
-def check_logins(options: SeedOptions, population: Population, sample: int = SAMPLE) -> int:
+def check_logins(options: SeedOptions, population: Population) -> int:
     """Raise unless people can log in; return how many have tried: none without passwords."""
     if not population.size or not population.password(0):
         return 0
     # Before the others one who can be typed, to try it by hand.
-    others = (index * population.size // sample for index in range(1, sample))
+    others = (index * population.size // SAMPLE for index in range(1, SAMPLE))
     chosen = dict.fromkeys((easily_typed(population), *others))
     for number in chosen:
         _check(options, population, number)
@@ -52,7 +52,8 @@ def _check(options: SeedOptions, population: Population, number: int) -> None:
     if refusal is not None:
         raise MeasurementFailed(
             f"{where} does not let {dn!r} in with the right password: {refusal.message}",
-            "check --seed, --hash and --one-password, and that the directory lets people bind",
+            "check --seed, --hash and --one-password, and that the directory lets people bind; who "
+            "is there keeps the password, until `sitebench ils clean --seeded` removes them",
         )
 
 

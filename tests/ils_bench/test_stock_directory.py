@@ -197,6 +197,10 @@ def test_a_hash_that_it_does_not_know_is_said_after_the_first_login(stock: Stock
     assert made.code == 1
     assert "does not let 'uid=user.0,ou=people,dc=example,dc=com' in" in made.err
     assert "invalidCredentials" in made.err
+    # Not after all the others, of whom there may be a million.
+    assert len(stock.entries("inetOrgPerson")) == 1
+    # The same command with another hash would keep this one as it is.
+    assert "`sitebench ils clean --seeded`" in made.err
     assert ils(stock, "clean", "--seeded", *at(stock)).code == 0
 
 
