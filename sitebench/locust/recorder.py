@@ -92,7 +92,8 @@ class Subject:
         if spec.until is not None:
             intervals = windows.intervals(set(self.counts), MOST_ALIKE)
             if not spec.until.known(intervals):
-                warnings.append(not_known(spec.until, intervals.too_alike))
+                used_up = windows.used_up_s is not None
+                warnings.append(not_known(spec.until, intervals.too_alike, used_up=used_up))
         if windows.used_up_s is not None:
             measured_s = windows.measured.seconds
             warnings.append(data_used_up(windows.used_up_s, measured_s, spec.measure_s))

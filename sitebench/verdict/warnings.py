@@ -256,12 +256,21 @@ def _too_few_samples(window: Evidence) -> PointWarning | None:
     )
 
 
-def not_known(until: Until, too_alike: Mapping[str, float]) -> PointWarning:
+def not_known(
+    until: Until, too_alike: Mapping[str, float], *, used_up: bool = False
+) -> PointWarning:
     """Warn that a window which was to go on until a percentile is known ended before.
 
     `too_alike` are seconds that may do for percentiles whose half seconds are too alike to tell.
+    `used_up`: the data of its users were, before its time.
     """
     name, limit = until.percentile.replace("_", "."), format_duration(until.limit_s)
+    if used_up:
+        return PointWarning(
+            WarningKind.NOT_KNOWN,
+            f"{name} was not known to {format_percent(until.precision)} when the data were used up",
+            "give the file more rows, or ask for less",
+        )
     would_do_s = too_alike.get(until.percentile)
     why = "" if would_do_s is None else f": {too_alike_to_tell(would_do_s)}"
     return PointWarning(

@@ -77,6 +77,15 @@ def test_arrivals_that_find_no_row_are_not_late(folder: Path, directory: LdapDir
     assert 0.5 < point["measure_s"] < 1.5
 
 
+def test_a_percentile_is_not_known_for_lack_of_rows_and_not_of_time(
+    folder: Path, directory: LdapDirectory
+) -> None:
+    (point,) = run(folder, directory, "--measure", "1s", "--until", "p99:5%").objects
+    (warning,) = [each for each in point["warnings"] if each["kind"] == "not-known"]
+    assert warning["message"] == "p99 was not known to 5% when the data were used up"
+    assert warning["remedy"] == "give the file more rows, or ask for less"
+
+
 def test_data_that_last_longer_than_the_window_are_not_mentioned(
     folder: Path, directory: LdapDirectory
 ) -> None:
