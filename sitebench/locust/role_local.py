@@ -93,7 +93,7 @@ class LocalRole(Role):
         self._warmup_s, self._measure_s = prepared.warmup_s, prepared.measure_s
         self._timeout_s = prepared.timeout_s
         if (path := prepared.fail_log) is not None:
-            point = getattr(self.environment.parsed_options, "point", None)
+            point = getattr(self.environment.parsed_options, "point", None) or None
             if point is None:
                 fail_log.begin(path)
             load.fail_log = FailLog(path, point)

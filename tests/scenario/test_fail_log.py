@@ -13,7 +13,7 @@ from sitebench.counts.fail_log import MOST, FailLog
 from sitebench.system.network import free_port
 from tests.scenario.people import BASE, SUFFIX, write_accounts, write_ldif
 from tests.scenario.test_workers import worker
-from tests.support.cli import Ran, in_process, sitebench
+from tests.support.cli import Ran, in_process, python_module, sitebench
 
 MIX = f"""
 base = "{BASE}"
@@ -132,6 +132,27 @@ def test_the_run_file_is_no_log(folder: Path, directory: LdapDirectory) -> None:
     assert ran.code == 2
     assert "--fail-log and --out are one file" in ran.err
     assert not (folder / "run.sitebench").exists()
+
+
+def test_locust_begins_the_log_anew_and_overwrites_nothing_else(
+    folder: Path, directory: LdapDirectory
+) -> None:
+    load = ("--headless", "-u", "2", "-t", "3s", "--only-summary", "--warmup", "0s")
+    where = ("--target", directory.url, "--scenario", "mix.toml", "FileUser")
+    file = str(Path(__file__).parents[2] / "locustfiles/ils.py")
+    before = json.dumps(dict.fromkeys(("time", "asked"), "of a run before"))
+    rows = (folder / "accounts.csv").read_text()
+    (folder / "failed.jsonl").write_text(before + "\n")
+    for log in ("failed.jsonl", "accounts.csv"):
+        argv = ("-f", file, *load, "--fail-log", log, *where)
+        ran = python_module("locust", *argv, cwd=folder, timeout_s=50)
+        if log == "accounts.csv":
+            assert "accounts.csv is there, and is no log of failures" in ran.err
+            assert (folder / "accounts.csv").read_text() == rows
+    found = logged(folder)
+    assert len(found) == MOST
+    assert before not in map(json.dumps, found)
+    assert {each["point"] for each in found} == {None}
 
 
 def test_lines_of_several_drains_are_counted_together(tmp_path: Path) -> None:
