@@ -11,10 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ils_bench.suite import SUITE
+from ils_bench.targets.people import which_people
 from sitebench._engine import Directory, Population
 from sitebench.errors import BadInput
-from sitebench.options.option import fields_of
-from sitebench.options.spelling import long_option
 from sitebench.seeders import Hash, Profile
 from sitebench.seeders.people import Spec, easily_typed, generate
 from sitebench.suite_base.options import DEFAULT_LOCALES
@@ -31,8 +30,6 @@ if TYPE_CHECKING:
 _DEFAULT_SUFFIX = "o=Intranet"
 _DEFAULT_PEOPLE = 10_000
 _NAME = re.compile(r"[A-Za-z0-9.-]+=[^\0]+$")
-_WHO = ("profile", "hash", "one_password", "seed", "locales")
-"""Options that say who the people are."""
 
 
 class LdapDirectory(InProcess[Directory]):
@@ -208,7 +205,7 @@ def _greeting(options: ServeOptions, directory: LdapDirectory) -> list[str]:
         tls += f" --bind-dn {shlex.quote(options.admin_dn)}"
     # Of people that are others a lookup finds none; to connect it needs none.
     run = "connect" if people is None else "lookup"
-    who_else = "" if people is None else f" --entries {people.size}{_which_people(options)}"
+    who_else = "" if people is None else f" --entries {people.size}{which_people(options)}"
     lines = [
         f"serving {who} at {url}, suffix {directory.suffix} (Ctrl-C to stop)",
         f"  {trust}ldapsearch -x{start_tls} -H {url} -b {base} {shlex.quote(search)}",
@@ -218,13 +215,3 @@ def _greeting(options: ServeOptions, directory: LdapDirectory) -> list[str]:
         login = f"-D {shlex.quote(people.dn(easy))} -w {shlex.quote(password)}"
         lines.append(f"  {trust}ldapwhoami -x{start_tls} -H {url} {login}")
     return lines
-
-
-def _which_people(options: ServeOptions) -> str:
-    """Return the options of a test that has the people of `serve`, where they are no defaults."""
-    words = ""
-    for each, spec in fields_of(type(options)):
-        value = getattr(options, each.name)
-        if each.name in _WHO and value != each.default:
-            words += f" {long_option(each.name)} {shlex.quote(spec.show(value))}"
-    return words

@@ -19,7 +19,7 @@ from ils_bench.seeding import clean, journal
 from ils_bench.targets.address import parse_address
 from ils_bench.targets.identity import identity_of
 from ils_bench.targets.names import Names, names_of
-from ils_bench.targets.people import spec_of
+from ils_bench.targets.people import spec_of, which_people
 from ils_bench.targets.target import OpenDirectory
 from sitebench._engine import Population, count_people, seed_directory
 from sitebench.errors import BadInput, SitebenchError
@@ -114,7 +114,7 @@ def make_ready(
         assure_encrypted(options)
         return seed(target, people, progress, keep=False)
     if needing:
-        _has_people(target, people, ", ".join(needing))
+        _has_people(target, people, ", ".join(needing), which_people(options))
     return lambda: None
 
 
@@ -164,21 +164,25 @@ def _begins(dn: str, rdn: str) -> bool:
     return first.lower() == rdn.lower() and rest[:1] in ("", ",", ";", " ", "+")
 
 
-def _has_people(target: OpenDirectory, people: Spec, operations: str) -> None:
-    """Refuse a test whose people the directory does not have, by one of the first and the last."""
+def _has_people(target: OpenDirectory, people: Spec, operations: str, which: str) -> None:
+    """Refuse a test whose people the directory does not have, by one of the first and the last.
+
+    `which`: the options that the command which adds them is to be given, beside their number.
+    """
     from ils_bench.targets.probe import connected, exists
 
     population = generate(people).population
     with connected(target.address, target.who, target.trust, brief=True) as connection:
         for number in (easily_typed(population), people.size - 1):
             if not exists(connection, dn := population.dn(number)):
-                url = shlex.quote(f"{target.address}/{target.base}")
+                to = shlex.quote(f"{target.address}/{target.base}")
+                to += f" --entries {format_size(people.size)}{which}"
                 raise BadInput(
                     f"{operations} needs people, and {target.address} has no {dn!r}",
                     f"for your own people add --names @people.txt, or --names 'uid=user.{{i}}' "
                     f"where they are numbered; for ours first run "
-                    f"`sitebench ils seed --to {url} --entries {format_size(people.size)}`; or "
-                    f"add {ownership.FLAG}, and the run adds them and removes them again",
+                    f"`sitebench ils seed --to {to}`; or add {ownership.FLAG}, and the run adds "
+                    f"them and removes them again",
                 )
 
 

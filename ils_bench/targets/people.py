@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+import shlex
 from typing import cast
 
-from ils_bench.options import LoadTestOptions, SeedOptions
+from ils_bench.options import KindOptions, LoadTestOptions, SeedOptions
+from sitebench.options.option import fields_of
+from sitebench.options.spelling import long_option
 from sitebench.seeders import Hash, Profile
 from sitebench.seeders.people import Spec
 
@@ -13,10 +16,25 @@ _PART = re.compile(r'(?:\\.|"(?:\\.|[^"\\])*"|[^\\",;])+', re.DOTALL)
 """A part of a name: an escaped character or a quoted text is not its end (RFC 4514, RFC 2253)."""
 
 
+_WHO = ("profile", "hash", "one_password", "seed", "locales")
+"""Options that say who the people are."""
+
+
 def spec_of(asked: LoadTestOptions | SeedOptions, size: int) -> Spec:
     profile, hashed = cast("Profile", asked.profile), cast("Hash | None", asked.hash)
     base, one = asked.base, asked.one_password
     return Spec(size, asked.seed, profile, asked.locales, base, hashed, one)
+
+
+def which_people(options: KindOptions) -> str:
+    """Return what another command is to be given to have these people, beside their number."""
+    words = ""
+    for each, spec in fields_of(type(options)):
+        value = getattr(options, each.name)
+        given = value != each.default or getattr(options, f"{each.name}_given", False)
+        if each.name in _WHO and given:
+            words += f" {long_option(each.name)} {shlex.quote(spec.show(value))}"
+    return words
 
 
 def suffix_of(base: str) -> str:

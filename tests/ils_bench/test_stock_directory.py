@@ -6,6 +6,7 @@ The directory is a slapd as Debian's package makes it, which counts for itself.
 import base64
 import hashlib
 import multiprocessing
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -141,6 +142,22 @@ def test_what_asks_for_no_people_does_not_look_at_the_schema(stock: StockSlapd) 
     ran = ils(stock, "run", "connect", "--target", stock.url, *BRIEF)
     assert ran.code == 0, ran.err
     assert "its schema" not in ran.err
+
+
+def test_how_missing_people_are_seeded_is_said_with_who_they_are(stock: StockSlapd) -> None:
+    assert ils(stock, "seed", "--to", f"{stock.url}/{BASE}", entries=1).code == 0
+    who = ("--entries", "150", "--seed", "7", "--one-password", "a b", "--locales", "en_US")
+    ran = in_process("ils", "run", "lookup", *at(stock), *BRIEF, *who)
+    assert ran.code == 2
+    _, _, command = ran.err.partition("for ours first run `sitebench ils ")
+    argv = shlex.split(command.partition("`")[0])
+    login = ("--bind-dn", ADMIN, "--i-own-this-target")
+    assert ils(stock, "clean", "--seeded", *at(stock)).code == 0
+    secret = {"SITEBENCH_BIND_PASSWORD": PASSWORD}
+    assert in_process("ils", *argv, *login, cwd=None, **secret).code == 0
+    assert in_process("ils", "run", "lookup", *at(stock), *BRIEF, *who).code == 0
+    gone = ("clean", "--seeded", *at(stock), *who)
+    assert in_process("ils", *gone, *login, cwd=None, **secret).code == 0
 
 
 def test_the_portable_client_reads_them_too(seeded: StockSlapd) -> None:
