@@ -19,6 +19,7 @@ _REMEDIES = {
 _HINTS = {
     "Cannot assign requested address": "name an address of this machine, such as 127.0.0.1, or "
     "0.0.0.0 for all of them",
+    ": people have ": "name one of these in the file; people log in with --profile person",
     "unknown field": "use one of those that it expects",
 }
 """Remedies for messages with these words."""

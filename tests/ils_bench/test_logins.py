@@ -166,6 +166,19 @@ def test_passwords_that_no_one_could_have_are_refused() -> None:
         assert said in ran.err
 
 
+def test_a_file_that_logs_people_in_who_have_no_passwords_says_who_has(tmp_path: Path) -> None:
+    (tmp_path / "login.toml").write_text(
+        'data.person = { people = "seeded" }\n'
+        '[[operation]]\nbind = "{person.dn}"\npassword = "{person.password}"\n'
+    )
+    load = ("--users", "1", "--warmup", "0s", "--measure", "300ms", "--entries", "20")
+    ran = in_process("ils", "run", "login.toml", *load, "--locales", "en_US", cwd=tmp_path)
+    assert ran.code == 2
+    assert 'data "person" has no column "password": people have dn' in ran.err
+    assert "log in with --profile person" in ran.err
+    assert "report this" not in ran.err
+
+
 @pytest.mark.usefixtures("slapd")
 def test_a_slapd_is_not_made_for_active_directory(tmp_path: Path) -> None:
     asked = ("--entries", "10", "--profile", "ad", "--locales", "en_US")
