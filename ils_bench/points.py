@@ -34,6 +34,7 @@ from sitebench.errors import BadInput
 from sitebench.measure.sweep import Stage
 from sitebench.scenario import script
 from sitebench.scenario.script import Script
+from sitebench.seeders import DEFAULT_BASE
 from sitebench.seeders.people import Spec
 from sitebench.suite_base.endpoint import OwnUser
 from sitebench.suite_base.points import Progress, SuitePoints
@@ -208,15 +209,7 @@ class IlsPoints(SuitePoints[Program, OpenDirectory]):
         return None if found is None else removing(found.target)
 
     def asked(self, options: Any) -> Any:
-        """Take the base of the target's address too, as `ils seed` does."""
-        options = super().asked(options)
-        if (found := _named_base(options.target)) is not None:
-            if options.base_given and options.base != found[1]:
-                raise BadInput(
-                    f"--target names the base {found[1]!r}, and --base {options.base!r}",
-                    "leave one of them out",
-                )
-            options = replace(options, target=found[0], base=found[1], base_given=True)
+        options = _with_base(super().asked(options))
         listed = is_list(options.names) and names_of(options.names).listed
         if listed and not getattr(options, "entries_given", True):
             options = replace(options, entries=len(listed))
@@ -295,6 +288,20 @@ def _named_base(target: str) -> tuple[str, str] | None:
     if not isinstance(found, LiveDirectory) or found.base is None:
         return None
     return str(found.address), found.base
+
+
+def _with_base(options: Any) -> Any:
+    """Take a base from the target's address, as `ils seed` does."""
+    if (found := _named_base(options.target)) is None:
+        return options
+    address, base = found
+    if options.base not in (DEFAULT_BASE, base):
+        raise BadInput(
+            f"--target names the base {base!r}, and --base {options.base!r}",
+            "leave one of them out",
+        )
+    given = {"base_given": True} if hasattr(options, "base_given") else {}
+    return replace(options, target=address, base=base, **given)
 
 
 POINTS = IlsPoints()
