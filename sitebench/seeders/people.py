@@ -84,7 +84,8 @@ class People:
 def generate(spec: Spec, *, cache: Path | None = None) -> People:
     """Return the people of `spec`; harvests their pools if this machine has none yet."""
     no_people_or_seed_below_zero(spec.size, spec.seed)
-    _no_passwords_in_vain(spec)
+    with translated():
+        _no_passwords_in_vain(spec)
     source = pools(spec.locales, cache=cache)
     with translated():
         population = Population(str(source.path), json.dumps(spec.to_dict()))

@@ -171,3 +171,8 @@ def test_damaged_pools_are_refused_with_a_remedy(tmp_path: Path) -> None:
 def test_negative_numbers_are_refused(spec: Spec, cache: Path) -> None:
     with pytest.raises(BadInput, match="negative"):
         generate(spec, cache=cache)
+
+
+def test_a_profile_that_there_is_not_is_bad_input() -> None:
+    with pytest.raises(BadInput, match='there is no profile "nope" of people'):
+        generate(Spec(5, profile="nope", locales=("en_US",)))  # type: ignore[arg-type]
