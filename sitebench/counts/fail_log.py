@@ -30,6 +30,7 @@ def begin(path: str, out: str | None = None) -> None:
     """Make the file anew, for all points of a command; raises where it cannot be written.
 
     Only an earlier log is overwritten: a slip may have named data, or a run file, as that of `out`.
+    Where that is there the run goes on, and points that it has are not measured again.
     """
     file = Path(path)
     if out is not None and Path(out).resolve() == file.resolve():
@@ -40,11 +41,21 @@ def begin(path: str, out: str | None = None) -> None:
                 f"--fail-log: {path} is there, and is no log of failures",
                 "name another file, or remove it",
             )
-        file.write_text("", encoding="utf-8")
+        goes_on = out is not None and Path(out).exists()
+        file.open("a" if goes_on else "w").close()
     except OSError as error:
         raise BadInput(
             f"--fail-log: cannot write {path}: {error.strerror}", "name a file that can be written"
         ) from error
+
+
+def forget(path: str, point: str) -> None:
+    """Leave out what an earlier try of a point has logged: it was interrupted."""
+    file = Path(path)
+    if file.is_file():
+        own = f'"point": {json.dumps(point)}'
+        lines = file.read_text(encoding="utf-8").splitlines(keepends=True)
+        file.write_text("".join(each for each in lines if own not in each), encoding="utf-8")
 
 
 def _is_log(file: Path) -> bool:

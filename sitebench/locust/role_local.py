@@ -96,6 +96,8 @@ class LocalRole(Role):
             point = getattr(self.environment.parsed_options, "point", None) or None
             if point is None:
                 fail_log.begin(path)
+            else:
+                fail_log.forget(path, point)
             load.fail_log = FailLog(path, point)
 
         def tick() -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from ils_bench.targets.ldap_directory import LdapDirectory
+from sitebench.counts import fail_log
 from sitebench.counts.fail_log import MOST, FailLog
 from sitebench.system.network import free_port
 from tests.scenario.people import BASE, SUFFIX, write_accounts, write_ldif
@@ -74,7 +75,6 @@ def test_the_first_failed_operations_are_in_the_file(
     # Those of the thread that began first may be all of them.
     assert {each["user"] for each in found} <= {1, 2}
     assert {each["rows"]["person"] for each in found} <= {*range(1, 101)}
-    assert found == sorted(found, key=lambda each: str(each["time"]))
     assert "secret-" not in (folder / "failed.jsonl").read_text()
 
 
@@ -117,6 +117,25 @@ def test_what_cannot_be_logged_is_refused(
     ran = run(folder, directory, *more)
     assert ran.code != 0
     assert said in ran.err
+
+
+def test_a_run_that_is_resumed_keeps_the_log_of_what_was_measured(
+    folder: Path, directory: LdapDirectory
+) -> None:
+    more = ("--out", "run.sitebench", "--repeats", "2")
+    run(folder, directory, *more)
+    found = logged(folder)
+    assert len({each["point"] for each in found}) == 2
+    run(folder, directory, *more)
+    assert logged(folder) == found
+
+
+def test_a_point_that_is_measured_again_has_no_line_of_its_first_try(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    one, other = (json.dumps({"time": "a", "point": key}) + "\n" for key in ("one", "other"))
+    path.write_text(one + other + '{"time": "b", "point": "one", cut')
+    fail_log.forget(str(path), "one")
+    assert path.read_text() == other
 
 
 def test_no_file_but_an_earlier_log_is_overwritten(folder: Path, directory: LdapDirectory) -> None:
