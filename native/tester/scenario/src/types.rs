@@ -963,7 +963,7 @@ pub fn is_named_secret(name: &str) -> bool {
     let lower = name.to_lowercase();
     let mut words = lower.split(|c: char| !c.is_alphabetic());
     ["pass", "pwd", "secret", "token"].iter().any(|part| lower.contains(part))
-        || words.any(|word| matches!(word, "otp" | "pin"))
+        || words.any(|word| matches!(word, "otp" | "pin" | "pw"))
 }
 
 /// What is captured in steps, those of repeats too.

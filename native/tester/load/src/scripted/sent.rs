@@ -153,7 +153,7 @@ impl Line {
             }
             Some(Body::Json(json)) => {
                 self.begin("json");
-                self.json("", json);
+                self.json(false, json);
             }
             Some(Body::Text(text, _)) => self.key("body", text),
             None => {}
@@ -164,9 +164,10 @@ impl Line {
         if is_secret(name) { self.password(key, Some(value)) } else { self.key(key, value) }
     }
 
-    fn json(&mut self, name: &str, json: &Json) {
+    /// A value; `secret` if it, or what it is within, has such a name.
+    fn json(&mut self, secret: bool, json: &Json) {
         match json {
-            Json::Text(text) if is_secret(name) => {
+            Json::Text(text) if secret => {
                 let named: Vec<_> = text.fields().map(Field::to_string).collect();
                 self.text(&format!(
                     "{:?}",
@@ -178,13 +179,13 @@ impl Line {
                 self.filled(text);
                 self.text("\"");
             }
-            Json::Literal(_) if is_secret(name) => self.text("{secret}"),
+            Json::Literal(_) if secret => self.text("{secret}"),
             Json::Literal(literal) => self.text(literal),
             Json::List(list) => {
                 self.text("[");
                 for (number, each) in list.iter().enumerate() {
                     self.text(if number > 0 { ", " } else { "" });
-                    self.json(name, each);
+                    self.json(secret, each);
                 }
                 self.text("]");
             }
@@ -192,7 +193,7 @@ impl Line {
                 self.text("{");
                 for (number, (name, each)) in fields.iter().enumerate() {
                     self.text(&format!("{}{name:?}: ", if number > 0 { ", " } else { "" }));
-                    self.json(name, each);
+                    self.json(secret || is_secret(name), each);
                 }
                 self.text("}");
             }

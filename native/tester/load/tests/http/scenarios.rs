@@ -502,7 +502,7 @@ fn what_is_logged_has_names_in_place_of_secrets() {
     let text = "headers.Authorization = 'Bearer {env.KEY}'\ndata.account.file = 'a.csv'\n[[operation]]\nname = 'o'\nstep = [
       { get = '/', capture.id = { header = 'X-Id' }, capture.csrf = { header = 'X-Token' } },
       { post = '/login?sid=1', headers.X-Csrf = '{csrf}', form = { user = '{account.name}', password = '{account.password}' } },
-      { post = '/other', json = { name = '{account.name}', token = '{csrf}' } },
+      { post = '/other', json = { name = '{account.name}', token = '{csrf}', password = { value = 'lit5' } } },
     ]";
     let mut config = config(server.port, text);
     config["log"] = json!({"most": 3, "all": true});
@@ -515,7 +515,7 @@ fn what_is_logged_has_names_in_place_of_secrets() {
     let rest: Vec<_> = found.iter().map(|each| each["rest"].as_str().unwrap()).collect();
     let key = "headers.Authorization=Bearer {env.KEY}";
     let login = "headers.X-Csrf=\"{csrf}\" form.user=\"ann\" form.password={account.password}";
-    let json = "json={\"name\": \"ann\", \"token\": \"{csrf}\"}";
+    let json = "json={\"name\": \"ann\", \"token\": \"{csrf}\", \"password\": {\"value\": \"{secret}\"}}";
     assert_eq!(rest, [key.to_owned(), format!("{key} {login}"), format!("{key} {json}")]);
     assert_eq!(found[0]["captured"], json!({"csrf": null, "id": null}));
     assert_eq!(found[1]["asked"], "POST /login?sid=...");
