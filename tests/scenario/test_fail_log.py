@@ -156,7 +156,7 @@ def test_the_run_file_is_no_log(folder: Path, directory: LdapDirectory) -> None:
 def test_locust_begins_the_log_anew_and_overwrites_nothing_else(
     folder: Path, directory: LdapDirectory
 ) -> None:
-    load = ("--headless", "-u", "2", "-t", "3s", "--only-summary", "--warmup", "0s")
+    load = ("--headless", "-u", "2", "-t", "10s", "--only-summary", "--warmup", "0s")
     where = ("--target", directory.url, "--scenario", "mix.toml", "FileUser")
     file = str(Path(__file__).parents[2] / "locustfiles/ils.py")
     before = json.dumps(dict.fromkeys(("time", "asked"), "of a run before"))
