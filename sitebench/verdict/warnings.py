@@ -295,7 +295,8 @@ def rows_held(waited_s: float) -> PointWarning:
     return PointWarning(
         WarningKind.ROWS_HELD,
         f"users waited {waited_s:.1f} s in all for a row that no other user had",
-        "give the file more rows than there are users on a thread, or use fewer users (--users)",
+        "give the file more rows than there are users on a thread, or use fewer users (--users); "
+        "if changes timed out, see why: their rows do not come again",
     )
 
 
