@@ -116,7 +116,7 @@ class OthersBench(Bench):
 
     @cached_property
     def _words(self) -> dict[str, str]:
-        """What each program is told: who is asked, and for whom."""
+        """What each program needs to know of slapd, the search and the load."""
         target, seconds = self._target, max(LEAST_S, self.seconds)
         person = generate(spec_of(self._options, 1)).population.name(0)
         return {

@@ -15,7 +15,7 @@ from typing import Any
 from sitebench.errors import BadInput, MeasurementFailed
 
 MOST = 100
-"""Lines of a point: whoever looks into failures reads the first, and the counts have them all."""
+"""Lines of a point. The counts have all failures; to see what is wrong the first are enough."""
 _NAMES = (
     *("time", "point", "user", "iteration", "operation", "step", "kind", "code", "diagnostic"),
     *("asked", "rows"),

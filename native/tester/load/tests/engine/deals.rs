@@ -106,7 +106,7 @@ fn time_stands_still_when_the_last_user_has_ended() {
     assert!(found.windows(2).all(|pair| pair[1].t0_ns == pair[0].t1_ns && pair[1].t1_ns == pair[0].t1_ns));
     let last = engine.cut().unwrap();
     assert_eq!((last.t1_ns, last.lane_ns), (found[0].t1_ns, 0));
-    // Whoever is asked to end has ended.
+    // Lanes that have ended may be stopped.
     engine.stop_lanes("mix", 4).unwrap();
     engine.stop(Duration::from_secs(5)).unwrap();
 }
