@@ -31,7 +31,9 @@ def test_the_demo_measures_and_reports_and_measures_nothing_twice(tmp_path: Path
         before = run.points()
         # `sitebench resume` repeats this, and `sitebench demo` has no --resume.
         assert run.manifest()["command"][:3] == ["sitebench", "ps", "sweep"]
-    assert [point.status for point in before] == ["done"] * suite("ps").demo.points
+    first_tries = [point for point in before if point.spec.threads is None]
+    assert len(first_tries) == suite("ps").demo.points
+    assert {point.status for point in before} == {"done"}
 
     ran = in_process(*SHORT, "--out", "new/folder", cwd=tmp_path)
     assert ran.code == 0, ran.err

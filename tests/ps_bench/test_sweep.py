@@ -60,7 +60,7 @@ def test_a_site_that_dies_is_named_and_what_was_measured_is_kept(tmp_path: Path)
 def test_each_request_can_be_measured_alone(operation: str) -> None:
     ran = in_process(
         *("ps", "run", operation, "--entries", "200", "--keepalive", "--json"),
-        *(*LOAD, "--rate", "1k", *SHORT),
+        *(*LOAD, "--rate", "5k", *SHORT),  # Several hundredths of a second of CPU.
     )
     assert ran.code == 0, ran.err
     (point,) = ran.objects

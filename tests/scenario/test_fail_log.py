@@ -2,6 +2,8 @@
 
 import contextlib
 import json
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,7 @@ from sitebench.system.network import free_port
 from tests.scenario.people import BASE, SUFFIX, write_accounts, write_ldif
 from tests.scenario.test_workers import worker
 from tests.support.cli import Ran, in_process, python_module, sitebench
+from tests.support.waiting import eventually
 
 MIX = f"""
 base = "{BASE}"
@@ -156,20 +159,25 @@ def test_the_run_file_is_no_log(folder: Path, directory: LdapDirectory) -> None:
 def test_locust_begins_the_log_anew_and_overwrites_nothing_else(
     folder: Path, directory: LdapDirectory
 ) -> None:
-    load = ("--headless", "-u", "2", "-t", "10s", "--only-summary", "--warmup", "0s")
+    load = ("--headless", "-u", "2", "--only-summary", "--warmup", "0s")
     where = ("--target", directory.url, "--scenario", "mix.toml", "FileUser")
     file = str(Path(__file__).parents[2] / "locustfiles/ils.py")
     before = json.dumps(dict.fromkeys(("time", "asked"), "of a run before"))
     rows = (folder / "accounts.csv").read_text()
     (folder / "failed.jsonl").write_text(before + "\n")
-    for log in ("failed.jsonl", "accounts.csv"):
-        argv = ("-f", file, *load, "--fail-log", log, *where)
-        ran = python_module("locust", *argv, cwd=folder, timeout_s=50)
-        if log == "accounts.csv":
-            assert "accounts.csv is there, and is no log of failures" in ran.err
-            assert (folder / "accounts.csv").read_text() == rows
+    argv = ("-f", file, *load, *where, "--fail-log")
+    ran = python_module("locust", *argv, "accounts.csv", cwd=folder, timeout_s=50)
+    assert "accounts.csv is there, and is no log of failures" in ran.err
+    assert (folder / "accounts.csv").read_text() == rows
+    command, log = (sys.executable, "-m", "locust", *argv, "failed.jsonl"), folder / "failed.jsonl"
+    with subprocess.Popen(command, cwd=folder, stderr=subprocess.PIPE, text=True) as locust:
+        assert eventually(
+            lambda: log.read_text().count("\n") == MOST or locust.poll() is not None, 60
+        )
+        locust.terminate()
+        _, said = locust.communicate(timeout=50)
     found = logged(folder)
-    assert len(found) == MOST
+    assert len(found) == MOST, said
     assert before not in map(json.dumps, found)
     assert {each["point"] for each in found} == {None}
 
