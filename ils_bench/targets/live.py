@@ -40,6 +40,9 @@ _TELLING_S = 1.0
 _WORTH_SAYING_S = 10.0
 _IN_MINUTES_S = 300.0
 
+_LOOKED_FOR = 50
+"""People who are looked for before others are added who will be removed again."""
+
 _SENT_AT_ONCE = 1_000
 """People who may have been added although the first was refused: more than are ever outstanding."""
 
@@ -192,6 +195,26 @@ def count_seeded(target: OpenDirectory, population: Population) -> int:
         return count_people(target.to_engine(), population)
 
 
+def _has_no_others(target: OpenDirectory, population: Population, first: int) -> None:
+    """Refuse to add people behind whom others are already: to remove them would remove those, too.
+
+    One of every so many is looked for, and the last.
+    """
+    from ils_bench.targets.probe import connected, exists
+
+    size = population.size
+    looked_for = [*range(first, size, -(-(size - first) // _LOOKED_FOR)), size - 1]
+    with connected(target.address, target.who, target.trust, brief=True) as connection:
+        for number in looked_for:
+            if exists(connection, dn := population.dn(number)):
+                raise BadInput(
+                    f"{target.address} has {dn!r}, but not all people before and behind it",
+                    "a run would remove all of them again: first add those who are missing, to "
+                    "stay, with `sitebench ils seed`, or remove all with `sitebench ils clean "
+                    "--seeded`",
+                )
+
+
 def _none_added(target: OpenDirectory, population: Population, start: int, stop: int) -> bool:
     """Return whether a seeding that failed added no one: the first add was refused."""
     from ils_bench.targets.probe import connected, exists
@@ -217,6 +240,7 @@ def seed(
         return lambda: None
     reservation = None
     if not keep:
+        _has_no_others(target, population, present)
         reservation = journal.reserve(
             str(target.address),
             people,

@@ -19,6 +19,7 @@ from ils_bench.points import POINTS
 from ils_bench.seeding import clean, journal
 from ils_bench.seeding.clean import CHUNK
 from ils_bench.targets.address import parse_address
+from ils_bench.targets.probe import connected
 from ils_bench.targets.target import OpenDirectory
 from sitebench._engine import Directory, seed_directory
 from sitebench.measure import point_process
@@ -162,6 +163,23 @@ def test_people_who_were_there_stay(live: Live) -> None:
     assert live.people == 200
     ran = live.ils("run", "add", "--entries", "500", *SHORT)
     assert ran.code == 0, ran.err
+    assert live.people == 200
+
+
+@pytest.mark.parametrize("gone", [0, 120])
+def test_people_who_stay_behind_one_that_is_missing_are_not_removed(live: Live, gone: int) -> None:
+    assert live.ils("seed", "--entries", "200").code == 0
+    population = generate(Spec(200, locales=tuple(LOCALES[1].split(",")))).population
+    with connected(parse_address(live.url)) as connection:
+        assert connection.delete(population.dn(gone))
+    ran = live.ils("run", "lookup", "--entries", "200", *SHORT)
+    assert ran.code == 2, ran.out
+    assert "but not all people before and behind it" in ran.err
+    assert "sitebench ils seed" in ran.err
+    assert live.people == 199
+    # Who are too few are added, and removed again.
+    assert live.ils("seed", "--entries", "200").code == 0
+    assert live.ils("run", "lookup", "--entries", "300", *SHORT).code == 0
     assert live.people == 200
 
 
