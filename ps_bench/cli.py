@@ -102,7 +102,7 @@ def example() -> None:
     sitebench site example > site.toml
     """
     from sitebench.cli.docs import text
-    from sitebench.system.files import print_lines
+    from sitebench.system.output import print_lines
 
     print_lines([text("examples/flask_site/site.toml")])
 
@@ -136,7 +136,8 @@ def from_har(options: HarOptions, file: Path) -> None:
     """
     from sitebench.measure.command import say
     from sitebench.scenario.har import convert
-    from sitebench.system.files import print_lines, refuse_existing, write
+    from sitebench.system.files import refuse_existing, write
+    from sitebench.system.output import print_lines
     from sitebench.system.texts import read_text
 
     if options.out is not None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from sitebench.errors import BadInput
 from sitebench.options.command import argument, command
 from sitebench.options.spelling import nearest
-from sitebench.system.files import print_lines
+from sitebench.system.output import print_lines
 
 _CHECKOUT = Path(__file__).parents[2]
 _HOME = _CHECKOUT if (_CHECKOUT / "mkdocs.yml").is_file() else _CHECKOUT / "sitebench" / "data"

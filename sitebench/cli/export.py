@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 from sitebench.errors import BadInput, printable
 from sitebench.options import option
 from sitebench.options.command import argument, command
-from sitebench.system.files import atomic_write, cannot_write, print_lines
+from sitebench.system.files import atomic_write, cannot_write
+from sitebench.system.output import print_lines
 
 if TYPE_CHECKING:
     from sitebench.runs.runfile import RunFile

@@ -24,6 +24,7 @@ from sitebench.cli.usage import as_bad_input
 from sitebench.errors import EXIT_INTERRUPTED, SitebenchError, exit_with
 from sitebench.options.command import Group, Member, instead, invoke
 from sitebench.suite import suites
+from sitebench.system.output import no_longer_read
 from sitebench.system.version import say_version
 
 _EXAMPLES = "\n\n".join(
@@ -80,7 +81,13 @@ def main() -> None:
     try:
         if asked := os.environ.get(COMPLETING):
             sys.exit(shell_complete(app, {}, "sitebench", COMPLETING, asked))
-        sys.exit(invoke(app, "sitebench", sys.argv[1:]))
+        code = invoke(app, "sitebench", sys.argv[1:])
+        sys.stdout.flush()
+        sys.exit(code)
+    except BrokenPipeError:
+        if not no_longer_read():
+            raise
+        sys.exit(1)
     except SitebenchError as error:
         exit_with(error)
     except NoArgsIsHelpError as error:

@@ -1,12 +1,11 @@
-"""Atomic writes, which leave a file as it was when they fail half-way, and standard output."""
+"""Atomic writes, which leave a file as it was when they fail half-way."""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import shutil
-import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 from sitebench.errors import BadFile, BadInput
@@ -54,13 +53,3 @@ def cannot_write(path: Path | str, error: OSError) -> BadFile:
         f"cannot write {path}: {error.strerror}",
         "name a file in a folder that exists and that you may write, with enough room",
     )
-
-
-def print_lines(lines: Iterable[str]) -> None:
-    """Write lines to standard output, until its reader has enough."""
-    try:
-        sys.stdout.writelines(f"{line}\n" for line in lines)
-        sys.stdout.flush()
-    except BrokenPipeError:
-        # The reader has closed the pipe. Python would report that again when it flushes at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
