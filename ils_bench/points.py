@@ -209,7 +209,7 @@ class IlsPoints(SuitePoints[Program, OpenDirectory]):
         return None if found is None else removing(found.target)
 
     def asked(self, options: Any) -> Any:
-        options = _with_base(super().asked(options))
+        options = with_base(super().asked(options))
         listed = is_list(options.names) and names_of(options.names).listed
         if listed and not getattr(options, "entries_given", True):
             options = replace(options, entries=len(listed))
@@ -290,7 +290,7 @@ def _named_base(target: str) -> tuple[str, str] | None:
     return str(found.address), found.base
 
 
-def _with_base(options: Any) -> Any:
+def with_base(options: Any) -> Any:
     """Take a base from the target's address, as `ils seed` does."""
     if (found := _named_base(options.target)) is None:
         return options

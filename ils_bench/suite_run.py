@@ -11,7 +11,7 @@ from locust.env import Environment
 from ils_bench.engine_config import engine_config
 from ils_bench.growth import entries_at_ends, grown, left
 from ils_bench.options import LocustOptions
-from ils_bench.points import POINTS
+from ils_bench.points import POINTS, with_base
 from ils_bench.programs import Program
 from ils_bench.seeding import clean, journal
 from ils_bench.seeding.journal import Reservation
@@ -89,6 +89,10 @@ class IlsRun(BaseSuiteRun[Program, OpenDirectory]):
         address = parse_address(prepared.url, start_tls=options.start_tls)
         known = replace(options, password_file=prepared.more.password_file, tls_cert=trust.cert)
         return OpenDirectory(str(address), address, options.base, identity_of(known), trust=trust)
+
+    def options(self) -> LocustOptions:
+        options: LocustOptions = with_base(super().options())
+        return options
 
     def build(self, user: type[Any], options: LocustOptions) -> Program:
         """Return what a user class repeats, with the think time asked for."""

@@ -98,7 +98,8 @@ def headless(
 
     Ctrl-C comes when the directory has counted hundreds of each in `interrupt_after`.
     """
-    argv = arguments(locustfile, counting.url, "--headless", "--json-file", "totals", *more)
+    url = None if "--target" in more else counting.url
+    argv = arguments(locustfile, url, "--headless", "--json-file", "totals", *more)
     environment = {**os.environ, "XDG_STATE_HOME": str(folder / "state")}
     process = subprocess.Popen(
         argv,

@@ -186,6 +186,16 @@ def test_what_cannot_be_done_has_an_exit_code_of_its_own(
     assert finished_with_one_line(ran), ran.said
 
 
+@pytest.mark.parametrize(("base", "finds"), [("ou=Dynamic", True), ("ou=Nobody", False)])
+def test_the_base_may_stand_in_the_address(
+    tmp_path: Path, counting: Counting, base: str, finds: bool
+) -> None:
+    where = ("--target", f"{counting.url}/{base},o=Intranet", "LookupUser")
+    ran = headless(tmp_path, counting, *SHORT, *where)
+    assert (ran.code == 0) is bool(ran.counts) is finds, ran.said
+    assert finds or finished_with_one_line(ran), ran.said
+
+
 def finished_with_one_line(ran: Finished) -> bool:
     """Return whether the error is said in one line, and no traceback."""
     said = [line for line in ran.said.splitlines() if "/ERROR/" in line]
