@@ -159,7 +159,11 @@ def test_bytes_over_loopback_went_in_and_out(actor: Actor) -> None:
 
 
 def test_a_token_bucket_is_the_speed_of_a_virtual_interface() -> None:
-    with remote_host(10_000_000), remote_host():
+    with remote_host(10_000_000) as slow, remote_host() as fast:
+        # An interface that has carried nothing is not listed.
+        with socket.socket(type=socket.SOCK_DGRAM) as sender:
+            for host in (slow, fast):
+                sender.sendto(b"", (host.address, 9))
         used = Watch().used()
     speeds = {
         each.speed_bits_s for each in used.interfaces if each.name.startswith(f"sb{os.getpid()}")
