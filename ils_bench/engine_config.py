@@ -69,10 +69,20 @@ def _scenario(
 ) -> dict[str, Any]:
     return {
         **script.spec(slot),
-        "base": options.base if options.base_given else None,
+        "base": said(options, "base"),
         "bind": {"dn": who.dn or "", "password": who.password or "", "sasl": who.sasl},
-        "session_ms": options.session * 1e3 if options.session_given else None,
+        "session_ms": None if (session := said(options, "session")) is None else session * 1e3,
     }
+
+
+def said(options: IlsOptions, name: str) -> Any:
+    """Return an option that a scenario file may say, too; None where the file is to be taken.
+
+    What a command was given is not known in the processes of its points: there its value tells.
+    """
+    value = getattr(options, name)
+    default = value == getattr(IlsOptions, name)
+    return None if default and not getattr(options, f"{name}_given") else value
 
 
 def placed(sequence: Sequence, base: str, who: Identity = ANONYMOUS) -> Sequence:

@@ -209,7 +209,12 @@ class IlsPoints(SuitePoints[Program, OpenDirectory]):
         return None if found is None else removing(found.target)
 
     def asked(self, options: Any) -> Any:
-        options = with_base(super().asked(options))
+        options = with_base(options)
+        found = self.scenario_of(options)
+        for name in ("base", "session"):
+            if found is not None and (own := found.load.get(name)) is not None:
+                _assure_distinct(options, name, own, found.path)
+        options = super().asked(options)
         listed = is_list(options.names) and names_of(options.names).listed
         if listed and not getattr(options, "entries_given", True):
             options = replace(options, entries=len(listed))
@@ -277,6 +282,17 @@ def _check_passes(options: Any, program: sequences.Sequence) -> None:
             f"{options.users:,} users cannot begin {format_rate(options.rate)} passes of {name!r} "
             f"a second: each takes {long} (--session), so {needed:,} are under way at once",
             f"have --users {math.ceil(1.5 * needed)}, or a lower --rate",
+        )
+
+
+def _assure_distinct(options: Any, name: str, own: Any, path: str) -> None:
+    """Refuse a default that was given beside another value of a file: later it looks not given."""
+    value = getattr(options, name)
+    given = getattr(options, f"{name}_given", False)
+    if given and value == getattr(IlsOptions, name) != own:
+        raise BadInput(
+            f"--{name} is what it is without being given, and {path} says another",
+            f"take {name} out of the file",
         )
 
 

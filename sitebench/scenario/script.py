@@ -88,7 +88,7 @@ class Script:
     protocol: str
     text: str = field(repr=False)
     needs_base: bool
-    """Whether the base that a command names has to be there: it uses one, and has none itself."""
+    """Whether the base has to be there: it uses one, of its own or of the command."""
     operations: tuple[Operation, ...]
     start: Mapping[str, Any] = field(repr=False)
     """What a user does once: whether that writes, and what it leaves."""
@@ -102,6 +102,7 @@ class Script:
     digests: Mapping[str, str]
     """Of its data, but for what is secret."""
     load: Mapping[str, Any]
+    """What holds where the command line says nothing: of the load, and the base."""
     needs_people: bool = False
     """Whether it asks for people of the directory."""
     counts: str | None = None
@@ -369,6 +370,8 @@ def _script(
         added, gone = (tuple(asked.get(verb, ())) for verb in ("add", "delete"))
         operations = [replace(lone, adding=added, removing=gone)]
     lists = asked is not None and "retrieve" in asked
+    base = facts["base"]
+    of_environment = base is not None and "{" in base
     # A site's own are not looked for before they are made.
     people = (SEEDED, "new") if facts["protocol"] == HTTP else (SEEDED,)
     return Script(
@@ -377,7 +380,7 @@ def _script(
         only,
         facts["protocol"],
         text,
-        facts["uses_base"] and facts["base"] is None,
+        facts["uses_base"] and not of_environment,
         tuple(operations),
         facts["start"],
         {
@@ -395,7 +398,8 @@ def _script(
             for each in facts["value_files"]
             if not each["secret"]
         },
-        {name: value for name, value in load.items() if value is not None},
+        {name: value for name, value in load.items() if value is not None}
+        | ({} if base is None or of_environment else {"base": base}),
         lists or any(each["rows"] in people for each in facts["data"]),
         counts,
         tuple(

@@ -315,6 +315,52 @@ def test_entries_that_a_delete_misses_are_counted() -> None:
     assert left(spec, [LOOKUP], {"measure": tally(100, 0)}) == ()
 
 
+OTHER = "ou=test,dc=example,dc=com"
+
+
+@pytest.mark.parametrize("how", ["option", "address"])
+def test_the_base_of_a_command_goes_before_that_of_the_file(
+    how: str, folder: Path, directory: LdapDirectory
+) -> None:
+    """Who leads a test that writes to another branch overwrites none of the file's."""
+
+    def ran(base: str, *more: str) -> Ran:
+        where = (directory.url, "--base", base) if how == "option" else (f"{directory.url}/{base}",)
+        own = ("--i-own-this-target", *LOAD, "--json")
+        return in_process("ils", "run", "mix.toml", "--target", *where, *own, *more, cwd=folder)
+
+    before = phones(directory)
+    missing = ran(OTHER)
+    assert missing.code == 2
+    assert f"has no entry {OTHER!r}" in missing.err
+    with Connection(directory.url) as connection:
+        assert connection.add(OTHER, "organizationalUnit")
+    elsewhere = ran(OTHER, "--users", "2")
+    assert "noSuchObject" in elsewhere.err + elsewhere.out
+    assert phones(directory) == before
+    (folder / "mix.toml").write_text(MIX.replace(BASE, OTHER))
+    (point,) = ran(BASE).objects
+    assert point["failures"] == 0
+    assert point["spec"]["settings"]["base"] == BASE
+    assert phones(directory) != before
+
+
+def test_the_base_of_a_file_is_looked_for_before_any_load(
+    folder: Path, directory: LdapDirectory
+) -> None:
+    (folder / "mix.toml").write_text(MIX.replace(BASE, OTHER))
+    ran = measured(folder, directory)
+    assert ran.code == 2
+    assert f"has no entry {OTHER!r}" in ran.err
+
+
+def phones(directory: LdapDirectory) -> set[str]:
+    """Return the telephone numbers of its people."""
+    with Connection(directory.url) as connection:
+        connection.search(BASE, "(uid=*)", attributes=["telephoneNumber"])
+        return {str(entry.telephoneNumber) for entry in connection.entries}
+
+
 def test_what_is_kept_is_said_at_the_end(folder: Path, directory: LdapDirectory) -> None:
     head, _, _ = ADDED.partition("  { delete")
     (folder / "mix.toml").write_text(head.replace("{ add", "{ keep = true, add") + "]\n")

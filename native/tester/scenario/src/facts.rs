@@ -41,6 +41,7 @@ impl Scenario {
                 "warmup": load.warmup.map(|warmup| warmup.as_secs_f64()),
                 "measure": load.measure.map(|measure| measure.as_secs_f64()),
                 "timeout": load.timeout.map(|timeout| timeout.as_secs_f64()),
+                "session": load.session.map(|session| session.as_secs_f64()),
                 "objective": load.objective,
                 "keys": load.keys.map(Deal::word),
                 "clients": (!load.clients.is_empty()).then_some(&load.clients),
