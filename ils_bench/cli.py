@@ -23,8 +23,6 @@ _TESTS = TestCommands(
             "--names @people.txt",
             "run lookup --rate 5k --objective 'p99<5ms,failures<0.1%' --junit run.xml",
             "run add --rate 5k --measure 30s --json",
-            "run lookup --target ldap://127.0.0.1:389 --base ou=people,dc=example,dc=com "
-            "--i-own-this-target",
         ],
         "sweep": [
             "sweep --entries 1k,10k,100k,1m",

@@ -69,20 +69,10 @@ def _scenario(
 ) -> dict[str, Any]:
     return {
         **script.spec(slot),
-        "base": said(options, "base"),
+        "base": options.said("base"),
         "bind": {"dn": who.dn or "", "password": who.password or "", "sasl": who.sasl},
-        "session_ms": None if (session := said(options, "session")) is None else session * 1e3,
+        "session_ms": None if (session := options.said("session")) is None else session * 1e3,
     }
-
-
-def said(options: IlsOptions, name: str) -> Any:
-    """Return an option that a scenario file may say, too; None where the file is to be taken.
-
-    What a command was given is not known in the processes of its points: there its value tells.
-    """
-    value = getattr(options, name)
-    default = value == getattr(IlsOptions, name)
-    return None if default and not getattr(options, f"{name}_given") else value
 
 
 def placed(sequence: Sequence, base: str, who: Identity = ANONYMOUS) -> Sequence:

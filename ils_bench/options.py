@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ils_bench.mix import parse_mix, show_mix
 from ils_bench.suite import SUITE
 from ils_bench.targets.names import check_form
@@ -90,7 +92,8 @@ class DirectoryOptions(EndpointOptions, KindOptions):
     names: str | None = option.parsed(
         None,
         "People who are in the directory: numbered, such as 'uid=user.{i}', or of a file, "
-        "@people.txt with a uid in each line or @accounts.csv:mail. No entries are added.",
+        "@people.txt with a uid in each line, @accounts.csv:mail, or @accounts.csv:Login=uid where "
+        "a column is not called like its attribute. No entries are added.",
         metavar="TEMPLATE",
         parse=check_form,
         panel="Target",
@@ -163,6 +166,15 @@ class IlsOptions(EntriesOption, LoadTestOptions):
     entries_given: bool = option.given("entries")
     base_given: bool = option.given("base")
     session_given: bool = option.given("session")
+
+    def said(self, name: str) -> Any:
+        """Return an option that a scenario file may say, too; None where the file is to be taken.
+
+        What a command was given is not known in the processes of its points: there its value tells.
+        """
+        value = getattr(self, name)
+        default = value == getattr(IlsOptions, name)
+        return None if default and not getattr(self, f"{name}_given") else value
 
 
 @option.options

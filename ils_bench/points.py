@@ -70,12 +70,14 @@ class IlsPoints(SuitePoints[Program, OpenDirectory]):
         programs: Sequence[Program],
         progress: Progress = lambda done, total: None,
     ) -> Iterator[OpenDirectory]:
+        options = _at_base(options, programs)
         with open_target(options, options.entries, programs, progress) as target:
             assure_controls(target, programs)
             yield target
 
     def address(self, options: Any, programs: Sequence[Program]) -> OpenDirectory:
         if not options.embedded:
+            options = _at_base(options, programs)
             target = open_live(options, base=need_base(programs))
             assure_controls(target, programs)
             return target
@@ -167,6 +169,8 @@ class IlsPoints(SuitePoints[Program, OpenDirectory]):
             load |= {"hash": people.hash, "one_password": people.one_password}
             load["entries"] = entries or people.size
         options = IlsOptions(**load)
+        if (found := self.scenario_of(options)) and (own := found.load.get("base")):
+            options = replace(options, base=own)
         address = parse_address(server.url, start_tls=server.start_tls)
         target = OpenDirectory("the directory", address, options.base, **known(server, options))
         return options, target
@@ -283,6 +287,12 @@ def _check_passes(options: Any, program: sequences.Sequence) -> None:
             f"a second: each takes {long} (--session), so {needed:,} are under way at once",
             f"have --users {math.ceil(1.5 * needed)}, or a lower --rate",
         )
+
+
+def _at_base(options: Any, programs: Sequence[Program]) -> Any:
+    """Return options with the base of a scenario file, where nothing else names one."""
+    own = next((each.load.get("base") for each in programs if isinstance(each, Script)), None)
+    return replace(options, base=own) if own and options.said("base") is None else options
 
 
 def _assure_distinct(options: Any, name: str, own: Any, path: str) -> None:

@@ -14,7 +14,8 @@ from sitebench.errors import BadInput
 
 MIX, SEARCH = "mix", "search"
 _PERSON = "{name}"
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
+_NAME = re.compile(r"[\w\-;. /()#+@&]+")
+"""What a field can name (`in_column` of the form's reader)."""
 _VALUE = "{random:10:0-9}"
 
 
@@ -43,6 +44,9 @@ def text_of(options: Any) -> str:
             lines.append(f"search = {_quoted(search.replace(_PERSON, person))}")
             if options.filter is None:
                 lines.append("expect.entries = 1")
+            elif options.verify:
+                # A filter with a slip in it finds none, and quickly.
+                lines.append('expect.entries = ">=1"')
         elif verb == "compare":
             lines.append(f"compare = {_quoted(dn)}")
             lines.append(f"entry = {{ {_quoted(names.attribute)} = {_quoted(person)} }}")
@@ -64,11 +68,13 @@ def _data(names: Names, options: Any) -> tuple[list[str], str]:
     if not _NAME.fullmatch(column):
         raise BadInput(
             f"{names.file}: the column {column!r} cannot be named in a scenario",
-            "call it by a letter, then letters, digits, - and _",
+            "call it by letters, digits, blanks and - _ ; . / ( ) # + @ &",
         )
     lines = ["[data.name]", f"file = {_quoted(names.file)}"]
     if not names.listed.headed:
         lines.append(f"columns = [{_quoted(column)}]")
+    if names.listed.separator != ",":
+        lines.append(f"separator = {_quoted(names.listed.separator)}")
     return [*lines, deal], f"{{name.{column}}}"
 
 

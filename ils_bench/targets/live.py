@@ -140,7 +140,8 @@ def _has_named(
         )
         if names.listed is not None:
             remedy = f"it is name {people:,} of {names.file}; the attribute that is searched is "
-            remedy += f"{names.attribute}: another is named like @FILE:mail"
+            remedy += f"{names.attribute}: another is named like @FILE:mail, or beside a column "
+            remedy += "of another name like @FILE:Login=mail"
         name = names.plain(people - 1)
         raise BadInput(f"{target.address} has no {name!r} below {target.base!r}", remedy)
     dn, shown = entry

@@ -2,22 +2,27 @@
 
 They are numbered, as `uid=user.{i}` says, or they stand in a file: `@people.txt` with a name in
 each line, or `@accounts.csv:mail` with a column of a CSV file (RFC 4180) whose first line names
-them. What is searched is the attribute of that name; `uid`, unless one is named.
+them. What is searched is the attribute of that name; `uid`, unless one is named. Where a column is
+called otherwise, both are: `@accounts.csv:Login=uid`. Where the first line has no comma, columns
+are as spreadsheets elsewhere part them: by semicolons or tabs.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
 
-from sitebench._engine import Table
+from sitebench._engine import EngineError, Table
 from sitebench.errors import BadFile, UnknownValue
 from sitebench.system.native_errors import translated
 
 _ATTRIBUTE = "uid"
 _PLACE = "{i}"
 _FILE = "@"
+_SEPARATORS = ",;\t"
+_NAME_OF_A_COLUMN = re.compile(r"[^\W\d][^\W\d _./-]*")
 _SPECIAL = str.maketrans({each: f"\\{ord(each):02x}" for each in "\\*()\0"})
 """In a filter (RFC 4515 section 3)."""
 
@@ -43,6 +48,7 @@ class Listed:
     column: int
     headed: bool
     """Whether the file itself names its columns."""
+    separator: str
 
     def __len__(self) -> int:
         return self.table.rows
@@ -116,34 +122,48 @@ def names_of(text: str) -> Names:
     except OSError as error:
         raise BadFile(
             f"cannot read the names in {file}: {error.strerror}",
-            "name a file with a name in each line, or FILE.csv:COLUMN",
+            "name a file with a name in each line, FILE.csv:mail or FILE.csv:COLUMN=ATTRIBUTE",
         ) from error
     return _read(file, attribute, (found.st_mtime_ns, found.st_size))
+
+
+def _parts(file: str, separator: str) -> bool:
+    """Return whether a separator is what parts the first line of a file."""
+    try:
+        head = Table.head(file, separator)
+    except EngineError:
+        return False  # Such as text behind a quote, where another was meant.
+    return head is not None and len(head[1]) > 1
 
 
 @lru_cache(maxsize=1)
 def _read(file: str, attribute: str, state: tuple[int, int]) -> Names:
     """Read a list; `state` tells a file that was changed from what it was before."""
-    wanted = attribute or _ATTRIBUTE
+    wanted, _, attribute = attribute.partition("=")
+    named, wanted = bool(wanted), wanted or _ATTRIBUTE
     with translated():
-        head = Table.head(file)
+        separator = next((each for each in _SEPARATORS if _parts(file, each)), ",")
+        head = Table.head(file, separator)
         if head is None:
             raise BadFile(f"{file} has no names", "write a name in each of its lines")
         line, fields = head
         heads = [each.strip().lower() for each in fields]
         if wanted.lower() in heads:
             column = heads.index(wanted.lower())
-            table = Table.read(file, names=column)
+            table = Table.read(file, separator, names=column)
         elif len(heads) == 1:
             column = 0
             table = Table.read(file, columns=[wanted], names=column)
         else:
+            # Where it has no names of columns it is somebody's row, with a password, perhaps.
+            are_names = all(map(_NAME_OF_A_COLUMN.fullmatch, filter(None, map(str.strip, fields))))
             raise BadFile(
-                f"{file}, line {line} has {len(heads)} columns, and none is called {wanted}: "
-                f"{', '.join(fields)}",
+                f"{file}, line {line} has {len(heads)} columns, and none is called {wanted}"
+                + (f": {', '.join(fields)}" if are_names else ""),
                 "name one of these, or put names that hold commas in quotes"
-                if attribute
-                else f"name one of them: --names @{file}:COLUMN",
+                if named
+                else f"name the column, and the attribute: --names @{file}:COLUMN=uid",
             )
     headed = wanted.lower() in heads
-    return Names(f"{wanted}={_PLACE}", Listed(table, column, headed), file)
+    listed = Listed(table, column, headed, separator)
+    return Names(f"{attribute or wanted}={_PLACE}", listed, file)

@@ -173,6 +173,41 @@ def test_what_is_wrong_with_a_list_is_said_with_its_line(
     assert "\n" not in caught.value.message
 
 
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+def test_a_column_may_be_called_otherwise_and_parted_otherwise(
+    theirs: LdapDirectory, tmp_path: Path, separator: str
+) -> None:
+    rows = [["Full Name", "Login", "Password"], *([f"P {n}", n, f"Pw-{n}"] for n in PEOPLE)]
+    path = tmp_path / "hr.csv"
+    quoted = (separator.join(f'"{cell}"' for cell in row) for row in rows)
+    path.write_text("".join(f"{line}\r\n" for line in quoted), encoding="utf-8")
+    for more in ((), ("--filter", "(uid={name})")):
+        operation = ("lookup",) if not more else ()
+        argv = lookup(theirs, f"@{path}:Login=uid", *more, "--json")
+        ran = in_process(*argv[:2], *operation, *argv[3:])
+        assert ran.code == 0, ran.err
+        (point,) = ran.objects
+        assert (point["failures"], point["operations"] > 0) == (0, True)
+
+
+def test_a_row_is_not_shown_where_a_first_line_is_none_of_names(tmp_path: Path) -> None:
+    path = tmp_path / "hr.csv"
+    path.write_text("jsmith;Ann Smith;Pw-jsmith-17\nbob;Bob B;Pw-bob-18\n")
+    with pytest.raises(BadFile) as caught:
+        names_of(f"@{path}")
+    assert "line 1 has 3 columns, and none is called uid" in str(caught.value)
+    assert "smith" not in str(caught.value)
+
+
+def test_a_filter_that_finds_none_fails(theirs: LdapDirectory, tmp_path: Path) -> None:
+    argv = lookup(theirs, f"@{csv_of(tmp_path)}", "--filter", "(cn={name})", "--json")
+    argv = (*argv[:2], *argv[3:])
+    ran = in_process(*argv)
+    assert ran.code != 0
+    assert "wrong-answer" in ran.out + ran.err
+    assert in_process(*argv, "--no-verify").code == 0
+
+
 def test_a_file_that_changed_is_read_again(tmp_path: Path) -> None:
     path = tmp_path / "people.txt"
     path.write_text("\ufeff\nann\n")

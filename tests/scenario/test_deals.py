@@ -151,17 +151,17 @@ def test_workers_share_the_rows(folder: Path, directory: LdapDirectory) -> None:
 def test_users_who_waited_for_a_row_are_said(
     client: str, folder: Path, directory: LdapDirectory
 ) -> None:
-    text = ONCE.replace('"once"', '"exclusive"')
+    text = ONCE.replace('"once"', '"exclusive"').replace('"5ms"', '"50ms"')
     (folder / "once.toml").write_text(text)
     write_accounts(folder, 2)
-    (point,) = run(folder, directory, "--measure", "600ms", "--client", client).objects
+    (point,) = run(folder, directory, "--measure", "1s", "--client", client).objects
     assert point["failures"] == 0
-    assert point["operations"] > 20
+    assert point["operations"] > 10
     (warning,) = [each for each in point["warnings"] if each["kind"] == "rows-held"]
     assert warning["message"].startswith("users waited ")
     if client == "native":
-        # No operation has a wait in its time: it would have 10 ms, or more.
-        assert point["service_us"]["p50"] < 5_000
+        # No operation has a wait in its time: it would have 100 ms, or more.
+        assert point["service_us"]["p50"] < 50_000
 
 
 def test_users_with_a_row_each_do_not_wait(folder: Path, directory: LdapDirectory) -> None:

@@ -315,6 +315,30 @@ def test_entries_that_a_delete_misses_are_counted() -> None:
     assert left(spec, [LOOKUP], {"measure": tally(100, 0)}) == ()
 
 
+def test_columns_are_named_as_a_spreadsheet_names_them(
+    folder: Path, directory: LdapDirectory
+) -> None:
+    lines = (folder / "accounts.csv").read_text().splitlines()[-20:]
+    rows = [f"x;{line.replace(',', ';')}" for line in lines]
+    head = "Straße #;Login (AD);Pass Word"
+    (folder / "hr.csv").write_text("\n".join([head, *rows]), encoding="utf-8")
+    (folder / "mix.toml").write_text(
+        f'''
+base = "{BASE}"
+data.hr = {{ file = "hr.csv", separator = ";" }}
+[[operation]]
+search = "(uid={{hr.Login (AD)}})"
+expect.entries = 1
+[[operation]]
+bind = "uid={{hr.Login (AD)}},{{base}}"
+password = "{{hr.Pass Word}}"
+''',
+        encoding="utf-8",
+    )
+    (point,) = measured(folder, directory, "--json").objects
+    assert (point["failures"], point["operations"] > 0) == (0, True)
+
+
 OTHER = "ou=test,dc=example,dc=com"
 
 
@@ -334,7 +358,7 @@ def test_the_base_of_a_command_goes_before_that_of_the_file(
     assert missing.code == 2
     assert f"has no entry {OTHER!r}" in missing.err
     with Connection(directory.url) as connection:
-        assert connection.add(OTHER, "organizationalUnit")
+        assert connection.add(OTHER, "organizationalUnit")  # type: ignore[no-untyped-call]
     elsewhere = ran(OTHER, "--users", "2")
     assert "noSuchObject" in elsewhere.err + elsewhere.out
     assert phones(directory) == before

@@ -3,9 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use crate::form::Protocol;
-use crate::grammar::is_name;
 use crate::problem::{did_you_mean, listed, nearest, quoted};
-use crate::template::{BRACES, BUILT_IN, Field, Template};
+use crate::template::{BRACES, BUILT_IN, Field, Template, is_column};
 use crate::types::{Block, Connection, Data, Draw, Drawn, Rows};
 
 /// Columns that a message lists.
@@ -146,7 +145,15 @@ impl Names {
         let columns = source.what.columns.as_ref();
         if let Some(columns) = columns.filter(|columns| !columns.iter().any(|known| known == column)) {
             // A field cannot say other names, and a terminal may not be able to show them.
-            let known = || columns.iter().map(String::as_str).filter(|name| is_name(name));
+            let known = || columns.iter().map(String::as_str).filter(|name| is_column(name));
+            if let [only] = &columns[..]
+                && let Some(separator) = only.chars().find(|found| ";\t|".contains(*found))
+            {
+                return Err(format!(
+                    "{{{data}.{column}}}: no such column; {data} has one: say separator = {separator:?}, if that is \
+                     what stands between them"
+                ));
+            }
             let (near, known) = (did_you_mean(column, known()), listed(known().take(MOST_LISTED)));
             return Err(format!("{{{data}.{column}}}: no such column{near}; {data} has {known}"));
         }
@@ -182,7 +189,7 @@ impl Names {
                 (None, Rows::File { .. }) => self.row(name),
                 (columns, _) => {
                     let mut columns = columns.iter().flatten().map(String::as_str);
-                    let column = columns.find(|name| is_name(name)).unwrap_or("dn");
+                    let column = columns.find(|name| is_column(name)).unwrap_or("dn");
                     Err(format!(
                         "{{{name}}} has several columns: write {{{name}.{column}}}, or another of them"
                     ))

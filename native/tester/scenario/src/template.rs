@@ -223,23 +223,31 @@ pub(crate) fn pieces(text: &str) -> Vec<(Range<usize>, Piece<'_>)> {
     found
 }
 
+/// What names of columns have beside letters, digits and blanks.
+pub(crate) const IN_COLUMNS: &str = "- _ ; . / ( ) # + @ &";
+
+/// Whether a field can name such a column: those of other people's files have blanks, and more.
+pub(crate) fn is_column(name: &str) -> bool {
+    !name.is_empty() && name.chars().all(in_column)
+}
+
+fn in_column(found: char) -> bool {
+    found.is_alphanumeric() || IN_COLUMNS.contains(found)
+}
+
 /// What stands after an opening brace, if it is a field: name, argument, and the byte after the closing brace.
 fn field_at(text: &str) -> Option<(&str, Option<&str>, usize)> {
-    let word = |text: &str, more: &[u8]| {
-        let first = text.bytes().next().is_some_and(|byte| byte.is_ascii_alphabetic() || byte == b'_');
-        let allowed = |byte: &u8| byte.is_ascii_alphanumeric() || more.contains(byte);
-        if first { text.bytes().take_while(allowed).count() } else { 0 }
-    };
-    let mut end = word(text, b"_-");
-    if end == 0 {
+    if !text.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_') {
         return None;
     }
-    if text[end..].starts_with('.') {
-        let column = word(&text[end + 1..], b"_-;");
-        if column == 0 {
+    let in_name = |found: char| found.is_ascii_alphanumeric() || found == '_' || found == '-';
+    let mut end = text.find(|found| !in_name(found)).unwrap_or(text.len());
+    if let Some(column) = text[end..].strip_prefix('.') {
+        let length = column.find(|found: char| !in_column(found)).unwrap_or(column.len());
+        if length == 0 {
             return None;
         }
-        end += 1 + column;
+        end += 1 + length;
     }
     let (name, rest) = text.split_at(end);
     if rest.starts_with('}') {

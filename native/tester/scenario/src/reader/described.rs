@@ -11,7 +11,7 @@ use crate::grammar;
 use crate::names::{Known, Life};
 use crate::problem::{did_you_mean, quoted};
 use crate::shape::{in_order, number};
-use crate::template::Template;
+use crate::template::{IN_COLUMNS, Template, is_column};
 use crate::types::{
     Connection, Data, Deal, Drawn, FileClass, FileSet, Level, Lifetime, Load, Named, Rows, Sizes, Tls,
 };
@@ -100,11 +100,11 @@ impl<'d, 't> Reader<'_, 'd, 't> {
         } else if columns.len() > MOST_NAMES {
             self.wrong(table.at("columns"), format!("more than {MOST_NAMES} columns"));
         }
-        if let Some(name) = columns.iter().find(|name| !grammar::is_name(name)) {
+        if let Some(name) = columns.iter().find(|name| !is_column(name)) {
             let name = quoted(name);
             self.wrong(
                 table.at("columns"),
-                format!("{name} cannot be a name: a letter, then letters, digits, - and _"),
+                format!("{name} cannot name a column: letters, digits, blanks and {IN_COLUMNS}"),
             );
         }
         table.has("columns").then_some(columns)
