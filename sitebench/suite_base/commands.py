@@ -147,6 +147,7 @@ class TestCommands:
                     raise BadInput(f"{by} says what users do, and so does {other}", "give one")
                 names, named = [name], True
             options = _settled(points, points.asked(options), names, named=named)
+            sizes = _that_matter(points, options, names, sizes)
             one = narrowed(self._measured, options)
             parts = [
                 part
@@ -338,6 +339,23 @@ def _parts(
         )
         for name in names
     ]
+
+
+def _that_matter(
+    points: Any, options: Any, names: Sequence[str], sizes: Sequence[int]
+) -> Sequence[int]:
+    """Return one size where a scenario file asks for no people, and so each is the same test."""
+    path = points.file(options)
+    programs = [points.program(options, each) for each in names]
+    own = options.target in points.own_targets
+    if path is None or own or any(map(points.needs_people, programs)):
+        return sizes
+    if options.sizes:
+        raise BadInput(
+            f"{path} asks for no people of sitebench: every size would be the same test",
+            "leave --sizes out; `[load] clients`, or `sitebench vary`, measure several loads",
+        )
+    return sizes[:1]
 
 
 def say_points(parts: Sequence[Part]) -> None:

@@ -622,6 +622,17 @@ def test_a_sweep_takes_a_file(tmp_path: Path) -> None:
     assert found == [("people", 50, 0), ("people", 100, 0)]
 
 
+def test_a_sweep_of_a_file_without_people_of_ours_is_one_test(
+    folder: Path, directory: LdapDirectory
+) -> None:
+    where = ("--scenario", "mix.toml", "--target", directory.url, "--i-own-this-target")
+    ran = in_process("ils", "sweep", *where, *LOAD, "--json", cwd=folder)
+    assert len(ran.objects) == 1
+    named = in_process("ils", "sweep", *where, "--sizes", "50,100", cwd=folder)
+    assert named.code == 2
+    assert "every size would be the same test" in named.err
+
+
 @pytest.mark.parametrize("other", [("--operations", "connect"), ("--paper",)], ids="".join)
 def test_a_sweep_of_a_file_and_of_operations_is_refused(
     other: tuple[str, ...], tmp_path: Path
