@@ -26,7 +26,7 @@ from sitebench.measure.sweep import sweep as run_sweep
 from sitebench.monitor.exporter import Exporter
 from sitebench.options.spelling import gives
 from sitebench.runs.manifest import collect, continued
-from sitebench.runs.point import PointResult, PointSpec
+from sitebench.runs.point import MOST_FAILURES, PointResult, PointSpec
 from sitebench.runs.store import RunStore
 from sitebench.system.files import write
 from sitebench.system.limits import allow_descriptors
@@ -42,8 +42,6 @@ Seeding = Callable[[int, int], object]
 
 Tables = Callable[[Sequence[PointResult]], Sequence[RenderableType]]
 
-
-_MOST_FAILURES = 0.01
 
 _part: ContextVar[Sequence[str] | None] = ContextVar("_part", default=None)
 
@@ -199,10 +197,10 @@ def measure(
 
 def _raise_if_failing(results: Sequence[PointResult]) -> None:
     """Raise where so much failed that the rate is not the target's."""
-    failing = [each for each in results if each.failures > _MOST_FAILURES * each.attempts]
+    failing = [each for each in results if each.mostly_failing]
     if failing:
         raise MeasurementFailed(
-            f"more than {_MOST_FAILURES:.0%} of the operations failed at {len(failing)} of "
+            f"more than {MOST_FAILURES:.0%} of the operations failed at {len(failing)} of "
             f"{len(results)} points; the first: {failing[0].spec.title}",
             "see above what failed; with --allow-failures that is no error",
         )

@@ -22,6 +22,9 @@ from sitebench.units import format_size
 from sitebench.verdict.verdict import Verdict
 from sitebench.verdict.window import Window
 
+MOST_FAILURES = 0.01
+"""Share of operations: with more failures a rate says little of the target."""
+
 SUITE_KEY = "half"
 """The key of a suite's name in JSON; run files had it before there were suites."""
 
@@ -271,6 +274,11 @@ class PointResult(Window):
     def attempts(self) -> int:
         """Steps that succeeded or failed: what a share of failures is of."""
         return sum(step.count for step in failing(self.spec, self.steps))
+
+    @property
+    def mostly_failing(self) -> bool:
+        """Whether so much failed that the rate is not the target's."""
+        return self.failures > MOST_FAILURES * self.attempts
 
     @property
     def ops_per_s(self) -> float:

@@ -297,6 +297,17 @@ def test_the_stamp_says_what_can_be_quoted(
     assert verdict.stamp(replace(run, stored=stored)).endswith(f">{stamped}</span>")
 
 
+def test_a_rate_with_many_failures_is_not_stamped_as_one_to_quote(report: Report) -> None:
+    (run,) = report.runs
+    (point, *_) = run.points
+    failed = {"wrong-answer": point.result.attempts // 50}
+    result = replace(point.result, failures_by_kind=failed)
+    failing = replace(run, points=[replace(point, result=result)], stored=[])
+    assert "only with its failures" in verdict.stamp(failing)
+    said = verdict.headline(report, failing)
+    assert "of 1 more than 1% of the operations failed" in said
+
+
 def test_every_warning_names_its_points_and_its_remedy(report: Report) -> None:
     found = verdict.warned(report, report.runs[0])
     assert [warning.bad for warning in found[:2]] == [True, False]

@@ -13,7 +13,7 @@ from sitebench.report.sections import answers, facts, overview, plainly
 from sitebench.report.sections.rates import lines
 from sitebench.report.suite import RateFigure, ReportSuite, ops_per_s
 from sitebench.report.table import NOTHING
-from sitebench.runs.point import PointResult
+from sitebench.runs.point import MOST_FAILURES, PointResult
 from sitebench.runs.repeats import Series
 from sitebench.tables.tables import latency_mark, rate_mark
 from sitebench.units import format_rate, format_size
@@ -96,6 +96,8 @@ def stamp(run: Run) -> str:
     grades = Counter(grade for each in found for grade in answers.grades(run, each))
     if grades[Quoted.NOT_USABLE] == len(results):
         return '<span class="stamp bad">Nothing can be quoted</span>'
+    if any(result.mostly_failing for result in results):
+        return '<span class="stamp bad">Can be quoted only with its failures</span>'
     if grades[Quoted.NOT_USABLE] or run.missing:
         return '<span class="stamp doubt">Can be quoted in part</span>'
     if grades[Quoted.AT_LEAST]:
@@ -210,6 +212,8 @@ def _quotable(run: Run) -> str:
         text += f"; {total - sound} must not be ({', '.join(why)})"
     if run.missing:
         text += f"; {len(run.missing)} more have no result"
+    if failing := sum(point.result.mostly_failing for point in run.points):
+        text += f"; of {failing} more than {MOST_FAILURES:.0%} of the operations failed"
     with_warnings = sum(
         bool(p.result.verdict.warnings)
         for p in run.points
