@@ -220,6 +220,10 @@ class Snapshot:
     def older(self) -> list[StepStats]:
         """The same of what was due before that window: in no window's durations."""
 
+    @property
+    def spans(self) -> list[tuple[int, StepStats]]:
+        """Of a schedule of stages, the arrivals among all these by the span they were due in."""
+
 @final
 class Population:
     """People as a pure function of (seed, i); `i` may exceed `size`, which is only what is seeded.

@@ -41,6 +41,7 @@ pub struct Snapshot {
     steps: Vec<Py<StepStats>>,
     late: Vec<Py<StepStats>>,
     older: Vec<Py<StepStats>>,
+    spans: Vec<(u64, Py<StepStats>)>,
 }
 
 /// What one step of one program did since the last drain.
@@ -79,12 +80,17 @@ impl Snapshot {
             steps: step_stats(py, drained.steps)?,
             late: step_stats(py, drained.late)?,
             older: step_stats(py, drained.older)?,
+            spans: spans(py, drained.spans)?,
         })
     }
 }
 
 fn step_stats(py: Python<'_>, steps: Vec<StepSnapshot>) -> PyResult<Vec<Py<StepStats>>> {
     steps.into_iter().map(|step| Py::new(py, StepStats::new(py, step)?)).collect()
+}
+
+fn spans(py: Python<'_>, spans: Vec<(u64, StepSnapshot)>) -> PyResult<Vec<(u64, Py<StepStats>)>> {
+    spans.into_iter().map(|(span, step)| Ok((span, Py::new(py, StepStats::new(py, step)?)?))).collect()
 }
 
 impl StepStats {

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use crate::choose::keys::Choice;
-use crate::choose::schedule::Spacing;
+use crate::choose::schedule::{Spacing, Stage};
 use crate::record::log::LogSpec;
 use crate::scenario_spec::ScenarioSpec;
 use crate::target_address::TargetAddress;
@@ -62,7 +62,7 @@ pub struct Config<T, P> {
 }
 
 /// When operations start; see [`crate::choose::schedule`].
-#[derive(Debug, Clone, Copy, PartialEq, Default, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
 pub enum Schedule {
     /// When the one before is over.
@@ -72,6 +72,16 @@ pub enum Schedule {
     Open {
         /// Per second, over all threads.
         rate: f64,
+        /// How arrivals are spaced.
+        #[serde(default)]
+        arrivals: Spacing,
+    },
+    /// When they are due by stages, which begin at the first cut.
+    Staged {
+        /// One after the other, over all threads.
+        stages: Vec<Stage>,
+        /// How long the spans are by which operations are counted apart, by when they were due.
+        span_ms: u64,
         /// How arrivals are spaced.
         #[serde(default)]
         arrivals: Spacing,
@@ -169,12 +179,21 @@ impl<T: TargetAddress, P> Config<T, P> {
             in_range("adds.keys", adds.keys, 1, u64::MAX >> 1, "give at least 1")?;
             in_range("adds.start", adds.start, 0, u64::MAX >> 1, "give a smaller one")?;
         }
-        match self.schedule {
-            Schedule::Open { rate, .. } if !(rate.is_finite() && (1e-6..=1e9).contains(&rate)) => {
+        match &self.schedule {
+            Schedule::Closed => Ok(()),
+            Schedule::Open { rate, .. } => {
                 let remedy = "give operations per second, 0.000001 to 1,000,000,000";
-                Err(ConfigError::OutOfRange { field: "schedule.rate", value: rate.to_string(), remedy })
+                within("schedule.rate", *rate, 1e-6, 1e9, remedy)
             }
-            _ => Ok(()),
+            Schedule::Staged { stages, span_ms, .. } => {
+                in_range("schedule.span_ms", *span_ms, 1, MAX_TIMEOUT_MS, "give 1 to 86,400,000")?;
+                stages.iter().try_for_each(|stage| {
+                    let remedy = "give operations per second, 0 to 1,000,000,000";
+                    within("schedule.stages.rate", stage.rate, 0.0, 1e9, remedy)?;
+                    let remedy = "give seconds, 0.001 to 86,400";
+                    within("schedule.stages.lasts_s", stage.lasts_s, 1e-3, 86_400.0, remedy)
+                })
+            }
         }
     }
 
@@ -217,6 +236,19 @@ fn resolve((host, port): (&str, u16)) -> Result<SocketAddr, ConfigError> {
     let unknown = |reason: String| ConfigError::UnknownHost { host: host.to_owned(), reason };
     let mut addresses = (host, port).to_socket_addrs().map_err(|error| unknown(error.to_string()))?;
     addresses.next().ok_or_else(|| unknown("it has no address".to_owned()))
+}
+
+fn within(
+    field: &'static str,
+    value: f64,
+    least: f64,
+    most: f64,
+    remedy: &'static str,
+) -> Result<(), ConfigError> {
+    if (least..=most).contains(&value) {
+        return Ok(());
+    }
+    Err(ConfigError::OutOfRange { field, value: value.to_string(), remedy })
 }
 
 fn in_range(

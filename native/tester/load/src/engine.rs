@@ -99,7 +99,7 @@ impl Engine {
             spread_sources: config.target.spreads_sources(),
             timeout: config.timeout(),
             connect_timeout: config.connect_timeout(),
-            schedule: config.schedule,
+            schedule: config.schedule.clone(),
             log: config.log,
             compiled,
         };
@@ -125,7 +125,8 @@ impl Engine {
         self.driver.drain(false)
     }
 
-    /// Drains at the edge of a window: later snapshots keep apart what was due before it.
+    /// Drains at the edge of a window: later snapshots keep apart what was due before it. The first one begins a
+    /// schedule of stages.
     pub fn cut(&mut self) -> Result<Snapshot, CommandError> {
         self.driver.drain(true)
     }
@@ -136,8 +137,8 @@ impl Engine {
         self.driver.stop(timeout)
     }
 
-    /// The rate of an open schedule, and the origin from which even arrivals are counted. Both are fixed at the
-    /// start.
+    /// The rate of an open schedule, and the origin from which even arrivals are counted. Both are fixed once it
+    /// has begun: at the start, or at the first cut if it is of stages.
     pub fn pace(&self) -> Option<Pace> {
         self.driver.pace()
     }

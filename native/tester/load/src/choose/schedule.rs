@@ -26,6 +26,21 @@
 //!  even     |x----x----x----x----x----x----x----x----x--->  time
 //! ```
 //!
+//! # Stages
+//!
+//! A rate may rise and fall in straight lines, each stage from where the one before ended and the first from 0.
+//! Let `N(t)` be the integral of the rate: how many arrivals there are up to `t`. Even arrival `n` is due when
+//! `N` goes beyond `n`, so that a stage has as many as its integral says, and one of rate 0 has none. Random
+//! arrivals are drawn on `N`, with gaps of mean 1: a Poisson process whose rate is that of the stages. A constant
+//! rate is one stage without an end.
+//!
+//! ```text
+//!  rate     |        ____________
+//!           |    ___/            \
+//!           |___/                 \
+//!  even     |x      x   x  x x x x  x-->  time
+//! ```
+//!
 //! # Sharing
 //!
 //! Of `k` threads, thread `i` takes the even arrivals with `n mod k = i`, or random ones at `rate / k`. When
@@ -36,6 +51,7 @@
 
 use std::collections::VecDeque;
 use std::ops::Range;
+use std::sync::Arc;
 
 use serde::Deserialize;
 
@@ -52,39 +68,102 @@ pub enum Spacing {
     Poisson,
 }
 
-/// A constant rate with an origin.
+/// A stage: the rate goes to `rate` in a straight line, within so long.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Stage {
+    /// Seconds.
+    pub lasts_s: f64,
+    /// Arrivals per second at its end.
+    pub rate: f64,
+}
+
+/// A straight line of the rate, in seconds since the origin.
 #[derive(Debug, Clone, Copy, PartialEq)]
+struct Line {
+    begins_s: f64,
+    /// The rate at its beginning, and by how much a second changes it.
+    rate: f64,
+    slope: f64,
+    /// How many arrivals there are before it, and up to its end.
+    before: f64,
+    upto: f64,
+}
+
+impl Line {
+    fn count_after(&self, seconds: f64) -> f64 {
+        (self.before + seconds * (self.rate + self.slope * seconds / 2.0)).min(self.upto)
+    }
+
+    /// When so many arrivals were reached that lie on this line. The root is written so that it holds for a slope
+    /// of 0 and loses no digits to a small one.
+    fn seconds_at(&self, count: f64) -> f64 {
+        let more = count - self.before;
+        if more <= 0.0 {
+            return self.begins_s;
+        }
+        let root = (self.rate * self.rate + 2.0 * self.slope * more).max(0.0).sqrt();
+        self.begins_s + 2.0 * more / (self.rate + root)
+    }
+}
+
+/// A rate over time, with an origin.
+#[derive(Debug, Clone, PartialEq)]
 pub struct Pace {
     origin_ns: u64,
-    per_second: f64,
+    /// In their order; none of no length.
+    lines: Arc<[Line]>,
 }
 
 impl Pace {
-    /// `per_second` must be finite and positive, which the configuration has checked.
-    pub const fn new(origin_ns: u64, per_second: f64) -> Self {
-        Self { origin_ns, per_second }
+    /// A constant rate. It must be finite and positive, which the configuration has checked.
+    pub fn new(origin_ns: u64, per_second: f64) -> Self {
+        let line = Line { begins_s: 0.0, rate: per_second, slope: 0.0, before: 0.0, upto: f64::INFINITY };
+        Self { origin_ns, lines: [line].into() }
     }
 
-    /// When even arrival `n` is due. Computed from `n` each time, so no error adds up.
+    /// Stages, one after the other. Their numbers must be finite, times positive and rates not negative, which
+    /// the configuration has checked.
+    pub fn staged(origin_ns: u64, stages: &[Stage]) -> Self {
+        let (mut begins_s, mut rate, mut before) = (0.0, 0.0, 0.0);
+        let line = |stage: &Stage| {
+            let upto = before + stage.lasts_s * (rate + stage.rate) / 2.0;
+            let line = Line { begins_s, rate, slope: (stage.rate - rate) / stage.lasts_s, before, upto };
+            (begins_s, rate, before) = (begins_s + stage.lasts_s, stage.rate, upto);
+            line
+        };
+        Self { origin_ns, lines: stages.iter().map(line).collect() }
+    }
+
+    /// When even arrival `n` is due; `None` if the stages end before. Computed from `n` each time, so no error
+    /// adds up.
     #[inline]
-    pub fn due_ns(&self, n: u64) -> u64 {
-        self.origin_ns + (n as f64 * self.mean_gap_ns()) as u64
+    pub fn due_ns(&self, n: u64) -> Option<u64> {
+        self.reaches_ns(n as f64)
     }
 
-    /// The first even arrival due at `time_ns` or later.
+    /// The first even arrival due at `time_ns` or later, or the number of all if none is.
     pub fn first_at(&self, time_ns: u64) -> u64 {
-        let elapsed = time_ns.saturating_sub(self.origin_ns) as f64;
-        let guess = (elapsed * self.per_second / SECOND as f64) as u64;
-        // The guess is off by rounding at most.
-        let mut n = guess.saturating_sub(1);
-        while self.due_ns(n) < time_ns {
+        // It is off by rounding at most.
+        let mut n = (self.count_at(time_ns) as u64).saturating_sub(1);
+        while self.due_ns(n).is_some_and(|due_ns| due_ns < time_ns) {
             n += 1;
         }
         n
     }
 
-    fn mean_gap_ns(&self) -> f64 {
-        SECOND as f64 / self.per_second
+    /// When there have been so many arrivals.
+    #[inline]
+    fn reaches_ns(&self, count: f64) -> Option<u64> {
+        let line = self.lines.iter().find(|line| line.upto > count)?;
+        Some(self.origin_ns + (line.seconds_at(count) * SECOND as f64).round() as u64)
+    }
+
+    /// How many arrivals there are up to `time_ns`.
+    fn count_at(&self, time_ns: u64) -> f64 {
+        let seconds = time_ns.saturating_sub(self.origin_ns) as f64 / SECOND as f64;
+        let line = self.lines.iter().rfind(|line| line.begins_s <= seconds);
+        line.map_or(0.0, |line| line.count_after(seconds - line.begins_s))
     }
 }
 
@@ -126,8 +205,8 @@ struct Stream {
     next_ns: Option<u64>,
     /// Its number, if it is an even one.
     number: u64,
-    /// Its exact time, if it is a random one, so that rounding does not add up.
-    exactly_ns: f64,
+    /// How many there are up to it on average, if it is a random one: exact, so that rounding does not add up.
+    count: f64,
 }
 
 /// Runs ahead of the arrivals that are taken and counts those that are due. As a backlog may be long, each is
@@ -159,9 +238,14 @@ impl Arrivals {
             divisions: VecDeque::from([(0, None)]),
             next_ns: None,
             number: 0,
-            exactly_ns: 0.0,
+            count: 0.0,
         };
         Self { stream, paused: false, taken: 0, ahead: None }
+    }
+
+    /// Goes by another pace from the next [`Arrivals::divide`] on. Nothing may have been divided before.
+    pub fn set_pace(&mut self, pace: Pace) {
+        self.stream.pace = pace;
     }
 
     /// When the first arrival not taken is due; `None` if this thread has none.
@@ -243,7 +327,7 @@ impl Stream {
         let due_ns = self.next_ns.filter(|&due_ns| due_ns <= now_ns)?;
         if let Some(&(_, Some(share))) = self.divisions.front() {
             self.number += share.of;
-            self.next_ns = Some(self.due_ns(share));
+            self.next_ns = self.due_ns(share);
             self.settle();
         }
         Some(due_ns)
@@ -256,22 +340,22 @@ impl Stream {
             && self.next_ns.is_none_or(|next_ns| next_ns >= from_ns)
         {
             self.divisions.pop_front();
-            self.exactly_ns = from_ns as f64;
-            self.next_ns = share.map(|share| {
+            self.next_ns = share.and_then(|share| {
+                self.count = self.pace.count_at(from_ns);
                 self.number = share.first_from(self.pace.first_at(from_ns));
                 self.due_ns(share)
             });
         }
     }
 
-    /// When even arrival `number` is due, or the next random one.
+    /// When even arrival `number` is due, or the next random one; `None` after the last.
     #[inline]
-    fn due_ns(&mut self, share: Share) -> u64 {
+    fn due_ns(&mut self, share: Share) -> Option<u64> {
         match &mut self.random {
             None => self.pace.due_ns(self.number),
             Some(random) => {
-                self.exactly_ns += exponential(random.f64(), self.pace.mean_gap_ns() * share.of as f64);
-                self.exactly_ns as u64
+                self.count += exponential(random.f64(), share.of as f64);
+                self.pace.reaches_ns(self.count)
             }
         }
     }
@@ -325,9 +409,9 @@ mod tests {
     #[test]
     fn arrival_n_is_due_n_over_rate_after_the_origin_even_after_a_billion() {
         let pace = Pace::new(7, 3000.0);
-        assert_eq!(pace.due_ns(0), 7);
-        assert_eq!(pace.due_ns(3000), SECOND + 7);
-        assert_eq!(pace.due_ns(3_000_000_000), 1_000_000 * SECOND + 7);
+        assert_eq!(pace.due_ns(0), Some(7));
+        assert_eq!(pace.due_ns(3000), Some(SECOND + 7));
+        assert_eq!(pace.due_ns(3_000_000_000), Some(1_000_000 * SECOND + 7));
     }
 
     #[test]
@@ -404,6 +488,83 @@ mod tests {
         let taken = std::iter::from_fn(|| arrivals.take(SECOND)).count();
         assert_eq!(taken, 500);
         assert_eq!(arrivals.peek(), None);
+    }
+
+    fn staged(stages: &[(f64, f64)]) -> Pace {
+        let stage = |&(lasts_s, rate)| Stage { lasts_s, rate };
+        Pace::staged(SECOND, &stages.iter().map(stage).collect::<Vec<_>>())
+    }
+
+    /// The even arrivals of so many threads, in seconds since the origin.
+    fn due_s(stages: &[(f64, f64)], threads: u64) -> Vec<f64> {
+        let streams = (0..threads).map(|index| {
+            let mut arrivals =
+                Arrivals::new(Pace::new(0, 1.0), Spacing::Even, fastrand::Rng::with_seed(index));
+            arrivals.set_pace(staged(stages));
+            arrivals.divide(SECOND, Some(Share { index, of: threads }));
+            arrivals
+        });
+        let mut due_ns: Vec<u64> =
+            streams.flat_map(|mut each| std::iter::from_fn(move || each.take(u64::MAX))).collect();
+        due_ns.sort_unstable();
+        due_ns.iter().map(|due_ns| (due_ns - SECOND) as f64 / 1e9).collect()
+    }
+
+    #[test]
+    fn a_rise_from_nothing_has_arrival_n_where_its_integral_is_n() {
+        // N(t) = 100 t^2 / (2 * 30): 1,500 in 30 s.
+        let due_s = due_s(&[(30.0, 100.0)], 1);
+        assert_eq!(due_s.len(), 1_500);
+        for (n, due_s) in due_s.iter().enumerate() {
+            let expected = (n as f64 * 60.0 / 100.0).sqrt();
+            assert!((due_s - expected).abs() < 1e-8, "{n}: {due_s}, not {expected}");
+        }
+    }
+
+    #[test]
+    fn each_stage_has_as_many_arrivals_as_its_integral_whatever_the_number_of_threads() {
+        let stages = [(30.0, 100.0), (60.0, 100.0), (10.0, 500.0), (20.0, 0.0)];
+        for threads in 1..=4 {
+            let due_s = due_s(&stages, threads);
+            let mut begins_s = 0.0;
+            for ((lasts_s, _), most) in stages.iter().zip([1_500, 6_000, 3_000, 5_000]) {
+                let of_stage = |s: &&f64| (begins_s..begins_s + lasts_s).contains(*s);
+                assert_eq!(due_s.iter().filter(of_stage).count(), most, "from {begins_s} s on");
+                begins_s += lasts_s;
+            }
+            assert_eq!(due_s.len(), 15_500);
+        }
+    }
+
+    #[test]
+    fn nothing_is_due_in_stages_of_rate_0_nor_after_the_last() {
+        let due_s = due_s(&[(5.0, 0.0), (2.0, 10.0), (1.0, 0.0), (60.0, 0.0), (1.0, 4.0)], 2);
+        // 10, 5 and 2 arrivals.
+        assert_eq!(due_s.len(), 17);
+        assert_eq!((due_s[0], due_s[15]), (5.0, 68.0));
+        assert!(due_s[14] < 8.0 && due_s[16] < 69.0, "{due_s:?}");
+        let pace = staged(&[(2.0, 10.0)]);
+        assert_eq!((pace.due_ns(10), pace.first_at(90 * SECOND)), (None, 10));
+    }
+
+    #[test]
+    fn random_arrivals_of_stages_are_poisson_on_the_integral_of_their_rate() {
+        let pace = staged(&[(10.0, 4_000.0), (5.0, 0.0), (5.0, 0.0), (10.0, 2_000.0)]);
+        let mut due_ns = Vec::new();
+        for index in 0..3 {
+            let random = fastrand::Rng::with_seed(index);
+            let mut arrivals = Arrivals::new(pace.clone(), Spacing::Poisson, random);
+            arrivals.divide(SECOND, Some(Share { index, of: 3 }));
+            due_ns.extend(std::iter::from_fn(|| arrivals.take(u64::MAX)));
+        }
+        due_ns.sort_unstable();
+        let none = due_ns.iter().filter(|&&due_ns| (16 * SECOND..21 * SECOND).contains(&due_ns));
+        assert_eq!(none.count(), 0);
+        let counts: Vec<u64> = due_ns.iter().map(|&due_ns| (pace.count_at(due_ns) * 1e9) as u64).collect();
+        let off = distance_from_poisson(&counts, 1.0);
+        assert!(off < UNLIKELY, "{off}");
+        // 40,000 with a standard deviation of 200.
+        assert!((39_200..40_800).contains(&counts.len()), "{}", counts.len());
     }
 
     /// The largest distance of the gaps' distribution from the exponential one of their rate, times the root
@@ -487,12 +648,33 @@ mod tests {
     }
 
     proptest! {
+        /// Due times of stages are those at which the integral of the rate, summed in small steps, reaches them.
+        #[test]
+        fn stages_are_the_inverse_of_their_integral(
+            stages in prop::collection::vec((0.1f64..100.0, prop_oneof![Just(0.0), 0.0f64..1e4]), 1..6)
+        ) {
+            let pace = staged(&stages);
+            let total: f64 = pace.lines.last().unwrap().upto;
+            for part in 0..50 {
+                let n = (total * f64::from(part) / 50.0) as u64;
+                if let Some(due_ns) = pace.due_ns(n) {
+                    let rate = stages.iter().map(|stage| stage.1).fold(1.0, f64::max);
+                    let found = pace.count_at(due_ns);
+                    prop_assert!((found - n as f64).abs() < 1e-9 * rate + 1e-6, "{} at {}", found, n);
+                    prop_assert!(pace.due_ns(n + 1).is_none_or(|next| next > due_ns));
+                    prop_assert_eq!(pace.first_at(due_ns), n);
+                } else {
+                    prop_assert!(n as f64 >= total);
+                }
+            }
+        }
+
         #[test]
         fn first_at_is_the_first(rate in 0.01f64..1e7, at in 0u64..1_000_000_000_000) {
             let pace = Pace::new(1_000, rate);
             let n = pace.first_at(at);
-            prop_assert!(pace.due_ns(n) >= at);
-            prop_assert!(n == 0 || pace.due_ns(n - 1) < at);
+            prop_assert!(pace.due_ns(n).unwrap() >= at);
+            prop_assert!(n == 0 || pace.due_ns(n - 1).unwrap() < at);
         }
 
         /// Threads come and go; every arrival is taken exactly once whatever the interleaving.

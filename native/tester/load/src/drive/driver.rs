@@ -10,7 +10,7 @@ use std::time::Duration;
 use hdrhistogram::{AdditionError, CreationError};
 use mio::{Poll, Waker};
 
-use crate::choose::schedule::{Arrivals, Pace, Share, Spacing};
+use crate::choose::schedule::{Arrivals, Pace, Share, Spacing, Stage};
 use crate::config::Schedule;
 use crate::connection::endpoint::Endpoint;
 use crate::connection::security::Security;
@@ -22,10 +22,10 @@ use crate::drive::timers::Timers;
 use crate::drive::worker::{Command, Drained, WAKE, Worker};
 use crate::program::{Compiled, Deck, DeckPlan};
 use crate::protocol::Protocol;
-use crate::record::clock::now_ns;
+use crate::record::clock::{MILLI, now_ns};
 use crate::record::examples::Examples;
 use crate::record::log::{Log, LogSpec};
-use crate::record::recorder::{Label, Split};
+use crate::record::recorder::{Label, Spans, Split};
 
 /// Everything a driver needs apart from the protocol.
 pub(crate) struct Plan<R> {
@@ -109,6 +109,8 @@ pub(crate) struct Driver {
     labels: Arc<[Label]>,
     decks: Vec<DeckPlan>,
     pace: Option<Pace>,
+    /// Stages that have not begun, and the length of their spans.
+    ahead: Option<(Vec<Stage>, u64)>,
     window_start_ns: u64,
     stopped: bool,
 }
@@ -123,15 +125,21 @@ impl Driver {
         let Plan { compiled: Compiled { programs: compiled, labels, decks, pools }, .. } = plan;
         let shared: Arc<[_]> = compiled.into();
         let labels: Arc<[Label]> = labels.into();
-        let (pace, spacing) = match plan.schedule {
-            Schedule::Closed => (None, Spacing::Even),
-            Schedule::Open { rate, arrivals } => (Some(Pace::new(now_ns(), rate)), arrivals),
+        let (pace, ahead, spacing) = match plan.schedule {
+            Schedule::Closed => (None, None, Spacing::Even),
+            Schedule::Open { rate, arrivals } => (Some(Pace::new(now_ns(), rate)), None, arrivals),
+            Schedule::Staged { stages, span_ms, arrivals } => {
+                (None, Some((stages, span_ms * MILLI)), arrivals)
+            }
         };
+        // Without an open schedule no program waits for arrivals, and stages bring theirs: any will do.
+        let first_pace = pace.clone().unwrap_or_else(|| Pace::new(0, 1.0));
         let mut driver = Self {
             workers: Vec::with_capacity(plan.threads),
             labels: labels.clone(),
             decks,
             pace,
+            ahead,
             window_start_ns: now_ns(),
             stopped: false,
             programs,
@@ -155,8 +163,7 @@ impl Driver {
                 timers: Timers::default(),
                 decks: driver.decks.iter().map(Deck::new).collect(),
                 serial: 0,
-                // Without an open schedule no program waits for arrivals, and any pace will do.
-                arrivals: Arrivals::new(pace.unwrap_or(Pace::new(0, 1.0)), spacing, rng.fork()),
+                arrivals: Arrivals::new(first_pace.clone(), spacing, rng.fork()),
                 idle: Default::default(),
                 pools: pools.iter().map(|pool| Pool::new(pool, n, plan.threads)).collect(),
                 deadlines: Vec::new(),
@@ -235,7 +242,23 @@ impl Driver {
             let fresh = Split::new(&labels)?;
             Ok(Command::Drain { fresh, cut, reply })
         })?;
-        self.snapshot(replies)
+        let snapshot = self.snapshot(replies)?;
+        if cut && let Some((stages, span_ns)) = self.ahead.take() {
+            self.begin(&stages, span_ns)?;
+        }
+        Ok(snapshot)
+    }
+
+    /// Begins a schedule of stages now: every thread has made its cut, so that all of them is due after it.
+    fn begin(&mut self, stages: &[Stage], span_ns: u64) -> Result<(), CommandError> {
+        let origin_ns = now_ns();
+        let pace = Pace::staged(origin_ns, stages);
+        for worker in &self.workers {
+            let spans = Spans::new(origin_ns, span_ns);
+            worker.send(Command::Begin { pace: pace.clone(), spans })?;
+        }
+        self.pace = Some(pace);
+        self.divide(origin_ns)
     }
 
     /// Stops all lanes, waits for answers in flight, ends the threads, and returns what was left.
@@ -251,8 +274,8 @@ impl Driver {
     }
 
     /// See [`crate::Engine::pace`].
-    pub(crate) const fn pace(&self) -> Option<Pace> {
-        self.pace
+    pub(crate) fn pace(&self) -> Option<Pace> {
+        self.pace.clone()
     }
 
     fn snapshot(&mut self, replies: Vec<Receiver<Drained>>) -> Result<Snapshot, CommandError> {
@@ -295,13 +318,23 @@ impl Driver {
         let replies = self.ask(|reply| Ok(Command::Pause { reply }))?;
         let earliest = replies.iter().map(Receiver::recv).collect::<Result<Vec<_>, _>>()?;
         let earliest_ns = earliest.into_iter().flatten().max();
-        let of = self.workers.iter().filter(|worker| worker.total() > 0).count() as u64;
+        let of = self.sharing();
         // Without lanes there are no arrivals: none before now, and with the last lane none from now on.
         let from_ns = match earliest_ns {
             Some(earliest_ns) if of > 0 => earliest_ns,
             _ => earliest_ns.unwrap_or(0).max(now_ns()),
         };
-        let mut index = 0;
+        self.divide(from_ns)
+    }
+
+    /// How many threads have lanes.
+    fn sharing(&self) -> u64 {
+        self.workers.iter().filter(|worker| worker.total() > 0).count() as u64
+    }
+
+    /// Gives every thread that has lanes its share of what is due from then on.
+    fn divide(&mut self, from_ns: u64) -> Result<(), CommandError> {
+        let (of, mut index) = (self.sharing(), 0);
         for worker in &mut self.workers {
             worker.shares_arrivals = worker.total() > 0;
             let share = worker.shares_arrivals.then_some(Share { index, of });

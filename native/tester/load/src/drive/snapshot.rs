@@ -9,7 +9,7 @@ use crate::program::DeckPlan;
 use crate::record::examples::Example;
 use crate::record::failure::Failure;
 use crate::record::metric::{Clock, Counter};
-use crate::record::recorder::{Label, Recorders, Split};
+use crate::record::recorder::{Label, Recorder, Recorders, Split};
 
 /// Everything recorded between two drains.
 #[derive(Debug)]
@@ -58,6 +58,8 @@ pub struct Snapshot {
     /// The same for what was due before that window. It counts in the rates of this one, and in no window's
     /// durations.
     pub older: Vec<StepSnapshot>,
+    /// Of a schedule of stages, the arrivals among all these by the number of the span in which they were due.
+    pub spans: Vec<(u64, StepSnapshot)>,
 }
 
 /// What has been dealt from one deck since the engine started.
@@ -134,8 +136,12 @@ impl Snapshot {
             part.recorders
         });
         let mut all = parts.next().unwrap_or_else(Split::none);
-        parts.try_for_each(|part| all.merge(&part))?;
+        parts.try_for_each(|part| all.merge(part))?;
         log.sort_by_key(|entry| entry.unix_ms);
+        let spans = all.spans.found.into_iter().filter_map(|((span, slot), recorder)| {
+            Some((span, step(labels.get(usize::from(slot.0))?, recorder, Vec::new())))
+        });
+        let spans = spans.collect();
         let [steps, late, older] =
             [all.since, all.before, all.older].map(|part| steps(labels, part, &examples));
         Ok(Self {
@@ -157,6 +163,7 @@ impl Snapshot {
             steps,
             late,
             older,
+            spans,
         })
     }
 }
@@ -188,26 +195,30 @@ fn steps(labels: &[Label], recorders: Recorders, examples: &[Example]) -> Vec<St
     let all = labels.iter().zip(recorders.into_vec()).enumerate();
     let busy = all.filter(|(_, (_, recorder))| recorder.count > 0);
     busy.map(|(slot, (label, recorder))| {
-        let mut failures: Vec<_> =
-            recorder.failures.iter().map(|&(failure, n)| (failure.label(), n)).collect();
-        failures.sort();
         // Other examples may belong to another window.
         let example = |&(failure, _): &(Failure, u64)| {
             let mut all = examples.iter();
             all.find(|each| usize::from(each.slot.0) == slot && each.failure == failure)
         };
         let examples = recorder.failures.iter().filter_map(example);
-        StepSnapshot {
-            program: label.program.clone(),
-            step: label.step.clone(),
-            overlaps: label.overlaps,
-            count: recorder.count,
-            failures,
-            examples: examples.map(|each| (each.failure.label(), each.text.clone())).collect(),
-            open: recorder.open,
-            counters: recorder.counters,
-            clocks: recorder.clocks,
-        }
+        let examples = examples.map(|each| (each.failure.label(), each.text.clone())).collect();
+        step(label, recorder, examples)
     })
     .collect()
+}
+
+fn step(label: &Label, recorder: Recorder, examples: Vec<(String, String)>) -> StepSnapshot {
+    let mut failures: Vec<_> = recorder.failures.iter().map(|&(failure, n)| (failure.label(), n)).collect();
+    failures.sort();
+    StepSnapshot {
+        program: label.program.clone(),
+        step: label.step.clone(),
+        overlaps: label.overlaps,
+        count: recorder.count,
+        failures,
+        examples,
+        open: recorder.open,
+        counters: recorder.counters,
+        clocks: recorder.clocks,
+    }
 }

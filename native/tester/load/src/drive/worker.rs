@@ -15,7 +15,7 @@ use mio::event::Event;
 use mio::unix::SourceFd;
 use mio::{Events, Interest, Poll, Token};
 
-use crate::choose::schedule::Share;
+use crate::choose::schedule::{Pace, Share};
 use crate::connection::link::ReadOutcome;
 use crate::drive::batch::{ANSWER_BYTES, Answer, Batch, Staged};
 use crate::drive::context::Context;
@@ -28,7 +28,7 @@ use crate::record::clock::{MILLI, now_ns, thread_cpu_ns};
 use crate::record::examples::Example;
 use crate::record::failure::Failure;
 use crate::record::log::Entry;
-use crate::record::recorder::{Sample, Slot, Split};
+use crate::record::recorder::{Sample, Slot, Spans, Split};
 
 /// How often operations in flight are checked for timeouts. Timeouts are seconds, so noticing one 10 ms late is
 /// exact enough.
@@ -63,6 +63,11 @@ pub(crate) enum Command {
     /// Take no more arrivals. Reply with the earliest time at which a new division of them may begin.
     Pause {
         reply: Sender<Option<u64>>,
+    },
+    /// Go by this pace, and record arrivals by spans of it; a division follows.
+    Begin {
+        pace: Pace,
+        spans: Spans,
     },
     Divide {
         from_ns: u64,
@@ -485,6 +490,10 @@ impl<P: Protocol> Worker<P> {
             Command::Stop { program, lanes } => self.stop_lanes(program, lanes),
             Command::Drain { fresh, cut, reply } => drop(reply.send(self.drain(fresh, cut))),
             Command::Pause { reply } => drop(reply.send(self.context.arrivals.pause(now_ns()))),
+            Command::Begin { pace, spans } => {
+                self.context.arrivals.set_pace(pace);
+                self.context.recorders.spans = spans;
+            }
             Command::Divide { from_ns, share } => {
                 self.context.arrivals.divide(from_ns, share);
                 if share.is_none() {

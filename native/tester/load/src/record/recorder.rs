@@ -42,7 +42,13 @@
 //! a window would leave out exactly the operations that it delayed. At a cut ([`Split`]) a thread begins a second
 //! set of recorders; the first goes on to take what was due before. A third set takes what was due before the
 //! window that the cut ended: the result of its window is final, but rates count everything that ends.
+//!
+//! # Spans
+//!
+//! Arrivals of a schedule of stages are recorded a second time, in [`Spans`] of equal length by when they were
+//! due. A target that falls behind answers some of them many spans later, which no number of cuts would tell apart.
 
+use std::collections::BTreeMap;
 use std::ops::{Index, IndexMut, Range};
 use std::sync::Arc;
 
@@ -69,7 +75,7 @@ fn no_histogram() -> Result<Histogram<u64>, CreationError> {
 }
 
 /// The index of a recorder.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Slot(pub(crate) u16);
 
 /// What a recorder is for.
@@ -301,6 +307,51 @@ impl IndexMut<Slot> for Recorders {
     }
 }
 
+/// A thread's recorders of arrivals by the span in which they were due, counted from an origin.
+///
+/// A recorder is made when its first arrival has ended: once for each span that a drain has anything of.
+#[derive(Debug)]
+pub(crate) struct Spans {
+    origin_ns: u64,
+    span_ns: u64,
+    pub(crate) found: BTreeMap<(u64, Slot), Recorder>,
+}
+
+impl Spans {
+    /// Spans of this length.
+    pub(crate) const fn new(origin_ns: u64, span_ns: u64) -> Self {
+        Self { origin_ns, span_ns, found: BTreeMap::new() }
+    }
+
+    /// None: nothing is recorded.
+    const fn none() -> Self {
+        Self::new(0, 0)
+    }
+
+    #[inline]
+    fn record(&mut self, slot: Slot, sample: &Sample) {
+        let since_ns = sample.due_ns.checked_sub(self.origin_ns);
+        let Some(span) = since_ns.and_then(|since_ns| since_ns.checked_div(self.span_ns)) else { return };
+        if let Some(recorder) = self.found.get_mut(&(span, slot)) {
+            recorder.record(sample);
+        } else if let Ok(mut recorder) = Recorder::new(true) {
+            // It cannot fail: all recorders have the same bounds, and there were some before.
+            recorder.record(sample);
+            self.found.insert((span, slot), recorder);
+        }
+    }
+
+    fn merge(&mut self, other: Self) -> Result<(), AdditionError> {
+        for (place, recorder) in other.found {
+            match self.found.get_mut(&place) {
+                Some(mine) => mine.merge(&recorder)?,
+                None => drop(self.found.insert(place, recorder)),
+            }
+        }
+        Ok(())
+    }
+}
+
 /// A thread's recorders around a cut: for what was due since the cut, in the window before it, and earlier.
 #[derive(Debug)]
 pub(crate) struct Split {
@@ -309,19 +360,20 @@ pub(crate) struct Split {
     pub(crate) older: Recorders,
     pub(crate) before: Recorders,
     pub(crate) since: Recorders,
+    pub(crate) spans: Spans,
 }
 
 impl Split {
     /// Empty recorders without a cut: everything goes to `since`.
     pub(crate) fn new(labels: &[Label]) -> Result<Self, CreationError> {
         let [older, before, since] = [(); 3].map(|()| Recorders::new(labels));
-        Ok(Self { over_ns: 0..0, older: older?, before: before?, since: since? })
+        Ok(Self { over_ns: 0..0, older: older?, before: before?, since: since?, spans: Spans::none() })
     }
 
     /// No recorders, for a thread that records no more.
     pub(crate) fn none() -> Self {
         let [older, before, since] = [(); 3].map(|()| Recorders::none());
-        Self { over_ns: 0..0, older, before, since }
+        Self { over_ns: 0..0, older, before, since, spans: Spans::none() }
     }
 
     /// The window that ended at the last cut.
@@ -329,13 +381,13 @@ impl Split {
         &self.over_ns
     }
 
-    /// Records an operation in the window in which it was due. Returns whether it was an arrival.
-    #[inline]
     /// Whether arrivals are recorded there.
+    #[inline]
     pub(crate) fn is_open(&self, slot: Slot) -> bool {
         self.since[slot].open
     }
 
+    /// Records an operation in the window in which it was due. Returns whether it was an arrival.
     pub(crate) fn record(&mut self, slot: Slot, sample: &Sample) -> bool {
         let side = if sample.due_ns >= self.over_ns.end {
             &mut self.since
@@ -345,13 +397,18 @@ impl Split {
             &mut self.older
         };
         side[slot].record(sample);
-        side[slot].open
+        let open = side[slot].open;
+        if open && self.spans.span_ns > 0 {
+            self.spans.record(slot, sample);
+        }
+        open
     }
 
-    /// Returns what was recorded, and goes on with `fresh` recorders and the same cut.
+    /// Returns what was recorded, and goes on with `fresh` recorders, the same cut and the same spans.
     pub(crate) fn swap(&mut self, fresh: Self) -> Self {
         let over_ns = self.over_ns.clone();
-        std::mem::replace(self, Self { over_ns, ..fresh })
+        let spans = Spans::new(self.spans.origin_ns, self.spans.span_ns);
+        std::mem::replace(self, Self { over_ns, spans, ..fresh })
     }
 
     /// Begins a new window: it gets what is due from `now_ns` on.
@@ -360,10 +417,11 @@ impl Split {
     }
 
     /// Adds another thread's recorders.
-    pub(crate) fn merge(&mut self, other: &Self) -> Result<(), AdditionError> {
+    pub(crate) fn merge(&mut self, other: Self) -> Result<(), AdditionError> {
         self.older.merge(&other.older)?;
         self.before.merge(&other.before)?;
-        self.since.merge(&other.since)
+        self.since.merge(&other.since)?;
+        self.spans.merge(other.spans)
     }
 }
 
@@ -450,6 +508,36 @@ mod tests {
             |split: &Split| [&split.older, &split.before, &split.since].map(|each| each[Slot(0)].count);
         assert_eq!((counts(&first), counts(&split)), ([0, 0, 1], [2, 1, 3]));
         assert_eq!(split.before[Slot(0)][Clock::Latency].max(), 201);
+    }
+
+    #[test]
+    fn an_arrival_is_in_the_span_in_which_it_was_due_however_late_it_ends() {
+        let mut split = Split::new(&labels(true)).unwrap();
+        split.spans = Spans::new(100, 50);
+        let sample = |due_ns: u64| Sample { due_ns, started_ns: 10_000, ended_ns: 10_100, ..SAMPLE };
+        for due_ns in [99, 100, 149, 150, 5_000] {
+            split.record(Slot(0), &sample(due_ns));
+        }
+        let mut first = split.swap(Split::new(&labels(true)).unwrap());
+        split.cut(6_000);
+        split.record(Slot(0), &sample(149));
+        let spans = |split: &Split| -> Vec<(u64, u64)> {
+            split.spans.found.iter().map(|(&(span, _), recorder)| (span, recorder.count)).collect()
+        };
+        assert_eq!(spans(&first), [(0, 2), (1, 1), (98, 1)]);
+        assert_eq!(spans(&split), [(0, 1)]);
+        first.merge(split).unwrap();
+        assert_eq!(spans(&first), [(0, 3), (1, 1), (98, 1)]);
+    }
+
+    #[test]
+    fn without_spans_and_on_a_closed_schedule_nothing_is_recorded_twice() {
+        for (open, span_ns) in [(true, 0), (false, 50)] {
+            let mut split = Split::new(&labels(open)).unwrap();
+            split.spans = Spans::new(0, span_ns);
+            split.record(Slot(0), &SAMPLE);
+            assert!(split.spans.found.is_empty(), "{open} {span_ns}");
+        }
     }
 
     #[test]

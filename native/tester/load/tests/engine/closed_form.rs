@@ -38,11 +38,11 @@ pub fn closed(log: &[Exchange], end_ns: u64) -> Bounds {
 }
 
 /// The clocks of one lane that takes every arrival of a schedule from arrival `first` on.
-pub fn open(log: &[Exchange], end_ns: u64, pace: Pace, first: u64) -> Clocks {
+pub fn open(log: &[Exchange], end_ns: u64, pace: &Pace, first: u64) -> Clocks {
     let mut clocks = Clocks::default();
     let counted = log.iter().enumerate().filter(|(_, exchange)| exchange.counted);
     for (arrival, (n, exchange)) in (first..).zip(counted) {
-        let due = pace.due_ns(arrival);
+        let due = pace.due_ns(arrival).unwrap();
         let (sent, read) = (sent_after(log, n).max(due), read_before(log, n, end_ns));
         let since_due = |time: u64| time.saturating_sub(due);
         clocks.service.push(exchange.answered_ns - exchange.asked_ns, read.saturating_sub(sent));
@@ -54,10 +54,10 @@ pub fn open(log: &[Exchange], end_ns: u64, pace: Pace, first: u64) -> Clocks {
 
 /// Latencies that follow from the schedule and the stall alone: what is due while nothing is answered
 /// waits for the end at least.
-pub fn stalled(pace: Pace, first: u64, arrivals: u64, (shut_ns, opens_ns): (u64, u64)) -> Bounds {
+pub fn stalled(pace: &Pace, first: u64, arrivals: u64, (shut_ns, opens_ns): (u64, u64)) -> Bounds {
     let mut bounds = Bounds::default();
     for arrival in first..first + arrivals {
-        let due = pace.due_ns(arrival);
+        let due = pace.due_ns(arrival).unwrap();
         let least = if due >= shut_ns { opens_ns.saturating_sub(due) } else { 0 };
         bounds.push(least, u64::MAX);
     }

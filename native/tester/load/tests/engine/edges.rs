@@ -38,7 +38,7 @@ fn add_late(engine: &mut Engine, window: &mut Totals) {
     panic!("something was due in the window and never ended: {window:?}");
 }
 
-fn due_between(pace: Pace, start_ns: u64, end_ns: u64) -> u64 {
+fn due_between(pace: &Pace, start_ns: u64, end_ns: u64) -> u64 {
     pace.first_at(end_ns) - pace.first_at(start_ns)
 }
 
@@ -87,9 +87,11 @@ fn a_stall_over_either_edge_is_in_the_window_of_the_arrivals_that_it_made_wait()
         }
         add_late(&mut engine, &mut window);
         let lookup = window.of("lookup");
-        assert_eq!(lookup.clock(Clock::Latency).len(), due_between(pace, start_ns, end_ns));
+        assert_eq!(lookup.clock(Clock::Latency).len(), due_between(&pace, start_ns, end_ns));
         let (first, n) = (pace.first_at(start_ns), lookup.count);
-        closed_form::stalled(pace, first, n, (shut_ns, opens_ns)).hold(lookup.clock(Clock::Latency)).unwrap();
+        closed_form::stalled(&pace, first, n, (shut_ns, opens_ns))
+            .hold(lookup.clock(Clock::Latency))
+            .unwrap();
         // The first that is due while the target stops is due within one gap.
         let least = STALL.as_secs_f64() - 1.0 / RATE;
         let longest = lookup.clock(Clock::Latency).max();
@@ -109,7 +111,7 @@ fn a_stall_over_both_edges_leaves_the_window_its_own_arrivals_and_no_others() {
     std::thread::sleep(STALL);
     let snapshot = engine.cut().unwrap();
     let (end_ns, owed) = (snapshot.t1_ns, snapshot.owed);
-    let due = due_between(pace, start_ns, end_ns);
+    let due = due_between(&pace, start_ns, end_ns);
     assert_eq!((owed, snapshot.steps.len()), (due, 0));
     responder.gate.open();
     add_late(&mut engine, &mut window);
@@ -183,11 +185,11 @@ fn what_was_due_and_never_came_is_censored_from_when_it_was_due() {
     window.add(last);
     responder.gate.open();
     let lookup = window.of("lookup");
-    assert_eq!(lookup.count, due_between(pace, start_ns, end_ns));
+    assert_eq!(lookup.count, due_between(&pace, start_ns, end_ns));
     let (first, n) = (pace.first_at(start_ns), lookup.clock(Clock::Censored).len());
     let answered = lookup.count - n;
     let stopped_ns = given_up_ns - 1_000_000;
-    closed_form::stalled(pace, first + answered, n, (0, stopped_ns))
+    closed_form::stalled(&pace, first + answered, n, (0, stopped_ns))
         .hold(lookup.clock(Clock::Censored))
         .unwrap();
     assert_eq!(lookup.failures["timeout"], n);
@@ -215,7 +217,7 @@ fn timeouts_are_censored_at_the_timeout_at_least_whatever_their_share() {
         add_late(&mut engine, &mut window);
         engine.stop(Duration::from_secs(5)).unwrap();
         let lookup = window.of("lookup");
-        assert_eq!(lookup.count, due_between(pace, start_ns, end_ns));
+        assert_eq!(lookup.count, due_between(&pace, start_ns, end_ns));
         let censored = lookup.clock(Clock::Censored);
         assert!(censored.min() >= 499_000_000, "{}", censored.min());
         let expected = lookup.count / every;

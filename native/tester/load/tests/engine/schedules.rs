@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use load::{Clock, Engine, now_ns};
+use load::{Clock, Engine, Snapshot, now_ns};
 
 use people::Profile;
 use serde_json::json;
@@ -212,6 +212,81 @@ fn arrivals_that_a_thread_without_lanes_had_are_given_up_at_once() {
     assert_eq!((&*lookup.program, lookup.failures.len()), ("q", 1));
     assert!(lookup.count > 98 && lookup.count <= pace.first_at(end_ns), "{} given up", lookup.count);
     engine.stop(Duration::ZERO).unwrap();
+}
+
+/// What was due in each span, all drains together, with how many of it were later than so many milliseconds.
+fn spans_of(snapshots: &[Snapshot], later_ms: u64) -> Vec<(u64, u64)> {
+    let mut found = Vec::new();
+    for (span, step) in snapshots.iter().flat_map(|snapshot| &snapshot.spans) {
+        let span = *span as usize;
+        found.resize(found.len().max(span + 1), (0, 0));
+        found[span].0 += step.count;
+        found[span].1 += step.clock(Clock::Latency).count_between(later_ms * MS, u64::MAX >> 1);
+    }
+    found
+}
+
+#[test]
+fn stages_begin_at_the_first_cut_and_have_as_many_arrivals_as_their_integral_in_each_span() {
+    let people = people(Profile::Small, 50);
+    let responder = Responder::right(&people);
+    let mut config = config(responder.address, "lookup", lookups(1_000_000));
+    // 50, 150, 200, none, and 100 falling.
+    let stages =
+        [(0.5, 200.0), (0.5, 400.0), (0.5, 400.0), (0.001, 0.0), (0.5, 0.0), (0.001, 400.0), (0.5, 0.0)];
+    let stages: Vec<_> =
+        stages.iter().map(|(lasts_s, rate)| json!({"lasts_s": lasts_s, "rate": rate})).collect();
+    config["schedule"] = json!({"kind": "staged", "stages": stages, "span_ms": 500});
+    config["threads"] = 2.into();
+    let mut engine = start(&config, Some(&people));
+    start_lanes(&mut engine, 8);
+    std::thread::sleep(Duration::from_millis(300));
+    let mut snapshots = vec![engine.drain().unwrap()];
+    assert!(engine.pace().is_none() && snapshots[0].spans.is_empty(), "they have begun by themselves");
+    snapshots.push(engine.cut().unwrap());
+    let pace = engine.pace().unwrap();
+    let begun = Instant::now();
+    while begun.elapsed() < Duration::from_millis(2_700) || snapshots.last().unwrap().backlog > 0 {
+        std::thread::sleep(Duration::from_millis(100));
+        snapshots.push(engine.drain().unwrap());
+    }
+    snapshots.push(engine.stop(Duration::from_secs(5)).unwrap());
+    let counts: Vec<_> = spans_of(&snapshots, 0).into_iter().map(|(count, _)| count).collect();
+    assert_eq!(counts.iter().sum::<u64>(), pace.first_at(u64::MAX >> 1));
+    assert_eq!(counts[..3], [50, 150, 200]);
+    assert!(counts[3] <= 1 && counts[4] > 90, "{counts:?}");
+}
+
+#[test]
+fn what_a_stall_makes_late_is_in_the_spans_in_which_it_was_due() {
+    let people = people(Profile::Small, 50);
+    let responder = Responder::right(&people);
+    let mut config = config(responder.address, "lookup", lookups(1_000_000));
+    let stages = json!([{"lasts_s": 0.001, "rate": 500.0}, {"lasts_s": 3.0, "rate": 500.0}]);
+    config["schedule"] = json!({"kind": "staged", "stages": stages, "span_ms": 250});
+    let mut engine = start(&config, Some(&people));
+    start_lanes(&mut engine, 2);
+    std::thread::sleep(Duration::from_millis(200));
+    let mut snapshots = vec![engine.cut().unwrap()];
+    let begun = Instant::now();
+    let until = |ms: u64| std::thread::sleep(Duration::from_millis(ms).saturating_sub(begun.elapsed()));
+    until(1_000);
+    responder.gate.shut();
+    // The stall is four spans long: no cut would tell apart what it delayed.
+    until(2_000);
+    snapshots.push(engine.cut().unwrap());
+    responder.gate.open();
+    while begun.elapsed() < Duration::from_millis(3_100) || snapshots.last().unwrap().backlog > 0 {
+        std::thread::sleep(Duration::from_millis(50));
+        snapshots.push(engine.drain().unwrap());
+    }
+    snapshots.push(engine.stop(Duration::from_secs(5)).unwrap());
+    let found = spans_of(&snapshots, 150);
+    assert!(found[..12].iter().all(|(count, _)| (124..=126).contains(count)), "{found:?}");
+    // Due from 1.0 to 1.75 s, and answered after 2 s.
+    for span in 4..7 {
+        assert!(found[span].1 > 115, "span {span}: {found:?}");
+    }
 }
 
 #[test]

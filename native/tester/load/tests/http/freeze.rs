@@ -39,11 +39,11 @@ fn open_latencies_are_the_closed_form_of_the_stall() {
     let (log, page) = (site.gate.log(), totals.of("page"));
     // Which arrival was the first is known to the time that starting the lane took.
     let fits = |first| {
-        let clocks = closed_form::open(&log, totals.end_ns, pace, first);
+        let clocks = closed_form::open(&log, totals.end_ns, &pace, first);
         clocks.latency.hold(page.clock(Clock::Latency))?;
         clocks.lag.hold(page.clock(Clock::Lag))?;
         clocks.service.hold(page.clock(Clock::Service))?;
-        closed_form::stalled(pace, first, page.count, stall).hold(page.clock(Clock::Latency))?;
+        closed_form::stalled(&pace, first, page.count, stall).hold(page.clock(Clock::Latency))?;
         // The test can fail: a clock started at the sending does not know of the stall.
         assert!(clocks.latency.hold(page.clock(Clock::Service)).is_err());
         let late = clocks.latency.longer_than(HALF_NS);
