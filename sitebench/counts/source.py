@@ -92,6 +92,8 @@ class Drain:
     """Time that users waited for rows that others had alone."""
     log: Sequence[str] = ()
     """What the engine has logged of requests, each as a line of JSON."""
+    spans: Sequence[tuple[int, StepTotals]] = ()
+    """Of a schedule of stages, the arrivals among all these by the span in which they were due."""
 
 
 StepRecord = StepStats | StepTotals

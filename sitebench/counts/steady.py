@@ -77,6 +77,8 @@ class Steadiness(StrEnum):
     GROWING = "growing"
     """The queue of an open schedule was."""
     TOO_SHORT = "too-short"
+    STAGED = "staged"
+    """It was to change, by stages: nothing was tested."""
 
 
 @dataclass(frozen=True)

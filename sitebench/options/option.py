@@ -179,13 +179,14 @@ def rate(default: _Number, explanation: str, **placement: Unpack[Placement]) -> 
         default,
         explanation,
         metavar="PER_S",
-        parse=_sendable,
+        parse=sendable,
         show=lambda value: f"{value:.15g}",
         **placement,
     )
 
 
-def _sendable(text: str) -> float:
+def sendable(text: str) -> float:
+    """Read a rate that a tester may be asked for."""
     rate = units.parse_rate(text)
     if rate > _MOST_PER_S:
         most = f"{units.format_size(_MOST_PER_S)}/s"

@@ -1,0 +1,200 @@
+"""`--stages 30s:100,1m:500`: an open rate that rises and falls, as on a Monday morning.
+
+A stage is how long it lasts and the rate at its end, in operations a second; in between, the rate
+goes in a straight line from that of the stage before, and in the first from 0. That is what k6
+means by a stage of arrivals (its `startRate` is 0 unless said). The engine computes when each
+operation is due (`native/tester/load/src/choose/schedule.rs`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from sitebench import units
+from sitebench.errors import BadFile, UnknownValue
+from sitebench.options.option import sendable
+from sitebench.system.texts import read_text
+
+_EXAMPLE = "write how long and the rate at its end, such as 30s:100,1m:500"
+_LEAST_S = 0.001
+_MOST_S = 86_400.0
+"""A day, which has 1,440 minutes: as many rows are a table that can still be looked at."""
+_MOST_STAGES = 1_500
+"""A day of minutes, and some. They are an argument of a process, which the kernel bounds."""
+_MOST_NAMED = 5
+_MINUTE_S = 60.0
+WITHIN_MINUTES_S = 180.0
+"""Less than three minutes are no curve."""
+_SHORT_S = (1.0, 2.0, 5.0, 10.0, 20.0)
+_MOST_SHORT = 12
+"""More spans of a short test have too few operations for a percentile."""
+
+
+@dataclass(frozen=True)
+class Stage:
+    """How long it lasts, and the rate at its end."""
+
+    lasts_s: float
+    rate: float
+
+    def __str__(self) -> str:
+        return f"{units.format_duration(self.lasts_s)}:{self.rate:.15g}"
+
+
+@dataclass(frozen=True)
+class Stages:
+    """Stages one after the other."""
+
+    stages: tuple[Stage, ...]
+
+    def __str__(self) -> str:
+        return ",".join(map(str, self.stages))
+
+    @property
+    def name(self) -> str:
+        """What a table calls them: themselves, or how many."""
+        if len(self.stages) <= _MOST_NAMED:
+            return f"stages {', '.join(map(str, self.stages))}"
+        highest = units.format_rate(self.highest_rate)
+        return f"{len(self.stages):,} stages, up to {highest}/s"
+
+    @classmethod
+    def asked(cls, text: str) -> Stages:
+        """Read what an option was given: stages, or `@FILE.csv` with minutes and rates."""
+        return _of_file(text[1:]) if text.startswith("@") else cls.parse(text)
+
+    @classmethod
+    def parse(cls, text: str) -> Stages:
+        """Read what `str` wrote, or a user; no file."""
+        parts = [part.strip() for part in text.split(",")]
+        return _checked(f"stages {text[:60]!r}", map(_stage, parts))
+
+    @property
+    def lasts_s(self) -> float:
+        return math.fsum(each.lasts_s for each in self.stages)
+
+    @property
+    def mean_rate(self) -> float:
+        return self.due(self.lasts_s) / self.lasts_s
+
+    @property
+    def highest_rate(self) -> float:
+        return max(each.rate for each in self.stages)
+
+    @property
+    def span_s(self) -> float:
+        """How long the spans are that figures are given of: minutes, or less of a short test."""
+        lasts_s = self.lasts_s
+        if lasts_s >= WITHIN_MINUTES_S:
+            return _MINUTE_S
+        return next(each for each in _SHORT_S if lasts_s <= _MOST_SHORT * each)
+
+    def due(self, upto_s: float) -> float:
+        """Return how many operations are due up to a time, on average: the rate's integral."""
+        due = begin_s = before = 0.0
+        for each in self.stages:
+            lasts_s = min(each.lasts_s, max(0.0, upto_s - begin_s))
+            due += lasts_s * (before + (each.rate - before) * lasts_s / each.lasts_s / 2)
+            begin_s, before = begin_s + each.lasts_s, each.rate
+        return due
+
+    @property
+    def edges(self) -> Iterator[tuple[float, float]]:
+        """Yield the corners of the line that the rate goes along: seconds and rate."""
+        begin_s = 0.0
+        yield 0.0, 0.0
+        for each in self.stages:
+            begin_s += each.lasts_s
+            yield begin_s, each.rate
+
+    @property
+    def spans(self) -> Iterator[tuple[float, float]]:
+        """Yield the begin and the end of each span, in seconds; a short rest joins the last."""
+        lasts_s, span_s = self.lasts_s, self.span_s
+        last = max(0, round(lasts_s / span_s) - 1)
+        for number in range(last + 1):
+            yield number * span_s, lasts_s if number == last else (number + 1) * span_s
+
+
+def _stage(text: str) -> Stage:
+    lasts, colon, rate = text.partition(":")
+    if not colon:
+        raise UnknownValue(f"{text!r} is no stage", _EXAMPLE)
+    return Stage(_length(lasts, text), _rate(rate, text))
+
+
+def _length(text: str, stage: str) -> float:
+    try:
+        lasts_s = units.parse_duration(text)
+    except UnknownValue as error:
+        raise UnknownValue(f"stage {stage!r}: {error.message}", error.remedy) from None
+    if lasts_s < _LEAST_S:
+        raise UnknownValue(
+            f"stage {stage!r} is shorter than 1 ms",
+            "give it a time; with 1ms the rate jumps",
+        )
+    return lasts_s
+
+
+def _rate(text: str, stage: str) -> float:
+    bare = text.strip().removesuffix("/s")
+    if not bare.strip("0.") and "0" in bare:
+        return 0.0
+    try:
+        return sendable(bare)
+    except UnknownValue as error:
+        remedy = f"{error.remedy}; 0 is allowed too"
+        raise UnknownValue(f"stage {stage!r}: {error.message}", remedy) from None
+
+
+def _checked(what: str, found: Iterable[Stage]) -> Stages:
+    stages = Stages(tuple(found))
+    if len(stages.stages) > _MOST_STAGES:
+        raise UnknownValue(
+            f"{what}: {len(stages.stages):,} stages are too many",
+            f"give at most {_MOST_STAGES:,}",
+        )
+    if not stages.highest_rate:
+        raise UnknownValue(f"{what}: every rate is 0", "ask for something")
+    if stages.lasts_s > _MOST_S:
+        lasts = f"{stages.lasts_s / 3600:.3g} hours"
+        raise UnknownValue(f"{what}: they last {lasts} in all", "measure a day at most")
+    return stages
+
+
+def _of_file(path: str) -> Stages:
+    """Read rows of a minute and the rate then; a first row of minute 0 is where the rate begins."""
+    import csv
+
+    text = read_text(path, "the stages", BadFile, "name a CSV file: a minute and a rate a line")
+    found: list[Stage] = []
+    begin_s = 0.0
+    for line, row in enumerate(csv.reader(text.splitlines()), 1):
+        cells = [cell.strip() for cell in row]
+        if not any(cells) or (line == 1 and not any(map(_number, cells))):
+            continue  # The names of the columns.
+        place = f"{path}:{line}: {','.join(row)!r}"
+        minute = _number(cells[0])
+        if len(cells) != 2 or minute is None or minute < 0:
+            raise BadFile(f"{place} is not a minute and a rate", "write 5,500 on a line")
+        at_s = minute * 60.0
+        if not found and not at_s:
+            # Rows say a rate at a time: here it does not rise from 0.
+            at_s = _LEAST_S
+        if at_s < begin_s + _LEAST_S:
+            raise BadFile(f"{place} is not after the minute before", "put the minutes in order")
+        found.append(Stage(float(f"{at_s - begin_s:.12g}"), _rate(cells[1], place)))
+        begin_s = at_s
+    if not found:
+        raise BadFile(f"{path} has no row", "write a minute and a rate on each line")
+    return _checked(path, found)
+
+
+def _number(text: str) -> float | None:
+    try:
+        found = float(text)
+    except ValueError:
+        return None
+    return found if math.isfinite(found) else None

@@ -1,0 +1,76 @@
+"""What was due in each span of stages, whenever it was answered."""
+
+from collections import Counter
+
+from sitebench._engine import Histogram
+from sitebench.counts.metrics import CENSORED, LAG, LATENCY
+from sitebench.counts.source import StepTotals
+from sitebench.counts.spans import Span, SpanCounts
+from sitebench.counts.stages import Stages
+
+STEP = ("lookup", "lookup")
+STAGES = Stages.parse("2s:200,1s:200")
+
+
+def _did(n: int, ms: int, *, failed: int = 0, step: tuple[str, str] = STEP) -> StepTotals:
+    totals = StepTotals(*step, count=n, failures=Counter({"timeout": failed} if failed else {}))
+    totals.clocks[LATENCY].record(ms * 1_000_000, n - failed)
+    totals.clocks[LAG].record(1_000_000, n - failed)
+    totals.clocks[CENSORED].record(10_000_000_000, failed)
+    return totals
+
+
+def test_spans_of_later_drains_are_added_to_those_of_before() -> None:
+    counts = SpanCounts()
+    counts.add([(0, _did(40, 1)), (1, _did(100, 2))])
+    counts.add([(1, _did(50, 1_500)), (2, _did(200, 3))])
+    first, second, third = counts.spans(STAGES, [STEP])
+    assert [each.operations for each in (first, second, third)] == [40, 150, 200]
+    assert [each.asked for each in (first, second, third)] == [50, 150, 200]
+    assert (second.latency_us.n, second.lag_us.n) == (150, 150)
+    assert round((second.latency_us.max or 0) / 1e6, 1) == 1.5
+    assert round((first.latency_us.max or 0) / 1e6, 1) == 0.0
+
+
+def test_what_was_given_up_is_a_bound_and_not_answered() -> None:
+    counts = SpanCounts()
+    counts.add([(2, _did(400, 5, failed=300))])
+    *_, last = counts.spans(STAGES, [STEP])
+    assert (last.operations, last.failures, last.answered_per_s) == (400, 300, 100)
+    assert last.latency_us.p50 is not None
+    assert last.latency_us.p50 > 9e6
+    assert "p50" in last.latency_us.at_least
+
+
+def test_only_steps_that_count_are_in_it() -> None:
+    counts = SpanCounts()
+    counts.add([(0, _did(40, 1)), (0, _did(7, 1, step=("lookup", "other")))])
+    assert [each.operations for each in counts.spans(STAGES, [STEP])] == [40, 0, 0]
+
+
+def test_what_is_due_in_a_short_rest_is_in_the_last_span() -> None:
+    counts = SpanCounts()
+    counts.add([(0, _did(1, 1)), (1, _did(1, 1))])
+    (only,) = counts.spans(Stages.parse("1s:1,1ms:5"), [STEP])
+    assert (only.operations, only.seconds) == (2, 1.001)
+
+
+def test_a_record_is_not_changed_by_being_added() -> None:
+    counts, record = SpanCounts(), _did(40, 1)
+    counts.add([(0, record)])
+    counts.add([(0, record)])
+    assert record.clocks[LATENCY].count == 40
+    assert isinstance(record.clocks[LATENCY], Histogram)
+
+
+def test_a_span_is_written_with_what_a_reader_wants_first() -> None:
+    counts = SpanCounts()
+    counts.add([(0, _did(40, 1))])
+    found: Span = counts.spans(STAGES, [STEP])[0]
+    written = found.to_json()
+    assert written["asked_per_s"] == 50
+    assert written["answered_per_s"] == 40
+    counts.add([(0, _did(60, 1, failed=10))])
+    (longer, *_) = counts.spans(Stages.parse("1m:120"), [STEP])
+    assert (longer.seconds, longer.asked_per_s, longer.answered_per_s) == (5, 5, 18)
+    assert {"latency_us", "lag_us", "begin_s", "seconds"} <= written.keys()

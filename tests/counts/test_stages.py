@@ -1,0 +1,140 @@
+"""`--stages 30s:100,1m:500`: how it is read, and how many operations are due by it."""
+
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from sitebench.counts.stages import Stage, Stages
+from sitebench.errors import BadFile, BadInput, UnknownValue
+
+
+def test_a_stage_is_how_long_it_lasts_and_the_rate_at_its_end() -> None:
+    read = Stages.parse("30s:100, 1m:20k/s,500ms:0")
+    assert read.stages == (Stage(30.0, 100.0), Stage(60.0, 20_000.0), Stage(0.5, 0.0))
+    assert Stages.parse(str(read)) == read
+
+
+def test_the_rate_goes_in_straight_lines_from_0() -> None:
+    read = Stages.parse("30s:100,1m:500,10s:0")
+    assert list(read.edges) == [(0, 0), (30, 100), (90, 500), (100, 0)]
+    # Triangles and a trapezium: 1,500, 18,000 and 2,500.
+    assert [read.due(at) for at in (0, 30, 90, 100, 1_000)] == [0, 1_500, 19_500, 22_000, 22_000]
+    assert read.due(15) == 375
+    assert read.mean_rate == 220
+    assert read.highest_rate == 500
+
+
+@pytest.mark.parametrize(
+    ("text", "span_s", "count"),
+    [
+        ("300ms:5", 1.0, 1),
+        ("5s:1", 1.0, 5),
+        ("12s:1", 1.0, 12),
+        ("12500ms:1", 2.0, 6),
+        ("24s:1", 2.0, 12),
+        ("30s:100,1m:500", 10.0, 9),
+        ("2m:100", 10.0, 12),
+        ("179s:1", 20.0, 9),
+        ("3m:1", 60.0, 3),
+        ("24h:1", 60.0, 1_440),
+        # A rest joins what is before it.
+        ("1ms:5,8s:5", 1.0, 8),
+        ("190s:1", 60.0, 3),
+        ("230s:1", 60.0, 4),
+    ],
+)
+def test_spans_are_minutes_and_less_in_a_short_test(text: str, span_s: float, count: int) -> None:
+    read = Stages.parse(text)
+    spans = list(read.spans)
+    assert (read.span_s, len(spans)) == (span_s, count)
+    assert spans[0][0] == 0
+    assert spans[-1][1] == read.lasts_s
+    assert all(one[1] == other[0] for one, other in pairwise(spans))
+
+
+def test_stages_are_named_as_they_are_and_many_by_how_many() -> None:
+    assert Stages.parse("1s:5,2s:5,3s:5,4s:5,5s:0").name == "stages 1s:5, 2s:5, 3s:5, 4s:5, 5s:0"
+    assert Stages.parse(",".join(["1s:5"] * 6)).name == "6 stages, up to 5/s"
+
+
+def test_a_day_of_minutes_and_some_more_are_not_too_many() -> None:
+    assert len(Stages.parse(",".join(["1s:1"] * 1_500)).stages) == 1_500
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "'' is no stage"),
+        ("30s", "'30s' is no stage"),
+        ("30s:100,", "'' is no stage"),
+        ("soon:100", "stage 'soon:100': unknown duration 'soon'"),
+        ("-30s:100", "stage '-30s:100': unknown duration"),
+        ("0s:100", "stage '0s:100' is shorter than 1 ms"),
+        ("10us:100", "stage '10us:100' is shorter than 1 ms"),
+        ("30s:-5", "stage '30s:-5': rate '-5' is not above zero; "),
+        ("30s:nan", "stage '30s:nan': rate 'nan' is not above zero"),
+        ("30s:inf", "is not above zero"),
+        ("30s:fast", "unknown rate 'fast'"),
+        ("30s:100m", "is above 10m/s"),
+        ("30s:0,1m:0/s", "every rate is 0"),
+        ("13h:5,12h:5", "they last 25 hours in all"),
+        (",".join(["1s:1"] * 1_501), "1,501 stages are too many"),
+    ],
+)
+def test_what_are_no_stages_is_refused_in_one_line(text: str, said: str) -> None:
+    with pytest.raises(UnknownValue) as refused:
+        Stages.asked(text)
+    assert said in str(refused.value)
+    assert "\n" not in str(refused.value)
+    assert len(refused.value.message) < 300
+
+
+def test_a_file_of_minutes_and_rates_is_the_same_list(tmp_path: Path) -> None:
+    file = tmp_path / "monday.csv"
+    file.write_text("minute,rate\n0.5,100\n1.5, 500\n\n")
+    assert Stages.asked(f"@{file}") == Stages.parse("30s:100,1m:500")
+
+
+def test_a_first_row_of_minute_0_is_the_rate_to_begin_with(tmp_path: Path) -> None:
+    file = tmp_path / "monday.csv"
+    file.write_text("0,100\n1,100\n2,0\n")
+    read = Stages.asked(f"@{file}")
+    assert str(read) == "1ms:100,59999ms:100,1m:0"
+    assert read.lasts_s == 120
+    assert read.due(60) == pytest.approx(6_000, abs=0.1)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "monday.csv has no row"),
+        ("minute,rate\n", "has no row"),
+        ("1,100\n2\n", "monday.csv:2: '2' is not a minute and a rate"),
+        ("1,100\nlater,5\n", "monday.csv:2: 'later,5' is not a minute"),
+        ("1,100\n1,200\n", "monday.csv:2: '1,200' is not after the minute before"),
+        ("2,100\n1,200\n", "is not after the minute before"),
+        ("1,-5\n", "rate '-5' is not above zero"),
+        ("1,many\n", "monday.csv:1: '1,many'"),
+        ("1,0\n", "every rate is 0"),
+        ("2000,5\n", "they last 33.3 hours"),
+    ],
+)
+def test_what_is_wrong_with_a_file_is_said_with_its_line(
+    text: str, said: str, tmp_path: Path
+) -> None:
+    (tmp_path / "monday.csv").write_text(text)
+    with pytest.raises(BadInput) as refused:
+        Stages.asked(f"@{tmp_path}/monday.csv")
+    assert said in str(refused.value)
+
+
+def test_a_file_that_is_not_there_is_said() -> None:
+    with pytest.raises(BadFile, match=r"cannot read the stages nowhere\.csv: No such file"):
+        Stages.asked("@nowhere.csv")
+
+
+def test_what_a_run_file_says_names_no_file() -> None:
+    """A stranger's would have one of ours read."""
+    with pytest.raises(UnknownValue, match="is no stage"):
+        Stages.parse("@/etc/passwd")
