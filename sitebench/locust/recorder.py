@@ -109,6 +109,7 @@ class Subject:
             figures=figures,
             warnings=warnings,
             workers=windows.workers,
+            spans=() if spec.stages is None else windows.spans.spans(spec.stages, self.counts),
             rate_at_half=rate_at_half(spec, before),
             other_loads=other_loads(spec, before),
         )

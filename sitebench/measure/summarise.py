@@ -10,7 +10,8 @@ from sitebench.counts import metrics
 from sitebench.counts.durations import summarised
 from sitebench.counts.littles_law import littles_law
 from sitebench.counts.source import StepTotals
-from sitebench.counts.steady import settle
+from sitebench.counts.spans import Span
+from sitebench.counts.steady import Settled, Steadiness, settle
 from sitebench.counts.tally import Tally
 from sitebench.counts.worker_seen import WorkerSeen
 from sitebench.errors import printable
@@ -35,6 +36,7 @@ def summarise(
     figures: Mapping[str, Any] | None = None,
     warnings: Sequence[PointWarning] = (),
     workers: Sequence[WorkerSeen] = (),
+    spans: Sequence[Span] = (),
     rate_at_half: float | None = None,
     other_loads: Sequence[OtherLoad] = (),
 ) -> PointResult:
@@ -49,7 +51,9 @@ def summarise(
     rows = failing(spec, tally.due.values(), counts)
     failures = (totals.failures for totals in rows)
     settled = (
-        settle(tally.operations(counts))
+        Settled(Steadiness.STAGED, "its rate changed by stages")
+        if spec.stages is not None
+        else settle(tally.operations(counts))
         if spec.rate is None
         else settle(tally.operations(counts), tally.queue, tally.latencies_ns(counts))
     )
@@ -95,6 +99,7 @@ def summarise(
         steps=tuple(_step(tally, key, counted=key in counts) for key in tally.due),
         figures=figures or {},
         workers=tuple(workers),
+        spans=tuple(spans),
     )
 
 

@@ -121,6 +121,8 @@ def second_try(result: PointResult) -> PointSpec | None:
     spec, threads = result.spec, len(result.generator_cpu_s)
     machine = result.use.target_machine or result.use.machine
     chosen = spec.threads is not None or "threads" in spec.settings
+    # What goes through stages is no measurement of a limit.
+    chosen = chosen or spec.stages is not None
     if chosen or result.workers or spec.client != "native" or threads >= usable_cores():
         return None
     busy = machine.busy_cores >= USED_UP * len(machine.busy_per_core)

@@ -14,6 +14,8 @@ import msgspec
 from sitebench import units
 from sitebench.counts import metrics
 from sitebench.counts.durations import Durations, clocks
+from sitebench.counts.spans import Span
+from sitebench.counts.stages import Stages
 from sitebench.counts.steady import Settled
 from sitebench.counts.until import Until
 from sitebench.counts.worker_seen import WorkerSeen
@@ -110,6 +112,12 @@ class PointSpec:
         """What the window goes on for until it is known."""
         text = self.settings.get("until")
         return None if text is None else Until.parse(text)
+
+    @property
+    def stages(self) -> Stages | None:
+        """The stages that its rate goes through; `rate` is their mean."""
+        text = self.settings.get("stages")
+        return None if text is None else Stages.parse(text)
 
     @property
     def timeout_s(self) -> float:
@@ -261,6 +269,8 @@ class PointResult(Window):
     """What only this suite's tables know, such as pages per second."""
     workers: tuple[WorkerSeen, ...] = ()
     """The processes that made the load, where it was not this one alone."""
+    spans: tuple[Span, ...] = ()
+    """Of stages, what was due in each minute."""
 
     @property
     def counts(self) -> tuple[str, ...]:
@@ -360,6 +370,7 @@ class PointResult(Window):
             "resources": use.to_json(),
             **self.verdict.to_json(),
             **({"workers": [each.to_json() for each in self.workers]} if self.workers else {}),
+            **({"spans": [each.to_json() for each in self.spans]} if self.spans else {}),
             "users": spec.users,
             "rate": spec.rate,
             "schedule": "closed" if spec.rate is None else "open",

@@ -18,6 +18,7 @@ from enum import StrEnum
 from sitebench.counts.metrics import CENSORED, LATENCY
 from sitebench.counts.percentile_interval import MOST_ALIKE, Intervals, percentile_intervals
 from sitebench.counts.source import Drained
+from sitebench.counts.spans import SpanCounts
 from sitebench.counts.tally import Tally
 from sitebench.counts.worker_seen import WorkerSeen
 from sitebench.monitor import Changes, Monitor, Sample, Use, use_between
@@ -58,6 +59,7 @@ class Windows:
     ) -> None:
         self.phase = Phase.RAMP
         self.tallies: dict[str, Tally] = {}
+        self.spans = SpanCounts()
         self.workers: tuple[WorkerSeen, ...] = ()
         self.used_up_s: float | None = None
         """After how long the data of users were used up, if they were: the window ended there."""
@@ -79,6 +81,7 @@ class Windows:
 
     def _count(self, drained: Drained) -> None:
         self.tallies.setdefault(self.phase, Tally()).add(drained)
+        self.spans.add(drained.spans)
         before = None
         if self._before is not None:
             due_in, tally, cut = self._before

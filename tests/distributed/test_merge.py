@@ -64,6 +64,21 @@ def test_a_drain_survives_the_way() -> None:
     assert read.examples == step.examples
 
 
+def test_what_was_due_in_each_span_survives_the_way_and_is_that_of_all_workers() -> None:
+    """One worker's alone, it was as many fewer as there are workers."""
+    made = merger("a", "b")
+    asked = made.ask()
+    for worker, count in (("a", 3), ("b", 5)):
+        spans = [(0, Step("p", "s", count)), (7, Step("p", "s", 1))]
+        drained = Drain(0, 500 * MS, spans=spans)
+        made.answer(worker, asked.number, unpack(pack(drained, [0])))
+    ((_, merged),) = made.settled(0)
+    found = Counter[int]()
+    for span, step in merged.spans:
+        found[span] += step.count
+    assert found == {0: 8, 7: 2}
+
+
 def test_a_round_waits_for_everybody() -> None:
     made = merger("a", "b")
     asked = made.ask()

@@ -160,6 +160,7 @@ class Merger:
             sum(each.without_row for each in settled),
             sum(part.row_wait_ns for part in parts),
             [line for part in parts for line in part.log],
+            [each for part in parts for each in part.spans],
         )
 
     def _lane_counts(self, answers: list[tuple[str, Drain]]) -> list[int]:

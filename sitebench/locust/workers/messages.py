@@ -152,6 +152,7 @@ class Counts(Message):
     steps: list[Step]
     late: list[Step]
     older: list[Step]
+    spans: list[tuple[int, Step]]
 
 
 class Report(Message):
@@ -190,6 +191,7 @@ def pack(drained: Drained, cpu_ns: Sequence[int]) -> Counts:
         steps=[*map(_pack_step, drained.steps)],
         late=[*map(_pack_step, drained.late)],
         older=[*map(_pack_step, drained.older)],
+        spans=[(span, _pack_step(step)) for span, step in drained.spans],
     )
 
 
@@ -224,6 +226,7 @@ def unpack(found: Counts) -> Drain:
             steps=tuple(map(_unpack_step, found.steps)),
             late=tuple(map(_unpack_step, found.late)),
             older=tuple(map(_unpack_step, found.older)),
+            spans=tuple((span, _unpack_step(step)) for span, step in found.spans),
         )
     except ValueError as error:
         raise _unreadable(Step, str(error)) from error
