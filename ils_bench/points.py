@@ -269,7 +269,8 @@ def _check_passes(options: Any, program: sequences.Sequence) -> None:
         )
     if options.rate is None:
         return
-    if least > options.warmup:
+    # By when they were due, those of stages are counted from the first on.
+    if options.stages is None and least > options.warmup:
         raise BadInput(
             f"a pass of {name!r} takes {long} (--session), and the warm-up is "
             f"{format_duration(options.warmup)}: in the window's beginning none would end",
@@ -281,9 +282,10 @@ def _check_passes(options: Any, program: sequences.Sequence) -> None:
             f"{format_duration(options.timeout)} (--timeout): those that begin late would fail",
             f"{session}, or wait longer: --timeout {format_duration(2 * least)}",
         )
-    if 0 < options.users < (needed := math.ceil(options.rate * least)):
+    rate = options.rate if options.stages is None else options.stages.highest_rate
+    if 0 < options.users < (needed := math.ceil(rate * least)):
         raise BadInput(
-            f"{options.users:,} users cannot begin {format_rate(options.rate)} passes of {name!r} "
+            f"{options.users:,} users cannot begin {format_rate(rate)} passes of {name!r} "
             f"a second: each takes {long} (--session), so {needed:,} are under way at once",
             f"have --users {math.ceil(1.5 * needed)}, or a lower --rate",
         )

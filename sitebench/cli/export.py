@@ -17,7 +17,7 @@ from sitebench.system.output import print_lines
 if TYPE_CHECKING:
     from sitebench.runs.runfile import RunFile
 
-ROWS = ("points", "steps", "timeline", "samples")
+ROWS = ("points", "steps", "spans", "timeline", "samples")
 
 
 @dataclass(frozen=True)
@@ -33,8 +33,8 @@ class _ExportOptions:
     out: str = option.text("-", "File to write; - for standard output.", "FILE", panel="Output")
     what: str = option.choice(
         "points",
-        "Rows of the CSV: points, measured windows of steps, sample intervals of the timeline, or "
-        "samples of the monitor.",
+        "Rows of the CSV: points, measured windows of steps, minutes (spans) of stages, sample "
+        "intervals of the timeline, or samples of the monitor.",
         *ROWS,
         panel="Output",
     )

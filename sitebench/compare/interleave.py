@@ -125,6 +125,11 @@ def plan(
             f"the command of --interleave has {', '.join(ours)}",
             "leave it out; --out, --repeats and --json go to `sitebench compare`",
         )
+    if gives(words, "stages"):
+        raise BadInput(
+            "the command of --interleave has --stages, which has no one rate to compare",
+            "give it a --rate",
+        )
     return Interleaving(tuple(words), a, b, repeats, seed, restart)
 
 

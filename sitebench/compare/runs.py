@@ -101,6 +101,12 @@ def compare_runs(a: Run, b: Run, varying: Collection[str] = ()) -> Comparison:
             f"A and B are the same file, {a.path}",
             "to compare a target with itself, name it twice with --interleave",
         )
+    for run in (a, b):
+        if any(each.spec.stages is not None for each in run.results):
+            raise BadInput(
+                f"{run.path} has points measured with --stages, which have no one rate to compare",
+                "compare runs at a --rate, and look at the stages in the report of each",
+            )
     mine, theirs = (run.manifest.get(COMPARED, {}) for run in (a, b))
     together = bool(mine) and mine["id"] == theirs.get("id") and mine["side"] != theirs["side"]
     asked = varied([r.spec for r in a.results], [r.spec for r in b.results])

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import datetime as dt
 from typing import Any, Final, Unpack
 
 from sitebench import units
+from sitebench.counts.stages import Stages
 from sitebench.counts.until import Until
 from sitebench.errors import BadInput, UnknownValue
 from sitebench.measure.objective import Objective
@@ -53,6 +55,15 @@ class LoadOptions:
     )
     rate: float | None = option.rate(
         None, "Operations/s, answered or not (default: each user as fast as it is answered)."
+    )
+    stages: Stages | None = option.parsed(
+        None,
+        "Rates that change, such as '30s:100,1m:500': each a time, and the operations/s at its "
+        "end, in a straight line from the one before; or @FILE.csv with a minute and a rate on "
+        "each line.",
+        parse=Stages.asked,
+        metavar="STAGES",
+        form=False,
     )
     arrivals: str = option.choice(
         "poisson",
@@ -139,6 +150,46 @@ def check_pace(options: Any) -> None:
         )
 
 
+def refuse_stages(options: Any, what: str) -> None:
+    """Raise where a test cannot go through stages."""
+    if options.stages is not None:
+        raise BadInput(f"--stages is for `run` and `sweep`, not for {what}", "leave it out")
+
+
+def staged(options: Any) -> Any:
+    """Return options whose stages say how long is measured, and at which rate on average."""
+    if options.stages is None:
+        return options
+    if isinstance(options, PeakOptions):
+        raise BadInput(
+            "peak chooses the rates itself, and --stages says them", "use `run --stages`"
+        )
+    if options.client != "native":
+        raise BadInput(
+            f"--client {options.client} does no --stages", "leave it out: the native client does"
+        )
+    for name, given in (
+        ("--rate", options.rate is not None),
+        ("--measure", options.measure_given),
+        ("--warmup", getattr(options, "warmup_given", False)),
+        ("--until", getattr(options, "until", None) is not None),
+        ("--think", options.think > 0),
+    ):
+        if given:
+            raise BadInput(
+                f"{name} and --stages both say when operations are due, or for how long",
+                f"leave {name} out: stages last as long as they say, without a warm-up",
+            )
+    stages = options.stages
+    return dataclasses.replace(
+        options,
+        rate=stages.mean_rate,
+        warmup=0.0,
+        measure=stages.lasts_s,
+        measure_given=True,
+    )
+
+
 @option.options
 class _OutputOptions:
     """Where results go."""
@@ -186,6 +237,11 @@ class MeasureOptions(RepeatOptions):
     paper_tables: bool = option.flag(
         "The papers' tables too, and the bottlenecks of each point.", **_OUTPUT
     )
+
+
+def refused_stages() -> Stages | None:
+    """Make the field of a command that takes none, and says so."""
+    return option.parsed(None, "Refused.", parse=Stages.asked, metavar="STAGES", hidden=True)
 
 
 DEFAULT_CLIENTS = (2, 4, 8, 14, 28, 56, 112)
@@ -259,6 +315,7 @@ class PeakOptions(RepeatOptions):
         locust=False,
     )
     rate: float | None = option.rate(None, "Refused.", hidden=True)
+    stages: Stages | None = refused_stages()
 
 
 @option.options

@@ -39,6 +39,9 @@ def tables_of(
     """
     found: dict[tuple[str, ...], list[Series]] = {}
     for each in series(results):
+        # The mean of stages is no rate that a target was asked for.
+        if each.spec.stages is not None:
+            continue
         if each.spec.suite == suite.name and suite.operation(each) is not None:
             found.setdefault(_target(each), []).append(each)
     names = _names(list(found))

@@ -15,7 +15,13 @@ from typing import TYPE_CHECKING, Any
 from sitebench import units
 from sitebench.errors import BadInput
 from sitebench.locust.web_ui.options import UiOptions
-from sitebench.measure.options import DEFAULT_SIZES, MeasureOptions, PeakOptions, run_file
+from sitebench.measure.options import (
+    DEFAULT_SIZES,
+    MeasureOptions,
+    PeakOptions,
+    refuse_stages,
+    run_file,
+)
 from sitebench.options.command import Argument, Command, Member, Option, Typed, argument, command
 from sitebench.options.convert import narrowed
 from sitebench.options.option import combined
@@ -187,6 +193,7 @@ class TestCommands:
                 options, operation or self.default_of(points, options, self.varied)
             )
             options = _settled(points, points.asked(options), [name])
+            refuse_stages(options, "`vary`, which compares rates")
             measure_levels(points, options, name, asked)
 
         return vary
@@ -225,7 +232,9 @@ class TestCommands:
             points = _points(self.suite)
             refuse_check(options, self.suite)
             path = self.suite.locustfile_path()
-            become_locust(path, points.asked(options), points.locust_options)
+            options = points.asked(options)
+            refuse_stages(options, "the web UI")
+            become_locust(path, options, points.locust_options)
 
         return ui
 
@@ -377,6 +386,7 @@ def say_points(parts: Sequence[Part]) -> None:
 
 def _as_printed(options: Any, paper: PaperSweep) -> Any:
     """Return options with the paper's times; a window that is given is taken, for a trial."""
+    refuse_stages(options, "`--paper`, which has the paper's loads")
     if options.users != type(options).users:
         raise BadInput(
             f"--paper has the paper's numbers of clients, and --users is {options.users:,}",

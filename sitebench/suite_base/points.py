@@ -18,11 +18,12 @@ from typing import Any, ClassVar, Generic, NoReturn, Protocol, TypeVar
 
 from sitebench._engine import Engine
 from sitebench.counts import fail_log
+from sitebench.counts.stages import Stages
 from sitebench.errors import BadInput, UnknownValue
 from sitebench.measure.objective import Objective
-from sitebench.measure.options import PeakOptions, check_pace
+from sitebench.measure.options import PeakOptions, check_pace, staged
 from sitebench.measure.sweep import Stage
-from sitebench.options import convert
+from sitebench.options import convert, option
 from sitebench.options.spelling import nearest
 from sitebench.runs.point import PointSpec, is_name
 from sitebench.scenario import checking, script
@@ -35,6 +36,9 @@ from sitebench.targets.open_target import OpenTarget
 
 Progress = Callable[[int, int], object]
 """Progress of what takes long: called with how much is done, and the total."""
+
+_OF_STAGES = frozenset(("stages", "rate", "warmup", "measure"))
+"""What a file says that stages on the command line say too."""
 
 
 class Program(Protocol):
@@ -173,7 +177,7 @@ class SuitePoints(ABC, Generic[_P, _T]):
         if found is None:
             if options.data:
                 raise BadInput("--data is of a scenario file, and none is named", "leave it out")
-            return options
+            return staged(options)
         if names := found.secrets:
             shown = ", ".join(f"${name}" for name in names)
             say(f"{found.path} sends {shown} of this environment to {options.target}")
@@ -182,11 +186,7 @@ class SuitePoints(ABC, Generic[_P, _T]):
         if found.overwrites and options.target not in self.own_targets and not options.check:
             many = f"up to {found.rows:,} entries" if found.rows else "entries"
             say(f"{found.path} changes {many} of {options.target}; nothing changes them back")
-        load = {
-            name: value
-            for name, value in found.load.items()
-            if hasattr(options, name) and not getattr(options, f"{name}_given", False)
-        }
+        load = _load_of(found, options)
         text, peak = load.pop("objective", None), isinstance(options, PeakOptions)
         # Loads that a command names are measured, whatever a file asks for.
         if hasattr(options, "objective") and not (peak and options.clients_given):
@@ -194,7 +194,7 @@ class SuitePoints(ABC, Generic[_P, _T]):
             load["objective"] = objective_of(found, asked)
             if peak and load["objective"]:
                 load.pop("clients", None)
-        return replace(options, **load)
+        return staged(replace(options, **load))
 
     def settled(self, options: Any, programs: Sequence[_P], *, named: bool = True) -> Any:
         """Return options with what the target decides of them, if programs may be run there."""
@@ -434,6 +434,20 @@ class SuitePoints(ABC, Generic[_P, _T]):
         if (path := self.file(options)) is not None:
             found["scenario"] = Path(path).read_text(encoding="utf-8")
         return found
+
+
+def _load_of(file: Script, options: Any) -> dict[str, Any]:
+    """Return what a file says of the load, where the command line says nothing."""
+    load = {
+        name: value
+        for name, value in file.load.items()
+        if hasattr(options, name) and not getattr(options, f"{name}_given", False)
+    }
+    if options.stages is not None:
+        return {name: value for name, value in load.items() if name not in _OF_STAGES}
+    if (text := load.pop("stages", None)) is not None and not options.rate_given:
+        load["stages"] = option.named(Stages.parse, f"{file.path}: [load]")(text)
+    return load
 
 
 def points_of(suite: Suite) -> SuitePoints[Any, Any]:

@@ -34,6 +34,7 @@ from sitebench.locust.recorder import (
 from sitebench.locust.user import LaneUser
 from sitebench.locust.web_ui.session import open_session
 from sitebench.locust.workers.choice import of_this_worker
+from sitebench.measure.options import refuse_stages
 from sitebench.monitor import listener
 from sitebench.options import convert
 from sitebench.runs.point import PointSpec
@@ -154,6 +155,8 @@ class BaseSuiteRun(ABC, Generic[_P, _T]):
     ) -> Prepared[Any]:
         """Open the target, where the test is commanded; one of the user's is only addressed."""
         options = self.options()
+        if options.point is None:
+            refuse_stages(options, "Locust's own tests")
         if getattr(self.environment.parsed_options, "host", None):
             # It is for other people's users, and what a user of Locust types first.
             log.warning("sitebench's users ask %s: --target, and not --host", options.target)

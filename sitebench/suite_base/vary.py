@@ -121,6 +121,8 @@ def _changed(base: Any, factor: str, value: str) -> Any:
         name = factor.removeprefix(_DIRECTIVE)
         return replace(base, directives={**(base.directives or {}), name: value})
     name = _ALIASES.get(factor, factor).replace("-", "_")
+    if name == "stages":
+        raise UnknownValue("--vary: stages have no one rate to compare", "vary the rate")
     for each, spec in fields_of(type(base)):
         if each.name == name and spec.identity and not spec.hidden:
             if not isinstance(each.default, bool):

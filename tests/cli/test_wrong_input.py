@@ -60,7 +60,10 @@ WRONG = {
     "ps run --durability half": ("--durability: unknown choice 'half'", "normal, full"),
     "ils serve --tls always": ("--tls: unknown choice 'always'", "self-signed"),
     "ils schema oracle": ("FORMAT: unknown choice 'oracle'", "openldap, config, 389ds"),
-    "export run --what columns": ("--what: unknown choice", "points, steps, timeline, samples"),
+    "export run --what columns": (
+        "--what: unknown choice",
+        "points, steps, spans, timeline, samples",
+    ),
     "report run --format gif": ("--format: unknown choice 'gif'", "svg, png"),
     "compare 1 2 --fail-on faster": ("--fail-on: unknown choice 'faster'", "slower"),
     "ils run --locales en_US,nowhere": ("--locales: 'nowhere' names no country", "en_US"),

@@ -51,9 +51,7 @@ OF_SITES: Mapping[str, Sequence[str]] = {
     "`capture.NAME`": ("capture",),
 }
 """The same of the page of sites, which has what only they have."""
-NOT_RUN = {
-    *("load.stages", "http.follow"),
-}
+NOT_RUN = {"http.follow"}
 """Keys that are read and not run yet. Of others, some of their values: the page lists them."""
 _TABLE = re.compile(r"^    (\w+) \{", re.MULTILINE)
 _TEXT = r'"((?:[^"\\]|\\.)*)"'

@@ -231,7 +231,10 @@ def test_peak_measures_loads_that_are_named_whatever_a_file_asks_for(
             "bad.toml:4:14: operation[1].search: {x.u}: no such column",
         ),
         ('[[operation]]\nget = "/"', "is for no directory"),
-        ('[load]\nstages = ["10s:5"]\n[[operation]]\nsearch = "(u=a)"', "stages is read, but not"),
+        (
+            '[load]\nstages = ["10s:5"]\n[[operation]]\nsearch = "(u=a)"',
+            "stages of users are read, but not",
+        ),
         ('[[operation]]\nsearch = "(u={env.NOT_THERE})"', "takes $NOT_THERE from the environment"),
     ],
 )

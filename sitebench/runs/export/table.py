@@ -24,7 +24,7 @@ def _points(run: RunFile) -> Iterator[_Row]:
     """Yield a row per point, also of those that are not done."""
     for point in run.points():
         result = {} if point.result is None else point.result.to_json()
-        for repeated in ("operation", "entries", "spec", "steps"):
+        for repeated in ("operation", "entries", "spec", "steps", "spans"):
             result.pop(repeated, None)
         yield {
             **_point_columns(point),
@@ -56,6 +56,13 @@ def _steps(run: RunFile) -> Iterator[_Row]:
             }
 
 
+def _spans(run: RunFile) -> Iterator[_Row]:
+    """Yield a row per span of each point in stages: what was due in it."""
+    for point in run.points():
+        for span in () if point.result is None else point.result.spans:
+            yield {**_point_columns(point), **dict(_flat("", span.to_json()))}
+
+
 def _timeline(run: RunFile) -> Iterator[_Row]:
     """Yield a row per step and drain; percentiles are empty where too few operations ended."""
     for point in run.points():
@@ -76,6 +83,7 @@ def _samples(run: RunFile) -> Iterator[_Row]:
 ROWS: dict[str, Callable[[RunFile], Iterable[_Row]]] = {
     "points": _points,
     "steps": _steps,
+    "spans": _spans,
     "timeline": _timeline,
     "samples": _samples,
 }

@@ -5,7 +5,8 @@ use serde_json::{Value, json};
 use crate::form::Protocol;
 use crate::template::{Field, Template};
 use crate::types::{
-    Data, Deal, Entry, FileClass, FileSet, Lifetime, Rows, Scenario, Sizes, Step, Tls, Verb, flat, renamed,
+    Data, Deal, Entry, FileClass, FileSet, Level, Lifetime, Rows, Scenario, Sizes, Step, Tls, Verb, flat,
+    renamed,
 };
 
 impl Scenario {
@@ -45,7 +46,8 @@ impl Scenario {
                 "objective": load.objective,
                 "keys": load.keys.map(Deal::word),
                 "clients": (!load.clients.is_empty()).then_some(&load.clients),
-                "other": self.other_load(),
+                "stages": self.staged_rates(),
+                "staged_users": load.stages.iter().any(|stage| matches!(stage.level, Level::Users(_))),
             },
             "files": self.files.as_ref().map(file_set),
             "data": self.data.iter().map(|data| source(self, data)).collect::<Vec<_>>(),
@@ -93,11 +95,14 @@ impl Scenario {
         steps.iter().filter(|step| is_asked(&step.verb)).map(|step| of(step)).collect()
     }
 
-    /// Options of `[load]` that are not among the facts.
-    fn other_load(&self) -> Vec<&'static str> {
-        let load = &self.load;
-        let others = [("stages", !load.stages.is_empty())];
-        others.into_iter().filter_map(|(name, given)| given.then_some(name)).collect()
+    /// The stages of a rate, as the option has them.
+    fn staged_rates(&self) -> Option<String> {
+        let stages = self.load.stages.iter().filter_map(|stage| match stage.level {
+            Level::Rate(rate) => Some(format!("{}s:{rate}", stage.lasts.as_secs_f64())),
+            Level::Users(_) => None,
+        });
+        let stages: Vec<_> = stages.collect();
+        (!stages.is_empty()).then(|| stages.join(","))
     }
 
     /// Whether a step adds one of the people whom a run adds.

@@ -287,6 +287,12 @@ impl<'d, 't> Reader<'_, 'd, 't> {
         if rates > 0 && rates < stages.len() {
             self.wrong(table.at("stages"), "has rates and users: write /s after all of them, or after none");
         }
+        for other in ["rate", "warmup", "measure"] {
+            if !stages.is_empty() && table.has(other) {
+                let what = format!("says when operations begin and for how long, and so does {other}");
+                self.wrong(table.at("stages"), what);
+            }
+        }
         Load {
             users: table.int("users"),
             clients,
