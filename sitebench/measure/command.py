@@ -34,6 +34,7 @@ from sitebench.system.scratch import scratch
 from sitebench.tables.advice import WhatToDo
 from sitebench.tables.console import results_console
 from sitebench.tables.screen import PointsTable
+from sitebench.tables.spans import SpansTables
 from sitebench.tables.tables import attempts, footnotes
 from sitebench.targets.tls import check_tls
 
@@ -182,7 +183,8 @@ def measure(
         kept = store.path if options.out or default_out else None
         more = _where_all_is(kept, paper_tables=options.paper_tables)
         ends = () if _part.get() else (more,)
-        show([*first(found), *([] if options.quiet else [*twice, WhatToDo(found), *ends])])
+        answer = [*first(found), SpansTables(found)]
+        show([*answer, *([] if options.quiet else [*twice, WhatToDo(found), *ends])])
         if options.paper_tables:
             for table in tables(found):
                 show(["", table])

@@ -19,6 +19,7 @@ from sitebench.report.sections import (
     planner,
     rates,
     spectrum,
+    stages,
     verdict,
     workers,
 )
@@ -32,6 +33,7 @@ _SECTIONS: tuple[Callable[[Report], Section | None], ...] = (
     bottlenecks.section,
     curves.section,
     spectrum.section,
+    stages.section,
     overtime.section,
     papers.section,
     failures.section,
@@ -46,6 +48,7 @@ _OF_FAILURES = (failures.section, manifest.section)
 _TABLES: tuple[Callable[[Report], list[ReportTable]], ...] = (
     objectives.tables,
     operations.tables,
+    stages.tables,
     bottlenecks.tables,
     papers.tables,
     failures.tables,

@@ -87,6 +87,16 @@ def log_axis(name: str, shown: Iterable[float]) -> Spec:
     return AXES[name] | {"values": [d * 10**power for power in range(-1, 10) for d in digits]}
 
 
+LEGEND_BESIDE: Spec = {
+    "title": None,
+    "orient": "right",
+    "columns": 1,
+    "offset": 6,
+    "labelLimit": 110,
+    "symbolType": "stroke",
+}
+"""Beside a figure of several drawings, each with its own."""
+
 ALL_SERIES = "all series"
 """Placeholder for the names of a dataset's series, where a scale has to list them."""
 

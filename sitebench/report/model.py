@@ -251,7 +251,7 @@ def _labels(paths: Sequence[Path]) -> list[str]:
     return [str(path) for path in paths]
 
 
-_LOAD = ("entries", "users", "rate", "target", "client", "warmup", "measure")
+_LOAD = ("entries", "users", "rate", "stages", "target", "client", "warmup", "measure")
 """Settings that are fields of a point already."""
 
 
@@ -260,6 +260,8 @@ def _labels_of(spec: PointSpec) -> dict[str, str]:
     kept = {name: value for name, value in spec.settings.items() if name not in _LOAD}
     lanes = f"{spec.users:,} user{'s' if spec.users > 1 else ''}"
     load = lanes if spec.rate is None else f"{format_rate(spec.rate)}/s"
+    if spec.stages is not None:
+        load = spec.stages.name
     found = {
         "target": spec.target,
         "client": spec.client,
@@ -316,11 +318,14 @@ def load_key(spec: PointSpec) -> str:
     Without people, the number of users is a point's size, as the number of people is of others.
     """
     users = spec.users if spec.entries else None
-    return json.dumps([users, spec.rate, spec.arrivals, spec.warmup_s, spec.measure_s])
+    load = spec.settings.get("stages", spec.rate)
+    return json.dumps([users, load, spec.arrivals, spec.warmup_s, spec.measure_s])
 
 
 def load_name(spec: PointSpec) -> str:
     """Return a point's load in words."""
+    if spec.stages is not None:
+        return spec.stages.name
     if spec.rate is None:
         return f"{spec.users:,}\u00a0user{'s' if spec.users > 1 else ''}"
     return f"{format_rate(spec.rate)}/s asked for"

@@ -124,6 +124,8 @@ def _column(each: Series, among: Sequence[Series]) -> str:
     if sum(other.spec.size == each.spec.size for other in among) == 1:
         return size
     load = f"{each.spec.users:,} users" if each.spec.rate is None else f"{each.spec.rate:,.0f}/s"
+    if each.spec.stages is not None:
+        load = each.spec.stages.name
     return f"{size}, {load}"
 
 

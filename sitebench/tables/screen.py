@@ -72,7 +72,9 @@ def _title(found: Sequence[Series]) -> str:
     parts = [first.target]
     if len({each.spec.users for each in found}) == 1:
         parts.append(first.clients)
-    if first.rate is not None and len({each.spec.rate for each in found}) == 1:
+    if first.stages is not None:
+        parts.append(first.stages.name)
+    elif first.rate is not None and len({each.spec.rate for each in found}) == 1:
         parts.append(f"{format_rate(first.rate)}/s asked for")
     measured = format_duration(first.measure_s)
     seconds = [result.seconds for each in found for result in each.results]

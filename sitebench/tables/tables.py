@@ -250,7 +250,9 @@ def point_name(spec: PointSpec) -> str:
     parts = [spec.title]
     if limits := spec.settings.get("target_limits"):
         parts.append(limits)
-    if spec.rate is not None:
+    if spec.stages is not None:
+        parts.append(spec.stages.name)
+    elif spec.rate is not None:
         parts.append(f"{format_rate(spec.rate)}/s")
     if spec.entries:
         parts.append(spec.clients)

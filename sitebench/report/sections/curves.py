@@ -62,6 +62,8 @@ def _curves(report: Report) -> list[_Curve]:
     found: dict[tuple[str, str], list[Series]] = {}
     runs = {run.label: run for run in report.runs}
     for run, each in report.measured:
+        if each.spec.stages is not None:
+            continue  # Their mean is no load that was held.
         closed = each.spec.rate is None
         key = json.dumps([variant_name(each.spec), each.spec.entries, closed])
         found.setdefault((run.label, key), []).append(each)

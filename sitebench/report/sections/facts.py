@@ -42,6 +42,8 @@ def _range(values: Iterable[int]) -> str:
 
 def _load(spec: PointSpec) -> str:
     """Return when an operation begins: the schedule, in the words of the method."""
+    if spec.stages is not None:
+        return f"open: {spec.stages.name}, {spec.arrivals} arrivals"
     if spec.rate is not None:
         return f"open: {format_rate(spec.rate)}/s, {spec.arrivals} arrivals"
     think_s = parse_duration(spec.settings.get("think", "0s"))

@@ -13,6 +13,7 @@ from statistics import median
 from sitebench.counts.durations import LEAST_BEYOND, OVER_TIME, PERCENTILES
 from sitebench.report.charts import (
     AXES,
+    LEGEND_BESIDE,
     Chart,
     Columns,
     Spec,
@@ -215,15 +216,6 @@ def _tracks(point: Point, origin: int) -> Columns:
     }
 
 
-_LEGEND: Spec = {
-    "title": None,
-    "orient": "right",
-    "columns": 1,
-    "offset": 6,
-    "labelLimit": 110,
-    "symbolType": "stroke",
-}
-
 _ZOOM: Spec = {
     "name": "zoom",
     "select": {
@@ -315,7 +307,7 @@ def _lines() -> Spec:
     for channel in each.values():
         # Lines that are not drawn are the last of these, and not in the legend.
         del channel["scale"]["domain"]
-        channel |= {"legend": _LEGEND, "sort": None}
+        channel |= {"legend": LEGEND_BESIDE, "sort": None}
     axis = AXES["us"] | {"title": "percentiles", "grid": False, "titleAnchor": "middle"}
     tooltip = [
         {"field": "series", "title": "percentile"},
@@ -385,7 +377,7 @@ def _throughput(*, last: bool) -> Spec:
 
 
 def _strip(strip: Strip, *, last: bool) -> Spec:
-    series = {"field": "series", "type": "nominal", "sort": None, "legend": _LEGEND}
+    series = {"field": "series", "type": "nominal", "sort": None, "legend": LEGEND_BESIDE}
     scale: Spec = {"zero": strip.id != "available"}
     if strip.most is not None:
         scale["domain"] = [0, strip.most]

@@ -17,6 +17,7 @@ _LIMITS: dict[str, str] = {
     Bound.MEMORY: "Its memory was fully used.",
     Bound.DISK: "Its disk was fully used.",
     Bound.UNDECIDED: "What limited it is not known.",
+    Bound.STAGED: "That is the mean of its stages: see below how it did in each minute.",
     Bound.SCHEDULE: "That is all it was asked for: it kept up.",
 }
 """What a reader may conclude from one figure that is the server's own."""

@@ -1,0 +1,208 @@
+"""Tests in stages: the rate asked for and answered, and latency, minute by minute."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+from sitebench.counts.durations import OVER_TIME
+from sitebench.counts.spans import Span
+from sitebench.counts.stages import WITHIN_MINUTES_S, Stages
+from sitebench.report.charts import (
+    AXES,
+    LEGEND_BESIDE,
+    Chart,
+    Columns,
+    Spec,
+    names,
+    quantity,
+    short,
+    tell_apart,
+)
+from sitebench.report.model import Point, Report, Run
+from sitebench.report.page import Section, chooser, figure
+from sitebench.report.table import ReportTable
+from sitebench.tables.spans import COLUMNS, NOTES, clock, title
+
+_CHOOSER = "choose-stages"
+ASKED, ANSWERED, FAILED = "asked for", "answered", "failed"
+_LATENCIES = (*OVER_TIME, "max")
+_MOST_DOTS = 120
+"""More of them make a line of no dash."""
+
+
+def _staged(report: Report) -> list[tuple[Run, Point, Stages]]:
+    return [
+        (run, point, stages)
+        for run in report.runs
+        for point in run.points
+        if point.result.spans and (stages := point.spec.stages) is not None
+    ]
+
+
+def _name(report: Report, run: Run, point: Point) -> str:
+    name = report.distinct_name(point.spec, run)
+    return f"{name}, repeat {point.spec.repeat + 1}" if point.spec.repeat else name
+
+
+def tables(report: Report) -> list[ReportTable]:
+    """Return a table for each point in stages."""
+    return [
+        ReportTable(
+            title(_name(report, run, point), stages),
+            tuple(COLUMNS),
+            [[of(span) for of in COLUMNS.values()] for span in point.result.spans],
+            notes=NOTES,
+        )
+        for run, point, stages in _staged(report)
+    ]
+
+
+def section(report: Report) -> Section | None:
+    """Return a figure of one point at a time, and the figures of each below it."""
+    found = _staged(report)
+    if not found:
+        return None
+    shown = {point.id: _name(report, run, point) for run, point, _ in found}
+    minutes = max(stages.lasts_s for _, _, stages in found) >= WITHIN_MINUTES_S
+    chart = Chart(
+        id="stages",
+        title="Rate and latency by stages",
+        description=(
+            "Above, operations per second that were asked for as a line, and those of them that "
+            "were answered or failed as bars; below, latencies. All by when operations were due."
+        ),
+        spec=_spec(
+            "minutes" if minutes else "seconds",
+            dotted=max(len(point.result.spans) for _, point, _ in found) <= _MOST_DOTS,
+        ),
+        choices={
+            point.id: _datasets(point.result.spans, stages, 60.0 if minutes else 1.0)
+            for _, point, stages in found
+        },
+        chooser=_CHOOSER,
+        titles=shown,
+    )
+    said = "".join(
+        f"<details><summary>{escape(made.title)}</summary>{made.to_html()}</details>"
+        for made in tables(report)
+    )
+    body = chooser(_CHOOSER, "Point", [("", list(shown.items()))]) + figure(chart) + said
+    return Section("stages", "Stages", body, (chart,))
+
+
+def _datasets(spans: Sequence[Span], stages: Stages, unit_s: float) -> dict[str, Columns]:
+    edges = [(at_s / unit_s, rate) for at_s, rate in stages.edges]
+    begins = [short(span.begin_s / unit_s, 5) for span in spans]
+    ends = [short((span.begin_s + span.seconds) / unit_s, 5) for span in spans]
+    middles = [short((span.begin_s + span.seconds / 2) / unit_s, 5) for span in spans]
+    answered = [span.answered_per_s for span in spans]
+    failed = [span.failures / span.seconds for span in spans]
+    known = [name for name in _LATENCIES if any(_us(span, name) is not None for span in spans)]
+    return {
+        "asked": {
+            "series": names([ASKED] * len(edges)),
+            "t": [short(at, 6) for at, _ in edges],
+            "v": [short(rate) for _, rate in edges],
+        },
+        "rates": {
+            "series": names([ANSWERED] * len(spans) + [FAILED] * len(spans)),
+            "from": names([clock(span.begin_s) for span in spans] * 2),
+            "t": begins * 2,
+            "u": ends * 2,
+            "low": [0.0] * len(spans) + [short(each) for each in answered],
+            "high": [short(each) for each in answered]
+            + [short(a + f) for a, f in zip(answered, failed, strict=True)],
+            "v": [short(each) for each in (*answered, *failed)],
+        },
+        "latencies": {
+            "series": names(name for name in known for _ in spans),
+            "from": names(clock(span.begin_s) for _ in known for span in spans),
+            "t": middles * len(known),
+            "v": [short(_us(span, name)) for name in known for span in spans],
+        },
+    }
+
+
+def _us(span: Span, name: str) -> float | None:
+    found: float | None = getattr(span.latency_us, name)
+    return found
+
+
+def _spec(unit: str, *, dotted: bool) -> Spec:
+    return {
+        "spacing": 10,
+        "resolve": {"scale": {"x": "shared", "color": "independent", "strokeDash": "independent"}},
+        "vconcat": [_rates(unit), _latencies(unit, dotted=dotted)],
+    }
+
+
+def _x(unit: str) -> Spec:
+    axis = {"title": unit, "grid": False, "tickCount": 10}
+    return quantity("t", scale={"nice": False, "zero": True}, axis=axis)
+
+
+def _rates(unit: str) -> Spec:
+    axis = AXES["count"] | {"title": "operations/s", "tickCount": 5}
+    color = tell_apart("color", (ANSWERED, FAILED, ASKED))
+    color |= {"legend": LEGEND_BESIDE | {"symbolOpacity": 1}}
+    tooltip = [
+        {"field": "from"},
+        {"field": "series", "title": "operations"},
+        quantity("v", title="per second", format=",.4~r"),
+    ]
+    return {
+        "width": "container",
+        "height": 190,
+        "layer": [
+            {
+                "data": {"name": "rates"},
+                "mark": {"type": "rect", "opacity": 0.55},
+                "encoding": {
+                    "x": _x(unit),
+                    "x2": {"field": "u"},
+                    "y": quantity("low", scale={"zero": True}, axis=axis),
+                    "y2": {"field": "high"},
+                    "color": color,
+                    "tooltip": tooltip,
+                },
+            },
+            {
+                "data": {"name": "asked"},
+                "mark": {"type": "line", "strokeWidth": 2},
+                "encoding": {
+                    "x": _x(unit),
+                    "y": quantity("v", scale={"zero": True}, axis=axis),
+                    "color": color,
+                },
+            },
+        ],
+    }
+
+
+def _latencies(unit: str, *, dotted: bool) -> Spec:
+    color, dash = (
+        tell_apart(each, _LATENCIES) | {"legend": LEGEND_BESIDE} for each in ("color", "strokeDash")
+    )
+    tooltip = [
+        {"field": "from"},
+        {"field": "series", "title": "latency"},
+        quantity("v", title="us", format=",.4~r"),
+    ]
+    return {
+        "width": "container",
+        "height": 190,
+        "data": {"name": "latencies"},
+        "mark": {"type": "line", **({"point": {"size": 20}} if dotted else {})},
+        "encoding": {
+            "x": _x(unit),
+            "y": quantity(
+                "v",
+                scale={"type": "log", "nice": False, "padding": 8},
+                axis=AXES["us"] | {"title": "latency"},
+            ),
+            "color": color,
+            "strokeDash": dash,
+            "tooltip": tooltip,
+        },
+    }

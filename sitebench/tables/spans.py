@@ -1,0 +1,98 @@
+"""Columns of the table of a test in stages, minute by minute: in the terminal and in a report."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.table import Table
+from rich.text import Text
+
+from sitebench.counts.durations import LEAST_BEYOND, OVER_TIME
+from sitebench.counts.spans import Span
+from sitebench.counts.stages import Stages
+from sitebench.errors import printable
+from sitebench.runs.point import PointResult
+from sitebench.units import format_duration, format_ns, format_rate
+
+_MOST_ROWS = 60
+"""An hour; the report and `export` have the rest of a day."""
+
+_NOTHING = "n/a"
+
+
+def _latency(name: str) -> Callable[[Span], str]:
+    def shown(span: Span) -> str:
+        us = getattr(span.latency_us, name)
+        if us is None:
+            return _NOTHING
+        least = ">= " if name in span.latency_us.at_least else ""
+        return f"{least}{format_ns(us * 1e3)}"
+
+    return shown
+
+
+def _late(span: Span) -> str:
+    mean = span.lag_us.mean
+    return _NOTHING if mean is None else format_ns(mean * 1e3)
+
+
+COLUMNS: Mapping[str, Callable[[Span], str]] = {
+    "from": lambda span: clock(span.begin_s),
+    "asked/s": lambda span: format_rate(span.asked_per_s),
+    "answered/s": lambda span: format_rate(span.answered_per_s),
+    "failed": lambda span: f"{span.failures:,}",
+    "began late": _late,
+    **{name: _latency(name) for name in OVER_TIME},
+    "max": _latency("max"),
+}
+"""By heading; the first is where a row begins."""
+
+NOTES = (
+    "Each operation is in the row in which it was due, however late it was answered; latencies "
+    "count from then. Began late: the mean.",
+    f"n/a: fewer than {LEAST_BEYOND} operations beyond the percentile. >=: it is of operations "
+    "that were never answered.",
+)
+
+
+def clock(seconds: float) -> str:
+    """Write a time since the beginning as 1:30, or 1:01:30."""
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+def title(what: str, stages: Stages) -> str:
+    """Return what the rows are of, and why they are shorter than a minute."""
+    if stages.span_s == 60.0:
+        return f"{what}, minute by minute"
+    every = format_duration(stages.span_s)
+    return f"{what}, every {every}: the stages last less than three minutes"
+
+
+class SpansTables:
+    """The rows of every result in stages, and the notes below the last."""
+
+    def __init__(self, results: Sequence[PointResult]) -> None:
+        self._found = [
+            (each, stages)
+            for each in results
+            if each.spans and (stages := each.spec.stages) is not None
+        ]
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        for result, stages in self._found:
+            repeat = f", repeat {result.spec.repeat + 1}" if result.spec.repeat else ""
+            heading = title(f"{result.spec.title}{repeat}", stages)
+            yield Text(f"\n{printable(heading)}", style="bold")
+            table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
+            for name in COLUMNS:
+                table.add_column(name, justify="right", no_wrap=True)
+            for span in result.spans[:_MOST_ROWS]:
+                table.add_row(*(of(span) for of in COLUMNS.values()))
+            yield table
+            if (more := len(result.spans) - _MOST_ROWS) > 0:
+                yield Text(f"{more:,} more rows are in the report", style="dim")
+        if self._found:
+            yield from (Text(note, style="dim") for note in NOTES)

@@ -1,0 +1,214 @@
+"""`--stages`: a rate that rises and falls, and what came of it minute by minute."""
+
+import json
+import signal
+import socket
+import subprocess
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from ils_bench.targets.ldap_directory import LdapDirectory
+from sitebench.system.network import free_port
+from tests.support.cli import SITEBENCH, Ran, in_process
+from tests.support.relay import relayed
+
+LOAD = ("ils", "run", "lookup", "--entries", 100, "--locales", "en_US", "--users", 4)
+EVEN = (*LOAD, "--threads", 2, "--arrivals", "even")
+
+
+class _StandsStill:
+    """A way that brings nothing for so long after so many pieces, and then all of it."""
+
+    def __init__(self, after: int, seconds: float) -> None:
+        self._after, self._seconds = after, seconds
+        self._seen, self._goes_on = 0, 0.0
+        self._lock = threading.Lock()
+
+    def __call__(self, piece: bytes, client: socket.socket) -> None:
+        with self._lock:
+            self._seen += 1
+            if self._seen == self._after:
+                self._goes_on = time.monotonic() + self._seconds
+        time.sleep(max(0.0, self._goes_on - time.monotonic()))
+        client.sendall(piece)
+
+
+def test_each_span_has_as_many_operations_as_the_integral_of_its_rate(tmp_path: Path) -> None:
+    out = tmp_path / "staged.sitebench"
+    (point,) = in_process(
+        *EVEN, "--stages", "2s:400,2s:400,1s:0,1s:0,1s:200", "--json", "--out", out
+    ).objects
+    # 200 and 600 up, 800 each, 200 down, none, 100 up again.
+    spans = point["spans"]
+    assert [round(each["asked"]) for each in spans] == [100, 300, 400, 400, 200, 0, 100]
+    for each in spans:
+        assert each["operations"] == pytest.approx(each["asked"], abs=1), each
+    assert sum(each["operations"] for each in spans) == 1_500
+    assert (point["verdict"], point["valid"]) == ("staged", True)
+    assert point["settled"]["state"] == "staged"
+    assert point["rate"] == pytest.approx(1_500 / 7)
+    assert point["warmup_s"] == 0
+    assert point["spec"]["settings"]["stages"] == "2s:400,2s:400,1s:0,1s:0,1s:200"
+
+    rows = in_process("export", out, "--what", "spans").out.splitlines()
+    assert len(rows) == 1 + len(spans)
+    assert "asked_per_s" in rows[0]
+    page, text = tmp_path / "page.html", tmp_path / "page.md"
+    figures = ("--figures", tmp_path / "figures")
+    assert in_process("report", out, "--out", page, "--markdown", text, *figures).code == 0
+    (drawn,) = (tmp_path / "figures").glob("stages-*.svg")
+    assert all(f">{name}</text>" in drawn.read_text() for name in ("asked for", "p50", "max"))
+    assert '<h2 id="stages-title">Stages</h2>' in page.read_text()
+    assert "every 1s: the stages last less than three minutes" in text.read_text()
+    resumed = in_process(
+        *EVEN, "--stages", "2s:400,2s:400,1s:0,1s:0,1s:200", "--json", "--out", out
+    )
+    assert resumed.objects[0]["spans"] == spans
+
+
+def test_what_a_stall_delays_is_in_the_spans_in_which_it_was_due() -> None:
+    """Not in that in which it was answered, two seconds later; the others are not late."""
+    way = _StandsStill(after=1_200, seconds=2.0)
+    with LdapDirectory(100, locales=("en_US",)) as directory, relayed(directory.port, way) as port:
+        target = ("--target", f"ldap://127.0.0.1:{port}")
+        (point,) = in_process(
+            *EVEN, *target, "--stages", "1ms:500,8s:500", "--json", "--allow-failures"
+        ).objects
+    spans = point["spans"]
+    assert len(spans) == 8
+    assert all(each["operations"] == pytest.approx(500, abs=2) for each in spans)
+    # The stall begins at 2.4 s, less what opening the target took of the pieces.
+    largest = [each["latency_us"]["max"] / 1e6 for each in spans]
+    assert max(largest[:2]) < 1 < min(largest[2:4]), largest
+    assert max(largest[5:]) < 1, largest
+    assert 0.3 < spans[3]["latency_us"]["p50"] / 1e6 < 1.7
+    assert spans[3]["lag_us"]["mean"] / 1e6 > 0.3
+
+
+def test_workers_share_the_stages_and_their_spans_are_those_of_all(tmp_path: Path) -> None:
+    where = f"127.0.0.1:{free_port()}"
+    argv = [*SITEBENCH, "worker", "--master", where, "--processes", "2", "--threads", "1"]
+    with subprocess.Popen(argv, stdout=-1, stderr=-1) as workers:
+        try:
+            (point,) = in_process(
+                *(*LOAD, "--arrivals", "even", "--workers", 2, "--bind", where),
+                *("--stages", "2s:400,2s:0", "--json"),
+            ).objects
+        finally:
+            workers.send_signal(signal.SIGINT)
+            workers.communicate(timeout=30)
+    assert [each["asked"] for each in point["spans"]] == [100, 300, 300, 100]
+    for each in point["spans"]:
+        # Each of both is off by one at each edge.
+        assert each["operations"] == pytest.approx(each["asked"], abs=4), each
+    assert sum(each["operations"] for each in point["spans"]) == 800
+
+
+def test_the_table_of_the_terminal_has_a_row_for_each_span() -> None:
+    printed = in_process(*EVEN, "--stages", "1s:200,1s:300").out
+    assert "stages 1s:200, 1s:300" in printed
+    assert "lookup at 100, every 1s: the stages last less than three minutes" in printed
+    (last,) = [line for line in printed.splitlines() if line.strip().startswith("0:01 ")]
+    assert last.split()[1:3] == ["250", "250"]
+
+
+def test_random_arrivals_of_stages_come_at_their_rate() -> None:
+    (point,) = in_process(*LOAD, "--stages", "1s:1000,2s:1000", "--json").objects
+    # 2,500 with a standard deviation of 50.
+    assert sum(each["operations"] for each in point["spans"]) == pytest.approx(2_500, abs=250)
+
+
+def test_a_file_of_minutes_is_the_same_as_stages(tmp_path: Path) -> None:
+    (tmp_path / "monday.csv").write_text("minute,rate\n0.025,100\n0.05,100\n")
+    (point,) = in_process(*EVEN, "--stages", f"@{tmp_path}/monday.csv", "--json").objects
+    assert point["spec"]["settings"]["stages"] == "1500ms:100,1500ms:100"
+    assert sum(each["operations"] for each in point["spans"]) == 225
+
+
+SCENARIO = """
+[load]
+users = 4
+arrivals = "even"
+stages = ["1s:200/s", "1s:200/s"]
+
+[data.account]
+people = "seeded"
+
+[[operation]]
+name = "one"
+search = "(cn={account.cn})"
+"""
+
+
+def test_a_scenario_file_has_stages_and_the_command_line_wins(tmp_path: Path) -> None:
+    (tmp_path / "mix.toml").write_text(SCENARIO)
+    run = ("ils", "run", tmp_path / "mix.toml", "--entries", 100, "--locales", "en_US", "--json")
+    (point,) = in_process(*run).objects
+    assert point["spec"]["settings"]["stages"] == "1s:200,1s:200"
+    assert sum(each["operations"] for each in point["spans"]) == 300
+    (point,) = in_process(*run, "--stages", "1s:100").objects
+    assert sum(each["operations"] for each in point["spans"]) == 50
+    (point,) = in_process(*run, "--rate", 100, "--measure", "1s", "--warmup", "0s").objects
+    assert "stages" not in point["spec"]["settings"]
+    assert point["verdict"] != "staged"
+
+
+STAGES = ("--stages", "1s:100")
+
+
+@pytest.mark.parametrize(
+    ("argv", "said"),
+    [
+        ((*LOAD, *STAGES, "--rate", 5), "--rate and --stages both say"),
+        ((*LOAD, *STAGES, "--measure", "5s"), "--measure and --stages both say"),
+        ((*LOAD, *STAGES, "--warmup", "1s"), "--warmup and --stages both say"),
+        ((*LOAD, *STAGES, "--until", "p99:5%"), "--until and --stages both say"),
+        ((*LOAD, *STAGES, "--think", "1s"), "--think and --stages both say"),
+        (("ils", "peak", "lookup", *STAGES), "peak chooses the rates itself"),
+        (("ils", "vary", "lookup", *STAGES, "--vary", "users=1,2"), "not for `vary`"),
+        (("ils", "vary", "lookup", "--vary", "stages=1s:5"), "stages have no one rate to compare"),
+        (("ils", "sweep", "--paper", *STAGES), "not for `--paper`"),
+        (("ils", "ui", *STAGES), "not for the web UI"),
+        ((*LOAD, *STAGES, "--client", "ldap3"), "--client ldap3 does no --stages"),
+        ((*LOAD, "--stages", "1s:0"), "every rate is 0"),
+        ((*LOAD, "--stages", "0s:5"), "shorter than 1 ms"),
+        ((*LOAD, "--stages", "@nowhere.csv"), "cannot read the stages nowhere.csv"),
+        (
+            (
+                *("compare", "A", "B", "--interleave"),
+                "ils run lookup --target {} --stages 1s:5",
+            ),
+            "has --stages",
+        ),
+    ],
+)
+def test_what_stages_do_not_go_with_is_refused_in_one_line(
+    argv: tuple[object, ...], said: str
+) -> None:
+    ended = in_process(*argv)
+    assert said in ended.err, ended.err
+    assert ended.code == 2
+    assert len(ended.err.strip().splitlines()) <= 2
+    assert not ended.out
+
+
+def _staged(out: Path) -> Ran:
+    return in_process(*EVEN, "--stages", "1s:200", "--json", "--out", out)
+
+
+def test_runs_in_stages_are_not_compared_and_no_plan_is_made_of_them(tmp_path: Path) -> None:
+    one, other = tmp_path / "a.sitebench", tmp_path / "b.sitebench"
+    for out in (one, other):
+        assert _staged(out).code == 0
+    ended = in_process("compare", one, other)
+    assert ended.code == 2
+    assert "a.sitebench has points measured with --stages" in ended.err
+
+
+def test_an_objective_is_of_the_whole(tmp_path: Path) -> None:
+    ended = in_process(*EVEN, *STAGES, "--objective", "failures<1%", "--json")
+    assert ended.code == 0
+    assert json.loads(ended.out)["verdict"] == "staged"
