@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use load::{Engine, Snapshot, Tables};
 use people::Profile;
 use serde_json::{Value, json};
-use wire::ldap::{Operation, Request, op};
+use wire::ldap::{Operation, Request, ResultCode, op};
 
 use crate::harness::{Totals, eventually, people};
 use crate::responder::{Do, Responder};
@@ -232,6 +232,41 @@ fn a_row_whose_change_was_never_answered_does_not_come_again() {
     names.sort_unstable();
     assert_eq!(names, rows(1..=3));
     assert_eq!(engine.stop(Duration::from_secs(5)).unwrap().lanes, 0);
+}
+
+/// Logins, and who logged in; `refused` says which requests are.
+fn logged_in(expected: &str, refused: fn(u64) -> bool) -> Vec<String> {
+    let people = people(Profile::Paper, 1);
+    let responder = Responder::start(&people, move |tag, number| match tag {
+        op::BIND_REQUEST if refused(number) => Do::Code(ResultCode::INVALID_CREDENTIALS),
+        _ => Do::Right,
+    });
+    let text = format!(
+        "[data.n]\nrange = [1, 3]\ndeal = 'exclusive'\n[[operation]]\nname = 'login'\n\
+         bind = 'cn={{n}},o=x'\npassword = '{{random:8}}'\n{expected}"
+    );
+    let mut engine = start(&responder, &text, &json!({}));
+    engine.start_lanes("mix", 1).unwrap();
+    assert!(eventually(|| responder.seen.answered(op::BIND_REQUEST) >= 30));
+    engine.stop(Duration::from_secs(5)).unwrap();
+    seen(&responder, |operation| {
+        let Operation::Bind(bind) = operation else { return None };
+        Some(String::from_utf8_lossy(bind.name).into_owned())
+    })
+}
+
+#[test]
+fn a_row_whose_bind_was_refused_does_not_come_again() {
+    let names = logged_in("", |number| number == 0);
+    let again = names.iter().filter(|name| **name == names[0]).count();
+    assert_eq!(again, 1, "{names:?}");
+}
+
+#[test]
+fn a_row_whose_bind_was_to_be_refused_comes_again() {
+    let names = logged_in("expect.result = 49", |_| true);
+    let again = names.iter().filter(|name| **name == names[0]).count();
+    assert!(again >= 9, "{names:?}");
 }
 
 #[test]

@@ -19,6 +19,9 @@ use crate::values::{Plan, Text};
 /// RFC 3062.
 const PASSWORD_MODIFY: &[u8] = b"1.3.6.1.4.1.4203.1.11.1";
 
+/// What a bind is described as.
+pub(super) const BIND: &str = "bind as";
+
 /// Captures of one step.
 const MOST_CAPTURES: usize = 64;
 
@@ -716,7 +719,7 @@ impl Ask {
         let fields = writing.fields;
         Ok(Self {
             script,
-            verb: "bind as",
+            verb: BIND,
             response: op::BIND_RESPONSE,
             frame,
             needs: needs(plan, &fields),

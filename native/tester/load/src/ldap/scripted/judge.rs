@@ -7,7 +7,7 @@ use wire::ldap::control::PagedResults;
 use wire::ldap::{Attributes, Controls, Outcome, ResultCode, oid};
 
 use super::super::{LaneState, Ldap};
-use super::ask::{Ask, Becomes, Capture, Expected, Field, Wanted, becomes};
+use super::ask::{Ask, BIND, Becomes, Capture, Expected, Field, Wanted, becomes};
 use crate::protocol::Encoded;
 use crate::record::failure::Failure;
 use crate::record::told::Told;
@@ -257,6 +257,10 @@ impl Ldap {
                 outcome.code,
                 ResultCode::SUCCESS | ResultCode::COMPARE_FALSE | ResultCode::COMPARE_TRUE
             );
+            if !is_answer && ask.verb == BIND {
+                // Another try with this row could lock its account.
+                memory.kept.lose_held();
+            }
             return Some(if is_answer { Failure::WrongAnswer } else { Failure::Result(outcome.code.name()) });
         }
         if self.shared.verify && (lane.wrong || !ask.expects.is_right_count(lane.entries)) {
