@@ -49,6 +49,7 @@ class Observed(TypedDict, total=False):
     probe: Probe | None
     figures: Callable[[Tally], Mapping[str, Any]]
     warnings: Callable[[PointSpec, Mapping[str, Any]], Sequence[PointWarning]]
+    watch: Callable[[Iterable[Tally]], None]
 
 
 @dataclass(frozen=True)
@@ -73,6 +74,8 @@ class Subject:
         lambda spec, figures: ()
     )
     """The suite's own, of what was asked for and of the window's figures."""
+    watch: Callable[[Iterable[Tally]], None] = lambda tallies: None
+    """Raises where a test must not go on, of all that was counted so far."""
 
     def monitor(self, exporter: str | None) -> Monitor:
         """Return the monitor of the target, with the exporter and the probe if there are any."""

@@ -89,7 +89,7 @@ class LocalRole(Role):
 
     def run(self, load: LoadSource, prepared: Prepared[Any]) -> None:
         """Drain a load twice a second until the test ends."""
-        self._load = load
+        self._load, recording = load, self._recording
         self._warmup_s, self._measure_s = prepared.warmup_s, prepared.measure_s
         self._timeout_s = prepared.timeout_s
         if (path := prepared.fail_log) is not None:
@@ -105,6 +105,8 @@ class LocalRole(Role):
             while not self.ending:
                 raise_if_orphaned()
                 load.drain()
+                if recording is not None:
+                    recording.subject.watch(recording.windows.tallies.values())
                 # Others of its users may not have begun before.
                 if load.used_up and self._timer is not None:
                     self._end_used_up(self._timer)
