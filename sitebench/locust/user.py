@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from typing import Any
+from typing import Any, ClassVar
 
 import gevent  # type: ignore[import-untyped]
 from locust import User, task
@@ -17,6 +17,8 @@ class LaneUser(User):
     """Parks its greenlet and lets a lane do the work; a portable lane runs in the greenlet."""
 
     abstract = True
+    by_name: ClassVar[bool] = False
+    """Whether it runs only where it is named."""
 
     def __init_subclass__(cls, **more: Any) -> None:
         """Give the class a task of its own: `@tag` marks tasks, and a shared one would mark all."""

@@ -62,7 +62,11 @@ def choose_by_scenario(points: SuitePoints[Any, Any]) -> None:
         def stays(user: type[Any]) -> bool:
             return not is_of(points.suite, user) or (user.__name__ == "FileUser") == named
 
-        environment.user_classes = [user for user in environment.user_classes if stays(user)]
+        environment.user_classes = [
+            user
+            for user in environment.user_classes
+            if stays(user) and not getattr(user, "by_name", False)
+        ]
         if environment.available_user_classes:
             kept = {name: u for name, u in environment.available_user_classes.items() if stays(u)}
             environment.available_user_classes = kept
