@@ -14,8 +14,13 @@ _TO = "LDIF file (- for standard output), ldap:// address, or slapd:/folder to f
 _OF = "LDIF file (- for standard input), ldap:// address, or slapd:/folder"
 
 
-@command(SeedOptions, option("to", f"{_TO} (default: --target).", "PLACE"), panel=_PANEL)
-def seed(options: SeedOptions, to: str | None) -> None:
+@command(
+    SeedOptions,
+    option("to", f"{_TO} (default: --target).", "PLACE"),
+    option("accounts", "CSV file to write: dn, uid and password of each.", "FILE"),
+    panel=_PANEL,
+)
+def seed(options: SeedOptions, to: str | None, accounts: str | None) -> None:
     """Fill a running directory, make the folder of a slapd, or write an LDIF file.
 
     If it is interrupted, the same command resumes where it stopped.
@@ -28,7 +33,7 @@ def seed(options: SeedOptions, to: str | None) -> None:
     """
     from ils_bench.seeding.commands import seed_destination
 
-    seed_destination(options, to or options.target)
+    seed_destination(options, to or options.target, accounts)
 
 
 @command(

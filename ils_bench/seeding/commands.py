@@ -7,10 +7,12 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, BinaryIO
 
 from ils_bench.options import SeedOptions
 from ils_bench.seeding import clean, journal, slapd_folder
+from ils_bench.seeding.accounts import check_accounts, write_accounts
 from ils_bench.seeding.destinations import (
     Destination,
     LdifFile,
@@ -52,9 +54,11 @@ _CONTAINERS = {"o": "organization", "ou": "organizationalUnit", "dc": "domain", 
 """Structural classes of RFC 4519 and RFC 4524, by the attribute that names the entry."""
 
 
-def seed_destination(options: SeedOptions, where: str) -> None:
+def seed_destination(options: SeedOptions, where: str, accounts: str | None = None) -> None:
     """Fill a directory, make one, or write a file; print what it holds then."""
     options, destination = _destination(options, where)
+    if accounts is not None:
+        check_accounts(Path(accounts), options.profile)
     if isinstance(destination, LdifFile):
         refuse_existing(destination.path)
     people = spec_of(options, options.entries)
@@ -78,6 +82,9 @@ def seed_destination(options: SeedOptions, where: str) -> None:
             case LiveDirectory():
                 message = _seed_live(options, people)
         say(message)
+        if accounts is not None:
+            write_accounts(Path(accounts), population)
+            say(f"{people.size:,} accounts with their passwords in {accounts}")
         say(f"digest {contents.result().digest}")
 
 
