@@ -36,32 +36,32 @@ def text_of(options: Any) -> str:
     data, person = _data(names, options)
     dn = f"{names.attribute}={person},{{base}}"
     search = options.filter or f"({names.attribute}={_PERSON})"
-    lines = [f"base = {_quoted(_plain(options.base))}", "", *data]
+    lines = [f"base = {quoted(plain(options.base))}", "", *data]
     mix = options.mix or ((SEARCH, 1),)
     for verb, weight in mix:
         lines += ["", "[[operation]]", f"weight = {weight}"]
         if verb == "search":
-            lines.append(f"search = {_quoted(search.replace(_PERSON, person))}")
+            lines.append(f"search = {quoted(search.replace(_PERSON, person))}")
             if options.filter is None:
                 lines.append("expect.entries = 1")
             elif options.verify:
                 # A filter with a slip in it finds none, and quickly.
                 lines.append('expect.entries = ">=1"')
         elif verb == "compare":
-            lines.append(f"compare = {_quoted(dn)}")
-            lines.append(f"entry = {{ {_quoted(names.attribute)} = {_quoted(person)} }}")
+            lines.append(f"compare = {quoted(dn)}")
+            lines.append(f"entry = {{ {quoted(names.attribute)} = {quoted(person)} }}")
         else:
-            lines.append(f"modify = {_quoted(dn)}")
-            lines.append(f"change.replace.{_quoted(_attribute(options))} = {_quoted(_VALUE)}")
+            lines.append(f"modify = {quoted(dn)}")
+            lines.append(f"change.replace.{quoted(_attribute(options))} = {quoted(_VALUE)}")
     return "\n".join(lines) + "\n"
 
 
 def _data(names: Names, options: Any) -> tuple[list[str], str]:
     """Return the table of the people, and the field that stands for one."""
-    deal = f"deal = {_quoted(options.keys)}"
+    deal = f"deal = {quoted(options.keys)}"
     if names.listed is None:
         text = names.template.partition("=")[2].partition("{i}")
-        before, after = _plain(text[0]), _plain(text[2])
+        before, after = plain(text[0]), plain(text[2])
         lines = ["[data.number]", f"range = [0, {options.entries - 1}]", deal]
         return lines, f"{before}{{number}}{after}"
     column = names.listed.table.columns[names.listed.column]
@@ -70,11 +70,11 @@ def _data(names: Names, options: Any) -> tuple[list[str], str]:
             f"{names.file}: the column {column!r} cannot be named in a scenario",
             "call it by letters, digits, blanks and - _ ; . / ( ) # + @ &",
         )
-    lines = ["[data.name]", f"file = {_quoted(names.file)}"]
+    lines = ["[data.name]", f"file = {quoted(names.file)}"]
     if not names.listed.headed:
-        lines.append(f"columns = [{_quoted(column)}]")
+        lines.append(f"columns = [{quoted(column)}]")
     if names.listed.separator != ",":
-        lines.append(f"separator = {_quoted(names.listed.separator)}")
+        lines.append(f"separator = {quoted(names.listed.separator)}")
     return [*lines, deal], f"{{name.{column}}}"
 
 
@@ -85,11 +85,11 @@ def _attribute(options: Any) -> str:
     return attribute
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
     """Return a text without fields: braces before what reads as a name are doubled."""
     return re.sub(r"\{+(?=[A-Za-z_])", lambda braces: 2 * braces[0], text)
 
 
-def _quoted(text: str | None) -> str:
+def quoted(text: str | None) -> str:
     # What JSON writes, TOML reads: the escapes are the same.
     return json.dumps(text, ensure_ascii=False)

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from ils_bench.options import SeedOptions
 from ils_bench.targets.address import parse_address
-from ils_bench.targets.identity import Identity
 from sitebench._engine import Population
-from sitebench.errors import BadInput, MeasurementFailed, SitebenchError, WrongPassword
+from sitebench.errors import MeasurementFailed
 from sitebench.seeders.people import easily_typed
 from sitebench.targets.tls import Trust
 
@@ -31,14 +30,16 @@ def check_logins(options: SeedOptions, population: Population) -> int:
 
 
 def _check(options: SeedOptions, population: Population, number: int) -> None:
+    from ils_bench.targets.probe import refusal
+
     dn, password = population.dn(number), population.password(number)
     _, attributes = population.entry(number)
     (stored,) = attributes.get("userPassword", [b""])
     given = stored.decode()
     hashed = given not in ("", password)
-    refusal = _refusal(options, dn, password)
-    let_in = _refusal(options, dn, given if hashed else f"{password}x") is None
-    where = parse_address(options.target)
+    where, trust = parse_address(options.target, start_tls=options.start_tls), Trust.of(options)
+    why = refusal(where, dn, password, trust)
+    let_in = refusal(where, dn, given if hashed else f"{password}x", trust) is None
     if let_in and hashed:
         scheme = given[: given.index("}") + 1]
         raise MeasurementFailed(
@@ -49,21 +50,9 @@ def _check(options: SeedOptions, population: Population, number: int) -> None:
         raise MeasurementFailed(
             f"{where} lets {dn!r} in with a wrong password", "see how it checks binds"
         )
-    if refusal is not None:
+    if why is not None:
         raise MeasurementFailed(
-            f"{where} does not let {dn!r} in with the right password: {refusal.message}",
+            f"{where} does not let {dn!r} in with the right password: {why.message}",
             "check --seed, --hash and --one-password, and that the directory lets people bind; who "
             "is there keeps the password, until `sitebench ils clean --seeded` removes them",
         )
-
-
-def _refusal(options: SeedOptions, dn: str, password: str) -> SitebenchError | None:
-    """Return why a bind is refused; None where it is not."""
-    from ils_bench.targets.probe import connected
-
-    address = parse_address(options.target, start_tls=options.start_tls)
-    try:
-        with connected(address, Identity(dn, password), Trust.of(options), brief=True):
-            return None
-    except (WrongPassword, BadInput) as error:
-        return error

@@ -197,6 +197,17 @@ def _refused(address: DirectoryAddress, who: Identity, result: dict[str, Any]) -
     )
 
 
+def refusal(
+    address: DirectoryAddress, dn: str, password: str, trust: Trust
+) -> SitebenchError | None:
+    """Return why a bind is refused; None where it is not."""
+    try:
+        with connected(address, Identity(dn, password), trust, brief=True):
+            return None
+    except (WrongPassword, BadInput) as error:
+        return error
+
+
 def exists(connection: Any, dn: str) -> bool:
     connection.search(dn, "(objectClass=*)", ldap3.BASE, attributes=["1.1"])
     return bool(connection.result["result"] == 0 and connection.response)
