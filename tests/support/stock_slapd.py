@@ -2,6 +2,7 @@
 
 import re
 import subprocess
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,6 +19,8 @@ BASE = f"ou=people,{SUFFIX}"
 ADMIN = f"cn=admin,{SUFFIX}"
 PASSWORD = "correct horse"
 _TEMPLATE = Path("/usr/share/slapd/slapd.init.ldif")
+_BIND = re.compile(r'(conn=\d+ op=\d+) BIND dn="([^"]*)" method=128')
+_REFUSAL = re.compile(r"(conn=\d+ op=\d+) RESULT tag=97 err=49")
 
 
 @dataclass(frozen=True)
@@ -34,6 +37,17 @@ class StockSlapd:
         found = subprocess.run(argv, capture_output=True, text=True, check=True).stdout
         return [each for each in found.replace("\n ", "").split("\n\n") if each.strip()]
 
+    def refused(self) -> Counter[str]:
+        """Return how many binds of each DN were refused so far, as its log has them."""
+        asked: dict[str, str] = {}
+        found: Counter[str] = Counter()
+        for line in (self.folder / "log").read_text(errors="replace").splitlines():
+            if bind := _BIND.search(line):
+                asked[bind[1]] = bind[2]
+            elif refusal := _REFUSAL.search(line):
+                found[asked[refusal[1]]] += 1
+        return found
+
     def client(self, program: str, *argv: str, text: str = "") -> str:
         """Run one of OpenLDAP's clients; what it says if it fails, too."""
         command = [str(required_program(program)), "-x", "-H", self.url, *argv]
@@ -41,22 +55,54 @@ class StockSlapd:
         return done.stdout + done.stderr
 
 
+POLICY = f"""
+dn: cn=policy,{SUFFIX}
+objectClass: device
+objectClass: pwdPolicy
+cn: policy
+pwdAttribute: userPassword
+pwdLockout: TRUE
+pwdMaxFailure: 3
+"""
+"""Locks an account at the third wrong password, and counts them."""
+_POLICIES = f"""
+dn: olcOverlay=ppolicy,olcDatabase={{1}}mdb,cn=config
+objectClass: olcOverlayConfig
+objectClass: olcPPolicyConfig
+olcOverlay: ppolicy
+olcPPolicyDefault: cn=policy,{SUFFIX}
+"""
+
+
 @contextmanager
-def running(folder: Path) -> Iterator[StockSlapd]:
-    """Start one with an empty database, not even its suffix, and stop it."""
+def running(folder: Path, *, last: bool = False, policies: bool = False) -> Iterator[StockSlapd]:
+    """Start one with an empty database, not even its suffix, and stop it.
+
+    With `last` each login is written down. With `policies` that of `POLICY` holds once it is there,
+    and each request is logged, for `refused`.
+    """
     for each in ("config", "data"):
         (folder / each).mkdir(parents=True)
     text = _TEMPLATE.read_text().replace("@SUFFIX@", SUFFIX).replace("@PASSWORD@", PASSWORD)
     text = text.replace("/var/lib/ldap", str(folder / "data"))
     text = text.replace("/var/run/slapd", str(folder))
+    if last:
+        text = text.replace("olcLastMod: TRUE", "olcLastMod: TRUE\nolcLastBind: TRUE")
+    if policies:
+        text = text.replace(
+            "olcModuleLoad: back_mdb", "olcModuleLoad: back_mdb\nolcModuleLoad: ppolicy"
+        )
+        text += _POLICIES
     made = folder / "init.ldif"
     made.write_text(re.sub(r"^#.*\n", "", text, flags=re.MULTILINE))
     config = str(folder / "config")
     argv = [str(required_program("slapadd")), "-F", config, "-n", "0", "-l", str(made)]
     subprocess.run(argv, check=True, capture_output=True)
     address = DirectoryAddress("127.0.0.1", free_port())
-    command = [str(required_program("slapd")), "-d", "0", "-F", config, "-h", f"{address}/"]
-    process = subprocess.Popen(command)
+    level = "stats" if policies else "0"
+    command = [str(required_program("slapd")), "-d", level, "-F", config, "-h", f"{address}/"]
+    with (folder / "log").open("wb") as log:
+        process = subprocess.Popen(command, stderr=log if policies else None)
     try:
         assert eventually(lambda: answers(address), STARTS_WITHIN_S)
         yield StockSlapd(str(address), folder)
