@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ils_bench import quick, sequences
+from ils_bench import logins, quick, sequences
 from ils_bench.suite import SUITE
 from sitebench.suite_base.listing import show_operations
 
@@ -15,4 +15,10 @@ def show(options: Any, name: str | None) -> None:
     if described is not None and name in (None, described):
         print(quick.text_of(options), end="")
         return
-    show_operations(SUITE, lambda each: sequences.text_of(each, options.profile), name)
+
+    def text_of(operation: str) -> str:
+        if operation == logins.LOGIN:
+            return logins.text_of(options)
+        return sequences.text_of(operation, options.profile)
+
+    show_operations(SUITE, text_of, name)

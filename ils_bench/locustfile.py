@@ -5,10 +5,12 @@ A locustfile with them is one line: `from ils_bench.locustfile import *`.
 
 from __future__ import annotations
 
-from ils_bench import sequences
+from ils_bench import logins, sequences
 from ils_bench.options import IlsOptions
 from ils_bench.sequences import Sequence
 from ils_bench.users import ScenarioUser, SequenceUser
+from sitebench.locust.user import LaneUser
+from sitebench.scenario.script import Script
 
 
 class LookupUser(SequenceUser):
@@ -55,6 +57,21 @@ class RegisterUser(SequenceUser):
     def build(cls, options: IlsOptions) -> Sequence:
         """Return the words of the profile asked for."""
         return sequences.built_in("register", options.profile)
+
+
+class LoginUser(LaneUser):
+    """Logs people in, one after the other: of a profile with passwords, or of --accounts."""
+
+    # The default people have no passwords.
+    by_name = True
+
+    @classmethod
+    def build(cls, options: IlsOptions) -> Script:
+        """Return what --how says."""
+        return logins.script_of(options)
+
+    def program(self) -> str:
+        return logins.LOGIN
 
 
 class FileUser(ScenarioUser):

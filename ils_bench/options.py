@@ -29,12 +29,21 @@ from sitebench.suite_base.options import (
 from sitebench.system.secret import BIND_PASSWORD
 
 EXTERNAL = "external"
+BIND, _, SEARCH_BIND_GROUPS = HOW = ("bind", "search-bind", "search-bind-groups")
+_, KEPT = CONNECTIONS = ("new", "kept")
 
 
 def _suffix(text: str) -> str:
     if text and "=" not in text:
         raise UnknownValue(f"{text!r} is not a DN", "write it like o=Intranet or dc=example,dc=com")
     return text
+
+
+def _share(text: str) -> float:
+    share = units.parse_percent(text)
+    if not 0.001 <= share < 1:
+        raise UnknownValue(f"{text!r} is not between 0.1% and 100%", "write 5%, say")
+    return share
 
 
 def _some(text: str) -> str:
@@ -148,6 +157,33 @@ class LoadTestOptions(DirectoryOptions, ScenarioOptions, SuiteTestOptions):
         None,
         "Attribute that a modify of --mix changes.",
         "NAME",
+        panel="Load",
+        form=False,
+    )
+    how: str | None = option.choice(
+        None,
+        "How users log in: bind, as their DN is known; search-bind, by their name; or "
+        "search-bind-groups, whose groups are read then (default: bind).",
+        *HOW,
+        panel="Load",
+    )
+    connections: str | None = option.choice(
+        None,
+        "Connections of logins: a new one for each (default), or those that are kept.",
+        *CONNECTIONS,
+        panel="Load",
+    )
+    accounts: str | None = option.file(
+        "CSV file of who logs in, with the columns dn or uid, and password.",
+        panel="Load",
+        form=False,
+    )
+    wrong: float | None = option.parsed(
+        None,
+        "Share of logins with a wrong password, such as 5%; they must be refused.",
+        parse=_share,
+        show=units.format_percent,
+        metavar="PERCENT",
         panel="Load",
         form=False,
     )

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ils_bench import quick, sequences
+from ils_bench import logins, quick, sequences
 from ils_bench.engine_config import engine_config
 from ils_bench.options import IlsOptions, LocustOptions
 from ils_bench.programs import Program, need_base, script_name, script_of
@@ -61,6 +61,8 @@ class IlsPoints(SuitePoints[Program, OpenDirectory]):
     def program(self, options: Any, operation: str) -> Program:
         if (found := script_of(options)) is not None:
             return found
+        if operation == logins.LOGIN:
+            return logins.script_of(options)
         return sequences.built_in(operation, options.profile, options.session)
 
     @contextlib.contextmanager
@@ -177,6 +179,7 @@ class IlsPoints(SuitePoints[Program, OpenDirectory]):
 
     def check(self, options: Any, programs: Sequence[Program]) -> None:
         super().check(options, programs)
+        logins.check(options, programs, self.own_targets)
         check_sasl(options)
         if options.tls_target is not None and not parse_address(options.tls_target).encrypted:
             raise BadInput(f"--tls-target {options.tls_target} is without TLS", "write ldaps://")
@@ -187,7 +190,14 @@ class IlsPoints(SuitePoints[Program, OpenDirectory]):
         if options.names is not None:
             names_of(options.names).check(options.entries)
 
-    def population(self, options: Any, size: int) -> Mapping[str, Any]:
+    def people(self, options: Any, programs: Sequence[Program]) -> int:
+        """Those who log in, too: they are there, whosever they are."""
+        found: int = options.entries
+        return found if options.accounts else super().people(options, programs)
+
+    def population(self, options: Any, size: int) -> Mapping[str, Any] | None:
+        if options.accounts is not None:
+            return None
         if is_list(options.names):
             return {"digest": names_of(options.names).digest, "names": options.names}
         from sitebench.seeders.people import generate
@@ -219,6 +229,8 @@ class IlsPoints(SuitePoints[Program, OpenDirectory]):
             if found is not None and (own := found.load.get(name)) is not None:
                 _assure_distinct(options, name, own, found.path)
         options = super().asked(options)
+        if options.accounts is not None and not getattr(options, "entries_given", True):
+            options = replace(options, entries=len(logins.accounts_of(options.accounts)))
         listed = is_list(options.names) and names_of(options.names).listed
         if listed and not getattr(options, "entries_given", True):
             options = replace(options, entries=len(listed))
@@ -229,7 +241,10 @@ class IlsPoints(SuitePoints[Program, OpenDirectory]):
         if getattr(options, "paper", False) or not any(map(self.needs_people, programs)):
             return options
         self.assure_allowed(options, programs, named=named)
-        return suited(options)
+        options = suited(options)
+        if not any(map(logins.is_login, programs)):
+            return options
+        return logins.with_passwords(options)
 
     def lone_engine(self, options: Any, program: Script, target: OpenDirectory) -> Engine:
         config = engine_config(

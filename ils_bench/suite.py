@@ -15,12 +15,13 @@ SUITE = Suite(
         "add": "AddUser",
         "lookup": "LookupUser",
         "retrieve": "RetrieveUser",
+        "login": "LoginUser",
         "ils-user": "SessionUser",
         "register": "RegisterUser",
     },
     does="connect: log in (bind) and out again; add: enter people, 100 per connection; lookup: "
-    "search a person, 100 per connection; retrieve: list all; ils-user, register: the life of an "
-    "online user.",
+    "search a person, 100 per connection; retrieve: list all; login: log people in, as --how says; "
+    "ils-user, register: the life of an online user.",
     takes_files="ldap",
     # Older runs counted the four lookups of each.
     counts={"ils-user": "sequence"},

@@ -1,0 +1,280 @@
+"""`ils run login`: the scenario that it is, for people of ours or the accounts of a CSV file.
+
+Each is a scenario made in memory, which `sitebench ils operations --show login` prints.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from math import gcd
+from pathlib import Path
+from typing import Any
+
+from ils_bench.options import BIND, KEPT, SEARCH_BIND_GROUPS
+from ils_bench.quick import plain, quoted
+from ils_bench.targets.people import suffix_of
+from sitebench._engine import Table, profile_facts
+from sitebench.errors import BadFile, BadInput
+from sitebench.scenario.script import Script, made
+from sitebench.seeders import Profile
+from sitebench.system.native_errors import translated
+
+LOGIN, WRONG = "login", "wrong"
+"""The operation, and its row of wrong passwords."""
+PEOPLE: Profile = "person"
+"""Those who log in unless others are asked for; the papers' have no passwords."""
+_PER_MILLE = 1_000
+"""Cards of a deck at most: shares are of whole cards."""
+_FIELD = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
+"""What a column has to be called for a scenario to name it."""
+_DNS = ("dn", "entrydn", "distinguishedname")
+_PASSWORDS = ("password", "userpassword", "passwd", "pass")
+_NAMES = {"uid": "uid", "login": "uid", "user": "uid", "username": "uid", "mail": "mail"} | {
+    each.lower(): each for each in ("sAMAccountName", "userPrincipalName", "cn")
+}
+"""Columns of names, with the attribute that each is searched by; the first that is there."""
+
+
+@dataclass(frozen=True)
+class Accounts:
+    """A file of accounts: their DNs or names, and their passwords."""
+
+    file: str
+    table: Table = field(repr=False)
+    password: str
+    dn: str | None
+    name: str | None
+
+    def __len__(self) -> int:
+        return self.table.rows
+
+    def cell(self, row: int, column: str) -> str:
+        return self.table.cell(row, self.table.columns.index(column))
+
+    @property
+    def attribute(self) -> str:
+        """What a search finds them by."""
+        return _NAMES[(self.name or "uid").lower()]
+
+
+def accounts_of(file: str) -> Accounts:
+    """Read a file of accounts; raises what is wrong with it, and in which line."""
+    try:
+        found = Path(file).stat()
+    except OSError as error:
+        raise BadFile(
+            f"cannot read the accounts in {file}: {error.strerror}",
+            "name a CSV file with the columns dn or uid, and password",
+        ) from error
+    return _read(file, (found.st_mtime_ns, found.st_size))
+
+
+@lru_cache(maxsize=1)
+def _read(file: str, state: tuple[int, int]) -> Accounts:
+    """Read a file; `state` tells one that was changed from what it was before."""
+    with translated():
+        table = Table.read(file)
+    columns = {each.lower(): each for each in table.columns if _FIELD.fullmatch(each)}
+
+    def column(*known: str) -> str | None:
+        return next((columns[each] for each in known if each in columns), None)
+
+    password, dn, name = column(*_PASSWORDS), column(*_DNS), column(*_NAMES)
+    shown = ", ".join(map(repr, table.columns))
+    head = f"{file}, line 1"
+    if password is None:
+        raise BadFile(
+            f"{head}: no column is called password: {shown}",
+            "let the first line name the columns, without blanks: dn,password or uid,password",
+        )
+    if dn is None and name is None:
+        raise BadFile(
+            f"{head}: no column is called dn or uid: {shown}",
+            f"call one dn, or one of {', '.join(_NAMES)}",
+        )
+    accounts = Accounts(file, table, password, dn, name)
+    _none_empty(accounts)
+    return accounts
+
+
+def _none_empty(accounts: Accounts) -> None:
+    """Raise where an account lacks something: a bind without a password is anonymous, or refused.
+
+    RFC 4513 section 5.1.2: directories answer unwillingToPerform (53).
+    """
+    table = accounts.table
+    for name in (accounts.password, accounts.dn, accounts.name):
+        if name is None:
+            continue
+        place = table.columns.index(name)
+        for row in range(table.rows):
+            if not table.cell(row, place):
+                raise BadFile(
+                    f"{accounts.file}, line {_line(accounts.file, row)}: {name} is empty",
+                    "fill it in, or remove the line",
+                )
+
+
+def _line(file: str, row: int) -> int:
+    """Return the line that a row begins in; the table has kept rows alone."""
+    with Path(file).open(encoding="utf-8-sig", newline="") as lines:
+        reader, before = csv.reader(lines), 0
+        for cells in reader:
+            # The first row has the names of the columns.
+            row -= bool(cells)
+            if row < -1:
+                return before + 1
+            before = reader.line_num
+    return before
+
+
+def script_of(options: Any) -> Script:
+    """Return what users do who log in as options say."""
+    return made(LOGIN, text_of(options))
+
+
+def are_ours(options: Any) -> bool:
+    """Whether those who log in are people of sitebench."""
+    return options.accounts is None
+
+
+def is_careful(options: Any) -> bool:
+    """Whether wrong passwords could lock the accounts of others."""
+    return not are_ours(options) and not options.i_own_this_target
+
+
+def text_of(options: Any) -> str:
+    """Return the scenario of logins that options describe, in TOML."""
+    how, kept = options.how or BIND, options.connections == KEPT
+    service = "" if how == BIND else " Searches go over one that is kept."
+    each = "a connection that is kept" if kept else "a new connection"
+    lines = ['title = "Log in"', f"# Each login is over {each}.{service}", ""]
+    # A connection without a table is kept.
+    where = "main" if how == BIND else "login"
+    lines += [] if kept else [f"[connection.{where}]", 'per = "iteration"', ""]
+    lines += [] if how == BIND or not kept else ["[connection.login]", 'per = "user"', ""]
+    careful = is_careful(options)
+    people = again = "person" if are_ours(options) else "account"
+    lines += _data(people, options, "exclusive" if careful else "shuffled")
+    if options.wrong and careful:
+        # No account is sent two.
+        again = WRONG
+        lines += _data(WRONG, options, "once")
+    wrong = round((options.wrong or 0) * _PER_MILLE)
+    cards = gcd(wrong, _PER_MILLE)
+    lines += _operation(LOGIN, people, options, (_PER_MILLE - wrong) // cards)
+    lines += _operation(WRONG, again, options, wrong // cards) if wrong else []
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _data(name: str, options: Any, deal: str) -> list[str]:
+    """Return the table of the people: all of them in turn, unless --keys says otherwise."""
+    rows = 'people = "seeded"' if are_ours(options) else f"file = {quoted(options.accounts)}"
+    if deal == "shuffled" and options.keys_given:
+        deal = options.keys
+    return [f"[data.{name}]", rows, f"deal = {quoted(deal)}", ""]
+
+
+def _operation(name: str, data: str, options: Any, weight: int) -> list[str]:
+    """Return the operation of right passwords, or of wrong ones: those must be refused."""
+    how, wrong, who = options.how or BIND, name == WRONG, _person(options, data)
+    lines = ["[[operation]]", f"name = {quoted(name)}"]
+    lines += [] if weight == 1 else [f"weight = {weight}"]
+    if how != BIND:
+        if who.value is None:
+            raise BadInput(
+                f"--how {how} searches for a name, and {options.accounts} has DNs alone",
+                "add a column uid, or leave --how out",
+            )
+        lines += ["", "[[operation.step]]", 'name = "search"']
+        lines += [f"search = {quoted(f'({who.attribute}={who.value})')}"]
+        lines += ['attributes = ["1.1"]', "size_limit = 2", "expect.entries = 1"]
+        lines += ['capture.dn = "dn"']
+    lines += ["", "[[operation.step]]", 'name = "bind"']
+    lines += [] if how == BIND else ['on = "login"']
+    lines += [f"bind = {quoted(who.dn if how == BIND else '{dn}')}"]
+    lines += [f"password = {quoted('wrong-{random:12}' if wrong else who.password)}"]
+    lines += ['expect.result = "invalidCredentials"'] if wrong else []
+    if how == SEARCH_BIND_GROUPS and not wrong:
+        of_unix = options.profile == "posix"
+        groups = f"(memberUid={who.value})" if of_unix else "(member={dn})"
+        lines += ["", "[[operation.step]]", 'name = "groups"', f"search = {quoted(groups)}"]
+        lines += [f"base = {quoted(plain(suffix_of(options.base)))}", 'attributes = ["cn"]']
+    return [*lines, ""]
+
+
+@dataclass(frozen=True)
+class _Person:
+    """The fields that stand for one: what binds, what finds it, and its password."""
+
+    dn: str
+    attribute: str
+    value: str | None
+    password: str
+
+
+def _person(options: Any, data: str) -> _Person:
+    def column(name: str) -> str:
+        return f"{{{data}.{name}}}"
+
+    if are_ours(options):
+        profile = options.profile if profile_facts(options.profile)[2] else PEOPLE
+        by = "sAMAccountName" if profile == "ad" else profile_facts(profile)[1]
+        return _Person(column("dn"), by, column(by), column("password"))
+    found = accounts_of(options.accounts)
+    value = None if found.name is None else column(found.name)
+    dn = f"{found.attribute}={value},{{base}}" if found.dn is None else column(found.dn)
+    return _Person(dn, found.attribute, value, column(found.password))
+
+
+def is_login(program: Any) -> bool:
+    """Whether a program is this operation, and no file of a user's."""
+    return isinstance(program, Script) and program.path == LOGIN
+
+
+def with_passwords(options: Any) -> Any:
+    """Return options with people who log in: those of the papers do not, and nobody named them."""
+    if not are_ours(options) or profile_facts(options.profile)[2] or options.profile_given:
+        return options
+    from sitebench.measure.command import say
+
+    say(
+        f"{options.target}: people of the profile {PEOPLE}, who have passwords; --profile names "
+        "others"
+    )
+    return replace(options, profile=PEOPLE, profile_given=True)
+
+
+def check(options: Any, programs: Sequence[Any], own_targets: Collection[str]) -> None:
+    """Raise what is wrong with how, and with who logs in."""
+    if not any(map(is_login, programs)):
+        for name in ("accounts", "how", "connections", "wrong"):
+            if getattr(options, name) is not None:
+                raise BadInput(f"--{name} is for the operation {LOGIN}", f"name {LOGIN}")
+        return
+    if options.names is not None:
+        raise BadInput(
+            "--names has names without passwords",
+            "put both into a CSV file, and name it with --accounts",
+        )
+    if are_ours(options):
+        if not profile_facts(options.profile)[2]:
+            raise BadInput(
+                f"people of the profile {options.profile} have no passwords",
+                f"name people who log in, --profile {PEOPLE}, or your own with --accounts",
+            )
+        return
+    if options.target in own_targets:
+        raise BadInput(
+            f"--accounts is for a directory of your own, and {options.target} is started here",
+            "leave it out, or name your directory with --target ldap://host:port",
+        )
+    if (rows := len(accounts_of(options.accounts))) != options.entries:
+        raise BadInput(
+            f"{options.accounts} has {rows:,} accounts, and {options.entries:,} are asked for",
+            "leave the number out: all of them log in, in turn",
+        )
