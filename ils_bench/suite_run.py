@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from locust.env import Environment
 
+from ils_bench import logins
 from ils_bench.engine_config import engine_config
+from ils_bench.first_login import FirstLogin, first_login
 from ils_bench.growth import entries_at_ends, grown, left
+from ils_bench.lockout import Care
 from ils_bench.options import LocustOptions
 from ils_bench.points import POINTS, with_base
 from ils_bench.programs import Program
@@ -23,16 +26,18 @@ from ils_bench.targets.names import names_of
 from ils_bench.targets.people import spec_of
 from ils_bench.targets.target import OpenDirectory
 from sitebench._engine import Engine, Population, PortableUsers, Table
-from sitebench.errors import BadFile
+from sitebench.errors import BadFile, BadInput
 from sitebench.locust.prepared import Prepared
 from sitebench.locust.preparing import Preparing, run_in_thread
 from sitebench.locust.recorder import Observed, Recording
 from sitebench.runs.point import PointSpec
+from sitebench.runs.store import RunStore
 from sitebench.runs.windows import Windows
 from sitebench.seeders.people import generate
 from sitebench.suite_base.scripts import Data
 from sitebench.suite_base.suite_run import BaseSuiteRun, LoadJob
 from sitebench.system.machine import MOST_THREADS, engine_threads
+from sitebench.targets.ownership import FLAG
 from sitebench.verdict.warning import PointWarning
 
 if TYPE_CHECKING:
@@ -60,6 +65,8 @@ class IlsRun(BaseSuiteRun[Program, OpenDirectory]):
     def __init__(self, environment: Environment) -> None:
         super().__init__(environment)
         self._windows: Windows | None = None
+        self._first_login = FirstLogin()
+        self._care: Care | None = None
 
     def prepare_more(
         self, options: LocustOptions, target: OpenDirectory, processes: int, preparing: Preparing
@@ -76,6 +83,8 @@ class IlsRun(BaseSuiteRun[Program, OpenDirectory]):
             preparing.run_with_progress(
                 lambda progress: make_ready(target, options, options.entries, programs, progress)
             )
+        if theirs and any(map(logins.is_login, self.programs(options))):
+            self._begin_logins(options, target)
         return _More(
             target.disposable or options.disposable,
             options.password_file,
@@ -83,6 +92,19 @@ class IlsRun(BaseSuiteRun[Program, OpenDirectory]):
             Data.of(self.programs(options)),
             self._first_added(options, target, processes),
         )
+
+    def _begin_logins(self, options: LocustOptions, target: OpenDirectory) -> None:
+        """Log in once before the load, where it may go on: accounts of others are not locked."""
+        if logins.is_careful(options):
+            if options.wrong and self.environment.web_ui is not None:
+                raise BadInput(
+                    "each test of this page would send wrong passwords to the same accounts",
+                    f"use `sitebench ils run login`; or, if you may lock them, add {FLAG}",
+                )
+            store = None if options.store is None else RunStore(options.store, create=False)
+            self._care = Care(options.accounts or "", wrong=bool(options.wrong), store=store)
+            self._care.begin()
+        self._first_login = run_in_thread(lambda: first_login(target, options))
 
     def target_in(self, prepared: Prepared[_More]) -> OpenDirectory:
         options, trust = prepared.options, prepared.trust
@@ -111,13 +133,24 @@ class IlsRun(BaseSuiteRun[Program, OpenDirectory]):
         return {
             "probe": None if bare else DirectoryMonitor(target),
             "figures": lambda measured: self._entries(programs) if adds else {},
+            "watch": (lambda tallies: None) if self._care is None else self._care.watch,
             "warnings": lambda spec, figures: (
                 *target.warnings(),
+                *self._first_login.warnings(spec.entries, self._per_s(programs)),
                 *_relaxed(spec, writes=writes),
                 *grown(figures),
                 *left(spec, programs, {} if self._windows is None else self._windows.tallies),
             ),
         }
+
+    def _per_s(self, programs: Many[Program]) -> float:
+        """Return the rate of the measured window."""
+        measured = None if self._windows is None else self._windows.measured
+        if measured is None or not measured.seconds:
+            return 0.0
+        return measured.counted([row for each in programs for row in each.counted]).count / (
+            measured.seconds
+        )
 
     def _entries(self, programs: Many[Program]) -> dict[str, int]:
         tallies = {} if self._windows is None else self._windows.tallies

@@ -1,0 +1,157 @@
+"""One login before the load: whether it is let in, and what the directory writes behind it.
+
+Counters of changes do not tell: 389-DS does not touch modifyTimestamp when it hashes a password
+again, and a Samba has no entryCSN. So the entry is read before and after, as --bind-dn may read it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ils_bench.logins import accounts_of, are_ours
+from ils_bench.options import BIND
+from ils_bench.targets.people import spec_of
+from ils_bench.targets.target import OpenDirectory
+from sitebench.errors import BadInput, MeasurementFailed
+from sitebench.seeders.people import easily_typed, generate
+from sitebench.verdict.warning import PointWarning
+
+_WRITTEN = (
+    "pwdLastSuccess",  # slapd's lastbind
+    "authTimestamp",  # slapd's overlay of that name
+    "lastLoginTime",  # 389-DS's account policy
+    "lastLogon",
+    "lastLogonTimestamp",
+    "logonCount",  # Active Directory
+)
+_ENTRY = ("entryCSN", "modifyTimestamp")
+_HASH = "userPassword"
+_GRAIN_S = 1.1
+"""Times of logins are kept in seconds: a second login within one is not written."""
+
+
+@dataclass(frozen=True)
+class FirstLogin:
+    """What a login wrote, if anything."""
+
+    written: tuple[str, ...] = ()
+    rehashed: tuple[str, str] | None = None
+    """The scheme of the password before it and after it."""
+
+    def warnings(self, people: int, per_s: float) -> tuple[PointWarning, ...]:
+        """Name the writes: they are a part of what was measured."""
+        found = []
+        if self.written:
+            few = ""
+            if per_s > people:
+                few = f"; each of {people:,} people logged in {per_s / people:.1f} times a second, "
+                few += "and directories write once a second"
+            found.append(
+                PointWarning(
+                    "login-writes",
+                    f"each login writes {', '.join(self.written)}{few}",
+                    "it is a part of what logins cost there: have more people than logins a "
+                    "second, or switch it off",
+                )
+            )
+        if self.rehashed is not None:
+            before, after = self.rehashed
+            found.append(
+                PointWarning(
+                    "login-rehashes",
+                    f"a first login hashes the password anew: {before} became {after}",
+                    "measure again with those who have logged in, or switch it off (389-DS: "
+                    "nsslapd-enable-upgrade-hash)",
+                )
+            )
+        return tuple(found)
+
+
+def first_login(target: OpenDirectory, options: Any) -> FirstLogin:
+    """Log in once as the load will; raises unless that is right."""
+    from ils_bench.targets.probe import connected, refusal
+
+    dn, password, named = _who(target, options)
+
+    def login() -> None:
+        if (why := refusal(target.address, dn, password, target.trust)) is not None:
+            raise MeasurementFailed(
+                f"{target.address} does not let {dn!r}{named} in: {why.message}",
+                "directories answer so to a wrong password, to a locked account, and to a name "
+                "that is not there: check the name, the password and --base",
+            )
+
+    with connected(target.address, target.who, target.trust) as service:
+        before = _state(service, dn)
+        login()
+        after = _state(service, dn)
+        if before == after and any(before.get(each) for each in _WRITTEN):
+            time.sleep(_GRAIN_S)
+            login()
+            after = _state(service, dn)
+    changed = [each for each in (*_WRITTEN, *_ENTRY) if before.get(each) != after.get(each)]
+    written = [each for each in changed if each not in _ENTRY] or changed[:1]
+    hashed = before.get(_HASH), after.get(_HASH)
+    was, now = (", ".join(each or ()) for each in hashed)
+    return FirstLogin(tuple(written), (was, now) if was != now else None)
+
+
+def _who(target: OpenDirectory, options: Any) -> tuple[str, str, str]:
+    """Return the DN and the password of one of them, and where they are from."""
+    if are_ours(options):
+        population = generate(spec_of(options, options.entries)).population
+        number = easily_typed(population)
+        return population.dn(number), population.password(number), ""
+    accounts = accounts_of(options.accounts)
+    password, named = accounts.cell(0, accounts.password), f", the first of {accounts.file},"
+    if accounts.dn is not None and options.how in (None, BIND):
+        return accounts.cell(0, accounts.dn), password, named
+    from ldap3.utils.conv import escape_filter_chars
+    from ldap3.utils.dn import escape_rdn
+
+    assert accounts.name is not None, "a search needs a name"
+    name = accounts.cell(0, accounts.name)
+    if options.how in (None, BIND):
+        return f"{accounts.attribute}={escape_rdn(name)},{target.base}", password, named
+    condition = f"({accounts.attribute}={escape_filter_chars(name)})"
+    return _found(target, condition), password, named
+
+
+def _found(target: OpenDirectory, condition: str) -> str:
+    """Return the DN of the one entry that a search finds; raises where it is not one."""
+    from ldap3 import SUBTREE
+
+    from ils_bench.targets.probe import connected
+
+    with connected(target.address, target.who, target.trust, brief=True) as service:
+        service.search(target.base, condition, SUBTREE, attributes=["1.1"], size_limit=2)
+        entries = [each for each in service.response or () if each["type"] == "searchResEntry"]
+        result = service.result["description"]
+    if len(entries) == 1:
+        return str(entries[0]["dn"])
+    what = f"{len(entries) or 'no'} entries below {target.base!r}: {result}"
+    raise BadInput(
+        f"{target.address}: {condition}, the first of the accounts, finds {what}",
+        "look into the column and --base; who may search is said by --bind-dn",
+    )
+
+
+def _state(service: Any, dn: str) -> Mapping[str, tuple[str, ...]]:
+    """Return what logins write of an entry, as far as it is shown; of passwords the schemes."""
+    from ldap3 import BASE
+
+    service.search(dn, "(objectClass=*)", BASE, attributes=[*_WRITTEN, *_ENTRY, _HASH])
+    entries = [each for each in service.response or () if each["type"] == "searchResEntry"]
+    found = entries[0]["raw_attributes"] if entries else {}
+    return {
+        name: tuple(sorted(_scheme(value) if name == _HASH else value.decode() for value in values))
+        for name, values in found.items()
+    }
+
+
+def _scheme(value: bytes) -> str:
+    scheme, brace, _ = value.partition(b"}")
+    return (scheme + brace).decode() if brace and value.startswith(b"{") else "cleartext"

@@ -1,0 +1,344 @@
+"""`ils run login`: who logs in and how, wrong passwords, and accounts that must not be locked."""
+
+import csv
+import re
+import stat
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ils_bench import logins
+from ils_bench.options import HOW
+from sitebench import LdapDirectory
+from sitebench.errors import BadFile
+from sitebench.system.network import free_port
+from tests.ils_bench.conftest import LOCALES
+from tests.scenario.test_workers import worker
+from tests.support import stock_slapd
+from tests.support.cli import Ran, in_process, sitebench
+from tests.support.refusing_directory import refusing
+from tests.support.stock_slapd import ADMIN, BASE, PASSWORD, StockSlapd
+
+PEOPLE = 60
+BRIEF = ("--users", "2", "--threads", "1", "--warmup", "0s", "--measure", "600ms", "--json")
+WHO = ("--entries", str(PEOPLE), "--locales", ",".join(LOCALES))
+
+
+def steps(ran: Ran, operation: str = "login") -> dict[str, int]:
+    """Return how often each step of an operation was done."""
+    (point,) = ran.objects
+    return {s["step"]: s["count"] for s in point["steps"] if s["program"] == operation}
+
+
+def right(ran: Ran) -> None:
+    assert ran.code == 0, ran.err
+    (point,) = ran.objects
+    assert point["operations"] > 0
+    assert point["failures"] == 0, point["examples"]
+
+
+@pytest.mark.parametrize("how", HOW)
+@pytest.mark.parametrize("target", ["embedded", "openldap"])
+def test_people_of_a_target_that_is_started_log_in(target: str, how: str) -> None:
+    ran = in_process("ils", "run", "login", "--target", target, "--how", how, *WHO, *BRIEF)
+    right(ran)
+    assert "people of the profile person, who have passwords" in ran.err
+    done = steps(ran)
+    assert ("search" in done, "groups" in done) == (how != "bind", how == "search-bind-groups")
+    where = "main" if how == "bind" else "login"
+    # A login is a connection, and one bind on it.
+    assert abs(done[f"{where}: connect"] - done["sequence"]) <= 2
+    assert abs(done["bind"] - done["sequence"]) <= 2
+    assert ran.objects[0]["entries"] == PEOPLE
+
+
+def test_connections_may_be_kept() -> None:
+    ran = in_process("ils", "run", "login", "--connections", "kept", *WHO, *BRIEF)
+    right(ran)
+    assert steps(ran)["bind"] > 100
+    assert "main: connect" not in steps(ran)
+
+
+@pytest.mark.parametrize(
+    "more", [("--profile", "posix"), ("--hash", "clear"), ("--one-password", "x1")]
+)
+def test_they_are_of_the_kind_that_is_named(more: tuple[str, ...]) -> None:
+    ran = in_process("ils", "run", "login", *more, "--how", "search-bind", *WHO, *BRIEF)
+    right(ran)
+
+
+def test_wrong_passwords_are_a_share_and_are_right_answers() -> None:
+    ran = in_process("ils", "run", "login", "--wrong", "20%", *WHO, *BRIEF)
+    right(ran)
+    wrong, all_ = steps(ran, "wrong")["sequence"], ran.objects[0]["operations"]
+    assert 0.15 < wrong / all_ < 0.25
+
+
+def test_a_wrong_password_that_is_taken_is_a_wrong_answer(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("dn,password\n" + "".join(f'"uid={n},{BASE}",x\n' for n in range(500)))
+    with refusing(BASE, "it refuses adds alone, and lets everyone in") as url:
+        at = ("--target", url, "--accounts", path, "--wrong", "50%")
+        ran = in_process("ils", "run", "login", *at, *BRIEF, "--allow-failures")
+    assert ran.code == 0, ran.err
+    (point,) = ran.objects
+    wrong = next(s for s in point["steps"] if (s["program"], s["step"]) == ("wrong", "sequence"))
+    assert wrong["count"] > 10
+    # What is due at the window's edge ends after it.
+    assert abs(wrong["failures"] - wrong["count"]) <= 2
+    assert abs(point["failures"] - wrong["count"]) <= 2
+    assert set(point["failures_by_kind"]) == {"wrong-answer"}
+
+
+@pytest.mark.parametrize(
+    ("argv", "said"),
+    [
+        (("lookup", "--accounts", "a.csv"), "--accounts is for the operation login"),
+        (("lookup", "--wrong", "5%"), "--wrong is for the operation login"),
+        (("login", "--profile", "small"), "people of the profile small have no passwords"),
+        (("login", "--wrong", "5"), "write a percentage"),
+        (("login", "--wrong", "100%"), "is not between"),
+        (("login", "--accounts", "a.csv"), "is started here"),
+        (("login", "--accounts", "none.csv"), "cannot read the accounts in none.csv"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(argv: tuple[str, ...], said: str, tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("dn,password\nuid=a,x\n")
+    ran = in_process("ils", "run", *argv, *BRIEF, cwd=tmp_path)
+    assert (ran.code, said in ran.err) == (2, True), ran.err
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("dn,mail\nuid=a,b\n", "line 1: no column is called password: 'dn', 'mail'"),
+        ("name,password\na,b\n", "line 1: no column is called dn or uid"),
+        ("uid, password\na,b\n", "line 1: no column is called password: 'uid', ' password'"),
+        ("uid,password\na,b\n\nb,\n", "line 4: password is empty"),
+        ('uid,password\n"a\nb",c\n,x\n', "line 4: uid is empty"),
+        ("uid,password\n", "line 2, column 1: the file ends without a row"),
+        ("", "the file ends without a row"),
+    ],
+)
+def test_a_file_of_accounts_is_checked_line_by_line(text: str, said: str, tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text(text)
+    with pytest.raises(BadFile, match=re.escape(said)):
+        logins.accounts_of(str(path))
+
+
+def test_columns_are_found_by_their_names(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_bytes(b"\xef\xbb\xbfUserName,Mail,userPassword,DN\r\na,a@x,p,cn=a\r\n")
+    found = logins.accounts_of(str(path))
+    assert (found.name, found.dn, found.password) == ("UserName", "DN", "userPassword")
+    assert (found.attribute, len(found)) == ("uid", 1)
+
+
+@pytest.fixture(scope="module")
+def directory() -> Iterator[LdapDirectory]:
+    with LdapDirectory(PEOPLE, profile="person", locales=LOCALES) as found:
+        yield found
+
+
+@pytest.fixture
+def accounts(tmp_path: Path) -> Path:
+    """Return the accounts of the directory, as `seed` writes them."""
+    path = tmp_path / "accounts.csv"
+    where = ("--to", tmp_path / "people.ldif", "--accounts", path, "--profile", "person")
+    made = in_process("ils", "seed", *where, *WHO)
+    assert made.code == 0, made.err
+    assert f"{PEOPLE} accounts with their passwords" in made.err
+    return path
+
+
+def test_seed_writes_accounts_that_only_their_owner_reads(accounts: Path) -> None:
+    assert stat.S_IMODE(accounts.stat().st_mode) == 0o600
+    with accounts.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert list(rows[0]) == ["dn", "uid", "password"]
+    assert len(rows) == len({row["password"] for row in rows}) == PEOPLE
+    assert rows[7]["dn"] == "uid=user.7,ou=Dynamic,o=Intranet"
+    again = ("--to", accounts.with_name("b.ldif"), "--accounts", accounts)
+    ran = in_process("ils", "seed", *again, "--profile", "person", *WHO)
+    assert (ran.code, "is there already" in ran.err) == (2, True)
+    ran = in_process("ils", "seed", "--to", "c.ldif", "--accounts", "c.csv", cwd=accounts.parent)
+    assert (ran.code, "have no passwords" in ran.err) == (2, True)
+    assert not accounts.with_name("c.ldif").exists()
+
+
+def keep(accounts: Path, columns: list[str], name: str = "own.csv") -> Path:
+    """Leave some columns of a file."""
+    with accounts.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    path = accounts.with_name(name)
+    with path.open("w", newline="") as file:
+        made = csv.writer(file)
+        made.writerow(columns)
+        made.writerows([row[each] for each in columns] for row in rows)
+    return path
+
+
+@pytest.mark.parametrize("how", HOW)
+@pytest.mark.parametrize("columns", [["uid", "password"], ["dn", "uid", "password"]])
+def test_accounts_of_a_file_log_in(
+    directory: LdapDirectory, accounts: Path, how: str, columns: list[str]
+) -> None:
+    own = keep(accounts, columns)
+    where = ("--target", directory.url, "--base", directory.base)
+    ran = in_process("ils", "run", "login", *where, "--accounts", own, "--how", how, *BRIEF)
+    right(ran)
+    # How many people logged in is in the result.
+    assert ran.objects[0]["entries"] == PEOPLE
+    with accounts.open() as file:
+        passwords = [row["password"] for row in csv.DictReader(file)]
+    assert not any(each in ran.out + ran.err for each in passwords)
+
+
+def test_dns_alone_are_bound_as_and_not_searched_for(
+    directory: LdapDirectory, accounts: Path
+) -> None:
+    own = keep(accounts, ["dn", "password"])
+    argv = ("--target", directory.url, "--accounts", own, *BRIEF)
+    right(in_process("ils", "run", "login", *argv))
+    ran = in_process("ils", "run", "login", *argv, "--how", "search-bind")
+    assert (ran.code, "has DNs alone" in ran.err) == (2, True), ran.err
+
+
+@pytest.fixture(scope="module")
+def stock(slapd: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[StockSlapd]:
+    """A slapd that locks accounts at the third wrong password."""
+    with stock_slapd.running(tmp_path_factory.mktemp("stock"), policies=True) as server:
+        where = ("--to", f"{server.url}/{BASE}", "--profile", "person", *WHO)
+        assert as_admin("seed", *where).code == 0
+        said = server.client("ldapadd", "-D", ADMIN, "-w", PASSWORD, text=stock_slapd.POLICY)
+        assert "adding new entry" in said, said
+        yield server
+
+
+def as_admin(command: str, *argv: object) -> Ran:
+    own = ("--bind-dn", ADMIN, "--i-own-this-target")
+    return in_process("ils", command, *argv, *own, SITEBENCH_BIND_PASSWORD=PASSWORD)
+
+
+@pytest.fixture
+def before(stock: StockSlapd) -> Counter[str]:
+    """Return how many binds of each were refused before, and let all log in again."""
+    login = ("-D", ADMIN, "-w", PASSWORD)
+    argv = ("-LLL", *login, "-b", BASE, "(|(pwdFailureTime=*)(pwdAccountLockedTime=*))", "1.1")
+    for dn in re.findall(r"^dn: (.*)$", stock.client("ldapsearch", *argv), re.MULTILINE):
+        reset = f"dn: {dn}\nchangetype: modify\nreplace: pwdFailureTime\n-\n"
+        reset += "replace: pwdAccountLockedTime\n-\n"
+        stock.client("ldapmodify", "-e", "!relax", *login, text=reset)
+    return stock.refused()
+
+
+@pytest.fixture
+def strangers(stock: StockSlapd, tmp_path: Path) -> Path:
+    path = tmp_path / "accounts.csv"
+    who = ("--profile", "person", *WHO)
+    made = in_process("ils", "seed", "--to", tmp_path / "a.ldif", "--accounts", path, *who)
+    assert made.code == 0, made.err
+    path.write_text(path.read_text().replace("ou=Dynamic,o=Intranet", BASE))
+    return path
+
+
+def at(stock: StockSlapd, accounts: Path) -> tuple[object, ...]:
+    return ("--target", stock.url, "--base", BASE, "--accounts", accounts)
+
+
+@pytest.mark.parametrize("more", [(), ("--threads", "2"), ("--client", "ldap3")])
+def test_no_account_is_sent_two_wrong_passwords(
+    stock: StockSlapd, strangers: Path, before: Counter[str], more: tuple[str, ...]
+) -> None:
+    wrong = ("--wrong", "30%", "--measure", "20s")
+    ran = in_process("ils", "run", "login", *at(stock, strangers), *BRIEF, *wrong, *more)
+    assert ran.code == 0, ran.err
+    (point,) = ran.objects
+    # Sixty wrong ones are of two hundred logins: it ends with the last of them.
+    assert "data-used-up" in [each["kind"] for each in point["warnings"]]
+    assert point["failures"] == 0
+    assert stock.refused() - before == Counter({f"uid=user.{n},{BASE}": 1 for n in range(PEOPLE)})
+
+
+def test_two_workers_share_the_accounts(
+    stock: StockSlapd, strangers: Path, before: Counter[str]
+) -> None:
+    port = free_port()
+    # Slowly enough that not all are used up while users are started.
+    load = (*at(stock, strangers), *BRIEF, "--wrong", "50%", "--rate", "30", "--measure", "20s")
+    argv = ("ils", "run", "login", *load, "--workers", "2", "--bind", f"127.0.0.1:{port}")
+    with worker(strangers.parent, port), worker(strangers.parent, port):
+        ran = sitebench(*map(str, argv))
+    assert ran.code == 0, ran.err
+    assert min(each["operations"] for each in ran.objects[0]["workers"]) > 0
+    found = stock.refused() - before
+    assert set(found.values()) == {1}
+    assert len(found) > PEOPLE // 2
+
+
+def test_a_file_s_wrong_password_is_tried_once_and_ends_the_run(
+    stock: StockSlapd, strangers: Path, before: Counter[str]
+) -> None:
+    with strangers.open(newline="") as file:
+        rows = list(csv.reader(file))
+    rows[20][2] = "stale-1"
+    with strangers.open("w", newline="") as file:
+        csv.writer(file).writerows(rows)
+    ran = in_process("ils", "run", "login", *at(stock, strangers), *BRIEF, "--measure", "20s")
+    assert ran.code == 1
+    assert "a password was refused, so the run has ended" in ran.err
+    assert "uid=user.19," in ran.err
+    assert "stale-1" not in ran.err
+    assert stock.refused() - before == Counter({f"uid=user.19,{BASE}": 1})
+    # Who owns the accounts may go on.
+    ran = as_admin("run", "login", *at(stock, strangers), *BRIEF, "--allow-failures")
+    assert ran.code == 0, ran.err
+    assert ran.objects[0]["failures"] > 1
+    assert (stock.refused() - before)[f"uid=user.19,{BASE}"] > 3
+
+
+def test_wrong_passwords_are_sent_once_in_a_run(
+    stock: StockSlapd, strangers: Path, before: Counter[str], tmp_path: Path
+) -> None:
+    argv = (*at(stock, strangers), *BRIEF, "--wrong", "5%", "--out", tmp_path / "a.sitebench")
+    ran = in_process("ils", "run", "login", *argv, "--repeats", "2")
+    assert ran.code == 2
+    assert "this run has sent wrong passwords to these accounts" in ran.err
+    assert set((sent := stock.refused() - before).values()) == {1}
+    again = in_process("ils", "run", "login", *argv, "--repeats", "2")
+    assert again.code == 2
+    assert stock.refused() - before == sent
+
+
+def test_the_first_account_is_tried_before_the_load(stock: StockSlapd, tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text(f'dn,uid,password\n"uid=nobody,{BASE}",nobody,x1\n')
+    for how, said in (("bind", "invalidCredentials"), ("search-bind", "finds no entries below")):
+        ran = in_process("ils", "run", "login", *at(stock, path), *BRIEF, "--how", how)
+        assert ran.code in (1, 2)
+        assert said in ran.err
+        assert "x1" not in ran.err
+
+
+@pytest.mark.usefixtures("before")
+def test_no_write_is_seen_where_none_is(stock: StockSlapd, strangers: Path) -> None:
+    ran = in_process("ils", "run", "login", *at(stock, strangers), *BRIEF)
+    right(ran)
+    kinds = {each["kind"] for each in ran.objects[0]["warnings"]}
+    assert not kinds & {"login-writes", "login-rehashes"}
+
+
+def test_a_write_behind_each_login_is_named(
+    slapd: Path, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    with stock_slapd.running(tmp_path_factory.mktemp("last"), last=True) as server:
+        where = ("--target", server.url, "--base", BASE, "--profile", "person", *WHO)
+        assert as_admin("seed", "--to", f"{server.url}/{BASE}", *where[4:]).code == 0
+        for _ in range(2):
+            ran = as_admin("run", "login", *where, *BRIEF)
+            right(ran)
+            said = {each["kind"]: each["message"] for each in ran.objects[0]["warnings"]}
+            assert said["login-writes"].startswith("each login writes pwdLastSuccess")
