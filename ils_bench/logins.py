@@ -21,7 +21,9 @@ from sitebench._engine import Table, profile_facts
 from sitebench.errors import BadFile, BadInput
 from sitebench.scenario.script import Script, made
 from sitebench.seeders import Profile
+from sitebench.system.machine import engine_threads
 from sitebench.system.native_errors import translated
+from sitebench.units import format_rate
 
 LOGIN, WRONG = "login", "wrong"
 """The operation, and its row of wrong passwords."""
@@ -145,6 +147,25 @@ def are_ours(options: Any) -> bool:
 def is_careful(options: Any) -> bool:
     """Whether wrong passwords could lock the accounts of others."""
     return not are_ours(options) and not options.i_own_this_target
+
+
+def asked(options: Any) -> Any:
+    """Take the number of accounts, and say how far their wrong passwords go."""
+    if are_ours(options):
+        return options
+    rows = len(accounts_of(options.accounts))
+    if not getattr(options, "entries_given", True):
+        options = replace(options, entries=rows)
+    if not (options.wrong and is_careful(options)):
+        return options
+    from sitebench.measure.command import say
+
+    say(
+        f"no account is sent a second wrong password: with {rows:,} accounts the run ends after "
+        f"some {format_rate(rows / options.wrong)} logins"
+    )
+    # With a number of threads that was asked for, no point is measured a second time.
+    return replace(options, threads=options.threads or engine_threads(None))
 
 
 def text_of(options: Any) -> str:

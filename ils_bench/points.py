@@ -229,8 +229,7 @@ class IlsPoints(SuitePoints[Program, OpenDirectory]):
             if found is not None and (own := found.load.get(name)) is not None:
                 _assure_distinct(options, name, own, found.path)
         options = super().asked(options)
-        if options.accounts is not None and not getattr(options, "entries_given", True):
-            options = replace(options, entries=len(logins.accounts_of(options.accounts)))
+        options = logins.asked(options)
         listed = is_list(options.names) and names_of(options.names).listed
         if listed and not getattr(options, "entries_given", True):
             options = replace(options, entries=len(listed))

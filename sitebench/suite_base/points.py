@@ -231,7 +231,8 @@ class SuitePoints(ABC, Generic[_P, _T]):
 
     def try_once(self, options: Any, operation: str) -> None:
         """Do each part of an operation once, and print what came of it."""
-        if (found := self.scenario_of(options)) is None:
+        found = self.program(options, operation)
+        if not isinstance(found, Script):
             raise BadInput(f"{operation} is no scenario file", "leave --check out")
         programs: list[Any] = [found]
         self.point(options, operation, programs)
@@ -294,8 +295,9 @@ class SuitePoints(ABC, Generic[_P, _T]):
             # Read once more: what is wrong with it was said above.
             digest = hashlib.sha256(Path(path).read_bytes()).hexdigest()
             settings["scenario_digest"] = digest
-        if (found := self.scenario_of(options)) is not None:
-            settings |= {f"data_{name}": each for name, each in found.digests.items()}
+        for found in programs:
+            if isinstance(found, Script):
+                settings |= {f"data_{name}": each for name, each in found.digests.items()}
         chosen = convert.to_texts(options) | settings
         if options.rate is None or options.arrivals == "even":
             # Even ones are not named: points measured before there was a choice keep their keys.

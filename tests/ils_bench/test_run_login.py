@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from ils_bench import logins
-from ils_bench.options import HOW
+from ils_bench.options import HOW, IlsOptions
+from ils_bench.points import POINTS
 from sitebench import LdapDirectory
 from sitebench.errors import BadFile
 from sitebench.system.network import free_port
@@ -342,3 +343,24 @@ def test_a_write_behind_each_login_is_named(
             right(ran)
             said = {each["kind"]: each["message"] for each in ran.objects[0]["warnings"]}
             assert said["login-writes"].startswith("each login writes pwdLastSuccess")
+
+
+def test_one_login_is_tried_without_a_load(stock: StockSlapd, strangers: Path) -> None:
+    how = ("--how", "search-bind-groups", "--wrong", "5%", "--check")
+    ran = in_process("ils", "run", "login", *at(stock, strangers), *how)
+    assert ran.code == 0, ran.err
+    assert [line.split()[0] for line in ran.out.splitlines() if not line.startswith("  m")] == [
+        *("login", "login:", "search", "bind", "groups", "login:"),
+        *("wrong", "login:", "search", "bind", "login:"),
+    ]
+    assert "password={account.password}: success" in ran.out
+
+
+def test_another_file_is_another_point(tmp_path: Path) -> None:
+    keys = set()
+    for names in ("ab", "ac"):
+        path = tmp_path / "a.csv"
+        path.write_text("uid,password\n" + "".join(f"{each},x\n" for each in names))
+        options = IlsOptions(accounts=str(path), target="ldap://127.0.0.1:1", entries=2)
+        keys.add(POINTS.point(options, "login").key)
+    assert len(keys) == 2
