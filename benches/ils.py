@@ -111,6 +111,15 @@ ROWS: tuple[Row, ...] = (
         at_least=0.60,
     ),
     Row(
+        "login",
+        "logins/s over connections that stay, cleartext passwords, 10k entries of `person`",
+        "lookups/s of the same people",
+        "login.per_s",
+        "login.lookups_per_s",
+        1.05,
+        at_least=1.0,
+    ),
+    Row(
         "crowd",
         f"lookups/s beside {CLIENTS:,} clients that are silent, in a message, or do not read",
         "without them",
@@ -255,6 +264,7 @@ class DirectoryBench(Bench):
             Trial("floor-connect", self._floor_connect),
             Trial("connect", lambda: self._alone(sequences.CONNECT, 10_000)),
             Trial("add", self._add),
+            Trial("login", self._login),
             Trial("crowd", self._crowd),
             Trial("threads", self._threads),
             Trial("workers", lambda: workers_and_threads(self.stack, LANES, self.seconds)),
@@ -321,6 +331,12 @@ class DirectoryBench(Bench):
 
         return crowded(options, self.seconds, load)
 
+    def _login(self) -> Values:
+        options = replace(self._options(10_000), profile="person", hash="clear", connections="kept")
+        with open_target(options, 10_000) as target:
+            logins, lookups = (self._point(options, target, name) for name in ("login", "lookup"))
+        return {"per_s": logins.ops_per_s, "lookups_per_s": lookups.ops_per_s}
+
     def _through_locust(self) -> Values:
         result = self._point(self._options(10_000), self._target(10_000))
         return {"ops_per_s": result.ops_per_s}
@@ -335,8 +351,10 @@ class DirectoryBench(Bench):
     def _monitor(self) -> Values:
         return sampling(self._options(10_000), self._target(10_000), sequences.LOOKUP)
 
-    def _point(self, options: IlsOptions, target: OpenDirectory) -> PointResult:
-        spec = POINTS.point(options, "lookup")
+    def _point(
+        self, options: IlsOptions, target: OpenDirectory, operation: str = "lookup"
+    ) -> PointResult:
+        spec = POINTS.point(options, operation)
         return measured(spec, POINTS.endpoint(target, options).command(spec))
 
     def _threads(self) -> Values | Skipped:

@@ -1,8 +1,9 @@
-"""The tester's CPU for a search, against that of other load generators, at the same slapd.
+"""The tester's CPU for a search or a login, against other load generators' at the same slapd.
 
 Each reads one person by its name, from as many clients, and checks no more than that the answer
 is a success. Theirs is the CPU of the whole process, its start too, which is a tenth of ten
-seconds; slapd has counted the searches. `searchrate` is of the UnboundID LDAP SDK for Java.
+seconds; slapd has counted the searches. `searchrate` is of the UnboundID LDAP SDK for Java, and so
+is `authrate`, which logs people in over connections that it keeps.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import os
 import shutil
 import subprocess
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from string import Template
@@ -33,18 +35,25 @@ LEAST_S = 10.0
 """A Java program needs some of them to compile itself."""
 NAME = "others"
 
+_PROGRAMS = (
+    ("searchrate", "search", 0.5, 0.3),
+    ("jmeter", "search", 0.1, 0.05),
+    ("authrate", "login", 0.5, 0.3),
+)
 ROWS: tuple[Row, ...] = tuple(
     Row(
         f"{program}-cpu",
-        "the tester's CPU for a search of slapd, us",
+        f"the tester's CPU for a {what} of slapd, us",
         f"that of {program}",
-        "others-search.cpu_us",
+        f"others-{what}.cpu_us",
         f"{program}.cpu_us",
         aim,
         at_most=bound,
     )
-    for program, bound, aim in (("searchrate", 0.5, 0.3), ("jmeter", 0.1, 0.05))
+    for program, what, bound, aim in _PROGRAMS
 )
+_PEOPLE = 1_000
+_PASSWORD = "Secret-1"
 
 _FILE = """\
 base = "$base"
@@ -87,13 +96,15 @@ class OthersBench(Bench):
             Trial("others-search", self._ours),
             Trial("searchrate", lambda: self._theirs("searchrate", self._searchrate)),
             Trial("jmeter", lambda: self._theirs("jmeter", self._jmeter)),
+            Trial("others-login", self._our_logins),
+            Trial("authrate", lambda: self._theirs("authrate", self._authrate, self._logins)),
         ]
 
     @cached_property
     def _options(self) -> IlsOptions:
         file = self._folder / f"{NAME}.toml"
         return IlsOptions(
-            entries=1_000,
+            entries=_PEOPLE,
             target="openldap",
             threads=1,
             users=CLIENTS,
@@ -101,6 +112,22 @@ class OthersBench(Bench):
             warmup=WARMUP_S,
             measure=self.seconds,
         )
+
+    @cached_property
+    def _login_options(self) -> IlsOptions:
+        """People who have one password, as authrate wants it."""
+        return replace(
+            self._options,
+            scenario=None,
+            profile="person",
+            hash="clear",
+            one_password=_PASSWORD,
+            connections="kept",
+        )
+
+    @cached_property
+    def _login_target(self) -> OpenDirectory:
+        return self.stack.enter_context(open_target(self._login_options, _PEOPLE))
 
     @cached_property
     def _folder(self) -> Path:
@@ -113,6 +140,10 @@ class OthersBench(Bench):
     @cached_property
     def _counters(self) -> DirectoryMonitor:
         return DirectoryMonitor(self._target)
+
+    @cached_property
+    def _login_counters(self) -> DirectoryMonitor:
+        return DirectoryMonitor(self._login_target)
 
     @cached_property
     def _words(self) -> dict[str, str]:
@@ -138,11 +169,27 @@ class OthersBench(Bench):
         found = measured(spec, POINTS.endpoint(self._target, self._options).command(spec))
         return {"cpu_us": found.cpu_us_per_op or 0.0}
 
-    def _theirs(self, name: str, arguments: Callable[[], Sequence[str]]) -> Values | Skipped:
+    def _our_logins(self) -> Values | Skipped:
+        options = self._login_options
+        try:
+            target = self._login_target
+        except ProgramMissing as error:
+            return Skipped(error.message)
+        spec = POINTS.point(options, "login")
+        found = measured(spec, POINTS.endpoint(target, options).command(spec))
+        return {"cpu_us": found.cpu_us_per_op or 0.0}
+
+    def _theirs(
+        self,
+        name: str,
+        arguments: Callable[[], Sequence[str]],
+        count: Callable[[], float] | None = None,
+    ) -> Values | Skipped:
+        count = count or self._searches
         if (program := shutil.which(name)) is None:
             return Skipped(f"{name} is not on PATH")
         try:
-            argv, before = [program, *arguments()], self._searches()
+            argv, before = [program, *arguments()], count()
         except ProgramMissing as error:
             return Skipped(error.message)
         process = subprocess.Popen(
@@ -152,18 +199,32 @@ class OthersBench(Bench):
         said = process.stdout.read()
         _, status, used = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
-        searches = self._searches() - before
-        if process.returncode != 0 or searches < 1_000:
+        done = count() - before
+        if process.returncode != 0 or done < 1_000:
             # Debian's JMeter cannot read any plan.
             line = next(iter(said.strip().splitlines()), "")
-            return Skipped(f"{name} made {searches:,.0f} searches: {line[:200]}")
-        return {"cpu_us": (used.ru_utime + used.ru_stime) / searches * 1e6}
+            return Skipped(f"{name} made {done:,.0f} operations: {line[:200]}")
+        return {"cpu_us": (used.ru_utime + used.ru_stime) / done * 1e6}
 
     def _searches(self) -> float:
         """Return how many slapd has done; a reading's own five are nothing beside them."""
         found = self._counters.read()
         assert found is not None
         return found["search_completed_total"]
+
+    def _logins(self) -> float:
+        found = self._login_counters.read()
+        assert found is not None
+        return found["bind_completed_total"]
+
+    def _authrate(self) -> list[str]:
+        target = self._login_target
+        return [
+            *("--hostname", target.address.host, "--port", str(target.address.port)),
+            *("--baseDN", f"uid=user.[0-{_PEOPLE - 1}],{target.base}", "--filter", "(uid=*)"),
+            *("--credentials", _PASSWORD, "--bindOnly", "--numThreads", str(CLIENTS)),
+            *("--intervalDuration", str(round(max(LEAST_S, self.seconds))), "--numIntervals", "1"),
+        ]
 
     def _searchrate(self) -> list[str]:
         words = self._words
