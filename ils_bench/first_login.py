@@ -62,7 +62,7 @@ class FirstLogin:
             found.append(
                 PointWarning(
                     "login-rehashes",
-                    f"a first login hashes the password anew: {before} became {after}",
+                    f"a first login changes the hash of a password: {before} became {after}",
                     "measure again with those who have logged in, or switch it off (389-DS: "
                     "nsslapd-enable-upgrade-hash)",
                 )
