@@ -79,7 +79,7 @@ def first_login(target: OpenDirectory, options: Any) -> FirstLogin:
     def login() -> None:
         if (why := refusal(target.address, dn, password, target.trust)) is not None:
             raise MeasurementFailed(
-                f"{target.address} does not let {dn!r}{named} in: {why.message}",
+                f"{why.message}{named}",
                 "directories answer so to a wrong password, to a locked account, and to a name "
                 "that is not there: check the name, the password and --base",
             )
@@ -106,7 +106,7 @@ def _who(target: OpenDirectory, options: Any) -> tuple[str, str, str]:
         number = easily_typed(population)
         return population.dn(number), population.password(number), ""
     accounts = accounts_of(options.accounts)
-    password, named = accounts.cell(0, accounts.password), f", the first of {accounts.file},"
+    password, named = accounts.cell(0, accounts.password), f"; it is the first of {accounts.file}"
     if accounts.dn is not None and options.how in (None, BIND):
         return accounts.cell(0, accounts.dn), password, named
     from ldap3.utils.conv import escape_filter_chars

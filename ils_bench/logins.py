@@ -33,6 +33,9 @@ _PER_MILLE = 1_000
 """Cards of a deck at most: shares are of whole cards."""
 _FIELD = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 """What a column has to be called for a scenario to name it."""
+_BLANKS = re.compile(r"\s*([,;=+])\s*")
+_ROW = re.compile(r"row ([0-9]+) of \w+, (.*)", re.DOTALL)
+"""How the engine tells a cell that is none of what it should be."""
 _DNS = ("dn", "entrydn", "distinguishedname")
 _PASSWORDS = ("password", "userpassword", "passwd", "pass")
 _NAMES = {"uid": "uid", "login": "uid", "user": "uid", "username": "uid", "mail": "mail"} | {
@@ -100,6 +103,7 @@ def _read(file: str, state: tuple[int, int]) -> Accounts:
         )
     accounts = Accounts(file, table, password, dn, name)
     _none_empty(accounts)
+    _none_twice(accounts)
     return accounts
 
 
@@ -121,6 +125,25 @@ def _none_empty(accounts: Accounts) -> None:
                 )
 
 
+def _none_twice(accounts: Accounts) -> None:
+    """Raise where an account stands in two lines: it would be sent as many wrong passwords."""
+    cell, seen = accounts.table.cell, set[str]()
+    name = accounts.dn or accounts.name or ""
+    place = accounts.table.columns.index(name)
+    for row in range(accounts.table.rows):
+        # As directories compare names: case and outer blanks do not matter.
+        same = cell(row, place).casefold()
+        if " " in same:
+            same = _BLANKS.sub(r"\1", same).strip()
+        if same in seen:
+            raise BadFile(
+                f"{accounts.file}, line {_line(accounts.file, row)}: {name} "
+                f"{cell(row, place)!r} is there twice",
+                "remove the line: each account logs in in its turn",
+            )
+        seen.add(same)
+
+
 def _line(file: str, row: int) -> int:
     """Return the line that a row begins in; the table has kept rows alone."""
     with Path(file).open(encoding="utf-8-sig", newline="") as lines:
@@ -136,7 +159,13 @@ def _line(file: str, row: int) -> int:
 
 def script_of(options: Any) -> Script:
     """Return what users do who log in as options say."""
-    return made(LOGIN, text_of(options))
+    try:
+        return made(LOGIN, text_of(options))
+    except BadFile as error:
+        if (options.accounts is None) or (found := _ROW.search(error.message)) is None:
+            raise
+        line = _line(options.accounts, int(found[1]) - 1)
+        raise BadFile(f"{options.accounts}, line {line}, {found[2]}", "correct it") from None
 
 
 def are_ours(options: Any) -> bool:

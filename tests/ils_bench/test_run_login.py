@@ -119,6 +119,8 @@ def test_what_makes_no_sense_is_refused(argv: tuple[str, ...], said: str, tmp_pa
         ("uid, password\na,b\n", "line 1: no column is called password: 'uid', ' password'"),
         ("uid,password\na,b\n\nb,\n", "line 4: password is empty"),
         ('uid,password\n"a\nb",c\n,x\n', "line 4: uid is empty"),
+        ('uid,password\na,b\n"A ",c\n', "line 3: uid 'A ' is there twice"),
+        ('dn,password\n"ou=a,o=b",b\n"OU = a, o=b",c\n', "line 3: dn 'OU = a, o=b' is there"),
         ("uid,password\n", "line 2, column 1: the file ends without a row"),
         ("", "the file ends without a row"),
     ],
@@ -128,6 +130,15 @@ def test_a_file_of_accounts_is_checked_line_by_line(text: str, said: str, tmp_pa
     path.write_text(text)
     with pytest.raises(BadFile, match=re.escape(said)):
         logins.accounts_of(str(path))
+
+
+def test_a_cell_that_is_no_name_is_told_with_its_line(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text('dn,password\n"uid=a,o=b",x\n\n"uid=a,b",x\n')
+    argv = ("--accounts", path, "--target", "ldap://127.0.0.1:1")
+    ran = in_process("ils", "run", "login", *argv, *BRIEF)
+    assert ran.code == 2
+    assert f'{path}, line 4, dn: "uid=a,b": is no name' in ran.err
 
 
 def test_columns_are_found_by_their_names(tmp_path: Path) -> None:
