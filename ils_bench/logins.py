@@ -19,10 +19,12 @@ from ils_bench.quick import plain, quoted
 from ils_bench.targets.people import suffix_of
 from sitebench._engine import Table, profile_facts
 from sitebench.errors import BadFile, BadInput
+from sitebench.measure.options import PeakOptions
 from sitebench.scenario.script import Script, made
 from sitebench.seeders import Profile
 from sitebench.system.machine import engine_threads
 from sitebench.system.native_errors import translated
+from sitebench.targets.ownership import FLAG
 from sitebench.units import format_rate
 
 LOGIN, WRONG = "login", "wrong"
@@ -187,6 +189,11 @@ def asked(options: Any) -> Any:
         options = replace(options, entries=rows)
     if not (options.wrong and is_careful(options)):
         return options
+    if isinstance(options, PeakOptions) or getattr(options, "repeats", 1) > 1:
+        raise BadInput(
+            "each measurement would send wrong passwords to the same accounts",
+            f"measure once, with `run`; or, if you may lock them, add {FLAG}",
+        )
     from sitebench.measure.command import say
 
     say(
@@ -326,5 +333,5 @@ def check(options: Any, programs: Sequence[Any], own_targets: Collection[str]) -
     if (rows := len(accounts_of(options.accounts))) != options.entries:
         raise BadInput(
             f"{options.accounts} has {rows:,} accounts, and {options.entries:,} are asked for",
-            "leave the number out: all of them log in, in turn",
+            f"leave the number out, or give {rows}: all of them log in, in turn",
         )

@@ -3,6 +3,7 @@
 import csv
 import re
 import stat
+import time
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -316,11 +317,17 @@ def test_wrong_passwords_are_sent_once_in_a_run(
     stock: StockSlapd, strangers: Path, before: Counter[str], tmp_path: Path
 ) -> None:
     argv = (*at(stock, strangers), *BRIEF, "--wrong", "5%", "--out", tmp_path / "a.sitebench")
-    ran = in_process("ils", "run", "login", *argv, "--repeats", "2")
+    for command, *more in (("run", "--repeats", "2"), ("peak", "--clients", "1,2")):
+        ran = in_process("ils", command, "login", *argv[:-2], *more)
+        assert ran.code == 2
+        assert "each measurement would send wrong passwords" in ran.err
+    assert stock.refused() == before
+    # Two levels are two points, and so is a run that goes on with another load.
+    ran = in_process("ils", "vary", "login", *argv, "--vary", "connections=new,kept")
     assert ran.code == 2
     assert "this run has sent wrong passwords to these accounts" in ran.err
     assert set((sent := stock.refused() - before).values()) == {1}
-    again = in_process("ils", "run", "login", *argv, "--repeats", "2")
+    again = in_process("ils", "run", "login", *argv, "--users", "1")
     assert again.code == 2
     assert stock.refused() - before == sent
 
@@ -375,3 +382,29 @@ def test_another_file_is_another_point(tmp_path: Path) -> None:
         options = IlsOptions(accounts=str(path), target="ldap://127.0.0.1:1", entries=2)
         keys.add(POINTS.point(options, "login").key)
     assert len(keys) == 2
+
+
+def test_a_directory_that_shows_nothing_to_strangers_says_so(
+    accounts: Path, tmp_path: Path
+) -> None:
+    kind = {"profile": "person", "locales": LOCALES, "admin_dn": "cn=a", "admin_password": "x"}
+    with LdapDirectory(PEOPLE, require_bind=True, **kind) as directory:  # type: ignore[arg-type]
+        argv = ("--target", directory.url, "--base", directory.base, "--accounts", accounts)
+        how = ("--how", "search-bind")
+        ran = in_process("ils", "run", "login", *argv, *how, *BRIEF)
+        assert ran.code != 0
+        assert "--bind-dn" in ran.err, ran.err
+        secret = tmp_path / "password"
+        secret.write_text("x")
+        who = ("--bind-dn", "cn=a", "--password-file", secret)
+        right(in_process("ils", "run", "login", *argv, *how, *who, *BRIEF))
+
+
+def test_a_million_accounts_are_read_in_seconds(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    with path.open("w") as file:
+        file.write("dn,password\n")
+        file.writelines(f'"uid=user.{i},{BASE}",pw{i}\n' for i in range(1_000_000))
+    began = time.process_time()
+    assert len(logins.accounts_of(str(path))) == 1_000_000
+    assert time.process_time() - began < 20
