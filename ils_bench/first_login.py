@@ -16,7 +16,7 @@ from ils_bench.options import BIND
 from ils_bench.targets.people import spec_of
 from ils_bench.targets.target import OpenDirectory
 from sitebench.errors import BadInput, MeasurementFailed
-from sitebench.seeders.people import easily_typed, generate
+from sitebench.seeders.people import generate
 from sitebench.verdict.warning import PointWarning
 
 _WRITTEN = (
@@ -103,7 +103,8 @@ def _who(target: OpenDirectory, options: Any) -> tuple[str, str, str]:
     """Return the DN and the password of one of them, and where they are from."""
     if are_ours(options):
         population = generate(spec_of(options, options.entries)).population
-        number = easily_typed(population)
+        # Not one of those whom a seeding logs in: a hash changes with the first login.
+        number = options.entries - 1
         return population.dn(number), population.password(number), ""
     accounts = accounts_of(options.accounts)
     password, named = accounts.cell(0, accounts.password), f"; it is the first of {accounts.file}"

@@ -29,6 +29,7 @@ def worked(
     profile: str,
     said: str,
     *more: str,
+    rehashed: bool = False,
 ) -> None:
     """Have everything done with people of ours, beside those of a stranger."""
     servers.accounts(folder)
@@ -55,6 +56,13 @@ def worked(
             (point,) = ran.objects
             assert (point["failures"], point["ops_per_s"] > 0) == (0, True), point
         assert there() == PEOPLE
+        for how, rehashes in (("bind", rehashed), ("search-bind-groups", False)):
+            ran = ils(server, "run", "login", *at, *BRIEF, "--how", how, "--wrong", "10%")
+            assert ran.code == 0, ran.err
+            (point,) = ran.objects
+            assert (point["failures"], point["ops_per_s"] > 0) == (0, True), point
+            kinds = {each["kind"] for each in point["warnings"]}
+            assert ("login-rehashes" in kinds) == rehashes, point["warnings"]
         emptied = ils(server, "clean", "--seeded", *at)
         assert emptied.code == 0, emptied.err
         assert there() == 0
@@ -65,7 +73,8 @@ AS_IT_IS = "people of the profile person, as its schema has no RTPerson"
 
 @pytest.mark.servers
 def test_389_ds(tmp_path: Path) -> None:
-    worked(servers.ds389, tmp_path, "person", AS_IT_IS)
+    # It changes the first hash that a person logs in with for one of its own.
+    worked(servers.ds389, tmp_path, "person", AS_IT_IS, rehashed=True)
 
 
 @pytest.mark.servers
