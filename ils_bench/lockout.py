@@ -45,7 +45,7 @@ class Care:
     def watch(self, tallies: Iterable[Tally]) -> None:
         """Raise at the first answer that may be that of a locked account."""
         for kind, example, many in _refusals(tallies):
-            self._note(self._sent() + 1)
+            self.refused()
             if kind == _REFUSED and _LOCKED not in example:
                 what, may = "a password was refused", " or the account is locked" * self._wrong
                 remedy = f"{self._file} has another password{may}: correct it, or remove the line"
@@ -55,6 +55,10 @@ class Care:
                 f"{what}, so the run has ended ({many:,} of them): {example}",
                 f"{remedy}; or, if you may lock accounts, add {FLAG}",
             )
+
+    def refused(self) -> None:
+        """Note that a password of the file was a wrong one."""
+        self._note(self._sent() + 1)
 
     def _sent(self) -> int:
         """Return how many wrong passwords an account may have been sent in this run."""

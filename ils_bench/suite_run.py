@@ -26,7 +26,7 @@ from ils_bench.targets.names import names_of
 from ils_bench.targets.people import spec_of
 from ils_bench.targets.target import OpenDirectory
 from sitebench._engine import Engine, Population, PortableUsers, Table
-from sitebench.errors import BadFile, BadInput
+from sitebench.errors import BadFile, BadInput, MeasurementFailed
 from sitebench.locust.prepared import Prepared
 from sitebench.locust.preparing import Preparing, run_in_thread
 from sitebench.locust.recorder import Observed, Recording
@@ -104,7 +104,12 @@ class IlsRun(BaseSuiteRun[Program, OpenDirectory]):
             store = None if options.store is None else RunStore(options.store, create=False)
             self._care = Care(options.accounts or "", wrong=bool(options.wrong), store=store)
             self._care.begin()
-        self._first_login = run_in_thread(lambda: first_login(target, options))
+        try:
+            self._first_login = run_in_thread(lambda: first_login(target, options))
+        except MeasurementFailed:
+            if self._care is not None:
+                self._care.refused()
+            raise
 
     def target_in(self, prepared: Prepared[_More]) -> OpenDirectory:
         options, trust = prepared.options, prepared.trust
