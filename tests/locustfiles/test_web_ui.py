@@ -24,13 +24,15 @@ def screen(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Screen]:
         ("RetrieveUser", "retrieve"),
         ("SessionUser", "retrieve"),
         ("RegisterUser", "register"),
+        ("LoginUser", "bind"),
     ],
 )
 def test_each_class_runs_against_an_embedded_directory(
     screen: Screen, user: str, step: str
 ) -> None:
     # Sessions last for minutes.
-    screen.start(user, rate="" if user == "SessionUser" else "10")
+    kind = {"profile": "person"} if user == "LoginUser" else {}
+    screen.start(user, rate="" if user == "SessionUser" else "10", **kind)
     stats = screen.wait(lambda s: s["user_count"] == 4 and requests(s, step) >= 4)
     assert stats["errors"] == []
     screen.stop()
