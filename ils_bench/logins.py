@@ -19,7 +19,7 @@ from ils_bench.quick import plain, quoted
 from ils_bench.targets.people import suffix_of
 from sitebench._engine import Table, profile_facts
 from sitebench.errors import BadFile, BadInput
-from sitebench.measure.options import PeakOptions
+from sitebench.measure.options import LoadOptions, PeakOptions
 from sitebench.scenario.script import Script, made
 from sitebench.seeders import Profile
 from sitebench.system.machine import engine_threads
@@ -231,7 +231,7 @@ def text_of(options: Any) -> str:
 def _data(name: str, options: Any, deal: str) -> list[str]:
     """Return the table of the people: all of them in turn, unless --keys says otherwise."""
     rows = 'people = "seeded"' if are_ours(options) else f"file = {quoted(options.accounts)}"
-    if deal == "shuffled" and options.keys_given:
+    if deal == "shuffled" and options.keys != LoadOptions.keys:
         deal = options.keys
     return [f"[data.{name}]", rows, f"deal = {quoted(deal)}", ""]
 

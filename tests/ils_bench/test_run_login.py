@@ -71,6 +71,12 @@ def test_they_are_of_the_kind_that_is_named(more: tuple[str, ...]) -> None:
     right(ran)
 
 
+def test_all_take_turns_unless_keys_says_otherwise() -> None:
+    assert 'deal = "shuffled"' in logins.text_of(IlsOptions(profile="person"))
+    assert 'deal = "zipfian"' in logins.text_of(IlsOptions(profile="person", keys="zipfian"))
+    right(in_process("ils", "run", "login", "--keys", "hotspot", *WHO, *BRIEF))
+
+
 def test_wrong_passwords_are_a_share_and_are_right_answers() -> None:
     ran = in_process("ils", "run", "login", "--wrong", "20%", *WHO, *BRIEF)
     right(ran)
