@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ils_bench.logins import accounts_of, are_ours
+from ils_bench.accounts import accounts_of
+from ils_bench.logins import are_ours
 from ils_bench.options import BIND
 from ils_bench.targets.people import spec_of
 from ils_bench.targets.target import OpenDirectory

@@ -5,25 +5,22 @@ Each is a scenario made in memory, which `sitebench ils operations --show login`
 
 from __future__ import annotations
 
-import csv
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from dataclasses import dataclass, replace
 from math import gcd
-from pathlib import Path
 from typing import Any
 
+from ils_bench.accounts import accounts_of, line_of
 from ils_bench.options import BIND, KEPT, SEARCH_BIND_GROUPS
 from ils_bench.quick import plain, quoted
 from ils_bench.targets.people import suffix_of
-from sitebench._engine import Table, profile_facts
+from sitebench._engine import profile_facts
 from sitebench.errors import BadFile, BadInput
 from sitebench.measure.options import LoadOptions, PeakOptions
 from sitebench.scenario.script import Script, made
 from sitebench.seeders import Profile
 from sitebench.system.machine import engine_threads
-from sitebench.system.native_errors import translated
 from sitebench.targets.ownership import FLAG
 from sitebench.units import format_rate
 
@@ -33,130 +30,8 @@ PEOPLE: Profile = "person"
 """Those who log in unless others are asked for; the papers' have no passwords."""
 _PER_MILLE = 1_000
 """Cards of a deck at most: shares are of whole cards."""
-_FIELD = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
-"""What a column has to be called for a scenario to name it."""
-_BLANKS = re.compile(r"\s*([,;=+])\s*")
 _ROW = re.compile(r"row ([0-9]+) of \w+, (.*)", re.DOTALL)
 """How the engine tells a cell that is none of what it should be."""
-_DNS = ("dn", "entrydn", "distinguishedname")
-_PASSWORDS = ("password", "userpassword", "passwd", "pass")
-_NAMES = {"uid": "uid", "login": "uid", "user": "uid", "username": "uid", "mail": "mail"} | {
-    each.lower(): each for each in ("sAMAccountName", "userPrincipalName", "cn")
-}
-"""Columns of names, with the attribute that each is searched by; the first that is there."""
-
-
-@dataclass(frozen=True)
-class Accounts:
-    """A file of accounts: their DNs or names, and their passwords."""
-
-    file: str
-    table: Table = field(repr=False)
-    password: str
-    dn: str | None
-    name: str | None
-
-    def __len__(self) -> int:
-        return self.table.rows
-
-    def cell(self, row: int, column: str) -> str:
-        return self.table.cell(row, self.table.columns.index(column))
-
-    @property
-    def attribute(self) -> str:
-        """What a search finds them by."""
-        return _NAMES[(self.name or "uid").lower()]
-
-
-def accounts_of(file: str) -> Accounts:
-    """Read a file of accounts; raises what is wrong with it, and in which line."""
-    try:
-        found = Path(file).stat()
-    except OSError as error:
-        raise BadFile(
-            f"cannot read the accounts in {file}: {error.strerror}",
-            "name a CSV file with the columns dn or uid, and password",
-        ) from error
-    return _read(file, (found.st_mtime_ns, found.st_size))
-
-
-@lru_cache(maxsize=1)
-def _read(file: str, state: tuple[int, int]) -> Accounts:
-    """Read a file; `state` tells one that was changed from what it was before."""
-    with translated():
-        table = Table.read(file)
-    columns = {each.lower(): each for each in table.columns if _FIELD.fullmatch(each)}
-
-    def column(*known: str) -> str | None:
-        return next((columns[each] for each in known if each in columns), None)
-
-    password, dn, name = column(*_PASSWORDS), column(*_DNS), column(*_NAMES)
-    shown = ", ".join(map(repr, table.columns))
-    head = f"{file}, line 1"
-    if password is None:
-        raise BadFile(
-            f"{head}: no column is called password: {shown}",
-            "let the first line name the columns, without blanks: dn,password or uid,password",
-        )
-    if dn is None and name is None:
-        raise BadFile(
-            f"{head}: no column is called dn or uid: {shown}",
-            f"call one dn, or one of {', '.join(_NAMES)}",
-        )
-    accounts = Accounts(file, table, password, dn, name)
-    _none_empty(accounts)
-    _none_twice(accounts)
-    return accounts
-
-
-def _none_empty(accounts: Accounts) -> None:
-    """Raise where an account lacks something: a bind without a password is anonymous, or refused.
-
-    RFC 4513 section 5.1.2: directories answer unwillingToPerform (53).
-    """
-    table = accounts.table
-    for name in (accounts.password, accounts.dn, accounts.name):
-        if name is None:
-            continue
-        place = table.columns.index(name)
-        for row in range(table.rows):
-            if not table.cell(row, place):
-                raise BadFile(
-                    f"{accounts.file}, line {_line(accounts.file, row)}: {name} is empty",
-                    "fill it in, or remove the line",
-                )
-
-
-def _none_twice(accounts: Accounts) -> None:
-    """Raise where an account stands in two lines: it would be sent as many wrong passwords."""
-    cell, seen = accounts.table.cell, set[str]()
-    name = accounts.dn or accounts.name or ""
-    place = accounts.table.columns.index(name)
-    for row in range(accounts.table.rows):
-        # As directories compare names: case and outer blanks do not matter.
-        same = cell(row, place).casefold()
-        if " " in same:
-            same = _BLANKS.sub(r"\1", same).strip()
-        if same in seen:
-            raise BadFile(
-                f"{accounts.file}, line {_line(accounts.file, row)}: {name} "
-                f"{cell(row, place)!r} is there twice",
-                "remove the line: each account logs in in its turn",
-            )
-        seen.add(same)
-
-
-def _line(file: str, row: int) -> int:
-    """Return the line that a row begins in; the table has kept rows alone."""
-    with Path(file).open(encoding="utf-8-sig", newline="") as lines:
-        reader, before = csv.reader(lines), 0
-        for cells in reader:
-            # The first row has the names of the columns.
-            row -= bool(cells)
-            if row < -1:
-                return before + 1
-            before = reader.line_num
-    return before
 
 
 def script_of(options: Any) -> Script:
@@ -166,7 +41,7 @@ def script_of(options: Any) -> Script:
     except BadFile as error:
         if (options.accounts is None) or (found := _ROW.search(error.message)) is None:
             raise
-        line = _line(options.accounts, int(found[1]) - 1)
+        line = line_of(options.accounts, int(found[1]) - 1)
         raise BadFile(f"{options.accounts}, line {line}, {found[2]}", "correct it") from None
 
 

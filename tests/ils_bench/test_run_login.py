@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from ils_bench import logins
+from ils_bench.accounts import accounts_of
 from ils_bench.options import HOW, IlsOptions
 from ils_bench.points import POINTS
 from sitebench import LdapDirectory
@@ -136,7 +137,14 @@ def test_a_file_of_accounts_is_checked_line_by_line(text: str, said: str, tmp_pa
     path = tmp_path / "a.csv"
     path.write_text(text)
     with pytest.raises(BadFile, match=re.escape(said)):
-        logins.accounts_of(str(path))
+        accounts_of(str(path))
+
+
+def test_a_long_cell_hides_no_line(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text(f"uid,password\n{'a' * 1_000_000},b\nc,\n")
+    with pytest.raises(BadFile, match="line 3: password is empty"):
+        accounts_of(str(path))
 
 
 def test_a_cell_that_is_no_name_is_told_with_its_line(tmp_path: Path) -> None:
@@ -151,7 +159,7 @@ def test_a_cell_that_is_no_name_is_told_with_its_line(tmp_path: Path) -> None:
 def test_columns_are_found_by_their_names(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_bytes(b"\xef\xbb\xbfUserName,Mail,userPassword,DN\r\na,a@x,p,cn=a\r\n")
-    found = logins.accounts_of(str(path))
+    found = accounts_of(str(path))
     assert (found.name, found.dn, found.password) == ("UserName", "DN", "userPassword")
     assert (found.attribute, len(found)) == ("uid", 1)
 
@@ -412,5 +420,5 @@ def test_a_million_accounts_are_read_in_seconds(tmp_path: Path) -> None:
         file.write("dn,password\n")
         file.writelines(f'"uid=user.{i},{BASE}",pw{i}\n' for i in range(1_000_000))
     began = time.process_time()
-    assert len(logins.accounts_of(str(path))) == 1_000_000
+    assert len(accounts_of(str(path))) == 1_000_000
     assert time.process_time() - began < 20
