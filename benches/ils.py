@@ -332,7 +332,7 @@ class DirectoryBench(Bench):
         return crowded(options, self.seconds, load)
 
     def _login(self) -> Values:
-        options = replace(self._options(10_000), profile="person", hash="clear", connections="kept")
+        options = replace(self._options(10_000), profile="person", hash="clear", over="kept")
         with open_target(options, 10_000) as target:
             logins, lookups = (self._point(options, target, name) for name in ("login", "lookup"))
         return {"per_s": logins.ops_per_s, "lookups_per_s": lookups.ops_per_s}

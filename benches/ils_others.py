@@ -122,7 +122,7 @@ class OthersBench(Bench):
             profile="person",
             hash="clear",
             one_password=_PASSWORD,
-            connections="kept",
+            over="kept",
         )
 
     @cached_property

@@ -81,7 +81,7 @@ def asked(options: Any) -> Any:
 
 def text_of(options: Any) -> str:
     """Return the scenario of logins that options describe, in TOML."""
-    how, kept = options.how or BIND, options.connections == KEPT
+    how, kept = options.how or BIND, options.over == KEPT
     service = "" if how == BIND else " Searches go over one that is kept."
     each = "a connection that is kept" if kept else "a new connection"
     lines = ['title = "Log in"', f"# Each login is over {each}.{service}", ""]
@@ -184,7 +184,7 @@ def with_passwords(options: Any) -> Any:
 def check(options: Any, programs: Sequence[Any], own_targets: Collection[str]) -> None:
     """Raise what is wrong with how, and with who logs in."""
     if not any(map(is_login, programs)):
-        for name in ("accounts", "how", "connections", "wrong"):
+        for name in ("accounts", "how", "over", "wrong"):
             if getattr(options, name) is not None:
                 raise BadInput(f"--{name} is for the operation {LOGIN}", f"name {LOGIN}")
         return

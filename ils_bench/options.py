@@ -30,7 +30,7 @@ from sitebench.system.secret import BIND_PASSWORD
 
 EXTERNAL = "external"
 BIND, _, SEARCH_BIND_GROUPS = HOW = ("bind", "search-bind", "search-bind-groups")
-_, KEPT = CONNECTIONS = ("new", "kept")
+_, KEPT = OVER = ("new", "kept")
 
 
 def _suffix(text: str) -> str:
@@ -167,10 +167,10 @@ class LoadTestOptions(DirectoryOptions, ScenarioOptions, SuiteTestOptions):
         *HOW,
         panel="Load",
     )
-    connections: str | None = option.choice(
+    over: str | None = option.choice(
         None,
         "Connections of logins: a new one for each (default), or those that are kept.",
-        *CONNECTIONS,
+        *OVER,
         panel="Load",
     )
     accounts: str | None = option.file(

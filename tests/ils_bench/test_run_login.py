@@ -58,7 +58,7 @@ def test_people_of_a_target_that_is_started_log_in(target: str, how: str) -> Non
 
 
 def test_connections_may_be_kept() -> None:
-    ran = in_process("ils", "run", "login", "--connections", "kept", *WHO, *BRIEF)
+    ran = in_process("ils", "run", "login", "--over", "kept", *WHO, *BRIEF)
     right(ran)
     assert steps(ran)["bind"] > 100
     assert "main: connect" not in steps(ran)
@@ -337,7 +337,7 @@ def test_wrong_passwords_are_sent_once_in_a_run(
         assert "each measurement would send wrong passwords" in ran.err
     assert stock.refused() == before
     # Two levels are two points, and so is a run that goes on with another load.
-    ran = in_process("ils", "vary", "login", *argv, "--vary", "connections=new,kept")
+    ran = in_process("ils", "vary", "login", *argv, "--vary", "over=new,kept")
     assert ran.code == 2
     assert "this run has sent wrong passwords to these accounts" in ran.err
     assert set((sent := stock.refused() - before).values()) == {1}
