@@ -63,6 +63,11 @@ class LaneUser(User):
             self._lane.run_pass()
 
 
+def runs_unnamed(user: Any) -> bool:
+    """Whether a class, which may be other people's, runs where none is named."""
+    return not getattr(user, "by_name", False)
+
+
 def _own_task(each: Any) -> Any:
     """Return a copy of a task with tags of its own, at first those of the original."""
     if isinstance(each, type):

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from locust import events
 
 from sitebench.errors import BadInput
-from sitebench.locust.user import LaneUser
+from sitebench.locust.user import LaneUser, runs_unnamed
 from sitebench.scenario.script import Script, name_of, read
 from sitebench.suite import Suite
 from sitebench.suite_base.points import SuitePoints
@@ -63,9 +63,7 @@ def choose_by_scenario(points: SuitePoints[Any, Any]) -> None:
             return not is_of(points.suite, user) or (user.__name__ == "FileUser") == named
 
         environment.user_classes = [
-            user
-            for user in environment.user_classes
-            if stays(user) and not getattr(user, "by_name", False)
+            user for user in environment.user_classes if stays(user) and runs_unnamed(user)
         ]
         if environment.available_user_classes:
             kept = {name: u for name, u in environment.available_user_classes.items() if stays(u)}

@@ -31,7 +31,7 @@ from sitebench.locust.recorder import (
     command_options,
     operation,
 )
-from sitebench.locust.user import LaneUser
+from sitebench.locust.user import LaneUser, runs_unnamed
 from sitebench.locust.web_ui.session import open_session
 from sitebench.locust.workers.choice import of_this_worker
 from sitebench.measure.options import refuse_stages
@@ -191,7 +191,8 @@ class BaseSuiteRun(ABC, Generic[_P, _T]):
     def _chosen(self) -> bool:
         """Whether the user chose the classes that run, and did not just get all of a file."""
         chosen, all_ = self.environment.user_classes, self.environment.available_user_classes
-        return len(chosen) == 1 or len(chosen) < len(all_ or chosen)
+        unnamed = [each for each in (all_ or {}).values() if runs_unnamed(each)] or chosen
+        return len(chosen) == 1 or {*chosen} != {*unnamed}
 
     def received(self, data: dict[str, Any]) -> Prepared[Any]:
         """Read the prepared test of a master, in a worker."""

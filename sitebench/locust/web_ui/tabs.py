@@ -13,6 +13,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from sitebench.locust.shapes.plans import ShapeOptions
+from sitebench.locust.user import runs_unnamed
 from sitebench.locust.web_ui.form import label
 from sitebench.locust.web_ui.state import State
 from sitebench.options.option import PANELS, fields_of
@@ -103,6 +104,7 @@ def draw_form(web_ui: Any, options: type[Any], *, mixed: bool) -> None:
         args, environment = web_ui.template_args, web_ui.environment
         available, running = environment.available_user_classes, environment.user_classes
         some = [name for name, each in available.items() if each in running]
+        unnamed = [name for name, each in available.items() if runs_unnamed(each)]
         extra = args["extra_options"]
         for each in extra.values():  # Locust's page sets it in brackets.
             each["help_text"] = (each["help_text"] or "").removesuffix(".")
@@ -117,7 +119,7 @@ def draw_form(web_ui: Any, options: type[Any], *, mixed: bool) -> None:
         args["sitebench_form"] = {
             "mixed": mixed,
             "operations": [{"name": name, "about": text} for name, text in about.items()],
-            "chosen": some[:1] if len(some) == len(available) else some,
+            "chosen": some[:1] if some == unnamed else some,
             "shapes": args["available_shape_classes"],
             "fields": [
                 {"name": name, "title": label(name), **each} for name, each in first.items()
