@@ -134,6 +134,11 @@ class Recording:
     grows: bool = False
     """Whether its window may grow where it cannot tell: the length of that is a default."""
 
+    def watch(self) -> None:
+        """Raise where the test must not go on."""
+        if self.subject is not None:
+            self.subject.watch(self.windows.tallies.values())
+
     def further_s(self, seconds: float, window_s: float) -> float:
         """Return how much longer its window is to be, after so many seconds; 0 if it is enough."""
         until = self.until

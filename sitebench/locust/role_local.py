@@ -106,7 +106,7 @@ class LocalRole(Role):
                 raise_if_orphaned()
                 load.drain()
                 if recording is not None:
-                    recording.subject.watch(recording.windows.tallies.values())
+                    recording.watch()
                 # Others of its users may not have begun before.
                 if load.used_up and self._timer is not None:
                     self._end_used_up(self._timer)
