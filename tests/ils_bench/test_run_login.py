@@ -61,7 +61,8 @@ def test_connections_may_be_kept() -> None:
     ran = in_process("ils", "run", "login", "--over", "kept", *WHO, *BRIEF)
     right(ran)
     assert steps(ran)["bind"] > 100
-    assert "main: connect" not in steps(ran)
+    # Both users may have begun in the window.
+    assert steps(ran).get("main: connect", 0) <= 2
 
 
 @pytest.mark.parametrize(
