@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from pathlib import Path
 from typing import Any
 
 from sitebench._engine import Engine, Table
 from tests.ps_bench.test_examples import LOGIN, serving
+from tests.support.cli import in_process
 
 
 def rows(url: str, text: str, data: Path | None, *, count: int, lanes: int = 4) -> dict[str, Any]:
@@ -57,3 +59,9 @@ def test_a_wrong_password_is_a_failed_login_and_is_shown_nowhere(tmp_path: Path)
     assert set(found["login"]["failures"]) == {"status:401"}
     assert "expected 303" in found["login"]["examples"]["status:401"]
     assert "not-this-one" not in repr(found)
+
+
+def test_a_built_in_operation_that_is_a_scenario_is_tried_too() -> None:
+    ran = in_process("ps", "run", "page", "--check", "--entries", "100")
+    assert ran.code == 0, ran.err
+    assert re.search(r"^  page +\S+ \S+ GET / .*: 200 OK$", ran.out, re.MULTILINE), ran.out
