@@ -1,6 +1,9 @@
 //! HTTP as the site reads requests and lanes read answers: a head, then a body in pieces.
 
-use wire::http::{Body, Framing, HeadError, MAX_HEAD_BYTES, RequestHead, ResponseHead, cookie, query};
+use wire::http::{
+    Body, Framing, HeadError, MAX_HEAD_BYTES, MAX_TARGET_BYTES, Origin, RequestHead, ResponseHead, cookie,
+    locate, query,
+};
 
 pub(crate) fn requests(bytes: &[u8]) {
     let whole = RequestHead::decode(bytes);
@@ -73,4 +76,16 @@ fn fed<'b>(framing: Framing, pieces: impl IntoIterator<Item = &'b [u8]>) -> (Vec
         }
     }
     (content, body.is_done(), false)
+}
+
+/// One redirect after the other: each line is where the request before it is sent.
+pub(crate) fn locations(bytes: &[u8]) {
+    let origin = Origin { secure: bytes.len() % 2 == 1, authority: b"a.example:80" };
+    let mut at = b"/".to_vec();
+    for location in bytes.split(|&byte| byte == b'\n') {
+        let Ok(target) = locate(&at, location, origin) else { continue };
+        assert!(target.starts_with(b"/") && target.len() <= MAX_TARGET_BYTES);
+        assert!(target.iter().all(|byte| byte.is_ascii_graphic() && *byte != b'#'), "{target:?}");
+        at = target;
+    }
 }

@@ -46,8 +46,11 @@ const SCENARIO_NS: u64 = 5_000;
 /// coverage is counted.
 const COLUMNS_NS: u64 = 5_000;
 
+/// A line of one byte may be a redirect from a path of 8,000.
+const LOCATION_NS: u64 = 50_000;
+
 /// All of them, by name; the folder of that name in `corpus/` is what each begins with.
-pub const TARGETS: [(&str, Target); 12] = [
+pub const TARGETS: [(&str, Target); 13] = [
     ("ber", Target::Reads(ber::target, READING_NS)),
     ("messages", Target::Reads(messages::target, READING_NS)),
     ("ldap-made", Target::Makes(ldap_made::target)),
@@ -57,6 +60,7 @@ pub const TARGETS: [(&str, Target); 12] = [
     ("table", Target::Reads(table::target, COLUMNS_NS)),
     ("http-requests", Target::Reads(http::requests, READING_NS)),
     ("http-answers", Target::Reads(http::answers, READING_NS)),
+    ("http-locations", Target::Reads(http::locations, LOCATION_NS)),
     ("http-made", Target::Makes(http_made::target)),
     ("scenarios", Target::Reads(scenarios::target, SCENARIO_NS)),
     ("templates", Target::Reads(scenarios::templates, READING_NS)),

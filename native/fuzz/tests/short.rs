@@ -129,6 +129,7 @@ short! {
     table "table",
     http_requests "http-requests",
     http_answers "http-answers",
+    http_locations "http-locations",
     http_made "http-made",
     scenarios "scenarios",
     templates "templates",

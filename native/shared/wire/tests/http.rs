@@ -2,7 +2,8 @@
 
 use proptest::prelude::*;
 use wire::http::{
-    Body, BodyError, Framing, HeadError, MAX_HEAD_BYTES, RequestHead, ResponseHead, cookie, query,
+    Astray, Body, BodyError, Framing, HeadError, MAX_HEAD_BYTES, MAX_TARGET_BYTES, Origin, RequestHead,
+    ResponseHead, cookie, locate, query,
 };
 
 const GET: &[u8] = b"GET /page?user=7&x=1 HTTP/1.1\r\nHost: a\r\nCookie: a=b; user=42\r\n\r\nrest";
@@ -193,5 +194,76 @@ proptest! {
         bytes.extend_from_slice(b"0\r\n\r\n");
         let (content, used, done) = receive(Framing::Chunked, &bytes, step).unwrap();
         prop_assert_eq!((content, used, done), (chunks.concat(), bytes.len(), true));
+    }
+}
+
+const SHOP: Origin<'_> = Origin { secure: false, authority: b"shop.example" };
+
+fn led(location: &str) -> Result<String, Astray> {
+    let found = locate(b"/a/b/c?x=/1", location.as_bytes(), SHOP);
+    found.map(|target| String::from_utf8_lossy(&target).into_owned())
+}
+
+#[test]
+fn a_redirect_leads_where_its_reference_does() {
+    // Mostly those of RFC 3986 section 5.4.
+    for (location, expected) in [
+        ("/", "/"),
+        ("g", "/a/b/g"),
+        ("./g/", "/a/b/g/"),
+        ("g?y=../x", "/a/b/g?y=../x"),
+        ("?y", "/a/b/c?y"),
+        ("#s", "/a/b/c?x=/1"),
+        ("g#s/../x", "/a/b/g"),
+        ("..", "/a/"),
+        ("../../../../g", "/g"),
+        ("/./g/../h/.", "/h/"),
+        ("/g:1", "/g:1"),
+        ("http://shop.example", "/"),
+        ("HTTP://Shop.Example:80/g?y", "/g?y"),
+        ("http://shop.example:?y", "/?y"),
+        ("//shop.example/../g", "/g"),
+        ("/\u{e4} b", "/%C3%A4%20b"),
+        ("/.//evil.example/", "//evil.example/"),
+    ] {
+        assert_eq!(led(location).as_deref(), Ok(expected), "{location}");
+    }
+    let secure = Origin { secure: true, authority: b"[::1]:443" };
+    assert_eq!(locate(b"/", b"https://[::1]/g", secure), Ok(b"/g".to_vec()));
+    assert_eq!(locate(b"/", b"http://[::1]/g", secure), Err(Astray::Elsewhere));
+}
+
+#[test]
+fn a_redirect_elsewhere_or_to_no_address_leads_nowhere() {
+    for location in [
+        "http://evil.example/",
+        "http://shop.example.evil.example/",
+        "http://shop.example:8080/",
+        "http://shop.example@evil.example/",
+        "http://user@shop.example/",
+        "//evil.example",
+        "https://shop.example/",
+        "file:///etc/passwd",
+        "javascript:alert(1)",
+    ] {
+        assert_eq!(led(location), Err(Astray::Elsewhere), "{location}");
+    }
+    let long = format!("/{}", "a".repeat(MAX_TARGET_BYTES));
+    for location in ["", "/a\rX: y", "/a\nX: y", "/\0", "/\u{7f}", "http:g", "http:", &long] {
+        assert_eq!(led(location), Err(Astray::Broken), "{location:?}");
+    }
+    assert_eq!(led(&long[1..]).map(|target| target.len()), Err(Astray::Broken));
+    assert_eq!(led(&long[..MAX_TARGET_BYTES]).map(|target| target.len()), Ok(MAX_TARGET_BYTES));
+}
+
+proptest! {
+    #[test]
+    fn whatever_a_redirect_says_a_target_can_stand_in_a_request(location: Vec<u8>, slashes in "[./?#:a]{0,30}") {
+        for location in [&location[..], slashes.as_bytes(), &[b"/", &location[..]].concat()] {
+            if let Ok(target) = locate(b"/a/b?c", location, SHOP) {
+                prop_assert!(target.starts_with(b"/") && target.len() <= MAX_TARGET_BYTES);
+                prop_assert!(target.iter().all(|byte| byte.is_ascii_graphic() && *byte != b'#'), "{target:?}");
+            }
+        }
     }
 }

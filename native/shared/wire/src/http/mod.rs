@@ -5,10 +5,12 @@
 
 mod body;
 mod head;
+mod location;
 mod request;
 mod response;
 
 pub use body::{Body, BodyError, Framing, Progress};
 pub use head::{HeadError, MAX_HEAD_BYTES, MAX_HEADERS, cookie, query};
+pub use location::{Astray, MAX_TARGET_BYTES, Origin, locate};
 pub use request::RequestHead;
 pub use response::ResponseHead;
