@@ -535,6 +535,8 @@ class Steps:
     ) -> tuple[str | None, bool, str | None]:
         """Judge what was answered: what is wrong, whether it is an answer, what to show of it.
 
+        Where nothing is wrong and it is none, it was a redirect: what is next is a part of it.
+
         A header line has a character for each byte (latin-1); the body is unpacked where it was
         packed.
         """

@@ -95,6 +95,36 @@ class _FastHttpLane(PortableLane):
             self.hang_up(connection)
 
     def ask(self, step: Step) -> Ended:
+        self.clock.begin()
+        spent_ms = received = 0
+        while True:
+            response = self._send(step)
+            self.clock.answered()
+            kind, answered, shown, came = self._judge(response)
+            spent_ms += response.request_meta["response_time"]
+            received += came
+            if kind is not None or answered:
+                break
+            # A redirect: Locust hears of the last answer, with the time of all.
+            step = self._go_on()
+        response.request_meta["response_time"] = spent_ms
+        with response as told:
+            if kind is None:
+                told.success()
+            else:
+                told.failure(kind)
+        ended = self.clock.end(kind, answered=answered, traffic=(0, received))
+        return replace(ended, shown=shown)
+
+    def _go_on(self) -> Step:
+        """Return the next part of a request."""
+        while (step := self.steps.next()) is not None and step.does == "close":
+            self.hang_up(step.connection)
+        assert step is not None
+        return step
+
+    def _send(self, step: Step) -> ResponseContextManager:
+        """Send what is asked, and return what came."""
         assert step.http is not None
         assert step.row is not None
         if step.connection not in self._clients:
@@ -106,9 +136,8 @@ class _FastHttpLane(PortableLane):
         headers = {"Accept-Encoding": "identity", **dict(request.headers)}
         # It takes bytes, too.
         data: Any = request.body or None
-        self.clock.begin()
         with within(self._lanes.timeout_s):
-            answer = client.request(
+            return client.request(
                 request.method,
                 request.path,
                 name=step.row[1],
@@ -117,15 +146,6 @@ class _FastHttpLane(PortableLane):
                 allow_redirects=False,
                 catch_response=True,
             )
-        with answer as response:
-            self.clock.answered()
-            kind, answered, shown, received = self._judge(response)
-            if kind is None:
-                response.success()
-            else:
-                response.failure(kind)
-        ended = self.clock.end(kind, answered=answered, traffic=(0, received))
-        return replace(ended, shown=shown)
 
     def _judge(self, response: ResponseContextManager) -> tuple[str | None, bool, str | None, int]:
         """Return what is wrong, whether it was an answer, what to show, and bytes of a body."""
@@ -140,7 +160,7 @@ class _FastHttpLane(PortableLane):
         assert response.headers is not None
         lines = list(response.headers.items())
         kind, answered, shown = self.steps.answered_http(response.status_code, lines, body)
-        return kind, answered, shown, len(body) if answered else 0
+        return kind, answered, shown, len(body) if answered or kind is None else 0
 
 
 def _missing(response: ResponseContextManager) -> str | None:

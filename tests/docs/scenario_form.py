@@ -51,8 +51,6 @@ OF_SITES: Mapping[str, Sequence[str]] = {
     "`capture.NAME`": ("capture",),
 }
 """The same of the page of sites, which has what only they have."""
-NOT_RUN = {"http.follow"}
-"""Keys that are read and not run yet. Of others, some of their values: the page lists them."""
 _TABLE = re.compile(r"^    (\w+) \{", re.MULTILINE)
 _TEXT = r'"((?:[^"\\]|\\.)*)"'
 _KEY = re.compile(rf"(\w+): ([^;]*?),\s*(LH|L|H),\s*(?:(REQUIRED)|{_TEXT}),\s*{_TEXT};", re.DOTALL)
@@ -74,8 +72,7 @@ class Key:
         """What it means, and which words it may be."""
         words = re.findall(_TEXT, self.kind) if self.kind.startswith("Kind::Word") else ()
         listed = [f"`{word}`" for word in words if f"`{word}`" not in self.about]
-        what = f"{self.about}: {', '.join(listed)}" if listed else self.about
-        return f"{what} (not run yet)" if f"{self.table}.{self.name}" in NOT_RUN else what
+        return f"{self.about}: {', '.join(listed)}" if listed else self.about
 
 
 def keys() -> list[Key]:

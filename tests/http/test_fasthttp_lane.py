@@ -162,6 +162,23 @@ def test_a_login_is_one_visit_after_the_other(port: int) -> None:
     assert len(Login.peers) == 1
 
 
+def test_a_redirect_that_is_followed_is_a_part_of_the_request(port: int) -> None:
+    followed = LOGIN.replace('expect = { status = 303, headers.Location = "/" }', "follow = true")
+    heard = """
+heard = []
+lanes.environment.events.request.add_listener(lambda name, **_: heard.append(name))
+lane.run_pass()
+assert heard == ["form", "login", "account"], heard
+"""
+    for keepalive in (True, False):
+        Login.seen.clear()
+        found = run(port, followed, heard, keepalive=keepalive)
+        assert found["session login"][:2] == [1, {}]
+        asked = [(method, path) for method, path, _ in Login.seen]
+        assert asked == [("GET", "/login"), ("POST", "/login"), ("GET", "/"), ("GET", "/")]
+        assert Login.seen[2][2] == "session=ann", "the redirect's cookie"
+
+
 def test_without_keep_alive_each_request_has_a_connection_of_its_own(port: int) -> None:
     run(port, LOGIN, "for _ in range(4): lane.run_pass()", keepalive=False)
     assert len(Login.seen) == len(Login.peers) == 12

@@ -17,7 +17,6 @@ from tests.docs.test_told import page, section
 SEARCH = '[[operation]]\nsearch = "(uid=a)"\n'
 FILES = {
     "load.stages": [f'load.stages = ["1s:5"]\n{SEARCH}'],
-    "follow = true": ['[[operation]]\nget = "/"\nfollow = true\n'],
 }
 """Files with what the first cell of each row begins with."""
 ROWS = dict(

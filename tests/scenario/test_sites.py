@@ -4,20 +4,33 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import time
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
 
 from sitebench._engine import Engine, Table
 from tests.ps_bench.test_examples import LOGIN, serving
 from tests.support.cli import in_process
+from tests.tls.certificates import self_signed
+from tests.web_bench.servers import nginx
 
 
 def rows(url: str, text: str, data: Path | None, *, count: int, lanes: int = 4) -> dict[str, Any]:
     """Run a scenario, with the data `account` if any, until its operations were done so often."""
-    host, port = url.removeprefix("http://").split(":")
+    address = urlsplit(url)
+    secure = {"tls": {"insecure": True}} if address.scheme == "https" else {}
     config = {
-        "target": {"protocol": "http", "host": host, "port": int(port)},
+        "target": {
+            "protocol": "http",
+            "host": address.hostname,
+            "port": address.port,
+            "base_path": address.path,
+            **secure,
+        },
         "scenarios": [{"name": "login", "text": text}],
     }
     tables = {} if data is None else {"login/account": Table.read(str(data))}
@@ -65,3 +78,53 @@ def test_a_built_in_operation_that_is_a_scenario_is_tried_too() -> None:
     ran = in_process("ps", "run", "page", "--check", "--entries", "100")
     assert ran.code == 0, ran.err
     assert re.search(r"^  page +\S+ \S+ GET / .*: 200 OK$", ran.out, re.MULTILINE), ran.out
+
+
+@pytest.mark.parametrize("secure", [False, True])
+@pytest.mark.parametrize("requests", [1_000, 1])
+def test_a_folder_s_redirect_is_followed_over_as_many_connections_as_it_takes(
+    requests: int, secure: bool, tmp_path: Path
+) -> None:
+    (tmp_path / "docs/news").mkdir(parents=True)
+    (tmp_path / "docs/news/index.html").write_text("<h1>News")
+    shown = self_signed(tmp_path, "shown") if secure else None
+    text = """
+[[operation]]
+name = "news"
+step = [
+  { get = "/news", follow = true, expect.contains = "<h1>News" },
+  { name = "not", get = "/news", expect.status = 301 },
+]
+"""
+    with nginx(tmp_path / "docs", tmp_path / "nginx", requests, shown) as url:
+        found = rows(url, text, None, count=40)
+    for step in ("get", "not", "sequence"):
+        assert found[step]["count"] >= 40, found
+        assert found[step]["failures"] == {}, found
+    log = (tmp_path / "nginx/access.log").read_text()
+    asked = [line.split('"')[1] + line.split('"')[2][:4] for line in log.splitlines()]
+    expected = ["/news HTTP/1.1 301", "/news/ HTTP/1.1 200", "/news HTTP/1.1 301"]
+    # One user's; four take turns.
+    for each in expected:
+        assert asked.count(f"GET /base{each}") >= 40, each
+    assert (
+        abs(asked.count(f"GET /base{expected[0]}") / 2 - asked.count(f"GET /base{expected[1]}"))
+        <= 4
+    )
+
+
+def test_a_login_is_followed_to_its_page(tmp_path: Path) -> None:
+    accounts = LOGIN / "accounts.csv"
+    text = (LOGIN / "login.toml").read_text()
+    wanted = 'expect = { status = 303, headers.Location = "/" }'
+    assert wanted in text
+    text = text.replace(wanted, 'follow = true, expect.contains = "<h1>Hello, {account.name}</h1>"')
+    with serving(LOGIN, tmp_path, "--accounts", str(accounts)) as url:
+        found = rows(url, text, accounts, count=20)
+        (tmp_path / "site.toml").write_text(text)
+        shutil.copy(accounts, tmp_path / "accounts.csv")
+        checked = in_process("ps", "run", str(tmp_path / "site.toml"), "--check", "--target", url)
+    for step in ("form", "login", "account", "again", "sequence"):
+        assert found[step]["count"] >= 20, found
+        assert found[step]["failures"] == {}, found
+    assert "POST /login (303 to /)" in checked.out, checked.out + checked.err

@@ -42,7 +42,8 @@ pub trait Protocol: Send + 'static {
         0
     }
 
-    /// Appends the next part of a request that goes on: see [`Received::More`].
+    /// Appends the next part of a request that goes on, over a new connection where this one ended: see
+    /// [`Received::More`].
     fn encode_more(&mut self, _request: &Self::Request, _lane: &mut Self::Lane, _out: &mut Vec<u8>) {}
 
     /// Reads what has come for `request` so far and has not been consumed.

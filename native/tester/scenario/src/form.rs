@@ -296,7 +296,7 @@ form! {
         headers: HEADERS, H, "none", "header lines; each replaces the one of `[headers]`";
         match: Kind::Word(&["html", "json", "plain"]), H, "html",
             "how values are escaped in the answer";
-        follow: Kind::Bool, H, "false", "whether to follow redirects, on the same host";
+        follow: Kind::Bool, H, "false", "whether redirects on the same host are followed, up to 20";
     }
     body {
         form: HEADERS, H, "none", "fields of a form";

@@ -32,6 +32,8 @@ pub struct Ask {
     pub(super) tail: Vec<u8>,
     pub(super) body: Option<Fill>,
     pub(super) host: Host,
+    /// The value of the Host header, where redirects are followed: they may lead nowhere else.
+    pub(super) follows: Option<Box<str>>,
     /// Whether cookies are kept, and whether those that are kept are sent.
     pub(super) keeps_cookies: bool,
     pub(super) sends_cookies: bool,
@@ -152,9 +154,6 @@ impl Ask {
         common: &[Named],
         (target, host, keeps_cookies): (&Target, Host, bool),
     ) -> Result<Self, String> {
-        if request.follow {
-            return Err(later("follow"));
-        }
         let is_own = |name: &str| request.headers.iter().any(|(own, _)| own.eq_ignore_ascii_case(name));
         let rest = site.plan.shown_without_captures(&rest(step, common), site.block)?;
         let common = common.iter().filter(|(name, _)| !is_own(name));
@@ -208,6 +207,7 @@ impl Ask {
             method: request.method,
             shown: site.plan.shown_without_captures(&shown, site.block)?,
             tail,
+            follows: request.follow.then(|| target.authority(host.secure).into()),
             host,
             keeps_cookies,
             sends_cookies: keeps_cookies && !has("Cookie"),

@@ -21,7 +21,7 @@ impl Http {
         script.plan.write(&ask.shown, &memory.kept, &mut self.rng, &mut asked);
         script.plan.write(&ask.rest, &memory.kept, &mut self.rng, &mut rest);
         let mut told = Told {
-            asked: masked(&String::from_utf8_lossy(&asked)),
+            asked: masked(&String::from_utf8_lossy(&asked)) + &lane.visit.way.told(),
             rest: String::from_utf8_lossy(&rest).into_owned(),
             ..Told::default()
         };
@@ -103,7 +103,7 @@ pub(super) fn status_line(answer: &[u8], status: u16) -> String {
 }
 
 /// A request's line without the values of parameters that may be secret.
-fn masked(line: &str) -> String {
+pub(super) fn masked(line: &str) -> String {
     let Some((path, query)) = line.split_once('?') else { return line.to_owned() };
     let show = |parameter: &str| match parameter.split_once('=') {
         Some((name, _)) if SECRETS.iter().any(|secret| name.to_ascii_lowercase().contains(secret)) => {

@@ -7,6 +7,7 @@ use super::escape::push_number;
 use super::fill::Filler;
 use super::jar::{Jar, Place};
 use super::look::between;
+use super::way::Way;
 use super::{Http, LaneState, Stage, head};
 use crate::protocol::Encoded;
 use crate::record::failure::Failure;
@@ -19,21 +20,35 @@ pub(super) struct Visit {
     pub(super) memory: Memory,
     /// The person taken to add.
     pub(super) taken: Option<u64>,
-    jar: Jar,
+    pub(super) jar: Jar,
     /// The path that was asked for, for cookies.
-    path: Vec<u8>,
+    pub(super) path: Vec<u8>,
     /// The operation at hand has changed something.
     changed: bool,
     /// A change of the operation at hand was refused: no page can show all of them.
     refused: bool,
     /// Whether the answer's header lines are not as they must be.
     wrong_headers: bool,
+    pub(super) way: Way,
 }
 
 impl Ask {
-    fn place<'a>(&'a self, path: &'a [u8]) -> Place<'a> {
+    pub(super) fn place<'a>(&'a self, path: &'a [u8]) -> Place<'a> {
         let host = &self.host;
         Place { host: host.number, name: &host.name, path, encrypted: host.encrypted }
+    }
+
+    /// Appends what comes after the cookies.
+    #[inline]
+    pub(super) fn write_rest(&self, filler: &mut Filler<'_>, scratch: &mut Vec<u8>, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.tail);
+        if let Some(body) = &self.body {
+            scratch.clear();
+            filler.write(body, scratch);
+            push_number(out, scratch.len() as u64);
+            out.extend_from_slice(b"\r\n\r\n");
+            out.extend_from_slice(scratch);
+        }
     }
 }
 
@@ -55,6 +70,7 @@ impl Http {
         lane.stage = Stage::Head;
         let visit = &mut lane.visit;
         visit.wrong_headers = false;
+        visit.way.hops = 0;
         let memory = &mut visit.memory;
         memory.give_up();
         if !ask.needs.iter().all(|place| memory.kept.knows(*place)) {
@@ -81,14 +97,7 @@ impl Http {
         if ask.sends_cookies {
             visit.jar.write(ask.place(&visit.path), out);
         }
-        out.extend_from_slice(&ask.tail);
-        if let Some(body) = &ask.body {
-            self.scratch.clear();
-            filler.write(body, &mut self.scratch);
-            push_number(out, self.scratch.len() as u64);
-            out.extend_from_slice(b"\r\n\r\n");
-            out.extend_from_slice(&self.scratch);
-        }
+        ask.write_rest(&mut filler, &mut self.scratch, out);
         if ask.writes() {
             memory.changing = true;
             for source in &ask.owned {
@@ -258,7 +267,7 @@ fn text_of(value: &serde_json::Value) -> Option<String> {
 }
 
 /// The path of a request, without its query.
-fn path_of(request: &[u8]) -> &[u8] {
+pub(super) fn path_of(request: &[u8]) -> &[u8] {
     let target = request.split(|&byte| byte == b' ').nth(1).unwrap_or_default();
     target.split(|&byte| byte == b'?').next().unwrap_or_default()
 }

@@ -219,7 +219,11 @@ fn is_kind_of_request(scenario: &Scenario, operation: &Operation) -> bool {
     let asks = match &step.verb {
         Verb::File { .. } | Verb::Program { .. } => true,
         Verb::Request(request) => {
-            request.path.literal().is_some() && request.body.is_none() && request.headers.iter().all(is_fixed)
+            // What a redirect sets would be sent to the next.
+            !request.follow
+                && request.path.literal().is_some()
+                && request.body.is_none()
+                && request.headers.iter().all(is_fixed)
         }
         _ => false,
     };

@@ -2,7 +2,8 @@
 //!
 //! `ask` turns a step of a scenario into what is sent and looked for, `fill` writes its texts, `jar` keeps cookies,
 //! `receive` reads answers, and `judge` looks at them. `file` asks for files of a set, `lower` makes programs of
-//! scenarios ([`crate::scripted`]). Nothing is pipelined, and redirects are not followed: they are statuses like others.
+//! scenarios ([`crate::scripted`]). Nothing is pipelined. Redirects are statuses like others, but for steps that `follow`
+//! them.
 //!
 //! # Verifying updates
 //!
@@ -17,6 +18,7 @@ mod describe;
 mod escape;
 mod file;
 mod fill;
+mod follow;
 mod fresh;
 mod head;
 mod jar;
@@ -29,6 +31,7 @@ mod target;
 #[cfg(test)]
 mod tests;
 mod visitors;
+mod way;
 
 use std::sync::Arc;
 
@@ -41,6 +44,7 @@ use wire::http::Body;
 use crate::choose::ring::RingCursor;
 use crate::config::Config;
 use crate::program::{self, Compiled, Connects, MAIN, Op, ProgramError, ProgramSpec, Rules};
+use crate::record::failure::Failure;
 use crate::scripted::{Running, Script};
 
 pub(crate) use lower::{Requests, check as check_scenario};
@@ -82,6 +86,8 @@ enum Stage {
     Check { left: u64, length: u64 },
     /// A body of unknown length.
     Stream { body: Body, length: u64 },
+    /// That of a redirect, which is not looked at, and what is wrong with the redirect.
+    Redirect { body: Body, failure: Option<Failure> },
 }
 
 /// What a lane remembers between requests.

@@ -86,7 +86,14 @@ impl Protocol for Http {
                     _ => Received::Partial { consumed: at + taken },
                 }
             }
+            Stage::Redirect { .. } => self.pass_redirect(request, lane, bytes, at),
             _ => self.take_pieces(request, lane, bytes, at),
+        }
+    }
+
+    fn encode_more(&mut self, request: &Request, lane: &mut LaneState, out: &mut Vec<u8>) {
+        if let Request::Ask(_, ask) = request {
+            self.ask_again(ask, lane, out);
         }
     }
 
@@ -100,8 +107,9 @@ impl Protocol for Http {
                 let length = *length;
                 self.finish_pieces(request, lane, length, (0, 0))
             }
+            Stage::Redirect { body, .. } if body.ends_at_close() => self.end_redirect(request, lane, (0, 0)),
             // How much is missing is unknown.
-            Stage::Stream { .. } => Received::Broken(Failure::Closed),
+            Stage::Stream { .. } | Stage::Redirect { .. } => Received::Broken(Failure::Closed),
         }
     }
 
@@ -139,7 +147,13 @@ impl Http {
         match head.status {
             // Interim answers (RFC 9110 section 15.2); 101 was not asked for.
             100 | 102..=199 => return Ok(Some(head.length)),
-            200..=599 => {}
+            200..=299 => {}
+            // RFC 9110 section 15.4: the redirects with a Location to go to.
+            301..=303 | 307 | 308 if request.follows() => {
+                self.take_redirect(request, lane, &bytes[..head.length], head);
+                return Ok(Some(head.length));
+            }
+            300..=599 => {}
             _ => return Err(Failure::Malformed),
         }
         lane.status = head.status;

@@ -62,6 +62,11 @@ impl Request {
         matches!(self, Self::Ask(_, ask) if ask.reads_body(verify))
     }
 
+    /// Whether redirects are followed, and not answers like others.
+    pub(super) fn follows(&self) -> bool {
+        matches!(self, Self::Ask(_, ask) if ask.follows.is_some())
+    }
+
     /// Whether it is for a file of a set.
     pub(super) const fn is_for_file(&self) -> bool {
         matches!(self, Self::File(..))

@@ -193,7 +193,7 @@ impl Target {
     }
 
     /// The Host header's value (RFC 9112 section 3.2).
-    fn authority(&self, secure: bool) -> String {
+    pub(super) fn authority(&self, secure: bool) -> String {
         let host = if secure { self.secure_host() } else { &self.host };
         let host = if host.contains(':') { format!("[{host}]") } else { host.to_owned() };
         let (port, usual) = match &self.secure {

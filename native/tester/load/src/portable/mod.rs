@@ -80,7 +80,7 @@ pub enum Do {
 pub struct Judged {
     /// What is wrong with it.
     pub failure: Option<String>,
-    /// Whether it was an answer at all.
+    /// Whether it was an answer at all. If it was none and nothing is wrong, what is asked next is a part of it.
     pub answered: bool,
     /// The request and what was said, without secrets, where something is wrong.
     pub shown: Option<String>,
@@ -222,6 +222,9 @@ impl<P: Protocol> User<P> {
         loop {
             if let Some(due) = self.due.pop_front() {
                 self.is_opening = matches!(due, Do::Open { .. });
+                if let Do::Ask { request, .. } = &due {
+                    self.asked.clone_from(request);
+                }
                 return Ok(Some(due));
             }
             // A pass that is one operation has nothing to undo.
@@ -251,12 +254,9 @@ impl<P: Protocol> User<P> {
                 match protocol.encode(request, &mut self.state, &mut asked) {
                     Encoded::Send => {
                         self.pc -= 1;
-                        (self.asked, self.sent) = (asked.clone(), true);
-                        self.due.push_back(Do::Ask {
-                            row: row(labels, *slot),
-                            connection: self.active,
-                            request: asked,
-                        });
+                        self.sent = true;
+                        let row = row(labels, *slot);
+                        self.due.push_back(Do::Ask { row, connection: self.active, request: asked });
                     }
                     Encoded::Skip => {}
                     Encoded::Missing => self.fails(&Failure::NothingCaptured.label()),
@@ -332,9 +332,9 @@ impl<P: Protocol> User<P> {
 
     /// Judges what was answered, as it would stand on the wire.
     fn answered(&mut self, users: &mut Users<P>, answer: &[u8]) -> Result<Judged, TurnError> {
-        let Users { programs, protocol, .. } = users;
+        let Users { programs, labels, protocol, .. } = users;
         let op = programs[self.program].ops.get(self.pc);
-        let Some(Op::Exchange { request, .. }) = op.filter(|_| self.is_asking()) else {
+        let Some(Op::Exchange { slot, request }) = op.filter(|_| self.is_asking()) else {
             return Err(TurnError::Silent);
         };
         let received = protocol.receive(request, &mut self.state, answer);
@@ -342,8 +342,17 @@ impl<P: Protocol> User<P> {
             Received::Done { failure, fatal, .. } => (failure, fatal),
             Received::Broken(failure) => return self.lost(users, &failure.label()),
             // All that came is here.
-            Received::Partial { .. } | Received::More { .. } => {
-                return self.lost(users, &Failure::Truncated.label());
+            Received::Partial { .. } => return self.lost(users, &Failure::Truncated.label()),
+            Received::More { .. } => {
+                self.asked.clear();
+                let mut asked = Vec::new();
+                protocol.encode_more(request, &mut self.state, &mut asked);
+                if !protocol.keeps_connection(&self.state) {
+                    self.open(self.connections[self.active].endpoint, protocol);
+                }
+                let row = row(labels, *slot);
+                self.due.push_back(Do::Ask { row, connection: self.active, request: asked });
+                return Ok(Judged { failure: None, answered: false, shown: None });
             }
         };
         let shown = failure.map(|_| protocol.tell(request, &self.state, Some(answer)).to_string());

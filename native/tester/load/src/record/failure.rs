@@ -46,6 +46,12 @@ pub enum Failure {
     NothingCaptured,
     /// A right answer with more values than a user may remember.
     TooMuchCaptured,
+    /// A redirect to another host, port or scheme, which is not followed.
+    RedirectElsewhere,
+    /// A redirect to what is no address.
+    BadRedirect,
+    /// One redirect after the other.
+    TooManyRedirects,
     /// An answer to no request of ours.
     Unasked,
     /// A result code of the target, by its name in the protocol.
@@ -74,6 +80,9 @@ impl Failure {
             Self::Truncated => "truncated".into(),
             Self::NothingCaptured => "nothing-captured".into(),
             Self::TooMuchCaptured => "too-much-captured".into(),
+            Self::RedirectElsewhere => "redirect-elsewhere".into(),
+            Self::BadRedirect => "bad-redirect".into(),
+            Self::TooManyRedirects => "too-many-redirects".into(),
             Self::Unasked => "unasked".into(),
             Self::Status(code) => format!("status:{code}"),
             Self::Result(name) => format!("result:{name}"),

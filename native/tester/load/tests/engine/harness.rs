@@ -72,7 +72,7 @@ pub fn run(config: &Value, people: Option<&Arc<Population>>, lanes: u64, ms: u64
 }
 
 /// Runs until `done`, at most ten seconds.
-pub fn eventually(happened: impl Fn() -> bool) -> bool {
+pub fn eventually(mut happened: impl FnMut() -> bool) -> bool {
     let begun = Instant::now();
     while !happened() && begun.elapsed() < Duration::from_secs(30) {
         std::thread::sleep(Duration::from_millis(5));

@@ -10,7 +10,7 @@ use crate::harness::{Totals, eventually, run_until};
 use crate::paper::{config, run, start, try_start};
 use crate::site::{Do, Site};
 
-fn acceptor() -> Acceptor {
+pub fn acceptor() -> Acceptor {
     Acceptor::new(&ServerSpec::default(), &[b"http/1.1"]).unwrap()
 }
 

@@ -10,6 +10,7 @@ mod configs;
 mod connections;
 mod endpoints;
 mod files;
+mod follow;
 mod freeze;
 #[path = "../engine/gate.rs"]
 mod gate;

@@ -59,11 +59,12 @@ fn seen(request: &[u8]) -> Seen {
         target: words.next().unwrap().to_owned(),
         body: request[end..].to_vec(),
         head: head.clone(),
+        connection: 0,
     }
 }
 
 /// An answer as an HTTP client hands it over.
-fn judge<'u>(user: &mut Site<'u>, answer: &[u8]) -> Judged {
+pub fn judge<'u>(user: &mut Site<'u>, answer: &[u8]) -> Judged {
     let end = answer.windows(4).position(|bytes| bytes == b"\r\n\r\n").expect("a head");
     let head = String::from_utf8(answer[..end].to_vec()).unwrap();
     let mut lines = head.split("\r\n");
@@ -88,7 +89,7 @@ impl<'u> Site<'u> {
         Self { users, user }
     }
 
-    fn next(&mut self) -> Do {
+    pub fn next(&mut self) -> Do {
         self.user.next(self.users).unwrap().expect("it has not stopped")
     }
 
@@ -483,12 +484,10 @@ fn what_no_portable_client_does_is_refused_by_its_name() {
     let mut secure = config(1, plain);
     secure["target"]["secure"] = json!({"port": 2});
     let old = config(1, &format!("connection.main.http = '1.0'\n{plain}"));
-    let followed = config(1, &format!("{plain}\nfollow = true"));
     for (config, expected) in [
         (open, "mix: a portable client does not do schedules of a rate"),
         (secure, "mix: a portable client does not do a second address with TLS"),
         (old, "mix: a portable client does not do HTTP/1.0"),
-        (followed, "follow is read, but not run yet"),
     ] {
         let problem = try_users(&config, &Tables::new()).err().expect(expected);
         assert!(problem.contains(expected), "{problem}");

@@ -69,11 +69,14 @@ impl<S: Default + Send> Lane<S> {
             return self.connect_failed(Failure::Io, program, context, now_ns);
         }
         context.deadlines[self.id as usize] = NEVER;
-        if self.outbox.is_empty() || self.stopping {
-            return self.resume(program, context, now_ns);
+        let goes_on = self.reconnects();
+        if !goes_on {
+            if self.outbox.is_empty() || self.stopping {
+                return self.resume(program, context, now_ns);
+            }
+            self.current.started_ns = now_ns;
         }
         self.phase = Phase::Asking;
-        self.current.started_ns = now_ns;
         context.deadlines[self.id as usize] = now_ns + context.timeout_ns;
         match self.flush(context) {
             Ok(()) => Fate::Runs,
@@ -83,7 +86,9 @@ impl<S: Default + Send> Lane<S> {
 
     pub(super) fn link_is_up<P: Protocol<Lane = S>>(&mut self, context: &mut Context<P>, now_ns: u64) {
         self.link.promote();
-        self.record(self.connect, End::Right, context, now_ns);
+        if !self.reconnects() {
+            self.record(self.connect, End::Right, context, now_ns);
+        }
     }
 
     pub(super) fn connect_failed<P: Protocol<Lane = S>>(
@@ -94,7 +99,9 @@ impl<S: Default + Send> Lane<S> {
         now_ns: u64,
     ) -> Fate {
         self.end_handshake(End::Unanswered(failure), program, context, now_ns);
-        self.current = self.connect;
+        if !self.reconnects() {
+            self.current = self.connect;
+        }
         self.unanswered(failure, program, context, now_ns)
     }
 

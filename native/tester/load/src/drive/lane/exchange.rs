@@ -5,6 +5,7 @@ use std::ops::Range;
 use mio::Interest;
 use mio::event::Event;
 
+use super::phases::PhaseTimes;
 use super::several::UNASKED_BYTES;
 use super::{Fate, Lane, Operation, Phase};
 use crate::connection::link::{Link, ReadOutcome, WriteOutcome};
@@ -94,15 +95,37 @@ impl<S: Default + Send> Lane<S> {
         context.protocol.encode_more(request, &mut self.state, &mut context.out);
         let end = context.out.len();
         self.current.bytes_out += (end - start) as u64;
-        let sent = self.send_request(start..end, context);
+        let sent = if context.protocol.keeps_connection(&self.state) {
+            self.send_request(start..end, context)
+        } else {
+            self.reconnect(start..end, context)
+        };
         context.out.truncate(start);
         match sent {
+            Ok(()) if self.phase == Phase::Opening => Fate::Runs,
             Ok(()) => {
                 context.deadlines[self.id as usize] = now_ns() + context.timeout_ns;
                 Fate::Runs
             }
             Err(failure) => self.unanswered(failure, program, context, now_ns()),
         }
+    }
+
+    /// Asks over a new connection, as the answer before was the last on its own. Opening it is a part of the request.
+    #[cold]
+    fn reconnect<P: Protocol<Lane = S>>(
+        &mut self,
+        place: Range<usize>,
+        context: &mut Context<P>,
+    ) -> Result<(), Failure> {
+        let began = self.began;
+        self.open(self.connect.slot, self.endpoint, context)?;
+        // Its connecting began with the first connection; a handshake is that of the last.
+        self.began = PhaseTimes { handshake_ns: 0, secure_ns: 0, ..began };
+        self.outbox.extend_from_slice(&context.out[place]);
+        self.phase = Phase::Opening;
+        context.deadlines[self.id as usize] = self.connect.started_ns + context.connect_timeout_ns;
+        self.watch(Interest::READABLE | Interest::WRITABLE, context)
     }
 
     #[inline]
@@ -286,8 +309,9 @@ impl<S: Default + Send> Lane<S> {
                 self.hang_up(None);
                 self.answered(failure, fatal, program, context, now_ns)
             }
+            Received::More { .. } => self.ask_on(request, program, context),
             Received::Broken(failure) => self.lost(failure, program, context),
-            Received::Partial { .. } | Received::More { .. } => self.lost(Failure::Closed, program, context),
+            Received::Partial { .. } => self.lost(Failure::Closed, program, context),
         }
     }
 

@@ -222,12 +222,17 @@ impl<S: Default + Send> Lane<S> {
     /// phases are recorded, its connecting is a part.
     pub(crate) fn owes(&self, over_ns: &Range<u64>, phases: bool) -> bool {
         let began_ns = match self.phase {
-            Phase::Asking if phases => self.request_began_ns(),
-            Phase::Asking | Phase::Queued | Phase::Sharing => self.current.started_ns,
-            Phase::Opening => self.connect.started_ns,
+            Phase::Opening if !self.reconnects() => self.connect.started_ns,
+            Phase::Asking | Phase::Opening if phases => self.request_began_ns(),
+            Phase::Asking | Phase::Opening | Phase::Queued | Phase::Sharing => self.current.started_ns,
             Phase::Running | Phase::Sleeping | Phase::Idle | Phase::Serving => NEVER,
         };
         over_ns.contains(&self.due_ns.min(began_ns))
+    }
+
+    /// Whether it opens a connection for the next part of a request that has begun on another.
+    fn reconnects(&self) -> bool {
+        self.phase == Phase::Opening && self.current.bytes_in > 0 && !self.outbox.is_empty()
     }
 
     /// The time up to which it is accounted for.

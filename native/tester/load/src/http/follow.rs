@@ -1,0 +1,168 @@
+//! Steps that follow redirects: all that is asked on the way is one request, and the last answer is the answer.
+//!
+//! A redirect may lead to another path of the same host, port and scheme, over the step's connection, which is opened
+//! again where an answer ends it. Cookies are kept on the way; nothing else is looked at.
+
+use wire::http::{Astray, Body, Origin, locate};
+
+use super::ask::Ask;
+use super::fill::Filler;
+use super::head::{self, Head};
+use super::judge::{conclude, path_of};
+use super::step::Request;
+use super::{Http, LaneState, Stage};
+use crate::protocol::Received;
+use crate::record::failure::Failure;
+use crate::values::Kept;
+
+/// More are no way to a page: browsers give up at 20 as well. The form says so, too.
+pub(super) const MOST_REDIRECTS: u32 = 20;
+
+impl Http {
+    /// Looks at the head of a redirect.
+    #[cold]
+    pub(super) fn take_redirect(
+        &mut self,
+        request: &Request,
+        lane: &mut LaneState,
+        bytes: &[u8],
+        head: Head,
+    ) {
+        let Request::Ask(_, ask) = request else { return };
+        lane.status = head.status;
+        lane.keeps = head.keep_alive && self.keepalive;
+        if head.sets_cookies && ask.keeps_cookies {
+            for line in head::lines(bytes, head::SET_COOKIE) {
+                lane.visit.jar.set(line, ask.place(&lane.visit.path));
+            }
+        }
+        let mut locations = head::lines(bytes, b"location");
+        let location = locations.next().unwrap_or_default();
+        let is_one = locations.all(|other| other == location);
+        if lane.visit.way.hops == 0 {
+            self.write_head(ask, lane);
+            lane.visit.way.begin(self.scratch.split(|&byte| byte == b' ').nth(1).unwrap_or_default());
+        }
+        let way = &mut lane.visit.way;
+        way.hops += 1;
+        way.tell(head.status, location);
+        let origin = Origin {
+            secure: ask.host.encrypted,
+            authority: ask.follows.as_deref().unwrap_or_default().as_bytes(),
+        };
+        let failure = match locate(&way.target, location, origin) {
+            Err(Astray::Elsewhere) => Some(Failure::RedirectElsewhere),
+            Ok(_) if !is_one => Some(Failure::BadRedirect),
+            Err(Astray::Broken) => Some(Failure::BadRedirect),
+            Ok(_) if way.hops > MOST_REDIRECTS => Some(Failure::TooManyRedirects),
+            Ok(target) => {
+                way.target = target;
+                None
+            }
+        };
+        // RFC 9110 sections 15.4.2 to 15.4.4, and what browsers make of them.
+        let becomes_get = match head.status {
+            301 | 302 => ask.method == "POST",
+            303 => ask.method != "HEAD",
+            _ => false,
+        };
+        if becomes_get {
+            way.gets = true;
+            // What was to be changed is answered.
+            lane.visit.memory.changing = false;
+        }
+        lane.stage = Stage::Redirect { body: Body::new(head.framing), failure };
+    }
+
+    /// Passes over the body of a redirect.
+    #[cold]
+    pub(super) fn pass_redirect(
+        &mut self,
+        request: &Request,
+        lane: &mut LaneState,
+        bytes: &[u8],
+        mut at: usize,
+    ) -> Received {
+        let Stage::Redirect { body, .. } = &mut lane.stage else {
+            return Received::Broken(Failure::Malformed);
+        };
+        loop {
+            let Ok(progress) = body.feed(&bytes[at..]) else { return Received::Broken(Failure::Malformed) };
+            at += progress.consumed;
+            if progress.done {
+                return self.end_redirect(request, lane, (at, bytes.len()));
+            }
+            if progress.consumed == 0 || at == bytes.len() {
+                return Received::Partial { consumed: at };
+            }
+        }
+    }
+
+    /// A redirect is complete; `span` is where it ends, and where what has come ends.
+    pub(super) fn end_redirect(
+        &mut self,
+        request: &Request,
+        lane: &mut LaneState,
+        (consumed, came): (usize, usize),
+    ) -> Received {
+        let stage = std::mem::take(&mut lane.stage);
+        let (Request::Ask(_, ask), Stage::Redirect { mut failure, .. }) = (request, stage) else {
+            return Received::Broken(Failure::Malformed);
+        };
+        if came > consumed {
+            // Nothing more was asked for yet: it is no answer to what comes next.
+            failure = failure.or(Some(Failure::WrongLength));
+            lane.keeps = false;
+        }
+        match failure {
+            None => Received::More { consumed },
+            Some(_) => Received::Done { consumed, failure, fatal: conclude(ask, lane, failure) },
+        }
+    }
+
+    /// Appends the request that a redirect leads to: the same, but for its target, or GET of that.
+    pub(super) fn ask_again(&mut self, ask: &Ask, lane: &mut LaneState, out: &mut Vec<u8>) {
+        self.write_head(ask, lane);
+        let visit = &mut lane.visit;
+        let gets = visit.way.gets;
+        out.extend_from_slice(if gets { b"GET" } else { ask.method.as_bytes() });
+        out.push(b' ');
+        let start = out.len();
+        out.extend_from_slice(&visit.way.target);
+        if ask.keeps_cookies {
+            visit.path.clear();
+            visit.path.extend_from_slice(path_of(&out[start - 1..]));
+        }
+        let version = self.scratch.iter().enumerate().filter(|(_, byte)| **byte == b' ').nth(1);
+        let rest = &self.scratch[version.map_or(0, |(at, _)| at)..];
+        for line in rest.split_inclusive(|&byte| byte == b'\n') {
+            // RFC 9110 section 15.4: what tells of content goes with the content.
+            let of_content = line.get(..8).is_some_and(|name| name.eq_ignore_ascii_case(b"content-"));
+            if !(gets && of_content) {
+                out.extend_from_slice(line);
+            }
+        }
+        if ask.sends_cookies {
+            visit.jar.write(ask.place(&visit.path), out);
+        }
+        if gets {
+            out.extend_from_slice(b"\r\n");
+            return;
+        }
+        let (mut filler, scratch) = self.filler(ask, &visit.memory.kept);
+        ask.write_rest(&mut filler, scratch, out);
+    }
+
+    /// Writes the head that was sent first, but for its cookies, into the scratch room.
+    fn write_head(&mut self, ask: &Ask, lane: &LaneState) {
+        let (mut filler, scratch) = self.filler(ask, &lane.visit.memory.kept);
+        scratch.clear();
+        // It could be written before.
+        filler.write(&ask.head, scratch);
+    }
+
+    fn filler<'a>(&'a mut self, ask: &Ask, kept: &'a Kept) -> (Filler<'a>, &'a mut Vec<u8>) {
+        let Self { scripts, rng, people, raw, scratch, .. } = self;
+        (Filler { plan: &scripts[ask.script].plan, kept, rng, people, raw }, scratch)
+    }
+}
