@@ -9,7 +9,7 @@ use super::escape::{Escape, FORM, push};
 use super::fill::{Fill, Site};
 use super::look::{Finder, finder};
 use super::target::{Target, is_header_name};
-use crate::scripted::{later, rest};
+use crate::scripted::rest;
 use crate::values::Text;
 
 /// Captures of one step.
@@ -104,9 +104,9 @@ pub(super) struct Owner {
 pub(super) struct Captured {
     pub(super) place: usize,
     pub(super) from: From,
-    /// Any of several, and not the first.
-    pub(super) random: bool,
-    pub(super) default: Option<Vec<u8>>,
+    /// Which of several.
+    pub(super) take: Take,
+    pub(super) default: Option<Vec<Vec<u8>>>,
 }
 
 #[derive(Debug)]
@@ -455,9 +455,6 @@ fn captures(site: Site<'_>, captures: &[Capture]) -> Result<Vec<Captured>, Strin
         return Err(format!("has more than {MOST_CAPTURES} captures"));
     }
     let capture = |capture: &Capture| {
-        if capture.take == Take::All {
-            return Err(later("take = \"all\""));
-        }
         let from = match &capture.from {
             Source::Cookie(name) => From::Cookie(name.clone().into_bytes()),
             Source::Header(name) => From::Header(name.clone().into_bytes()),
@@ -470,12 +467,11 @@ fn captures(site: Site<'_>, captures: &[Capture]) -> Result<Vec<Captured>, Strin
         Ok(Captured {
             place: site.plan.captured(&capture.name, site.block)?,
             from,
-            random: capture.take == Take::Random,
+            take: capture.take,
             default: capture
                 .default
                 .as_ref()
-                .and_then(|texts| texts.first())
-                .map(|text| text.clone().into_bytes()),
+                .map(|texts| texts.iter().map(|text| text.clone().into_bytes()).collect()),
         })
     };
     captures.iter().map(capture).collect()

@@ -1,6 +1,7 @@
 //! Filling requests in, and judging what is answered.
 
 use memchr::memmem;
+use scenario::Take;
 
 use super::ask::{Ask, Captured, From, Needle, Owner, Status, Statuses};
 use super::escape::push_number;
@@ -76,7 +77,7 @@ impl Http {
         if !ask.needs.iter().all(|place| memory.kept.knows(*place)) {
             return Encoded::Missing;
         }
-        memory.found = 0;
+        (memory.found, memory.too_many) = (0, false);
         let script = &mut self.scripts[ask.script];
         let start = out.len();
         let mut filler = Filler {
@@ -117,14 +118,14 @@ impl Http {
             }
         }
         for (number, capture) in ask.captures.iter().enumerate() {
-            let found = match &capture.from {
-                From::Cookie(name) => capture.pick(head::cookies(bytes, name), &mut self.rng),
-                From::Header(name) => capture.pick(head::lines(bytes, name), &mut self.rng),
-                _ => None,
-            };
-            if let Some(value) = found {
-                memory.kept.keep(capture.place, value);
-                memory.found |= 1 << number;
+            match &capture.from {
+                From::Cookie(name) => {
+                    capture.keep(number, head::cookies(bytes, name), memory, &mut self.rng);
+                }
+                From::Header(name) => {
+                    capture.keep(number, head::lines(bytes, name), memory, &mut self.rng);
+                }
+                _ => {}
             }
         }
         if !self.verify {
@@ -194,8 +195,7 @@ impl Http {
         let memory = &mut visit.memory;
         let mut json = None;
         for (number, capture) in ask.captures.iter().enumerate() {
-            let held;
-            let found = match &capture.from {
+            match &capture.from {
                 From::Between { before, until } => {
                     let mut rest = body;
                     let all = std::iter::from_fn(|| {
@@ -204,28 +204,23 @@ impl Http {
                         rest = &rest[end + until.needle().len()..];
                         Some(found)
                     });
-                    capture.pick(all, &mut self.rng)
+                    capture.keep(number, all, memory, &mut self.rng);
                 }
                 From::Json(pointer) => {
                     let parsed =
                         json.get_or_insert_with(|| serde_json::from_slice::<serde_json::Value>(body).ok());
-                    held = parsed.as_ref().and_then(|value| value.pointer(pointer)).and_then(text_of);
-                    held.as_deref().map(str::as_bytes).filter(|value| !value.is_empty())
+                    let found = parsed.as_ref().and_then(|value| value.pointer(pointer));
+                    let texts = found.map(texts_of).unwrap_or_default();
+                    capture.keep(number, texts.iter().map(String::as_bytes), memory, &mut self.rng);
                 }
-                _ => None,
-            };
-            if let Some(value) = found {
-                memory.kept.keep(capture.place, value);
-                memory.found |= 1 << number;
+                _ => {}
             }
             if memory.found & 1 << number == 0 {
-                match &capture.default {
-                    Some(text) => memory.kept.keep(capture.place, text),
-                    None => return Some(Failure::NothingCaptured),
-                }
+                let Some(texts) = &capture.default else { return Some(Failure::NothingCaptured) };
+                memory.keep_default(capture.place, capture.take, texts);
             }
         }
-        None
+        memory.too_many.then_some(Failure::TooMuchCaptured)
     }
 }
 
@@ -241,28 +236,41 @@ pub(super) fn conclude(ask: &Ask, lane: &mut LaneState, failure: Option<Failure>
 }
 
 impl Captured {
-    /// The one of several that is taken; an empty one is none.
-    fn pick<'v>(&self, values: impl Iterator<Item = &'v [u8]>, rng: &mut fastrand::Rng) -> Option<&'v [u8]> {
-        let mut values = values.filter(|value| !value.is_empty());
-        let mut taken = values.next()?;
-        if self.random {
-            for (number, value) in (2..).zip(values) {
-                if rng.usize(..number) == 0 {
-                    taken = value;
-                }
+    /// Remembers the one of several values that is taken, or all of them; an empty one is none.
+    fn keep<'v>(
+        &self,
+        number: usize,
+        values: impl Iterator<Item = &'v [u8]>,
+        memory: &mut Memory,
+        rng: &mut fastrand::Rng,
+    ) {
+        let Memory { kept, found, too_many, .. } = memory;
+        if self.take == Take::All {
+            kept.empty(self.place);
+        }
+        for (met, value) in (1..).zip(values.filter(|value| !value.is_empty())) {
+            *found |= 1 << number;
+            match self.take {
+                Take::All => *too_many |= !kept.add(self.place, value),
+                Take::First => return kept.keep(self.place, value),
+                // The nth is kept with a chance of 1 in n: so each of them is, in the end.
+                Take::Random if rng.usize(..met) == 0 => kept.keep(self.place, value),
+                Take::Random => {}
             }
         }
-        Some(taken)
     }
 }
 
-/// A value of JSON as a text.
-fn text_of(value: &serde_json::Value) -> Option<String> {
+/// A value of JSON as a text; of a list, each of its values.
+fn texts_of(value: &serde_json::Value) -> Vec<String> {
     match value {
-        serde_json::Value::String(text) => Some(text.clone()),
-        serde_json::Value::Number(number) => Some(number.to_string()),
-        serde_json::Value::Bool(flag) => Some(flag.to_string()),
-        _ => None,
+        serde_json::Value::String(text) => vec![text.clone()],
+        serde_json::Value::Number(number) => vec![number.to_string()],
+        serde_json::Value::Bool(flag) => vec![flag.to_string()],
+        serde_json::Value::Array(values) => {
+            values.iter().filter(|each| !each.is_array()).flat_map(texts_of).collect()
+        }
+        _ => Vec::new(),
     }
 }
 

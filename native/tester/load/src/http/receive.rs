@@ -48,6 +48,11 @@ impl Protocol for Http {
         }
     }
 
+    fn count(&mut self, list: &Request, lane: &mut LaneState) -> u64 {
+        let Request::Prepare(preparation) = list else { return 0 };
+        preparation.list.map_or(0, |list| lane.visit.memory.kept.begin(list))
+    }
+
     #[inline]
     fn receive(&mut self, request: &Request, lane: &mut LaneState, bytes: &[u8]) -> Received {
         let mut at = 0;

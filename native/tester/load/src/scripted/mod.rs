@@ -13,6 +13,8 @@ pub(crate) use convert::{Lower, Place, Steps, cards, check, convert, in_proporti
 
 use std::sync::Arc;
 
+use scenario::Take;
+
 use crate::choose::deal::Sharer;
 use crate::protocol::Encoded;
 use crate::record::told::Told;
@@ -99,6 +101,16 @@ pub(crate) struct Memory {
 }
 
 impl Memory {
+    /// Takes what the file says for what was not found in an answer.
+    pub(crate) fn keep_default(&mut self, place: usize, take: Take, texts: &[Vec<u8>]) {
+        if take == Take::All {
+            self.kept.list_is_known(place);
+            self.too_many |= !texts.iter().all(|text| self.kept.add(place, text));
+        } else {
+            self.kept.keep(place, texts.first().map_or(&b""[..], Vec::as_slice));
+        }
+    }
+
     /// What was asked for and never answered may yet take place: no other lane gets the rows.
     pub(crate) fn give_up(&mut self) {
         if std::mem::take(&mut self.changing) {

@@ -436,6 +436,63 @@ fn a_redirect_is_an_answer_unless_a_step_follows_it() {
 }
 
 #[test]
+fn all_values_of_a_capture_are_gone_through() {
+    let server = Server::new(|seen, _| match &*seen.target {
+        "/list" => with(
+            "Set-Cookie: c=1\r\nSet-Cookie: c=2\r\nX-H: 3\r\nX-H: \r\nX-H: 4\r\n",
+            r#"{"ids": [5, "six", "", [0], {"a": 0}, true], "text": "<b>7</b><b>8</b>"}"#,
+        ),
+        _ => ok(""),
+    });
+    let captures = [
+        ("cookie = 'c'", &["1", "2"][..]),
+        ("header = 'x-h'", &["3", "4"]),
+        ("json = '/ids'", &["5", "six", "true"]),
+        ("json = '/ids/0'", &["5"]),
+        ("before = '<b>', until = '</b>'", &["7", "8"]),
+        ("json = '/none', default = ['9', '10']", &["9", "10"]),
+        ("json = '/none', default = []", &[]),
+    ];
+    for (from, expected) in captures {
+        let text = format!(
+            "[[operation]]\nname = 'o'\nstep = [
+              {{ get = '/list', capture.id = {{ {from}, take = 'all' }} }},
+              {{ repeat = 'id', step = [{{ name = 'each', get = '/id/{{id}}' }}] }},
+              {{ name = 'last', get = '/last' }},
+            ]"
+        );
+        let before = server.requests().len();
+        let snapshot = run(&server, &text, &Tables::new(), before + 2 + expected.len());
+        assert_eq!(failures(&snapshot, "sequence"), Vec::<String>::new(), "{from}");
+        let asked: Vec<_> = server.requests()[before + 1..].iter().map(|seen| seen.target.clone()).collect();
+        let ids: Vec<_> = expected.iter().map(|id| format!("/id/{id}")).chain(["/last".to_owned()]).collect();
+        assert_eq!(asked[..ids.len()], ids, "{from}");
+    }
+    let text = "[[operation]]\nname = 'o'\nstep = [
+        { get = '/list', capture.id = { json = '/none', take = 'all' } },
+        { repeat = 'id', step = [{ name = 'each', get = '/id/{id}' }] }]";
+    let snapshot = run(&server, text, &Tables::new(), server.requests().len() + 3);
+    assert_eq!(failures(&snapshot, "get"), ["nothing-captured"]);
+    assert!(!snapshot.steps.iter().any(|step| &*step.step == "each" && step.count > 0));
+    // Any of a list is each of them sometimes.
+    let text = "[[operation]]\nname = 'o'\nstep = [
+        { get = '/list', capture.id = { json = '/ids', take = 'random' } }, { name = 'each', get = '/any/{id}' }]";
+    run(&server, text, &Tables::new(), server.requests().len() + 200);
+    for id in ["5", "six", "true"] {
+        assert!(server.requests().iter().any(|seen| seen.target == format!("/any/{id}")), "{id}");
+    }
+}
+
+#[test]
+fn more_values_than_a_user_may_keep_are_a_failure() {
+    let body = "<b>x</b>".repeat(1_000_001);
+    let server = Server::new(move |_, _| ok(&body));
+    let text = "[[operation]]\nname = 'o'\nstep = [
+        { get = '/list', capture.id = { before = '<b>', until = '</b>', take = 'all' } }]";
+    assert_eq!(failures(&run(&server, text, &Tables::new(), 1), "get"), ["too-much-captured"]);
+}
+
+#[test]
 fn a_pool_of_connections_to_a_site_is_refused() {
     let server = Server::new(|_, _| ok(""));
     let text = "connection.main.pool = 4\n[[operation]]\nget = '/'";

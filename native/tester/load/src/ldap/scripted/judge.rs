@@ -270,14 +270,7 @@ impl Ldap {
             if memory.found & 1 << number == 0 {
                 match (&capture.default, generated(capture, outcome)) {
                     (_, Some(password)) => memory.kept.keep(capture.place, password),
-                    (Some(texts), _) if capture.take == Take::All => {
-                        memory.kept.list_is_known(capture.place);
-                        let fits = |text: &Vec<u8>| memory.kept.add(capture.place, text);
-                        memory.too_many |= !texts.iter().all(fits);
-                    }
-                    (Some(texts), _) => {
-                        memory.kept.keep(capture.place, texts.first().map_or(&b""[..], Vec::as_slice));
-                    }
+                    (Some(texts), _) => memory.keep_default(capture.place, capture.take, texts),
                     (None, None) => return Some(Failure::NothingCaptured),
                 }
             }
