@@ -43,15 +43,14 @@ class Ldap3Lanes(PortableLanes):
         options: IlsOptions,
     ) -> None:
         refuse_what_only_native_does("ldap3", options, resume=target.trust.resume)
-        super().__init__(environment)
+        super().__init__(environment, users)
         self.target = target
         self.timeout_s = options.timeout
         self.server = server_of(target.address, target.trust, connecting_s(options.timeout))
-        self._users = users
 
     def lane(self, program: str) -> _Ldap3Lane:
         """Make one lane."""
-        return _Ldap3Lane(self, self._users.steps(program))
+        return _Ldap3Lane(self, self.users.steps(program))
 
 
 class _Ldap3Lane(PortableLane):

@@ -194,6 +194,9 @@ class Snapshot:
     def row_wait_ns(self) -> int:
         """Time that users waited for rows that others had alone; it is in no operation's time."""
     @property
+    def lost_rows(self) -> int:
+        """Rows lost since the start that users have alone in turn: a change was never answered."""
+    @property
     def log(self) -> list[str]:
         """What was logged of requests, each as a line of JSON, in the order of their ends."""
     @property
@@ -523,6 +526,8 @@ class PortableUsers:
     ) -> PortableUsers: ...
     def steps(self, program: str) -> Steps:
         """Make one more user of a program."""
+    def lost_rows(self) -> int:
+        """Return how many rows users do not have alone again, as a change was never answered."""
 
 @final
 class Steps:
@@ -704,7 +709,8 @@ class Engine:
 
     Failures beside those of any connection: leak (another person's page), stale (not the values
     updated to), wrong-length, wrong-answer, truncated (fewer bytes than Content-Length says),
-    nothing-captured, closed (ended before or without the answer's end), malformed, status:NNN.
+    nothing-captured, closed (ended before or without the answer's end), malformed, status:NNN; of
+    redirects that are followed redirect-elsewhere, bad-redirect, too-many-redirects.
     """
 
     def __new__(

@@ -90,6 +90,8 @@ class Drain:
     """Users that have ended since the start because there was no row left for them."""
     row_wait_ns: int = 0
     """Time that users waited for rows that others had alone."""
+    lost_rows: int = 0
+    """Rows lost since the start that users have alone in turn: a change was never answered."""
     log: Sequence[str] = ()
     """What the engine has logged of requests, each as a line of JSON."""
     spans: Sequence[tuple[int, StepTotals]] = ()

@@ -63,6 +63,8 @@ class Tally:
     waiting_ns: int = 0
     row_wait_ns: int = 0
     """Of that, the time of waits for rows that others had alone."""
+    lost_rows: int = 0
+    """Rows that were lost up to its end, as a change was never answered."""
     lane_counts: list[int] = field(default_factory=list)
     """Requests that succeeded, by lane; empty unless a target's `phases` are recorded."""
     underway_start_ns: int = 0
@@ -133,6 +135,7 @@ class Tally:
         self.lane_ns += drained.lane_ns
         self.waiting_ns += drained.waiting_ns
         self.row_wait_ns += drained.row_wait_ns
+        self.lost_rows = drained.lost_rows
         self.underway_ns = drained.underway_ns
         self.queue_end = Queue(drained.backlog, drained.in_flight)
         if counts := drained.lane_counts:

@@ -46,9 +46,8 @@ class FastHttpLanes(PortableLanes):
         trust: Trust = SYSTEM,
     ) -> None:
         refuse_what_only_native_does("fasthttp", options, resume=trust.resume)
-        super().__init__(environment)
+        super().__init__(environment, users)
         self.timeout_s = options.timeout
-        self._users = users
         # What stands before every path is in it already.
         self._url = str(replace(address, base_path=""))
         self._context = trust.context() if address.encrypted else None
@@ -56,7 +55,7 @@ class FastHttpLanes(PortableLanes):
 
     def lane(self, program: str) -> _FastHttpLane:
         """Make one lane."""
-        return _FastHttpLane(self, self._users.steps(program))
+        return _FastHttpLane(self, self.users.steps(program))
 
     def client(self) -> FastHttpSession:
         """Return a client of one connection."""

@@ -15,7 +15,7 @@ from typing import Any
 
 import gevent  # type: ignore[import-untyped]
 
-from sitebench._engine import Step, Steps
+from sitebench._engine import PortableUsers, Step, Steps
 from sitebench.counts.metrics import (
     BYTES_IN,
     BYTES_OUT,
@@ -211,8 +211,9 @@ def refuse_what_only_native_does(client: str, options: Any, *, resume: bool) -> 
 class PortableLanes:
     """All portable lanes of a process, and their records."""
 
-    def __init__(self, environment: Any) -> None:
+    def __init__(self, environment: Any, users: PortableUsers) -> None:
         self.environment = environment
+        self.users = users
         self.clocks: set[LaneClock] = set()
         self.waiting_ns = self.row_wait_ns = 0
         self._stopping = threading.Event()
@@ -346,6 +347,7 @@ class PortableLanes:
             older=tuple(older.values()),
             without_row=self._without_row,
             row_wait_ns=row_wait_ns,
+            lost_rows=self.users.lost_rows(),
         )
 
     def stop(self, timeout_s: float = 5.0) -> Drain:

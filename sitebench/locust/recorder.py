@@ -22,7 +22,7 @@ from sitebench.runs.store import RunStore
 from sitebench.runs.windows import PointFile, Windows
 from sitebench.system.child import dump
 from sitebench.verdict.warning import PointWarning
-from sitebench.verdict.warnings import data_used_up, not_known, rows_held
+from sitebench.verdict.warnings import data_used_up, not_known, rows_held, rows_lost
 
 T = TypeVar("T")
 
@@ -97,9 +97,12 @@ class Subject:
             if not spec.until.known(intervals):
                 used_up = windows.used_up_s is not None
                 warnings.append(not_known(spec.until, intervals.too_alike, used_up=used_up))
+        lost = windows.measured.lost_rows
         if windows.used_up_s is not None:
             measured_s = windows.measured.seconds
-            warnings.append(data_used_up(windows.used_up_s, measured_s, spec.measure_s))
+            warnings.append(data_used_up(windows.used_up_s, measured_s, spec.measure_s, lost))
+        elif lost:
+            warnings.append(rows_lost(lost))
         if waited_ns := windows.measured.row_wait_ns:
             warnings.append(rows_held(waited_ns / 1e9))
         return summarise(

@@ -151,15 +151,17 @@ class LocalRole(Role):
         windows = recording.windows
         windows.used_up_s = after_s = windows.lasted_s
         measured = windows.measured
+        lost = windows.lost_rows
+        what = "every row was lost" if lost else "data used up"
         # Those of few rows may end while users are still being started.
         nothing = measured is None or not measured.counted(recording.subject.counts).count
         if nothing and self._measure_s is not None:
             shorter = ", or warm up for less time (--warmup 0s)" if self._warmup_s else ""
             raise MeasurementFailed(
-                f"data used up after {after_s:.1f} s, before anything was measured",
-                f"give the file more rows{shorter}",
+                f"{what} after {after_s:.1f} s, before anything was measured",
+                "see why changes are not answered" if lost else f"give the file more rows{shorter}",
             )
-        log.warning("data used up after %.1f s", after_s)
+        log.warning("%s after %.1f s", what, after_s)
         timer.kill(block=False)
         self._over = True
         self.finish()

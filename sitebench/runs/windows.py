@@ -124,6 +124,11 @@ class Windows:
         return self.tallies.get(Phase.MEASURE)
 
     @property
+    def lost_rows(self) -> int:
+        """Rows of data that were lost so far, as a change was never answered."""
+        return max((each.lost_rows for each in self.tallies.values()), default=0)
+
+    @property
     def lasted_s(self) -> float:
         """How long there has been a load, all phases together."""
         return sum(each.seconds for each in self.tallies.values())

@@ -19,6 +19,7 @@ class WarningKind(StrEnum):
     NOT_KNOWN = "not-known"
     DATA_USED_UP = "data-used-up"
     ROWS_HELD = "rows-held"
+    ROWS_LOST = "rows-lost"
     TOO_FEW_SAMPLES = "too-few-samples"
     UNSETTLED = "unsettled"
     LITTLES_LAW = "littles-law"

@@ -280,8 +280,13 @@ def not_known(
     )
 
 
-def data_used_up(after_s: float, measured_s: float, asked_s: float) -> PointWarning:
-    """Warn that a window ended with the last row of its data."""
+def data_used_up(after_s: float, measured_s: float, asked_s: float, lost_rows: int) -> PointWarning:
+    """Warn that a window ended with the last row of its data, which may all have been lost."""
+    if lost_rows:
+        return _rows_lost(
+            f"every row was lost after {after_s:.1f} s, the last of {lost_rows}: "
+            f"{measured_s:.1f} s of {asked_s:g} s were measured"
+        )
     return PointWarning(
         WarningKind.DATA_USED_UP,
         f"data used up after {after_s:.1f} s: {measured_s:.1f} s of {asked_s:g} s were measured",
@@ -295,9 +300,23 @@ def rows_held(waited_s: float) -> PointWarning:
     return PointWarning(
         WarningKind.ROWS_HELD,
         f"users waited {waited_s:.1f} s in all for a row that no other user had",
-        "give the file more rows than there are users on a thread, or use fewer users (--users); "
-        "if changes timed out, see why: their rows do not come again",
+        "give the file more rows than there are users on a thread, or use fewer users (--users)",
     )
+
+
+def rows_lost(count: int) -> PointWarning:
+    """Warn that data which one user at a time has became fewer."""
+    return _rows_lost(
+        f"{count} {'row is' if count == 1 else 'rows are'} lost since the start: "
+        "a change was not answered and may yet be made, so no other user got the row"
+    )
+
+
+def _rows_lost(message: str) -> PointWarning:
+    remedy = (
+        "see why changes are not answered (the failures, --timeout), or give the file more rows"
+    )
+    return PointWarning(WarningKind.ROWS_LOST, message, remedy)
 
 
 def _monitor_gaps(window: Evidence) -> PointWarning | None:

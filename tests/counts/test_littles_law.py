@@ -1,6 +1,7 @@
 """Little's law: it holds wherever lanes run, and breaks when a clock or a counter does."""
 
 import dataclasses
+import json
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -8,7 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from sitebench._engine import Directory, Histogram, Snapshot, StepStats
+from sitebench._engine import Directory, Histogram, PortableUsers, Snapshot, StepStats
 from sitebench.counts.littles_law import TOLERANCE, LittlesLaw, littles_law
 from sitebench.counts.source import Drain as PlainDrain
 from sitebench.counts.source import StepTotals
@@ -144,7 +145,10 @@ def test_an_operation_that_outlasts_the_window_counts_for_as_long_as_it_was_in_i
 
 
 def test_it_holds_of_portable_lanes_too() -> None:
-    lanes = PortableLanes(None)
+    site = {"protocol": "http", "host": "127.0.0.1", "port": 9}
+    asks = {"name": "p", "text": '[[operation]]\nget = "/"'}
+    users = PortableUsers(json.dumps({"target": site, "scenarios": [asks]}))
+    lanes = PortableLanes(None, users)
     lanes.start_lanes("p", 2)
     clocks = [LaneClock(lanes) for _ in range(2)]
     start = lanes.drain()

@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 import time
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -16,7 +17,8 @@ from sitebench._engine import Engine, Table
 from tests.ps_bench.test_examples import LOGIN, serving
 from tests.support.cli import in_process
 from tests.tls.certificates import self_signed
-from tests.web_bench.servers import nginx
+from tests.web_bench.servers import nginx, right
+from tests.web_bench.servers import serving as serving_by
 
 
 def rows(url: str, text: str, data: Path | None, *, count: int, lanes: int = 4) -> dict[str, Any]:
@@ -128,3 +130,65 @@ def test_a_login_is_followed_to_its_page(tmp_path: Path) -> None:
         assert found[step]["count"] >= 20, found
         assert found[step]["failures"] == {}, found
     assert "POST /login (303 to /)" in checked.out, checked.out + checked.err
+
+
+class Silent(BaseHTTPRequestHandler):
+    """Answers what changes nothing."""
+
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self) -> None:
+        right(self, b"")
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["Content-Length"]))
+        if self.path == "/right":
+            return right(self, b"")
+        self.close_connection = True
+        time.sleep(5)
+        return None
+
+    def log_message(self, *args: object) -> None:
+        """Say nothing."""
+
+
+@pytest.mark.parametrize("client", ["native", "fasthttp"])
+def test_rows_that_were_lost_are_said_and_end_the_test_with_the_last(
+    client: str, tmp_path: Path
+) -> None:
+    text = """
+[data.account]
+range = [1, 6]
+deal = "exclusive"
+
+[[operation]]
+name = "change"
+weight = {weight}
+post = "/{path}"
+form.of = "{{account}}"
+
+[[operation]]
+name = "right"
+weight = 9
+post = "/right"
+form.of = "{{account}}"
+"""
+    said = {}
+    with serving_by(Silent) as server:
+        url = f"http://127.0.0.1:{server.server_address[1]}"
+        for weight, path, measure in ((3, "never", "60s"), (1, "right", "500ms")):
+            (tmp_path / "site.toml").write_text(text.format(weight=weight, path=path))
+            ran = in_process(
+                *("ps", "run", str(tmp_path / "site.toml"), "--target", url, "--client", client),
+                *("--users", "2", "--threads", "1", "--timeout", "0.3s", "--warmup", "0s"),
+                *("--measure", measure, "--json"),
+            )
+            assert ran.code in (0, 1), ran.err
+            warnings = ran.objects[0]["warnings"]
+            said[path] = [each["message"] for each in warnings if each["kind"] == "rows-lost"]
+            if path == "never":
+                assert ran.objects[0]["measure_s"] < 30
+    assert said["right"] == []
+    (message,) = said["never"]
+    assert message.startswith("every row was lost after")
+    assert "the last of 6:" in message

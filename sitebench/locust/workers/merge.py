@@ -159,6 +159,7 @@ class Merger:
             _merged_steps(part.older for part in parts),
             sum(each.without_row for each in settled),
             sum(part.row_wait_ns for part in parts),
+            sum(each.lost_rows for each in settled),
             [line for part in parts for line in part.log],
             [each for part in parts for each in part.spans],
         )

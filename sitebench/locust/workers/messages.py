@@ -146,6 +146,7 @@ class Counts(Message):
     owed: int
     without_row: int
     row_wait_ns: int
+    lost_rows: int
     cpu_ns: list[int]
     lane_counts: list[int]
     log: list[str]

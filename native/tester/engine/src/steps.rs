@@ -119,6 +119,13 @@ impl PortableUsers {
         users.map(Self).map_err(engine_error)
     }
 
+    fn lost_rows(&self) -> u64 {
+        match &self.0 {
+            Users::Site(users) => lock(users).lost_rows(),
+            Users::Directory(users) => lock(users).lost_rows(),
+        }
+    }
+
     fn steps(&self, program: &str) -> PyResult<Steps> {
         let user = match &self.0 {
             Users::Site(users) => {

@@ -64,6 +64,11 @@ pub trait Protocol: Send + 'static {
         Told::default()
     }
 
+    /// Rows that lanes have alone in turn and that do not come again, as what changes them was not answered.
+    fn lost_rows(&self) -> u64 {
+        0
+    }
+
     /// Lets others have what a lane had alone: it has ended.
     fn leave(&mut self, _lane: &mut Self::Lane) {}
 

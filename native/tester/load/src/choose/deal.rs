@@ -117,10 +117,11 @@ impl Dealer {
                 let ends = self.deal == Deal::Once;
                 How::InOrder { part: self.part, cursor: RingCursor::new(self.counter.clone()), ends }
             }
-            Deal::Exclusive => How::Exclusive(
-                Shuffled::new(Part::new(self.rows, first, stride), self.seed, first),
-                OwnedKeys::new(self.rows, first, stride),
-            ),
+            Deal::Exclusive => How::Exclusive {
+                shuffled: Shuffled::new(Part::new(self.rows, first, stride), self.seed, first),
+                owned_keys: OwnedKeys::new(self.rows, first, stride),
+                lost: 0,
+            },
         })
     }
 }
@@ -133,7 +134,7 @@ pub struct RowCursor(How);
 enum How {
     Shuffled(Shuffled),
     InOrder { part: Part, cursor: RingCursor, ends: bool },
-    Exclusive(Shuffled, OwnedKeys),
+    Exclusive { shuffled: Shuffled, owned_keys: OwnedKeys, lost: u64 },
 }
 
 impl RowCursor {
@@ -147,15 +148,32 @@ impl RowCursor {
                 let key = cursor.take();
                 (!*ends || !key.used_before).then(|| part.row(key.person))
             }
-            How::Exclusive(shuffled, owned_keys) => owned_keys.take(shuffled.take()?),
+            How::Exclusive { shuffled, owned_keys, .. } => owned_keys.take(shuffled.take()?),
         }
     }
 
-    /// Gives an exclusive row back. One whose change was never answered is kept: it does not come again.
+    /// Gives an exclusive row back.
     pub fn give_back(&mut self, row: u64) {
-        if let How::Exclusive(_, owned_keys) = &mut self.0 {
+        if let How::Exclusive { owned_keys, .. } = &mut self.0 {
             owned_keys.give_back(row);
         }
+    }
+
+    /// Never gives an exclusive row back: its change was not answered, and may yet take place.
+    pub fn lose(&mut self) {
+        if let How::Exclusive { lost, .. } = &mut self.0 {
+            *lost += 1;
+        }
+    }
+
+    /// How many rows were lost.
+    pub fn lost(&self) -> u64 {
+        if let How::Exclusive { lost, .. } = self.0 { lost } else { 0 }
+    }
+
+    /// Whether no row will ever come again.
+    pub fn has_lost_all(&self) -> bool {
+        matches!(&self.0, How::Exclusive { shuffled, lost, .. } if *lost >= shuffled.part.count)
     }
 }
 

@@ -45,6 +45,8 @@ pub struct Snapshot {
     pub without_row: u64,
     /// Time that users waited for rows that others had alone. It is in no operation's time.
     pub row_wait_ns: u64,
+    /// Rows that users have alone in turn and that were lost since the start: a change was never answered.
+    pub lost_rows: u64,
     /// Requests that succeeded, by the number of their lane; empty unless phases are recorded.
     pub lane_counts: Vec<u64>,
     /// What was logged of requests, each as a line of JSON, in the order of their ends.
@@ -125,6 +127,7 @@ impl Snapshot {
         let [backlog, in_flight, owed] =
             [sum(|part| part.backlog), sum(|part| part.in_flight), sum(|part| part.owed)];
         let [without_row, row_wait_ns] = [sum(|part| part.without_row), sum(|part| part.row_wait_ns)];
+        let lost_rows = sum(|part| part.lost_rows);
         let ended_ns = drained.iter().filter_map(|part| part.ended_ns).max();
         let t1_ns = ended_ns.filter(|_| lanes == 0).map_or(at_ns, |ended_ns| ended_ns.max(t0_ns));
         let decks = decks.iter().enumerate().map(|(n, plan)| deck(n, plan, &drained)).collect();
@@ -157,6 +160,7 @@ impl Snapshot {
             owed,
             without_row,
             row_wait_ns,
+            lost_rows,
             lane_counts,
             log: log.into_iter().map(|entry| entry.line(labels)).collect(),
             decks,

@@ -98,6 +98,7 @@ pub(crate) struct Drained {
     pub(crate) without_row: u64,
     /// Time that users waited since the last drain for rows that others had alone.
     pub(crate) row_wait_ns: u64,
+    pub(crate) lost_rows: u64,
     /// When the last user ended, where data are used up.
     pub(crate) ended_ns: Option<u64>,
     /// Requests that succeeded since the last drain, by the lane's place; see [`lane_number`].
@@ -534,6 +535,7 @@ impl<P: Protocol> Worker<P> {
             owed: under_way as u64 + waiting.of_window,
             without_row: self.context.without_row,
             row_wait_ns: std::mem::take(&mut self.context.row_wait_ns),
+            lost_rows: self.context.protocol.lost_rows(),
             ended_ns: self.ended_ns.filter(|_| self.running == 0),
             lane_counts: self.take_lane_counts(),
             dealt: self.context.decks.iter().map(|deck| deck.dealt().into()).collect(),

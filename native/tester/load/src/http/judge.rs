@@ -73,7 +73,7 @@ impl Http {
         visit.wrong_headers = false;
         visit.way.hops = 0;
         let memory = &mut visit.memory;
-        memory.give_up();
+        memory.give_up(&mut self.scripts[ask.script].drawers);
         if !ask.needs.iter().all(|place| memory.kept.knows(*place)) {
             return Encoded::Missing;
         }

@@ -27,6 +27,10 @@ impl Protocol for Http {
         lane.visit.memory.leave(&mut self.scripts);
     }
 
+    fn lost_rows(&self) -> u64 {
+        self.scripts.iter().map(|script| script.drawers.lost()).sum()
+    }
+
     fn connected(&mut self, lane: &mut LaneState) {
         lane.stage = Stage::Head;
         lane.keeps = true;

@@ -101,6 +101,10 @@ impl Protocol for Ldap {
         self.tell_request(request, lane, answer)
     }
 
+    fn lost_rows(&self) -> u64 {
+        self.scripts.iter().map(|script| script.drawers.lost()).sum()
+    }
+
     fn leave(&mut self, lane: &mut LaneState) {
         if let Some(memory) = lane.memory.as_deref_mut() {
             memory.leave(&mut self.scripts);

@@ -189,6 +189,11 @@ impl<P: Protocol> Users<P> {
         })
     }
 
+    /// Rows that one user at a time has, and that do not come again: a change was never answered.
+    pub fn lost_rows(&self) -> u64 {
+        self.protocol.lost_rows()
+    }
+
     /// Lets others have what users had alone that are gone.
     fn take_back(&mut self) {
         let left = std::mem::take(&mut *self.left.lock().unwrap_or_else(PoisonError::into_inner));

@@ -63,7 +63,7 @@ impl Running {
         rng: &mut fastrand::Rng,
     ) -> Encoded {
         memory.script = preparation.script;
-        memory.give_up();
+        memory.give_up(&mut self.drawers);
         match self.drawers.draw(&self.plan, &preparation.draws, &mut memory.kept, taken, rng) {
             Ok(()) => Encoded::Skip,
             Err(Lack::UsedUp) => Encoded::UsedUp,
@@ -112,16 +112,17 @@ impl Memory {
     }
 
     /// What was asked for and never answered may yet take place: no other lane gets the rows.
-    pub(crate) fn give_up(&mut self) {
+    #[inline]
+    pub(crate) fn give_up(&mut self, drawers: &mut Drawers) {
         if std::mem::take(&mut self.changing) {
-            self.kept.lose_held();
+            drawers.lose(&mut self.kept);
         }
     }
 
     /// Lets others have the rows that the lane had alone, but for those that may yet change: it has ended.
     pub(crate) fn leave(&mut self, scripts: &mut [Running]) {
-        self.give_up();
         if let Some(script) = scripts.get_mut(self.script) {
+            self.give_up(&mut script.drawers);
             script.drawers.give_back(&mut self.kept);
         }
     }

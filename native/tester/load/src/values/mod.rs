@@ -38,7 +38,7 @@ enum Drawer {
 /// Why there is no row for a lane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Lack {
-    /// All were dealt.
+    /// All were dealt, or are lost.
     UsedUp,
     /// Others have all of them alone.
     Held,
@@ -93,9 +93,10 @@ impl Drawers {
                             let row = cursor.take();
                             kept.held[*source] = row.is_some();
                             if row.is_none() {
+                                let lack = if cursor.has_lost_all() { Lack::UsedUp } else { Lack::Held };
                                 // These come first of all, and a lane that waits has none of them.
                                 self.give_back_of(draws, kept);
-                                return Err(Lack::Held);
+                                return Err(lack);
                             }
                             row
                         }
@@ -131,6 +132,22 @@ impl Drawers {
         for source in 0..kept.held.len() {
             self.give_one_back(kept, source);
         }
+    }
+
+    /// Never gives the rows back that a lane had alone: what changes them may yet take place.
+    #[cold]
+    pub(crate) fn lose(&mut self, kept: &mut Kept) {
+        for (drawer, held) in self.drawers.iter_mut().zip(&mut kept.held) {
+            if let (true, Drawer::Held(cursor)) = (std::mem::take(held), drawer) {
+                cursor.lose();
+            }
+        }
+    }
+
+    /// Rows for which lanes wait that were lost since the start.
+    pub(crate) fn lost(&self) -> u64 {
+        let of = |drawer: &Drawer| if let Drawer::Held(cursor) = drawer { cursor.lost() } else { 0 };
+        self.drawers.iter().map(of).sum()
     }
 
     /// Gives rows back that were drawn just now, and that others wait for.
@@ -240,11 +257,6 @@ impl Kept {
             0 => String::from_utf8_lossy(&value.bytes).into_owned(),
             count => format!("{count} values"),
         })
-    }
-
-    /// Never gives the rows back that it has alone: what changes them may yet take place.
-    pub(crate) fn lose_held(&mut self) {
-        self.held.fill(false);
     }
 
     /// Whether a value has been drawn, or captured.

@@ -218,20 +218,32 @@ fn a_row_whose_change_was_never_answered_does_not_come_again() {
         _ => Do::Right,
     });
     let mut engine = start(&responder, &exclusive(3), &json!({"timeout_ms": 30}));
-    engine.start_lanes("mix", 1).unwrap();
-    assert!(eventually(|| asked(&responder).len() == 3));
-    // It waits, and sends nothing.
-    let begun = Instant::now();
-    let mut waited_ns = 0;
-    while waited_ns < 300_000_000 {
-        assert!(begun.elapsed() < Duration::from_secs(30));
-        std::thread::sleep(Duration::from_millis(20));
-        waited_ns += engine.drain().unwrap().row_wait_ns;
-    }
+    engine.start_lanes("mix", 5).unwrap();
+    // With the last row that is lost those end who wait for one.
+    let snapshots = to_the_end(&mut engine);
     let mut names: Vec<_> = asked(&responder).into_iter().map(|(name, _)| name).collect();
     names.sort_unstable();
     assert_eq!(names, rows(1..=3));
-    assert_eq!(engine.stop(Duration::from_secs(5)).unwrap().lanes, 0);
+    assert!(snapshots.iter().any(|each| each.row_wait_ns > 0));
+    let last = engine.stop(Duration::from_secs(5)).unwrap();
+    assert_eq!((last.lanes, last.lost_rows), (0, 3));
+}
+
+#[test]
+fn rows_that_were_lost_are_counted_and_the_others_go_round() {
+    let people = people(Profile::Paper, 1);
+    let responder = Responder::start(&people, |tag, number| match tag {
+        op::MODIFY_REQUEST if number == 0 => Do::Never,
+        _ => Do::Right,
+    });
+    let mut engine = start(&responder, &exclusive(3), &json!({"timeout_ms": 30}));
+    engine.start_lanes("mix", 1).unwrap();
+    assert!(eventually(|| responder.seen.answered(op::COMPARE_REQUEST) >= 20));
+    let last = engine.stop(Duration::from_secs(5)).unwrap();
+    assert_eq!((last.lost_rows, last.without_row), (1, 0));
+    let asked = asked(&responder);
+    let lost = &asked[0].0;
+    assert_eq!(asked.iter().filter(|(name, _)| name == lost).count(), 1);
 }
 
 /// Logins, and who logged in; `refused` says which requests are.

@@ -45,7 +45,7 @@ impl Ldap {
             return Encoded::Missing;
         }
         let Some(memory) = lane.memory.as_deref_mut() else { return Encoded::Skip };
-        memory.give_up();
+        memory.give_up(&mut self.scripts[ask.script].drawers);
         memory.changing = ask.writes();
         memory.found = 0;
         if !ask.captures.is_empty() {
