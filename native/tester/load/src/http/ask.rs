@@ -9,7 +9,7 @@ use super::escape::{Escape, FORM, push};
 use super::fill::{Fill, Site};
 use super::look::{Finder, finder};
 use super::target::{Target, is_header_name};
-use crate::scripted::rest;
+use crate::scripted::{about, rest};
 use crate::values::Text;
 
 /// Captures of one step.
@@ -155,7 +155,8 @@ impl Ask {
         (target, host, keeps_cookies): (&Target, Host, bool),
     ) -> Result<Self, String> {
         let is_own = |name: &str| request.headers.iter().any(|(own, _)| own.eq_ignore_ascii_case(name));
-        let rest = site.plan.shown_without_captures(&rest(step, common), site.block)?;
+        let (rest, told) = rest(step, common);
+        let rest = site.plan.shown_without_captures(&rest, site.block)?;
         let common = common.iter().filter(|(name, _)| !is_own(name));
         let headers: Vec<_> = common.chain(&request.headers).collect();
         let has = |name: &str| headers.iter().any(|(own, _)| own.eq_ignore_ascii_case(name));
@@ -197,9 +198,12 @@ impl Ask {
             all().flat_map(Fill::values).flat_map(|text| site.plan.secrets_in(text)).collect();
         secrets.extend(site.plan.captures_in(all().flat_map(Fill::values)));
         secrets.extend(site.plan.environment());
+        let (path, told_of_path) = about(&step.verb, &request.path);
+        let own = told.into_iter().chain(told_of_path);
+        secrets.extend(own.map(|secret| ("{secret}".to_owned(), Text::fixed(secret.into_bytes()))));
         let mut shown =
             Template { parts: vec![Part::Text(format!("{} {}", request.method, target.base_path))] };
-        shown.parts.extend(request.path.parts.iter().cloned());
+        shown.parts.extend(path.parts);
         Ok(Self {
             script,
             operation: site.block.operation,

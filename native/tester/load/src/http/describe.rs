@@ -4,10 +4,7 @@ use super::ask::{Ask, Status, Statuses};
 use super::escape::{Escape, push};
 use super::{Http, LaneState};
 use crate::record::told::Told;
-
-/// Parts of the names of parameters whose values are not shown.
-const SECRETS: [&str; 11] =
-    ["pass", "pwd", "token", "secret", "key", "auth", "sig", "session", "sid", "code", "jwt"];
+use crate::scripted::{hide, is_secret};
 
 /// What is written for a secret.
 const HIDDEN: &str = "...";
@@ -43,21 +40,19 @@ impl Http {
     }
 
     /// A text without what people must not see.
-    fn without_secrets(&mut self, ask: &Ask, lane: &LaneState, mut told: String) -> String {
+    fn without_secrets(&mut self, ask: &Ask, lane: &LaneState, told: String) -> String {
         let (plan, kept) = (&self.scripts[ask.script].plan, &lane.visit.memory.kept);
+        let mut forms = Vec::new();
         for (name, text) in &ask.secrets {
             let mut secret = Vec::new();
             plan.write(text, kept, &mut self.rng, &mut secret);
             for how in [Escape::Plain, Escape::Percent, Escape::Html, Escape::HtmlNumeric, Escape::Json] {
                 let mut form = Vec::new();
                 push(&mut form, &secret, how);
-                let form = String::from_utf8_lossy(&form);
-                if !form.is_empty() {
-                    told = told.replace(&*form, name);
-                }
+                forms.push((String::from_utf8_lossy(&form).into_owned(), &**name));
             }
         }
-        told
+        hide(told, forms)
     }
 
     /// What the status should have been, where it is another.
@@ -106,9 +101,7 @@ pub(super) fn status_line(answer: &[u8], status: u16) -> String {
 pub(super) fn masked(line: &str) -> String {
     let Some((path, query)) = line.split_once('?') else { return line.to_owned() };
     let show = |parameter: &str| match parameter.split_once('=') {
-        Some((name, _)) if SECRETS.iter().any(|secret| name.to_ascii_lowercase().contains(secret)) => {
-            format!("{name}={HIDDEN}")
-        }
+        Some((name, _)) if is_secret(name) => format!("{name}={HIDDEN}"),
         _ => parameter.to_owned(),
     };
     format!("{path}?{}", query.split('&').map(show).collect::<Vec<_>>().join("&"))

@@ -19,12 +19,16 @@ const TEXT: &str =
     ]";
 
 fn run(log: &Value, rule: fn(u8, u64) -> Do) -> Vec<Value> {
+    run_text(TEXT, log, rule)
+}
+
+fn run_text(text: &str, log: &Value, rule: fn(u8, u64) -> Do) -> Vec<Value> {
     let people = people(Profile::Paper, 1);
     let responder = Responder::start(&people, rule);
     let config = json!({
         "target": {"host": "127.0.0.1", "port": responder.address.port(), "base": "o=x"},
         "log": if log.is_null() { json!({"most": 0}) } else { log.clone() },
-        "scenarios": [{"name": "mix", "text": TEXT}],
+        "scenarios": [{"name": "mix", "text": text}],
     });
     let config = serde_json::from_value(config).unwrap();
     let mut engine = Engine::start(config, None, None, &Tables::new()).unwrap_or_else(|e| panic!("{e}"));
@@ -56,6 +60,35 @@ fn the_first_failure_of_each_operation_is_logged_with_its_row_and_without_its_se
     // The server repeats the request.
     assert!(of("diagnostic")[0].as_str().unwrap().contains("{account"), "{:?}", of("diagnostic")[0]);
     assert!(!format!("{found:?}").contains("s3cret"), "{found:?}");
+}
+
+#[test]
+fn a_filter_is_logged_without_the_values_of_secret_attributes() {
+    let filters = [
+        ("(userPassword=lit5ecret)", "(userPassword={secret})"),
+        (
+            "(&(uid=a)(|(userPassword;x-y>=lit5ecret)(cn=b)))",
+            "(&(uid=a)(|(userPassword;x-y>={secret})(cn=b)))",
+        ),
+        ("(userPassword:2.5.13.17:=lit5ecret)", "(userPassword:{secret})"),
+        ("(!(userPassword=*))", "(!(userPassword=*))"),
+        ("(userPassword={account})", "(userPassword={account})"),
+        ("(userPassword=lit5ecret{account}lit5ecret)", "(userPassword={secret}{account}{secret})"),
+        ("(&(uid=a=b)(secretToken=lit5ecret)(cn=lit))", "(&(uid=a=b)(secretToken={secret})(cn=lit))"),
+    ];
+    for (filter, shown) in filters {
+        let text = TEXT.replace("(uid=a)", filter);
+        let found = run_text(&text, &json!({"most": 1, "all": true}), |_, _| Do::Right);
+        assert_eq!(found[0]["asked"], format!("search {shown:?}"));
+        let found = run_text(&text, &json!({"most": 1}), |tag, _| match tag {
+            op::SEARCH_REQUEST => Do::Echo,
+            _ => Do::Right,
+        });
+        assert!(
+            !format!("{found:?}").contains("s3cret") && !format!("{found:?}").contains("lit5"),
+            "{found:?}"
+        );
+    }
 }
 
 #[test]

@@ -585,28 +585,41 @@ fn what_is_logged_has_names_in_place_of_secrets() {
     let text = "headers.Authorization = 'Bearer {env.KEY}'\ndata.account.file = 'a.csv'\n[[operation]]\nname = 'o'\nstep = [
       { get = '/', capture.id = { header = 'X-Id' }, capture.csrf = { header = 'X-Token' } },
       { post = '/login?sid=1', headers.X-Csrf = '{csrf}', form = { user = '{account.name}', password = '{account.password}' } },
-      { post = '/other', json = { name = '{account.name}', token = '{csrf}', password = { value = 'lit5' } } },
+      { post = '/other', json = { name = '{account.name}', token = '{csrf}', password = { value = 'lit\"5', pin = 98765, on = true } } },
+      { post = '/third?api_key=l%2Fit6', headers.X-Api-Key = 'lit7', form = { session = 'li t8', of = 'l%2Fit6' } },
     ]";
     let mut config = config(server.port, text);
-    config["log"] = json!({"most": 3, "all": true});
+    config["log"] = json!({"most": 4, "all": true});
     let tables = one("account", &["name", "password"], &[&["ann", "pa55"]]);
     let mut engine = try_start(&config, &tables).unwrap();
     engine.start_lanes("mix", 1).unwrap();
-    assert!(eventually(|| server.seen.lock().unwrap().len() >= 3));
+    assert!(eventually(|| server.seen.lock().unwrap().len() >= 4));
     let log = engine.stop(Duration::from_secs(5)).unwrap().log;
     let found: Vec<Value> = log.iter().map(|line| serde_json::from_str(line).unwrap()).collect();
     let rest: Vec<_> = found.iter().map(|each| each["rest"].as_str().unwrap()).collect();
     let key = "headers.Authorization=Bearer {env.KEY}";
     let login = "headers.X-Csrf=\"{csrf}\" form.user=\"ann\" form.password={account.password}";
-    let json = "json={\"name\": \"ann\", \"token\": \"{csrf}\", \"password\": {\"value\": \"{secret}\"}}";
-    assert_eq!(rest, [key.to_owned(), format!("{key} {login}"), format!("{key} {json}")]);
+    let json = "json={\"name\": \"ann\", \"token\": \"{csrf}\", \"password\": {\"value\": \"{secret}\", \"pin\": {secret}, \"on\": {secret}}}";
+    let third = "headers.X-Api-Key={password} form.session={password} form.of=\"{secret}\"";
+    let expected =
+        [key.to_owned(), format!("{key} {login}"), format!("{key} {json}"), format!("{key} {third}")];
+    assert_eq!(rest, expected);
     assert_eq!(found[0]["captured"], json!({"csrf": null, "id": null}));
     assert_eq!(found[1]["asked"], "POST /login?sid=...");
     assert_eq!((&found[1]["code"], &found[1]["kind"]), (&json!("403"), &json!("status:403")));
     assert_eq!((&found[1]["user"], &found[1]["rows"]), (&json!(1), &json!({"account": 1})));
     // The server repeats what it was sent.
     assert!(found[1]["diagnostic"].as_str().unwrap().contains("{account.password}"), "{}", found[1]);
-    for secret in ["pa55", "t0ken", "env-key"] {
+    // What stands in the file is as secret as what is filled in, however it is written.
+    let said = |number: usize| found[number]["diagnostic"].as_str().unwrap();
+    assert_eq!(
+        said(2),
+        r#"Not {"name":"{account.name}","token":"{csrf}"#.replace("{account.name}", "ann")
+            + r#"","password":{"value":"{secret}","pin":{secret},"on":true}}"#
+    );
+    assert_eq!(said(3), "Not session={secret}&of={secret}");
+    assert_eq!(found[3]["asked"], "POST /third?api_key=...");
+    for secret in ["pa55", "t0ken", "env-key", "it6", "lit7", "t8", "98765"] {
         assert!(!log.iter().any(|line| line.contains(secret)), "{secret}: {log:?}");
     }
 }

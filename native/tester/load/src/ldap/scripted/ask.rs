@@ -13,7 +13,7 @@ use wire::ldap::request::{self as write, SearchOptions};
 use wire::ldap::{ResultCode, filter_text, oid, op};
 
 use super::super::frame::Frame;
-use crate::scripted::rest;
+use crate::scripted::{self, rest};
 use crate::values::{Plan, Text};
 
 /// RFC 3062.
@@ -667,6 +667,8 @@ impl Ask {
             Verb::Modify { changes, .. } => changes.iter().map(|change| change.attribute.clone()).collect(),
             _ => Vec::new(),
         };
+        let ((shown, mut own), (rest, more)) = (scripted::about(&step.verb, about), rest(step, &[]));
+        own.extend(more);
         Ok(Self {
             script,
             verb,
@@ -677,9 +679,9 @@ impl Ask {
             changed,
             page_size,
             operation: block.operation,
-            shown: plan.shown(about, block)?,
-            rest: plan.shown(&rest(step, &[]), block)?,
-            secrets: secrets(plan, block, &secret, &fields)?,
+            shown: plan.shown(&shown, block)?,
+            rest: plan.shown(&rest, block)?,
+            secrets: secrets(plan, block, (&secret, own), &fields)?,
             fields,
             expects: expects(plan, block, step)?,
             captures: captures(plan, block, step)?,
@@ -691,7 +693,7 @@ impl Ask {
     /// Has it be an answer like any other where it fails.
     pub(super) fn counted(mut self, plan: &Plan, block: &Block, step: &Step) -> Result<Self, String> {
         self.fatal = false;
-        self.rest = plan.shown(&rest(step, &[]), block)?;
+        self.rest = plan.shown(&rest(step, &[]).0, block)?;
         self.expects = expects(plan, block, step)?;
         Ok(self)
     }
@@ -729,7 +731,7 @@ impl Ask {
             operation: block.operation,
             shown: plan.shown(bind.name, block)?,
             rest: Text::default(),
-            secrets: secrets(plan, block, &[given], &fields)?,
+            secrets: secrets(plan, block, (&[given], Vec::new()), &fields)?,
             fields,
             expects: Expects { codes: vec![Expected::Code(ResultCode::SUCCESS)], ..Expects::default() },
             captures: Vec::new(),
@@ -751,11 +753,12 @@ fn needs(plan: &Plan, fields: &[Field]) -> Vec<usize> {
 fn secrets(
     plan: &Plan,
     block: &Block,
-    passwords: &[&Template],
+    (passwords, own): (&[&Template], Vec<String>),
     fields: &[Field],
 ) -> Result<Vec<(String, Field)>, String> {
     let as_it_is = |(name, text): (String, Text)| (name, Field { text, becomes: Becomes::Itself });
-    let mut secrets = Vec::new();
+    let of_file = |secret: String| as_it_is(("{secret}".to_owned(), Text::fixed(secret.into_bytes())));
+    let mut secrets: Vec<_> = own.into_iter().map(of_file).collect();
     for password in passwords.iter().filter(|password| !password.parts.is_empty()) {
         // What the command line gave has no name of its own.
         let name = if password.literal().is_some() { "{password}".to_owned() } else { password.to_string() };

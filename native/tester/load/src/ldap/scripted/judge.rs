@@ -11,7 +11,7 @@ use super::ask::{Ask, BIND, Becomes, Capture, Expected, Field, Wanted, becomes};
 use crate::protocol::Encoded;
 use crate::record::failure::Failure;
 use crate::record::told::Told;
-use crate::scripted::{Memory, Pages, Preparation};
+use crate::scripted::{Memory, Pages, Preparation, hide};
 use crate::values::Text;
 
 /// Pages of one search, and those in a row without an entry: a server may have a cookie for ever.
@@ -313,12 +313,7 @@ impl Ldap {
                 forms.extend([(form.to_owned(), &**name), (form.escape_debug().to_string(), &**name)]);
             }
         }
-        // One may be a part of another.
-        forms.sort_by_key(|(form, _)| std::cmp::Reverse(form.len()));
-        forms
-            .iter()
-            .filter(|(form, _)| !form.is_empty())
-            .fold(said, |said, (form, name)| said.replace(form, name))
+        hide(said, forms)
     }
 }
 
