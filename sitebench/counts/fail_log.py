@@ -1,23 +1,44 @@
-"""`--fail-log FILE`: the first failed operations of each point, as lines of JSON.
+"""`--fail-log FILE`: the first failed operations of each phase of a point, as lines of JSON.
 
-The engine keeps the first of each thread and hands them out with its counts; lines of a point after
+The engine keeps the first of each thread and hands them out with its counts; lines of a phase after
 the first `MOST` are left out.
 """
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import json
+import os
+import sys
+from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from sitebench.errors import BadInput, MeasurementFailed
+from sitebench.errors import BadInput
 
 MOST = 100
-"""Lines of a point. The counts have all failures; to see what is wrong the first are enough."""
+"""Lines of a phase: what fails before a window takes none of its room.
+
+The counts have all failures; to see what is wrong the first are enough.
+"""
+GIVEN_UP = "--fail-log: cannot write"
+"""What the line begins with that says so, which a point's process hands on."""
 _NAMES = (
-    *("time", "point", "user", "iteration", "operation", "step", "kind", "code", "diagnostic"),
+    *(
+        "time",
+        "point",
+        "phase",
+        "user",
+        "iteration",
+        "operation",
+        "step",
+        "kind",
+        "code",
+        "diagnostic",
+    ),
     *("asked", "rows"),
 )
 
@@ -70,24 +91,38 @@ class FailLog:
     path: str
     point: str | None
     """The point's key, as the run file has it."""
-    left: int = MOST
+    _is_given_up: bool = False
+    _kept: Counter[str] = field(default_factory=Counter)
 
-    def take(self, lines: Iterable[str]) -> None:
-        """Add what the engine has logged."""
+    def take(self, lines: Iterable[str], phase: str) -> None:
+        """Add what the engine has logged in a phase; of a file that cannot be written no more."""
         found: list[dict[str, Any]] = [json.loads(line) for line in lines]
         found.sort(key=lambda each: str(each["time"]))
-        kept, self.left = found[: self.left], self.left - min(self.left, len(found))
-        if not kept:
+        kept = found[: MOST - self._kept[phase]]
+        if not kept or self._is_given_up:
             return
+        self._kept[phase] += len(kept)
+        common = {"point": self.point, "phase": phase}
         text = "".join(
-            json.dumps({name: ({"point": self.point} | each)[name] for name in _NAMES}) + "\n"
-            for each in kept
+            json.dumps({name: (common | each)[name] for name in _NAMES}) + "\n" for each in kept
         )
         try:
-            with Path(self.path).open("a", encoding="utf-8") as file:
-                file.write(text)
+            _append(Path(self.path), text.encode())
         except OSError as error:
-            raise MeasurementFailed(
-                f"--fail-log: cannot write {self.path}: {error.strerror}",
-                "make room for it, or leave it out",
-            ) from error
+            # The point is worth more than its log.
+            self._is_given_up = True
+            said = f"{self.path}: {error.strerror}; no more failures are logged, all are counted"
+            print(f"{GIVEN_UP} {said}", file=sys.stderr, flush=True)
+
+
+def _append(path: Path, lines: bytes) -> None:
+    """Add lines to a file: all of them, or none."""
+    with path.open("ab", buffering=0) as file:
+        before = file.tell()
+        try:
+            if file.write(lines) < len(lines):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        except OSError:
+            with contextlib.suppress(OSError):
+                file.truncate(before)
+            raise

@@ -159,13 +159,13 @@ class LoadSource:
 
     def _take(self, drained: Drained, begins: Phase | None = None) -> None:
         """Give the windows a drain; `begins` is the phase that begins at its end."""
+        if self.fail_log is not None:
+            self.fail_log.take(drained.log, self._windows.phase)
         if begins is None:
             self._windows.absorb(drained)
         else:
             self._windows.enter_phase(drained, begins)
         self._owed = drained.owed
-        if self.fail_log is not None:
-            self.fail_log.take(drained.log)
         self.used_up = used_up(drained)
         tell(drained)
         self._warn_of_stall(drained)

@@ -19,6 +19,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from sitebench.counts.fail_log import GIVEN_UP
 from sitebench.counts.steady import MOST_WINDOWS
 from sitebench.errors import PointFailed
 from sitebench.measure.options import LoadOptions, PointOptions
@@ -122,7 +123,7 @@ def run_point(
             output.seek(0)
             text = output.read()
             for line in text.splitlines():
-                if line.startswith(REMOVED):
+                if line.startswith((REMOVED, GIVEN_UP)):
                     print(line, file=sys.stderr, flush=True)
     if failure := store.failure(spec.key):
         raise revive(failure)

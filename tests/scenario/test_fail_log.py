@@ -2,6 +2,8 @@
 
 import contextlib
 import json
+import resource
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -70,9 +72,12 @@ def test_the_first_failed_operations_are_in_the_file(
     ran = run(folder, directory)
     (point,) = ran.objects
     found = logged(folder)
-    assert len(found) == min(MOST, point["failures"]) > 10
+    # What fails while users are started takes none of the window's room.
+    measured = [each for each in found if each["phase"] == "measure"]
+    assert len(measured) == min(MOST, point["failures"]) > 10
     first = found[0]
-    assert [*first][:7] == ["time", "point", "user", "iteration", "operation", "step", "kind"]
+    assert [*first][:4] == ["time", "point", "phase", "user"]
+    assert [*first][4:8] == ["iteration", "operation", "step", "kind"]
     assert (first["operation"], first["step"]) == ("login", "bind")
     assert (first["kind"], first["code"]) == ("result:invalidCredentials", "invalidCredentials")
     # Those of the thread that began first may be all of them.
@@ -93,7 +98,9 @@ def test_workers_hand_theirs_to_the_master(folder: Path, directory: LdapDirector
         )
     assert ran.code == 0, ran.err
     # Those of the worker that began first may be all of them.
-    assert len(logged(folder)) == MOST
+    phases = [each["phase"] for each in logged(folder)]
+    assert phases.count("measure") == MOST
+    assert max(map(phases.count, phases)) == MOST
     assert {each["user"] for each in logged(folder)} <= {1, 2}
     assert not (folder / "one" / "failed.jsonl").exists()
 
@@ -172,31 +179,72 @@ def test_locust_begins_the_log_anew_and_overwrites_nothing_else(
     command, log = (sys.executable, "-m", "locust", *argv, "failed.jsonl"), folder / "failed.jsonl"
     with subprocess.Popen(command, cwd=folder, stderr=subprocess.PIPE, text=True) as locust:
         assert eventually(
-            lambda: log.read_text().count("\n") == MOST or locust.poll() is not None, 60
+            lambda: log.read_text().count('"measure"') == MOST or locust.poll() is not None, 60
         )
         locust.terminate()
         _, said = locust.communicate(timeout=50)
     found = logged(folder)
-    assert len(found) == MOST, said
+    assert [each["phase"] for each in found].count("measure") == MOST, said
     assert before not in map(json.dumps, found)
     assert {each["point"] for each in found} == {None}
 
 
-def test_lines_of_several_drains_are_counted_together(tmp_path: Path) -> None:
-    line = {"time": "b", "user": 1, "iteration": 1, "operation": "o", "step": "s", "kind": "closed"}
-    line |= {
-        "code": None,
-        "diagnostic": None,
-        "asked": "",
-        "rest": "",
-        "said": "",
-        "rows": {},
-        "captured": {},
-    }
-    log = FailLog(str(tmp_path / "log"), "key", left=3)
-    log.take([json.dumps(line), json.dumps(line | {"time": "a"})])
-    log.take([json.dumps(line)] * 5)
-    log.take([json.dumps(line)])
+LINE = {
+    "time": "b",
+    "user": 1,
+    "iteration": 1,
+    "operation": "o",
+    "step": "s",
+    "kind": "closed",
+    "code": None,
+    "diagnostic": None,
+    "asked": "",
+    "rest": "",
+    "said": "",
+    "rows": {},
+    "captured": {},
+}
+
+
+def test_lines_of_several_drains_are_counted_together_and_phases_each_for_itself(
+    tmp_path: Path,
+) -> None:
+    log = FailLog(str(tmp_path / "log"), "key")
+    log.take([json.dumps(LINE), json.dumps(LINE | {"time": "a"})], "measure")
+    log.take([json.dumps(LINE)] * MOST, "measure")
+    log.take([json.dumps(LINE)], "measure")
+    log.take([json.dumps(LINE)] * 3, "after")
     found = [json.loads(each) for each in (tmp_path / "log").read_text().splitlines()]
-    assert [each["time"] for each in found] == ["a", "b", "b"]
+    assert [each["time"] for each in found[:3]] == ["a", "b", "b"]
+    assert [each["phase"] for each in found] == ["measure"] * MOST + ["after"] * 3
     assert "rest" not in found[0]
+
+
+def test_a_log_without_room_is_given_up_with_one_warning(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "log"
+    log = FailLog(str(file), "key")
+    log.take([json.dumps(LINE)], "measure")
+    before = file.read_text()
+    limit = resource.getrlimit(resource.RLIMIT_FSIZE)
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    # The second line has room, but not all of it.
+    resource.setrlimit(resource.RLIMIT_FSIZE, (len(before) + 10, limit[1]))
+    try:
+        for _ in range(3):
+            log.take([json.dumps(LINE)], "measure")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limit)
+        signal.signal(signal.SIGXFSZ, handler)
+    assert file.read_text() == before
+    (warning,) = capsys.readouterr().err.splitlines()
+    assert warning.startswith(f"--fail-log: cannot write {file}: ")
+
+
+def test_a_full_disk_costs_no_point(folder: Path, directory: LdapDirectory) -> None:
+    (folder / "failed.jsonl").symlink_to("/dev/full")
+    ran = run(folder, directory)
+    assert ran.code == 0, ran.err
+    assert ran.objects[0]["failures"] > 10
+    assert ran.err.count("--fail-log: cannot write failed.jsonl: No space left on device") == 1

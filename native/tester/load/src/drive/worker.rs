@@ -511,6 +511,7 @@ impl<P: Protocol> Worker<P> {
         let at_ns = now_ns();
         if cut {
             self.context.recorders.cut(at_ns);
+            self.context.log.cut();
         }
         self.count_lanes(at_ns);
         let over_ns = self.context.recorders.over_ns();

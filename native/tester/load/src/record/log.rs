@@ -1,6 +1,6 @@
 //! What was asked and answered, one request after the other, for people who look into a failure.
 //!
-//! Each thread keeps the first of an engine's life, until a drain hands them out; what comes after them is not looked at.
+//! Each thread keeps the first of a window, until a drain hands them out; what comes after them is not looked at.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -36,6 +36,7 @@ pub(crate) struct Entry {
 /// A thread's log.
 #[derive(Debug, Default)]
 pub(crate) struct Log {
+    most: usize,
     left: usize,
     all: bool,
     entries: Vec<Entry>,
@@ -43,7 +44,7 @@ pub(crate) struct Log {
 
 impl Log {
     pub(crate) const fn new(spec: LogSpec) -> Self {
-        Self { left: spec.most, all: spec.all, entries: Vec::new() }
+        Self { most: spec.most, left: spec.most, all: spec.all, entries: Vec::new() }
     }
 
     /// Whether right answers are of interest too.
@@ -61,6 +62,11 @@ impl Log {
         self.left = self.left.saturating_sub(1);
         let unix_ms = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
         self.entries.push(Entry { slot, unix_ms, took_ns, failure, told });
+    }
+
+    /// Another window begins, of which as many are kept.
+    pub(crate) const fn cut(&mut self) {
+        self.left = self.most;
     }
 
     /// What was kept since the last drain.
@@ -119,8 +125,10 @@ mod tests {
         }
         assert!(!log.takes(FAILED, false));
         assert_eq!((log.take().len(), log.take().len()), (2, 0));
-        // What was handed out does not make room for more.
+        // What was handed out does not make room for more, but another window does.
         assert!(!log.takes(FAILED, false));
+        log.cut();
+        assert!(log.takes(FAILED, false));
         assert!(!Log::default().takes(FAILED, false));
     }
 
