@@ -227,8 +227,8 @@ impl<S: Default + Send> Lane<S> {
         }
     }
 
-    /// Ends the pass, and begins the next after a pause.
-    pub(super) fn start_over<P: Protocol<Lane = S>>(
+    /// Ends the pass where it is, and closes the connections that it is not to leave to the next.
+    pub(super) fn break_off<P: Protocol<Lane = S>>(
         &mut self,
         failure: Failure,
         program: &Program<P::Request>,
@@ -239,11 +239,27 @@ impl<S: Default + Send> Lane<S> {
         self.give_arrival_up(failure, program, context, now_ns);
         let end = End::Unanswered(self.pass.failure.unwrap_or(failure));
         self.record_pass(end, context, now_ns);
-        self.hang_up(None);
-        self.leave_others(if self.stopping { &[] } else { &program.kept }, context);
+        self.leave_others(self.kept(program), context);
         self.pc = 0;
         context.deadlines[self.id as usize] = NEVER;
-        if self.stopping {
+        if self.stopping { Fate::Ended } else { Fate::Runs }
+    }
+
+    /// The connections that a pass leaves to the next.
+    pub(super) fn kept<'p, R>(&self, program: &'p Program<R>) -> &'p [usize] {
+        if self.stopping { &[] } else { &program.kept }
+    }
+
+    /// Ends the pass, and begins the next after a pause.
+    pub(super) fn start_over<P: Protocol<Lane = S>>(
+        &mut self,
+        failure: Failure,
+        program: &Program<P::Request>,
+        context: &mut Context<P>,
+        now_ns: u64,
+    ) -> Fate {
+        self.hang_up(None);
+        if self.break_off(failure, program, context, now_ns) == Fate::Ended {
             return Fate::Ended;
         }
         let pause_ns = self.backoff_ns;

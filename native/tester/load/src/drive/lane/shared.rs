@@ -202,20 +202,13 @@ impl<S: Default + Send> Lane<S> {
     ) -> Fate {
         self.look_into(Some(failure), None, program, context, now_ns);
         self.record(self.current, End::Unanswered(failure), context, now_ns);
-        self.give_arrival_up(failure, program, context, now_ns);
-        let end = End::Unanswered(self.pass.failure.unwrap_or(failure));
-        self.record_pass(end, context, now_ns);
-        let keep: &[usize] = if self.stopping { &[] } else { &program.kept };
-        if !keep.iter().any(|kept| self.uses(*kept)) {
+        if !self.kept(program).iter().any(|kept| self.uses(*kept)) {
             self.leave(context);
         }
-        self.leave_others(keep, context);
-        self.pc = 0;
-        context.deadlines[self.id as usize] = NEVER;
-        if self.stopping {
-            return Fate::Ended;
+        match self.break_off(failure, program, context, now_ns) {
+            Fate::Ended => Fate::Ended,
+            Fate::Runs => self.resume(program, context, now_ns),
         }
-        self.resume(program, context, now_ns)
     }
 
     /// Makes it hold one of a pool's connections, which is to be opened.
