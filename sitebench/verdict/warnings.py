@@ -308,13 +308,14 @@ def rows_lost(count: int) -> PointWarning:
     """Warn that data which one user at a time has became fewer."""
     return _rows_lost(
         f"{count} {'row is' if count == 1 else 'rows are'} lost since the start: "
-        "a change was not answered and may yet be made, so no other user got the row"
+        "a change was not answered and may yet be made, or a bind was refused and another try could "
+        "lock the account; no other user got the row"
     )
 
 
 def _rows_lost(message: str) -> PointWarning:
     remedy = (
-        "see why changes are not answered (the failures, --timeout), or give the file more rows"
+        "see why they failed (the failures, --timeout), or give the file more rows"
     )
     return PointWarning(WarningKind.ROWS_LOST, message, remedy)
 

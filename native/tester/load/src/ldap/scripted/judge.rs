@@ -259,7 +259,7 @@ impl Ldap {
             );
             if !is_answer && ask.verb == BIND {
                 // Another try with this row could lock its account.
-                memory.kept.lose_held();
+                self.scripts[ask.script].drawers.lose(&mut memory.kept);
             }
             return Some(if is_answer { Failure::WrongAnswer } else { Failure::Result(outcome.code.name()) });
         }
