@@ -17,12 +17,13 @@ NATIVE = Path(__file__).parents[1] / "native"
 MEMBERS: list[str] = tomllib.loads((NATIVE / "Cargo.toml").read_text())["workspace"]["members"]
 FOLDERS = {member.rpartition("/")[2]: NATIVE / member for member in MEMBERS}
 CRATES = list(FOLDERS)
-BASE = {"wire", "people", "files", "table", "net", "tls", "http"}
+BASE = {"wire", "hashes", "people", "files", "table", "net", "tls", "http"}
 MIDDLE = {"directory", "site", "web", "load"}
 BELOW: dict[str, set[str]] = {
-    **{crate: set() for crate in ("wire", "files", "table", "tls", "cgi")},
+    **{crate: set() for crate in ("wire", "hashes", "files", "table", "tls", "cgi")},
     "net": {"tls"},
-    **{crate: {"wire"} for crate in ("people", "scenario")},
+    "people": {"wire", "hashes"},
+    "scenario": {"wire"},
     "fuzz": {"wire", "scenario", "table"},
     "http": {"wire", "net", "tls"},
     **dict.fromkeys(MIDDLE, BASE),

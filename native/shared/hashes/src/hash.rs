@@ -1,0 +1,247 @@
+//! Which hash, and how dear: one grammar, `NAME[:PARAMETERS]`.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// Rounds of SHA-crypt that a value leaves out.
+pub const CRYPT_ROUNDS: u32 = 5_000;
+/// SHA-crypt takes fewer for as many, without a word.
+const LEAST_CRYPT_ROUNDS: u32 = 1_000;
+/// Sixteen times what is advised today: a second and a half for a login.
+pub const MOST_ROUNDS: u32 = 10_000_000;
+/// Passes of argon2 where none are said (RFC 9106 section 4).
+pub const PASSES: u32 = 3;
+/// Beyond it memory, not passes, is what makes argon2 dearer.
+pub const MOST_PASSES: u32 = 100;
+/// argon2 divides its memory into four parts of two blocks each (RFC 9106 section 3.1).
+const LEAST_KIB: u32 = 8;
+
+/// Memory is written with one of these behind it, in KiB.
+const UNITS: [(char, u32); 3] = [('g', 1 << 20), ('m', 1 << 10), ('k', 1)];
+
+/// How a directory is given passwords.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum Hash {
+    /// As they are; many directories hash them then.
+    Clear,
+    /// SHA-1 with a salt: what every directory knows.
+    #[default]
+    Ssha,
+    /// SHA-512 with a salt.
+    Ssha512,
+    /// SHA-crypt with SHA-512, as in `/etc/shadow`.
+    Crypt {
+        /// How often.
+        rounds: u32,
+    },
+    /// PBKDF2 with HMAC and SHA-256 (RFC 8018).
+    Pbkdf2Sha256 {
+        /// How often.
+        rounds: u32,
+    },
+    /// The same with SHA-512.
+    Pbkdf2Sha512 {
+        /// How often.
+        rounds: u32,
+    },
+    /// argon2id with one lane (RFC 9106).
+    Argon2 {
+        /// Its memory.
+        kib: u32,
+        /// How often that is gone through.
+        passes: u32,
+    },
+}
+
+/// Why a text names no hash.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum HashError {
+    /// There is none of that name.
+    #[error(
+        "there is no hash {0:?}; use clear, ssha, ssha512, crypt:ROUNDS, pbkdf2-sha256:ROUNDS, pbkdf2-sha512:ROUNDS or argon2:MEMORY:PASSES"
+    )]
+    Unknown(String),
+    /// It has no parameters.
+    #[error("{name:?} has nothing behind its name, and {given:?} is there; write {name}")]
+    Bare {
+        /// Its name.
+        name: &'static str,
+        /// What is behind it.
+        given: String,
+    },
+    /// It needs a parameter.
+    #[error("{name:?} does not say {what}; write it like {example}")]
+    Missing {
+        /// Its name.
+        name: &'static str,
+        /// What is missing.
+        what: &'static str,
+        /// With it.
+        example: &'static str,
+    },
+    /// A parameter is no number, or out of range.
+    #[error("{given:?} is no number of {what} that {name} can have; write {least} to {most}")]
+    Number {
+        /// The hash.
+        name: &'static str,
+        /// What is counted.
+        what: &'static str,
+        /// What was given.
+        given: String,
+        /// The least.
+        least: u32,
+        /// The most.
+        most: u32,
+    },
+    /// The memory is not understood.
+    #[error(
+        "{given:?} is no memory of argon2; write kibibytes, mebibytes or gibibytes, 8k or more: argon2:64m"
+    )]
+    Memory {
+        /// What was given.
+        given: String,
+    },
+}
+
+impl Hash {
+    /// Its name, without parameters.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Clear => "clear",
+            Self::Ssha => "ssha",
+            Self::Ssha512 => "ssha512",
+            Self::Crypt { .. } => "crypt",
+            Self::Pbkdf2Sha256 { .. } => "pbkdf2-sha256",
+            Self::Pbkdf2Sha512 { .. } => "pbkdf2-sha512",
+            Self::Argon2 { .. } => "argon2",
+        }
+    }
+
+    /// What a stored value begins with; nothing in the clear.
+    pub const fn scheme(self) -> &'static str {
+        match self {
+            Self::Clear => "",
+            Self::Ssha => "{SSHA}",
+            Self::Ssha512 => "{SSHA512}",
+            Self::Crypt { .. } => "{CRYPT}",
+            Self::Pbkdf2Sha256 { .. } => "{PBKDF2-SHA256}",
+            Self::Pbkdf2Sha512 { .. } => "{PBKDF2-SHA512}",
+            Self::Argon2 { .. } => "{ARGON2}",
+        }
+    }
+
+    /// Whether it is made to take time: of such a hash a login costs far more than the protocol.
+    pub const fn is_slow(self) -> bool {
+        !matches!(self, Self::Clear | Self::Ssha | Self::Ssha512)
+    }
+
+    /// Memory that making or checking one takes.
+    pub const fn memory_bytes(self) -> u64 {
+        match self {
+            Self::Argon2 { kib, .. } => kib as u64 * 1024,
+            _ => 0,
+        }
+    }
+}
+
+impl fmt::Display for Hash {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(self.name())?;
+        match *self {
+            Self::Clear | Self::Ssha | Self::Ssha512 => Ok(()),
+            Self::Crypt { rounds: CRYPT_ROUNDS } => Ok(()),
+            Self::Crypt { rounds } | Self::Pbkdf2Sha256 { rounds } | Self::Pbkdf2Sha512 { rounds } => {
+                write!(out, ":{rounds}")
+            }
+            Self::Argon2 { kib, passes } => {
+                let (unit, size) = UNITS.into_iter().find(|(_, size)| kib % size == 0).unwrap_or(('k', 1));
+                write!(out, ":{}{unit}", kib / size)?;
+                if passes == PASSES { Ok(()) } else { write!(out, ":{passes}") }
+            }
+        }
+    }
+}
+
+impl FromStr for Hash {
+    type Err = HashError;
+
+    fn from_str(text: &str) -> Result<Self, HashError> {
+        let (name, parameters) = match text.split_once(':') {
+            Some((name, parameters)) => (name, Some(parameters)),
+            None => (text, None),
+        };
+        let bare = |hash: Self| match parameters {
+            None => Ok(hash),
+            Some(given) => Err(HashError::Bare { name: hash.name(), given: given.to_owned() }),
+        };
+        let rounds = |name, least, example| match parameters {
+            None => Err(HashError::Missing { name, what: "its rounds", example }),
+            Some(given) => number(name, "rounds", given, least, MOST_ROUNDS),
+        };
+        match name {
+            "clear" => bare(Self::Clear),
+            "ssha" => bare(Self::Ssha),
+            "ssha512" => bare(Self::Ssha512),
+            "crypt" if parameters.is_none() => Ok(Self::Crypt { rounds: CRYPT_ROUNDS }),
+            "crypt" => Ok(Self::Crypt { rounds: rounds("crypt", LEAST_CRYPT_ROUNDS, "crypt:5000")? }),
+            "pbkdf2-sha256" => {
+                let rounds = rounds("pbkdf2-sha256", 1, "pbkdf2-sha256:600000")?;
+                Ok(Self::Pbkdf2Sha256 { rounds })
+            }
+            "pbkdf2-sha512" => {
+                let rounds = rounds("pbkdf2-sha512", 1, "pbkdf2-sha512:210000")?;
+                Ok(Self::Pbkdf2Sha512 { rounds })
+            }
+            "argon2" => {
+                let (name, what, example) = ("argon2", "its memory", "argon2:64m");
+                let given = parameters.ok_or(HashError::Missing { name, what, example })?;
+                let (memory, passes) = match given.split_once(':') {
+                    Some((memory, passes)) => (memory, number("argon2", "passes", passes, 1, MOST_PASSES)?),
+                    None => (given, PASSES),
+                };
+                Ok(Self::Argon2 { kib: kib(memory)?, passes })
+            }
+            _ => Err(HashError::Unknown(text.to_owned())),
+        }
+    }
+}
+
+fn number(
+    name: &'static str,
+    what: &'static str,
+    given: &str,
+    least: u32,
+    most: u32,
+) -> Result<u32, HashError> {
+    let found = digits(given).filter(|number| (least..=most).contains(number));
+    found.ok_or_else(|| HashError::Number { name, what, given: given.to_owned(), least, most })
+}
+
+fn kib(given: &str) -> Result<u32, HashError> {
+    let known = |&(unit, size): &(char, u32)| Some((given.strip_suffix(unit)?, size));
+    let (number, size) = UNITS.iter().find_map(known).unwrap_or(("", 1));
+    let found = digits(number).and_then(|number| number.checked_mul(size)).filter(|kib| *kib >= LEAST_KIB);
+    found.ok_or_else(|| HashError::Memory { given: given.to_owned() })
+}
+
+/// A number in digits alone: `parse` takes a sign, too.
+pub(crate) fn digits(text: &str) -> Option<u32> {
+    text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok())?
+}
+
+impl TryFrom<String> for Hash {
+    type Error = HashError;
+
+    fn try_from(text: String) -> Result<Self, HashError> {
+        text.parse()
+    }
+}
+
+impl From<Hash> for String {
+    fn from(hash: Hash) -> Self {
+        hash.to_string()
+    }
+}
