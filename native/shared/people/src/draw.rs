@@ -45,6 +45,7 @@ pub(crate) enum Draw {
     LastVisit = 22,
     Password = 23,
     Salt = 24,
+    MoreSalt = 25,
 }
 
 /// One person's chances.

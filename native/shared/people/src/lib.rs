@@ -43,7 +43,7 @@ mod text;
 pub mod visitor;
 
 pub use containers::{Container, ContainersError, containers};
-pub use passwords::{Hash, Passwords};
+pub use passwords::Passwords;
 pub use pools::{Field, Pools, PoolsError};
 pub use population::{Population, PopulationError};
 pub use spec::{DEFAULT_BASE, OBJECT_CLASS, Profile, Spec};

@@ -5,50 +5,39 @@
 //! {SSHA}   = base64(SHA-1(password salt) salt), {SSHA512} with SHA-512; the salt is 8 bytes of another draw
 //! ```
 //!
-//! Both are functions of (seed, i), so that any process knows them and a seeding that goes on writes what the
+//! Slow hashes are `hashes`', with a salt of 16 bytes. They come from a pool: the first K people have their own, and
+//! person `i` the password and the salt of person `i` mod K.
+//!
+//! All are functions of (seed, i), so that any process knows them and a seeding that goes on writes what the
 //! one before would have written. They are no secrets: the seed is in every run file.
 //!
 //! Capital, small letter, digit and sign are what Active Directory asks for. It also refuses a password with
 //! a part of the person's name in it, which letters without vowels do not make.
 
+use std::num::NonZeroU64;
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::time::Duration;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use hashes::{Hash, MadeError, Slow};
 use serde::{Deserialize, Serialize};
 use sha1::Sha1;
 use sha2::{Digest, Sha512};
 
-use crate::draw::{Chance, Draw};
-use crate::encoded::write_attribute_header;
+use crate::draw::{Chance, Draw, Root};
+use crate::encoded::{write_attribute, write_attribute_header};
 
 const START: &[u8] = b"Pw1-";
 const LETTERS: &[u8; 16] = b"bcdfghjkmnpqrstv";
 const DRAWN: usize = 12;
 /// Eight bytes, as slappasswd has.
 const SALT: usize = 8;
-
-/// How a directory is given passwords.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Hash {
-    /// As they are; many directories hash them then.
-    Clear,
-    /// SHA-1 with a salt: what every directory knows.
-    #[default]
-    Ssha,
-    /// SHA-512 with a salt.
-    Ssha512,
-}
-
-impl Hash {
-    /// The name in configurations.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Clear => "clear",
-            Self::Ssha => "ssha",
-            Self::Ssha512 => "ssha512",
-        }
-    }
-}
+/// How often the making of slow hashes tells how far it is.
+const TELL: Duration = Duration::from_millis(100);
 
 /// Which passwords people have.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -60,48 +49,160 @@ pub struct Passwords {
     /// One for all, in place of each person's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub one: Option<String>,
+    /// How many log in differently: person `i` as person `i` mod this, with the same salt. All, unless said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pool: Option<NonZeroU64>,
 }
 
 impl Passwords {
     pub(crate) fn are_usual(&self) -> bool {
         *self == Self::default()
     }
+}
 
-    /// Appends a person's password.
+/// What people log in with, as a population has it.
+#[derive(Debug)]
+pub(crate) struct Logins {
+    passwords: Passwords,
+    root: Root,
+    /// How many log in differently, if not all do. Those who are added are beyond those who are seeded, so of slow
+    /// hashes there are no more than people who are.
+    pool: Option<NonZeroU64>,
+    /// The values of slow hashes, each made when it is first asked for.
+    slow: Box<[OnceLock<Box<[u8]>>]>,
+}
+
+impl Logins {
+    pub(crate) fn new(passwords: Passwords, root: Root, seeded: u64) -> Self {
+        let seeded = NonZeroU64::new(seeded).unwrap_or(NonZeroU64::MIN);
+        let slow = passwords.hash.is_slow();
+        let pool = match passwords.pool {
+            Some(pool) => Some(pool.min(seeded)),
+            None => slow.then_some(seeded),
+        };
+        let values = pool.filter(|_| slow).map_or(0, NonZeroU64::get);
+        let slow = (0..values).map(|_| OnceLock::new()).collect();
+        Self { passwords, root, pool, slow }
+    }
+
+    /// Appends the password of person `i`.
     #[inline]
-    pub(crate) fn write(&self, chance: Chance, out: &mut Vec<u8>) {
-        match &self.one {
+    pub(crate) fn write(&self, i: u64, out: &mut Vec<u8>) {
+        match &self.passwords.one {
             Some(one) => out.extend_from_slice(one.as_bytes()),
-            None => out.extend_from_slice(&drawn(chance)),
+            None => out.extend_from_slice(&drawn(Chance::new(self.root, self.like(i)))),
         }
     }
 
-    /// Appends the attribute that a directory is given.
+    /// The person who logs in as `i` does.
     #[inline]
-    pub(crate) fn write_attribute(&self, chance: Chance, out: &mut Vec<u8>) {
+    fn like(&self, i: u64) -> u64 {
+        self.pool.map_or(i, |pool| i % pool)
+    }
+
+    /// Appends the attribute that a directory is given of person `i`, whose chance is given, too.
+    #[inline]
+    pub(crate) fn write_attribute(&self, own: Chance, i: u64, out: &mut Vec<u8>) {
+        let chance = if self.pool.is_some() { Chance::new(self.root, self.like(i)) } else { own };
         let drawn = drawn(chance);
-        let password = self.one.as_ref().map_or(&drawn[..], |one| one.as_bytes());
-        match self.hash {
-            Hash::Clear => {
-                write_attribute_header(USER_PASSWORD, password.len(), out);
-                out.extend_from_slice(password);
-            }
+        let password = self.passwords.one.as_ref().map_or(&drawn[..], |one| one.as_bytes());
+        match self.passwords.hash {
+            Hash::Clear => write_attribute(USER_PASSWORD, password, out),
             Hash::Ssha => write_hashed::<Sha1>(b"{SSHA}", password, chance, out),
             Hash::Ssha512 => write_hashed::<Sha512>(b"{SSHA512}", password, chance, out),
+            _ => write_attribute(USER_PASSWORD, self.slow(self.like(i)), out),
         }
     }
 
     /// Appends the attribute that Active Directory is given: in quotes, as UTF-16.
-    pub(crate) fn write_unicode(&self, chance: Chance, out: &mut Vec<u8>) {
-        let drawn = drawn(chance);
-        let password = match &self.one {
-            Some(one) => one.as_str(),
-            None => std::str::from_utf8(&drawn).unwrap_or_default(),
-        };
+    pub(crate) fn write_unicode(&self, i: u64, out: &mut Vec<u8>) {
+        let mut password = Vec::new();
+        self.write(i, &mut password);
+        let password = String::from_utf8_lossy(&password);
         let units =
             || std::iter::once(u16::from(b'"')).chain(password.encode_utf16()).chain([u16::from(b'"')]);
         write_attribute_header(UNICODE_PASSWORD, 2 * units().count(), out);
         units().for_each(|unit| out.extend_from_slice(&unit.to_le_bytes()));
+    }
+
+    /// A slow value of the pool. Where there is no memory to make it there is none, which directories refuse;
+    /// [`Self::make`] says so.
+    fn slow(&self, n: u64) -> &[u8] {
+        let made = || self.made(n).unwrap_or_default().into_boxed_slice();
+        self.slow.get(n as usize).map_or(&[], |value| value.get_or_init(made))
+    }
+
+    fn made(&self, n: u64) -> Result<Vec<u8>, MadeError> {
+        let chance = Chance::new(self.root, n);
+        let mut password = Vec::new();
+        self.write(n, &mut password);
+        let salt = u128::from(chance.bits(Draw::Salt)) << 64 | u128::from(chance.bits(Draw::MoreSalt));
+        self.passwords.hash.value(&password, salt.to_be_bytes())
+    }
+
+    /// How many slow hashes there are.
+    pub(crate) const fn slow_hashes(&self) -> u64 {
+        self.slow.len() as u64
+    }
+
+    /// Those that are there, from the first on.
+    pub(crate) fn ready(&self) -> impl Iterator<Item = &[u8]> {
+        self.slow.iter().map_while(|value| value.get().map(|value| &**value))
+    }
+
+    /// Takes values that were made before, as far as they are of this hash.
+    pub(crate) fn take<'v>(&self, values: impl Iterator<Item = &'v [u8]>) {
+        let scheme = self.passwords.hash.scheme().as_bytes();
+        let of_it = |value: &&[u8]| value.starts_with(scheme) && Slow::parse(value).is_some();
+        for (place, value) in self.slow.iter().zip(values.take_while(of_it)) {
+            // One that is there is the same.
+            let _ = place.set(value.into());
+        }
+    }
+
+    /// Makes those that are missing, on so many threads. Tells how many are there, ten times a second; where that
+    /// is answered with a break, it ends when each thread has ended its hash.
+    pub(crate) fn make(
+        &self,
+        threads: usize,
+        mut tell: impl FnMut(u64) -> ControlFlow<()>,
+    ) -> Result<(), MadeError> {
+        let next = AtomicUsize::new(0);
+        let (failed, ready) = (Mutex::new(None), AtomicUsize::new(0));
+        let work = || {
+            loop {
+                let n = next.fetch_add(1, Relaxed);
+                let Some(place) = self.slow.get(n) else { return };
+                if place.get().is_none() {
+                    match self.made(n as u64) {
+                        Ok(value) => drop(place.set(value.into())),
+                        Err(error) => {
+                            next.store(self.slow.len(), Relaxed);
+                            *failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+                            return;
+                        }
+                    }
+                }
+                ready.fetch_add(1, Relaxed);
+            }
+        };
+        // It hangs up when the last thread has ended.
+        let (working, ended) = mpsc::channel::<()>();
+        std::thread::scope(|scope| {
+            for working in vec![working; threads.max(1)] {
+                scope.spawn(|| {
+                    let _working = working;
+                    work();
+                });
+            }
+            while ended.recv_timeout(TELL) == Err(RecvTimeoutError::Timeout) {
+                if tell(ready.load(Relaxed) as u64).is_break() {
+                    next.store(self.slow.len(), Relaxed);
+                    break;
+                }
+            }
+        });
+        failed.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
     }
 }
 

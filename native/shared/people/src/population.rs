@@ -1,11 +1,15 @@
 //! The population: everything about person `i` from `i` alone.
 
+use std::ops::ControlFlow;
+
+use hashes::MadeError;
 use wire::ber::{Reader, tag};
 use wire::dn::{Dn, DnError, escape_value};
 use wire::ldap::attributes::{Attribute, Attributes};
 
 use crate::decimal;
 use crate::draw::{Chance, Root};
+use crate::passwords::{Logins, Passwords};
 use crate::pools::{Field, LocalePools, Pools, hex_digest};
 use crate::profile::{Ils, LOGIN, Paper, Person, Small};
 use crate::spec::{Profile, Spec};
@@ -54,6 +58,7 @@ pub struct Population {
     spec: Spec,
     root: Root,
     recipe: Recipe,
+    logins: Logins,
     pools_digest: String,
     /// Whether any name has characters that a DN escapes.
     escapes: bool,
@@ -86,9 +91,14 @@ impl Population {
         let bad_base = |why| PopulationError::BadBase { base: spec.base.clone(), why };
         Dn::parse(spec.base.as_bytes()).map_err(bad_base)?;
         let names_people = spec.profile.naming() == "cn";
+        let root = Root::new(spec.seed);
+        // Those of a profile without passwords are never asked for, and of these there are no slow ones.
+        let passwords =
+            if spec.profile.has_passwords() { spec.passwords.clone() } else { Passwords::default() };
         Ok(Self {
-            root: Root::new(spec.seed),
+            root,
             recipe,
+            logins: Logins::new(passwords, root, spec.size),
             spec,
             pools_digest: pools.digest().to_owned(),
             escapes: names_people && locales.iter().any(|locale| escapes(locale)),
@@ -141,7 +151,7 @@ impl Population {
             Recipe::Paper(paper) => paper.write_attributes(chance, i, out),
             Recipe::Small(small) => small.write_attributes(chance, i, out),
             Recipe::Ils(ils) => ils.write_attributes(chance, i, out),
-            Recipe::Person(person) => person.write_attributes(chance, i, Some(&self.spec.passwords), out),
+            Recipe::Person(person) => person.write_attributes(chance, i, Some(&self.logins), out),
         }
     }
 
@@ -158,8 +168,33 @@ impl Population {
     /// Appends the password of person `i`; nothing where the profile has none.
     pub fn write_password(&self, i: u64, out: &mut Vec<u8>) {
         if self.spec.profile.has_passwords() {
-            self.spec.passwords.write(Chance::new(self.root, i), out);
+            self.logins.write(i, out);
         }
+    }
+
+    /// How many slow hashes its people have: to make, before they are written to a directory.
+    pub const fn slow_hashes(&self) -> u64 {
+        self.logins.slow_hashes()
+    }
+
+    /// The slow hashes that have been made, from the first on.
+    pub fn hashes(&self) -> impl Iterator<Item = &[u8]> {
+        self.logins.ready()
+    }
+
+    /// Takes slow hashes that were made before.
+    pub fn take_hashes<'v>(&self, values: impl Iterator<Item = &'v [u8]>) {
+        self.logins.take(values);
+    }
+
+    /// Makes the slow hashes that are missing, on so many threads. Tells how many are there, ten times a second,
+    /// until that is answered with a break.
+    pub fn make_hashes(
+        &self,
+        threads: usize,
+        tell: impl FnMut(u64) -> ControlFlow<()>,
+    ) -> Result<(), MadeError> {
+        self.logins.make(threads, tell)
     }
 
     /// The `i` that has this name, byte by byte.
@@ -202,7 +237,10 @@ impl Population {
         );
         if profile.has_passwords() {
             let one = passwords.one.as_deref().unwrap_or_default();
-            identity += &format!("hash {}\npassword {one:?}\n", passwords.hash.as_str());
+            identity += &format!("hash {}\npassword {one:?}\n", passwords.hash);
+            if let Some(pool) = passwords.pool {
+                identity += &format!("pool {pool}\n");
+            }
         }
         hex_digest(identity.as_bytes())
     }

@@ -10,7 +10,7 @@ use crate::decimal::Decimal;
 use crate::draw::{Chance, Draw};
 use crate::encoded::{Picked, Pool, write_attribute, write_attribute_header, write_multi_attribute};
 use crate::name::FullName;
-use crate::passwords::Passwords;
+use crate::passwords::Logins;
 use crate::pools::{Field, LocalePools};
 use crate::spec::{Profile, Spec};
 
@@ -126,13 +126,13 @@ impl Person {
         &self,
         chance: Chance,
         i: u64,
-        passwords: Option<&Passwords>,
+        logins: Option<&Logins>,
         out: &mut Vec<u8>,
     ) {
-        ber::write_nested(out, tag::SEQUENCE, |out| self.write(chance, i, passwords, out));
+        ber::write_nested(out, tag::SEQUENCE, |out| self.write(chance, i, logins, out));
     }
 
-    fn write(&self, chance: Chance, i: u64, passwords: Option<&Passwords>, out: &mut Vec<u8>) {
+    fn write(&self, chance: Chance, i: u64, logins: Option<&Logins>, out: &mut Vec<u8>) {
         let (locale, number) = (self.locale(chance), Decimal::new(i));
         let number = number.as_bytes();
         let given = locale.given.pick(chance, Draw::Given);
@@ -167,9 +167,9 @@ impl Person {
             // ASCII by its syntax.
             write_parts("gecos", &[b"User ", number], out);
         }
-        match (passwords, &self.kind) {
-            (Some(passwords), Kind::Ad(_)) => passwords.write_unicode(chance, out),
-            (Some(passwords), _) => passwords.write_attribute(chance, out),
+        match (logins, &self.kind) {
+            (Some(logins), Kind::Ad(_)) => logins.write_unicode(i, out),
+            (Some(logins), _) => logins.write_attribute(chance, i, out),
             (None, _) => {}
         }
     }

@@ -1,15 +1,20 @@
 //! Passwords of people, and what directories check them by.
 
+use std::collections::HashSet;
+use std::num::NonZeroU64;
+use std::ops::ControlFlow;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use people::{Hash, Passwords, Pools, Population, PopulationError, Profile, Spec};
+use hashes::{Hash, Slow};
+use people::{Passwords, Pools, Population, PopulationError, Profile, Spec};
 use sha1::Sha1;
 use sha2::{Digest, Sha512};
 
 use crate::common::{POOLS, population};
 
 fn with(profile: Profile, hash: Hash, one: Option<&str>) -> Population {
-    let passwords = Passwords { hash, one: one.map(str::to_owned) };
+    let passwords = Passwords { hash, one: one.map(str::to_owned), pool: None };
     let spec = Spec { passwords, ..population(profile, 1).spec().clone() };
     Population::new(&Pools::parse(POOLS).unwrap(), spec).unwrap()
 }
@@ -38,8 +43,8 @@ fn checks<D: Digest>(scheme: &str, stored: &[u8], password: &[u8]) -> Vec<u8> {
 #[test]
 fn a_hash_is_of_the_persons_own_password_with_a_salt_of_its_own() {
     let (one, other) = (with(Profile::Person, Hash::Ssha, None), with(Profile::Posix, Hash::Ssha512, None));
-    let mut salts = std::collections::HashSet::new();
-    let mut passwords = std::collections::HashSet::new();
+    let mut salts = HashSet::new();
+    let mut passwords = HashSet::new();
     for i in 0..1_000 {
         let password = password(&one, i);
         let salt = checks::<Sha1>("{SSHA}", &stored(&one, i), &password);
@@ -104,8 +109,68 @@ fn how_people_log_in_is_part_of_who_they_are_only_where_they_can() {
 
 #[test]
 fn an_empty_password_is_refused() {
-    let passwords = Passwords { hash: Hash::Ssha, one: Some(String::new()) };
+    let passwords = Passwords { one: Some(String::new()), ..Passwords::default() };
     let spec = Spec { passwords, ..population(Profile::Person, 1).spec().clone() };
     let refused = Population::new(&Pools::parse(POOLS).unwrap(), spec).unwrap_err();
     assert_eq!(refused, PopulationError::NoPassword);
+}
+
+fn pooled(hash: &str, pool: Option<u64>, size: u64) -> Population {
+    let passwords =
+        Passwords { hash: hash.parse().unwrap(), one: None, pool: pool.and_then(NonZeroU64::new) };
+    let spec = Spec { passwords, size, ..population(Profile::Person, 1).spec().clone() };
+    Population::new(&Pools::parse(POOLS).unwrap(), spec).unwrap()
+}
+
+#[test]
+fn a_pool_has_the_first_peoples_hashes_and_the_others_have_them_again() {
+    let own = population(Profile::Person, 1);
+    for hash in ["pbkdf2-sha256:2", "pbkdf2-sha512:2", "crypt:1000", "argon2:8k:1"] {
+        let people = pooled(hash, Some(3), 100);
+        assert_eq!(people.slow_hashes(), 3);
+        let values: HashSet<_> = (0..100).map(|i| stored(&people, i)).collect();
+        assert_eq!(values.len(), 3, "{hash}");
+        for i in [0, 2, 3, 97, 1_000_000_001] {
+            assert_eq!(stored(&people, i), stored(&people, i % 3));
+            assert_eq!(password(&people, i), password(&own, i % 3));
+            let slow = Slow::parse(&stored(&people, i)).unwrap();
+            assert_eq!(slow.is_of(&password(&people, i)), Some(true), "{hash}");
+            assert_eq!(slow.is_of(&password(&people, i + 1)), Some(false), "{hash}");
+        }
+    }
+    // A quick hash may have one, too.
+    let quick = pooled("ssha", Some(3), 100);
+    assert_eq!((quick.slow_hashes(), stored(&quick, 5)), (0, stored(&own, 2)));
+}
+
+#[test]
+fn a_thousand_are_the_first_of_a_million_whatever_the_pool() {
+    for pool in [Some(10), None] {
+        let (few, many) = (pooled("pbkdf2-sha256:1", pool, 7), pooled("pbkdf2-sha256:1", pool, 50));
+        assert_eq!(few.digest(), many.digest());
+        assert_eq!(
+            (0..7).map(|i| stored(&few, i)).collect::<Vec<_>>(),
+            (0..7).map(|i| stored(&many, i)).collect::<Vec<_>>()
+        );
+        assert_eq!((few.slow_hashes(), many.slow_hashes()), (7, pool.unwrap_or(50)));
+    }
+    assert_ne!(pooled("crypt", Some(10), 1).digest(), pooled("crypt", Some(11), 1).digest());
+}
+
+#[test]
+fn hashes_are_made_on_many_threads_taken_again_and_the_making_ends_where_it_is_told() {
+    let (people, other) = (pooled("pbkdf2-sha256:100", None, 200), pooled("pbkdf2-sha256:100", None, 300));
+    people.make_hashes(3, |_| ControlFlow::Continue(())).unwrap();
+    assert_eq!(people.hashes().count(), 200);
+    assert!(people.hashes().zip(0..).all(|(value, i)| value == stored(&people, i)));
+    other.take_hashes(people.hashes().take(150));
+    assert_eq!(other.hashes().count(), 150);
+    assert_eq!(stored(&other, 149), stored(&people, 149));
+    // What is no such hash is not taken, nor what follows it.
+    let fresh = pooled("pbkdf2-sha256:100", None, 9);
+    fresh.take_hashes([stored(&people, 0).as_slice(), b"{PBKDF2-SHA256}x", &stored(&people, 2)].into_iter());
+    assert_eq!(fresh.hashes().count(), 1);
+    let long = pooled("pbkdf2-sha256:100000", None, 100_000);
+    long.make_hashes(2, |_| ControlFlow::Break(())).unwrap();
+    assert!((0..50_000).contains(&long.hashes().count()));
 }

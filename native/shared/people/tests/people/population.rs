@@ -1,7 +1,7 @@
 //! What a population promises, whatever the seed and the person.
 
 use crate::common::{entry, population, with};
-use people::{Hash, Passwords, Pools, Population, PopulationError, Profile, Spec};
+use people::{Passwords, Pools, Population, PopulationError, Profile, Spec};
 use proptest::prelude::*;
 use wire::ber::{Reader, tag};
 use wire::dn::Dn;
@@ -225,7 +225,10 @@ fn a_spec_is_read_from_json_with_a_lower_case_profile() {
     }
     let with = json.replace("}", r#","passwords":{"hash":"ssha512","one":"secret"}}"#);
     let spec: Spec = serde_json::from_str(&with).unwrap();
-    assert_eq!(spec.passwords, Passwords { hash: Hash::Ssha512, one: Some("secret".to_owned()) });
+    assert_eq!(
+        spec.passwords,
+        Passwords { hash: hashes::Hash::Ssha512, one: Some("secret".to_owned()), pool: None }
+    );
     assert_eq!(serde_json::to_string(&spec).unwrap(), with);
     let error = serde_json::from_str::<Spec>(&json.replace("seed", "sed")).unwrap_err().to_string();
     assert!(error.contains("sed"), "{error}");
