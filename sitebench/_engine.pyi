@@ -46,6 +46,7 @@ __all__ = [
     "first_person",
     "floor_connect",
     "floor_exchange",
+    "hash_facts",
     "inspect_upd",
     "metrics",
     "profile_facts",
@@ -232,8 +233,8 @@ class Population:
     """People as a pure function of (seed, i); `i` may exceed `size`, which is only what is seeded.
 
     `spec_json`: {"seed", "size", "profile": "paper"|"small"|"ils"|"person"|"posix"|"ad", "locales":
-    [...], "base", "passwords": {"hash": "clear"|"ssha"|"ssha512", "one": str or None}}, the last of
-    them optional.
+    [...], "base", "passwords": {"hash": as `hash_facts` takes it, "one": str or None, "pool": how
+    many log in differently, all unless said}}, the last of them optional.
     """
 
     def __new__(cls, pools_path: str, spec_json: str) -> Population: ...
@@ -257,6 +258,15 @@ class Population:
         """Return the DN of person `i`, escaped per RFC 4514."""
     def entry(self, i: int) -> tuple[str, dict[str, list[bytes]]]:
         """Return the DN and every attribute of person `i`."""
+    @property
+    def slow_hashes(self) -> tuple[int, int]:
+        """How many slow hashes people have, and how many of them, from the first on, are made."""
+    def hashes(self) -> bytes:
+        """Return the slow hashes that are made, from the first on, one a line."""
+    def take_hashes(self, text: bytes) -> None:
+        """Take what `hashes` returned before, as far as it is what people may have."""
+    def make_hashes(self, threads: int, progress: Callable[[int], object] | None = None) -> None:
+        """Make the slow hashes that are missing; an exception in `progress` ends it early."""
     def index_of(self, name: str) -> int | None:
         """Return the `i` whose `name(i)` is `name`."""
     def answer_bytes(self, i: int) -> int:
@@ -271,6 +281,9 @@ class Population:
         """
     def contents(self, start: int, stop: int) -> Contents:
         """Return the contents of a place that holds exactly people [start, stop)."""
+
+def hash_facts(hash: str) -> tuple[str, str, bool, int]:
+    """Return a hash as it is always written, its scheme, whether it is slow, and its memory."""
 
 def profile_facts(profile: str) -> tuple[str, str, bool]:
     """Return by which class and attribute people are searched for, and if they have passwords."""

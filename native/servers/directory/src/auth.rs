@@ -3,12 +3,26 @@
 //! A stored `userPassword` is plain text or `{SCHEME}base64(digest salt)` as OpenLDAP and 389-ds
 //! write it (RFC 2307 section 5.3 for the form).
 
+use std::fmt;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
+use hashes::{Slow, same};
 use sha1::Sha1;
 use sha2::{Digest, Sha256, Sha512};
 use wire::ldap::Attributes;
 use wire::ldap::attributes::Attribute;
+
+use crate::limits::Limits;
+
+/// A password that a client has sent, which no log shows.
+pub(crate) struct Password(pub(crate) Box<[u8]>);
+
+impl fmt::Debug for Password {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("(hidden)")
+    }
+}
 
 /// The attribute that every client may set and only the administrator may read.
 pub(crate) const PASSWORD: &[u8] = b"userPassword";
@@ -31,7 +45,24 @@ pub(crate) fn is_password(description: &[u8]) -> bool {
         && (is(PASSWORD) || is(PASSWORD_OID) || is(UNICODE))
 }
 
-/// Whether `password` is one of an attribute's.
+/// The values with slow hashes of which `password` may be one, as far as `limits` let them be checked.
+pub(crate) fn slow(attributes: Attributes<'_>, password: &[u8], limits: &Limits) -> Vec<Slow> {
+    let mut left_ns = limits.slow_hash_ms.saturating_mul(1_000_000);
+    let passwords = attributes.iter().flatten().filter(|attribute| is_password(attribute.name));
+    let values = passwords.flat_map(|attribute| attribute.values.iter().flatten());
+    let slow = values.filter_map(Slow::parse).filter(|slow| slow.memory_bytes() <= limits.slow_hash_bytes);
+    slow.take(limits.slow_hashes)
+        .filter(|slow| match left_ns.checked_sub(slow.nanoseconds(password)) {
+            Some(left) => {
+                left_ns = left;
+                true
+            }
+            None => false,
+        })
+        .collect()
+}
+
+/// Whether `password` is one of an attribute's, in the clear or with a quick hash.
 pub(crate) fn is_in(attribute: Attribute<'_>, password: &[u8]) -> bool {
     let mut stored = attribute.values.iter().flatten();
     if attribute.name.eq_ignore_ascii_case(UNICODE) {
@@ -51,11 +82,6 @@ pub(crate) fn includes_password(attributes: Attributes<'_>) -> bool {
 /// Bytes of salt in a new hash.
 const SALT_BYTES: usize = 16;
 
-/// Whether two byte strings are equal, in a time that depends on their lengths only.
-pub(crate) fn same(a: &[u8], b: &[u8]) -> bool {
-    a.len() == b.len() && a.iter().zip(b).fold(0, |sum, (x, y)| sum | (x ^ y)) == 0
-}
-
 /// Whether `password` is the one that `stored` was made of.
 fn verify(stored: &[u8], password: &[u8]) -> bool {
     let Some((scheme, rest)) = scheme(stored) else {
@@ -66,7 +92,7 @@ fn verify(stored: &[u8], password: &[u8]) -> bool {
         b"SHA256" | b"SSHA256" => hashed::<Sha256>(rest, password),
         b"SHA512" | b"SSHA512" => hashed::<Sha512>(rest, password),
         b"CLEARTEXT" => same(rest, password),
-        // An unknown scheme cannot be checked. Comparing it as plain text would turn the hash itself
+        // A slow hash is not checked here. An unknown scheme cannot be checked. Comparing it as plain text would turn the hash itself
         // into a password.
         _ => false,
     }

@@ -7,6 +7,8 @@ pub(crate) enum Flow {
     Continue,
     /// It handles the same message again when one may take long.
     Later,
+    /// It waits for the outcome of a slow hash.
+    Wait,
     /// It closes: the client has unbound.
     Close,
     /// It begins a TLS handshake once the answer has been sent.

@@ -25,6 +25,7 @@ pub mod search;
 mod server;
 mod session;
 mod settings;
+mod slow_binds;
 mod special;
 mod stats;
 pub mod store;

@@ -66,6 +66,15 @@ net::limits! {
         /// A password. It is hashed with the salt of each that is stored, 10,000 at most: with this length in
         /// some 30 ms. bcrypt takes 72 bytes, PAM 512.
         password_bytes: usize = 1 << 10;
+        /// Values of one entry with a slow hash that a bind tries, one after the other; further ones are no passwords.
+        /// People have one, two while it is changed.
+        slow_hashes: usize = 4;
+        /// Milliseconds of the hashes that one bind tries: a value that would take longer is no password. PBKDF2 with
+        /// 600,000 rounds takes 100, argon2 with 64 MiB 300; a client may store one of a million years.
+        slow_hash_ms: u64 = 10_000;
+        /// Bytes of memory of the hashes that run, of all clients together; a value that needs more alone is no password.
+        /// Sixteen of argon2 with 64 MiB.
+        slow_hash_bytes: u64 = 1 << 30;
         /// Searches of one connection that are running at the same time, which are all requests of it that
         /// can be in flight: others are answered before the next is read. OpenLDAP's `conn_max_pending` is
         /// 100.

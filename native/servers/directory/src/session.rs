@@ -1,7 +1,11 @@
 //! The state of one connection above its socket: identity, TLS, searches.
 
+use net::ConnectionId;
+
+use crate::auth::Password;
 use crate::identity::Identity;
 use crate::scan::Searches;
+use crate::slow_binds::{Check, Place};
 use crate::turn::Turn;
 
 /// What a session knows of the TLS under it.
@@ -11,16 +15,55 @@ pub(crate) struct Secured {
     pub(crate) certificate: Option<Box<[u8]>>,
 }
 
+/// A request that waits for a slow hash.
+#[derive(Debug)]
+pub(crate) struct Waiting {
+    /// Its message's identifier.
+    pub(crate) id: i32,
+    pub(crate) request: WaitingRequest,
+    pub(crate) place: Place,
+}
+
+/// What is done when the password was right.
+#[derive(Debug)]
+pub(crate) enum WaitingRequest {
+    /// The client becomes this entry.
+    Bind(Box<[u8]>),
+    /// The entry is given this password, or one that the server chooses.
+    PasswordModify(Box<[u8]>, Option<Password>),
+}
+
 /// See the module.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Session {
+    connection: ConnectionId,
     pub(crate) identity: Identity,
     /// Present under TLS. Boxed so that a plain connection stays small.
     pub(crate) secured: Option<Box<Secured>>,
     pub(crate) searches: Searches,
+    /// Boxed as `secured` is.
+    pub(crate) waiting: Option<Box<Waiting>>,
 }
 
 impl Session {
+    pub(crate) fn new(connection: ConnectionId) -> Self {
+        let (identity, searches) = (Identity::default(), Searches::default());
+        Self { connection, identity, secured: None, searches, waiting: None }
+    }
+
+    /// Begins again, under TLS. Nothing from before is kept (RFC 4513 section 4): neither the client's identity nor
+    /// its paged searches.
+    pub(crate) fn secure(&mut self, certificate: Option<Box<[u8]>>) {
+        let secured = Some(Box::new(Secured { certificate }));
+        *self = Self { secured, ..Self::new(self.connection) };
+    }
+
+    /// Has a request wait for a slow hash.
+    pub(crate) fn wait(&mut self, id: i32, request: WaitingRequest, check: Check, turn: &Turn<'_>) {
+        let place = turn.slow_binds.begin(self.connection, check);
+        self.waiting = Some(Box::new(Waiting { id, request, place }));
+    }
+
     /// The SASL mechanisms that this client may use now. Clients take one that is listed, and PLAIN sends the
     /// password: it is not offered in the clear.
     pub(crate) fn mechanisms(&self) -> &'static [&'static [u8]] {

@@ -1,6 +1,6 @@
 //! The context of one turn of a thread's loop: the locked store, the buffers, the time.
 
-use std::sync::PoisonError;
+use std::sync::{Arc, PoisonError};
 
 use crossbeam_utils::sync::{ShardedLock, ShardedLockReadGuard, ShardedLockWriteGuard};
 use net::TimeSlice;
@@ -9,6 +9,7 @@ use crate::clock::Now;
 use crate::entry::Projection;
 use crate::filter::CompiledFilter;
 use crate::settings::Settings;
+use crate::slow_binds::SlowBinds;
 use crate::stats::Counters;
 use crate::store::{self, EntryId, Prefetch, Store, UnixSeconds};
 
@@ -20,6 +21,7 @@ pub(crate) struct Turn<'t> {
     pub(crate) out: &'t mut Vec<u8>,
     pub(crate) counters: &'t mut Counters,
     pub(crate) scratch: &'t mut Scratch,
+    pub(crate) slow_binds: &'t Arc<SlowBinds>,
     pub(crate) now: Now,
     /// The part of the turn for work that takes time.
     pub(crate) slice: TimeSlice,

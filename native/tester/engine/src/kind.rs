@@ -9,6 +9,7 @@ use std::string::FromUtf8Error;
 
 use ::directory::LoadError;
 use ::files::{SpecError, WriteError};
+use ::hashes::{HashError, MadeError};
 use ::site::upd::{BuildError, CopyError, OpenError};
 use ::table::ReadError;
 use load::floor::FloorError;
@@ -45,6 +46,8 @@ pub trait Kinded: Display {
 impl Kinded for ContainersError {}
 impl Kinded for FromUtf8Error {}
 impl Kinded for PopulationError {}
+impl Kinded for HashError {}
+impl Kinded for MadeError {}
 impl Kinded for SpecError {}
 impl Kinded for serde_json::Error {}
 

@@ -15,6 +15,7 @@ mod engine;
 mod errors;
 mod files;
 mod floor;
+mod hashes;
 mod histogram;
 mod kind;
 mod live;
@@ -49,6 +50,8 @@ mod module {
     use crate::files::{FileChecker, FileSet};
     #[pymodule_export]
     use crate::floor::{NullResponder, floor_connect, floor_exchange};
+    #[pymodule_export]
+    use crate::hashes::hash_facts;
     #[pymodule_export]
     use crate::histogram::Histogram;
     #[pymodule_export]

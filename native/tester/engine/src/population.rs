@@ -1,5 +1,6 @@
 //! `Population`: people as a pure function of (seed, i).
 
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -12,6 +13,7 @@ use crate::config;
 use crate::contents::Contents;
 use crate::errors::engine_error;
 use crate::pools;
+use crate::progress::tell;
 
 /// People as a pure function of (seed, i); `i` may exceed `size`, which is only what is seeded.
 #[pyclass(frozen, module = "sitebench._engine")]
@@ -75,6 +77,39 @@ impl Population {
 
     fn entry<'py>(&self, py: Python<'py>, i: u64) -> PyResult<(String, Bound<'py, PyDict>)> {
         Ok((self.dn(i)?, self.0.attributes(i).into_py_dict(py)?))
+    }
+
+    /// How many slow hashes there are to make, and how many of them have been, from the first on.
+    #[getter]
+    fn slow_hashes(&self) -> (u64, u64) {
+        (self.0.slow_hashes(), self.0.hashes().count() as u64)
+    }
+
+    fn hashes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        let lines = self.0.hashes().flat_map(|value| [value, b"\n"]);
+        PyBytes::new(py, &lines.collect::<Vec<_>>().concat())
+    }
+
+    fn take_hashes(&self, py: Python<'_>, text: &[u8]) {
+        py.detach(|| self.0.take_hashes(text.split(|byte| *byte == b'\n')));
+    }
+
+    #[pyo3(signature = (threads, progress=None))]
+    fn make_hashes(&self, py: Python<'_>, threads: usize, progress: Option<Py<PyAny>>) -> PyResult<()> {
+        let mut raised = None;
+        let made = py.detach(|| {
+            self.0.make_hashes(threads, |done| match tell(progress.as_ref(), done) {
+                Ok(()) => ControlFlow::Continue(()),
+                Err(error) => {
+                    raised = Some(error);
+                    ControlFlow::Break(())
+                }
+            })
+        });
+        match raised {
+            Some(error) => Err(error),
+            None => made.map_err(engine_error),
+        }
     }
 
     fn index_of(&self, name: &str) -> Option<u64> {

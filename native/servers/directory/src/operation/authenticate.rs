@@ -4,38 +4,70 @@ use wire::ldap::ResultCode;
 
 use crate::auth;
 use crate::identity::Identity;
+use crate::slow_binds::Check;
 use crate::store::Refusal;
 use crate::turn::Turn;
 
-/// The identity of a client that gives this name and password.
-pub(super) fn authenticate(name: &[u8], password: &[u8], turn: &mut Turn<'_>) -> Result<Identity, Refusal> {
-    if let Some(admin) = turn.settings.admin_named(name) {
-        let known = admin.password.as_ref().is_some_and(|secret| auth::same(secret.as_bytes(), password));
-        return if known { Ok(Identity::Admin) } else { Err(invalid_credentials()) };
-    }
-    // The answer does not reveal whether the name or the password was wrong.
-    verify_entry(name, password, turn).map(Identity::Entry).ok_or_else(invalid_credentials)
+/// Whether a password is an entry's.
+pub(super) enum Verified {
+    /// It is; with the entry's name, as it is stored.
+    Right(Box<[u8]>),
+    /// It is not, or there is no such entry.
+    Wrong,
+    /// It is if this check says so.
+    Slow(Box<[u8]>, Check),
 }
 
-/// The name of the entry, as it is stored, if `password` is one of its passwords. One that is longer than
-/// allowed is wrong.
-pub(super) fn verify_entry(name: &[u8], password: &[u8], turn: &mut Turn<'_>) -> Option<Box<[u8]>> {
-    if password.len() > turn.settings.limits.password_bytes {
-        return None;
+/// Who a client is.
+pub(super) enum Authenticated {
+    Now(Identity),
+    /// This entry, if the check says so.
+    Slow(Box<[u8]>, Check),
+}
+
+/// The identity of a client that gives this name and password.
+pub(super) fn authenticate(
+    name: &[u8],
+    password: &[u8],
+    turn: &mut Turn<'_>,
+) -> Result<Authenticated, Refusal> {
+    if let Some(admin) = turn.settings.admin_named(name) {
+        let known = admin.password.as_ref().is_some_and(|secret| hashes::same(secret.as_bytes(), password));
+        return if known { Ok(Authenticated::Now(Identity::Admin)) } else { Err(invalid_credentials()) };
+    }
+    // The answer does not reveal whether the name or the password was wrong.
+    match verify_entry(name, password, turn) {
+        Verified::Right(name) => Ok(Authenticated::Now(Identity::Entry(name))),
+        Verified::Wrong => Err(invalid_credentials()),
+        Verified::Slow(name, check) => Ok(Authenticated::Slow(name, check)),
+    }
+}
+
+/// Whether `password` is one of an entry's. One that is longer than allowed is wrong.
+pub(super) fn verify_entry(name: &[u8], password: &[u8], turn: &mut Turn<'_>) -> Verified {
+    let limits = &turn.settings.limits;
+    if password.len() > limits.password_bytes {
+        return Verified::Wrong;
     }
     let now = turn.seconds();
     let store = turn.access.read();
-    let id = store.find_live(name, now, &mut turn.scratch.store).ok()?;
-    let entry = store.entry(id)?;
+    let found = store.find_live(name, now, &mut turn.scratch.store).ok();
+    let Some(entry) = found.and_then(|id| store.entry(id)) else { return Verified::Wrong };
     let verified = entry
         .attributes()
         .iter()
         .flatten()
         .filter(|attribute| auth::is_password(attribute.name))
         .any(|attribute| auth::is_in(attribute, password));
-    verified.then(|| entry.dn().into())
+    if verified {
+        return Verified::Right(entry.dn().into());
+    }
+    match auth::slow(entry.attributes(), password, limits) {
+        slow if slow.is_empty() => Verified::Wrong,
+        slow => Verified::Slow(entry.dn().into(), Check::new(password, slow)),
+    }
 }
 
-fn invalid_credentials() -> Refusal {
+pub(super) fn invalid_credentials() -> Refusal {
     Refusal::new(ResultCode::INVALID_CREDENTIALS, "")
 }

@@ -2,31 +2,62 @@
 
 use wire::ldap::{BindRequest, Credentials, Request, ResultCode, op};
 
-use super::authenticate::authenticate;
+use super::authenticate::{Authenticated, authenticate, invalid_credentials};
 use super::sasl;
 use crate::answer;
 use crate::controls;
+use crate::flow::Flow;
 use crate::identity::Identity;
-use crate::session::Session;
+use crate::session::{Session, WaitingRequest};
 use crate::store::Refusal;
 use crate::turn::Turn;
 
-pub(super) fn run(session: &mut Session, request: &Request<'_>, bind: &BindRequest<'_>, turn: &mut Turn<'_>) {
+pub(super) fn run(
+    session: &mut Session,
+    request: &Request<'_>,
+    bind: &BindRequest<'_>,
+    turn: &mut Turn<'_>,
+) -> Flow {
     turn.counters.binds += 1;
     // RFC 4511 section 4.2.1: running operations are abandoned, and a bind that fails leaves the
     // client anonymous.
     session.searches.clear();
     session.identity = Identity::Anonymous;
     match controls::check(request.controls).and_then(|()| identify(session, bind, turn)) {
-        Ok(identity) => {
+        Ok(Authenticated::Now(identity)) => {
             session.identity = identity;
             answer::success(turn.out, request.id, op::BIND_RESPONSE);
         }
+        Ok(Authenticated::Slow(name, check)) => {
+            session.wait(request.id, WaitingRequest::Bind(name), check, turn);
+            return Flow::Wait;
+        }
         Err(refusal) => answer::refusal(turn.out, request.id, op::BIND_RESPONSE, &refusal),
+    }
+    Flow::Continue
+}
+
+/// Answers a bind that has waited: the client becomes the entry of this name, if its password was right.
+pub(super) fn end(
+    session: &mut Session,
+    id: i32,
+    name: Result<Option<Box<[u8]>>, Refusal>,
+    turn: &mut Turn<'_>,
+) {
+    match name.and_then(|name| name.ok_or_else(invalid_credentials)) {
+        Ok(name) => {
+            session.identity = Identity::Entry(name);
+            answer::success(turn.out, id, op::BIND_RESPONSE);
+        }
+        Err(refusal) => answer::refusal(turn.out, id, op::BIND_RESPONSE, &refusal),
     }
 }
 
-fn identify(session: &Session, bind: &BindRequest<'_>, turn: &mut Turn<'_>) -> Result<Identity, Refusal> {
+fn identify(
+    session: &Session,
+    bind: &BindRequest<'_>,
+    turn: &mut Turn<'_>,
+) -> Result<Authenticated, Refusal> {
     if !matches!(bind.version, 2 | 3) {
         return Err(Refusal::new(
             ResultCode::PROTOCOL_ERROR,
@@ -34,7 +65,7 @@ fn identify(session: &Session, bind: &BindRequest<'_>, turn: &mut Turn<'_>) -> R
         ));
     }
     match bind.credentials {
-        Credentials::Simple([]) if bind.name.is_empty() => Ok(Identity::Anonymous),
+        Credentials::Simple([]) if bind.name.is_empty() => Ok(Authenticated::Now(Identity::Anonymous)),
         // RFC 4513 section 5.1.2: a client that sends a name and forgets the password must not
         // believe that it has authenticated.
         Credentials::Simple([]) => Err(Refusal::new(

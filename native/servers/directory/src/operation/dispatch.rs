@@ -45,7 +45,7 @@ pub(crate) fn handle(session: &mut Session, message: &[u8], turn: &mut Turn<'_>)
     }
     match &request.operation {
         Operation::Search(operation) => return search::start(session, &request, operation, turn),
-        Operation::Bind(operation) => bind::run(session, &request, operation, turn),
+        Operation::Bind(operation) => return bind::run(session, &request, operation, turn),
         Operation::Unbind => {
             turn.counters.unbinds += 1;
             return Flow::Close;
@@ -63,7 +63,7 @@ pub(crate) fn handle(session: &mut Session, message: &[u8], turn: &mut Turn<'_>)
         Operation::Extended(operation) if operation.name == oid::START_TLS => {
             return start_tls::run(session, &request, operation, turn);
         }
-        Operation::Extended(operation) => extended::run(session, &request, operation, turn),
+        Operation::Extended(operation) => return extended::run(session, &request, operation, turn),
     }
     Flow::Continue
 }

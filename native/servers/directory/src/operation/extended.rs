@@ -4,10 +4,11 @@ use wire::ber::{self, Reader, tag};
 use wire::ldap::answer::{Verdict, write_extended};
 use wire::ldap::{ExtendedRequest, Request, ResultCode, oid, op};
 
-use super::password;
+use super::password::{self, Modified};
 use crate::access;
 use crate::answer;
 use crate::controls;
+use crate::flow::Flow;
 use crate::identity::Identity;
 use crate::session::Session;
 use crate::store::Refusal;
@@ -21,22 +22,48 @@ pub(super) fn run(
     request: &Request<'_>,
     extended: &ExtendedRequest<'_>,
     turn: &mut Turn<'_>,
-) {
+) -> Flow {
     turn.counters.extended += 1;
     let outcome = controls::check(request.controls).and_then(|()| match extended.name {
-        oid::WHO_AM_I => Ok((None, Some(who_am_i(session, turn)))),
-        oid::REFRESH => refresh(session, extended, turn).map(|value| (Some(oid::REFRESH), Some(value))),
-        oid::PASSWORD_MODIFY => password::modify(session, extended, turn).map(|value| (None, value)),
+        oid::WHO_AM_I => Ok(Some((None, Some(who_am_i(session, turn))))),
+        oid::REFRESH => refresh(session, extended, turn).map(|value| Some((Some(oid::REFRESH), Some(value)))),
+        oid::PASSWORD_MODIFY => match password::modify(session, extended, turn)? {
+            Modified::Done(value) => Ok(Some((None, value))),
+            Modified::Slow(waiting, check) => {
+                session.wait(request.id, waiting, check, turn);
+                Ok(None)
+            }
+        },
         other => Err(Refusal::new(
             ResultCode::PROTOCOL_ERROR,
             format!("the extended operation {} is not supported", String::from_utf8_lossy(other)),
         )),
     });
     match outcome {
-        Ok((name, value)) => {
+        Ok(Some((name, value))) => {
             write_extended(turn.out, request.id, &Verdict::SUCCESS, name, value.as_deref());
         }
+        Ok(None) => return Flow::Wait,
         Err(refusal) => answer::refusal(turn.out, request.id, op::EXTENDED_RESPONSE, &refusal),
+    }
+    Flow::Continue
+}
+
+/// Answers a password modify that has waited: it is done if the old password was right.
+pub(super) fn end_password_modify(
+    id: i32,
+    user: &[u8],
+    new: Option<&[u8]>,
+    right: Result<bool, Refusal>,
+    turn: &mut Turn<'_>,
+) {
+    let set = right.and_then(|right| match right {
+        true => password::set(user, new, turn),
+        false => Err(password::wrong_old()),
+    });
+    match set {
+        Ok(value) => write_extended(turn.out, id, &Verdict::SUCCESS, None, value.as_deref()),
+        Err(refusal) => answer::refusal(turn.out, id, op::EXTENDED_RESPONSE, &refusal),
     }
 }
 

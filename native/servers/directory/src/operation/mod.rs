@@ -10,6 +10,8 @@ mod password;
 mod sasl;
 mod search;
 mod start_tls;
+mod waiting;
 mod write;
 
 pub(crate) use dispatch::handle;
+pub(crate) use waiting::resume;

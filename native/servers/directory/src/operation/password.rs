@@ -5,12 +5,13 @@ use wire::ldap::attributes::read_attribute;
 use wire::ldap::request::write_attribute;
 use wire::ldap::{Change, ExtendedRequest, ResultCode};
 
-use super::authenticate::verify_entry;
+use super::authenticate::{Verified, verify_entry};
 use crate::access;
-use crate::auth;
+use crate::auth::{self, Password};
 use crate::identity::Identity;
-use crate::session::Session;
+use crate::session::{Session, WaitingRequest};
 use crate::settings::normal;
+use crate::slow_binds::Check;
 use crate::store::Refusal;
 use crate::turn::Turn;
 
@@ -22,12 +23,20 @@ struct PasswordModifyRequest<'a> {
     new: Option<&'a [u8]>,
 }
 
-/// Sets a password; returns the encoded response with the password if the server chose it.
+/// What came of a request.
+pub(super) enum Modified {
+    /// It is done; with the encoded response that has the password, if the server chose it.
+    Done(Option<Vec<u8>>),
+    /// It is done if the old password passes this check.
+    Slow(WaitingRequest, Check),
+}
+
+/// Sets a password.
 pub(super) fn modify(
     session: &Session,
     extended: &ExtendedRequest<'_>,
     turn: &mut Turn<'_>,
-) -> Result<Option<Vec<u8>>, Refusal> {
+) -> Result<Modified, Refusal> {
     if turn.settings.read_only {
         access::may_write(turn.settings, &session.identity)?;
     }
@@ -53,17 +62,29 @@ pub(super) fn modify(
             "the administrator's password is set where the server is started",
         ));
     }
-    // Each password stored is hashed with the old one.
-    turn.slice.begin();
-    authorize(session, user, &request, turn)?;
     let most = turn.settings.limits.password_bytes;
     if let Some(new) = request.new.filter(|new| new.len() > most) {
         let diagnostic = format!("a password of {} bytes, over the limit of {most}", new.len());
         return Err(Refusal::new(ResultCode::ADMIN_LIMIT_EXCEEDED, diagnostic));
     }
-    let (password, generated) = match request.new {
-        Some(new) if !new.is_empty() => (new.to_vec(), false),
-        _ => (auth::generate().map_err(no_entropy)?, true),
+    let new = request.new.filter(|new| !new.is_empty());
+    // Each password stored is hashed with the old one.
+    turn.slice.begin();
+    match authorize(session, user, &request, turn)? {
+        None => set(user, new, turn).map(Modified::Done),
+        Some(check) => {
+            let new = new.map(|new| Password(new.into()));
+            Ok(Modified::Slow(WaitingRequest::PasswordModify(user.into(), new), check))
+        }
+    }
+}
+
+/// Sets a password, or one that it chooses; returns the encoded response with that.
+pub(super) fn set(user: &[u8], new: Option<&[u8]>, turn: &mut Turn<'_>) -> Result<Option<Vec<u8>>, Refusal> {
+    let generated = new.is_none();
+    let password = match new {
+        Some(new) => new.to_vec(),
+        None => auth::generate().map_err(no_entropy)?,
     };
     store(user, &password, turn)?;
     Ok(generated.then(|| {
@@ -98,20 +119,26 @@ fn user<'a>(session: &'a Session, request: &PasswordModifyRequest<'a>) -> Result
 }
 
 /// The administrator may set any password, other users their own and those whose old value they give.
-/// Without an administrator every client may write everything, passwords included.
+/// Without an administrator every client may write everything, passwords included. Returns what has still to be
+/// checked.
 fn authorize(
     session: &Session,
     user: &[u8],
     request: &PasswordModifyRequest<'_>,
     turn: &mut Turn<'_>,
-) -> Result<(), Refusal> {
-    match request.old {
-        Some(old) if verify_entry(user, old, turn).is_some() => Ok(()),
-        // A wrong old password is refused for the administrator too (RFC 3062 section 2).
-        Some(_) => Err(Refusal::new(ResultCode::UNWILLING_TO_PERFORM, "the old password is wrong")),
-        None if is_own(session, user) => Ok(()),
-        None => access::may_write(turn.settings, &session.identity),
+) -> Result<Option<Check>, Refusal> {
+    match request.old.map(|old| verify_entry(user, old, turn)) {
+        Some(Verified::Right(_)) => Ok(None),
+        Some(Verified::Slow(_, check)) => Ok(Some(check)),
+        Some(Verified::Wrong) => Err(wrong_old()),
+        None if is_own(session, user) => Ok(None),
+        None => access::may_write(turn.settings, &session.identity).map(|()| None),
     }
+}
+
+/// It is refused for the administrator, too (RFC 3062 section 2).
+pub(super) fn wrong_old() -> Refusal {
+    Refusal::new(ResultCode::UNWILLING_TO_PERFORM, "the old password is wrong")
 }
 
 /// Whether the client is bound as this user, and so has given the password before.

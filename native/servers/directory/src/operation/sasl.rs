@@ -2,7 +2,7 @@
 
 use wire::ldap::ResultCode;
 
-use super::authenticate::authenticate;
+use super::authenticate::{Authenticated, authenticate};
 use crate::identity::Identity;
 use crate::session::Session;
 use crate::settings::normal;
@@ -16,9 +16,9 @@ pub(super) fn identify(
     mechanism: &[u8],
     credentials: Option<&[u8]>,
     turn: &mut Turn<'_>,
-) -> Result<Identity, Refusal> {
+) -> Result<Authenticated, Refusal> {
     match mechanism {
-        b"EXTERNAL" => external(session, credentials.unwrap_or_default(), turn),
+        b"EXTERNAL" => external(session, credentials.unwrap_or_default(), turn).map(Authenticated::Now),
         b"PLAIN" => plain(session, credentials.unwrap_or_default(), turn),
         other => Err(Refusal::new(
             ResultCode::AUTH_METHOD_NOT_SUPPORTED,
@@ -57,7 +57,7 @@ fn external(session: &Session, asked: &[u8], turn: &mut Turn<'_>) -> Result<Iden
 /// RFC 4616. Names are DNs, with or without `dn:` in front. Without TLS it is refused, on loopback
 /// too: what a client may do should not depend on the machine it runs on, and for a password in the
 /// clear there is the simple bind.
-fn plain(session: &Session, message: &[u8], turn: &mut Turn<'_>) -> Result<Identity, Refusal> {
+fn plain(session: &Session, message: &[u8], turn: &mut Turn<'_>) -> Result<Authenticated, Refusal> {
     if session.secured.is_none() {
         return Err(Refusal::new(
             ResultCode::CONFIDENTIALITY_REQUIRED,

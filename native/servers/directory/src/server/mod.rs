@@ -10,7 +10,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-use net::Server;
+use net::{Mailboxes, Server};
 use people::Population;
 use tls::Acceptor;
 
@@ -22,6 +22,7 @@ use crate::limits::NoRoom;
 use crate::load::{self, LoadError};
 use crate::schema::{Schema, SchemaError};
 use crate::settings::{self, Settings, normal};
+use crate::slow_binds::SlowBinds;
 use crate::stats::Stats;
 use crate::store::{Bounds, Store};
 
@@ -91,13 +92,15 @@ pub fn start_at(
     let mut store = Store::new(schema);
     store.set_bounds(Bounds::from(&config.limits));
     load::fill(&mut store, &config, &settings, people.as_deref(), clock.now().seconds())?;
-    let shared = Arc::new(Shared::new(store, settings, clock, config.threads));
-    for (index, reactor) in reactors.into_iter().enumerate() {
+    let (mailboxes, outcomes) = Mailboxes::new(&reactors);
+    let slow_binds = SlowBinds::new(mailboxes, config.limits.slow_hash_bytes);
+    let shared = Arc::new(Shared::new(store, settings, slow_binds, clock, config.threads));
+    for (index, (reactor, outcomes)) in reactors.into_iter().zip(outcomes).enumerate() {
         let shared = Arc::clone(&shared);
         server.spawn("directory", reactor, move |reactor| {
             let Some(published) = shared.published.get(index) else { return Ok(()) };
             let mut buffers = WorkerBuffers::new();
-            reactor.run(LdapService::new(&shared, published, &mut buffers, index == 0))
+            reactor.run(LdapService::new(&shared, published, &mut buffers, outcomes, index == 0))
         })?;
     }
     Ok(Running { server, shared })
@@ -149,6 +152,7 @@ impl Drop for Running {
     fn drop(&mut self) {
         // Nothing is handed over with the flag; `Server::stop` joins the threads.
         self.shared.stopping.store(true, Relaxed);
+        self.shared.slow_binds.stop();
         self.server.stop();
     }
 }

@@ -1,8 +1,8 @@
 //! LDAP as the socket layer sees it: messages in, answers out, and what the store needs by the clock.
 
-use std::convert::Infallible;
 use std::net::IpAddr;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::mpsc::Receiver;
 
 use net::{ConnectionId, OUT_BYTES, Rejection, Service, Step, TimeSlice};
 use tls::Acceptor;
@@ -13,7 +13,8 @@ use super::upkeep::Upkeep;
 use crate::answer;
 use crate::flow::Flow;
 use crate::operation;
-use crate::session::{Secured, Session};
+use crate::session::Session;
+use crate::slow_binds::Outcome;
 use crate::stats::{Counters, Published};
 use crate::store;
 use crate::turn::{Access, Scratch, Turn};
@@ -40,6 +41,7 @@ pub(super) struct LdapService<'t> {
     turn: Turn<'t>,
     shared: &'t Shared,
     published: &'t Published,
+    outcomes: Receiver<(ConnectionId, Outcome)>,
     upkeep: Upkeep,
 }
 
@@ -50,6 +52,7 @@ impl<'t> LdapService<'t> {
         shared: &'t Shared,
         published: &'t Published,
         buffers: &'t mut WorkerBuffers,
+        outcomes: Receiver<(ConnectionId, Outcome)>,
         expires: bool,
     ) -> Self {
         let turn = Turn {
@@ -58,10 +61,11 @@ impl<'t> LdapService<'t> {
             out: &mut buffers.out,
             counters: &mut buffers.counters,
             scratch: &mut buffers.scratch,
+            slow_binds: &shared.slow_binds,
             now: shared.clock.now(),
             slice: TimeSlice::default(),
         };
-        Self { turn, shared, published, upkeep: Upkeep::new(expires) }
+        Self { turn, shared, published, outcomes, upkeep: Upkeep::new(expires) }
     }
 
     /// Tells the client that what it sends cannot be cut into messages.
@@ -74,7 +78,7 @@ impl<'t> LdapService<'t> {
 
 impl Service for LdapService<'_> {
     type Session = Session;
-    type Outcome = Infallible;
+    type Outcome = Outcome;
 
     /// CPU of a lookup among 10,000 entries with 64 connections, by the size of the group: 7.3 us alone, 6.6
     /// with 4, 6.4 with 8, 6.3 with 16, 6.2 with 32 and with 64 (the kernel's part alone: 5.3). The lookups of
@@ -116,15 +120,12 @@ impl Service for LdapService<'_> {
         self.turn.settings.upgrader()
     }
 
-    fn connect(&mut self, _: ConnectionId, _: IpAddr) -> Session {
-        Session::default()
+    fn connect(&mut self, id: ConnectionId, _: IpAddr) -> Session {
+        Session::new(id)
     }
 
-    /// Nothing from before TLS is kept (RFC 4513 section 4): neither the client's identity nor its paged
-    /// searches.
     fn secured(session: &mut Session, peer: Option<&[u8]>) {
-        *session = Session::default();
-        session.secured = Some(Box::new(Secured { certificate: peer.map(Into::into) }));
+        session.secure(peer.map(Into::into));
     }
 
     fn reject(&self, why: Rejection, notice: &mut Vec<u8>) {
@@ -160,6 +161,7 @@ impl Service for LdapService<'_> {
         let step = match operation::handle(session, message, &mut self.turn) {
             Flow::Continue => Step::Next,
             Flow::Later => return (0, Step::Later),
+            Flow::Wait => Step::Wait,
             Flow::Close => Step::Close,
             Flow::StartTls if length == bytes.len() => Step::Upgrade,
             // RFC 4511 section 4.14.1; and nothing that was sent in the clear may pass for protected.
@@ -183,16 +185,32 @@ impl Service for LdapService<'_> {
         }
         match session.searches.step(&mut self.turn) {
             Flow::Later => Step::Later,
+            _ if session.waiting.is_some() => Step::Wait,
             _ => Step::Next,
         }
     }
 
-    fn resume(&mut self, _: &mut Session, outcome: Infallible) -> Step {
-        match outcome {}
+    fn next_outcome(&mut self) -> Option<(ConnectionId, Outcome)> {
+        self.outcomes.try_recv().ok()
+    }
+
+    fn resume(&mut self, session: &mut Session, outcome: Outcome) -> Step {
+        match operation::resume(session, outcome, &mut self.turn) {
+            Flow::Close => Step::Close,
+            _ => Step::Next,
+        }
+    }
+
+    /// One that has sent its last byte is taken for gone, as most are.
+    fn client_ended(session: &mut Session) {
+        if let Some(waiting) = session.waiting.take() {
+            waiting.place.give_up();
+        }
     }
 
     fn close(session: &mut Session) {
         session.searches.clear();
+        session.waiting = None;
     }
 
     #[inline]

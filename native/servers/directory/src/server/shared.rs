@@ -1,13 +1,14 @@
 //! What the threads of a directory share.
 
-use std::sync::PoisonError;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, PoisonError};
 
 use crossbeam_utils::sync::ShardedLock;
 use net::Traffic;
 
 use crate::clock::Clock;
 use crate::settings::Settings;
+use crate::slow_binds::SlowBinds;
 use crate::stats::{Counters, Published, Stats};
 use crate::store::Store;
 
@@ -16,6 +17,7 @@ use crate::store::Store;
 pub(crate) struct Shared {
     pub(crate) store: ShardedLock<Store>,
     pub(crate) settings: Settings,
+    pub(super) slow_binds: Arc<SlowBinds>,
     pub(super) clock: Clock,
     /// Whether the server is stopping: no further message is looked at.
     pub(super) stopping: AtomicBool,
@@ -24,10 +26,16 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    pub(super) fn new(store: Store, settings: Settings, clock: Clock, threads: usize) -> Self {
+    pub(super) fn new(
+        store: Store,
+        settings: Settings,
+        slow_binds: Arc<SlowBinds>,
+        clock: Clock,
+        threads: usize,
+    ) -> Self {
         let published = (0..threads).map(|_| Published::default()).collect();
         let stopping = AtomicBool::new(false);
-        Self { store: ShardedLock::new(store), settings, clock, stopping, published }
+        Self { store: ShardedLock::new(store), settings, slow_binds, clock, stopping, published }
     }
 
     pub(super) fn stats(&self, traffic: Traffic) -> Stats {

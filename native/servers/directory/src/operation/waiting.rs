@@ -1,0 +1,34 @@
+//! Requests that waited for a slow hash.
+
+use wire::ldap::ResultCode;
+
+use super::{bind, extended};
+use crate::flow::Flow;
+use crate::session::{Session, WaitingRequest};
+use crate::slow_binds::Outcome;
+use crate::store::Refusal;
+use crate::turn::Turn;
+
+/// Answers the request that has waited for this.
+pub(crate) fn resume(session: &mut Session, outcome: Outcome, turn: &mut Turn<'_>) -> Flow {
+    let Some(waiting) = session.waiting.take() else { return Flow::Close };
+    let right = match outcome {
+        Outcome::Right => Ok(true),
+        Outcome::Wrong => Ok(false),
+        Outcome::Gone => return Flow::Close,
+        Outcome::Unable => Err(Refusal::new(
+            ResultCode::UNAVAILABLE,
+            "there is no memory or no thread to check this password now; try again later",
+        )),
+    };
+    match waiting.request {
+        WaitingRequest::Bind(name) => {
+            bind::end(session, waiting.id, right.map(|right| right.then_some(name)), turn)
+        }
+        WaitingRequest::PasswordModify(user, new) => {
+            let new = new.as_ref().map(|new| &*new.0);
+            extended::end_password_modify(waiting.id, &user, new, right, turn);
+        }
+    }
+    Flow::Continue
+}
