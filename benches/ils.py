@@ -14,7 +14,7 @@ from pathlib import Path
 
 import psutil
 
-from benches import ils_seeding
+from benches import ils_seeding, ils_storm
 from benches.bench import LANES, Bench, measured, temporary_folder
 from benches.ils_crowd import CLIENTS, KIB_EACH, crowded
 from benches.ils_engine import engine_watched, sampling
@@ -147,6 +147,16 @@ ROWS: tuple[Row, ...] = (
         at_most=KIB_EACH,
     ),
     Row(
+        "storm-cpu",
+        f"the directory's CPU for a lookup beside {ils_storm.CLIENTS} clients that log in with "
+        f"{ils_storm.HASH}, us",
+        "without them",
+        "storm.beside",
+        "storm.alone",
+        1.0,
+        at_most=1.05,
+    ),
+    Row(
         "locust",
         "the same point through Locust headless",
         "engine alone",
@@ -266,6 +276,7 @@ class DirectoryBench(Bench):
             Trial("add", self._add),
             Trial("login", self._login),
             Trial("crowd", self._crowd),
+            Trial("storm", lambda: ils_storm.stormed(self._options(10_000), LANES, self.seconds)),
             Trial("threads", self._threads),
             Trial("workers", lambda: workers_and_threads(self.stack, LANES, self.seconds)),
             Trial("web-ui", self._web_ui),

@@ -13,6 +13,7 @@ _TESTS = TestCommands(
     operation=one_operation(SUITE),
     one=IlsOptions,
     sweep=(SweepOptions, LoadTestOptions),
+    several=("hash",),
     noun="directory",
     measures="Measure one operation at one size.",
     sweeps="Measure operations over directory sizes.",
@@ -28,6 +29,7 @@ _TESTS = TestCommands(
             "sweep --entries 1k,10k,100k,1m",
             "sweep --entries 1k,10k --repeats 6",
             "sweep --target openldap --entries 1k,10k --out slapd.sitebench",
+            "sweep --profile person --hash ssha,pbkdf2-sha256:600000,argon2:64m --entries 1k",
         ],
         "vary": [
             "vary lookup --vary processors=1,2 --vary threads=1,2 --vary keys=uniform,zipfian",

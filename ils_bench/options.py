@@ -8,11 +8,11 @@ from ils_bench.mix import parse_mix, show_mix
 from ils_bench.suite import SUITE
 from ils_bench.targets.names import check_form
 from sitebench import units
-from sitebench.errors import UnknownValue
+from sitebench.errors import BadInput, UnknownValue
 from sitebench.locust.web_ui.options import SessionOptions
 from sitebench.measure.options import PointOptions
 from sitebench.options import option
-from sitebench.seeders import DEFAULT_BASE, HASHES, PROFILES
+from sitebench.seeders import DEFAULT_BASE, PROFILES
 from sitebench.suite_base.options import (
     EndpointOptions,
     EntriesOption,
@@ -52,6 +52,29 @@ def _some(text: str) -> str:
     return text
 
 
+def _hash(text: str) -> str:
+    # Help and completion do without the engine.
+    from sitebench._engine import hash_facts
+    from sitebench.system.native_errors import translated
+
+    try:
+        with translated():
+            return hash_facts(text)[0]
+    except BadInput as error:
+        raise UnknownValue(error.message, error.remedy) from None
+
+
+def _hashes(text: str) -> tuple[str, ...]:
+    found = option.sequence_of(_hash)(text)
+    if not found:
+        raise UnknownValue(f"{text!r} names no hash", "name one, such as ssha,argon2:64m")
+    return tuple(dict.fromkeys(found))
+
+
+def _pool(text: str) -> int:
+    return 0 if text.strip() == "all" else units.parse_size(text)
+
+
 @option.options
 class KindOptions:
     """What kind of people there are, and how they log in."""
@@ -65,10 +88,21 @@ class KindOptions:
         *PROFILES,
         panel="Entries",
     )
-    hash: str | None = option.choice(
+    hash: str | None = option.parsed(
         None,
-        "How the directory is given passwords of person and posix (default: ssha).",
-        *HASHES,
+        "How the directory is given passwords of person and posix: clear, ssha, ssha512, "
+        "crypt:ROUNDS, pbkdf2-sha256:ROUNDS, pbkdf2-sha512:ROUNDS or argon2:MEMORY:PASSES, such as "
+        "argon2:64m (default: ssha).",
+        parse=_hash,
+        metavar="NAME[:PARAMETERS]",
+        panel="Entries",
+    )
+    hash_pool: int | None = option.parsed(
+        None,
+        "How many people log in differently, or all; with a slow hash 1,000 unless said.",
+        parse=_pool,
+        show=lambda pool: "all" if pool == 0 else units.format_size(pool),
+        metavar="N|all",
         panel="Entries",
     )
     one_password: str | None = option.parsed(
@@ -235,6 +269,18 @@ class SweepOptions(SizesOption):
         identity=False,
     )
     operations_given: bool = option.given("operations")
+    # A sweep has several where a test has one.
+    hash: tuple[str, ...] | None = option.parsed(
+        None,
+        "How the directory is given passwords of person and posix, one after the other: clear, "
+        "ssha, ssha512, crypt:ROUNDS, pbkdf2-sha256:ROUNDS, pbkdf2-sha512:ROUNDS or "
+        "argon2:MEMORY:PASSES, separated by commas.",
+        parse=_hashes,
+        show=option.joined,
+        metavar="LIST",
+        panel="Entries",
+        locust=False,
+    )
     paper: bool = paper_flag(
         "The 1997 paper's sweep: 600 s per point, sizes 500, 1,000, 5,000 and 10,000, its numbers "
         "of clients, adds of 126 bytes."

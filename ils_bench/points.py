@@ -32,6 +32,7 @@ from sitebench._engine import Engine
 from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.errors import BadInput
 from sitebench.measure.sweep import Stage
+from sitebench.runs.point import PointSpec
 from sitebench.scenario import script
 from sitebench.scenario.script import Script
 from sitebench.seeders import DEFAULT_BASE
@@ -40,7 +41,7 @@ from sitebench.suite_base.endpoint import OwnUser
 from sitebench.suite_base.points import Progress, SuitePoints
 from sitebench.targets.in_process import known
 from sitebench.targets.tls import Trust
-from sitebench.units import format_duration, format_rate
+from sitebench.units import format_duration, format_rate, format_size
 
 
 class IlsPoints(SuitePoints[Program, OpenDirectory]):
@@ -168,7 +169,7 @@ class IlsPoints(SuitePoints[Program, OpenDirectory]):
                     "leave entries out, or make the directory with as many",
                 )
             load |= {name: getattr(people, name) for name in ("base", "profile", "seed", "locales")}
-            load |= {"hash": people.hash, "one_password": people.one_password}
+            load |= {name: getattr(people, name) for name in ("hash", "hash_pool", "one_password")}
             load["entries"] = entries or people.size
         options = IlsOptions(**load)
         if (found := self.scenario_of(options)) and (own := found.load.get("base")):
@@ -203,6 +204,18 @@ class IlsPoints(SuitePoints[Program, OpenDirectory]):
         from sitebench.seeders.people import generate
 
         return generate(spec_of(options, size)).manifest()
+
+    def point(
+        self,
+        options: Any,
+        operation: str,
+        programs: Sequence[Program] | None = None,
+        **settings: str,
+    ) -> PointSpec:
+        """Say how many people log in differently, also where no option did."""
+        if (pool := spec_of(options, options.entries).pool) is not None:
+            settings["hash_pool"] = format_size(pool)
+        return super().point(options, operation, programs, **settings)
 
     def needs_people(self, program: Program) -> bool:
         """Those that a program adds come after those that are there."""

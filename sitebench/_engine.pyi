@@ -282,7 +282,7 @@ class Population:
     def contents(self, start: int, stop: int) -> Contents:
         """Return the contents of a place that holds exactly people [start, stop)."""
 
-def hash_facts(hash: str) -> tuple[str, str, bool, int]:
+def hash_facts(hash: str) -> tuple[str, str, bool, int]:  # noqa: A002 -- as elsewhere
     """Return a hash as it is always written, its scheme, whether it is slow, and its memory."""
 
 def profile_facts(profile: str) -> tuple[str, str, bool]:

@@ -56,7 +56,8 @@ def _measurements(operation: str, found: Sequence[Series]) -> Group:
         cells = [rate_1997(operation, machine, size) for size in sizes]
         if any(cells):
             rows[f"{rate}, {machine}, 1997"] = [cell or _NO_NUMBER for cell in cells]
-    table = by_size(f"{title}: measurements ({setup(found)})", sizes, rows)
+    variants = [each.spec.variant for each in found]
+    table = by_size(f"{title}: measurements ({setup(found)})", sizes, rows, variants=variants)
     return Group(table, *remarks(found))
 
 
@@ -80,11 +81,14 @@ def rate_1997(operation: str, machine: str, size: int) -> str:
 
 def summary(results: Sequence[PointResult]) -> Group:
     """Lay out operations per second, one operation per row and one size per column."""
-    sizes = sorted({result.spec.entries for result in results})
-    table = new_table("Operation", *(format_people(size, "entries") for size in sizes))
+    of = {(result.spec.entries, result.spec.variant): None for result in results}
+    columns = sorted(of, key=lambda column: column[0])
+    names = (format_people(size, "entries") + variant for size, variant in columns)
+    table = new_table("Operation", *names)
     for operation in dict.fromkeys(result.spec.operation for result in results):
-        found = {each.spec.entries: each for each in of_operation(results, operation)}
-        table.add_row(operation, *(_rate(found.get(size)) for size in sizes))
+        series = of_operation(results, operation)
+        found = {(each.spec.entries, each.spec.variant): each for each in series}
+        table.add_row(operation, *(_rate(found.get(column)) for column in columns))
     return titled("Operations per second by directory size", table)
 
 

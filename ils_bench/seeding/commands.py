@@ -26,6 +26,7 @@ from ils_bench.targets.address import parse_address
 from ils_bench.targets.identity import identity_of, password_asked
 from ils_bench.targets.live import assure_encrypted, assure_own, open_live, seed
 from ils_bench.targets.opening import OWN_TARGETS
+from ils_bench.targets.password_schemes import remedy_of
 from ils_bench.targets.people import spec_of, suffix_of
 from ils_bench.targets.probe import WrongBase, connected, exists, probe
 from ils_bench.targets.profile import suited
@@ -43,6 +44,7 @@ from sitebench.measure.command import say
 from sitebench.measure.progress import bar
 from sitebench.seeders.ldif import pieces, write_ldif
 from sitebench.seeders.people import Spec, contents_meanwhile, generate
+from sitebench.seeders.slow_hashes import make_hashes
 from sitebench.system import secret
 from sitebench.system.files import refuse_existing
 from sitebench.system.native_errors import translated
@@ -62,7 +64,10 @@ def seed_destination(options: SeedOptions, where: str, accounts: str | None = No
     if isinstance(destination, LdifFile):
         refuse_existing(destination.path)
     people = spec_of(options, options.entries)
-    population = generate(people).population
+    known = generate(people)
+    population = known.population
+    if not isinstance(destination, LiveDirectory):
+        make_hashes(known)
     with contents_meanwhile(population) as contents:
         match destination:
             case Stream():
@@ -185,7 +190,7 @@ def _seed_live(options: SeedOptions, people: Spec) -> str:
     # A million who cannot log in would have to be removed again.
     first = replace(people, size=min(1, people.size))
     seed(target, first, lambda done, _: None, keep=True)
-    check_logins(options, generate(first).population)
+    check_logins(options, generate(first).population, remedy_of(target, people.hash))
     with _resumable_bar(f"filling {target.address}", people.size) as move:
         seed(target, people, lambda done, _: move(done), keep=True)
     return f"{people.size:,} people are under {options.base} at {target.address}"

@@ -15,21 +15,25 @@ from sitebench.seeders.people import easily_typed
 from sitebench.targets.tls import Trust
 
 SAMPLE = 5
+_CHECK = "check --seed, --hash and --one-password, and that the directory lets people bind"
 
 
-def check_logins(options: SeedOptions, population: Population) -> int:
-    """Raise unless people can log in; return how many have tried: none without passwords."""
+def check_logins(options: SeedOptions, population: Population, remedy: str | None = None) -> int:
+    """Raise unless people can log in; return how many have tried: none without passwords.
+
+    `remedy` is what lets them in at this directory, where that is known.
+    """
     if not population.size or not population.password(0):
         return 0
     # Before the others one who can be typed, to try it by hand.
     others = (index * population.size // SAMPLE for index in range(1, SAMPLE))
     chosen = dict.fromkeys((easily_typed(population), *others))
     for number in chosen:
-        _check(options, population, number)
+        _check(options, population, number, remedy)
     return len(chosen)
 
 
-def _check(options: SeedOptions, population: Population, number: int) -> None:
+def _check(options: SeedOptions, population: Population, number: int, remedy: str | None) -> None:
     from ils_bench.targets.probe import refusal
 
     dn, password = population.dn(number), population.password(number)
@@ -53,6 +57,6 @@ def _check(options: SeedOptions, population: Population, number: int) -> None:
     if why is not None:
         raise MeasurementFailed(
             f"{where} does not let {dn!r} in with the right password: {why.message}",
-            "check --seed, --hash and --one-password, and that the directory lets people bind; who "
-            "is there keeps the password, until `sitebench ils clean --seeded` removes them",
+            f"{remedy or _CHECK}; who is there keeps the password, until `sitebench ils clean "
+            "--seeded` removes them",
         )

@@ -30,6 +30,7 @@ from sitebench.errors import BadInput
 from sitebench.seeders import Profile
 from sitebench.seeders.ldif import pieces
 from sitebench.seeders.people import People, Spec, generate
+from sitebench.seeders.slow_hashes import make_hashes
 from sitebench.system.native_errors import translated
 from sitebench.system.programs import last_line
 
@@ -46,6 +47,7 @@ def fill(spec: Spec, folder: Path, progress: _Progress = lambda done: None) -> N
     """Make the folder, or complete what an interrupted seeding left of it."""
     find("slapadd")
     people = generate(spec)
+    make_hashes(people)
     _prepare(people, folder)
     nothing = people.population.contents(0, 0)
     with _exclusive_lock(folder) as lock:

@@ -8,6 +8,7 @@ from typing import Any
 
 from sitebench._engine import Directory
 from sitebench.seeders.people import Spec, generate
+from sitebench.seeders.slow_hashes import make_hashes
 from sitebench.system.child import Service, serve
 from sitebench.system.native_errors import translated
 from sitebench.targets.embedded import service
@@ -15,13 +16,14 @@ from sitebench.targets.in_process import certificate
 
 
 def _start(request: dict[str, Any]) -> Service:
-    people = generate(Spec.from_dict(request["people"])).population
+    people = generate(Spec.from_dict(request["people"]))
+    make_hashes(people)
     config = request["config"]
     if "tls" in config:
         config["tls"]["certificate"] = certificate(tls=True, host=config["host"])
     with contextlib.ExitStack() as opening:
         with translated():
-            directory = Directory(json.dumps(config), people)
+            directory = Directory(json.dumps(config), people.population)
         return service(directory, opening)
 
 

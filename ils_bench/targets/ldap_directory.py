@@ -14,8 +14,9 @@ from ils_bench.suite import SUITE
 from ils_bench.targets.people import which_people
 from sitebench._engine import Directory, Population
 from sitebench.errors import BadInput
-from sitebench.seeders import Hash, Profile
+from sitebench.seeders import Profile
 from sitebench.seeders.people import Spec, easily_typed, generate
+from sitebench.seeders.slow_hashes import make_hashes
 from sitebench.suite_base.options import DEFAULT_LOCALES
 from sitebench.system import secret
 from sitebench.targets.in_process import InProcess, certificate, keywords
@@ -67,8 +68,9 @@ class LdapDirectory(InProcess[Directory]):
         ldif: Path | str | None = None,
         suffix: str | None = None,
         profile: Profile = "paper",
-        hash: Hash | None = None,  # noqa: A002, as the option is called
+        hash: str | None = None,  # noqa: A002, as the option is called
         one_password: str | None = None,
+        hash_pool: int | None = None,
         seed: int = 1997,
         locales: tuple[str, ...] = DEFAULT_LOCALES,
         admin_dn: str | None = None,
@@ -92,8 +94,10 @@ class LdapDirectory(InProcess[Directory]):
         """Who is in it: names, DNs, passwords and every attribute of person i."""
         if entries:
             base = f"ou=Dynamic,{suffix}"
-            spec = Spec(entries, seed, profile, locales, base, hash, one_password)
-            self.people = generate(spec).population
+            spec = Spec(entries, seed, profile, locales, base, hash, one_password, hash_pool)
+            people = generate(spec)
+            make_hashes(people)
+            self.people = people.population
         config: dict[str, Any] = {
             "host": host,
             "port": port,

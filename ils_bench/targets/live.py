@@ -19,12 +19,14 @@ from ils_bench.seeding import clean, journal
 from ils_bench.targets.address import parse_address
 from ils_bench.targets.identity import identity_of
 from ils_bench.targets.names import Names, names_of
+from ils_bench.targets.password_schemes import assure_taken
 from ils_bench.targets.people import spec_of, which_people
 from ils_bench.targets.target import OpenDirectory
 from sitebench._engine import Population, count_people, seed_directory
 from sitebench.errors import BadInput, SitebenchError
 from sitebench.measure.point_process import CLEANUP_NOTICE_S, LEAVES, REMOVED
 from sitebench.seeders.people import Spec, easily_typed, generate
+from sitebench.seeders.slow_hashes import make_hashes
 from sitebench.system.native_errors import translated
 from sitebench.targets import ownership
 from sitebench.targets.tls import Trust
@@ -235,10 +237,13 @@ def seed(
 
     Unless they are to be kept, they are in the journal until they are removed.
     """
-    population = generate(people).population
+    known = generate(people)
+    population = known.population
     present = count_seeded(target, population)
     if present >= people.size:
         return lambda: None
+    assure_taken(target, people)
+    make_hashes(known)
     reservation = None
     if not keep:
         _has_no_others(target, population, present)

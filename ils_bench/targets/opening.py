@@ -14,7 +14,8 @@ from ils_bench.targets.openldap import open_openldap
 from ils_bench.targets.people import spec_of, suffix_of
 from ils_bench.targets.target import OpenDirectory
 from sitebench.errors import BadInput
-from sitebench.seeders.people import Spec
+from sitebench.seeders.people import Spec, generate
+from sitebench.seeders.slow_hashes import make_hashes
 from sitebench.targets.embedded import open_child
 from sitebench.targets.limits import Limits, refuse_limits
 from sitebench.targets.tls import SYSTEM, Trust
@@ -69,6 +70,9 @@ def open_target(
             f"--names is for a directory of your own, and {options.target} is started here",
             "leave --names out, or name your directory with --target ldap://host:port",
         )
+    if options.target in OWN_TARGETS:
+        # Here, where it can be seen; the target's process finds them.
+        make_hashes(generate(people))
     if options.target == "embedded":
         config = directory_config(options)
         target = open_embedded(people, config, Trust.of(options), options.target_limits)

@@ -20,12 +20,14 @@ from typing import Any
 
 from ils_bench import schema
 from ils_bench.targets.address import START_TLS, DirectoryAddress, parse_address
+from ils_bench.targets.password_schemes import module_of
 from ils_bench.targets.people import suffix_of
 from ils_bench.targets.target import OpenDirectory
 from sitebench._engine import profile_facts
 from sitebench.errors import BadInput, MeasurementFailed, PortInUse, ProgramMissing
 from sitebench.seeders.ldif import write_ldif
 from sitebench.seeders.people import Spec, generate
+from sitebench.seeders.slow_hashes import make_hashes
 from sitebench.system.child import Child, Service, lives, serve
 from sitebench.system.machine import usable_cores
 from sitebench.system.network import free_port
@@ -102,7 +104,9 @@ def _start(request: dict[str, Any]) -> Service:
         folder = opening.enter_context(scratch())
         config = write_config(folder, people)
         ldif = folder / "people.ldif"
-        write_ldif(generate(people).population, ldif)
+        known = generate(people)
+        make_hashes(known)
+        write_ldif(known.population, ldif)
         fill(slapadd, config, ldif)
         ldif.unlink()
         if scheme != "ldap":
@@ -152,7 +156,11 @@ def write_config(folder: Path, people: Spec) -> Path:
     modules = next((d for d in Path("/usr/lib").glob("**/back_mdb.so")), None) or next(
         (d for d in Path("/usr/lib").glob("**/back_mdb.la")), None
     )
-    loading = f"modulepath {modules.parent}\nmoduleload back_mdb" if modules else ""
+    loading = ""
+    if modules:
+        more = module_of(people.hash)
+        loading = f"modulepath {modules.parent}\nmoduleload back_mdb"
+        loading += f"\nmoduleload {more}" if more else ""
     config, suffix = folder / "slapd.conf", suffix_of(people.base)
     config.write_text(
         _CONFIG.format(

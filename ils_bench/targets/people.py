@@ -9,21 +9,20 @@ from typing import cast
 from ils_bench.options import KindOptions, LoadTestOptions, SeedOptions
 from sitebench.options.option import fields_of
 from sitebench.options.spelling import long_option
-from sitebench.seeders import Hash, Profile
+from sitebench.seeders import Profile
 from sitebench.seeders.people import Spec
 
 _PART = re.compile(r'(?:\\.|"(?:\\.|[^"\\])*"|[^\\",;])+', re.DOTALL)
 """A part of a name: an escaped character or a quoted text is not its end (RFC 4514, RFC 2253)."""
 
 
-_WHO = ("profile", "hash", "one_password", "seed", "locales")
+_WHO = ("profile", "hash", "hash_pool", "one_password", "seed", "locales")
 """Options that say who the people are."""
 
 
 def spec_of(asked: LoadTestOptions | SeedOptions, size: int) -> Spec:
-    profile, hashed = cast("Profile", asked.profile), cast("Hash | None", asked.hash)
-    base, one = asked.base, asked.one_password
-    return Spec(size, asked.seed, profile, asked.locales, base, hashed, one)
+    profile, one, pool = cast("Profile", asked.profile), asked.one_password, asked.hash_pool
+    return Spec(size, asked.seed, profile, asked.locales, asked.base, asked.hash, one, pool)
 
 
 def which_people(options: KindOptions) -> str:

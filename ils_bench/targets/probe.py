@@ -39,8 +39,14 @@ WHOLE_S = 10.0
 _ANSWER_S = 5
 """Without a byte. Whole seconds: ldap3 passes them to the kernel unchanged."""
 _SUCCESS, _NO_SUCH_OBJECT, _INVALID_CREDENTIALS = 0, 32, 49
-_ROOT_DSE_ATTRIBUTES = ["vendorName", "vendorVersion", "supportedLDAPVersion", "objectClass"]
-"""The last identifies OpenLDAP, which gives no vendor."""
+_ROOT_DSE_ATTRIBUTES = [
+    "vendorName",
+    "vendorVersion",
+    "supportedLDAPVersion",
+    "objectClass",
+    "supportedCapabilities",
+]
+"""The last two identify OpenLDAP and Active Directory, which give no vendor."""
 _NOT_AUTHENTICATED = {8, 48, _INVALID_CREDENTIALS, 53}
 """Results of a bind that mean: not with these credentials (strongerAuthRequired,
 inappropriateAuthentication, invalidCredentials, unwillingToPerform)."""

@@ -98,9 +98,18 @@ class PointSpec:
 
     @property
     def what(self) -> str:
-        """Its operation, and how many people the target holds if any: `lookup at 10k`."""
+        """Its operation, and how many people the target holds if any: `lookup at 10k`.
+
+        What a sweep has several of stands there, too: `lookup at 10k, argon2:64m`.
+        """
         size = f" at {format_size(self.entries)}" if self.entries else ""
-        return f"{self.operation}{size}"
+        return f"{self.operation}{size}{self.variant}"
+
+    @property
+    def variant(self) -> str:
+        """How people's passwords are hashed, as a part of a name; empty where nothing says so."""
+        hashed = self.settings.get("hash")
+        return f", {hashed}" if hashed else ""
 
     @property
     def arrivals(self) -> str | None:

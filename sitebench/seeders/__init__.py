@@ -12,6 +12,9 @@ Profile = Literal["paper", "small", "ils", "person", "posix", "ad"]
 """Which attributes people have."""
 PROFILES: tuple[Profile, ...] = get_args(Profile)
 
-Hash = Literal["ssha", "ssha512", "clear"]
-"""How directories are given passwords; the first unless another is asked for."""
-HASHES: tuple[Hash, ...] = get_args(Hash)
+HASHES = ("ssha", "ssha512", "clear", "crypt", "pbkdf2-sha256", "pbkdf2-sha512", "argon2")
+"""How directories are given passwords; the first unless another is asked for. The slow ones, from
+`crypt` on, have parameters behind their names (`native/shared/hashes`)."""
+
+DEFAULT_POOL = 1_000
+"""How many slow hashes people share, unless told otherwise."""

@@ -11,9 +11,11 @@ from pathlib import Path
 from threading import Event
 from typing import Any
 
-from sitebench._engine import Contents, Population, profile_facts
+import psutil
+
+from sitebench._engine import Contents, Population, hash_facts, profile_facts
 from sitebench.errors import BadInput
-from sitebench.seeders import DEFAULT_BASE, HASHES, Hash, Profile
+from sitebench.seeders import DEFAULT_BASE, DEFAULT_POOL, HASHES, Profile
 from sitebench.seeders.pools import PoolsFile, pools
 from sitebench.suite_base.options import DEFAULT_LOCALES
 from sitebench.system.native_errors import translated
@@ -32,10 +34,23 @@ class Spec:
     profile: Profile = "paper"
     locales: tuple[str, ...] = DEFAULT_LOCALES
     base: str = DEFAULT_BASE
-    hash: Hash | None = None
+    hash: str | None = None
     """How a directory is given passwords, where the profile has any; {SSHA} unless said."""
     one_password: str | None = None
     """That of all people, in place of each person's own."""
+    hash_pool: int | None = None
+    """How many people log in differently: person i as person i mod this. 0 for all; unless said,
+    all with a quick hash and DEFAULT_POOL with a slow one."""
+
+    @property
+    def pool(self) -> int | None:
+        """How many log in differently; None for all."""
+        if self.hash_pool is not None:
+            return self.hash_pool or None
+        if self.hash is None:
+            return None
+        _, _, slow, _ = hash_facts(self.hash)
+        return DEFAULT_POOL if slow else None
 
     def to_dict(self) -> dict[str, object]:
         """Return what the engine reads and a manifest keeps."""
@@ -46,8 +61,9 @@ class Spec:
             "locales": list(self.locales),
             "base": self.base,
         }
-        if (self.hash, self.one_password) != (None, None):
-            found["passwords"] = {"hash": self.hash or HASHES[0], "one": self.one_password}
+        if (self.hash, self.one_password, self.hash_pool) != (None, None, None):
+            known = {"hash": self.hash or HASHES[0], "one": self.one_password}
+            found["passwords"] = known | ({} if self.pool is None else {"pool": self.pool})
         return found
 
     @classmethod
@@ -56,6 +72,10 @@ class Spec:
         known = {**found, "locales": tuple(found["locales"])}
         if (passwords := known.pop("passwords", None)) is not None:
             known |= {"hash": passwords["hash"], "one_password": passwords.get("one")}
+            made = cls(**known)
+            # Said only where it is another than it would be.
+            if made.pool != (pool := passwords.get("pool")):
+                known["hash_pool"] = pool or 0
         return cls(**known)
 
 
@@ -85,19 +105,34 @@ def generate(spec: Spec, *, cache: Path | None = None) -> People:
     """Return the people of `spec`; harvests their pools if this machine has none yet."""
     no_people_or_seed_below_zero(spec.size, spec.seed)
     with translated():
-        _no_passwords_in_vain(spec)
+        _check_passwords(spec)
     source = pools(spec.locales, cache=cache)
     with translated():
         population = Population(str(source.path), json.dumps(spec.to_dict()))
     return People(population, spec, source)
 
 
-def _no_passwords_in_vain(spec: Spec) -> None:
+def _check_passwords(spec: Spec) -> None:
     _, _, has_passwords = profile_facts(spec.profile)
     if not has_passwords and "passwords" in spec.to_dict():
         raise BadInput(
             f"people of the profile {spec.profile} have no passwords",
-            "leave --hash and --one-password out, or name people who log in: --profile person",
+            "leave --hash, --hash-pool and --one-password out, or name people who log in: "
+            "--profile person",
+        )
+    if spec.hash is None:
+        return
+    _, scheme, slow, memory = hash_facts(spec.hash)
+    if spec.profile == "ad" and slow:
+        raise BadInput(
+            f"Active Directory takes no {scheme}, only passwords that it hashes itself",
+            "leave --hash out",
+        )
+    if memory > (there := psutil.virtual_memory().total):
+        raise BadInput(
+            f"{spec.hash} takes {memory / 2**30:,.1f} GiB of memory for each login, and this "
+            f"machine has {there / 2**30:,.1f}",
+            "name less of it, such as argon2:64m",
         )
 
 

@@ -7,6 +7,7 @@ has.
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pkgutil import resolve_name
@@ -80,6 +81,8 @@ class TestCommands:
     """The options of one point."""
     sweep: tuple[type[Any], ...] = ()
     """What a sweep over sizes takes, beside what all measure: its own, and a test but its size."""
+    several: tuple[str, ...] = ()
+    """Options of one point of which a sweep takes several: each is measured at each size."""
     noun: str
     measures: str
     sweeps: str = ""
@@ -155,10 +158,13 @@ class TestCommands:
             options = _settled(points, points.asked(options), names, named=named)
             sizes = _that_matter(points, options, names, sizes)
             one = narrowed(self._measured, options)
+            axes = [getattr(options, name) or (None,) for name in self.several]
             parts = [
                 part
                 for size in dict.fromkeys(sizes)
-                for part in _parts(replace(one, entries=size), names, named, paper, options)
+                for chosen in itertools.product(*axes)
+                for each in [dict(zip(self.several, chosen, strict=True))]
+                for part in _parts(replace(one, entries=size, **each), names, named, paper, options)
             ]
             if paper is not None:
                 say_points(parts)

@@ -120,8 +120,9 @@ def _transposed(rows: Sequence[Sequence[str | Text]]) -> list[list[str | Text]]:
 
 def _column(each: Series, among: Sequence[Series]) -> str:
     """Return what distinguishes a point from the others of its operation."""
-    size = format_size(each.spec.size)
-    if sum(other.spec.size == each.spec.size for other in among) == 1:
+    size = format_size(each.spec.size) + each.spec.variant
+    alike = [each.spec.size, each.spec.variant]
+    if sum([other.spec.size, other.spec.variant] == alike for other in among) == 1:
         return size
     load = f"{each.spec.users:,} users" if each.spec.rate is None else f"{each.spec.rate:,.0f}/s"
     if each.spec.stages is not None:

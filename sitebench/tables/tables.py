@@ -67,10 +67,15 @@ def new_table(*columns: str, left: int = 1) -> Table:
 
 
 def by_size(
-    title: str, sizes: Sequence[int], rows: Mapping[str, Sequence[str]], unit: str = "Users"
+    title: str,
+    sizes: Sequence[int],
+    rows: Mapping[str, Sequence[str]],
+    unit: str = "Users",
+    variants: Sequence[str] = (),
 ) -> Group:
-    """Lay out rows under one column per size."""
+    """Lay out rows under one column per size, or per size and variant."""
     names = [format_people(size, unit) for size in sizes]
+    names = [name + more for name, more in zip(names, variants or [""] * len(names), strict=True)]
     table = new_table("Average measurement", *names)
     for name, cells in rows.items():
         table.add_row(name, *cells)
@@ -147,7 +152,7 @@ def latency_table(results: Sequence[PointResult]) -> Group:
     table = new_table("Point", "n", "p50", "p95", "p99", "p99.9", "fails")
     cost = new_table("Point", "waiting", UNREAD, "us/op", "headroom")
     for each in series(results):
-        called = f"{each.spec.operation} {format_size(each.spec.size)}"
+        called = f"{each.spec.operation} {format_size(each.spec.size)}{each.spec.variant}"
         table.add_row(
             called,
             f"{sum(result.clocks[LATENCY].n for result in each.results):,}",
@@ -162,7 +167,10 @@ def latency_table(results: Sequence[PointResult]) -> Group:
             *medians([each], lambda r: r.headroom, lambda value: f"{value:.0%}"),
         )
     lines = [
-        Text(f"{each.spec.operation} {format_size(each.spec.size)}: {sure}", style="dim")
+        Text(
+            f"{each.spec.operation} {format_size(each.spec.size)}{each.spec.variant}: {sure}",
+            style="dim",
+        )
         for each in series(results)
         if (sure := "; ".join(filter(None, (_p99_interval(each), _wrong(each)))))
     ]

@@ -1,6 +1,7 @@
 """People who log in, on the embedded directory: their passwords, and who is refused."""
 
 import base64
+import itertools
 import re
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,8 @@ from tests.support.serving import serving
 
 LOCALES = ("en_US", "ru_RU")
 PEOPLE = 50
+SLOW = ("crypt:1000", "pbkdf2-sha256:1000", "pbkdf2-sha512:1000", "argon2:64k:1")
+"""As quick as each can be."""
 
 
 def binds(url: str, dn: str, password: str) -> bool:
@@ -29,10 +32,15 @@ def binds(url: str, dn: str, password: str) -> bool:
         connection.unbind()
 
 
-@pytest.mark.parametrize("hashed", ["clear", "ssha", "ssha512"])
-@pytest.mark.parametrize("profile", ["person", "posix", "ad"])
+@pytest.mark.parametrize(
+    ("profile", "hashed"),
+    [
+        *itertools.product(["person", "posix", "ad"], ["clear", "ssha", "ssha512"]),
+        *(("person", each) for each in SLOW),
+    ],
+)
 def test_the_embedded_directory_checks_them(profile: Profile, hashed: str) -> None:
-    with LdapDirectory(PEOPLE, profile=profile, hash=hashed, locales=LOCALES) as directory:  # type: ignore[arg-type]
+    with LdapDirectory(PEOPLE, profile=profile, hash=hashed, locales=LOCALES) as directory:
         people = directory.people
         assert people is not None
         for person in (0, 7, PEOPLE - 1):
@@ -159,7 +167,13 @@ def test_passwords_that_no_one_could_have_are_refused() -> None:
         (("--hash", "ssha"), "people of the profile paper have no passwords"),
         (("--one-password", "x"), "people of the profile paper have no passwords"),
         (("--profile", "person", "--one-password", ""), "--one-password: the password is empty"),
-        (("--profile", "person", "--hash", "md5"), "--hash: unknown choice 'md5'"),
+        (("--profile", "person", "--hash", "md5"), '--hash: there is no hash "md5"'),
+        (("--hash-pool", "7"), "people of the profile paper have no passwords"),
+        (("--profile", "person", "--hash", "pbkdf2-sha256"), "write it like pbkdf2-sha256:600000"),
+        (("--profile", "person", "--hash", "crypt:0"), "write 1000 to 10000000"),
+        (("--profile", "person", "--hash-pool", "none"), "--hash-pool:"),
+        (("--profile", "person", "--hash", "argon2:4000g"), "takes 4,000.0 GiB of memory for each"),
+        (("--profile", "ad", "--hash", "crypt"), "Active Directory takes no {CRYPT}"),
     ):
         ran = in_process("ils", "seed", "--to", "-", "--entries", "1", *argv)
         assert ran.code == 2

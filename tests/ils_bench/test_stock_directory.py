@@ -214,11 +214,62 @@ def test_a_hash_that_it_does_not_know_is_said_after_the_first_login(stock: Stock
     assert made.code == 1
     assert "does not let 'uid=user.0,ou=people,dc=example,dc=com' in" in made.err
     assert "invalidCredentials" in made.err
+    assert "slapd checks ssha512 with a module: `moduleload pw-sha2`" in made.err
     # Not after all the others, of whom there may be a million.
     assert len(stock.entries("inetOrgPerson")) == 1
     # The same command with another hash would keep this one as it is.
     assert "`sitebench ils clean --seeded`" in made.err
     assert ils(stock, "clean", "--seeded", *at(stock)).code == 0
+
+
+@pytest.mark.parametrize(
+    ("hashed", "remedy"),
+    [
+        ("pbkdf2-sha256:1000", "`moduleload pw-pbkdf2` (Debian: slapd-contrib)"),
+        ("argon2:64k", "`moduleload argon2`"),
+    ],
+)
+def test_the_module_that_a_slow_hash_needs_is_named(
+    stock: StockSlapd, hashed: str, remedy: str
+) -> None:
+    made = ils(stock, "seed", "--to", f"{stock.url}/{BASE}", "--hash", hashed)
+    assert made.code == 1
+    assert remedy in made.err
+    assert ils(stock, "clean", "--seeded", *at(stock)).code == 0
+
+
+@pytest.fixture(scope="module")
+def modules(slapd: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[StockSlapd]:
+    """A slapd with the modules that hashes need."""
+    folder = tmp_path_factory.mktemp("modules")
+    with stock_slapd.running(folder, "pw-sha2", "pw-pbkdf2", "argon2") as server:
+        yield server
+
+
+@pytest.mark.parametrize(
+    "hashed",
+    ["ssha512", "crypt", "crypt:1000", "pbkdf2-sha256:1000", "pbkdf2-sha512:1000", "argon2:4m"],
+)
+def test_a_slapd_with_the_module_lets_people_in_with_each_hash(
+    modules: StockSlapd, hashed: str
+) -> None:
+    """Its own code checks what ours made: with the right password, and with no other."""
+    how, where = ("--hash", hashed, "--hash-pool", "3"), f"{modules.url}/{BASE}"
+    made = ils(modules, "seed", "--to", where, *how, entries=10)
+    assert made.code == 0, made.err
+    verified = ils(modules, "verify", where, *how, entries=10)
+    assert verified.code == 0, verified.err
+    assert "5 of them logged in, and were refused with another password" in verified.err
+    spec = Spec(10, profile="person", locales=LOCALES, base=BASE, hash=hashed, hash_pool=3)
+    people = generate(spec).population
+    for number in (2, 5):
+        login = ("-D", people.dn(number), "-w")
+        said = modules.client("ldapwhoami", *login, people.password(2))
+        assert said == f"dn:{people.dn(number)}\n"
+        (stored,) = people.entry(number)[1]["userPassword"]
+        for wrong in (people.password(1), stored.decode()):
+            assert "Invalid credentials (49)" in modules.client("ldapwhoami", *login, wrong)
+    assert ils(modules, "clean", "--seeded", *at(modules), entries=10).code == 0
 
 
 def test_a_password_that_was_changed_is_found_and_one_for_all_works(stock: StockSlapd) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sitebench._engine import EngineError, Population, profile_facts
+from sitebench._engine import EngineError, Population, hash_facts, profile_facts
 from sitebench.errors import BadInput
 from sitebench.seeders import HASHES, PROFILES, Profile
 from sitebench.seeders.people import People, Spec, generate
@@ -119,12 +119,30 @@ def test_each_profile_is_the_engines_and_no_other_is() -> None:
         assert generate(Spec(1, profile=each)).population.naming == profile_facts(each)[1]
     with pytest.raises(EngineError, match=f"use one of {', '.join(PROFILES)}"):
         profile_facts("people")
-    for hashed in HASHES:
-        assert generate(Spec(1, profile="person", hash=hashed)).population.password(0)
+
+
+def test_each_hash_is_one_of_the_engines() -> None:
+    example = {"pbkdf2-sha256": ":1", "pbkdf2-sha512": ":1", "argon2": ":8k"}
+    for name in HASHES:
+        hashed = name + example.get(name, "")
+        people = generate(Spec(1, profile="person", hash=hashed)).population
+        (stored,) = people.entry(0)[1]["userPassword"]
+        shown, scheme, slow, _ = hash_facts(hashed)
+        assert stored.startswith(scheme.encode())
+        assert (shown, slow) == (hashed, HASHES.index(name) > HASHES.index("clear"))
+    with pytest.raises(EngineError, match="there is no hash") as caught:
+        hash_facts("md5")
+    assert all(f" {name}" in str(caught.value) for name in HASHES)
 
 
 def test_a_spec_is_what_it_was_written_as() -> None:
-    for spec in (Spec(3), Spec(3, profile="posix", hash="clear", one_password="x", base="o=x")):
+    for spec in (
+        Spec(3),
+        Spec(3, profile="posix", hash="clear", one_password="x", base="o=x"),
+        Spec(3, profile="person", hash="argon2:64m"),
+        Spec(3, profile="person", hash="argon2:64m", hash_pool=0),
+        Spec(3, profile="person", hash="ssha", hash_pool=7),
+    ):
         assert Spec.from_dict(json.loads(json.dumps(spec.to_dict()))) == spec
 
 

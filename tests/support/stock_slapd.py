@@ -75,8 +75,10 @@ olcPPolicyDefault: cn=policy,{SUFFIX}
 
 
 @contextmanager
-def running(folder: Path, *, last: bool = False, policies: bool = False) -> Iterator[StockSlapd]:
-    """Start one with an empty database, not even its suffix, and stop it.
+def running(
+    folder: Path, *modules: str, last: bool = False, policies: bool = False
+) -> Iterator[StockSlapd]:
+    """Start one with an empty database, not even its suffix, and stop it; with more modules.
 
     With `last` each login is written down. With `policies` that of `POLICY` holds once it is there,
     and each request is logged, for `refused`.
@@ -89,10 +91,11 @@ def running(folder: Path, *, last: bool = False, policies: bool = False) -> Iter
     if last:
         text = text.replace("olcLastMod: TRUE", "olcLastMod: TRUE\nolcLastBind: TRUE")
     if policies:
-        text = text.replace(
-            "olcModuleLoad: back_mdb", "olcModuleLoad: back_mdb\nolcModuleLoad: ppolicy"
-        )
+        modules = (*modules, "ppolicy")
         text += _POLICIES
+    loaded = "olcModuleLoad: back_mdb\n"
+    assert loaded in text
+    text = text.replace(loaded, loaded + "".join(f"olcModuleLoad: {each}\n" for each in modules))
     made = folder / "init.ldif"
     made.write_text(re.sub(r"^#.*\n", "", text, flags=re.MULTILINE))
     config = str(folder / "config")

@@ -1,0 +1,94 @@
+"""Lookups beside a storm of logins with a slow hash: what these take away from them."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from statistics import mean
+
+from benches.ratios import Values
+from ils_bench import sequences
+from ils_bench.calibrate import running_engine
+from ils_bench.options import IlsOptions
+from ils_bench.targets.address import DirectoryAddress
+from ils_bench.targets.opening import open_target
+from ils_bench.targets.people import spec_of
+from ils_bench.targets.target import OpenDirectory
+from sitebench._engine import Population
+from sitebench.seeders.people import generate
+
+HASH = "argon2:64m"
+CLIENTS = 16
+
+
+def stormed(options: IlsOptions, lanes: int, seconds: float) -> Values:
+    """Return the CPU of the directory's serving threads for a lookup, alone and beside the storm.
+
+    It is alone before and after: what drifts on the machine meanwhile falls on both. The threads
+    that hash are left out: theirs is the storm's own cost.
+    """
+    options = replace(options, profile="person", hash=HASH, hash_pool=1)
+    with open_target(options, options.entries) as target:
+        before = _cpu_us(options, target, lanes, seconds)
+        people = generate(spec_of(options, options.entries)).population
+        with _storm(target.address, people) as logins:
+            beside = _cpu_us(options, target, lanes, seconds)
+        alone = mean([before, _cpu_us(options, target, lanes, seconds)])
+    assert sum(logins) > 0, "no one logged in meanwhile"
+    return {"beside": beside, "alone": alone}
+
+
+def _cpu_us(options: IlsOptions, target: OpenDirectory, lanes: int, seconds: float) -> float:
+    assert target.pid is not None
+    lookup = sequences.built_in("lookup", options.profile)
+    with running_engine(options, target, lookup, lanes) as engine:
+        engine.drain()
+        used = _serving_ns(target.pid)
+        time.sleep(seconds)
+        used = _serving_ns(target.pid) - used
+        done = next(each.count for each in engine.drain().steps if each.step == lookup.counts)
+    return used / 1e3 / done
+
+
+def _serving_ns(pid: int) -> int:
+    """Return the CPU of the threads that serve, by the scheduler's own count."""
+    tasks = list(Path(f"/proc/{pid}/task").iterdir())
+    serving = [each for each in tasks if (each / "comm").read_text().startswith("directory-")]
+    return sum(int((each / "schedstat").read_text().split()[0]) for each in serving)
+
+
+@contextlib.contextmanager
+def _storm(address: DirectoryAddress, people: Population) -> Iterator[list[int]]:
+    """Keep clients logging in, each as soon as it is answered; yield how often each has."""
+    over, logins = threading.Event(), [0] * CLIENTS
+    message = _bind(people.dn(0).encode(), people.password(0).encode())
+
+    def log_in(client: int) -> None:
+        with socket.create_connection((address.host, address.port)) as connection:
+            while not over.is_set():
+                connection.sendall(message)
+                # resultCode 0 of a BindResponse, whose length is as short as its text is empty.
+                assert connection.recv(100)[9] == 0
+                logins[client] += 1
+
+    threads = [threading.Thread(target=log_in, args=(client,)) for client in range(CLIENTS)]
+    for each in threads:
+        each.start()
+    try:
+        yield logins
+    finally:
+        over.set()
+        for each in threads:
+            each.join()
+
+
+def _bind(dn: bytes, password: bytes) -> bytes:
+    """Return a simple bind of message 1 (RFC 4511 section 4.2), of less than 128 bytes."""
+    body = b"\x02\x01\x03\x04" + bytes([len(dn)]) + dn + b"\x80" + bytes([len(password)]) + password
+    body = b"\x02\x01\x01\x60" + bytes([len(body)]) + body
+    return b"\x30" + bytes([len(body)]) + body

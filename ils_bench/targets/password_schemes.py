@@ -1,0 +1,128 @@
+"""Which hashes of passwords a directory takes: told by its root DSE, and found by trying them.
+
+Some that do not know a scheme take the text for the password itself, so that one bind with it would
+succeed. The table of docs/targets.md is made of this one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ils_bench.targets.target import OpenDirectory
+from sitebench._engine import hash_facts, profile_facts
+from sitebench.errors import BadInput
+from sitebench.seeders import HASHES
+from sitebench.seeders.people import Spec
+
+_MODULES = {
+    "ssha512": "pw-sha2",
+    "pbkdf2-sha256": "pw-pbkdf2",
+    "pbkdf2-sha512": "pw-pbkdf2",
+    "argon2": "argon2",
+}
+"""What slapd checks them with; Debian has pw-pbkdf2 in the package slapd-contrib."""
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """A directory server, and what it makes of the hashes that it is given."""
+
+    name: str
+    told_by: tuple[str, str]
+    """An attribute of its root DSE, and a part of that."""
+    refuses: frozenset[str]
+    """Hashes that it does not know."""
+    hashes_again: frozenset[str] = frozenset()
+    """Those that it stores as something else, at once or at the first login."""
+    note: str = ""
+
+
+_SLOW = ("pbkdf2-sha256", "pbkdf2-sha512", "argon2")
+_HASHED = frozenset(HASHES) - {"clear"}
+
+SERVERS = (
+    Server("embedded", ("vendorName", "sitebench"), frozenset()),
+    Server(
+        "OpenLDAP",
+        ("objectClass", "OpenLDAProotDSE"),
+        frozenset(),
+        note="with the modules pw-sha2, pw-pbkdf2 and argon2",
+    ),
+    Server(
+        "389-DS",
+        ("vendorName", "389 Project"),
+        frozenset({"argon2"}),
+        frozenset(HASHES) - {"crypt", "argon2"},
+        "hashed values from Directory Manager alone",
+    ),
+    Server(
+        "OpenDJ",
+        ("vendorName", "Open Identity Platform"),
+        frozenset(_SLOW),
+        frozenset({"clear"}),
+        "hashed values with allow-pre-encoded-passwords alone",
+    ),
+    Server(
+        "ApacheDS",
+        ("vendorName", "Apache Software Foundation"),
+        frozenset(_SLOW),
+        frozenset({"clear"}),
+        "crypt with 5,000 rounds alone",
+    ),
+    Server(
+        "Active Directory",
+        ("supportedCapabilities", "1.2.840.113556.1.4.800"),
+        _HASHED,
+        frozenset({"clear"}),
+        "unicodePwd, which it hashes itself",
+    ),
+)
+
+
+def server_of(root_dse: Mapping[str, Any]) -> Server | None:
+    """Return the server of a root DSE, if it is one of those that were tried."""
+
+    def is_it(server: Server) -> bool:
+        attribute, part = server.told_by
+        return part in root_dse.get(attribute, "")
+
+    return next(filter(is_it, SERVERS), None)
+
+
+def assure_taken(target: OpenDirectory, people: Spec) -> None:
+    """Raise where a directory would take a hash for the password, or refuse it."""
+    _, _, has_passwords = profile_facts(people.profile)
+    server = server_of(target.facts or {})
+    if server is None or not has_passwords or people.profile == "ad":
+        return
+    hashed = people.hash or HASHES[0]
+    name = hashed.partition(":")[0]
+    _, scheme, _, _ = hash_facts(hashed)
+    taken = [each for each in HASHES if each not in server.refuses]
+    if name in server.refuses:
+        raise BadInput(
+            f"{target.address} is {server.name}, which does not know {scheme}: it might take the "
+            "text of the hash for the password",
+            f"name one that it takes with --hash: {', '.join(taken)}",
+        )
+    if server.name == "ApacheDS" and name == "crypt" and hashed != "crypt":
+        raise BadInput(
+            f"{target.address} is {server.name}, which knows {scheme} with 5,000 rounds alone",
+            "leave the rounds out: --hash crypt",
+        )
+
+
+def module_of(hashed: str | None) -> str | None:
+    """Return the module that slapd checks a hash with, if it takes one."""
+    return _MODULES.get((hashed or HASHES[0]).partition(":")[0])
+
+
+def remedy_of(target: OpenDirectory, hashed: str | None) -> str | None:
+    """Return what lets people in whom a directory has just taken, where that is known."""
+    server, module = server_of(target.facts or {}), module_of(hashed)
+    if server is None or module is None or server.name != "OpenLDAP":
+        return None
+    package = " (Debian: slapd-contrib)" if module == "pw-pbkdf2" else ""
+    return f"slapd checks {hashed} with a module: `moduleload {module}`{package}"

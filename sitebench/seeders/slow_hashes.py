@@ -1,0 +1,96 @@
+"""Slow hashes of passwords: which ones this machine can make, and making a pool of them once.
+
+A value is a pure function of seed, hash and number, as people are; it takes up to a second, so
+those that were made are kept in the user's cache folder, where each process of a test finds them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from pathlib import Path
+
+import psutil
+
+from sitebench._engine import hash_facts
+from sitebench.seeders.people import People, Spec
+from sitebench.seeders.pools import cache_folder, no_cache
+from sitebench.system.files import atomic_write
+from sitebench.system.machine import usable_cores
+from sitebench.units import format_duration
+
+_WORTH_SAYING_S = 2.0
+
+
+def make_hashes(people: People, *, cache: Path | None = None) -> None:
+    """Make the slow hashes that people have, if any are missing: before they are written.
+
+    Says how long it takes, where that is a while; what an interruption leaves is kept.
+    """
+    population, spec = people.population, people.spec
+    path = _file(spec, cache)
+    kept = _kept(path)
+    population.take_hashes(kept)
+    wanted, ready = population.slow_hashes
+    if ready == wanted:
+        return
+    assert spec.hash is not None
+    began = time.monotonic()
+    population.entry(ready)
+    one_s = time.monotonic() - began
+    _, _, _, memory = hash_facts(spec.hash)
+    room = psutil.virtual_memory().available // memory if memory else wanted
+    threads = max(1, min(usable_cores(), room))
+    left_s = one_s * (wanted - ready - 1) / threads
+    try:
+        if left_s < _WORTH_SAYING_S:
+            population.make_hashes(threads)
+        else:
+            _make_and_say(people, threads, left_s, one_s)
+    finally:
+        _keep(path, kept, population.hashes())
+
+
+def _make_and_say(people: People, threads: int, left_s: float, one_s: float) -> None:
+    from sitebench.measure.command import say
+    from sitebench.measure.progress import bar
+
+    wanted, ready = people.population.slow_hashes
+    cores = f"{threads} cores" if threads > 1 else "one core"
+    say(
+        f"{wanted - ready:,} hashes {people.spec.hash} take about "
+        f"{format_duration(float(round(left_s)))}, at {1000 * one_s:,.0f} ms each on {cores}; they "
+        "are kept for the next time, and so is what Ctrl-C leaves"
+    )
+    with bar(f"hashing {wanted:,} passwords", wanted) as move:
+        people.population.make_hashes(threads, move)
+
+
+def _kept(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return b""
+    except OSError as error:
+        raise no_cache(path, error) from error
+
+
+def _keep(path: Path, before: bytes, now: bytes) -> None:
+    if len(now) <= len(before):
+        return
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        # Another process may be reading, or making them too.
+        with atomic_write(path) as fresh:
+            fresh.write_bytes(now)
+    except OSError as error:
+        raise no_cache(path, error) from error
+
+
+def _file(spec: Spec, cache: Path | None) -> Path:
+    """Return a name that changes whenever the values would."""
+    identity = json.dumps([spec.seed, spec.hash, spec.one_password])
+    return (
+        cache or cache_folder()
+    ) / f"hashes-{hashlib.sha256(identity.encode()).hexdigest()[:16]}"

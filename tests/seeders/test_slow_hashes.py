@@ -1,0 +1,81 @@
+"""Slow hashes: made once, on all cores, kept, and said before they take long."""
+
+from pathlib import Path
+
+import pytest
+
+from sitebench.seeders import slow_hashes
+from sitebench.seeders.people import People, Spec, generate
+from sitebench.seeders.slow_hashes import make_hashes
+
+
+def people(hashed: str, size: int = 50, pool: int | None = None, seed: int = 1) -> People:
+    spec = Spec(size, seed, "person", ("en_US",), hash=hashed, hash_pool=pool)
+    return generate(spec)
+
+
+def values(of: People, numbers: range) -> list[bytes]:
+    return [of.population.entry(number)[1]["userPassword"][0] for number in numbers]
+
+
+def test_they_are_made_once_and_taken_from_the_cache(tmp_path: Path) -> None:
+    first = people("pbkdf2-sha256:20000", pool=20)
+    make_hashes(first, cache=tmp_path)
+    (file,) = tmp_path.iterdir()
+    assert file.read_bytes().splitlines() == values(first, range(20))
+    assert values(first, range(20, 40)) == values(first, range(20))
+    again = people("pbkdf2-sha256:20000", pool=30)
+    again.population.take_hashes(file.read_bytes())
+    assert again.population.slow_hashes == (30, 20)
+    make_hashes(again, cache=tmp_path)
+    assert len(file.read_bytes().splitlines()) == 30
+    # Fewer do not shorten it.
+    make_hashes(people("pbkdf2-sha256:20000", pool=2), cache=tmp_path)
+    assert len(file.read_bytes().splitlines()) == 30
+    make_hashes(people("pbkdf2-sha256:20000", pool=2, seed=2), cache=tmp_path)
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_a_file_that_was_broken_is_made_again(tmp_path: Path) -> None:
+    make_hashes(people("crypt:1000", pool=5), cache=tmp_path)
+    (file,) = tmp_path.iterdir()
+    whole = file.read_bytes()
+    file.write_bytes(whole[: len(whole) // 2])
+    make_hashes(people("crypt:1000", pool=5), cache=tmp_path)
+    assert file.read_bytes() == whole
+
+
+def test_a_quick_hash_makes_no_file(tmp_path: Path) -> None:
+    for hashed in ("ssha", "clear"):
+        make_hashes(people(hashed), cache=tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_how_long_they_take_is_said_and_ctrl_c_keeps_what_is_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """All of a million argon2 are days: it says so first, and goes on where it was."""
+    monkeypatch.setattr(slow_hashes, "_WORTH_SAYING_S", 0.0)
+
+    def interrupted(done: int) -> None:
+        if done:
+            raise KeyboardInterrupt
+
+    many = people("pbkdf2-sha256:100000", size=100_000, pool=0)
+
+    class Bar:
+        def __enter__(self) -> object:
+            return interrupted
+
+        def __exit__(self, *_: object) -> None: ...
+
+    monkeypatch.setattr("sitebench.measure.progress.bar", lambda *_: Bar())
+    with pytest.raises(KeyboardInterrupt):
+        make_hashes(many, cache=tmp_path)
+    assert "99,999 hashes pbkdf2-sha256:100000 take about" in capfd.readouterr().err
+    (file,) = tmp_path.iterdir()
+    made = len(file.read_bytes().splitlines())
+    assert 0 < made < 50_000
+    again = people("pbkdf2-sha256:100000", size=made, pool=0)
+    make_hashes(again, cache=tmp_path)
+    assert "take about" not in capfd.readouterr().err
