@@ -91,6 +91,9 @@ def _columns(found: Sequence[Series]) -> list[_Column]:
     peopled = any(spec.entries for spec in specs)
     if peopled:
         columns.append(_Column("Size", [format_size(spec.entries) for spec in specs]))
+    if len({spec.variant for spec in specs}) > 1:
+        hashes = [spec.settings.get("hash", "") for spec in specs]
+        columns.append(_Column("Hash", hashes, right=False))
     if not peopled or len({spec.users for spec in specs}) > 1:
         columns.append(_Column("Clients", [f"{spec.users:,}" for spec in specs]))
     columns.append(_Column("Rate/s", [_rate(each) for each in found]))

@@ -83,5 +83,23 @@ def test_389_ds_with_accounts_of_unix_and_passwords_in_the_clear(tmp_path: Path)
 
 
 @pytest.mark.servers
+@pytest.mark.parametrize("hashed", ["ssha512", "crypt", "pbkdf2-sha256:1000", "pbkdf2-sha512:1000"])
+def test_389_ds_lets_people_in_with_each_hash_that_it_knows(tmp_path: Path, hashed: str) -> None:
+    worked(servers.ds389, tmp_path, "person", AS_IT_IS, "--hash", hashed, "--hash-pool", "7")
+
+
+@pytest.mark.servers
+def test_389_ds_is_given_no_hash_that_it_takes_for_the_password(tmp_path: Path) -> None:
+    with servers.ds389(tmp_path) as server:
+        base = "ou=ours," + server.base.partition(",")[2]
+        refused = ils(server, "seed", "--to", f"{server.url}/{base}", "--hash", "argon2:64k")
+        assert refused.code == 2
+        assert "is 389-DS, which does not know {ARGON2}" in refused.err
+        assert "--hash: ssha, ssha512, clear, crypt, pbkdf2-sha256" in refused.err
+        where = ("-LLL", "-b", server.base, "(uid=user.*)", "1.1")
+        assert "user." not in servers.ldap("ldapsearch", server.url, server.bind_dn, *where)
+
+
+@pytest.mark.servers
 def test_samba(tmp_path: Path) -> None:
     worked(servers.samba, tmp_path, "ad", "people of the profile ad, as it is an Active Directory")

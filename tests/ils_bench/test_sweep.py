@@ -11,6 +11,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from sitebench.runs.runfile import RunFile
 from sitebench.runs.store import RunStore
 from tests.support.cli import SITEBENCH, in_process
 
@@ -129,3 +130,57 @@ def test_a_killed_sweep_leaves_nothing_running(
     started.kill()
     _, alive = psutil.wait_procs(begun, timeout=30)
     assert not alive
+
+
+def test_a_sweep_over_hashes_has_each_as_points_of_its_own(tmp_path: Path) -> None:
+    """In the run file, on the terminal, in the papers' tables, the export and the report."""
+    asked = ("--profile", "person", "--hash", "ssha,argon2:64k:1,argon2:64k:1", "--hash-pool", "3")
+    load = ("--entries", "20,30", "--locales", "en_US", "--users", "2", "--operations", "lookup")
+    brief = ("--warmup", "0s", "--measure", "300ms", "--out", str(tmp_path / "run"))
+    ran = in_process("ils", "sweep", *asked, *load, *brief, "--paper-tables")
+    assert ran.code == 0, ran.err
+    with RunFile(tmp_path / "run") as file:
+        specs = [each.spec for each in file.points()]
+    assert [(each.entries, each.settings["hash"]) for each in specs] == [
+        (20, "ssha"),
+        (20, "argon2:64k:1"),
+        (30, "ssha"),
+        (30, "argon2:64k:1"),
+    ]
+    assert {each.settings["hash_pool"] for each in specs} == {"3"}
+    assert "lookup at 20, argon2:64k:1" in ran.err
+    (head,) = [line for line in ran.out.splitlines() if line.startswith("Operation  Size  Hash")]
+    for cell in ("20 Users, ssha", "30 entries, argon2:64k:1", "lookup 30, argon2:64k:1"):
+        assert cell in ran.out, (cell, head)
+    exported = in_process("export", str(tmp_path / "run"))
+    assert exported.code == 0, exported.err
+    assert exported.out.count("argon2:64k:1") == 2
+    report = in_process("report", str(tmp_path / "run"), "--out", str(tmp_path / "r.html"))
+    assert report.code == 0, report.err
+    assert "hash=argon2:64k:1" in (tmp_path / "r.html").read_text()
+
+
+def test_the_pool_is_said_where_no_option_says_it(tmp_path: Path) -> None:
+    load = ("--entries", "5", "--locales", "en_US", "--users", "1", "--measure", "300ms")
+    ran = in_process(
+        "ils",
+        "run",
+        "lookup",
+        "--profile",
+        "person",
+        "--hash",
+        "crypt:1000",
+        *load,
+        "--warmup",
+        "0s",
+        "--json",
+    )
+    assert ran.code == 0, ran.err
+    assert ran.objects[0]["spec"]["settings"]["hash_pool"] == "1k"
+
+
+def test_hashes_that_are_none_are_refused_before_anything_is_measured() -> None:
+    for text, said in (("ssha,md5", '--hash: there is no hash "md5"'), (",", "names no hash")):
+        ran = in_process("ils", "sweep", "--profile", "person", "--hash", text)
+        assert ran.code == 2
+        assert said in ran.err
