@@ -157,6 +157,15 @@ ROWS: tuple[Row, ...] = (
         at_most=1.05,
     ),
     Row(
+        "storm-locks",
+        "the same CPU beside them",
+        "beside the same hashes in another process",
+        "storm.beside",
+        "storm.elsewhere",
+        1.0,
+        at_most=1.05,
+    ),
+    Row(
         "locust",
         "the same point through Locust headless",
         "engine alone",
