@@ -34,6 +34,7 @@ from sitebench.runs.point import PointSpec
 from sitebench.runs.store import RunStore
 from sitebench.runs.windows import Windows
 from sitebench.seeders.people import generate
+from sitebench.seeders.slow_hashes import make_hashes
 from sitebench.suite_base.scripts import Data
 from sitebench.suite_base.suite_run import BaseSuiteRun, LoadJob
 from sitebench.system.machine import MOST_THREADS, engine_threads
@@ -258,7 +259,11 @@ def _names(job: LoadJob[Program, OpenDirectory]) -> tuple[Table, int] | None:
 
 
 def _population(job: LoadJob[Program, OpenDirectory]) -> Population:
-    return generate(spec_of(job.options, job.options.entries)).population
+    people = generate(spec_of(job.options, job.options.entries))
+    if any(program.adding for program in job.programs):
+        # Made here they would take the time of the lanes that add.
+        make_hashes(people)
+    return people.population
 
 
 def _relaxed(spec: PointSpec, *, writes: bool) -> tuple[PointWarning, ...]:
