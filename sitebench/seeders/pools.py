@@ -55,9 +55,9 @@ def pools(locales: Sequence[str] = DEFAULT_LOCALES, *, cache: Path | None = None
             with atomic_write(path) as fresh:
                 fresh.write_bytes(content)
         except OSError as error:
-            raise no_cache(path, error) from error
+            raise no_cache("name pools", path, error) from error
     except OSError as error:
-        raise no_cache(path, error) from error
+        raise no_cache("name pools", path, error) from error
     return PoolsFile(path, hashlib.sha256(content).hexdigest())
 
 
@@ -108,7 +108,7 @@ def _file_name(locales: Sequence[str]) -> str:
     return f"pools-{RECIPE}{drawn}-{key}.txt"
 
 
-def no_cache(path: Path, error: OSError) -> BadInput:
+def no_cache(what: str, path: Path, error: OSError) -> BadInput:
     """Return the error of a cache folder that is of no use."""
-    message = f"cannot keep {path.name} in {path.parent}: {error.strerror}"
+    message = f"cannot keep the {what} in {path}: {error.strerror}"
     return BadInput(message, "set XDG_CACHE_HOME to a writable folder")

@@ -73,7 +73,7 @@ def _kept(path: Path) -> bytes:
     except FileNotFoundError:
         return b""
     except OSError as error:
-        raise no_cache(path, error) from error
+        raise no_cache("hashes", path, error) from error
 
 
 def _keep(path: Path, before: bytes, now: bytes) -> None:
@@ -85,7 +85,7 @@ def _keep(path: Path, before: bytes, now: bytes) -> None:
         with atomic_write(path) as fresh:
             fresh.write_bytes(now)
     except OSError as error:
-        raise no_cache(path, error) from error
+        raise no_cache("hashes", path, error) from error
 
 
 def _file(spec: Spec, cache: Path | None) -> Path:

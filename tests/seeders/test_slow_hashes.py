@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from sitebench.errors import BadInput
 from sitebench.seeders import slow_hashes
 from sitebench.seeders.people import People, Spec, generate
 from sitebench.seeders.slow_hashes import make_hashes
@@ -49,6 +50,13 @@ def test_a_quick_hash_makes_no_file(tmp_path: Path) -> None:
     for hashed in ("ssha", "clear"):
         make_hashes(people(hashed), cache=tmp_path)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_cache_that_cannot_be_used_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("not a folder")
+    with pytest.raises(BadInput, match="cannot keep the hashes") as caught:
+        make_hashes(people("crypt:1000", pool=2), cache=tmp_path / "file" / "below")
+    assert "XDG_CACHE_HOME" in caught.value.remedy
 
 
 def test_how_long_they_take_is_said_and_ctrl_c_keeps_what_is_made(
