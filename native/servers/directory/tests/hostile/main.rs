@@ -28,7 +28,7 @@ fn members(count: usize) -> Vec<String> {
 }
 
 /// By limit, the test that goes beyond it.
-const ROWS: [(&str, &str, &str); 26] = [
+const ROWS: [(&str, &str, &str); 29] = [
     ("message_bytes_before_bind", "limits.rs", "messages_have_a_length_before_a_bind_and_another_after_it"),
     ("message_bytes_after_bind", "limits.rs", "messages_have_a_length_before_a_bind_and_another_after_it"),
     ("name_bytes", "limits.rs", "names_have_a_length"),
@@ -46,6 +46,9 @@ const ROWS: [(&str, &str, &str); 26] = [
     ("write_work", "hostile/writes.rs", "values_that_take_long_to_prepare_are_refused"),
     ("rename_bytes", "hostile/writes.rs", "a_container_of_too_many_is_not_renamed"),
     ("password_bytes", "hostile/writes.rs", "passwords_have_a_length"),
+    ("slow_hashes", "slow_binds.rs", "a_hash_beyond_the_limits_is_no_password"),
+    ("slow_hash_ms", "slow_binds.rs", "a_hash_beyond_the_limits_is_no_password"),
+    ("slow_hash_bytes", "slow_binds.rs", "a_hash_beyond_the_limits_is_no_password"),
     ("running_searches", "streaming.rs", "too_many_searches_at_once_are_turned_away"),
     ("paged_searches", "limits.rs", "the_oldest_unfinished_page_makes_room_for_the_newest"),
     ("search_entries", "limits.rs", "searches_have_a_number_of_entries"),
