@@ -31,8 +31,8 @@ def test_each_class_runs_against_an_embedded_directory(
     screen: Screen, user: str, step: str
 ) -> None:
     # Sessions last for minutes.
-    kind = {"profile": "person"} if user == "LoginUser" else {}
-    screen.start(user, rate="" if user == "SessionUser" else "10", **kind)
+    rate = "" if user == "SessionUser" else "10"
+    screen.start(user, rate=rate, profile="person" if user == "LoginUser" else "paper")
     stats = screen.wait(lambda s: s["user_count"] == 4 and requests(s, step) >= 4)
     assert stats["errors"] == []
     screen.stop()
