@@ -314,9 +314,7 @@ def rows_lost(count: int) -> PointWarning:
 
 
 def _rows_lost(message: str) -> PointWarning:
-    remedy = (
-        "see why they failed (the failures, --timeout), or give the file more rows"
-    )
+    remedy = "see why they failed (the failures, --timeout), or give the file more rows"
     return PointWarning(WarningKind.ROWS_LOST, message, remedy)
 
 
