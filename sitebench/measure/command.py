@@ -199,7 +199,7 @@ def measure(
 
 def _raise_if_failing(results: Sequence[PointResult]) -> None:
     """Raise where so much failed that the rate is not the target's."""
-    failing = [each for each in results if each.mostly_failing]
+    failing = [each for each in results if each.fails_too_often]
     if failing:
         raise MeasurementFailed(
             f"more than {MOST_FAILURES:.0%} of the operations failed at {len(failing)} of "

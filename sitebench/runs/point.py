@@ -295,7 +295,7 @@ class PointResult(Window):
         return sum(step.count for step in failing(self.spec, self.steps))
 
     @property
-    def mostly_failing(self) -> bool:
+    def fails_too_often(self) -> bool:
         """Whether so much failed that the rate is not the target's."""
         return self.failures > MOST_FAILURES * self.attempts
 

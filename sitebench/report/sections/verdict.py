@@ -97,7 +97,7 @@ def stamp(run: Run) -> str:
     grades = Counter(grade for each in found for grade in answers.grades(run, each))
     if grades[Quoted.NOT_USABLE] == len(results):
         return '<span class="stamp bad">Nothing can be quoted</span>'
-    if any(result.mostly_failing for result in results):
+    if any(result.fails_too_often for result in results):
         return '<span class="stamp bad">Can be quoted only with its failures</span>'
     if grades[Quoted.NOT_USABLE] or run.missing:
         return '<span class="stamp doubt">Can be quoted in part</span>'
@@ -213,7 +213,7 @@ def _quotable(run: Run) -> str:
         text += f"; {total - sound} must not be ({', '.join(why)})"
     if run.missing:
         text += f"; {len(run.missing)} more have no result"
-    if failing := sum(point.result.mostly_failing for point in run.points):
+    if failing := sum(point.result.fails_too_often for point in run.points):
         text += f"; of {failing} more than {MOST_FAILURES:.0%} of the operations failed"
     with_warnings = sum(
         bool(p.result.verdict.warnings)
