@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
+from ils_bench.lists import separator_of, shown
 from sitebench._engine import Table
 from sitebench.errors import BadFile
 from sitebench.system.native_errors import translated
@@ -63,23 +64,22 @@ def accounts_of(file: str) -> Accounts:
 def _read(file: str, state: tuple[int, int]) -> Accounts:
     """Read a file; `state` tells one that was changed from what it was before."""
     with translated():
-        table = Table.read(file)
+        table = Table.read(file, separator_of(file))
     columns = {each.lower(): each for each in table.columns if _FIELD.fullmatch(each)}
 
     def column(*known: str) -> str | None:
         return next((columns[each] for each in known if each in columns), None)
 
     password, dn, name = column(*_PASSWORDS), column(*_DNS), column(*_NAMES)
-    shown = ", ".join(map(repr, table.columns))
-    head = f"{file}, line 1"
+    there, head = shown(table.columns), f"{file}, line 1"
     if password is None:
         raise BadFile(
-            f"{head}: no column is called password: {shown}",
+            f"{head}: no column is called password{there}",
             "let the first line name the columns, without blanks: dn,password or uid,password",
         )
     if dn is None and name is None:
         raise BadFile(
-            f"{head}: no column is called dn or uid: {shown}",
+            f"{head}: no column is called dn or uid{there}",
             f"call one dn, or one of {', '.join(_NAMES)}",
         )
     accounts = Accounts(file, table, password, dn, name)
@@ -129,7 +129,7 @@ def line_of(file: str, row: int) -> int:
     """Return the line that a row begins in, counted from 0; the table has kept rows alone."""
     csv.field_size_limit(_LONGEST)
     with Path(file).open(encoding="utf-8-sig", newline="") as lines:
-        reader, before = csv.reader(lines), 0
+        reader, before = csv.reader(lines, delimiter=separator_of(file)), 0
         for cells in reader:
             # The first row has the names of the columns.
             row -= bool(cells)

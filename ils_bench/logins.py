@@ -12,6 +12,7 @@ from math import gcd
 from typing import Any
 
 from ils_bench.accounts import accounts_of, line_of
+from ils_bench.lists import COMMA, separator_of
 from ils_bench.options import BIND, KEPT, SEARCH_BIND_GROUPS
 from ils_bench.quick import plain, quoted
 from ils_bench.targets.people import suffix_of
@@ -105,10 +106,14 @@ def text_of(options: Any) -> str:
 
 def _data(name: str, options: Any, deal: str) -> list[str]:
     """Return the table of the people: all of them in turn, unless --keys says otherwise."""
-    rows = 'people = "seeded"' if are_ours(options) else f"file = {quoted(options.accounts)}"
+    rows = ['people = "seeded"']
+    if not are_ours(options):
+        rows = [f"file = {quoted(options.accounts)}"]
+        if (separator := separator_of(options.accounts)) != COMMA:
+            rows.append(f"separator = {quoted(separator)}")
     if deal == "shuffled" and options.keys != LoadOptions.keys:
         deal = options.keys
-    return [f"[data.{name}]", rows, f"deal = {quoted(deal)}", ""]
+    return [f"[data.{name}]", *rows, f"deal = {quoted(deal)}", ""]
 
 
 def _operation(name: str, data: str, options: Any, weight: int) -> list[str]:

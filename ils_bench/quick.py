@@ -9,6 +9,7 @@ import json
 import re
 from typing import Any
 
+from ils_bench.lists import COMMA
 from ils_bench.targets.names import Names, names_of
 from sitebench.errors import BadInput
 
@@ -73,7 +74,7 @@ def _data(names: Names, options: Any) -> tuple[list[str], str]:
     lines = ["[data.name]", f"file = {quoted(names.file)}"]
     if not names.listed.headed:
         lines.append(f"columns = [{quoted(column)}]")
-    if names.listed.separator != ",":
+    if names.listed.separator != COMMA:
         lines.append(f"separator = {quoted(names.listed.separator)}")
     return [*lines, deal], f"{{name.{column}}}"
 

@@ -9,20 +9,18 @@ are as spreadsheets elsewhere part them: by semicolons or tabs.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
 
-from sitebench._engine import EngineError, Table
+from ils_bench.lists import separator_of, shown
+from sitebench._engine import Table
 from sitebench.errors import BadFile, UnknownValue
 from sitebench.system.native_errors import translated
 
 _ATTRIBUTE = "uid"
 _PLACE = "{i}"
 _FILE = "@"
-_SEPARATORS = ",;\t"
-_NAME_OF_A_COLUMN = re.compile(r"[^\W\d][^\W\d _./-]*")
 _SPECIAL = str.maketrans({each: f"\\{ord(each):02x}" for each in "\\*()\0"})
 """In a filter (RFC 4515 section 3)."""
 
@@ -127,22 +125,13 @@ def names_of(text: str) -> Names:
     return _read(file, attribute, (found.st_mtime_ns, found.st_size))
 
 
-def _parts(file: str, separator: str) -> bool:
-    """Return whether a separator is what parts the first line of a file."""
-    try:
-        head = Table.head(file, separator)
-    except EngineError:
-        return False  # Such as text behind a quote, where another was meant.
-    return head is not None and len(head[1]) > 1
-
-
 @lru_cache(maxsize=1)
 def _read(file: str, attribute: str, state: tuple[int, int]) -> Names:
     """Read a list; `state` tells a file that was changed from what it was before."""
     wanted, _, attribute = attribute.partition("=")
     named, wanted = bool(wanted), wanted or _ATTRIBUTE
     with translated():
-        separator = next((each for each in _SEPARATORS if _parts(file, each)), ",")
+        separator = separator_of(file)
         head = Table.head(file, separator)
         if head is None:
             raise BadFile(f"{file} has no names", "write a name in each of its lines")
@@ -155,11 +144,9 @@ def _read(file: str, attribute: str, state: tuple[int, int]) -> Names:
             column = 0
             table = Table.read(file, columns=[wanted], names=column)
         else:
-            # Where it has no names of columns it is somebody's row, with a password, perhaps.
-            are_names = all(map(_NAME_OF_A_COLUMN.fullmatch, filter(None, map(str.strip, fields))))
             raise BadFile(
                 f"{file}, line {line} has {len(heads)} columns, and none is called {wanted}"
-                + (f": {', '.join(fields)}" if are_names else ""),
+                f"{shown(fields)}",
                 "name one of these, or put names that hold commas in quotes"
                 if named
                 else f"name the column, and the attribute: --names @{file}:COLUMN=uid",

@@ -147,9 +147,13 @@ def test_an_attribute_that_is_not_shown_cannot_tell_right_from_wrong(
         ("", "", "has no names"),
         ("\n\n", "", "has no names"),
         ("uid\n", "", "line 2, column 1: the file ends without a row"),
-        ("a,b\n1,2\n", "", "line 1 has 2 columns, and none is called uid: a, b"),
+        ("mail,b\n1,2\n", "", "line 1 has 2 columns, and none is called uid: 'mail', 'b'"),
         ("a,b\n1,2\n", ":c", "none is called c"),
-        ("\na,b\n1,2\n", "", "line 2 has 2 columns, and none is called uid: a, b"),
+        (
+            "\na,User Name\n1,2\n",
+            "",
+            "line 2 has 2 columns, and none is called uid: 'a', 'User Name'",
+        ),
         ("uid,b\n1\n", "", "line 2, column 2: the line ends after 1 of 2 fields"),
         ("b, UID \n2,\n", "", "line 2, column 3: no name"),
         ('uid\n"a\nb"\n', "", "line 2, column 1: no name that one line could hold"),
@@ -192,11 +196,11 @@ def test_a_column_may_be_called_otherwise_and_parted_otherwise(
 
 def test_a_row_is_not_shown_where_a_first_line_is_none_of_names(tmp_path: Path) -> None:
     path = tmp_path / "hr.csv"
-    path.write_text("jsmith;Ann Smith;Pw-jsmith-17\nbob;Bob B;Pw-bob-18\n")
+    path.write_text("jsmith;Ann Smith;swordfish\nbob;Bob B;Pw-bob-18\n")
     with pytest.raises(BadFile) as caught:
         names_of(f"@{path}")
     assert "line 1 has 3 columns, and none is called uid" in str(caught.value)
-    assert "smith" not in str(caught.value)
+    assert not [each for each in ("smith", "swordfish") if each in str(caught.value)]
 
 
 def test_a_filter_that_finds_none_fails(theirs: LdapDirectory, tmp_path: Path) -> None:

@@ -225,6 +225,22 @@ def test_accounts_of_a_file_log_in(
     assert not any(each in ran.out + ran.err for each in passwords)
 
 
+def test_accounts_may_be_parted_by_semicolons_and_a_row_is_not_shown(
+    directory: LdapDirectory, accounts: Path, tmp_path: Path
+) -> None:
+    own = keep(accounts, ["uid", "password"])
+    with own.open() as file:
+        rows = list(csv.reader(file))
+    other = tmp_path / "semicolons.csv"
+    other.write_text("".join(f"{name};{password}\n" for name, password in rows))
+    where = ("--target", directory.url, "--base", directory.base)
+    right(in_process("ils", "run", "login", *where, "--accounts", other, *BRIEF))
+    other.write_text("jsmith;swordfish\nabyron;battery\n")
+    ran = in_process("ils", "run", "login", *where, "--accounts", other, *BRIEF)
+    assert (ran.code, "no column is called password" in ran.err) == (2, True), ran.err
+    assert "swordfish" not in ran.err
+
+
 def test_dns_alone_are_bound_as_and_not_searched_for(
     directory: LdapDirectory, accounts: Path
 ) -> None:

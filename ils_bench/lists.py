@@ -1,0 +1,39 @@
+"""CSV files of other people's: what parts their columns, and what may be shown of a first line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from sitebench._engine import EngineError, Table
+
+COMMA = ","
+_SEPARATORS = f"{COMMA};\t"
+"""Spreadsheets take semicolons where a comma is part of a number."""
+_USUAL = frozenset(
+    ("cn", "dn", "email", "id", "login", "mail", "name", "password", "uid", "user", "username")
+)
+"""Words of which a first line with names of columns has at least one."""
+
+
+def separator_of(file: str) -> str:
+    """Return what parts the first line of a file: a comma where nothing does."""
+    return next((each for each in _SEPARATORS if _parts(file, each)), COMMA)
+
+
+def _parts(file: str, separator: str) -> bool:
+    try:
+        head = Table.head(file, separator)
+    except EngineError:
+        return False  # Such as text behind a quote, where another was meant.
+    return head is not None and len(head[1]) > 1
+
+
+def shown(columns: Iterable[str]) -> str:
+    """Return the names of columns for a message, behind a colon.
+
+    Nothing where none is usual: then it may be somebody's row, with a password.
+    """
+    names = list(columns)
+    words = {word for name in names for word in re.split(r"[\W_]+", name.lower())}
+    return f": {', '.join(map(repr, names))}" if words & _USUAL else ""
