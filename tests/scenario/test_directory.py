@@ -420,6 +420,23 @@ def test_an_operation_fails_once(folder: Path, directory: LdapDirectory) -> None
     assert PointResult.read(point).attempts == found["bad"]["count"] + found["good"]["count"]
 
 
+@pytest.mark.parametrize(
+    ("expected", "what"),
+    [
+        ('expect.entry = { uid = "user1", cn = "Y" }', "cn"),
+        ('expect.dn = "uid=user2,{base}"', "the DN"),
+    ],
+)
+def test_what_of_an_entry_is_wrong_is_said(
+    expected: str, what: str, folder: Path, directory: LdapDirectory
+) -> None:
+    step = f'[[operation]]\nsearch = "(uid=user1)"\n{expected}\n'
+    (folder / "mix.toml").write_text(f'base = "{BASE}"\n{step}')
+    ran = in_process("ils", "run", "mix.toml", "--check", "--target", directory.url, cwd=folder)
+    assert ran.code == 1
+    assert f"1 entries, success, but {what} is not as expected" in ran.out
+
+
 def test_a_file_may_be_called_as_its_operation_is(folder: Path, directory: LdapDirectory) -> None:
     (folder / "search.toml").write_text(
         f'base = "{BASE}"\n[[operation]]\nsearch = "(uid=user1)"\nexpect.entries = 1\n'

@@ -47,6 +47,9 @@ impl Ldap {
             0 => result,
             entries => format!("{entries} entries, {result}"),
         };
+        if let Request::Ask(ask) = request {
+            told.said += &self.tell_differs(ask, lane);
+        }
         told.code = Some(code);
         told.diagnostic = (!diagnostic.is_empty()).then_some(diagnostic);
         told

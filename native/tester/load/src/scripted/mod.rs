@@ -98,6 +98,16 @@ pub(crate) struct Memory {
     pub(crate) too_many: bool,
     /// The search that is read in pages.
     pub(crate) pages: Pages,
+    /// What of the last wrong entry was not as expected.
+    pub(crate) differs: Option<Differs>,
+}
+
+/// A part of an entry: the number of an expected value, or of a column of people.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Differs {
+    Value(usize),
+    Column(usize),
+    Name,
 }
 
 impl Memory {

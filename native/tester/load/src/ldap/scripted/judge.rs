@@ -11,7 +11,7 @@ use super::ask::{Ask, BIND, Becomes, Capture, Expected, Field, Wanted, becomes};
 use crate::protocol::Encoded;
 use crate::record::failure::Failure;
 use crate::record::told::Told;
-use crate::scripted::{Memory, Pages, Preparation, hide};
+use crate::scripted::{Differs, Memory, Pages, Preparation, hide};
 use crate::values::Text;
 
 /// Pages of one search, and those in a row without an entry: a server may have a cookie for ever.
@@ -200,21 +200,23 @@ impl Ldap {
             plan.write(text, &memory.kept, rng, scratch);
             scratch.clone()
         };
-        for Wanted { attribute, value, exact } in &expects.values {
+        for (number, Wanted { attribute, value, exact }) in expects.values.iter().enumerate() {
             let mut wanted = Vec::new();
             becomes(value.becomes, &filled(&value.text, memory), &mut wanted);
             if !holds(attributes, attribute, &wanted, *exact) {
+                memory.differs = Some(Differs::Value(number));
                 return false;
             }
         }
         let changed = &self.shared.changed;
-        for (name, value) in &expects.row {
+        for (number, (name, value)) in expects.row.iter().enumerate() {
             if changed.iter().any(|each| each.eq_ignore_ascii_case(name)) {
                 continue;
             }
             let returned = attributes.iter().flatten();
             let mut returned = returned.filter(|each| each.name.eq_ignore_ascii_case(name.as_bytes()));
             if returned.next().is_some() && !holds(attributes, name, &filled(value, memory), false) {
+                memory.differs = Some(Differs::Column(number));
                 return false;
             }
         }
@@ -223,7 +225,23 @@ impl Ldap {
         for Field { text, becomes: what } in parts {
             becomes(*what, &filled(text, memory), &mut expected);
         }
-        is_same_name(&expected, dn)
+        let same = is_same_name(&expected, dn);
+        if !same {
+            memory.differs = Some(Differs::Name);
+        }
+        same
+    }
+
+    /// Says what of an entry was wrong; its value may be a secret, so that is left out.
+    pub(in super::super) fn tell_differs(&self, ask: &Ask, lane: &LaneState) -> String {
+        let differs = lane.memory.as_deref().and_then(|memory| memory.differs).filter(|_| lane.wrong);
+        let name = match differs {
+            Some(Differs::Value(number)) => ask.expects.values.get(number).map(|each| &*each.attribute),
+            Some(Differs::Column(number)) => ask.expects.row.get(number).map(|each| &*each.0),
+            Some(Differs::Name) => Some("the DN"),
+            None => None,
+        };
+        name.map_or_else(String::new, |name| format!(", but {name} is not as expected"))
     }
 
     /// What is wrong with an answer that has ended.
