@@ -107,10 +107,12 @@ def trusting(trust: Trust, ca: str) -> Trust:
 
 def _authorities(path: str) -> str:
     try:
-        return Path(path).read_text(encoding="ascii")
-    except (OSError, UnicodeDecodeError) as error:
+        # Bundles have names of authorities between the certificates, such as Főtanúsítvány.
+        return Path(path).read_bytes().decode("ascii", "ignore")
+    except OSError as error:
         raise BadFile(
-            f"cannot read the authorities in {path}: {error}", "name a file in PEM with --tls-ca"
+            f"cannot read the authorities in {path}: {error.strerror}",
+            "name a file in PEM with --tls-ca",
         ) from error
 
 

@@ -80,6 +80,20 @@ def test_the_portable_lane_speaks_tls_too() -> None:
         assert serving_it.stats()["tls_handshakes"] > 4
 
 
+@pytest.mark.parametrize("client", ["native", "ldap3"])
+def test_authorities_may_have_names_between_them(client: str, tmp_path: Path) -> None:
+    bundle = tmp_path / "bundle.pem"
+    with LdapDirectory(50, start_tls=True, locales=("en_US",)) as serving_it:
+        where = ("--target", serving_it.url, "--start-tls", "--tls-ca", str(bundle))
+        argv = ("ils", "run", "lookup", "--client", client, *where, *PEOPLE, *SHORT)
+        bundle.write_text("Name;Főtanúsítvány\n", encoding="utf-8")
+        assert "no certificate" in in_process(*argv).err
+        names = f"# Főtanúsítvány\n{Path(str(serving_it.ca)).read_text()}"
+        bundle.write_text(names, encoding="utf-8")
+        ran = in_process(*argv)
+    assert ran.code == 0, ran.err
+
+
 def test_a_report_tells_resumed_sessions_from_full_handshakes(tmp_path: Path) -> None:
     out, page = tmp_path / "run.sitebench", tmp_path / "report.html"
     for asked in ("--tls-resume", "--no-tls-resume"):
