@@ -142,7 +142,6 @@ def test_one_operation_of_a_file_is_a_workload(tmp_path: Path) -> None:
             "own:3:",
             "",
         ),
-        ('[[operation]]\nget = "/"\nfollow = true\n', "follow is read, but not run yet", ""),
         (
             '[[operation]]\nname = "a"\nstep = [{ get = "/" }, { get = "/", name = "request" }]\n',
             '"request"',
