@@ -308,8 +308,8 @@ def rows_lost(count: int) -> PointWarning:
     """Warn that data which one user at a time has became fewer."""
     return _rows_lost(
         f"{count} {'row is' if count == 1 else 'rows are'} lost since the start: "
-        "a change was not answered and may yet be made, or a bind was refused and another try "
-        "could lock the account; no other user got the row"
+        "a change was not answered and may yet be made, or a bind was refused or not answered and "
+        "another try could lock the account; no other user got the row"
     )
 
 

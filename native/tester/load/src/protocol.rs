@@ -42,6 +42,9 @@ pub trait Protocol: Send + 'static {
         0
     }
 
+    /// The connection could not be opened that the request at hand was to go over, so that it was not sent.
+    fn unsent(&mut self, _lane: &mut Self::Lane) {}
+
     /// Appends the next part of a request that goes on, over a new connection where this one ended: see
     /// [`Received::More`].
     fn encode_more(&mut self, _request: &Self::Request, _lane: &mut Self::Lane, _out: &mut Vec<u8>) {}

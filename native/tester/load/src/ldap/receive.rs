@@ -23,6 +23,17 @@ impl Protocol for Ldap {
 
     fn connected(&mut self, lane: &mut LaneState) {
         lane.id = 0;
+        if let Some(memory) = lane.memory.as_deref_mut()
+            && let Some(script) = self.scripts.get_mut(memory.script)
+        {
+            memory.give_up(&mut script.drawers);
+        }
+    }
+
+    fn unsent(&mut self, lane: &mut LaneState) {
+        if let Some(memory) = lane.memory.as_deref_mut() {
+            memory.changing = false;
+        }
     }
 
     #[inline]

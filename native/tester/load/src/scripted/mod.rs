@@ -88,7 +88,7 @@ pub(crate) struct Memory {
     pub(crate) kept: Kept,
     /// Which of the engine's scenarios it is of.
     pub(crate) script: usize,
-    /// Whether a change is asked for and not answered.
+    /// Whether something is asked for and not answered that must not be asked again: a change, or a bind.
     pub(crate) changing: bool,
     /// Captures of the answer at hand that were found.
     pub(crate) found: u64,
@@ -121,7 +121,7 @@ impl Memory {
         }
     }
 
-    /// What was asked for and never answered may yet take place: no other lane gets the rows.
+    /// What was asked for and never answered may yet take place, or have been refused: no other lane gets the rows.
     #[inline]
     pub(crate) fn give_up(&mut self, drawers: &mut Drawers) {
         if std::mem::take(&mut self.changing) {

@@ -246,18 +246,18 @@ fn rows_that_were_lost_are_counted_and_the_others_go_round() {
     assert_eq!(asked.iter().filter(|(name, _)| name == lost).count(), 1);
 }
 
-/// Logins, and who logged in; `refused` says which requests are.
-fn logged_in(expected: &str, refused: fn(u64) -> bool) -> Vec<String> {
+const REFUSED: Do = Do::Code(ResultCode::INVALID_CREDENTIALS);
+const LOGIN: &str = "[connection.main]\nper = 'iteration'\n[data.n]\nrange = [1, 3]\ndeal = 'exclusive'\n\
+                     [[operation]]\nname = 'login'\nbind = 'cn={n},o=x'\npassword = '{random:8}'\n";
+
+/// Logins, and who logged in; `refused` says which requests are, and `how`.
+fn logged_in(expected: &str, how: Do, refused: fn(u64) -> bool) -> Vec<String> {
     let people = people(Profile::Paper, 1);
     let responder = Responder::start(&people, move |tag, number| match tag {
-        op::BIND_REQUEST if refused(number) => Do::Code(ResultCode::INVALID_CREDENTIALS),
+        op::BIND_REQUEST if refused(number) => how,
         _ => Do::Right,
     });
-    let text = format!(
-        "[data.n]\nrange = [1, 3]\ndeal = 'exclusive'\n[[operation]]\nname = 'login'\n\
-         bind = 'cn={{n}},o=x'\npassword = '{{random:8}}'\n{expected}"
-    );
-    let mut engine = start(&responder, &text, &json!({}));
+    let mut engine = start(&responder, &format!("{LOGIN}{expected}"), &json!({"timeout_ms": 30}));
     engine.start_lanes("mix", 1).unwrap();
     assert!(eventually(|| responder.seen.answered(op::BIND_REQUEST) >= 30));
     engine.stop(Duration::from_secs(5)).unwrap();
@@ -268,15 +268,37 @@ fn logged_in(expected: &str, refused: fn(u64) -> bool) -> Vec<String> {
 }
 
 #[test]
-fn a_row_whose_bind_was_refused_does_not_come_again() {
-    let names = logged_in("", |number| number == 0);
-    let again = names.iter().filter(|name| **name == names[0]).count();
-    assert_eq!(again, 1, "{names:?}");
+fn a_row_whose_bind_was_refused_or_not_answered_does_not_come_again() {
+    for how in [REFUSED, Do::Never, Do::Close, Do::HalfAndClose, Do::Nonsense] {
+        let names = logged_in("", how, |number| number == 0);
+        let again = names.iter().filter(|name| **name == names[0]).count();
+        assert_eq!(again, 1, "{how:?}: {names:?}");
+    }
+}
+
+/// Else a target that is started again would take one for each try.
+#[test]
+fn a_row_whose_bind_was_not_sent_comes_again() {
+    let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let config = json!({
+        "target": {"host": "127.0.0.1", "port": closed.port(), "base": "o=x"},
+        "scenarios": [{"name": "mix", "text": LOGIN, "worker": 0, "of": 1}],
+    });
+    let mut engine =
+        Engine::start(serde_json::from_value(config).unwrap(), None, None, &Tables::new()).unwrap();
+    engine.start_lanes("mix", 3).unwrap();
+    let mut snapshots = Vec::new();
+    assert!(eventually(|| {
+        snapshots.push(engine.drain().unwrap());
+        row(&snapshots, "login", "main: connect").0 >= 12
+    }));
+    let last = engine.stop(Duration::from_secs(5)).unwrap();
+    assert_eq!((last.lost_rows, last.without_row), (0, 0));
 }
 
 #[test]
 fn a_row_whose_bind_was_to_be_refused_comes_again() {
-    let names = logged_in("expect.result = 49", |_| true);
+    let names = logged_in("expect.result = 49", REFUSED, |_| true);
     let again = names.iter().filter(|name| **name == names[0]).count();
     assert!(again >= 9, "{names:?}");
 }

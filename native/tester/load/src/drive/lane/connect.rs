@@ -101,6 +101,7 @@ impl<S: Default + Send> Lane<S> {
         self.end_handshake(End::Unanswered(failure), program, context, now_ns);
         if !self.reconnects() {
             self.current = self.connect;
+            context.protocol.unsent(&mut self.state);
         }
         self.unanswered(failure, program, context, now_ns)
     }

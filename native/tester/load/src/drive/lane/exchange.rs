@@ -71,6 +71,7 @@ impl<S: Default + Send> Lane<S> {
         self.current.started_ns = started_ns;
         if let Link::Down(reason) = self.link {
             let failure = reason.unwrap_or(Failure::Closed);
+            context.protocol.unsent(&mut self.state);
             return self.unanswered(failure, program, context, started_ns);
         }
         match self.send_request(place, context) {

@@ -46,7 +46,8 @@ impl Ldap {
         }
         let Some(memory) = lane.memory.as_deref_mut() else { return Encoded::Skip };
         memory.give_up(&mut self.scripts[ask.script].drawers);
-        memory.changing = ask.writes();
+        // Each try of a bind with a wrong password counts, also where no one waited for its answer.
+        memory.changing = ask.writes() || ask.verb == BIND;
         memory.found = 0;
         if !ask.captures.is_empty() {
             memory.met.clear();
