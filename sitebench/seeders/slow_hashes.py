@@ -14,11 +14,12 @@ from pathlib import Path
 import psutil
 
 from sitebench._engine import hash_facts
+from sitebench.errors import BadInput
 from sitebench.seeders.people import People, Spec
 from sitebench.seeders.pools import cache_folder, no_cache
 from sitebench.system.files import atomic_write
 from sitebench.system.machine import usable_cores
-from sitebench.units import format_duration
+from sitebench.units import format_bytes, format_duration
 
 _WORTH_SAYING_S = 2.0
 
@@ -30,18 +31,24 @@ def make_hashes(people: People, *, cache: Path | None = None) -> None:
     """
     population, spec = people.population, people.spec
     path = _file(spec, cache)
-    kept = _kept(path)
-    population.take_hashes(kept)
+    population.take_hashes(_kept(path))
     wanted, ready = population.slow_hashes
     if ready == wanted:
         return
     assert spec.hash is not None
+    _, _, _, memory = hash_facts(spec.hash)
+    free = psutil.virtual_memory().available
+    if memory > free:
+        # Systems promise more than they have, and end a process that takes it.
+        raise BadInput(
+            f"{spec.hash} takes {format_bytes(memory)} of memory for each password, and "
+            f"{format_bytes(free)} are free here",
+            "take less of it: argon2:19m:2 is what OWASP advises at least",
+        )
     began = time.monotonic()
     population.entry(ready)
     one_s = time.monotonic() - began
-    _, _, _, memory = hash_facts(spec.hash)
-    room = psutil.virtual_memory().available // memory if memory else wanted
-    threads = max(1, min(usable_cores(), room))
+    threads = min(usable_cores(), free // memory if memory else wanted)
     left_s = one_s * (wanted - ready - 1) / threads
     try:
         if left_s < _WORTH_SAYING_S:
@@ -49,7 +56,9 @@ def make_hashes(people: People, *, cache: Path | None = None) -> None:
         else:
             _make_and_say(people, threads, left_s, one_s)
     finally:
-        _keep(path, kept, population.hashes())
+        _, made = population.slow_hashes
+        if made > ready:
+            _keep(path, population.hashes())
 
 
 def _make_and_say(people: People, threads: int, left_s: float, one_s: float) -> None:
@@ -76,14 +85,12 @@ def _kept(path: Path) -> bytes:
         raise no_cache("hashes", path, error) from error
 
 
-def _keep(path: Path, before: bytes, now: bytes) -> None:
-    if len(now) <= len(before):
-        return
+def _keep(path: Path, values: bytes) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         # Another process may be reading, or making them too.
         with atomic_write(path) as fresh:
-            fresh.write_bytes(now)
+            fresh.write_bytes(values)
     except OSError as error:
         raise no_cache("hashes", path, error) from error
 

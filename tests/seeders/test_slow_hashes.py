@@ -1,6 +1,9 @@
 """Slow hashes: made once, on all cores, kept, and said before they take long."""
 
+import subprocess
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -41,15 +44,41 @@ def test_a_file_that_was_broken_is_made_again(tmp_path: Path) -> None:
     make_hashes(people("crypt:1000", pool=5), cache=tmp_path)
     (file,) = tmp_path.iterdir()
     whole = file.read_bytes()
-    file.write_bytes(whole[: len(whole) // 2])
-    make_hashes(people("crypt:1000", pool=5), cache=tmp_path)
-    assert file.read_bytes() == whole
+    for broken in (whole[: len(whole) // 2], b"x" * 2 * len(whole), b""):
+        file.write_bytes(broken)
+        make_hashes(people("crypt:1000", pool=5), cache=tmp_path)
+        assert file.read_bytes() == whole
 
 
 def test_a_quick_hash_makes_no_file(tmp_path: Path) -> None:
     for hashed in ("ssha", "clear"):
         make_hashes(people(hashed), cache=tmp_path)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_one_that_takes_more_memory_than_is_free_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Begun all the same, it would have the system end whatever has most memory."""
+    memory = SimpleNamespace(available=60 << 20, total=1 << 40)
+    monkeypatch.setattr("psutil.virtual_memory", lambda: memory)
+    with pytest.raises(BadInput, match=r"argon2:64m takes 67.1 MB .* and 62.9 MB are free"):
+        make_hashes(people("argon2:64m", size=1), cache=tmp_path)
+
+
+def test_a_value_without_memory_is_missed_and_none_is_kept(tmp_path: Path) -> None:
+    script = (
+        "import resource; resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))\n"
+        "from tests.seeders.test_slow_hashes import people\n"
+        "population = people('argon2:8g', size=1).population\n"
+        "assert not population.entry(0)[1]['userPassword'][0], population.slow_hashes\n"
+        "assert population.slow_hashes == (1, 0)\n"
+        "population.make_hashes(1)\n"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", script], check=False, capture_output=True, text=True
+    )
+    assert "there is no memory for argon2:8g" in ran.stderr, ran.stderr
 
 
 def test_a_cache_that_cannot_be_used_is_named(tmp_path: Path) -> None:

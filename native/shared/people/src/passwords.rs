@@ -128,8 +128,14 @@ impl Logins {
     /// A slow value of the pool. Where there is no memory to make it there is none, which directories refuse;
     /// [`Self::make`] says so.
     fn slow(&self, n: u64) -> &[u8] {
-        let made = || self.made(n).unwrap_or_default().into_boxed_slice();
-        self.slow.get(n as usize).map_or(&[], |value| value.get_or_init(made))
+        let Some(place) = self.slow.get(n as usize) else { return &[] };
+        if place.get().is_none()
+            && let Ok(value) = self.made(n)
+        {
+            // One that another thread has made meanwhile is the same.
+            let _ = place.set(value.into());
+        }
+        place.get().map_or(&[], |value| value)
     }
 
     fn made(&self, n: u64) -> Result<Vec<u8>, MadeError> {
