@@ -84,7 +84,7 @@ def _read(file: str, state: tuple[int, int]) -> Accounts:
         )
     accounts = Accounts(file, table, password, dn, name)
     _none_empty(accounts)
-    _none_twice(accounts)
+    none_twice(accounts, accounts.dn or accounts.name or "")
     return accounts
 
 
@@ -106,16 +106,15 @@ def _none_empty(accounts: Accounts) -> None:
                 )
 
 
-def _none_twice(accounts: Accounts) -> None:
+def none_twice(accounts: Accounts, name: str) -> None:
     """Raise where an account stands in two lines: it would be sent as many wrong passwords."""
     cell, seen = accounts.table.cell, set[str]()
-    name = accounts.dn or accounts.name or ""
     place = accounts.table.columns.index(name)
     for row in range(accounts.table.rows):
-        # As directories compare names: case and outer blanks do not matter.
+        # As directories compare names: case and outer blanks do not matter, and inner ones are one.
         same = cell(row, place).casefold()
         if " " in same:
-            same = _BLANKS.sub(r"\1", same).strip()
+            same = _BLANKS.sub(r"\1", " ".join(same.split()))
         if same in seen:
             raise BadFile(
                 f"{accounts.file}, line {line_of(accounts.file, row)}: {name} "

@@ -8,10 +8,12 @@ ends at the first. What an earlier try of the same run may have sent stands in i
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 from ils_bench.logins import LOGIN, WRONG
 from sitebench.counts.tally import Tally
 from sitebench.errors import BadInput, MeasurementFailed
+from sitebench.runs.manifest import COMPARED
 from sitebench.runs.store import RunStore
 from sitebench.targets.ownership import FLAG
 
@@ -34,9 +36,13 @@ class Care:
     def begin(self) -> None:
         """Raise where the run would send an account more than it may."""
         sent = self._sent()
-        if sent + 1 + self._wrong > _MOST:
+        # Pairs that are compared would send them to the same accounts again.
+        pairs = self._wrong and COMPARED in self._facts()
+        if pairs or sent + 1 + self._wrong > _MOST:
             raise BadInput(
-                "this run has sent wrong passwords to these accounts, and more could lock them",
+                "this run has sent wrong passwords to these accounts, and more could lock them"
+                if not pairs
+                else "each measurement would send wrong passwords to the same accounts",
                 f"measure once, without repeats; or, if you may lock them, add {FLAG}",
             )
         if self._wrong:
@@ -62,8 +68,11 @@ class Care:
 
     def _sent(self) -> int:
         """Return how many wrong passwords an account may have been sent in this run."""
-        sent: int = 0 if self._store is None else self._store.manifest().get(_SENT, 0)
+        sent: int = self._facts().get(_SENT, 0)
         return sent
+
+    def _facts(self) -> dict[str, Any]:
+        return {} if self._store is None else self._store.manifest()
 
     def _note(self, sent: int) -> None:
         if self._store is not None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from math import gcd
 from typing import Any
 
-from ils_bench.accounts import accounts_of, line_of
+from ils_bench.accounts import accounts_of, line_of, none_twice
 from ils_bench.lists import COMMA, separator_of
 from ils_bench.options import BIND, KEPT, SEARCH_BIND_GROUPS
 from ils_bench.quick import plain, quoted
@@ -210,7 +210,11 @@ def check(options: Any, programs: Sequence[Any], own_targets: Collection[str]) -
             f"--accounts is for a directory of your own, and {options.target} is started here",
             "leave it out, or name your directory with --target ldap://host:port",
         )
-    if (rows := len(accounts_of(options.accounts))) != options.entries:
+    accounts = accounts_of(options.accounts)
+    if options.how not in (None, BIND) and accounts.dn and accounts.name:
+        # What finds an entry is what binds, whatever DN stands beside it.
+        none_twice(accounts, accounts.name)
+    if (rows := len(accounts)) != options.entries:
         raise BadInput(
             f"{options.accounts} has {rows:,} accounts, and {options.entries:,} are asked for",
             f"leave the number out, or give {rows}: all of them log in, in turn",

@@ -2,6 +2,7 @@
 
 import csv
 import re
+import shlex
 import stat
 import time
 from collections import Counter
@@ -129,6 +130,7 @@ def test_what_makes_no_sense_is_refused(argv: tuple[str, ...], said: str, tmp_pa
         ("uid,password\na,b\n\nb,\n", "line 4: password is empty"),
         ('uid,password\n"a\nb",c\n,x\n', "line 4: uid is empty"),
         ('uid,password\na,b\n"A ",c\n', "line 3: uid 'A ' is there twice"),
+        ('uid,password\n"a b",b\n"a  B",c\n', "line 3: uid 'a  B' is there twice"),
         ('dn,password\n"ou=a,o=b",b\n"OU = a, o=b",c\n', "line 3: dn 'OU = a, o=b' is there"),
         ("uid,password\n", "line 2, column 1: the file ends without a row"),
         ("", "the file ends without a row"),
@@ -139,6 +141,16 @@ def test_a_file_of_accounts_is_checked_line_by_line(text: str, said: str, tmp_pa
     path.write_text(text)
     with pytest.raises(BadFile, match=re.escape(said)):
         accounts_of(str(path))
+
+
+def test_a_name_that_is_searched_stands_in_one_line(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text('dn,uid,password\n"cn=1,o=a",x,y\n"cn=2,o=a",X,z\n')
+    argv = ("--accounts", path, "--target", "ldap://127.0.0.1:1", *BRIEF)
+    ran = in_process("ils", "run", "login", *argv, "--how", "search-bind")
+    assert (ran.code, "line 3: uid 'X' is there twice" in ran.err) == (2, True), ran.err
+    # Whose DN binds may have the name of another.
+    assert "there twice" not in in_process("ils", "run", "login", *argv).err
 
 
 def test_a_long_cell_hides_no_line(tmp_path: Path) -> None:
@@ -352,6 +364,12 @@ def test_wrong_passwords_are_sent_once_in_a_run(
         ran = in_process("ils", command, "login", *argv[:-2], *more)
         assert ran.code == 2
         assert "each measurement would send wrong passwords" in ran.err
+    assert stock.refused() == before
+    # Pairs that are compared have run files of their own.
+    pairs = f"ils run login {shlex.join(map(str, argv[:-2]))} --over {{}}"
+    ran = in_process("compare", "new", "kept", "--interleave", pairs.replace(" --json", ""))
+    assert ran.code == 2
+    assert "each measurement would send wrong passwords" in ran.err
     assert stock.refused() == before
     # Two levels are two points, and so is a run that goes on with another load.
     ran = in_process("ils", "vary", "login", *argv, "--vary", "over=new,kept")
