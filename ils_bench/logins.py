@@ -21,7 +21,7 @@ from sitebench.errors import BadFile, BadInput
 from sitebench.measure.options import LoadOptions, PeakOptions
 from sitebench.scenario.script import Script, made
 from sitebench.seeders import Profile
-from sitebench.system.machine import engine_threads
+from sitebench.system.machine import engine_threads, usable_cores
 from sitebench.targets.ownership import FLAG
 from sitebench.units import format_rate
 
@@ -63,6 +63,9 @@ def asked(options: Any) -> Any:
     rows = len(accounts_of(options.accounts))
     if not getattr(options, "entries_given", True):
         options = replace(options, entries=rows)
+    if is_careful(options) and options.threads is None and rows < usable_cores():
+        # Each thread has rows of its own, and a second try has one more.
+        options = replace(options, threads=min(rows, engine_threads(None)))
     if not (options.wrong and is_careful(options)):
         return options
     if isinstance(options, PeakOptions) or getattr(options, "repeats", 1) > 1:

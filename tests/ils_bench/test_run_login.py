@@ -253,6 +253,20 @@ def test_accounts_may_be_parted_by_semicolons_and_a_row_is_not_shown(
     assert "swordfish" not in ran.err
 
 
+def test_a_file_of_fewer_accounts_than_threads_is_measured(
+    directory: LdapDirectory, accounts: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each thread needs a row of its own, on a machine with more cores than accounts, too."""
+    monkeypatch.setattr(logins, "usable_cores", lambda: 8)
+    monkeypatch.setattr(logins, "engine_threads", lambda asked: 4)
+    own = keep(accounts, ["dn", "password"])
+    own.write_text("\n".join(own.read_text().splitlines()[:2]) + "\n")
+    options = IlsOptions(target=directory.url, base=directory.base, accounts=str(own))
+    assert POINTS.asked(options).threads == 1
+    own.write_text(accounts.read_text())
+    assert POINTS.asked(options).threads is None
+
+
 def test_dns_alone_are_bound_as_and_not_searched_for(
     directory: LdapDirectory, accounts: Path
 ) -> None:
