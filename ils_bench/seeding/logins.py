@@ -9,13 +9,16 @@ from __future__ import annotations
 
 from ils_bench.options import SeedOptions
 from ils_bench.targets.address import parse_address
+from ils_bench.targets.people import spec_of
 from sitebench._engine import Population
 from sitebench.errors import MeasurementFailed
 from sitebench.seeders.people import easily_typed
 from sitebench.targets.tls import Trust
 
 SAMPLE = 5
-_CHECK = "check --seed, --hash and --one-password, and that the directory lets people bind"
+_CHECK = (
+    "check --seed, --hash, --hash-pool and --one-password, and that the directory lets people bind"
+)
 
 
 def check_logins(options: SeedOptions, population: Population, remedy: str | None = None) -> int:
@@ -26,7 +29,10 @@ def check_logins(options: SeedOptions, population: Population, remedy: str | Non
     if not population.size or not population.password(0):
         return 0
     # Before the others one who can be typed, to try it by hand.
-    others = (index * population.size // SAMPLE for index in range(1, SAMPLE))
+    others = [index * population.size // SAMPLE for index in range(1, SAMPLE)]
+    if (pool := spec_of(options, population.size).pool) is not None:
+        # The last with a login of its own, and the next: in another pool one of both differs.
+        others += [number for number in (pool - 1, pool) if number < population.size]
     chosen = dict.fromkeys((easily_typed(population), *others))
     for number in chosen:
         _check(options, population, number, remedy)

@@ -32,6 +32,19 @@ def binds(url: str, dn: str, password: str) -> bool:
         connection.unbind()
 
 
+@pytest.mark.parametrize("pool", [5, 10, 20])
+def test_who_verifies_people_of_another_pool_is_told(pool: int) -> None:
+    """Persons 10, 20, 30 and 40 log in alike in pools of 5 and 10."""
+    who = ("--profile", "person", "--locales", ",".join(LOCALES), "--entries", str(PEOPLE))
+    with LdapDirectory(
+        PEOPLE, profile="person", hash="crypt:1000", hash_pool=10, locales=LOCALES
+    ) as directory:
+        where = (f"{directory.url}/{directory.base}", *who, "--hash", "crypt:1000")
+        ran = in_process("ils", "verify", *where, "--hash-pool", str(pool))
+    assert ran.code == (pool != 10), ran.err
+    assert ("check --seed, --hash, --hash-pool" in ran.err) == (pool != 10)
+
+
 @pytest.mark.parametrize(
     ("profile", "hashed"),
     [

@@ -259,7 +259,7 @@ def test_a_slapd_with_the_module_lets_people_in_with_each_hash(
     assert made.code == 0, made.err
     verified = ils(modules, "verify", where, *how, entries=10)
     assert verified.code == 0, verified.err
-    assert "5 of them logged in, and were refused with another password" in verified.err
+    assert "6 of them logged in, and were refused with another password" in verified.err
     spec = Spec(10, profile="person", locales=LOCALES, base=BASE, hash=hashed, hash_pool=3)
     people = generate(spec).population
     for number in (2, 5):
@@ -281,7 +281,7 @@ def test_a_password_that_was_changed_is_found_and_one_for_all_works(stock: Stock
         assert stock.client("ldapwhoami", *login).startswith("dn:uid=user.")
     wrong = ils(stock, "verify", where)
     assert wrong.code == 1
-    assert "check --seed, --hash and --one-password" in wrong.err
+    assert "check --seed, --hash, --hash-pool and --one-password" in wrong.err
     assert ils(stock, "clean", "--seeded", *at(stock)).code == 0
 
 
