@@ -62,6 +62,14 @@ pub(crate) fn slow(attributes: Attributes<'_>, password: &[u8], limits: &Limits)
         .collect()
 }
 
+/// Whether this is one of the passwords.
+pub(crate) fn has(attributes: Attributes<'_>, stored: &Slow) -> bool {
+    let mut passwords = attributes.iter().flatten().filter(|attribute| is_password(attribute.name));
+    passwords.any(|attribute| {
+        attribute.values.iter().flatten().any(|value| Slow::parse(value).as_ref() == Some(stored))
+    })
+}
+
 /// Whether `password` is one of an attribute's, in the clear or with a quick hash.
 pub(crate) fn is_in(attribute: Attribute<'_>, password: &[u8]) -> bool {
     let mut stored = attribute.values.iter().flatten();

@@ -1,5 +1,6 @@
 //! The state of one connection above its socket: identity, TLS, searches.
 
+use hashes::Slow;
 use net::ConnectionId;
 
 use crate::auth::Password;
@@ -21,7 +22,18 @@ pub(crate) struct Waiting {
     /// Its message's identifier.
     pub(crate) id: i32,
     pub(crate) request: WaitingRequest,
+    /// What its password is checked against.
+    pub(crate) stored: Vec<Slow>,
     pub(crate) place: Place,
+}
+
+impl WaitingRequest {
+    /// The entry whose password it is.
+    pub(crate) fn name(&self) -> &[u8] {
+        match self {
+            Self::Bind(name) | Self::PasswordModify(name, _) => name,
+        }
+    }
 }
 
 /// What is done when the password was right.
@@ -60,8 +72,9 @@ impl Session {
 
     /// Has a request wait for a slow hash.
     pub(crate) fn wait(&mut self, id: i32, request: WaitingRequest, check: Check, turn: &Turn<'_>) {
+        let stored = check.stored().to_vec();
         let place = turn.slow_binds.begin(self.connection, check);
-        self.waiting = Some(Box::new(Waiting { id, request, place }));
+        self.waiting = Some(Box::new(Waiting { id, request, stored, place }));
     }
 
     /// The SASL mechanisms that this client may use now. Clients take one that is listed, and PLAIN sends the

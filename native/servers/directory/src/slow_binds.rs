@@ -32,6 +32,11 @@ impl Check {
         Self { password: Password(password.into()), stored }
     }
 
+    /// The values, in the order in which they are tried.
+    pub(crate) fn stored(&self) -> &[Slow] {
+        &self.stored
+    }
+
     /// Memory it takes: one is checked after the other.
     fn memory_bytes(&self) -> u64 {
         self.stored.iter().map(Slow::memory_bytes).max().unwrap_or(0)
@@ -39,9 +44,9 @@ impl Check {
 
     fn run(&self) -> Outcome {
         let mut outcome = Outcome::Wrong;
-        for stored in &self.stored {
+        for (place, stored) in self.stored.iter().enumerate() {
             match stored.is_of(&self.password.0) {
-                Some(true) => return Outcome::Right,
+                Some(true) => return Outcome::Right(place),
                 Some(false) => {}
                 None => outcome = Outcome::Unable,
             }
@@ -53,8 +58,8 @@ impl Check {
 /// What came of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Outcome {
-    /// It is one of the values.
-    Right,
+    /// It is this one of the values.
+    Right(usize),
     /// It is none of them.
     Wrong,
     /// The system has no memory or no thread for it.

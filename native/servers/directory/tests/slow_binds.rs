@@ -144,6 +144,44 @@ fn an_old_password_with_a_slow_hash_is_checked_before_it_is_changed() {
     assert!(client.extended(oid::PASSWORD_MODIFY, Some(&change(PASSWORD, ""))).value.is_some());
 }
 
+/// Else who knew the old password could undo the change that was to keep them out.
+#[test]
+fn a_password_that_is_changed_while_it_is_checked_is_wrong() {
+    // Longer than a change takes to come on a busy machine.
+    let value = stored("argon2:32m:3");
+    let (directory, mut other) = with_ann("{}", &[&value]);
+    let mut client = Client::connect(directory.addr());
+    assert_eq!(client.bind(ANN, PASSWORD).code, ResultCode::SUCCESS);
+    let mut change = Vec::new();
+    ber::write_nested(&mut change, tag::SEQUENCE, |out| {
+        ber::write_element(out, tag::context(1), PASSWORD.as_bytes());
+        ber::write_element(out, tag::context(2), b"stolen");
+    });
+    let (mut modify, mut bind) = (Vec::new(), Vec::new());
+    request::write_extended(&mut modify, 7, oid::PASSWORD_MODIFY, Some(&change));
+    write_bind(&mut bind, 8, PASSWORD);
+    let mut beside = |asked: &[u8], act: &mut dyn FnMut(&mut Client)| {
+        client.send(asked);
+        thread::sleep(Duration::from_millis(5));
+        act(&mut other);
+        client.done().code
+    };
+    let refused = beside(&modify, &mut |other| {
+        assert_eq!(other.modify(ANN, &[(2, "userPassword", &["new"])]).code, ResultCode::SUCCESS);
+    });
+    assert_eq!(refused, ResultCode::UNWILLING_TO_PERFORM);
+    // Beside another value, the one that was right stays right.
+    let one_more = |other: &mut Client, values: &[&str]| {
+        assert_eq!(other.modify(ANN, &[(2, "userPassword", values)]).code, ResultCode::SUCCESS);
+    };
+    one_more(&mut Client::connect(directory.addr()), &[&value]);
+    assert_eq!(beside(&bind, &mut |other| one_more(other, &["new", &value])), ResultCode::SUCCESS);
+    assert_eq!(beside(&bind, &mut |other| one_more(other, &["new"])), ResultCode::INVALID_CREDENTIALS);
+    one_more(&mut Client::connect(directory.addr()), &[&value]);
+    let gone = beside(&bind, &mut |other| assert_eq!(other.delete(ANN).code, ResultCode::SUCCESS));
+    assert_eq!(gone, ResultCode::INVALID_CREDENTIALS);
+}
+
 /// A search that is under way goes on while its connection waits, and does not let the next message in.
 #[test]
 fn a_search_goes_on_while_its_connection_waits() {

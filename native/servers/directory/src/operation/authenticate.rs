@@ -1,5 +1,6 @@
 //! Names and passwords, as simple binds, SASL PLAIN and password modifies bring them (RFC 4513 section 5.1.3).
 
+use hashes::Slow;
 use wire::ldap::ResultCode;
 
 use crate::auth;
@@ -66,6 +67,14 @@ pub(super) fn verify_entry(name: &[u8], password: &[u8], turn: &mut Turn<'_>) ->
         slow if slow.is_empty() => Verified::Wrong,
         slow => Verified::Slow(entry.dn().into(), Check::new(password, slow)),
     }
+}
+
+/// Whether an entry has this password still.
+pub(super) fn still_has(name: &[u8], stored: &Slow, turn: &mut Turn<'_>) -> bool {
+    let now = turn.seconds();
+    let store = turn.access.read();
+    let found = store.find_live(name, now, &mut turn.scratch.store).ok();
+    found.and_then(|id| store.entry(id)).is_some_and(|entry| auth::has(entry.attributes(), stored))
 }
 
 pub(super) fn invalid_credentials() -> Refusal {

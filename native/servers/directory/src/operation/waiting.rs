@@ -2,6 +2,7 @@
 
 use wire::ldap::ResultCode;
 
+use super::authenticate::still_has;
 use super::{bind, extended};
 use crate::flow::Flow;
 use crate::session::{Session, WaitingRequest};
@@ -13,7 +14,11 @@ use crate::turn::Turn;
 pub(crate) fn resume(session: &mut Session, outcome: Outcome, turn: &mut Turn<'_>) -> Flow {
     let Some(waiting) = session.waiting.take() else { return Flow::Close };
     let right = match outcome {
-        Outcome::Right => Ok(true),
+        // It may have been changed meanwhile, or its entry deleted.
+        Outcome::Right(place) => Ok(waiting
+            .stored
+            .get(place)
+            .is_some_and(|stored| still_has(waiting.request.name(), stored, turn))),
         Outcome::Wrong => Ok(false),
         Outcome::Gone => return Flow::Close,
         Outcome::Unable => Err(Refusal::new(
