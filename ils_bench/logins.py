@@ -194,7 +194,9 @@ def check(options: Any, programs: Sequence[Any], own_targets: Collection[str]) -
     if not any(map(is_login, programs)):
         for name in ("accounts", "how", "over", "wrong"):
             if getattr(options, name) is not None:
-                raise BadInput(f"--{name} is for the operation {LOGIN}", f"name {LOGIN}")
+                raise BadInput(
+                    f"--{name} is for the operation {LOGIN} alone", f"name {LOGIN}, and no other"
+                )
         return
     if options.names is not None:
         raise BadInput(
@@ -220,5 +222,5 @@ def check(options: Any, programs: Sequence[Any], own_targets: Collection[str]) -
     if (rows := len(accounts)) != options.entries:
         raise BadInput(
             f"{options.accounts} has {rows:,} accounts, and {options.entries:,} are asked for",
-            f"leave the number out, or give {rows}: all of them log in, in turn",
+            f"all of them log in, in turn: leave --entries out, or give a sweep --sizes {rows}",
         )

@@ -253,6 +253,15 @@ def test_accounts_may_be_parted_by_semicolons_and_a_row_is_not_shown(
     assert "swordfish" not in ran.err
 
 
+def test_a_sweep_takes_all_accounts_of_its_file(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("uid,password\na,x\nb,y\n")
+    where = ("--target", "ldap://127.0.0.1:1", "--accounts", path)
+    for operations, said in (("login", "give a sweep --sizes 2"), ("connect,login", "no other")):
+        ran = in_process("ils", "sweep", "--operations", operations, *where)
+        assert (ran.code, said in ran.err) == (2, True), ran.err
+
+
 def test_a_file_of_fewer_accounts_than_threads_is_measured(
     directory: LdapDirectory, accounts: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
