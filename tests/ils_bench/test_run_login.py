@@ -390,7 +390,8 @@ def test_wrong_passwords_are_sent_once_in_a_run(
     assert stock.refused() == before
     # Pairs that are compared have run files of their own.
     pairs = f"ils run login {shlex.join(map(str, argv[:-2]))} --over {{}}"
-    ran = in_process("compare", "new", "kept", "--interleave", pairs.replace(" --json", ""))
+    pairs = pairs.replace(" --json", "")
+    ran = in_process("compare", "new", "kept", "--interleave", pairs, "--out", tmp_path / "c")
     assert ran.code == 2
     assert "each measurement would send wrong passwords" in ran.err
     assert stock.refused() == before
