@@ -420,6 +420,24 @@ def test_an_operation_fails_once(folder: Path, directory: LdapDirectory) -> None
     assert PointResult.read(point).attempts == found["bad"]["count"] + found["good"]["count"]
 
 
+@pytest.mark.parametrize("found", ["expect.entries = 1", "size_limit = 2"])
+def test_of_a_wrong_answer_nothing_is_captured(
+    found: str, folder: Path, directory: LdapDirectory
+) -> None:
+    """A search that found several is followed by no login: it would be somebody else's."""
+    search = f'{{ search = "(cn=X)", {found}, capture.dn = "dn" }}'
+    steps = f'{search}, {{ bind = "{{dn}}", password = "{{person.password}}" }}'
+    data = 'data.person.file = "accounts.csv"'
+    (folder / "mix.toml").write_text(
+        f'base = "{BASE}"\n{data}\n[[operation]]\nname = "a"\nstep = [{steps}]\n'
+    )
+    before = directory.stats()["binds"]
+    ran = in_process("ils", "run", "mix.toml", "--check", "--target", directory.url, cwd=folder)
+    assert ran.code == 1
+    assert "bind as" not in ran.out
+    assert directory.stats()["binds"] - before <= 2, "those of the tester itself"
+
+
 @pytest.mark.parametrize(
     ("expected", "what"),
     [

@@ -270,6 +270,11 @@ impl Ldap {
                 }
             };
         }
+        let wrong = self.shared.verify && (lane.wrong || !ask.expects.is_right_count(lane.entries));
+        if wrong || !accepted {
+            // What follows is not asked of another entry than was meant.
+            ask.captures.iter().for_each(|capture| memory.kept.forget(capture.place));
+        }
         if !accepted {
             // What was done is not what was asked for, but it was done.
             let is_answer = matches!(
@@ -282,7 +287,7 @@ impl Ldap {
             }
             return Some(if is_answer { Failure::WrongAnswer } else { Failure::Result(outcome.code.name()) });
         }
-        if self.shared.verify && (lane.wrong || !ask.expects.is_right_count(lane.entries)) {
+        if wrong {
             return Some(Failure::WrongAnswer);
         }
         for (number, capture) in ask.captures.iter().enumerate() {
