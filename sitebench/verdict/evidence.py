@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sitebench.counts.metrics import BYTES_IN, BYTES_OUT
+from sitebench.counts.steady import Steadiness
 from sitebench.monitor import InterfaceUse, MachineUse
 from sitebench.monitor.reached import LOOPBACK
 from sitebench.verdict.rules.thresholds import USED_UP
@@ -42,6 +43,11 @@ class Evidence(Window):
     """The longest time between two drains: how late the tester's own timer was."""
     local_ports: int | None = None
     """Ports that this machine may open connections from, per address."""
+
+    @property
+    def staged(self) -> bool:
+        """Whether its rate went through stages, so that its means are of no one load."""
+        return self.settled is not None and self.settled.state == Steadiness.STAGED
 
     @property
     def target_machine(self) -> MachineUse | None:

@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from sitebench.counts.steady import Settled, Steadiness
+from sitebench.counts.steady import Steadiness
 from sitebench.units import format_rate
 from sitebench.verdict.evidence import Evidence
 from sitebench.verdict.finding import Finding, Grade, Resource
@@ -125,8 +125,9 @@ def judge(window: Evidence, known: Sequence[PointWarning] = ()) -> Verdict:
         verdict = Verdict(Bound.UNSETTLED, False, window.settled.evidence)
     else:
         verdict = _bound(window, tester, findings)
-        if verdict.valid and window.settled is not None:
-            verdict = _of_stages(verdict, window.settled)
+        if verdict.valid and window.staged:
+            evidence = f"its rate changed by stages; over all of them {verdict.evidence}"
+            verdict = Verdict(Bound.STAGED, True, evidence)
     if verdict.grade == Quoted.AT_LEAST:
         verdict = with_interval(window, verdict)
     return replace(verdict, findings=findings, warnings=(*find_warnings(window), *known))
@@ -176,13 +177,6 @@ def _bound(window: Evidence, tester: Generator, findings: Sequence[Finding]) -> 
     waits = name == Resource.SOFTWARE and serialised(window) is not None
     bound = Bound.SERIALISED if waits else Bound(name)
     return Verdict(bound, True, f"{evidence[name]}; {both}")
-
-
-def _of_stages(verdict: Verdict, settled: Settled) -> Verdict:
-    """Return the verdict of a window whose rate changed: its means are of no one load."""
-    if settled.state != Steadiness.STAGED:
-        return verdict
-    return Verdict(Bound.STAGED, True, f"{settled.evidence}; over all of them {verdict.evidence}")
 
 
 def with_interval(window: Evidence, verdict: Verdict) -> Verdict:

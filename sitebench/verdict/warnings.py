@@ -183,7 +183,9 @@ def _schedule_lag(window: Evidence) -> PointWarning | None:
         WarningKind.SCHEDULE_LAG,
         f"operations began {format_ns(late * 1e3)} late on average, "
         f"{share(late / mean)} of their latency{asked}",
-        "use more users, so that one is free when an operation is due, or a lower --rate"
+        "see in which spans: there the target was late, or too few users (--users) were free"
+        if window.staged
+        else "use more users, so that one is free when an operation is due, or a lower --rate"
         if (window.busy_lanes or 0.0) >= STALLED_MOST * window.users
         else WOKE_LATE,
     )
@@ -247,12 +249,12 @@ def _too_few_samples(window: Evidence) -> PointWarning | None:
     if latency.p99 is not None:
         return None
     takes = ""
-    if latency.n:
+    if latency.n and not window.staged:
         takes = f": {_P99_NEEDS * window.seconds / latency.n:,.0f} s at this rate"
     return PointWarning(
         WarningKind.TOO_FEW_SAMPLES,
         f"{latency.n:,} samples are too few for a p99, which needs {_P99_NEEDS:,}{takes}",
-        "measure longer",
+        "have longer stages, or higher rates" if window.staged else "measure longer",
     )
 
 

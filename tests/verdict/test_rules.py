@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from sitebench.counts.steady import Settled, Steadiness
 from sitebench.monitor import DiskUse, InterfaceUse
 from sitebench.verdict.evidence import Evidence
 from sitebench.verdict.finding import Finding, Grade, Resource
@@ -274,6 +275,9 @@ def test_a_late_start_with_free_lanes_is_the_generators() -> None:
     assert not generator(changed(late, users=8)).used_up
     assert not generator(changed(late, busy_lanes=32.0)).used_up
     assert not generator(changed(late, rate=10_000.0)).used_up
+    # Of stages the mean does not tell: the target may have stood still for one of many minutes.
+    stages = Settled(Steadiness.STAGED, "its rate changed by stages")
+    assert not generator(changed(late, settled=stages)).used_up
     # Connecting is not being late: 10,000 times a second 600 us, after 5 ms of that.
     connecting = changed(late, users=640, busy_lanes=56.0)
     assert not generator(connecting).used_up

@@ -163,6 +163,14 @@ def test_more_users_are_recommended_where_none_was_free() -> None:
         assert remedy in warning.remedy
 
 
+def test_of_stages_the_mean_of_busy_lanes_blames_no_one() -> None:
+    """A target that stood still for a minute of twenty kept all lanes busy, and of these few."""
+    stages = Settled(Steadiness.STAGED, "its rate changed by stages")
+    late = changed(QUIET, rate=10_000.0, lag=durations(3_000.0), service=durations(6_000.0))
+    (warning,) = find_warnings(changed(late, users=600, busy_lanes=60.0, settled=stages))
+    assert "in which spans" in warning.remedy
+
+
 def test_a_clockwork_that_stood_still_is_a_gap() -> None:
     assert kinds(changed(QUIET, longest_drain_s=1.9)) == set()
     assert kinds(changed(QUIET, longest_drain_s=2.5)) == {WarningKind.MONITOR_GAPS}

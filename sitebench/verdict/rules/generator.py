@@ -62,8 +62,11 @@ def _outcompeted(window: Evidence) -> bool:
 
 
 def _late(window: Evidence) -> str:
-    """Describe a late start with lanes free: only the tester can be the reason."""
-    if window.rate is None or schedule_kept(window):
+    """Describe a late start with lanes free: only the tester can be the reason.
+
+    Of stages the mean does not tell whether any was free when it was late.
+    """
+    if window.rate is None or window.staged or schedule_kept(window):
         return ""
     late, service_us, busy = window.late_us, window.clocks[SERVICE].mean, window.busy_lanes or 0.0
     if late is None or not service_us or late < service_us or busy >= STALLED_MOST * window.users:
