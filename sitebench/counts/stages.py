@@ -169,11 +169,20 @@ def _of_file(path: str) -> Stages:
     import csv
 
     text = read_text(path, "the stages", BadFile, "name a CSV file: a minute and a rate a line")
+    # Spreadsheets begin a file with a byte order mark.
+    lines = text.removeprefix("\ufeff").splitlines()
+    try:
+        rows = [*enumerate(csv.reader(lines), 1)]
+    except csv.Error as error:
+        raise BadFile(f"{path} is no CSV file: {error}", "write 5,500 on a line") from error
     found: list[Stage] = []
-    begin_s = 0.0
-    for line, row in enumerate(csv.reader(text.splitlines()), 1):
+    begin_s, begun = 0.0, False
+    for line, row in rows:
         cells = [cell.strip() for cell in row]
-        if not any(cells) or (line == 1 and not any(map(_number, cells))):
+        if not any(cells):
+            continue
+        begun, is_first = True, not begun
+        if is_first and not any(map(_number, cells)):
             continue  # The names of the columns.
         place = f"{path}:{line}: {','.join(row)!r}"
         minute = _number(cells[0])

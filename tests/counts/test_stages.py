@@ -96,6 +96,13 @@ def test_a_file_of_minutes_and_rates_is_the_same_list(tmp_path: Path) -> None:
     assert Stages.asked(f"@{file}") == Stages.parse("30s:100,1m:500")
 
 
+@pytest.mark.parametrize("before", ["\ufeff", "\ufeffminute,rate\n", "\n \nminute,rate\n"])
+def test_a_file_may_begin_as_spreadsheets_begin_it(before: str, tmp_path: Path) -> None:
+    file = tmp_path / "monday.csv"
+    file.write_text(f"{before}0.5,100\n1.5,500\n", encoding="utf-8")
+    assert Stages.asked(f"@{file}") == Stages.parse("30s:100,1m:500")
+
+
 def test_a_first_row_of_minute_0_is_the_rate_to_begin_with(tmp_path: Path) -> None:
     file = tmp_path / "monday.csv"
     file.write_text("0,100\n1,100\n2,0\n")
@@ -118,6 +125,7 @@ def test_a_first_row_of_minute_0_is_the_rate_to_begin_with(tmp_path: Path) -> No
         ("1,many\n", "monday.csv:1: '1,many'"),
         ("1,0\n", "every rate is 0"),
         ("2000,5\n", "they last 33.3 hours"),
+        (f"1,{'5' * 200_000}\n", "monday.csv is no CSV file: field larger than"),
     ],
 )
 def test_what_is_wrong_with_a_file_is_said_with_its_line(
