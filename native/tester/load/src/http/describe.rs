@@ -97,14 +97,25 @@ pub(super) fn status_line(answer: &[u8], status: u16) -> String {
     said.unwrap_or(status)
 }
 
-/// A request's line without the values of parameters that may be secret.
+/// A request's line without the values of parameters that may be secret: of its query, its fragment and its path (as
+/// `;jsessionid=`).
 pub(super) fn masked(line: &str) -> String {
-    let Some((path, query)) = line.split_once('?') else { return line.to_owned() };
-    let show = |parameter: &str| match parameter.split_once('=') {
-        Some((name, _)) if is_secret(name) => format!("{name}={HIDDEN}"),
-        _ => parameter.to_owned(),
-    };
-    format!("{path}?{}", query.split('&').map(show).collect::<Vec<_>>().join("&"))
+    let (mut shown, mut rest, mut in_path) = (String::new(), line, true);
+    while let Some(at) = rest.find(['?', '&', ';', '#']) {
+        let (before, after) = rest.split_at(at + 1);
+        shown.push_str(before);
+        in_path &= before.ends_with([';', '&']);
+        let ends: &[char] = if in_path { &['/', '?', '#'] } else { &['&', '#'] };
+        let (parameter, others) = after.split_at(after.find(ends).unwrap_or(after.len()));
+        rest = match parameter.split_once('=') {
+            Some((name, _)) if is_secret(name) => {
+                shown.push_str(&format!("{name}={HIDDEN}"));
+                others
+            }
+            _ => after,
+        };
+    }
+    shown + rest
 }
 
 #[cfg(test)]
@@ -115,5 +126,12 @@ mod tests {
     fn secrets_in_a_query_are_not_shown() {
         assert_eq!(masked("GET /a?user=7&Token=abc&x"), "GET /a?user=7&Token=...&x");
         assert_eq!(masked("GET /a"), "GET /a");
+        assert_eq!(masked("GET /a?token=b/c;d&x=1/2;sid=3"), "GET /a?token=...&x=1/2;sid=...");
+    }
+
+    #[test]
+    fn secrets_beside_the_query_are_not_shown_either() {
+        assert_eq!(masked("/a;v=1;jsessionid=b;c/d;x=e?f"), "/a;v=1;jsessionid=.../d;x=e?f");
+        assert_eq!(masked("/a?b=c#access_token=d&state=e"), "/a?b=c#access_token=...&state=e");
     }
 }

@@ -30,7 +30,7 @@ impl Way {
     pub(super) fn tell(&mut self, status: u16, location: &[u8]) {
         let mut told = String::from_utf8_lossy(location).into_owned();
         if location.len() > MOST_TOLD {
-            let path = told.split(['?', ';']).next().unwrap_or_default();
+            let path = told.split(['?', ';', '#']).next().unwrap_or_default();
             told = path.chars().take(MOST_TOLD).chain("...".chars()).collect();
         }
         self.told.push((status, told));

@@ -211,6 +211,8 @@ fn a_redirect_elsewhere_is_a_failure_that_names_it_and_is_not_followed() {
         (format!("http://127.0.0.1:{port}/stolen?token=t0ken"), "redirect-elsewhere"),
         (format!("//127.0.0.1:{port}/stolen"), "redirect-elsewhere"),
         ("http://evil.example/".to_owned(), "redirect-elsewhere"),
+        ("http://evil.example/a;jsessionid=t0ken".to_owned(), "redirect-elsewhere"),
+        ("http://evil.example/a#access_token=t0ken&x=1".to_owned(), "redirect-elsewhere"),
         ("https://127.0.0.1/".to_owned(), "redirect-elsewhere"),
         ("file:///etc/passwd".to_owned(), "redirect-elsewhere"),
         (format!("ftp://a/?x={}", "b".repeat(300)), "redirect-elsewhere"),
