@@ -24,7 +24,7 @@ _BOUNDS = {
     "target-cpu": "the target's CPU",
     "generator": "the load generator",
     "schedule": "the requested rate",
-    "staged": "the load of its stages",
+    "staged": "no single load of its stages",
     "undecided": "no single monitored resource",
     "network": "the network",
     "memory": "memory",
