@@ -25,7 +25,7 @@ from sitebench.measure.sweep import Stage, repeated
 from sitebench.measure.sweep import sweep as run_sweep
 from sitebench.monitor.exporter import Exporter
 from sitebench.options.spelling import gives
-from sitebench.runs.manifest import collect, continued
+from sitebench.runs.manifest import COMPARED, collect, continued
 from sitebench.runs.point import MOST_FAILURES, PointResult, PointSpec
 from sitebench.runs.store import RunStore
 from sitebench.system.files import write
@@ -168,6 +168,11 @@ def measure(
         known = {**facts(), **asked}
         store.set_manifest(continued(store.manifest(), collect(_part.get() or sys.argv[1:], known)))
         specs = [spec for stage in planned for spec in stage.points]
+        if COMPARED in store.manifest() and any(spec.stages is not None for spec in specs):
+            raise BadInput(
+                "the scenario file has stages, which have no one rate to compare",
+                "give the command a --rate, which goes before them",
+            )
         with contextlib.ExitStack() as last:
             last.callback(afterwards)
             if options.junit is not None:

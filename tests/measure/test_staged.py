@@ -157,6 +157,18 @@ def test_a_scenario_file_has_stages_and_the_command_line_wins(tmp_path: Path) ->
     assert point["verdict"] != "staged"
 
 
+def test_a_file_with_stages_is_not_compared_for_an_hour_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "mix.toml").write_text(SCENARIO)
+    monkeypatch.chdir(tmp_path)
+    command = "ils run mix.toml --entries 100 --locales en_US --threads {}"
+    ended = in_process("compare", 1, 2, "--interleave", command, "--repeats", 5, "--out", "o")
+    assert ended.code == 2
+    assert "the scenario file has stages" in ended.err
+    assert "2/10" not in ended.err
+
+
 STAGES = ("--stages", "1s:100")
 
 
