@@ -153,7 +153,10 @@ def check_pace(options: Any) -> None:
 def refuse_stages(options: Any, what: str) -> None:
     """Raise where a test cannot go through stages."""
     if options.stages is not None:
-        raise BadInput(f"--stages is for `run` and `sweep`, not for {what}", "leave it out")
+        raise BadInput(
+            f"stages are for `run` and `sweep`, not for {what}",
+            "leave --stages out, or give a --rate where a scenario file has them",
+        )
 
 
 def staged(options: Any) -> Any:
@@ -162,7 +165,8 @@ def staged(options: Any) -> Any:
         return options
     if isinstance(options, PeakOptions):
         raise BadInput(
-            "peak chooses the rates itself, and --stages says them", "use `run --stages`"
+            "peak chooses the rates itself, and stages say them",
+            "use `run` for --stages, or for a scenario file that has them",
         )
     if options.client != "native":
         raise BadInput(

@@ -169,6 +169,22 @@ def test_a_file_with_stages_is_not_compared_for_an_hour_first(
     assert "2/10" not in ended.err
 
 
+@pytest.mark.parametrize(
+    ("argv", "remedy"),
+    [
+        (("ils", "vary", "mix.toml", "--vary", "users=1,2"), "a --rate where a scenario file"),
+        (("ils", "peak", "mix.toml"), "for a scenario file that has them"),
+    ],
+)
+def test_where_stages_come_from_a_file_the_remedy_says_so(
+    argv: tuple[str, ...], remedy: str, tmp_path: Path
+) -> None:
+    (tmp_path / "mix.toml").write_text(SCENARIO)
+    ended = in_process(*argv, cwd=tmp_path)
+    assert ended.code == 2
+    assert remedy in ended.err
+
+
 STAGES = ("--stages", "1s:100")
 
 
