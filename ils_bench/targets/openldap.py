@@ -44,7 +44,8 @@ _LEAST_ROOM = 4 << 30
 space."""
 DATA = "db"
 _MORE_SCHEMAS = ("cosine", "inetorgperson", "nis")
-"""What people of today have; those of the papers need none of it."""
+"""What people of today have; those of the papers need none of it. A suffix of dc parts needs the
+first."""
 _SCHEMA = schema.FOLDER / schema.FILES["openldap"]
 
 _CONFIG = """\
@@ -208,7 +209,9 @@ def _schemas(folder: Path, people: Spec) -> list[object]:
         )
     core = _core_schema()
     _, _, of_today = profile_facts(people.profile)
-    more = [core.with_name(f"{name}.schema") for name in _MORE_SCHEMAS if of_today]
+    of_suffix = _MORE_SCHEMAS[: suffix_of(people.base).lower().startswith("dc")]
+    names = _MORE_SCHEMAS if of_today else of_suffix
+    more = [core.with_name(f"{name}.schema") for name in names]
     return [core, *more, _quoted(folder / _SCHEMA.name)]
 
 

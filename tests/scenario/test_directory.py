@@ -381,6 +381,17 @@ def test_the_base_of_a_file_is_looked_for_before_any_load(
     assert f"has no entry {OTHER!r}" in ran.err
 
 
+def test_people_are_below_the_base_of_a_file_in_a_slapd_too(tmp_path: Path) -> None:
+    """Its people of the papers have no schema that knows a domain."""
+    (tmp_path / "mix.toml").write_text(
+        'base = "ou=People,dc=example,dc=com"\ndata.person = { people = "seeded" }\n'
+        '[[operation]]\nsearch = "(cn={person.cn})"\nexpect.entries = 1\n'
+    )
+    who = ("--target", "openldap", "--entries", "20", "--locales", "en_US")
+    ran = in_process("ils", "run", "mix.toml", *who, "--check", cwd=tmp_path)
+    assert ran.code == 0, ran.err
+
+
 def phones(directory: LdapDirectory) -> set[str]:
     """Return the telephone numbers of its people."""
     with Connection(directory.url) as connection:
