@@ -6,6 +6,7 @@ a day has 1,440 minutes, and decoded each would hold megabytes.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -88,9 +89,15 @@ class SpanCounts:
             key = (number, record.program, record.step)
             self._found.setdefault(key, _Counted()).add(record)
 
-    def spans(self, stages: Stages, counts: Collection[tuple[str, str]]) -> tuple[Span, ...]:
-        """Return every span of these stages, with the steps that count as an operation."""
-        edges = list(stages.spans)
+    def spans(
+        self, stages: Stages, counts: Collection[tuple[str, str]], ended_s: float = math.inf
+    ) -> tuple[Span, ...]:
+        """Return the spans of these stages, with the steps that count as an operation.
+
+        `ended_s`: when the test ended, if that was before them.
+        """
+        edges = [(begin_s, min(end_s, ended_s)) for begin_s, end_s in stages.spans]
+        edges = [(begin_s, end_s) for begin_s, end_s in edges if begin_s < end_s]
         parts_of: list[list[_Counted]] = [[] for _ in edges]
         for (number, *step), part in self._found.items():
             if tuple(step) in counts:

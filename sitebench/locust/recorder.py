@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypedDict, TypeVar, cast
 
 from locust.env import Environment
 
+from sitebench.counts.spans import Span
 from sitebench.counts.steady import MOST_WINDOWS, Steadiness, settle
 from sitebench.counts.tally import Tally
 from sitebench.counts.until import MOST_ALIKE, Until
@@ -97,14 +99,17 @@ class Subject:
             if not spec.until.known(intervals):
                 used_up = windows.used_up_s is not None
                 warnings.append(not_known(spec.until, intervals.too_alike, used_up=used_up))
-        lost = windows.measured.lost_rows
+        lost, ended_s = windows.measured.lost_rows, math.inf
         if windows.used_up_s is not None:
-            measured_s = windows.measured.seconds
+            ended_s = measured_s = windows.measured.seconds
             warnings.append(data_used_up(windows.used_up_s, measured_s, spec.measure_s, lost))
         elif lost:
             warnings.append(rows_lost(lost))
         if waited_ns := windows.measured.row_wait_ns:
             warnings.append(rows_held(waited_ns / 1e9))
+        spans: tuple[Span, ...] = ()
+        if spec.stages is not None:
+            spans = windows.spans.spans(spec.stages, self.counts, ended_s)
         return summarise(
             spec,
             windows.measured,
@@ -115,7 +120,7 @@ class Subject:
             figures=figures,
             warnings=warnings,
             workers=windows.workers,
-            spans=() if spec.stages is None else windows.spans.spans(spec.stages, self.counts),
+            spans=spans,
             rate_at_half=rate_at_half(spec, before),
             other_loads=other_loads(spec, before),
         )

@@ -55,6 +55,14 @@ def test_what_is_due_in_a_short_rest_is_in_the_last_span() -> None:
     assert (only.operations, only.seconds) == (2, 1.001)
 
 
+def test_a_test_that_ended_early_asked_for_nothing_after_that() -> None:
+    counts = SpanCounts()
+    counts.add([(0, _did(50, 1)), (1, _did(75, 1))])
+    first, second = counts.spans(STAGES, [STEP], 1.5)
+    assert (first.asked, first.operations, first.seconds) == (50, 50, 1)
+    assert (second.asked, second.operations, second.seconds) == (62.5, 75, 0.5)
+
+
 def test_a_record_is_not_changed_by_being_added() -> None:
     counts, record = SpanCounts(), _did(40, 1)
     counts.add([(0, record)])
