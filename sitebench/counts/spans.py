@@ -96,8 +96,7 @@ class SpanCounts:
 
         `ended_s`: when the test ended, if that was before them.
         """
-        edges = [(begin_s, min(end_s, ended_s)) for begin_s, end_s in stages.spans]
-        edges = [(begin_s, end_s) for begin_s, end_s in edges if begin_s < end_s]
+        edges = list(stages.spans(ended_s))
         parts_of: list[list[_Counted]] = [[] for _ in edges]
         for (number, *step), part in self._found.items():
             if tuple(step) in counts:

@@ -109,10 +109,12 @@ class Stages:
             begin_s += each.lasts_s
             yield begin_s, each.rate
 
-    @property
-    def spans(self) -> Iterator[tuple[float, float]]:
-        """Yield the begin and the end of each span, in seconds; a short rest joins the last."""
-        lasts_s, span_s = self.lasts_s, self.span_s
+    def spans(self, ended_s: float = math.inf) -> Iterator[tuple[float, float]]:
+        """Yield the begin and the end of each span, in seconds; a short rest joins the last.
+
+        `ended_s`: when the test ended, if that was before its stages.
+        """
+        lasts_s, span_s = min(self.lasts_s, ended_s), self.span_s
         last = max(0, round(lasts_s / span_s) - 1)
         for number in range(last + 1):
             yield number * span_s, lasts_s if number == last else (number + 1) * span_s

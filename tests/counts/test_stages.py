@@ -46,7 +46,7 @@ def test_the_rate_goes_in_straight_lines_from_0() -> None:
 )
 def test_spans_are_minutes_and_less_in_a_short_test(text: str, span_s: float, count: int) -> None:
     read = Stages.parse(text)
-    spans = list(read.spans)
+    spans = list(read.spans())
     assert (read.span_s, len(spans)) == (span_s, count)
     assert spans[0][0] == 0
     assert spans[-1][1] == read.lasts_s
