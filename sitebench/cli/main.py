@@ -24,7 +24,7 @@ from sitebench.cli.usage import as_bad_input
 from sitebench.errors import EXIT_INTERRUPTED, SitebenchError, exit_with
 from sitebench.options.command import Group, Member, instead, invoke
 from sitebench.suite import suites
-from sitebench.system.output import no_longer_read
+from sitebench.system.output import assure_open, no_longer_read
 from sitebench.system.version import say_version
 
 _EXAMPLES = "\n\n".join(
@@ -78,6 +78,7 @@ def main() -> None:
     """Run the command line; a SitebenchError is printed as one line and its remedy."""
     # SIGTERM does what Ctrl-C does: targets are stopped, results so far are kept.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
+    assure_open()
     try:
         if asked := os.environ.get(COMPLETING):
             sys.exit(shell_complete(app, {}, "sitebench", COMPLETING, asked))

@@ -6,6 +6,17 @@ import sys
 from collections.abc import Iterable
 
 
+def assure_open() -> None:
+    """Open what a caller has closed (`>&-`), to nowhere: else a file of ours gets its number."""
+    for name, number in (("stdin", 0), ("stdout", 1), ("stderr", 2)):
+        if getattr(sys, name) is None:
+            null = os.open(os.devnull, os.O_RDWR)
+            if null != number:
+                os.dup2(null, number)
+                os.close(null)
+            setattr(sys, name, os.fdopen(number, "w" if number else "r"))
+
+
 def no_longer_read() -> bool:
     """Return whether standard output is a pipe without a reader; what is left goes nowhere.
 

@@ -36,3 +36,19 @@ def test_a_reader_that_has_enough_ends_a_command_quietly(
         assert process.wait(60) in codes, said
     assert "Traceback" not in said
     assert "Exception ignored" not in said
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_a_command_without_an_output_does_its_work(closed: str, tmp_path: Path) -> None:
+    """A service may have closed all three."""
+    out = tmp_path / "run.sitebench"
+    argv = (*SITEBENCH, "ils", "run", *LOAD, *WINDOW, "--out", str(out))
+    ran = subprocess.run(
+        ["sh", "-c", f'exec "$@" {closed}', "sh", *argv],
+        text=True,
+        capture_output=True,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert "Traceback" not in ran.stderr
+    assert subprocess.run([*SITEBENCH, "export", str(out)], check=False).returncode == 0
