@@ -17,6 +17,7 @@ MIX, SEARCH = "mix", "search"
 _PERSON = "{name}"
 _NAME = re.compile(r"[\w\-;. /()#+@&]+")
 """What a field can name (`in_column` of the form's reader)."""
+_NAMED = re.compile(r"\{name[.}]")
 _VALUE = "{random:10:0-9}"
 
 
@@ -39,6 +40,11 @@ def text_of(options: Any) -> str:
     search = options.filter or f"({names.attribute}={_PERSON})"
     lines = [f"base = {quoted(plain(options.base))}", "", *data]
     mix = options.mix or ((SEARCH, 1),)
+    if options.filter and not options.mix and not _NAMED.search(options.filter):
+        raise BadInput(
+            f"--filter {options.filter!r} is the same for all: it names no one",
+            "write {name} where the name stands, such as (mail={name})",
+        )
     for verb, weight in mix:
         lines += ["", "[[operation]]", f"weight = {weight}"]
         if verb == "search":

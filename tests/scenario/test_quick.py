@@ -66,6 +66,7 @@ def test_numbered_people_have_no_list(folder: Path, directory: LdapDirectory) ->
         (("--mix", "search=1"), "whom to ask for is not said"),
         (("--mix", "modify=1", "--names", "@people.txt"), "which attribute changes is not said"),
         (("--filter", "(uid={name}", "--names", "@people.txt"), "filter"),
+        (("--filter", "(uid=ann)", "--names", "@people.txt"), "write {name} where"),
         (("lookup", "--filter", "(uid={name})", "--names", "@people.txt"), "and so does 'lookup'"),
     ],
 )
