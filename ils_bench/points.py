@@ -330,7 +330,7 @@ def _assure_distinct(options: Any, name: str, own: Any, path: str) -> None:
     given = getattr(options, f"{name}_given", False)
     if given and value == getattr(IlsOptions, name) != own:
         raise BadInput(
-            f"--{name} is what it is without being given, and {path} says another",
+            f"the {name} that is asked for is the default of --{name}, and {path} says another",
             f"take {name} out of the file",
         )
 

@@ -183,7 +183,8 @@ def _schedule_lag(window: Evidence) -> PointWarning | None:
         WarningKind.SCHEDULE_LAG,
         f"operations began {format_ns(late * 1e3)} late on average, "
         f"{share(late / mean)} of their latency{asked}",
-        "see in which spans: there the target was late, or too few users (--users) were free"
+        "see in which spans: the target was late there, too few users (--users) were free, or the "
+        "tester had no core"
         if window.staged
         else "use more users, so that one is free when an operation is due, or a lower --rate"
         if (window.busy_lanes or 0.0) >= STALLED_MOST * window.users
