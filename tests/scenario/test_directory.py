@@ -437,17 +437,23 @@ def test_of_a_wrong_answer_nothing_is_captured(
     found: str, folder: Path, directory: LdapDirectory
 ) -> None:
     """A search that found several is followed by no login: it would be somebody else's."""
+
+    def tried(*steps: str) -> tuple[Ran, int]:
+        head = f'base = "{BASE}"\ndata.person.file = "accounts.csv"\n'
+        operation = f'[[operation]]\nname = "a"\nstep = [{", ".join(steps)}]\n'
+        (folder / "mix.toml").write_text(head + operation)
+        before = directory.stats()["binds"]
+        ran = in_process("ils", "run", "mix.toml", "--check", "--target", directory.url, cwd=folder)
+        return ran, directory.stats()["binds"] - before
+
     search = f'{{ search = "(cn=X)", {found}, capture.dn = "dn" }}'
-    steps = f'{search}, {{ bind = "{{dn}}", password = "{{person.password}}" }}'
-    data = 'data.person.file = "accounts.csv"'
-    (folder / "mix.toml").write_text(
-        f'base = "{BASE}"\n{data}\n[[operation]]\nname = "a"\nstep = [{steps}]\n'
-    )
-    before = directory.stats()["binds"]
-    ran = in_process("ils", "run", "mix.toml", "--check", "--target", directory.url, cwd=folder)
+    bind = '{ bind = "{dn}", password = "{person.password}" }'
+    other = '{ search = "(uid={person.uid})" }'
+    _, without = tried(search.replace(', capture.dn = "dn"', ""), other)
+    ran, binds = tried(search, bind)
     assert ran.code == 1
     assert re.search(r"^  bind +failed, nothing-captured: ", ran.out, re.MULTILINE), ran.out
-    assert directory.stats()["binds"] == before
+    assert binds == without
 
 
 @pytest.mark.parametrize(
