@@ -134,7 +134,7 @@ class IlsPoints(SuitePoints[Program, OpenDirectory]):
                     "are people of sitebench below its suffix, say how many with entries=",
                 )
         if isinstance(target, str) and (found := _named_base(target)) is not None:
-            target, load = found[0], {**load, "base": found[1]}
+            target, load = found[0], {**load, "base": found[1], "base_given": True}
         stage = super().api_stage(operation, target, entries, load)
 
         @contextlib.contextmanager
@@ -172,8 +172,6 @@ class IlsPoints(SuitePoints[Program, OpenDirectory]):
             load |= {name: getattr(people, name) for name in ("hash", "hash_pool", "one_password")}
             load["entries"] = entries or people.size
         options = IlsOptions(**load)
-        if (found := self.scenario_of(options)) and (own := found.load.get("base")):
-            options = replace(options, base=own)
         address = parse_address(server.url, start_tls=server.start_tls)
         target = OpenDirectory("the directory", address, options.base, **known(server, options))
         return options, target

@@ -39,12 +39,12 @@ def run(
     target: str | Server = "embedded",
     *,
     entries: int | None = None,
-    users: int = 64,
+    users: int | None = None,
     rate: float | None = None,
-    warmup_s: float = 1.0,
+    warmup_s: float | None = None,
     measure_s: float | None = None,
-    think_s: float = 0.0,
-    keys: str = "uniform",
+    think_s: float | None = None,
+    keys: str | None = None,
     seed: int = 1997,
     threads: int | None = None,
     tls: bool = False,
@@ -58,19 +58,26 @@ def run(
     `operation` is a name that such a command takes (lookup, add, connect, ...; scenario, page,
     ...), a scenario file, or a sequence of your own. `target` is what the command's
     --target takes, or a server that runs in this process; that server then decides about TLS and
-    its certificate, `tls` is for an embedded target. Without `measure_s` the window is 3 s long,
-    and up to 9 s where that cannot tell a drift of the rate from chance. The load comes from a
-    process of its own. With `out` the run file is kept: for `sitebench report`, and to be
-    continued.
+    its certificate, `tls` is for an embedded target. What a scenario file says of the load holds
+    where nothing is said here; else 64 users go as fast as they are answered, for a second before
+    the window. Without `measure_s` that is 3 s long, and up to 9 s where that cannot tell a drift
+    of the rate from chance. The load comes from a process of its own. With `out` the run file is
+    kept: for `sitebench report`, and to be continued.
     """
-    load = {
+    asked = {
         "users": users,
         "rate": rate,
         "warmup": warmup_s,
-        "measure": 3.0 if measure_s is None else measure_s,
-        "measure_given": measure_s is not None,
+        "measure": measure_s,
         "think": think_s,
         "keys": keys,
+    }
+    given = {name: value for name, value in asked.items() if value is not None}
+    load = {
+        "warmup": 1.0,
+        "measure": 3.0,
+        **given,
+        **{f"{name}_given": True for name in given},
         "seed": seed,
         "threads": threads,
         "tls": tls,

@@ -404,6 +404,10 @@ class SuitePoints(ABC, Generic[_P, _T]):
             options = self.options(target=target, **size, **load)
         else:
             options, here = self.here(target, entries, load)
+        if (file := self.scenario_of(options)) is not None:
+            said = _load_of(file, options)
+            said.pop("objective", None)
+            options = staged(replace(options, **said))
         convert.check(options)
         check_pace(options)
         own: _P | None = None

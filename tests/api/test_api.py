@@ -149,6 +149,21 @@ def test_an_administrator_without_a_password_is_refused_with_the_argument_s_name
         sitebench.LdapDirectory(entries=0, admin_dn="cn=admin,o=Intranet")
 
 
+def test_the_load_of_a_file_holds_where_the_program_says_nothing(tmp_path: Path) -> None:
+    file = tmp_path / "rt.toml"
+    step = '[[operation]]\nsearch = "(objectClass=*)"\nscope = "base"\n'
+    file.write_text(f"[load]\nusers = 2\nrate = 50\n{step}")
+    with sitebench.LdapDirectory(10) as directory:
+        own = sitebench.run(str(file), directory, measure_s=1, threads=1).point.spec
+        said = sitebench.run(str(file), directory, measure_s=1, users=3, rate=80, threads=1)
+        file.write_text(f'[load]\nstages = ["1ms:40/s", "2s:40/s"]\n{step}')
+        staged = sitebench.run(str(file), directory, threads=1)
+    assert (own.users, own.rate) == (2, 50)
+    assert (said.point.spec.users, said.point.spec.rate) == (3, 80)
+    assert staged.point.verdict.bound == "staged"
+    assert staged.point.operations == pytest.approx(80, abs=40)
+
+
 def test_people_of_an_ldif_file_are_measured_where_their_number_is_given(tmp_path: Path) -> None:
     ldif = tmp_path / "people.ldif"
     with sitebench.LdapDirectory(entries=10) as directory:
