@@ -81,7 +81,8 @@ def test_the_total_is_the_sum_of_the_operations(folder: Path, directory: LdapDir
     found = rows(point)
     # Rates are of what ended in the window, rows of what was due in it: a few at its edges differ.
     both = found["search"]["count"] + found["modify"]["count"]
-    assert point["operations"] == pytest.approx(both, abs=2)
+    # What 4 users had under way at both edges.
+    assert point["operations"] == pytest.approx(both, abs=8)
     # Nine cards and one in each of two decks, of which the last may not be done.
     assert abs(9 * found["modify"]["count"] - found["search"]["count"]) <= 2 * 9
     assert point["operation"] == "mix"
