@@ -177,7 +177,7 @@ def is_login(program: Any) -> bool:
 
 
 def with_passwords(options: Any) -> Any:
-    """Return options with people who log in: those of the papers do not, and nobody named them."""
+    """Return options with people who log in: those of the papers do not, and none are named."""
     if not are_ours(options) or profile_facts(options.profile)[2] or options.profile_given:
         return options
     from sitebench.measure.command import say
