@@ -104,7 +104,7 @@ def _who(target: OpenDirectory, options: Any) -> tuple[str, str, str]:
     """Return the DN and the password of one of them, and where they are from."""
     if are_ours(options):
         population = generate(spec_of(options, options.entries)).population
-        # Not one of those whom a seeding logs in: a hash changes with the first login.
+        # Not one that a seeding has logged in: a hash changes with the first login.
         number = options.entries - 1
         return population.dn(number), population.password(number), ""
     accounts = accounts_of(options.accounts)

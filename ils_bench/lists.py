@@ -32,7 +32,7 @@ def _parts(file: str, separator: str) -> bool:
 def shown(columns: Iterable[str]) -> str:
     """Return the names of columns for a message, behind a colon.
 
-    Nothing where none is usual: then it may be somebody's row, with a password.
+    Nothing where none is usual: then the line may be a row, with a password.
     """
     names = list(columns)
     words = {word for name in names for word in re.split(r"[\W_]+", name.lower())}

@@ -199,7 +199,7 @@ def count_seeded(target: OpenDirectory, population: Population) -> int:
 
 
 def _has_no_others(target: OpenDirectory, population: Population, first: int) -> None:
-    """Refuse to add people behind whom others are already: to remove them would remove those, too.
+    """Refuse to add people where later ones are there already: they would be removed as well.
 
     One of every so many is looked for, and the last.
     """
