@@ -307,7 +307,7 @@ def _check_passes(options: Any, program: sequences.Sequence) -> None:
             f"{format_duration(options.timeout)} (--timeout): those that begin late would fail",
             f"{session}, or wait longer: --timeout {format_duration(2 * least)}",
         )
-    rate = options.rate if options.stages is None else options.stages.highest_rate
+    rate = options.rate if options.stages is None else options.stages.highest
     if 0 < options.users < (needed := math.ceil(rate * least)):
         raise BadInput(
             f"{options.users:,} users cannot begin {format_rate(rate)} passes of {name!r} "

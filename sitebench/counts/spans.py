@@ -26,18 +26,20 @@ class Span:
 
     begin_s: float
     seconds: float
-    asked: float
-    """How many operations the stages ask for; at random more or fewer are due."""
     operations: int
     """Those that ended: were answered, or given up."""
     failures: int
     latency_us: Durations
     lag_us: Durations
     """How late they began."""
+    asked: float | None = None
+    """How many operations the stages ask for; at random more or fewer are due."""
+    users: float | None = None
+    """Of stages of users, how many there are on average."""
 
     @property
-    def asked_per_s(self) -> float:
-        return self.asked / self.seconds
+    def asked_per_s(self) -> float | None:
+        return None if self.asked is None else self.asked / self.seconds
 
     @property
     def answered_per_s(self) -> float:
@@ -48,8 +50,11 @@ class Span:
         return {
             "begin_s": self.begin_s,
             "seconds": self.seconds,
-            "asked": self.asked,
-            "asked_per_s": self.asked_per_s,
+            **(
+                {"users": self.users}
+                if self.asked is None
+                else {"asked": self.asked, "asked_per_s": self.asked_per_s}
+            ),
             "operations": self.operations,
             "failures": self.failures,
             "answered_per_s": self.answered_per_s,
@@ -103,6 +108,7 @@ class SpanCounts:
                 parts_of[min(number, len(edges) - 1)].append(part)
         found = []
         for (begin_s, end_s), parts in zip(edges, parts_of, strict=True):
+            due = stages.due(end_s) - stages.due(begin_s)
             times: dict[str, Histogram] = {clock: Histogram() for clock in _CLOCKS}
             for part in parts:
                 for clock, encoded in part.clocks.items():
@@ -111,11 +117,15 @@ class SpanCounts:
                 Span(
                     begin_s,
                     end_s - begin_s,
-                    round(stages.due(end_s) - stages.due(begin_s), 3),
                     sum(part.count for part in parts),
                     sum(part.failures for part in parts),
                     Durations.of(times[LATENCY], times[CENSORED]),
                     Durations.of(times[LAG]),
+                    **(
+                        {"users": round(due / (end_s - begin_s), 3)}
+                        if stages.of_users
+                        else {"asked": round(due, 3)}
+                    ),
                 )
             )
         return tuple(found)

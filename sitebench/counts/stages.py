@@ -1,14 +1,18 @@
-"""`--stages 30s:100,1m:500`: an open rate that rises and falls, as on a Monday morning.
+"""`--stages 30s:100,1m:500`: a load that rises and falls, as on a Monday morning.
 
 A stage is how long it lasts and the rate at its end, in operations a second; in between, the rate
 goes in a straight line from that of the stage before, and in the first from 0. That is what k6
 means by a stage of arrivals (its `startRate` is 0 unless said). The engine computes when each
 operation is due (`native/tester/load/src/choose/schedule.rs`).
+
+With `30s:100 users` it is users who come and go, each as fast as it is answered
+(`locust/role_local.py` starts and stops them).
 """
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -17,7 +21,11 @@ from sitebench.errors import BadFile, UnknownValue
 from sitebench.options.option import sendable
 from sitebench.system.texts import read_text
 
-_EXAMPLE = "write how long and the rate at its end, such as 30s:100,1m:500"
+_EXAMPLE = (
+    "write how long and the rate at its end, such as 30s:100,1m:500, or the users, such as "
+    "30s:100 users"
+)
+_USERS = re.compile(r"\s*users?$")
 _LEAST_S = 0.001
 _MOST_S = 86_400.0
 """A day, which has 1,440 minutes: as many rows are a table that can still be looked at."""
@@ -34,13 +42,15 @@ _MOST_SHORT = 12
 
 @dataclass(frozen=True)
 class Stage:
-    """How long it lasts, and the rate at its end."""
+    """How long it lasts, and the rate or the number of users at its end."""
 
     lasts_s: float
-    rate: float
+    level: float
+    of_users: bool = False
 
     def __str__(self) -> str:
-        return f"{units.format_duration(self.lasts_s)}:{self.rate:.15g}"
+        of = " users" if self.of_users else ""
+        return f"{units.format_duration(self.lasts_s)}:{self.level:.15g}{of}"
 
 
 @dataclass(frozen=True)
@@ -57,8 +67,10 @@ class Stages:
         """What a table calls them: themselves, or how many."""
         if len(self.stages) <= _MOST_NAMED:
             return f"stages {', '.join(map(str, self.stages))}"
-        highest = units.format_rate(self.highest_rate)
-        return f"{len(self.stages):,} stages, up to {highest}/s"
+        highest = f"{self.highest:,.0f} users"
+        if not self.of_users:
+            highest = f"{units.format_rate(self.highest)}/s"
+        return f"{len(self.stages):,} stages, up to {highest}"
 
     @classmethod
     def asked(cls, text: str) -> Stages:
@@ -76,12 +88,29 @@ class Stages:
         return math.fsum(each.lasts_s for each in self.stages)
 
     @property
-    def mean_rate(self) -> float:
+    def of_users(self) -> bool:
+        """Whether users come and go, and there is no rate."""
+        return self.stages[0].of_users
+
+    @property
+    def mean(self) -> float:
         return self.due(self.lasts_s) / self.lasts_s
 
     @property
-    def highest_rate(self) -> float:
-        return max(each.rate for each in self.stages)
+    def highest(self) -> float:
+        return max(each.level for each in self.stages)
+
+    def users_at(self, at_s: float) -> int:
+        """Return how many users there are; never none, as a test begins with one."""
+        return max(1, round(self._level(at_s)))
+
+    def _level(self, at_s: float) -> float:
+        begin_s = before = 0.0
+        for each in self.stages:
+            if at_s < begin_s + each.lasts_s:
+                return before + (each.level - before) * (at_s - begin_s) / each.lasts_s
+            begin_s, before = begin_s + each.lasts_s, each.level
+        return before
 
     @property
     def span_s(self) -> float:
@@ -92,22 +121,25 @@ class Stages:
         return next(each for each in _SHORT_S if lasts_s <= _MOST_SHORT * each)
 
     def due(self, upto_s: float) -> float:
-        """Return how many operations are due up to a time, on average: the rate's integral."""
+        """Return how many operations are due up to a time, on average: the rate's integral.
+
+        Of users it is the seconds of all of them.
+        """
         due = begin_s = before = 0.0
         for each in self.stages:
             lasts_s = min(each.lasts_s, max(0.0, upto_s - begin_s))
-            due += lasts_s * (before + (each.rate - before) * lasts_s / each.lasts_s / 2)
-            begin_s, before = begin_s + each.lasts_s, each.rate
+            due += lasts_s * (before + (each.level - before) * lasts_s / each.lasts_s / 2)
+            begin_s, before = begin_s + each.lasts_s, each.level
         return due
 
     @property
     def edges(self) -> Iterator[tuple[float, float]]:
-        """Yield the corners of the line that the rate goes along: seconds and rate."""
+        """Yield the corners of the line that the load goes along: seconds and rate, or users."""
         begin_s = 0.0
         yield 0.0, 0.0
         for each in self.stages:
             begin_s += each.lasts_s
-            yield begin_s, each.rate
+            yield begin_s, each.level
 
     def spans(self, ended_s: float = math.inf) -> Iterator[tuple[float, float]]:
         """Yield the begin and the end of each span, in seconds; a short rest joins the last.
@@ -121,10 +153,12 @@ class Stages:
 
 
 def _stage(text: str) -> Stage:
-    lasts, colon, rate = text.partition(":")
+    lasts, colon, level = text.partition(":")
     if not colon:
         raise UnknownValue(f"{text!r} is no stage", _EXAMPLE)
-    return Stage(_length(lasts, text), _rate(rate, text))
+    if (bare := _USERS.sub("", level)) != level:
+        return Stage(_length(lasts, text), _users(bare, text), of_users=True)
+    return Stage(_length(lasts, text), _rate(level, text))
 
 
 def _length(text: str, stage: str) -> float:
@@ -151,6 +185,15 @@ def _rate(text: str, stage: str) -> float:
         raise UnknownValue(f"stage {stage!r}: {error.message}", remedy) from None
 
 
+def _users(text: str, stage: str) -> int:
+    if text.strip() == "0":
+        return 0
+    try:
+        return units.parse_size(text)
+    except UnknownValue as error:
+        raise UnknownValue(f"stage {stage!r}: {error.message}", error.remedy) from None
+
+
 def _checked(what: str, found: Iterable[Stage]) -> Stages:
     stages = Stages(tuple(found))
     if len(stages.stages) > _MOST_STAGES:
@@ -158,8 +201,11 @@ def _checked(what: str, found: Iterable[Stage]) -> Stages:
             f"{what}: {len(stages.stages):,} stages are too many",
             f"give at most {_MOST_STAGES:,}",
         )
-    if not stages.highest_rate:
-        raise UnknownValue(f"{what}: every rate is 0", "ask for something")
+    if len({each.of_users for each in stages.stages}) > 1:
+        raise UnknownValue(f"{what}: rates and users", "write users after all of them, or none")
+    if not stages.highest:
+        every = "number of users" if stages.of_users else "rate"
+        raise UnknownValue(f"{what}: every {every} is 0", "ask for something")
     if stages.lasts_s > _MOST_S:
         lasts = f"{stages.lasts_s / 3600:.3g} hours"
         raise UnknownValue(f"{what}: they last {lasts} in all", "measure a day at most")

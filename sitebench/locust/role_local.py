@@ -15,6 +15,7 @@ from locust.runners import STATE_SPAWNING, LocalRunner
 
 from sitebench.counts import fail_log
 from sitebench.counts.fail_log import FailLog
+from sitebench.counts.stages import Stages
 from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.errors import BadInput, CannotRecord, MeasurementFailed, SitebenchError
 from sitebench.locust.lanes import LoadSource, LocalLoad
@@ -25,6 +26,9 @@ from sitebench.locust.role import TICK_S, Role, raise_if_orphaned
 from sitebench.runs.windows import Phase
 
 log = logging.getLogger("sitebench")
+
+_USERS_S = 0.25
+"""How often the number of users is brought up to date."""
 
 
 class LocalRole(Role):
@@ -38,6 +42,8 @@ class LocalRole(Role):
     _timer: gevent.Greenlet | None = None
     """Walks the test through its phases, once all users run."""
     _timeout_s: float
+    _stages: Stages | None
+    """By which users come and go in the measured window."""
     _begun = False
     _over = False
     """Whether the measured window had its length."""
@@ -91,7 +97,7 @@ class LocalRole(Role):
         """Drain a load twice a second until the test ends."""
         self._load, recording = load, self._recording
         self._warmup_s, self._measure_s = prepared.warmup_s, prepared.measure_s
-        self._timeout_s = prepared.timeout_s
+        self._timeout_s, self._stages = prepared.timeout_s, prepared.options.stages
         if (path := prepared.fail_log) is not None:
             point = getattr(self.environment.parsed_options, "point", None) or None
             if point is None:
@@ -136,12 +142,23 @@ class LocalRole(Role):
         if self._measure_s is None:
             return
         began, further_s = time.monotonic(), self._measure_s
-        while further_s > 0:
-            gevent.sleep(further_s)
-            further_s = recording.further_s(time.monotonic() - began, self._measure_s)
+        if self._stages is not None and self._stages.of_users:
+            self._come_and_go(self._stages, began)
+        else:
+            while further_s > 0:
+                gevent.sleep(further_s)
+                further_s = recording.further_s(time.monotonic() - began, self._measure_s)
         self._over = not self.ending
         self.finish()
         gevent.spawn(self._end_test)
+
+    def _come_and_go(self, stages: Stages, began: float) -> None:
+        """Have as many users at each moment as the stages say, until they are over."""
+        while (at_s := time.monotonic() - began) < stages.lasts_s:
+            if (users := stages.users_at(at_s)) != self.runner.target_user_count:
+                # They come or go at once: at a lower rate Locust would wait a second in between.
+                self.runner.start(users, spawn_rate=stages.highest)
+            gevent.sleep(min(_USERS_S, stages.lasts_s - at_s))
 
     def _end_used_up(self, timer: gevent.Greenlet) -> None:
         """End the test with its last user: their data are used up."""

@@ -60,7 +60,7 @@ class LoadOptions:
         None,
         "Rates that change, such as '30s:100,1m:500': each a time, and the operations/s at its "
         "end, in a straight line from the one before; or @FILE.csv with a minute and a rate on "
-        "each line.",
+        "each line; or users who come and go, such as '30s:50 users'.",
         parse=Stages.asked,
         metavar="STAGES",
         form=False,
@@ -160,7 +160,10 @@ def refuse_stages(options: Any, what: str) -> None:
 
 
 def staged(options: Any) -> Any:
-    """Return options whose stages say how long is measured, and at which rate on average."""
+    """Return options whose stages say how long is measured, and at which rate on average.
+
+    Of stages of users they say with how many at most.
+    """
     if options.stages is None:
         return options
     if isinstance(options, PeakOptions):
@@ -172,22 +175,24 @@ def staged(options: Any) -> Any:
         raise BadInput(
             f"--client {options.client} does no --stages", "leave it out: the native client does"
         )
+    stages = options.stages
     for name, given in (
         ("--rate", options.rate is not None),
         ("--measure", options.measure_given),
         ("--warmup", getattr(options, "warmup_given", False)),
         ("--until", getattr(options, "until", None) is not None),
-        ("--think", options.think > 0),
+        ("--think", options.think > 0 and not stages.of_users),
     ):
         if given:
             raise BadInput(
                 f"{name} and --stages both say when operations are due, or for how long",
                 f"leave {name} out: stages last as long as they say, without a warm-up",
             )
-    stages = options.stages
+    if stages.of_users and getattr(options, "users_given", False):
+        raise BadInput("--users and --stages both say how many users there are", "leave one out")
     return dataclasses.replace(
         options,
-        rate=stages.mean_rate,
+        **({"users": int(stages.highest)} if stages.of_users else {"rate": stages.mean}),
         warmup=0.0,
         measure=stages.lasts_s,
         measure_given=True,

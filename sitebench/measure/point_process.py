@@ -89,11 +89,14 @@ class PointCommand:
         """Return the command line; after the loss of a worker, one worker is enough."""
         gathering = self.gathering
         least = None if gathering is None else 1 if lost_before else gathering.count
+        users, stages = spec.users, spec.stages
+        if stages is not None and stages.of_users:
+            users = stages.users_at(0.0)  # More come later: `locust.role_local`.
         mine = PointOptions(str(store), spec.key, self.target_pid, self.target_cores, least)
         return [
             *(*python_module("sitebench.locust.process"), "-f", str(self.locustfile), "--headless"),
             *("--only-summary", "--loglevel", "WARNING"),
-            *("--users", str(spec.users), "--spawn-rate", str(spec.users)),
+            *("--users", str(users), "--spawn-rate", str(users)),
             *([] if gathering is None else gathering.argv()),
             *convert.to_argv(mine),
             *self.arguments,

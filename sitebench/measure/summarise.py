@@ -51,7 +51,7 @@ def summarise(
     rows = failing(spec, tally.due.values(), counts)
     failures = (totals.failures for totals in rows)
     settled = (
-        Settled(Steadiness.STAGED, "its rate changed by stages")
+        Settled(Steadiness.STAGED, "its load changed by stages")
         if spec.stages is not None
         else settle(tally.operations(counts))
         if spec.rate is None

@@ -338,11 +338,6 @@ def _script(
         columns = {name: table.columns for name, table in tables.items()}
         facts = _facts(path, text, columns)
     load = facts["load"]
-    if load.pop("staged_users"):
-        raise BadFile(
-            f"{path}: [load] stages of users are read, but not run yet",
-            'write rates, such as stages = ["30s:100/s"]',
-        )
     contents = {
         each["path"]: _content(Path(path).parent / each["path"]) for each in facts["value_files"]
     }

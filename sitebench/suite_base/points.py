@@ -450,9 +450,12 @@ def _load_of(file: Script, options: Any) -> dict[str, Any]:
         if hasattr(options, name) and not getattr(options, f"{name}_given", False)
     }
     if options.stages is not None:
-        return {name: value for name, value in load.items() if name not in _OF_STAGES}
+        said = _OF_STAGES | ({"users"} if options.stages.of_users else set())
+        return {name: value for name, value in load.items() if name not in said}
     if (text := load.pop("stages", None)) is not None and not options.rate_given:
-        load["stages"] = option.named(Stages.parse, f"{file.path}: [load]")(text)
+        stages = option.named(Stages.parse, f"{file.path}: [load]")(text)
+        if not (stages.of_users and getattr(options, "users_given", False)):
+            load["stages"] = stages
     return load
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.table import Table
@@ -37,22 +37,51 @@ def _late(span: Span) -> str:
     return _NOTHING if mean is None else format_ns(mean * 1e3)
 
 
-COLUMNS: Mapping[str, Callable[[Span], str]] = {
+def _asked(span: Span) -> str:
+    return _NOTHING if span.asked_per_s is None else format_rate(span.asked_per_s)
+
+
+def _users(span: Span) -> str:
+    return _NOTHING if span.users is None else f"{span.users:,.1f}"
+
+
+_COLUMNS: Mapping[str, Callable[[Span], str]] = {
     "from": lambda span: clock(span.begin_s),
-    "asked/s": lambda span: format_rate(span.asked_per_s),
+    "users": _users,
+    "asked/s": _asked,
     "answered/s": lambda span: format_rate(span.answered_per_s),
     "failed": lambda span: f"{span.failures:,}",
     "began late": _late,
     **{name: _latency(name) for name in OVER_TIME},
     "max": _latency("max"),
 }
-"""By heading; the first is where a row begins."""
+_OF_RATES, _OF_USERS = ("asked/s", "began late"), ("users",)
 
-NOTES = (
+
+def columns(stages: Stages) -> dict[str, Callable[[Span], str]]:
+    """Return the columns by heading; the first is where a row begins."""
+    others = _OF_RATES if stages.of_users else _OF_USERS
+    return {name: shown for name, shown in _COLUMNS.items() if name not in others}
+
+
+def notes(all_: Iterable[Stages]) -> list[str]:
+    """Return what is to be said below the rows of these stages."""
+    kinds = {each.of_users for each in all_}
+    return [
+        *([_DUE] if False in kinds else []),
+        *([_BEGUN] if True in kinds else []),
+        f"n/a: fewer than {LEAST_BEYOND} operations beyond the percentile. >=: it is of "
+        "operations that were never answered.",
+    ]
+
+
+_DUE = (
     "Each operation is in the row in which it was due, however late it was answered; latencies "
-    "count from then. Began late: the mean.",
-    f"n/a: fewer than {LEAST_BEYOND} operations beyond the percentile. >=: it is of operations "
-    "that were never answered.",
+    "count from then. Began late: the mean."
+)
+_BEGUN = (
+    "Of users who come and go each operation is in the row in which it began; users are those of "
+    "the stages, on average."
 )
 
 
@@ -87,12 +116,14 @@ class SpansTables:
             heading = title(f"{result.spec.title}{repeat}", stages)
             yield Text(f"\n{printable(heading)}", style="bold")
             table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
-            for name in COLUMNS:
+            shown = columns(stages)
+            for name in shown:
                 table.add_column(name, justify="right", no_wrap=True)
             for span in result.spans[:_MOST_ROWS]:
-                table.add_row(*(of(span) for of in COLUMNS.values()))
+                table.add_row(*(of(span) for of in shown.values()))
             yield table
             if (more := len(result.spans) - _MOST_ROWS) > 0:
                 yield Text(f"{more:,} more rows are in the report", style="dim")
         if self._found:
-            yield from (Text(note, style="dim") for note in NOTES)
+            said = notes(stages for _, stages in self._found)
+            yield from (Text(note, style="dim") for note in said)

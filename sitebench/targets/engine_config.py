@@ -31,16 +31,17 @@ def engine_config(
     engine may add and how many.
     """
     schedule: dict[str, Any] = {"kind": "closed"}
-    if options.stages is not None:
-        schedule = {
-            "kind": "staged",
-            "stages": [
-                {"lasts_s": each.lasts_s, "rate": slot.rate(each.rate)}
-                for each in options.stages.stages
-            ],
-            "span_ms": round(options.stages.span_s * 1e3),
-            "arrivals": options.arrivals,
-        }
+    if (stages := options.stages) is not None:
+        schedule = {"kind": "crowd", "span_ms": round(stages.span_s * 1e3)}
+        if not stages.of_users:
+            schedule |= {
+                "kind": "staged",
+                "stages": [
+                    {"lasts_s": each.lasts_s, "rate": slot.rate(each.level)}
+                    for each in stages.stages
+                ],
+                "arrivals": options.arrivals,
+            }
     elif options.rate is not None:
         rate = slot.rate(options.rate)
         schedule = {"kind": "open", "rate": rate, "arrivals": options.arrivals}

@@ -46,7 +46,7 @@ class Bound(StrEnum):
     GENERATOR = "generator"
     SCHEDULE = "schedule"
     STAGED = "staged"
-    """The rate changed by stages, so that no one resource can have limited it."""
+    """The load changed by stages, so that no one resource can have limited it."""
     UNSETTLED = "unsettled"
     FAILED = "failed"
     LEAK = "leak"
@@ -126,7 +126,7 @@ def judge(window: Evidence, known: Sequence[PointWarning] = ()) -> Verdict:
     else:
         verdict = _bound(window, tester, findings)
         if verdict.valid and window.staged:
-            evidence = f"its rate changed by stages; over all of them {verdict.evidence}"
+            evidence = f"its load changed by stages; over all of them {verdict.evidence}"
             verdict = Verdict(Bound.STAGED, True, evidence)
     if verdict.grade == Quoted.AT_LEAST:
         verdict = with_interval(window, verdict)

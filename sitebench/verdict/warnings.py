@@ -255,7 +255,7 @@ def _too_few_samples(window: Evidence) -> PointWarning | None:
     return PointWarning(
         WarningKind.TOO_FEW_SAMPLES,
         f"{latency.n:,} samples are too few for a p99, which needs {_P99_NEEDS:,}{takes}",
-        "have longer stages, or higher rates" if window.staged else "measure longer",
+        "have longer stages, or more load in them" if window.staged else "measure longer",
     )
 
 

@@ -21,8 +21,8 @@ def test_the_rate_goes_in_straight_lines_from_0() -> None:
     # Triangles and a trapezium: 1,500, 18,000 and 2,500.
     assert [read.due(at) for at in (0, 30, 90, 100, 1_000)] == [0, 1_500, 19_500, 22_000, 22_000]
     assert read.due(15) == 375
-    assert read.mean_rate == 220
-    assert read.highest_rate == 500
+    assert read.mean == 220
+    assert read.highest == 500
 
 
 @pytest.mark.parametrize(
@@ -53,6 +53,18 @@ def test_spans_are_minutes_and_less_in_a_short_test(text: str, span_s: float, co
     assert all(one[1] == other[0] for one, other in pairwise(spans))
 
 
+def test_a_stage_may_be_of_users_who_come_and_go() -> None:
+    read = Stages.parse("10s:100 users,20s:100user, 5s:0 users")
+    assert (read.of_users, read.highest, read.lasts_s) == (True, 100, 35)
+    assert Stages.parse(str(read)) == read
+    # A test begins with a user, and has one to its end.
+    assert [read.users_at(at) for at in (0, 0.04, 5, 10, 29, 32.5, 35, 90)] == [
+        *(1, 1, 50, 100, 100, 50, 1, 1)
+    ]
+    assert read.name == "stages 10s:100 users, 20s:100 users, 5s:0 users"
+    assert Stages.parse(",".join(["1s:1k users"] * 6)).name == "6 stages, up to 1,000 users"
+
+
 def test_stages_are_named_as_they_are_and_many_by_how_many() -> None:
     assert Stages.parse("1s:5,2s:5,3s:5,4s:5,5s:0").name == "stages 1s:5, 2s:5, 3s:5, 4s:5, 5s:0"
     assert Stages.parse(",".join(["1s:5"] * 6)).name == "6 stages, up to 5/s"
@@ -78,6 +90,11 @@ def test_a_day_of_minutes_and_some_more_are_not_too_many() -> None:
         ("30s:fast", "unknown rate 'fast'"),
         ("30s:100m", "is above 10m/s"),
         ("30s:0,1m:0/s", "every rate is 0"),
+        ("30s:0 users", "every number of users is 0"),
+        ("30s:5,1m:5 users", "rates and users"),
+        ("30s:-5 users", "stage '30s:-5 users': "),
+        ("30s:2.5 users", "stage '30s:2.5 users': "),
+        ("30s: users", "stage '30s: users': "),
         ("13h:5,12h:5", "they last 25 hours in all"),
         (",".join(["1s:1"] * 1_501), "1,501 stages are too many"),
     ],

@@ -1,5 +1,6 @@
 """`--stages`: a rate that rises and falls, and what came of it minute by minute."""
 
+import csv
 import json
 import signal
 import socket
@@ -7,10 +8,12 @@ import subprocess
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from ils_bench.targets.ldap_directory import LdapDirectory
+from sitebench.counts.stages import Stages
 from sitebench.system.network import free_port
 from tests.support.cli import SITEBENCH, Ran, in_process
 from tests.support.relay import relayed
@@ -185,6 +188,71 @@ def test_where_stages_come_from_a_file_the_remedy_says_so(
     assert remedy in ended.err
 
 
+USERS = SCENARIO.replace("users = 4\n", 'think = "4ms"\n').replace('arrivals = "even"\n', "")
+USERS = USERS.replace('"1s:200/s", "1s:200/s"', '"2s:8", "2s:8", "1ms:1", "2s:1"')
+
+
+def _with_users(tmp_path: Path, *more: object) -> Ran:
+    (tmp_path / "mix.toml").write_text(USERS)
+    run = ("ils", "run", tmp_path / "mix.toml", "--entries", 100, "--locales", "en_US")
+    return in_process(*run, *more)
+
+
+def _assert_users_came_and_went(point: Any, out: Path) -> None:
+    assert point["spec"]["users"] == 8
+    assert (point["verdict"], point["spec"]["rate"]) == ("staged", None)
+    spans = point["spans"]
+    assert [each["users"] for each in spans] == [2, 6, 8, 8, 1.003, 1]
+    assert all("asked" not in each and each["operations"] > 100 for each in spans)
+    rows = csv.DictReader(in_process("export", out, "--what", "timeline").out.splitlines())
+    lanes = {int(row["t_ns"]) / 1e9: int(row["lanes"]) for row in rows if row["phase"] == "measure"}
+    stages = Stages.parse("2s:8 users,2s:8 users,1ms:1 users,2s:1 users")
+    began = min(lanes) - 0.5
+    for at, users in lanes.items():
+        # They are brought up to date, and rows are written, a few times a second.
+        near = [stages.users_at(at - began + step / 10) for step in range(-12, 6)]
+        assert min(near) <= users <= max(near), lanes
+    assert {1, 8} <= {*lanes.values()}
+
+
+def test_users_come_and_go_by_stages_of_a_file(tmp_path: Path) -> None:
+    out = tmp_path / "users.sitebench"
+    (point,) = _with_users(tmp_path, "--json", "--out", out).objects
+    _assert_users_came_and_went(point, out)
+    # Each operation is in one span, and no user is stopped in the middle of one.
+    assert sum(each["operations"] for each in point["spans"]) == pytest.approx(
+        point["operations"], abs=8
+    )
+    figures, text = tmp_path / "figures", tmp_path / "page.md"
+    told = in_process("report", out, "--markdown", text, "--figures", figures)
+    assert told.code == 0, told.err
+    (drawn,) = figures.glob("stages-*.svg")
+    assert ">users</text>" in drawn.read_text()
+    assert "each operation is in the row in which it began" in text.read_text()
+
+
+def test_workers_share_users_who_come_and_go(tmp_path: Path) -> None:
+    where, out = f"127.0.0.1:{free_port()}", tmp_path / "users.sitebench"
+    argv = [*SITEBENCH, "worker", "--master", where, "--processes", "2", "--threads", "1"]
+    with subprocess.Popen(argv, stdout=-1, stderr=-1) as workers:
+        try:
+            more = ("--workers", 2, "--bind", where, "--json", "--out", out)
+            (point,) = _with_users(tmp_path, *more).objects
+        finally:
+            workers.send_signal(signal.SIGINT)
+            workers.communicate(timeout=30)
+    _assert_users_came_and_went(point, out)
+
+
+def test_the_command_line_wins_over_users_of_a_file(tmp_path: Path) -> None:
+    more = ("--users", 2, "--measure", "1s", "--warmup", "0s", "--json")
+    (point,) = _with_users(tmp_path, *more).objects
+    assert (point["spec"]["users"], "spans" in point) == (2, False)
+    (point,) = _with_users(tmp_path, "--stages", "1s:3 users", "--json").objects
+    assert point["spec"]["users"] == 3
+    assert [each["users"] for each in point["spans"]] == [1.5]
+
+
 STAGES = ("--stages", "1s:100")
 
 
@@ -203,6 +271,8 @@ STAGES = ("--stages", "1s:100")
         (("ils", "ui", *STAGES), "not for the web UI"),
         ((*LOAD, *STAGES, "--client", "ldap3"), "--client ldap3 does no --stages"),
         ((*LOAD, "--stages", "1s:0"), "every rate is 0"),
+        ((*LOAD, "--stages", "1s:5 users"), "--users and --stages both say how many users"),
+        ((*LOAD, "--stages", "1s:5 users,1s:5"), "rates and users"),
         ((*LOAD, "--stages", "0s:5"), "shorter than 1 ms"),
         ((*LOAD, "--stages", "@nowhere.csv"), "cannot read the stages nowhere.csv"),
         (

@@ -276,7 +276,7 @@ def test_a_late_start_with_free_lanes_is_the_generators() -> None:
     assert not generator(changed(late, busy_lanes=32.0)).used_up
     assert not generator(changed(late, rate=10_000.0)).used_up
     # Of stages the mean does not tell: the target may have stood still for one of many minutes.
-    stages = Settled(Steadiness.STAGED, "its rate changed by stages")
+    stages = Settled(Steadiness.STAGED, "its load changed by stages")
     assert not generator(changed(late, settled=stages)).used_up
     # Connecting is not being late: 10,000 times a second 600 us, after 5 ms of that.
     connecting = changed(late, users=640, busy_lanes=56.0)

@@ -62,11 +62,11 @@ def test_a_target_is_full_when_all_its_cores_are() -> None:
 
 
 def test_a_rate_that_went_through_stages_has_no_one_limit_but_may_be_the_testers() -> None:
-    stages = Settled(Steadiness.STAGED, "its rate changed by stages")
+    stages = Settled(Steadiness.STAGED, "its load changed by stages")
     full = changed(with_target(QUIET, cpu_s=9.9), settled=stages)
     verdict = judge(full)
     assert (verdict.bound, verdict.valid) == (Bound.STAGED, True)
-    assert verdict.evidence.startswith("its rate changed by stages; over all of them ")
+    assert verdict.evidence.startswith("its load changed by stages; over all of them ")
     verdict = judge(changed(full, generator_cpu_s=(9.9,)))
     assert (verdict.bound, verdict.valid) == (Bound.GENERATOR, False)
 

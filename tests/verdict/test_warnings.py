@@ -165,7 +165,7 @@ def test_more_users_are_recommended_where_none_was_free() -> None:
 
 def test_of_stages_the_mean_of_busy_lanes_blames_no_one() -> None:
     """A target that stood still for a minute of twenty kept all lanes busy, and of these few."""
-    stages = Settled(Steadiness.STAGED, "its rate changed by stages")
+    stages = Settled(Steadiness.STAGED, "its load changed by stages")
     late = changed(QUIET, rate=10_000.0, lag=durations(3_000.0), service=durations(6_000.0))
     (warning,) = find_warnings(changed(late, users=600, busy_lanes=60.0, settled=stages))
     assert "in which spans" in warning.remedy

@@ -22,7 +22,7 @@ from sitebench.report.charts import (
 from sitebench.report.model import Point, Report, Run
 from sitebench.report.page import Section, chooser, figure
 from sitebench.report.table import ReportTable
-from sitebench.tables.spans import COLUMNS, NOTES, clock, title
+from sitebench.tables.spans import clock, columns, notes, title
 
 _CHOOSER = "choose-stages"
 ASKED, ANSWERED, FAILED = "asked for", "answered", "failed"
@@ -50,9 +50,9 @@ def tables(report: Report) -> list[ReportTable]:
     return [
         ReportTable(
             title(_name(report, run, point), stages),
-            tuple(COLUMNS),
-            [[of(span) for of in COLUMNS.values()] for span in point.result.spans],
-            notes=NOTES,
+            tuple(columns(stages)),
+            [[of(span) for of in columns(stages).values()] for span in point.result.spans],
+            notes=tuple(notes([stages])),
         )
         for run, point, stages in _staged(report)
     ]
@@ -65,16 +65,19 @@ def section(report: Report) -> Section | None:
         return None
     shown = {point.id: _name(report, run, point) for run, point, _ in found}
     minutes = max(stages.lasts_s for _, _, stages in found) >= WITHIN_MINUTES_S
+    users = any(stages.of_users for _, _, stages in found)
     chart = Chart(
         id="stages",
         title="Rate and latency by stages",
         description=(
             "Above, operations per second that were asked for as a line, and those of them that "
-            "were answered or failed as bars; below, latencies. All by when operations were due."
+            "were answered or failed as bars; below, latencies. All by when operations were due"
+            + (", or began where users come and go: these are the line between." if users else ".")
         ),
         spec=_spec(
             "minutes" if minutes else "seconds",
             dotted=max(len(point.result.spans) for _, point, _ in found) <= _MOST_DOTS,
+            users=users,
         ),
         choices={
             point.id: _datasets(point.result.spans, stages, 60.0 if minutes else 1.0)
@@ -92,7 +95,7 @@ def section(report: Report) -> Section | None:
 
 
 def _datasets(spans: Sequence[Span], stages: Stages, unit_s: float) -> dict[str, Columns]:
-    edges = [(at_s / unit_s, rate) for at_s, rate in stages.edges]
+    edges = [(at_s / unit_s, level) for at_s, level in stages.edges]
     begins = [short(span.begin_s / unit_s, 5) for span in spans]
     ends = [short((span.begin_s + span.seconds) / unit_s, 5) for span in spans]
     middles = [short((span.begin_s + span.seconds / 2) / unit_s, 5) for span in spans]
@@ -100,11 +103,8 @@ def _datasets(spans: Sequence[Span], stages: Stages, unit_s: float) -> dict[str,
     failed = [span.failures / span.seconds for span in spans]
     known = [name for name in _LATENCIES if any(_us(span, name) is not None for span in spans)]
     return {
-        "asked": {
-            "series": names([ASKED] * len(edges)),
-            "t": [short(at, 6) for at, _ in edges],
-            "v": [short(rate) for _, rate in edges],
-        },
+        "asked": _line(ASKED, [] if stages.of_users else edges),
+        "users": _line("users", edges if stages.of_users else []),
         "rates": {
             "series": names([ANSWERED] * len(spans) + [FAILED] * len(spans)),
             "from": names([clock(span.begin_s) for span in spans] * 2),
@@ -124,16 +124,25 @@ def _datasets(spans: Sequence[Span], stages: Stages, unit_s: float) -> dict[str,
     }
 
 
+def _line(name: str, edges: Sequence[tuple[float, float]]) -> Columns:
+    return {
+        "series": names([name] * len(edges)),
+        "t": [short(at, 6) for at, _ in edges],
+        "v": [short(level) for _, level in edges],
+    }
+
+
 def _us(span: Span, name: str) -> float | None:
     found: float | None = getattr(span.latency_us, name)
     return found
 
 
-def _spec(unit: str, *, dotted: bool) -> Spec:
+def _spec(unit: str, *, dotted: bool, users: bool) -> Spec:
+    between = [_users(unit)] if users else []
     return {
         "spacing": 10,
         "resolve": {"scale": {"x": "shared", "color": "independent", "strokeDash": "independent"}},
-        "vconcat": [_rates(unit), _latencies(unit, dotted=dotted)],
+        "vconcat": [_rates(unit), *between, _latencies(unit, dotted=dotted)],
     }
 
 
@@ -177,6 +186,23 @@ def _rates(unit: str) -> Spec:
                 },
             },
         ],
+    }
+
+
+def _users(unit: str) -> Spec:
+    return {
+        "width": "container",
+        "height": 80,
+        "data": {"name": "users"},
+        "mark": {"type": "line", "strokeWidth": 2},
+        "encoding": {
+            "x": _x(unit),
+            "y": quantity(
+                "v",
+                scale={"zero": True},
+                axis=AXES["count"] | {"title": "users", "tickCount": 3},
+            ),
+        },
     }
 
 

@@ -68,6 +68,11 @@ pub enum Schedule {
     /// When the one before is over.
     #[default]
     Closed,
+    /// The same by users who come and go, counted by spans from the first cut on.
+    Crowd {
+        /// How long the spans are by which operations are counted apart, by when they began.
+        span_ms: u64,
+    },
     /// When they are due, whatever the target does.
     Open {
         /// Per second, over all threads.
@@ -181,12 +186,13 @@ impl<T: TargetAddress, P> Config<T, P> {
         }
         match &self.schedule {
             Schedule::Closed => Ok(()),
+            Schedule::Crowd { span_ms } => within_a_day(*span_ms),
             Schedule::Open { rate, .. } => {
                 let remedy = "give operations per second, 0.000001 to 1,000,000,000";
                 within("schedule.rate", *rate, 1e-6, 1e9, remedy)
             }
             Schedule::Staged { stages, span_ms, .. } => {
-                in_range("schedule.span_ms", *span_ms, 1, MAX_TIMEOUT_MS, "give 1 to 86,400,000")?;
+                within_a_day(*span_ms)?;
                 stages.iter().try_for_each(|stage| {
                     let remedy = "give operations per second, 0 to 1,000,000,000";
                     within("schedule.stages.rate", stage.rate, 0.0, 1e9, remedy)?;
@@ -205,7 +211,7 @@ impl<T: TargetAddress, P> Config<T, P> {
 
     /// Whether operations have intended starts.
     pub(crate) fn is_open(&self) -> bool {
-        self.schedule != Schedule::Closed
+        !matches!(self.schedule, Schedule::Closed | Schedule::Crowd { .. })
     }
 
     /// What the random draws of one thread start from: different for each thread of each engine. The golden
@@ -249,6 +255,10 @@ fn within(
         return Ok(());
     }
     Err(ConfigError::OutOfRange { field, value: value.to_string(), remedy })
+}
+
+fn within_a_day(span_ms: u64) -> Result<(), ConfigError> {
+    in_range("schedule.span_ms", span_ms, 1, MAX_TIMEOUT_MS, "give 1 to 86,400,000")
 }
 
 fn in_range(

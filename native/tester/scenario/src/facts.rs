@@ -46,8 +46,7 @@ impl Scenario {
                 "objective": load.objective,
                 "keys": load.keys.map(Deal::word),
                 "clients": (!load.clients.is_empty()).then_some(&load.clients),
-                "stages": self.staged_rates(),
-                "staged_users": load.stages.iter().any(|stage| matches!(stage.level, Level::Users(_))),
+                "stages": self.stages(),
             },
             "files": self.files.as_ref().map(file_set),
             "data": self.data.iter().map(|data| source(self, data)).collect::<Vec<_>>(),
@@ -96,10 +95,13 @@ impl Scenario {
     }
 
     /// The stages of a rate, as the option has them.
-    fn staged_rates(&self) -> Option<String> {
-        let stages = self.load.stages.iter().filter_map(|stage| match stage.level {
-            Level::Rate(rate) => Some(format!("{}s:{rate}", stage.lasts.as_secs_f64())),
-            Level::Users(_) => None,
+    fn stages(&self) -> Option<String> {
+        let stages = self.load.stages.iter().map(|stage| {
+            let lasts = stage.lasts.as_secs_f64();
+            match stage.level {
+                Level::Rate(rate) => format!("{lasts}s:{rate}"),
+                Level::Users(users) => format!("{lasts}s:{users} users"),
+            }
         });
         let stages: Vec<_> = stages.collect();
         (!stages.is_empty()).then(|| stages.join(","))

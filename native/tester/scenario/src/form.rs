@@ -170,7 +170,7 @@ form! {
         arrivals: Kind::Word(&["even", "poisson"]), LH, "`--arrivals`",
             "when operations of a rate begin";
         stages: Kind::Stages, LH, "`--stages`",
-            "rates that change in straight lines, one after the other: `30s:100/s`";
+            "rates that change in straight lines, one after the other: `30s:100/s`; or users who come and go: `30s:100`";
         think: Kind::Duration, LH, "0s", "mean pause after each operation";
         session: Kind::Duration, LH, "",
             "think times are scaled so that an operation takes so long";

@@ -109,7 +109,7 @@ pub(crate) struct Driver {
     labels: Arc<[Label]>,
     decks: Vec<DeckPlan>,
     pace: Option<Pace>,
-    /// Stages that have not begun, and the length of their spans.
+    /// Stages of a rate that have not begun, none where users come and go, and the length of their spans.
     ahead: Option<(Vec<Stage>, u64)>,
     window_start_ns: u64,
     stopped: bool,
@@ -127,6 +127,7 @@ impl Driver {
         let labels: Arc<[Label]> = labels.into();
         let (pace, ahead, spacing) = match plan.schedule {
             Schedule::Closed => (None, None, Spacing::Even),
+            Schedule::Crowd { span_ms } => (None, Some((Vec::new(), span_ms * MILLI)), Spacing::Even),
             Schedule::Open { rate, arrivals } => (Some(Pace::new(now_ns(), rate)), None, arrivals),
             Schedule::Staged { stages, span_ms, arrivals } => {
                 (None, Some((stages, span_ms * MILLI)), arrivals)
@@ -249,15 +250,18 @@ impl Driver {
         Ok(snapshot)
     }
 
-    /// Begins a schedule of stages now: every thread has made its cut, so that all of them is due after it.
+    /// Begins stages now: every thread has made its cut, so that all of them is due after it.
     fn begin(&mut self, stages: &[Stage], span_ns: u64) -> Result<(), CommandError> {
         let origin_ns = now_ns();
-        let pace = Pace::staged(origin_ns, stages);
+        let pace = (!stages.is_empty()).then(|| Pace::staged(origin_ns, stages));
         for worker in &self.workers {
-            let spans = Spans::new(origin_ns, span_ns);
+            let spans = Spans::new(origin_ns, span_ns, pace.is_some());
             worker.send(Command::Begin { pace: pace.clone(), spans })?;
         }
-        self.pace = Some(pace);
+        if pace.is_none() {
+            return Ok(());
+        }
+        self.pace = pace;
         self.divide(origin_ns)
     }
 

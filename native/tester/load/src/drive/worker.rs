@@ -64,9 +64,9 @@ pub(crate) enum Command {
     Pause {
         reply: Sender<Option<u64>>,
     },
-    /// Go by this pace, and record arrivals by spans of it; a division follows.
+    /// Record by spans, and go by this pace if there is one; a division follows then.
     Begin {
-        pace: Pace,
+        pace: Option<Pace>,
         spans: Spans,
     },
     Divide {
@@ -492,7 +492,9 @@ impl<P: Protocol> Worker<P> {
             Command::Drain { fresh, cut, reply } => drop(reply.send(self.drain(fresh, cut))),
             Command::Pause { reply } => drop(reply.send(self.context.arrivals.pause(now_ns()))),
             Command::Begin { pace, spans } => {
-                self.context.arrivals.set_pace(pace);
+                if let Some(pace) = pace {
+                    self.context.arrivals.set_pace(pace);
+                }
                 self.context.recorders.spans = spans;
             }
             Command::Divide { from_ns, share } => {

@@ -47,6 +47,7 @@
 //!
 //! Arrivals of a schedule of stages are recorded a second time, in [`Spans`] of equal length by when they were
 //! due. A target that falls behind answers some of them many spans later, which no number of cuts would tell apart.
+//! Where users come and go it is all operations, by when they began.
 
 use std::collections::BTreeMap;
 use std::ops::{Index, IndexMut, Range};
@@ -307,25 +308,27 @@ impl IndexMut<Slot> for Recorders {
     }
 }
 
-/// A thread's recorders of arrivals by the span in which they were due, counted from an origin.
+/// A thread's recorders by the span in which operations were due, counted from an origin.
 ///
-/// A recorder is made when its first arrival has ended: once for each span that a drain has anything of.
+/// A recorder is made when its first operation has ended: once for each span that a drain has anything of.
 #[derive(Debug)]
 pub(crate) struct Spans {
     origin_ns: u64,
     span_ns: u64,
+    /// Whether they are of arrivals alone.
+    open: bool,
     pub(crate) found: BTreeMap<(u64, Slot), Recorder>,
 }
 
 impl Spans {
-    /// Spans of this length.
-    pub(crate) const fn new(origin_ns: u64, span_ns: u64) -> Self {
-        Self { origin_ns, span_ns, found: BTreeMap::new() }
+    /// Spans of this length; of arrivals alone if `open`.
+    pub(crate) const fn new(origin_ns: u64, span_ns: u64, open: bool) -> Self {
+        Self { origin_ns, span_ns, open, found: BTreeMap::new() }
     }
 
     /// None: nothing is recorded.
     const fn none() -> Self {
-        Self::new(0, 0)
+        Self::new(0, 0, true)
     }
 
     #[inline]
@@ -334,7 +337,7 @@ impl Spans {
         let Some(span) = since_ns.and_then(|since_ns| since_ns.checked_div(self.span_ns)) else { return };
         if let Some(recorder) = self.found.get_mut(&(span, slot)) {
             recorder.record(sample);
-        } else if let Ok(mut recorder) = Recorder::new(true) {
+        } else if let Ok(mut recorder) = Recorder::new(self.open) {
             // It cannot fail: all recorders have the same bounds, and there were some before.
             recorder.record(sample);
             self.found.insert((span, slot), recorder);
@@ -398,7 +401,7 @@ impl Split {
         };
         side[slot].record(sample);
         let open = side[slot].open;
-        if open && self.spans.span_ns > 0 {
+        if self.spans.span_ns > 0 && open == self.spans.open {
             self.spans.record(slot, sample);
         }
         open
@@ -407,7 +410,8 @@ impl Split {
     /// Returns what was recorded, and goes on with `fresh` recorders, the same cut and the same spans.
     pub(crate) fn swap(&mut self, fresh: Self) -> Self {
         let over_ns = self.over_ns.clone();
-        let spans = Spans::new(self.spans.origin_ns, self.spans.span_ns);
+        let Spans { origin_ns, span_ns, open, .. } = self.spans;
+        let spans = Spans::new(origin_ns, span_ns, open);
         std::mem::replace(self, Self { over_ns, spans, ..fresh })
     }
 
@@ -513,7 +517,7 @@ mod tests {
     #[test]
     fn an_arrival_is_in_the_span_in_which_it_was_due_however_late_it_ends() {
         let mut split = Split::new(&labels(true)).unwrap();
-        split.spans = Spans::new(100, 50);
+        split.spans = Spans::new(100, 50, true);
         let sample = |due_ns: u64| Sample { due_ns, started_ns: 10_000, ended_ns: 10_100, ..SAMPLE };
         for due_ns in [99, 100, 149, 150, 5_000] {
             split.record(Slot(0), &sample(due_ns));
@@ -531,13 +535,30 @@ mod tests {
     }
 
     #[test]
-    fn without_spans_and_on_a_closed_schedule_nothing_is_recorded_twice() {
-        for (open, span_ns) in [(true, 0), (false, 50)] {
+    fn without_spans_and_beside_the_arrivals_of_others_nothing_is_recorded_twice() {
+        for (open, span_ns) in [(true, 0), (false, 0), (false, 50)] {
             let mut split = Split::new(&labels(open)).unwrap();
-            split.spans = Spans::new(0, span_ns);
+            split.spans = Spans::new(0, span_ns, true);
             split.record(Slot(0), &SAMPLE);
             assert!(split.spans.found.is_empty(), "{open} {span_ns}");
         }
+    }
+
+    #[test]
+    fn where_users_come_and_go_an_operation_is_in_the_span_in_which_it_began() {
+        let mut split = Split::new(&labels(false)).unwrap();
+        split.spans = Spans::new(100, 50, false);
+        for started_ns in [99, 100, 149, 150] {
+            split.record(Slot(0), &Sample { due_ns: started_ns, started_ns, ended_ns: 400, ..SAMPLE });
+        }
+        let fresh = split.swap(Split::new(&labels(false)).unwrap());
+        split.record(Slot(0), &Sample { due_ns: 149, started_ns: 149, ended_ns: 500, ..SAMPLE });
+        let found = |split: &Split| -> Vec<(u64, u64, u64)> {
+            let spans = split.spans.found.iter();
+            spans.map(|(&(span, _), each)| (span, each.count, each[Clock::Service].max())).collect()
+        };
+        assert_eq!(found(&fresh), [(0, 2, 300), (1, 1, 250)]);
+        assert_eq!(found(&split), [(0, 1, 351)]);
     }
 
     #[test]

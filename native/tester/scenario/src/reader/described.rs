@@ -293,6 +293,11 @@ impl<'d, 't> Reader<'_, 'd, 't> {
                 self.wrong(table.at("stages"), what);
             }
         }
+        for other in ["users", "arrivals"] {
+            if !stages.is_empty() && rates == 0 && table.has(other) {
+                self.wrong(table.at("stages"), format!("are of users, who leave nothing for {other} to say"));
+            }
+        }
         Load {
             users: table.int("users"),
             clients,
