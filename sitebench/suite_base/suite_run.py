@@ -38,7 +38,9 @@ from sitebench.measure.options import refuse_stages
 from sitebench.monitor import listener
 from sitebench.options import convert
 from sitebench.runs.point import PointSpec
+from sitebench.scenario.script import Script
 from sitebench.suite_base.points import Program, SuitePoints
+from sitebench.suite_base.scenario_user import ScenarioUser
 from sitebench.system.machine import engine_threads
 from sitebench.system.native_errors import translated
 from sitebench.system.texts import read_text, receive
@@ -162,6 +164,8 @@ class BaseSuiteRun(ABC, Generic[_P, _T]):
             log.warning("sitebench's users ask %s: --target, and not --host", options.target)
         preparing.title = options.target
         programs = self.programs(options)
+        if options.point is None:
+            _say_what_is_left_out(self.ours(self.environment.user_classes), programs)
         if people := self.points.people(options, programs):
             preparing.title += f" with {format_size(people)} people"
         if options.target in self.points.own_targets:
@@ -254,3 +258,16 @@ class BaseSuiteRun(ABC, Generic[_P, _T]):
     def finish(self) -> None:
         """Stop what was started for this test; calling it again does nothing."""
         self.after.close()
+
+
+def _say_what_is_left_out(users: Iterable[type[Any]], programs: Iterable[Any]) -> None:
+    """Say that files ask for a load which Locust's own options decide."""
+    if not any(issubclass(user, ScenarioUser) for user in users):
+        return
+    for each in programs:
+        if isinstance(each, Script) and (left := sorted({*each.load} - {"base"})):
+            log.warning(
+                "%s: its [load] is left out (%s): Locust's options say the load, such as -u",
+                each.path,
+                ", ".join(left),
+            )

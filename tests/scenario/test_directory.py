@@ -507,6 +507,19 @@ def test_locust_asks_for_a_word_too(folder: Path, directory: LdapDirectory) -> N
     assert not found_by(directory, "(telephoneNumber=*)")
 
 
+def test_locust_says_that_a_files_load_is_its_own_to_say(
+    folder: Path, directory: LdapDirectory
+) -> None:
+    (folder / "mix.toml").write_text(
+        f'base = "{BASE}"\nload = {{ users = 3, warmup = "1s" }}\n[[operation]]\nsearch = "(uid=user2)"\n'
+    )
+    load = ("--headless", "-u", "1", "-t", "5s", "--only-summary", "--target", directory.url)
+    file = str(Path(__file__).parents[2] / "locustfiles/ils.py")
+    ran = python_module("locust", "-f", file, *load, "--scenario", "mix.toml", cwd=folder)
+    assert ran.code == 0, ran.err
+    assert "mix.toml: its [load] is left out (users, warmup)" in ran.err
+
+
 def test_people_of_others_are_not_deleted_with_ours(folder: Path, directory: LdapDirectory) -> None:
     (folder / "mix.toml").write_text(
         f'base = "{BASE}"\ndata.person.file = "accounts.csv"\n[[operation]]\nname = "o"\nstep = [\n'
