@@ -212,6 +212,42 @@ def test_a_peak_below_a_lower_bound_is_none() -> None:
     assert "the tester was the limit of both" in told
 
 
+def undone(result: PointResult) -> PointResult:
+    return replace(result, verdict=Verdict(Bound.UNSETTLED, False, "it still changed"))
+
+
+def kept(result: PointResult) -> PointResult:
+    """Return a result of a rate that was asked for and kept."""
+    verdict = Verdict(Bound.SCHEDULE, True, "the schedule's rate was kept")
+    return replace(at_rate(result, result.figures["requests_per_s"]), verdict=verdict)
+
+
+def test_a_peak_below_a_point_that_is_on_no_curve_is_none() -> None:
+    """One in a hundred failed at 16 clients, and the point at one client stood in for the peak."""
+    program = used_up(a_sweep("spice-cgi", {1: 500, 16: 900}))
+    slow = used_up([a_result("spice-static", 1, 1_000)])
+    again = "spice-static did more where requests failed or nothing settled"
+    for above, why in (
+        (a_result("spice-static", 16, 4_000, lost=800), again),
+        (undone(a_result("spice-static", 16, 4_000)), again),
+        (kept(a_result("spice-static", 16, 4_000)), "at least 4,000/s, so it keeps at most 22.5%"),
+    ):
+        found = by_workload([*slow, above, *program])
+        assert efficiencies(found) == {}
+        (told,) = not_compared(found)
+        assert why in told
+    # One that is slower than the peak changes nothing.
+    failing = a_result("spice-static", 16, 900, lost=800)
+    assert list(efficiencies(by_workload([*slow, failing, *program]))) == ["spice-cgi"]
+
+
+def test_a_useful_peak_below_a_lower_bound_is_one_itself() -> None:
+    limited = invalid(a_result(STATIC, 16, 20_000))
+    assert peak_row(series([a_result(STATIC, 1, 5_000), limited]))[-1] == ">= 5,000 @ 1"
+    failing = a_result(STATIC, 16, 20_000, lost=8_000)
+    assert peak_row(series([a_result(STATIC, 1, 5_000), failing]))[-1] == "5,000 @ 1"
+
+
 def test_a_mix_that_is_faster_with_tls_than_without_has_no_cost_of_tls() -> None:
     rates = {"spice-static": 5_000, "spice-inprocess": 307, "ecommerce-inprocess": 2_000}
     results = [a_result(name, 36, rate) for name, rate in rates.items()]
@@ -324,15 +360,14 @@ def test_a_bound_below_the_peak_leaves_it_and_so_does_one_as_high() -> None:
 
 
 def test_why_there_is_no_efficiency_names_what_lacks_a_point() -> None:
-    def undone(operation: str) -> PointResult:
-        failing = Verdict(Bound.UNSETTLED, False, "it still changed")
-        return replace(a_result(operation, 1, 100), verdict=failing)
-
     static, program = a_sweep("spice-static", {1: 5_000}), a_sweep("spice-cgi", {1: 400})
     for results, why in (
-        ([undone("spice-static"), *program], "spice-static has no valid point"),
-        ([*map(invalid, static), undone("spice-cgi")], "spice-static has no valid point"),
-        ([*static, undone("spice-cgi")], "it has no valid point"),
+        ([undone(a_result("spice-static", 1, 100)), *program], "spice-static has no valid point"),
+        (
+            [*map(invalid, static), undone(a_result("spice-cgi", 1, 100))],
+            "spice-static has no valid point",
+        ),
+        ([*static, undone(a_result("spice-cgi", 1, 100))], "it has no valid point"),
         ([*static, *a_sweep("spice-cgi", {2: 400})], "no number of clients in common"),
     ):
         (told,) = not_compared(by_workload(results))

@@ -143,16 +143,28 @@ def of_schedule(each: Series) -> bool:
 
 
 def peak_reached(found: Sequence[Series]) -> CurvePoint | None:
-    """Return the peak of a curve; None where a lower bound lies above it: the server does more."""
-    points, above = curve(found), bound_of(found)
+    """Return the peak of a curve; None where a point that is not on it lies above it.
+
+    That is a lower bound, so that the server does more, or one that failed or never settled, so
+    that it may.
+    """
+    points = curve(found)
     best = peak(points) if points else None
-    return best if best is not None and above <= best.requests_per_s else None
+    return best if best is not None and _highest(found) <= best.requests_per_s else None
 
 
 def bound_of(found: Sequence[Series]) -> float:
-    """Return the highest rate that is a lower bound, as the tester was the limit there."""
-    bounds = [each.median(rate) or 0.0 for each in found if each.grade == Quoted.AT_LEAST]
-    return max(bounds, default=0.0)
+    """Return the highest rate that is a lower bound: of the tester's limit, or of a schedule."""
+    return _highest(
+        each
+        for each in found
+        if failed(each) <= MOST_FAILED
+        and (each.grade == Quoted.AT_LEAST or (each.valid and of_schedule(each)))
+    )
+
+
+def _highest(found: Iterable[Series]) -> float:
+    return max((each.median(rate) or 0.0 for each in found), default=0.0)
 
 
 def efficiencies(by_workload: Mapping[str, Sequence[Series]]) -> dict[str, SpiceEfficiency]:
@@ -196,7 +208,8 @@ def not_compared(by_workload: Mapping[str, Sequence[Series]]) -> list[str]:
     made, told = efficiencies(by_workload), []
     for name in filter(_compared, by_workload):
         if name not in made:
-            why = _not_compared(of_static, by_workload[name])
+            sides = of_static, by_workload[name]
+            why = " and ".join(filter(None, map(_doubt, sides))) or _not_compared(*sides)
             told.append(f"No SPICE efficiency of {name}: {why}.")
     return told
 
@@ -218,6 +231,14 @@ def _not_compared(of_static: Sequence[Series], found: Sequence[Series]) -> str:
     if differ := unlike([*of_static, *found]):
         return f"they were not measured alike: {', '.join(differ)}"
     return "they have no number of clients in common"
+
+
+def _doubt(found: Sequence[Series]) -> str:
+    """Say of a curve that what is above its peak is no lower bound either."""
+    if not curve(found) or peak_reached(found) or bound_of(found) >= _highest(found):
+        return ""
+    name = found[0].spec.operation
+    return f"{name} did more where requests failed or nothing settled: measure that again"
 
 
 def _compared(name: str) -> bool:

@@ -15,8 +15,11 @@ from sitebench.units import format_ns, format_rate
 from sitebench.verdict.verdict import Quoted
 from web_bench.paper.analysis import (
     LATENCY_LIMIT_S,
+    LEAST_SHARE,
+    MOST_FAILED,
     MOST_VARIATION,
     STATIC,
+    bound_of,
     curve,
     efficiencies,
     not_compared,
@@ -26,7 +29,7 @@ from web_bench.paper.analysis import (
     stages,
     useful_peak,
 )
-from web_bench.paper.arithmetic import CurvePoint, Efficiency, off_mean
+from web_bench.paper.arithmetic import Efficiency, off_mean
 from web_bench.paper.figures import figure_of, in_progress, off_by
 
 NOT_KNOWN = "-"
@@ -174,7 +177,7 @@ def peak_row(found: Sequence[Series]) -> list[str]:
         at_clients(peak_of(found, "mbit_per_s"), figure_of("mbit_per_s")),
         NOT_KNOWN if turn is None else _span(turn.rising),
         NOT_KNOWN if turn is None else _span(turn.saturated),
-        _useful(useful_peak(found)),
+        _useful(found),
     ]
 
 
@@ -186,10 +189,12 @@ def at_clients(best: Series | None, of: Of, scale: float = 1.0) -> str:
     return f"{bound}{format_rate(scale * (best.median(of) or 0.0))} @ {best.spec.users:,}"
 
 
-def _useful(best: CurvePoint | None) -> str:
+def _useful(found: Sequence[Series]) -> str:
+    best = useful_peak(found)
     if best is None:
         return NOT_KNOWN
-    return f"{format_rate(best.requests_per_s)} @ {best.clients:,}"
+    bound = ">= " if bound_of(found) > best.requests_per_s else ""
+    return f"{bound}{format_rate(best.requests_per_s)} @ {best.clients:,}"
 
 
 def _span(clients: Sequence[int]) -> str:
@@ -200,7 +205,8 @@ PEAK_NOTES = (
     "@: with so many clients. Rising: more clients raise the rate more than the latency; "
     "saturated: the latency more than the rate.",
     f"Useful peak: the clients' requests vary by at most {MOST_VARIATION:.0%} (coefficient of "
-    f"variation), and the mean latency is at most {LATENCY_LIMIT_S:g} s.",
+    f"variation) and none has less than {LEAST_SHARE:.0%} of their mean, the mean latency is at "
+    f"most {LATENCY_LIMIT_S:g} s, and at most {MOST_FAILED:.1%} of the requests fail.",
 )
 
 
