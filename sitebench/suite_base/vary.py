@@ -181,7 +181,9 @@ def table(
 
 def _gain(base: Series, each: Series, alpha: float) -> Effect | None:
     """Return the level's figure over the base's, repeat by repeat, where both are the target's."""
-    if not (base.valid and each.valid) or (base.spec.rate is None) != (each.spec.rate is None):
+    if not (_measured(base) and _measured(each)):
+        return None
+    if (base.spec.rate is None) != (each.spec.rate is None):
         return None
     one, other = ({r.spec.repeat: _log(r) for r in side.results} for side in (base, each))
     pairs = [
@@ -193,6 +195,11 @@ def _gain(base: Series, each: Series, alpha: float) -> Effect | None:
         return None
     a, b = zip(*pairs, strict=True)
     return effect(a, b, alpha)
+
+
+def _measured(each: Series) -> bool:
+    """Return whether a point's figures are the target's: failing may be faster than answering."""
+    return each.valid and not any(result.fails_too_often for result in each.results)
 
 
 def _log(result: PointResult) -> float | None:
@@ -208,7 +215,7 @@ def _null(found: Iterable[Series], alpha: float) -> Effect | None:
     odd, even = list[float](), list[float]()
     for each in found:
         logs = [log for result in each.results if (log := _log(result)) is not None]
-        if each.valid and len(logs) == each.n:
+        if _measured(each) and len(logs) == each.n:
             one, other = odd_and_even(logs)
             odd, even = odd + one, even + other
     return effect(odd, even, alpha) if odd else None
@@ -238,7 +245,7 @@ def scaled(results: Sequence[PointResult], levels: Sequence[tuple[Level, str]]) 
         counted = level.value.isdecimal() and after.value.isdecimal()
         if level.factor != after.factor or level.factor not in _SCALES or not counted:
             continue
-        if not (found[key].valid and found[key_after].valid):
+        if not (_measured(found[key]) and _measured(found[key_after])):
             continue
         if found[key].spec.rate is not None:
             continue  # The rate is given: no more can come of it.
