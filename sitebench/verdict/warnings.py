@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from sitebench.counts.metrics import CENSORED, LATENCY, SERVICE, UNREAD
+from sitebench.counts.metrics import CENSORED, LATENCY, SERVICE, UNREAD, WRONG
 from sitebench.counts.percentile_interval import too_alike_to_tell
 from sitebench.counts.steady import Steadiness
 from sitebench.counts.until import Until
@@ -147,14 +147,19 @@ def _shared_cores(window: Evidence) -> PointWarning | None:
 
 def _timeouts(window: Evidence) -> PointWarning | None:
     """Warn that percentiles miss the longest samples."""
-    n = max(window.failures_by_kind.get(_TIMEOUT, 0), window.clocks[CENSORED].n)
+    timeouts = window.failures_by_kind.get(_TIMEOUT, 0)
+    n = max(timeouts, window.clocks[CENSORED].n)
     if not n:
         return None
+    # What failed without a wrong answer has lost its connection.
+    lost = min(window.failures - timeouts - window.clocks[WRONG].n, n - timeouts)
     return PointWarning(
         WarningKind.TIMEOUTS,
-        f"{n:,} operations timed out; they count as the time that was waited for them, and a "
-        "percentile among them is a lower bound (>=)",
-        "use fewer users or a lower --rate, or raise the timeout (--timeout)",
+        f"{n:,} operations {'had no whole answer' if lost > 0 else 'timed out'}; they count as the "
+        "time that was waited for them, and a percentile among them is a lower bound (>=)",
+        "see why their connections were lost"
+        if lost == n
+        else "use fewer users or a lower --rate, or raise the timeout (--timeout)",
     )
 
 

@@ -178,3 +178,24 @@ def test_a_clockwork_that_stood_still_is_a_gap() -> None:
 
 def test_timeouts_of_the_recorder_count_too() -> None:
     assert kinds(changed(QUIET, censored=durations(5e6, n=2))) == {WarningKind.TIMEOUTS}
+
+
+@pytest.mark.parametrize(
+    ("kinds_", "unanswered", "said", "remedy"),
+    [
+        ({"timeout": 2}, 2, "2 operations timed out", "--timeout"),
+        ({"truncated": 15}, 15, "15 operations had no whole answer", "connections"),
+        ({"closed": 4, "timeout": 1}, 5, "5 operations had no whole answer", "--timeout"),
+        # Arrivals that found no lane are no failures; wrong answers are answers.
+        ({"status:503": 9}, 3, "3 operations timed out", "--timeout"),
+    ],
+)
+def test_what_lost_its_connection_is_not_said_to_have_timed_out(
+    kinds_: dict[str, int], unanswered: int, said: str, remedy: str
+) -> None:
+    wrong = durations(100.0, n=kinds_.get("status:503", 0))
+    censored = durations(5e6, n=unanswered)
+    seen = changed(QUIET, failures_by_kind=kinds_, censored=censored, wrong=wrong)
+    (warning,) = [each for each in find_warnings(seen) if each.kind == WarningKind.TIMEOUTS]
+    assert warning.message.startswith(f"{said}; they count as the time")
+    assert remedy in warning.remedy
