@@ -27,12 +27,25 @@ def test_every_printed_table_is_there_also_those_whose_numbers_repeat() -> None:
         "webstone2": [],
         "webcat": [],
     }
-    assert len(TABLES) == 7 + 16 + 4 + 5
+    assert len(TABLES) == 7 + 17 + 4 + 7
     # A citation names one table.
     assert len({(key, table.cited) for key, table in TABLES}) == len(TABLES)
     assert PAPERS["webbench3"].table("Type C Client Configuration").cited == (
         "Table 11: Type C Client Configuration"
     )
+
+
+def test_the_settings_that_stand_in_no_numbered_table_are_there() -> None:
+    webcat, spice = PAPERS["webcat"], PAPERS["webbench3"]
+    servers = webcat.table("Compaq Server Configuration")
+    assert servers.cell("RAM", "ProLiant 5000") == "32 MB, 64 MB, 128 MB, and 512 MB"
+    assert webcat.table("Web Client Configuration").cell("RAM", "Clients") == "32 MB"
+    tuned = spice.table("Software Configuration and Tuning")
+    assert tuned.cell("/etc/system", "Setting") == (
+        "rlim_fd_max=8192, rlim_fd_cur=8192, sq_max_size=0"
+    )
+    (recompiled,) = (each for each in spice.statements if "43 % by recompiling" in each.text)
+    assert recompiled.holds is None
 
 
 @pytest.mark.parametrize(
