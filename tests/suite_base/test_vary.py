@@ -112,6 +112,10 @@ def test_what_is_faster_because_it_fails_brings_no_gain() -> None:
         assert "%" not in line
         assert scaled([one, other], [level(one), level(other)]) == []
     assert scaled([base, faster], [level(base), level(faster)]) != []
+    # One repeat of two is enough.
+    one, other = repeats(2, 23_000, 23_000)
+    (line,) = intervalall(repeats(1, 20_000, 20_000), [one, failing(other, 1_500)])
+    assert "%" not in line
 
 
 def at_a_rate(threads: int, p50_us: float, lost: bool = False) -> PointResult:

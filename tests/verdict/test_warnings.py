@@ -188,6 +188,9 @@ def test_timeouts_of_the_recorder_count_too() -> None:
         ({"closed": 4, "timeout": 1}, 5, "5 operations had no whole answer", "--timeout"),
         # Arrivals that found no lane are no failures; wrong answers are answers.
         ({"status:503": 9}, 3, "3 operations timed out", "--timeout"),
+        ({"status:503": 3, "timeout": 1}, 2, "2 operations timed out", "--timeout"),
+        # Of connections that were refused no request had begun.
+        ({"refused": 5, "timeout": 2}, 2, "2 operations timed out", "--timeout"),
     ],
 )
 def test_what_lost_its_connection_is_not_said_to_have_timed_out(
