@@ -147,7 +147,7 @@ def _nothing_in_common(
 
 
 def check_facts(a: Mapping[str, Any], b: Mapping[str, Any], varying: Collection[str] = ()) -> None:
-    """Raise if the manifests show different people or pages despite equal options."""
+    """Raise if the manifests show different people, pages or programs despite equal options."""
     if "locales" not in varying and "seed" not in varying:
         for name, found in zip(("pools_digest", "digest"), _people(a, b), strict=True):
             if None not in found and found[0] != found[1]:
@@ -167,6 +167,16 @@ def check_facts(a: Mapping[str, Any], b: Mapping[str, Any], varying: Collection[
             "the runs measured different scenarios: their scenario files were not the same",
             "measure both with the same file; or, if that is what you compare, "
             "add --varying scenario",
+        )
+    programs = [
+        {each["cgi_program"] for each in side.get("targets", []) if "cgi_program" in each}
+        for side in (a, b)
+    ]
+    if "cgi_program" not in varying and all(programs) and programs[0] != programs[1]:
+        raise BadInput(
+            "the runs measured different CGI programs: what they print is not the same",
+            "measure both with one version of sitebench; or, if that is what you compare, "
+            "add --varying cgi_program",
         )
 
 

@@ -120,3 +120,13 @@ def test_another_scenario_in_a_file_of_the_same_name_is_refused() -> None:
     with pytest.raises(BadInput, match="different scenarios"):
         check_facts({"scenario": "one"}, {"scenario": "two"})
     check_facts({"scenario": "one"}, {"scenario": "two"}, ("scenario",))
+
+
+def test_programs_that_print_something_else_are_refused() -> None:
+    a, b = ({"targets": [{"name": "nginx"}, {"cgi_program": each}]} for each in "ab")
+    with pytest.raises(BadInput, match="different CGI programs"):
+        check_facts(a, b)
+    check_facts(a, a)
+    check_facts(a, b, ("cgi_program",))
+    # A run without one has no requests for it.
+    check_facts(a, {"targets": [{"name": "nginx"}]})

@@ -511,7 +511,8 @@ def test_locust_says_that_a_files_load_is_its_own_to_say(
     folder: Path, directory: LdapDirectory
 ) -> None:
     (folder / "mix.toml").write_text(
-        f'base = "{BASE}"\nload = {{ users = 3, warmup = "1s" }}\n[[operation]]\nsearch = "(uid=user2)"\n'
+        f'base = "{BASE}"\nload = {{ users = 3, warmup = "1s" }}\n'
+        '[[operation]]\nsearch = "(uid=user2)"\n'
     )
     load = ("--headless", "-u", "1", "-t", "5s", "--only-summary", "--target", directory.url)
     file = str(Path(__file__).parents[2] / "locustfiles/ils.py")

@@ -51,3 +51,16 @@ def test_what_cannot_be_run_is_refused_before_anything_starts(script: Path) -> N
     assert "is no program" in refused("spice-cgi", program=script.parent / "absent")
     script.chmod(0o644)
     assert "is no program; name an executable file" in refused("spice-cgi")
+
+
+def test_which_program_answered_is_a_fact_of_the_server(script: Path) -> None:
+    def known(program: Path | None, workload: str = "spice-cgi") -> object:
+        options = WebOptions(cgi_program=None if program is None else str(program))
+        opened = open_target(options, [find(workload)])
+        opened.stop()
+        return opened.facts.get("cgi_program")
+
+    ours = known(None)
+    assert isinstance(ours, str)
+    assert ours == known(None) != known(script)
+    assert known(None, "spice-static") is None

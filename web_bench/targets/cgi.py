@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
+import subprocess
+import tempfile
 from pathlib import Path
 
 from sitebench._engine import cgi_program
@@ -28,6 +31,22 @@ def install(folder: Path, program: str | None = None) -> Path:
         shutil.copyfile(check(program), path)
     path.chmod(0o755)
     return path.parent
+
+
+def digest(program: str | None) -> str:
+    """Return what tells programs apart: another one's bytes, or what ours prints.
+
+    Ours is compiled anew for each release, and is the same for a server while it prints the same.
+    """
+    if program is not None:
+        return hashlib.sha256(Path(program).read_bytes()).hexdigest()
+    printed = hashlib.sha256()
+    with tempfile.TemporaryDirectory() as folder:
+        run = install(Path(folder)) / Path(PATH).name
+        for query in ("", "kind=simcgi", "kind=constant"):
+            asked = {"GATEWAY_INTERFACE": "CGI/1.1", "QUERY_STRING": query, "HTTP_COOKIE": "a=b"}
+            printed.update(subprocess.run([run], env=asked, capture_output=True, check=True).stdout)
+    return printed.hexdigest()
 
 
 def check(program: str) -> Path:

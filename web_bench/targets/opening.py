@@ -98,9 +98,11 @@ def open_target(
         forget(docroot)
     with_tls = options.tls or any(each.uses_tls for each in workloads)
     kinds = {kind for each in workloads for kind in each.kinds}
-    if options.target == "embedded":
-        return _open_embedded(options, docroot, with_tls, kinds)
-    return _open_started(options, docroot, with_tls, kinds)
+    opening = _open_embedded if options.target == "embedded" else _open_started
+    found = opening(options, docroot, with_tls, kinds)
+    if cgi.KINDS.isdisjoint(kinds):
+        return found
+    return replace(found, facts={**found.facts, "cgi_program": cgi.digest(options.cgi_program)})
 
 
 def _open_live(options: WebOptions) -> OpenWeb:
