@@ -1,4 +1,5 @@
-//! The table of keys: what a file may say. Reader, messages, JSON Schema and documentation come from it.
+//! The table of keys: what a file may say. The check of a file's shape, messages, JSON Schema and documentation
+//! come from it. What a key means is in the reader, which takes each by its name.
 
 /// Who has a key: LDAP, HTTP, or both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

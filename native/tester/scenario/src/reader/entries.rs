@@ -153,6 +153,7 @@ impl<'d, 't> Reader<'_, 'd, 't> {
                 ("password_policy", _) => Control::PasswordPolicy,
                 ("subentries", _) => Control::Subentries,
                 _ => {
+                    // A control of the form that has no arm above ends here, too: it is not sent.
                     let Some(other) = table.table(name) else { continue };
                     Control::Other {
                         oid: name.to_owned(),
