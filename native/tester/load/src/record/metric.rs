@@ -1,7 +1,8 @@
 //! What is measured of each step: the one declaration of every clock and counter.
 //!
 //! Recorders, merges, snapshots and the engine module go through these tables. A new row is recorded in
-//! [`crate::record::recorder`], and everything else takes it along.
+//! [`crate::record::recorder`], from the instants of a `Sample`, and has a row in `sitebench/counts/metrics.py`.
+//! Everything else takes it along.
 
 /// Makes an enum of a table whose rows are its variants, each with a name, a unit and a meaning.
 macro_rules! table {
