@@ -277,6 +277,8 @@ def percentile(name: str) -> Of:
 def latency_mark(each: Series, name: str) -> str:
     """Return a figure of the latency; `>= 10 s` where answers that never came leave a bound.
 
+    `name` is a field of `Durations`: `p99_9`, which a heading spells `p99.9`.
+
     Where it is not the target's alone, as the tester was the limit or the rate was not steady, a
     `*` leads to the footnote.
     """
