@@ -204,15 +204,17 @@ def _assert_users_came_and_went(point: Any, out: Path) -> None:
     spans = point["spans"]
     assert [each["users"] for each in spans] == [2, 6, 8, 8, 1.003, 1]
     assert all("asked" not in each and each["operations"] > 100 for each in spans)
-    rows = csv.DictReader(in_process("export", out, "--what", "timeline").out.splitlines())
-    lanes = {int(row["t_ns"]) / 1e9: int(row["lanes"]) for row in rows if row["phase"] == "measure"}
+    table = csv.DictReader(in_process("export", out, "--what", "timeline").out.splitlines())
+    rows = [row for row in table if row["phase"] == "measure"]
+    lanes = {int(row["t_ns"]) / 1e9: int(row["lanes"]) for row in rows}
     stages = Stages.parse("2s:8 users,2s:8 users,1ms:1 users,2s:1 users")
-    began = min(lanes) - 0.5
-    for at, users in lanes.items():
-        # They are brought up to date, and rows are written, a few times a second.
-        near = [stages.users_at(at - began + step / 10) for step in range(-12, 6)]
-        assert min(near) <= users <= max(near), lanes
-    assert {1, 8} <= {*lanes.values()}
+    began = min(lanes) - float(rows[0]["seconds"])
+    # On a busy machine they are late, and so are rows; nothing is early.
+    rising = {at: users for at, users in lanes.items() if at - began < 3.5}
+    assert all(users <= stages.users_at(at - began + 0.6) for at, users in rising.items()), lanes
+    assert [*rising.values()] == sorted(rising.values())
+    assert {1, 8} < {*lanes.values()}
+    assert lanes[max(lanes)] == 1
 
 
 def test_users_come_and_go_by_stages_of_a_file(tmp_path: Path) -> None:
