@@ -9,6 +9,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
+use crate::groups::Groups;
 use crate::population::{Population, decode};
 use crate::spec::{OBJECT_CLASS, Profile};
 use crate::{Container, containers::ContainersError};
@@ -37,6 +38,19 @@ pub fn write_person(population: &Population, i: u64, out: &mut Vec<u8>) {
     }
     buffer.clear();
     population.write_attributes(i, &mut buffer);
+    for attribute in decode(&buffer) {
+        attribute.values.iter().flatten().for_each(|value| write_line(attribute.name, value, out));
+    }
+    out.push(b'\n');
+}
+
+/// Appends group `g`.
+pub fn write_group(groups: &Groups, g: u64, out: &mut Vec<u8>) {
+    let mut buffer = Vec::with_capacity(ROOM);
+    groups.write_dn(g, &mut buffer);
+    write_attribute_line("dn", &buffer, out);
+    buffer.clear();
+    groups.write_attributes(g, &mut buffer);
     for attribute in decode(&buffer) {
         attribute.values.iter().flatten().for_each(|value| write_line(attribute.name, value, out));
     }

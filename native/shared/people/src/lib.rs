@@ -26,12 +26,15 @@
 //! | [`Profile::Person`] | `user.42` | an inetOrgPerson that any directory takes, with a password |
 //! | [`Profile::Posix`] | `user.42` | the same with a Unix account |
 //! | [`Profile::Ad`] | `Anna Schmidt 42` | a user of Active Directory |
+//!
+//! [`Groups`] of them are made in the same way.
 
 mod containers;
 pub mod contents;
 mod decimal;
 mod draw;
 mod encoded;
+mod groups;
 pub mod ldif;
 mod name;
 mod passwords;
@@ -43,6 +46,7 @@ mod text;
 pub mod visitor;
 
 pub use containers::{Container, ContainersError, containers};
+pub use groups::{GroupClass, GroupSpec, Groups, GroupsError, List};
 pub use passwords::Passwords;
 pub use pools::{Field, Pools, PoolsError};
 pub use population::{Population, PopulationError};

@@ -4,6 +4,7 @@
 
 mod common;
 mod contents;
+mod groups;
 mod ldif;
 mod names;
 mod passwords;
