@@ -35,5 +35,5 @@ mod turn;
 pub use clock::{Ahead, Clock};
 pub use config::{Config, ILS_TTL_S, Secret, Tls};
 pub use load::LoadError;
-pub use server::{Running, StartError, start, start_at};
+pub use server::{Running, StartError, start, start_at, start_with_groups};
 pub use stats::Stats;

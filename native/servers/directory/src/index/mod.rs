@@ -31,7 +31,7 @@ use progress::Progress;
 
 /// The types that entries are searched by, at most 16 of them. Those in [`FROM_THE_START`] are
 /// built without waiting for a search that misses them.
-const INDEXED: [&str; 13] = [
+const INDEXED: [&str; 15] = [
     "objectClass",
     "cn",
     "uid",
@@ -45,6 +45,8 @@ const INDEXED: [&str; 13] = [
     "o",
     "ou",
     "sIPAddress",
+    "member",
+    "memberUid",
 ];
 
 const FROM_THE_START: [&str; 2] = ["cn", "uid"];

@@ -1,5 +1,6 @@
 //! Filling the store before the first client comes.
 
+mod groups;
 mod ldif;
 mod population;
 mod tree;
@@ -7,7 +8,7 @@ mod tree;
 use std::io;
 use std::path::PathBuf;
 
-use people::Population;
+use people::{Groups, Population};
 use wire::ldif::LdifError;
 
 use crate::config::Config;
@@ -69,6 +70,19 @@ pub enum LoadError {
         /// Why.
         why: String,
     },
+    /// A group is larger than an entry may be.
+    #[error(
+        "the group {dn:?} has more than an entry may have ({why}); ask for fewer --members, or raise the limits \
+         values_per_entry ({values}), entry_bytes and write_work"
+    )]
+    Group {
+        /// Its name.
+        dn: String,
+        /// Why.
+        why: Refusal,
+        /// The limit in force.
+        values: usize,
+    },
     /// A generated entry was refused.
     #[error("{dn:?} was not added: {why}")]
     Entry {
@@ -85,6 +99,7 @@ pub(crate) fn fill(
     config: &Config,
     settings: &Settings,
     people: Option<&Population>,
+    groups: Option<&Groups>,
     now: UnixSeconds,
 ) -> Result<(), LoadError> {
     store
@@ -103,6 +118,9 @@ pub(crate) fn fill(
             settings.note_password();
         }
         population::load(store, people, now)?;
+    }
+    if let Some(groups) = groups {
+        groups::load(store, groups, &config.limits, now)?;
     }
     Ok(())
 }

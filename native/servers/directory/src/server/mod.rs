@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
 use net::{Mailboxes, Server};
-use people::Population;
+use people::{Groups, Population};
 use tls::Acceptor;
 
 use self::service::{LdapService, WorkerBuffers};
@@ -72,10 +72,28 @@ pub fn start(config: Config, people: Option<Arc<Population>>) -> Result<Running,
     start_at(config, people, Clock::system())
 }
 
+/// The same with groups of these people.
+pub fn start_with_groups(
+    config: Config,
+    people: Option<Arc<Population>>,
+    groups: Option<&Groups>,
+) -> Result<Running, StartError> {
+    start_filled(config, people, groups, Clock::system())
+}
+
 /// The same under a clock of the caller's.
 pub fn start_at(
     config: Config,
     people: Option<Arc<Population>>,
+    clock: Clock,
+) -> Result<Running, StartError> {
+    start_filled(config, people, None, clock)
+}
+
+fn start_filled(
+    config: Config,
+    people: Option<Arc<Population>>,
+    groups: Option<&Groups>,
     clock: Clock,
 ) -> Result<Running, StartError> {
     check(&config)?;
@@ -91,7 +109,7 @@ pub fn start_at(
     settings.tls = secure;
     let mut store = Store::new(schema);
     store.set_bounds(Bounds::from(&config.limits));
-    load::fill(&mut store, &config, &settings, people.as_deref(), clock.now().seconds())?;
+    load::fill(&mut store, &config, &settings, people.as_deref(), groups, clock.now().seconds())?;
     let (mailboxes, outcomes) = Mailboxes::new(&reactors);
     let slow_binds = SlowBinds::new(mailboxes, config.limits.slow_hash_bytes);
     let shared = Arc::new(Shared::new(store, settings, slow_binds, clock, config.threads));
