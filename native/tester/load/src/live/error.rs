@@ -134,7 +134,41 @@ pub enum LiveError {
     /// No entries can be made for the base.
     #[error(transparent)]
     Base(#[from] ContainersError),
-    /// A person was refused.
+    /// An entry that is not ours has a group's name.
+    #[error(
+        "{server} has an entry {dn:?} that is no group of sitebench; choose another --base, or remove it yourself"
+    )]
+    Foreign {
+        /// Host and port.
+        server: String,
+        /// The entry.
+        dn: String,
+    },
+    /// A group of ours that other options made has a group's name.
+    #[error(
+        "{server} has {dn:?} as {found:?}, not {expected:?}; remove it with the options that made it: `sitebench ils clean --seeded`"
+    )]
+    OtherGroup {
+        /// Host and port.
+        server: String,
+        /// The group.
+        dn: String,
+        /// Its description.
+        found: String,
+        /// That of the group asked for.
+        expected: String,
+    },
+    /// A group is not what it should be.
+    #[error("{server}: {dn:?} {what}; check the options, or run `sitebench ils seed` again")]
+    WrongGroup {
+        /// Host and port.
+        server: String,
+        /// The group.
+        dn: String,
+        /// What is wrong with it.
+        what: String,
+    },
+    /// A person or a group was refused.
     #[error("{server} refuses to {verb} {dn:?}: {answer}; {}", remedy(*.code, .verb))]
     Refused {
         /// Host and port.

@@ -12,13 +12,26 @@ const MAX_ANSWER_BYTES: usize = 1 << 20;
 const SPACE: usize = 64 << 10;
 
 /// Received bytes that have not been read.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Inbox {
     bytes: Vec<u8>,
     filled: usize,
+    /// What no answer is longer than.
+    longest: usize,
+}
+
+impl Default for Inbox {
+    fn default() -> Self {
+        Self { bytes: Vec::new(), filled: 0, longest: MAX_ANSWER_BYTES }
+    }
 }
 
 impl Inbox {
+    /// Expects answers with so many bytes more: of a group with all its members.
+    pub(super) fn expect(&mut self, bytes: usize) {
+        self.longest = MAX_ANSWER_BYTES.saturating_add(bytes);
+    }
+
     /// Where to put bytes; never empty.
     pub(super) fn space(&mut self) -> &mut [u8] {
         if self.bytes.len() - self.filled < SPACE {
@@ -46,7 +59,7 @@ impl Inbox {
         let mut at = 0;
         loop {
             let rest = &self.bytes[at..self.filled];
-            let length = message_length(rest, MAX_ANSWER_BYTES);
+            let length = message_length(rest, self.longest);
             let Some(length) = length.map_err(|error| not_ldap(server, &error.to_string()))? else {
                 break;
             };

@@ -15,6 +15,7 @@
 mod config;
 mod connection;
 mod error;
+pub mod groups;
 mod inbox;
 mod person;
 mod pipeline;

@@ -22,7 +22,7 @@ pub(super) const ENTRY_ITSELF: SearchOptions =
     SearchOptions { scope: Scope::Base, size_limit: 1, time_limit_s: 0, types_only: false, dereference: 0 };
 
 /// What asks for every entry directly below one.
-const ENTRIES_BELOW: SearchOptions =
+pub(super) const ENTRIES_BELOW: SearchOptions =
     SearchOptions { scope: Scope::One, size_limit: 0, time_limit_s: 0, types_only: false, dereference: 0 };
 
 /// A connection that has bound.
@@ -36,10 +36,10 @@ pub(super) struct Session {
 }
 
 /// How a question was answered.
-struct Answer {
-    code: ResultCode,
+pub(super) struct Answer {
+    pub(super) code: ResultCode,
     /// Name and diagnostic.
-    text: String,
+    pub(super) text: String,
 }
 
 impl Session {
@@ -155,8 +155,13 @@ impl Session {
         }
     }
 
+    /// Expects answers with so many bytes more than others have.
+    pub(super) fn expect(&mut self, bytes: usize) {
+        self.inbox.expect(bytes);
+    }
+
     /// Sends a request and waits for its final answer.
-    fn ask(&mut self, request: impl FnOnce(&mut Vec<u8>, i32)) -> Result<Answer, LiveError> {
+    pub(super) fn ask(&mut self, request: impl FnOnce(&mut Vec<u8>, i32)) -> Result<Answer, LiveError> {
         let server = self.server.clone();
         let mut entries = 0;
         self.ask_each(request, &mut |_| {
@@ -166,7 +171,7 @@ impl Session {
     }
 
     /// Sends a request, shows the entries that come to `visit`, and waits for the final answer.
-    fn ask_each(
+    pub(super) fn ask_each(
         &mut self,
         request: impl FnOnce(&mut Vec<u8>, i32),
         visit: &mut dyn FnMut(Attributes<'_>) -> Result<(), LiveError>,

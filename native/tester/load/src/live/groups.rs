@@ -1,0 +1,433 @@
+//! Groups: added, looked at and removed again, one at a time.
+//!
+//! Groups are few beside people, and one may be longer than a server takes in a message. So each is
+//! added as a whole where that fits. Where a server hangs up on it, or says that it is too much, the largest pieces
+//! are tried that servers are known to take: adding members in many small ones is quadratic, as a server
+//! reads and writes the whole entry for each.
+//!
+//! Until all of it is there, a group's description says that it is incomplete. So whatever ends the
+//! work, the next one finds out, and makes that group anew. A description that is none of ours
+//! is a stranger's, and its entry is left as it is.
+
+use std::collections::HashSet;
+
+use people::{Groups, List};
+use wire::ber::{self, tag};
+use wire::dn::{Dn, Plain};
+use wire::ldap::request::{write_add, write_change, write_delete, write_modify, write_search};
+use wire::ldap::{Attributes, ResultCode, filter};
+
+use super::session::{Answer, ENTRIES_BELOW, ENTRY_ITSELF, Session};
+use super::{Config, LiveError, Progress};
+
+/// Bytes of members in one message, where not all of a group's fit. slapd's `sockbuf_max_incoming_auth` is 4 MiB, 389-DS's
+/// `nsslapd-maxbersize` 2 MiB, ApacheDS's `ads-maxPDUSize` 2,000,000; slapd's `sockbuf_max_incoming` for those
+/// who have not bound is 256 KiB.
+const PIECES: [usize; 4] = [4_100_000, 1_900_000, 250_000, SMALLEST];
+const SMALLEST: usize = 60_000;
+
+/// A server that keeps memberOf writes each person: 32 ms a member in a 389-DS.
+const MEMBER_MS: u64 = 50;
+
+/// Modify's operations (RFC 4511 section 4.6).
+const ADD: i64 = 0;
+const REPLACE: u8 = 2;
+
+/// What was done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Seeded {
+    /// Groups that were added; the others had been there.
+    pub added: u64,
+    /// Bytes of members in a message, where the server did not take those of a whole group.
+    pub piece: Option<usize>,
+}
+
+/// What is there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Checked {
+    /// Groups.
+    pub groups: u64,
+    /// Members of all of them.
+    pub members: u64,
+    /// Whether the server says which groups a person is in, by itself.
+    pub member_of: bool,
+}
+
+/// Adds the groups that are missing; those in others come before them, as some servers insist on it.
+pub fn seed(config: &Config, groups: &Groups, progress: Progress<'_>) -> Result<Seeded, LiveError> {
+    let mut work = Work::open(config, groups)?;
+    let (mut pieces, mut most) = (PIECES.into_iter(), usize::MAX);
+    let count = groups.spec().count;
+    let mut added = 0;
+    for (done, g) in (0..count).rev().enumerate() {
+        if progress(done as u64).is_break() {
+            return Err(LiveError::Interrupted);
+        }
+        if !work.is_there(g)? {
+            while !work.add(g, most)? {
+                // In the next smaller pieces, over a connection that is open.
+                most = pieces.find(|piece| *piece < most).unwrap_or(SMALLEST);
+                work.session = Session::open(&work.config)?;
+                if work.is_there(g)? {
+                    break;
+                }
+            }
+            added += 1;
+        }
+    }
+    let _ = progress(count);
+    Ok(Seeded { added, piece: (most < usize::MAX).then_some(most) })
+}
+
+/// Deletes the groups that are there, and returns how many were.
+pub fn remove(config: &Config, groups: &Groups, progress: Progress<'_>) -> Result<u64, LiveError> {
+    let mut work = Work::open(config, groups)?;
+    let mut removed = 0;
+    for g in 0..groups.spec().count {
+        if progress(g).is_break() {
+            return Err(LiveError::Interrupted);
+        }
+        match work.description(g)? {
+            Some(found) if Groups::is_ours(g, &found) => {
+                work.delete(g)?;
+                removed += 1;
+            }
+            _ => {}
+        }
+    }
+    Ok(removed)
+}
+
+/// Compares all groups with what they should be.
+pub fn check(config: &Config, groups: &Groups, progress: Progress<'_>) -> Result<Checked, LiveError> {
+    let mut work = Work::open(config, groups)?;
+    let count = groups.spec().count;
+    let mut members = 0;
+    for g in 0..count {
+        if progress(g).is_break() {
+            return Err(LiveError::Interrupted);
+        }
+        members += work.compare(g)?;
+    }
+    let there = work.count()?;
+    if there != count {
+        let what = format!("is one of {count}, and {there} are there");
+        return Err(work.wrong(count - 1, what));
+    }
+    let mut member_of = false;
+    for g in [0, count / 2, count - 1] {
+        member_of |= work.shows_member_of(g)?;
+    }
+    Ok(Checked { groups: there, members, member_of })
+}
+
+struct Work<'g> {
+    config: Config,
+    session: Session,
+    groups: &'g Groups,
+}
+
+impl<'g> Work<'g> {
+    fn open(config: &Config, groups: &'g Groups) -> Result<Self, LiveError> {
+        config.check(groups.people())?;
+        let mut config = config.clone();
+        config.timeout_ms = config.timeout_ms.saturating_add(MEMBER_MS.saturating_mul(groups.largest()));
+        Ok(Self { session: Session::open(&config)?, config, groups })
+    }
+
+    fn dn(&self, g: u64) -> Vec<u8> {
+        let mut dn = Vec::new();
+        self.groups.write_dn(g, &mut dn);
+        dn
+    }
+
+    fn name(&self, g: u64) -> String {
+        String::from_utf8_lossy(&self.dn(g)).into_owned()
+    }
+
+    fn wrong(&self, g: u64, what: impl Into<String>) -> LiveError {
+        LiveError::WrongGroup { server: self.config.server(), dn: self.name(g), what: what.into() }
+    }
+
+    fn refused(&self, verb: &'static str, g: u64, Answer { code, text }: Answer) -> LiveError {
+        LiveError::Refused { server: self.config.server(), verb, dn: self.name(g), code, answer: text }
+    }
+
+    /// Shows attributes of an entry to `visit`; returns how that was answered.
+    fn read(
+        &mut self,
+        dn: &[u8],
+        names: &[&[u8]],
+        visit: &mut dyn FnMut(Attributes<'_>),
+    ) -> Result<Answer, LiveError> {
+        let any = |out: &mut Vec<u8>| filter::write_present(out, b"objectClass");
+        self.session.ask_each(
+            |out, id| write_search(out, id, dn, &ENTRY_ITSELF, any, names.iter().copied()),
+            &mut |attributes| {
+                visit(attributes);
+                Ok(())
+            },
+        )
+    }
+
+    /// The description of the entry with group `g`'s name, empty if it shows none; nothing without an entry.
+    fn description(&mut self, g: u64) -> Result<Option<Vec<u8>>, LiveError> {
+        let (dn, mut found) = (self.dn(g), None);
+        self.read(&dn, &[b"description"], &mut |attributes| {
+            let first = attributes.iter().flatten().flat_map(|each| each.values.iter().flatten()).next();
+            found = Some(first.unwrap_or_default().to_vec());
+        })?;
+        Ok(found)
+    }
+
+    /// Whether group `g` is there as a whole; one of which a part is missing is removed.
+    fn is_there(&mut self, g: u64) -> Result<bool, LiveError> {
+        let Some(found) = self.description(g)? else { return Ok(false) };
+        if !Groups::is_ours(g, &found) {
+            return Err(LiveError::Foreign { server: self.config.server(), dn: self.name(g) });
+        }
+        if Groups::is_incomplete(&found) {
+            self.delete(g)?;
+            return Ok(false);
+        }
+        let expected = self.groups.description(g, true);
+        if found != expected {
+            let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+            let (server, dn) = (self.config.server(), self.name(g));
+            return Err(LiveError::OtherGroup { server, dn, found: text(&found), expected: text(&expected) });
+        }
+        Ok(true)
+    }
+
+    fn delete(&mut self, g: u64) -> Result<(), LiveError> {
+        let dn = self.dn(g);
+        let answer = self.session.ask(|out, id| write_delete(out, id, &dn))?;
+        match answer.code {
+            ResultCode::SUCCESS | ResultCode::NO_SUCH_OBJECT => Ok(()),
+            _ => Err(self.refused("delete", g, answer)),
+        }
+    }
+
+    /// Adds group `g` with so many bytes of members in a message; returns whether the server took it.
+    fn add(&mut self, g: u64, most: usize) -> Result<bool, LiveError> {
+        let mut pieces = Pieces { groups: self.groups, g, most, list: 0, next: 0 };
+        let mut first = true;
+        loop {
+            let piece = pieces.take();
+            let last = pieces.ended();
+            let sent = if first { self.send_first(g, &piece, last) } else { self.send_more(g, &piece, last) };
+            let (verb, bytes) = ("add", piece.iter().map(|(_, values)| values.len()).sum::<usize>());
+            match sent {
+                Ok(answer) if answer.code == ResultCode::SUCCESS => {}
+                // Longer than the smallest pieces that are tried: it may be too long.
+                Ok(Answer { code: ResultCode::ADMIN_LIMIT_EXCEEDED, .. })
+                | Err(LiveError::Closed { .. } | LiveError::Broken { .. })
+                    if bytes > SMALLEST =>
+                {
+                    return Ok(false);
+                }
+                Ok(answer) => return Err(self.refused(verb, g, answer)),
+                Err(error) => return Err(error),
+            }
+            if last {
+                return Ok(true);
+            }
+            first = false;
+        }
+    }
+
+    fn send_first(&mut self, g: u64, piece: &[(List, Vec<u8>)], last: bool) -> Result<Answer, LiveError> {
+        let (dn, groups) = (self.dn(g), self.groups);
+        self.session.ask(|out, id| {
+            write_add(out, id, &dn, |out| {
+                ber::write_nested(out, tag::SEQUENCE, |out| {
+                    groups.write_head(g, last, out);
+                    piece.iter().for_each(|(list, values)| write_list(*list, values, out));
+                });
+            });
+        })
+    }
+
+    fn send_more(&mut self, g: u64, piece: &[(List, Vec<u8>)], last: bool) -> Result<Answer, LiveError> {
+        let (dn, description) = (self.dn(g), self.groups.description(g, true));
+        self.session.ask(|out, id| {
+            write_modify(out, id, &dn, |out| {
+                for (list, values) in piece {
+                    ber::write_nested(out, tag::SEQUENCE, |out| {
+                        ber::write_integer(out, tag::ENUMERATED, ADD);
+                        write_list(*list, values, out);
+                    });
+                }
+                if last {
+                    write_change(out, REPLACE, b"description", [&description[..]]);
+                }
+            });
+        })
+    }
+
+    /// Compares group `g`; returns how many members it has.
+    fn compare(&mut self, g: u64) -> Result<u64, LiveError> {
+        match self.description(g)? {
+            None => return Err(self.wrong(g, "is not there")),
+            Some(found) if !Groups::is_ours(g, &found) => {
+                return Err(self.wrong(g, "is no group of sitebench"));
+            }
+            Some(found) if Groups::is_incomplete(&found) => return Err(self.wrong(g, "is incomplete")),
+            Some(_) => {}
+        }
+        for &list in self.groups.spec().class.lists() {
+            let (groups, mut expected, mut bytes) = (self.groups, HashSet::new(), 0);
+            groups.each(g, list, 0, |value| {
+                bytes += 2 * value.len() + 16;
+                expected.insert(spelled(list, value))
+            });
+            self.session.expect(bytes);
+            let (wanted, found) = (expected.len(), self.values(g, list)?);
+            if found.len() != wanted {
+                let what = format!("has {} values of {}, not {wanted}", found.len(), list.name());
+                return Err(self.wrong(g, what));
+            }
+            if let Some(other) = found.iter().find(|value| !expected.contains(&spelled(list, value))) {
+                let what = format!("has the {} {:?} of another", list.name(), String::from_utf8_lossy(other));
+                return Err(self.wrong(g, what));
+            }
+        }
+        Ok(self.groups.count(g, self.groups.spec().class.lists()[0]))
+    }
+
+    /// The values of a list of group `g`, in as many answers as the server takes: Active Directory shows 1,500 in one, and says
+    /// so in the attribute's name, as in `member;range=0-1499` (MS-ADTS 3.1.1.3.1.3.3).
+    fn values(&mut self, g: u64, list: List) -> Result<Vec<Vec<u8>>, LiveError> {
+        let (dn, mut found, mut asked) = (self.dn(g), Vec::new(), list.name().to_owned());
+        loop {
+            let (before, mut more) = (found.len(), false);
+            self.read(&dn, &[asked.as_bytes()], &mut |attributes| {
+                for each in attributes.iter().flatten() {
+                    let (name, options) = match each.name.iter().position(|&byte| byte == b';') {
+                        Some(end) => each.name.split_at(end),
+                        None => (each.name, &b""[..]),
+                    };
+                    if name.eq_ignore_ascii_case(list.name().as_bytes()) {
+                        more |= !options.is_empty() && !options.ends_with(b"*");
+                        found.extend(each.values.iter().flatten().map(<[u8]>::to_vec));
+                    }
+                }
+            })?;
+            if !more || found.len() == before {
+                return Ok(found);
+            }
+            asked = format!("{};range={}-*", list.name(), found.len());
+        }
+    }
+
+    /// How many groups of ours are below the base.
+    fn count(&mut self) -> Result<u64, LiveError> {
+        let base = self.groups.people().spec().base.clone();
+        let class = self.groups.spec().class.object_class().as_bytes();
+        let mut found = 0;
+        let answer = self.session.ask_each(
+            |out, id| {
+                let group = |out: &mut Vec<u8>| filter::write_equality(out, b"objectClass", class);
+                write_search(out, id, base.as_bytes(), &ENTRIES_BELOW, group, [&b"description"[..]]);
+            },
+            &mut |attributes| {
+                let mut values = attributes.iter().flatten().flat_map(|each| each.values.iter().flatten());
+                found += u64::from(values.any(Groups::has_mark));
+                Ok(())
+            },
+        )?;
+        match answer {
+            Answer { code: ResultCode::SUCCESS, .. } => Ok(found),
+            Answer { code, text } => {
+                Err(LiveError::Unseen { server: self.config.server(), base, code, answer: text })
+            }
+        }
+    }
+
+    /// Whether the first person of group `g` shows to be in it; an error if others are shown, and it is not.
+    fn shows_member_of(&mut self, g: u64) -> Result<bool, LiveError> {
+        let mut person = Vec::new();
+        if self.groups.spec().class.lists().contains(&List::Member) {
+            self.groups.each(g, List::Member, 0, |value| {
+                person.extend_from_slice(value);
+                false
+            });
+        }
+        if person.is_empty() {
+            return Ok(false);
+        }
+        let wanted = spelled(List::Member, &self.dn(g));
+        let (mut any, mut this) = (false, false);
+        self.read(&person, &[b"memberOf", b"isMemberOf"], &mut |attributes| {
+            for value in attributes.iter().flatten().flat_map(|each| each.values.iter().flatten()) {
+                any = true;
+                this |= spelled(List::Member, value) == wanted;
+            }
+        })?;
+        if any && !this {
+            let person = String::from_utf8_lossy(&person).into_owned();
+            return Err(self.wrong(g, format!("is not in the memberOf of its member {person:?}")));
+        }
+        Ok(this)
+    }
+}
+
+/// The members of a group, as many at a time as a message may have.
+struct Pieces<'g> {
+    groups: &'g Groups,
+    g: u64,
+    most: usize,
+    /// The list that goes on, and with which value.
+    list: usize,
+    next: u64,
+}
+
+impl Pieces<'_> {
+    /// The next values of each list, encoded one after the other.
+    fn take(&mut self) -> Vec<(List, Vec<u8>)> {
+        let (mut found, mut left) = (Vec::new(), self.most);
+        while let Some(&list) = self.groups.spec().class.lists().get(self.list) {
+            let mut values = Vec::new();
+            self.groups.each(self.g, list, self.next, |value| {
+                ber::write_octets(&mut values, value);
+                self.next += 1;
+                values.len() < left
+            });
+            left = left.saturating_sub(values.len());
+            found.push((list, values));
+            if self.next < self.groups.count(self.g, list) {
+                break;
+            }
+            (self.list, self.next) = (self.list + 1, 0);
+            if left == 0 {
+                break;
+            }
+        }
+        found.retain(|(_, values)| !values.is_empty());
+        found
+    }
+
+    fn ended(&self) -> bool {
+        self.list == self.groups.spec().class.lists().len()
+    }
+}
+
+/// Appends `SEQUENCE { type, SET { values } }` of values that are encoded.
+fn write_list(list: List, values: &[u8], out: &mut Vec<u8>) {
+    ber::write_nested(out, tag::SEQUENCE, |out| {
+        ber::write_octets(out, list.name().as_bytes());
+        ber::write_element(out, tag::SET, values);
+    });
+}
+
+/// A value as equal ones are spelled: names by RFC 4514, logins as they are.
+fn spelled(list: List, value: &[u8]) -> Vec<u8> {
+    match (list, Dn::parse(value)) {
+        (List::Member, Ok(dn)) => {
+            let mut out = Vec::new();
+            dn.write_normal(&Plain, &mut out);
+            out
+        }
+        _ => value.to_vec(),
+    }
+}
