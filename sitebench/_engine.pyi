@@ -21,6 +21,7 @@ __all__ = [
     "EngineError",
     "FileChecker",
     "FileSet",
+    "Groups",
     "Histogram",
     "HttpRequest",
     "LdapRequest",
@@ -40,6 +41,7 @@ __all__ = [
     "build_upd",
     "busy_limit",
     "cgi_program",
+    "check_groups",
     "check_scenario",
     "copy_upd",
     "count_people",
@@ -51,9 +53,11 @@ __all__ = [
     "metrics",
     "profile_facts",
     "read_people",
+    "remove_groups",
     "remove_people",
     "scenario_schema",
     "seed_directory",
+    "seed_groups",
 ]
 
 class EngineError(Exception):
@@ -282,6 +286,26 @@ class Population:
     def contents(self, start: int, stop: int) -> Contents:
         """Return the contents of a place that holds exactly people [start, stop)."""
 
+@final
+class Groups:
+    """Groups of a population's people, each a pure function of its number.
+
+    `spec_json`: {"count", "members": people in most of them, then in one each, "depth": levels of
+    groups in groups, "in_all": people who are in every group, "class": "groupOfNames"|"posixGroup"|
+    "groupOfNames+posixGroup"|"group"}.
+    """
+
+    def __new__(cls, population: Population, spec_json: str) -> Groups: ...
+    @property
+    def count(self) -> int:
+        """How many there are."""
+    def dn(self, g: int) -> str:
+        """Return the DN of group `g`."""
+    def members(self, g: int) -> list[str]:
+        """Return who is in group `g`: DNs, or logins in a posixGroup."""
+    def ldif(self, start: int, stop: int) -> bytes:
+        """Return groups [start, stop) as LDIF (RFC 2849)."""
+
 def hash_facts(hash: str) -> tuple[str, str, bool, int]:  # noqa: A002 -- as elsewhere
     """Return a hash as it is always written, its scheme, whether it is slow, and its memory."""
 
@@ -403,7 +427,12 @@ class Directory(EmbeddedServer):
     "key_password", "client_ca", "names"}.
     """
 
-    def __new__(cls, config_json: str, population: Population | None = None) -> Directory: ...
+    def __new__(
+        cls,
+        config_json: str,
+        population: Population | None = None,
+        groups: Groups | None = None,
+    ) -> Directory: ...
 
 @final
 class Visitors:
@@ -795,6 +824,32 @@ def read_people(
     """Read every person below the population's base in a live directory.
 
     Configuration and `progress` are those of `seed_directory`; it is told how many came.
+    """
+
+def seed_groups(
+    config_json: str, groups: Groups, progress: Callable[[int], object] | None = None
+) -> tuple[int, int | None]:
+    """Add the groups that are missing in a live directory, and return how many were.
+
+    Beside it the bytes of members in a message, where the directory did not take a group's in one.
+    Configuration and `progress` are those of `seed_directory`.
+    """
+
+def remove_groups(
+    config_json: str, groups: Groups, progress: Callable[[int], object] | None = None
+) -> int:
+    """Delete the groups that are in a live directory, and return how many were.
+
+    Configuration and `progress` are those of `seed_directory`.
+    """
+
+def check_groups(
+    config_json: str, groups: Groups, progress: Callable[[int], object] | None = None
+) -> tuple[int, bool]:
+    """Raise unless a live directory has these groups, all of their members, and no more groups.
+
+    Return how many members they have, and whether the directory shows them as memberOf of people.
+    Configuration and `progress` are those of `seed_directory`.
     """
 
 @final

@@ -7,6 +7,7 @@ use pyo3::prelude::*;
 use crate::config;
 use crate::embedded::{EmbeddedServer, Serving};
 use crate::errors::engine_error;
+use crate::groups::Groups;
 use crate::population::Population;
 
 /// The embedded LDAP directory, served by threads of this process.
@@ -30,15 +31,18 @@ impl Serving for Running {
 #[pymethods]
 impl Directory {
     #[new]
-    #[pyo3(signature = (config_json, population=None))]
+    #[pyo3(signature = (config_json, population=None, groups=None))]
     fn new(
         py: Python<'_>,
         config_json: &str,
         population: Option<&Population>,
+        groups: Option<&Groups>,
     ) -> PyResult<PyClassInitializer<Self>> {
         let config: Config = config::parse("a directory", config_json)?;
         let people = population.map(Population::people);
-        let running = py.detach(|| ::directory::start(config, people)).map_err(engine_error)?;
+        let groups = groups.map(Groups::groups);
+        let running =
+            py.detach(|| ::directory::start_with_groups(config, people, groups)).map_err(engine_error)?;
         Ok(PyClassInitializer::from(EmbeddedServer::new("Directory", running.addr(), running))
             .add_subclass(Self))
     }

@@ -16,7 +16,7 @@ use load::floor::FloorError;
 use load::live::LiveError;
 use load::{CommandError, ConfigError, Failure, LaunchError};
 use net::ListenError;
-use people::{ContainersError, PoolsError, PopulationError};
+use people::{ContainersError, GroupsError, PoolsError, PopulationError};
 use wire::ldap::ResultCode;
 use wire::ldif::LdifError;
 
@@ -45,6 +45,7 @@ pub trait Kinded: Display {
 
 impl Kinded for ContainersError {}
 impl Kinded for FromUtf8Error {}
+impl Kinded for GroupsError {}
 impl Kinded for PopulationError {}
 impl Kinded for HashError {}
 impl Kinded for MadeError {}
@@ -89,9 +90,11 @@ impl Kinded for LoadError {
         match self {
             Self::Read { source, .. } => of_system(source, Kind::BadFile),
             Self::Ldif { .. } | Self::Record { .. } => Kind::BadFile,
-            Self::Suffix { .. } | Self::BaseOutside { .. } | Self::Containers(_) | Self::Entry { .. } => {
-                Kind::BadInput
-            }
+            Self::Suffix { .. }
+            | Self::BaseOutside { .. }
+            | Self::Containers(_)
+            | Self::Entry { .. }
+            | Self::Group { .. } => Kind::BadInput,
         }
     }
 }
@@ -230,10 +233,14 @@ impl Kinded for LiveError {
             | Self::NoPassword(_)
             | Self::OtherBase { .. }
             | Self::Base(_)
-            | Self::Container { .. } => Kind::BadInput,
+            | Self::Container { .. }
+            | Self::Foreign { .. }
+            | Self::OtherGroup { .. } => Kind::BadInput,
             Self::Connect { source, .. } => of_connect(source),
             Self::Broken { source, .. } => of_system(source, Kind::MeasurementFailed),
-            Self::Closed { .. } | Self::Silent { .. } | Self::Interrupted => Kind::MeasurementFailed,
+            Self::Closed { .. } | Self::Silent { .. } | Self::Interrupted | Self::WrongGroup { .. } => {
+                Kind::MeasurementFailed
+            }
             Self::Tls { .. } | Self::StartTls { .. } => Kind::TlsFailed,
             Self::TlsConfig(error) => error.kind(),
             Self::NotLdap { .. } => Kind::TargetTalksNonsense,

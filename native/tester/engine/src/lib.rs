@@ -15,6 +15,7 @@ mod engine;
 mod errors;
 mod files;
 mod floor;
+mod groups;
 mod hashes;
 mod histogram;
 mod kind;
@@ -50,6 +51,8 @@ mod module {
     use crate::files::{FileChecker, FileSet};
     #[pymodule_export]
     use crate::floor::{NullResponder, floor_connect, floor_exchange};
+    #[pymodule_export]
+    use crate::groups::{Groups, check_groups, remove_groups, seed_groups};
     #[pymodule_export]
     use crate::hashes::hash_facts;
     #[pymodule_export]

@@ -80,7 +80,7 @@ pub fn read_people(
 }
 
 /// Works detached; each progress is a moment for Python's signal handlers, Ctrl-C among them.
-fn run<T: Send>(
+pub fn run<T: Send>(
     py: Python<'_>,
     progress: Option<Py<PyAny>>,
     work: impl FnOnce(Progress<'_>) -> Result<T, LiveError> + Send,

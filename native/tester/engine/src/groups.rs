@@ -1,0 +1,110 @@
+//! `Groups`: groups of people as a pure function of their number; into and out of a live directory.
+
+use load::live::groups as live;
+use people::{GroupSpec, Groups as Known, ldif};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+use crate::config;
+use crate::errors::engine_error;
+use crate::live::run;
+use crate::population::Population;
+
+/// Groups of a population's people, each a pure function of its number.
+#[pyclass(frozen, module = "sitebench._engine")]
+pub struct Groups(Known);
+
+impl Groups {
+    /// The groups, for a server.
+    pub const fn groups(&self) -> &Known {
+        &self.0
+    }
+}
+
+#[pymethods]
+impl Groups {
+    #[new]
+    fn new(population: &Population, spec_json: &str) -> PyResult<Self> {
+        let spec: GroupSpec = config::parse("groups", spec_json)?;
+        Known::new(population.people(), spec).map(Self).map_err(engine_error)
+    }
+
+    #[getter]
+    fn count(&self) -> u64 {
+        self.0.spec().count
+    }
+
+    fn dn(&self, g: u64) -> PyResult<String> {
+        let mut dn = Vec::new();
+        self.0.write_dn(g, &mut dn);
+        String::from_utf8(dn).map_err(engine_error)
+    }
+
+    fn members(&self, py: Python<'_>, g: u64) -> PyResult<Vec<String>> {
+        let mut found = Vec::new();
+        py.detach(|| {
+            let list = self.0.spec().class.lists()[0];
+            self.0.each(g, list, 0, |value| {
+                found.push(value.to_vec());
+                true
+            });
+        });
+        found.into_iter().map(|value| String::from_utf8(value).map_err(engine_error)).collect()
+    }
+
+    fn ldif<'py>(&self, py: Python<'py>, start: u64, stop: u64) -> Bound<'py, PyBytes> {
+        let text = py.detach(|| {
+            let mut out = Vec::new();
+            (start..stop).for_each(|g| ldif::write_group(&self.0, g, &mut out));
+            out
+        });
+        PyBytes::new(py, &text)
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<Groups count={} class={}>", self.0.spec().count, self.0.spec().class.object_class())
+    }
+}
+
+/// Adds the groups that are missing in a live directory; returns how many they were, and the bytes of members
+/// in a message where not all of a group's fit.
+#[pyfunction]
+#[pyo3(signature = (config_json, groups, progress=None))]
+pub fn seed_groups(
+    py: Python<'_>,
+    config_json: &str,
+    groups: &Groups,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<(u64, Option<usize>)> {
+    let config = config::parse("a live directory", config_json)?;
+    let done = run(py, progress, |tell| live::seed(&config, &groups.0, tell))?;
+    Ok((done.added, done.piece))
+}
+
+/// Deletes the groups that are in a live directory; returns how many they were.
+#[pyfunction]
+#[pyo3(signature = (config_json, groups, progress=None))]
+pub fn remove_groups(
+    py: Python<'_>,
+    config_json: &str,
+    groups: &Groups,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<u64> {
+    let config = config::parse("a live directory", config_json)?;
+    run(py, progress, |tell| live::remove(&config, &groups.0, tell))
+}
+
+/// Compares all groups in a live directory; returns how many members they have, and whether people show which groups
+/// they are in.
+#[pyfunction]
+#[pyo3(signature = (config_json, groups, progress=None))]
+pub fn check_groups(
+    py: Python<'_>,
+    config_json: &str,
+    groups: &Groups,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<(u64, bool)> {
+    let config = config::parse("a live directory", config_json)?;
+    let found = run(py, progress, |tell| live::check(&config, &groups.0, tell))?;
+    Ok((found.members, found.member_of))
+}
