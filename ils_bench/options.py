@@ -114,6 +114,47 @@ class KindOptions:
     )
 
 
+def _group_sizes(text: str) -> tuple[int, ...]:
+    parts = [part.strip() for part in text.split(",")]
+    return tuple(0 if part == "all" else units.parse_sizes(part)[0] for part in parts)
+
+
+def _show_group_sizes(members: tuple[int, ...]) -> str:
+    return ",".join(units.format_size(each) if each else "all" for each in members)
+
+
+@option.options
+class GroupOptions:
+    """Groups of the people."""
+
+    groups: int | None = option.parsed(
+        None,
+        "Groups of the people, beside them: posixGroup with posix, group with ad, else "
+        "groupOfNames (default: none).",
+        parse=units.parse_size,
+        show=units.format_size,
+        metavar="N",
+        panel="Entries",
+    )
+    members: tuple[int, ...] = option.parsed(
+        (10,),
+        "People in a group; each further size, such as 10,1k,all, is that of one group.",
+        parse=_group_sizes,
+        show=_show_group_sizes,
+        metavar="LIST",
+        panel="Entries",
+    )
+    depth: int = option.count(
+        1,
+        "Levels of groups in groups: those at the bottom have the people.",
+        at_most=64,
+        panel="Entries",
+    )
+    in_all: int = option.count(
+        0, "People, from the first on, who are in every group.", at_least=0, panel="Entries"
+    )
+
+
 @option.options
 class DirectoryOptions(EndpointOptions, KindOptions):
     """The directory, and how to bind to it."""
@@ -289,7 +330,7 @@ class SweepOptions(SizesOption):
 
 
 @option.options
-class SeedOptions(EntriesOption, DirectoryOptions, PeopleOptions):
+class SeedOptions(EntriesOption, DirectoryOptions, PeopleOptions, GroupOptions):
     """What `sitebench ils seed` and `verify` take."""
 
     target: str = target_option(
@@ -315,7 +356,7 @@ class CleanOptions(SeedOptions):
 
 
 @option.options
-class ServeOptions(PeopleOptions, KindOptions, ServerOptions):
+class ServeOptions(PeopleOptions, KindOptions, GroupOptions, ServerOptions):
     """What `sitebench ils serve` takes."""
 
     port: int = port_option(10389)

@@ -21,8 +21,15 @@ from ils_bench.seeding.destinations import (
     Stream,
     parse_destination,
 )
+from ils_bench.seeding.groups import (
+    ldif_of,
+    remove_groups_of,
+    seed_groups_of,
+    verify_groups,
+)
 from ils_bench.seeding.logins import check_logins
 from ils_bench.targets.address import parse_address
+from ils_bench.targets.groups import posix_group_is_auxiliary, spec_of_groups
 from ils_bench.targets.identity import identity_of, password_asked
 from ils_bench.targets.live import assure_encrypted, assure_own, open_live, seed
 from ils_bench.targets.opening import OWN_TARGETS
@@ -31,7 +38,7 @@ from ils_bench.targets.people import spec_of, suffix_of
 from ils_bench.targets.probe import WrongBase, connected, exists, probe
 from ils_bench.targets.profile import suited
 from ils_bench.targets.target import OpenDirectory
-from sitebench._engine import Contents, LdifCount, Population, read_people
+from sitebench._engine import Contents, Groups, LdifCount, Population, read_people
 from sitebench.errors import (
     EXIT_FAILED,
     BadFile,
@@ -66,17 +73,18 @@ def seed_destination(options: SeedOptions, where: str, accounts: str | None = No
     people = spec_of(options, options.entries)
     known = generate(people)
     population = known.population
+    groups = _groups(options, destination, population)
     if not isinstance(destination, LiveDirectory):
         make_hashes(known)
     with contents_meanwhile(population) as contents:
         match destination:
             case Stream():
-                _print_ldif(population)
-                message = f"{people.size:,} people written"
+                _print_ldif(population, groups)
+                message = f"{people.size:,} people{_and(groups)} written"
             case LdifFile(path):
                 with _resumable_bar(f"writing {path}", people.size) as move:
-                    written = write_ldif(population, path, progress=move)
-                message = f"{people.size:,} people in {path}, {written:,} bytes"
+                    written = write_ldif(population, path, move, ldif_of(groups))
+                message = f"{people.size:,} people{_and(groups)} in {path}, {written:,} bytes"
             case SlapdFolder(folder):
                 with _resumable_bar(f"filling {folder}", people.size) as move:
                     slapd_folder.fill(people, folder, move)
@@ -85,7 +93,7 @@ def seed_destination(options: SeedOptions, where: str, accounts: str | None = No
                     f"  {slapd_folder.command(folder)}"
                 )
             case LiveDirectory():
-                message = _seed_live(options, people)
+                message = _seed_live(options, people, groups)
         say(message)
         if accounts is not None:
             write_accounts(Path(accounts), population)
@@ -98,6 +106,11 @@ def verify_destination(options: SeedOptions, where: str) -> None:
     options, destination = _destination(options, where)
     people = spec_of(options, options.entries)
     population = generate(people).population
+    groups = _groups(options, destination, population)
+    if groups is not None and not isinstance(destination, LiveDirectory):
+        raise BadInput(
+            "groups are verified in a running directory alone", "name one, or leave --groups out"
+        )
     with contents_meanwhile(population) as contents:
         with bar(f"reading {destination}", people.size) as move:
             found = _contents(options, destination, people, population, move)
@@ -111,6 +124,8 @@ def verify_destination(options: SeedOptions, where: str) -> None:
     say(f"{destination}: all {found.people:,} people verified")
     if isinstance(destination, LiveDirectory) and (tried := check_logins(options, population)):
         say(f"{tried} of them logged in, and were refused with another password")
+    if groups is not None:
+        say(f"{destination}: {verify_groups(open_live(options), groups)}")
     say(f"digest {found.digest}")
 
 
@@ -122,6 +137,28 @@ def _destination(options: SeedOptions, where: str) -> tuple[SeedOptions, Destina
         _warn(options)
         options = suited(password_asked(options))
     return options, destination
+
+
+def _groups(
+    options: SeedOptions, destination: Destination, population: Population
+) -> Groups | None:
+    """Return the groups that options ask for, of the class that a directory takes."""
+    spec = spec_of_groups(options)
+    if spec is None:
+        return None
+    if isinstance(destination, SlapdFolder):
+        raise BadInput(
+            "groups are not put into a slapd's folder",
+            "start slapd on it, and seed the groups at its ldap:// address",
+        )
+    asks = isinstance(destination, LiveDirectory) and options.profile == "posix"
+    auxiliary = asks and posix_group_is_auxiliary(options)
+    with translated():
+        return spec.of(population, options.profile, auxiliary=auxiliary)
+
+
+def _and(groups: Groups | None) -> str:
+    return "" if groups is None else f" and {groups.count:,} groups"
 
 
 def _at(options: SeedOptions, destination: LiveDirectory) -> SeedOptions:
@@ -170,17 +207,19 @@ def _read_ldif(file: BinaryIO, people: Spec, move: _Move) -> Contents:
         return count.finish()
 
 
-def _print_ldif(population: Population) -> None:
+def _print_ldif(population: Population, groups: Groups | None) -> None:
     """Write LDIF to standard output; a closed pipe ends it."""
     try:
         with open(1, "wb", closefd=False) as out:
             for _, piece in pieces(population, 0, population.size):
                 out.write(piece)
+            for piece in ldif_of(groups):
+                out.write(piece)
     except BrokenPipeError:
         raise SystemExit(EXIT_FAILED) from None
 
 
-def _seed_live(options: SeedOptions, people: Spec) -> str:
+def _seed_live(options: SeedOptions, people: Spec, groups: Groups | None) -> str:
     assure_own(options, "filling a directory")
     assure_encrypted(options)
     address = parse_address(options.target, start_tls=options.start_tls)
@@ -193,7 +232,9 @@ def _seed_live(options: SeedOptions, people: Spec) -> str:
     check_logins(options, generate(first).population, remedy_of(target, people.hash))
     with _resumable_bar(f"filling {target.address}", people.size) as move:
         seed(target, people, lambda done, _: move(done), keep=True)
-    return f"{people.size:,} people are under {options.base} at {target.address}"
+    if groups is not None:
+        say(f"{target.address}: {seed_groups_of(target, groups)}")
+    return f"{people.size:,} people{_and(groups)} are under {options.base} at {target.address}"
 
 
 def _make_containers(connection: Any, base: str) -> None:
@@ -390,6 +431,13 @@ def _remove_seeded(options: SeedOptions) -> None:
     assure_own(options, "removing people")
     options = suited(password_asked(options))
     target, people = open_live(options), spec_of(options, options.entries)
+    population = generate(people).population
+    groups = spec_of_groups(options)
+    # Before the people: one who is in them may be kept by a directory, or stay in them.
+    if groups is not None:
+        with translated():
+            known = groups.of(population, options.profile)
+        say(f"{target.address}: {remove_groups_of(target, known)} from {people.base}")
     reservation = journal.reserve(
         str(target.address), people, bind_dn=target.who.dn, keys=people.size, first=0
     )

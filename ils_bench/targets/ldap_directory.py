@@ -11,14 +11,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ils_bench.suite import SUITE
+from ils_bench.targets.groups import GroupSpec, spec_of_groups
 from ils_bench.targets.people import which_people
-from sitebench._engine import Directory, Population
+from sitebench._engine import Directory, Groups, Population
 from sitebench.errors import BadInput
 from sitebench.seeders import Profile
 from sitebench.seeders.people import Spec, easily_typed, generate
 from sitebench.seeders.slow_hashes import make_hashes
 from sitebench.suite_base.options import DEFAULT_LOCALES
 from sitebench.system import secret
+from sitebench.system.native_errors import translated
 from sitebench.targets.in_process import InProcess, certificate, keywords
 from sitebench.targets.serving import serve_until_stopped
 from sitebench.targets.tls import ServerTls
@@ -51,6 +53,9 @@ class LdapDirectory(InProcess[Directory]):
             people = directory.people
             ldap3.Connection(directory.url, people.dn(0), people.password(0), auto_bind=True)
 
+    With `groups=100` there are as many groups of them beside them, each of ten people; `members`,
+    `depth` and `in_all` say otherwise, as the options of `sitebench ils serve` do.
+
     With `tls=True` it speaks ldaps with a certificate made for it, or StartTLS with `start_tls`;
     `ca` is the file that clients check it by:
 
@@ -71,6 +76,10 @@ class LdapDirectory(InProcess[Directory]):
         hash: str | None = None,  # noqa: A002, as the option is called
         one_password: str | None = None,
         hash_pool: int | None = None,
+        groups: int | None = None,
+        members: tuple[int, ...] = (10,),
+        depth: int = 1,
+        in_all: int = 0,
         seed: int = 1997,
         locales: tuple[str, ...] = DEFAULT_LOCALES,
         admin_dn: str | None = None,
@@ -98,6 +107,17 @@ class LdapDirectory(InProcess[Directory]):
             people = generate(spec)
             make_hashes(people)
             self.people = people.population
+        self.groups: Groups | None = None
+        """Its groups: DNs, and who is in group g."""
+        if groups is not None:
+            if self.people is None:
+                raise BadInput(
+                    f"{groups:,} groups are asked for, and no people",
+                    "ask for people, too, with entries",
+                )
+            with translated():
+                asked = GroupSpec(groups, members, depth, in_all)
+                self.groups = asked.of(self.people, profile)
         config: dict[str, Any] = {
             "host": host,
             "port": port,
@@ -116,7 +136,7 @@ class LdapDirectory(InProcess[Directory]):
         self.start_tls = start_tls
         """Whether clients connect in the clear and ask for TLS."""
         super().__init__(
-            lambda config: Directory(config, self.people),
+            lambda config: Directory(config, self.people, self.groups),
             config,
             "ldaps" if tls and not start_tls else "ldap",
             contextlib.ExitStack(),
@@ -167,6 +187,7 @@ def serve(options: ServeOptions, console: Console) -> None:
 
 def _opened(options: ServeOptions) -> LdapDirectory:
     """Start the directory; an LDIF file is served alone unless a size is given too."""
+    spec_of_groups(options)
     entries = options.entries
     if entries is None:
         entries = _DEFAULT_PEOPLE if options.ldif is None else 0
@@ -197,6 +218,8 @@ def _greeting(options: ServeOptions, directory: LdapDirectory) -> list[str]:
     who = f"the entries of {directory.ldif}" if directory.ldif else "no people"
     if people is not None:
         who = f"{people.size:,} people{' and ' + who if directory.ldif else ''}"
+    if directory.groups is not None:
+        who += f" and {directory.groups.count:,} groups"
     search = "(objectClass=*)"
     if people is not None:
         search = f"({people.naming}={people.name(easily_typed(people))})"

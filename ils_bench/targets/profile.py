@@ -51,18 +51,31 @@ def _profile(options: DirectoryOptions) -> Profile | None:
     address = parse_address(options.target, start_tls=options.start_tls)
     who, trust = identity_of(options), Trust.of(options)
     with connected(address, who, trust, brief=True) as connection:
-        dse = _read(connection, "", "objectClass=*", "supportedCapabilities", "subschemaSubentry")
+        dse = _root_dse(connection)
         if _ACTIVE_DIRECTORY in dse.get("supportedCapabilities", ()):
             return "ad"
-        (subschema, *_) = dse.get("subschemaSubentry") or [b""]
-        if not subschema:
-            return None
-        # RFC 4512 section 4.4: it is shown to those who ask for its class.
-        schema = _read(connection, subschema.decode(), "objectClass=subschema", "objectClasses")
-        classes = schema.get("objectClasses", ())
+        classes = _classes(connection, dse)
         if not classes or any(b"'rtperson'" in each.lower() for each in classes):
             return None
         return "person"
+
+
+def classes_of(connection: Any) -> list[bytes]:
+    """Return the definitions of a directory's object classes; none where it does not show them."""
+    return _classes(connection, _root_dse(connection))
+
+
+def _root_dse(connection: Any) -> dict[str, list[bytes]]:
+    return _read(connection, "", "objectClass=*", "supportedCapabilities", "subschemaSubentry")
+
+
+def _classes(connection: Any, dse: dict[str, list[bytes]]) -> list[bytes]:
+    (subschema, *_) = dse.get("subschemaSubentry") or [b""]
+    if not subschema:
+        return []
+    # RFC 4512 section 4.4: it is shown to those who ask for its class.
+    schema = _read(connection, subschema.decode(), "objectClass=subschema", "objectClasses")
+    return schema.get("objectClasses", [])
 
 
 def _read(connection: Any, dn: str, condition: str, *attributes: str) -> dict[str, list[bytes]]:

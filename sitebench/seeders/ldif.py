@@ -5,9 +5,10 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
+from itertools import chain
 from pathlib import Path
 from typing import BinaryIO
 
@@ -45,9 +46,14 @@ def pieces(
 
 
 def write_ldif(
-    population: Population, path: Path, progress: Callable[[int], object] = lambda done: None
+    population: Population,
+    path: Path,
+    progress: Callable[[int], object] = lambda done: None,
+    more: Iterable[bytes] = (),
 ) -> int:
     """Write everyone to `path`, after the entries of the base DN, and return the file's bytes.
+
+    `more` is what follows the people.
 
     `progress` is called with the number of people that are written. The file appears when it is
     complete: half a file would load as if it were all. An interrupted one leaves a file of that
@@ -56,7 +62,8 @@ def write_ldif(
     """
     with complete_or_resumable(path) as file:
         going_on = True
-        for done, piece in pieces(population, 0, population.size):
+        after = ((population.size, piece) for piece in more)
+        for done, piece in chain(pieces(population, 0, population.size), after):
             at = file.tell()
             if going_on and file.read(len(piece)) != piece:
                 going_on = False

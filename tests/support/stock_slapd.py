@@ -72,14 +72,26 @@ objectClass: olcPPolicyConfig
 olcOverlay: ppolicy
 olcPPolicyDefault: cn=policy,{SUFFIX}
 """
+_MEMBER_OF = """
+dn: olcOverlay=memberof,olcDatabase={1}mdb,cn=config
+objectClass: olcOverlayConfig
+objectClass: olcMemberOf
+olcOverlay: memberof
+"""
 
 
 @contextmanager
 def running(
-    folder: Path, *modules: str, last: bool = False, policies: bool = False
+    folder: Path,
+    *modules: str,
+    last: bool = False,
+    policies: bool = False,
+    member_of: bool = False,
+    message_bytes: int | None = None,
 ) -> Iterator[StockSlapd]:
     """Start one with an empty database, not even its suffix, and stop it; with more modules.
 
+    It hangs up on messages of more than `message_bytes`. With `member_of` it keeps memberOf.
     With `last` each login is written down. With `policies` that of `POLICY` holds once it is there,
     and each request is logged, for `refused`.
     """
@@ -93,6 +105,13 @@ def running(
     if policies:
         modules = (*modules, "ppolicy")
         text += _POLICIES
+    if member_of:
+        modules = (*modules, "memberof")
+        text += _MEMBER_OF
+    if message_bytes is not None:
+        limit = f"olcSockbufMaxIncomingAuth: {message_bytes}"
+        text = text.replace("cn: config\n", f"cn: config\n{limit}\n", 1)
+        assert limit in text
     loaded = "olcModuleLoad: back_mdb\n"
     assert loaded in text
     text = text.replace(loaded, loaded + "".join(f"olcModuleLoad: {each}\n" for each in modules))

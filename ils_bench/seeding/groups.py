@@ -1,0 +1,47 @@
+"""Groups into directories and files, and out of them.
+
+A group needs no journal: its description says whose it is, and whether all of it is there. So the
+same command goes on wherever another ended, and what others have by the same name stays as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ils_bench.targets.target import OpenDirectory
+from sitebench._engine import Groups, check_groups, remove_groups, seed_groups
+from sitebench.measure.progress import bar
+from sitebench.system.native_errors import translated
+from sitebench.units import format_bytes
+
+
+def ldif_of(groups: Groups | None) -> Iterator[bytes]:
+    """Yield each group; those in others come first, as some directories insist on it."""
+    if groups is not None:
+        for number in reversed(range(groups.count)):
+            yield groups.ldif(number, number + 1)
+
+
+def seed_groups_of(target: OpenDirectory, groups: Groups) -> str:
+    """Add the groups that are missing; return what was done."""
+    with bar(f"adding groups to {target.address}", groups.count) as move, translated():
+        added, piece = seed_groups(target.to_engine(), groups, move)
+    done = f"added {added:,} of {groups.count:,} groups"
+    if piece is not None:
+        pieces = f"in pieces of {format_bytes(piece)}"
+        done += f"; it does not take the largest in one message, but {pieces}"
+    return done
+
+
+def verify_groups(target: OpenDirectory, groups: Groups) -> str:
+    """Raise unless all groups are there, and no more; return what was found."""
+    with bar(f"reading groups of {target.address}", groups.count) as move, translated():
+        members, shown = check_groups(target.to_engine(), groups, move)
+    kept = "shows them as memberOf of people" if shown else "keeps no memberOf"
+    return f"all {groups.count:,} groups with {members:,} members verified; it {kept}"
+
+
+def remove_groups_of(target: OpenDirectory, groups: Groups) -> str:
+    """Remove the groups of ours; return what was done."""
+    with bar(f"removing groups from {target.address}", groups.count) as move, translated():
+        return f"removed {remove_groups(target.to_engine(), groups, move):,} groups"

@@ -1,0 +1,65 @@
+"""Groups of the people in a directory: how many, of which size and class."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, fields
+from typing import Any
+
+from ils_bench.targets.address import parse_address
+from ils_bench.targets.identity import identity_of
+from sitebench._engine import Groups, Population
+from sitebench.errors import BadInput
+from sitebench.targets.tls import Trust
+
+EVERYONE = 0
+"""A size that is as many as there are people."""
+
+_CLASSES = {"posix": "posixGroup", "ad": "group"}
+"""By profile; others have groupOfNames, which every directory knows (RFC 4519)."""
+_OF_BOTH = "groupOfNames+posixGroup"
+
+
+@dataclass(frozen=True)
+class GroupSpec:
+    """What `--groups` and the options beside it say; `native/shared/people` says what they mean."""
+
+    groups: int
+    members: tuple[int, ...] = (10,)
+    depth: int = 1
+    in_all: int = 0
+
+    def of(self, population: Population, profile: str, *, auxiliary: bool = False) -> Groups:
+        """Return the groups; `auxiliary`: whether a posixGroup must be something else as well."""
+        kind = _CLASSES.get(profile, "groupOfNames")
+        spec = {
+            "count": self.groups,
+            "members": [population.size if m == EVERYONE else m for m in self.members],
+            "depth": self.depth,
+            "in_all": self.in_all,
+            "class": _OF_BOTH if auxiliary and profile == "posix" else kind,
+        }
+        return Groups(population, json.dumps(spec))
+
+
+def spec_of_groups(options: Any) -> GroupSpec | None:
+    """Return what options ask for; None for no groups."""
+    given = {each.name: getattr(options, each.name) for each in fields(GroupSpec)}
+    if options.groups is not None:
+        return GroupSpec(**given)
+    for each in fields(GroupSpec):
+        if each.name != "groups" and given[each.name] != each.default:
+            option = each.name.replace("_", "-")
+            raise BadInput(f"--{option} is said of no groups", "add --groups with their number")
+    return None
+
+
+def posix_group_is_auxiliary(options: Any) -> bool:
+    """Whether the schema of a directory has posixGroup as a class beside another (RFC 2307bis)."""
+    from ils_bench.targets.probe import connected
+    from ils_bench.targets.profile import classes_of
+
+    address = parse_address(options.target, start_tls=options.start_tls)
+    with connected(address, identity_of(options), Trust.of(options), brief=True) as connection:
+        known = [each.lower() for each in classes_of(connection)]
+    return any(b"'posixgroup'" in each and b" auxiliary" in each for each in known)

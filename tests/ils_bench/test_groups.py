@@ -1,0 +1,364 @@
+"""Groups: seeded, verified and removed again, on a stock slapd and on the embedded directory."""
+
+import multiprocessing
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import ldap3
+import pytest
+
+from ils_bench.targets.ldap_directory import LdapDirectory
+from sitebench.errors import BadInput
+from tests.ils_bench.conftest import LOCALES
+from tests.support import stock_slapd
+from tests.support.cli import Ran, in_process
+from tests.support.stock_slapd import ADMIN, BASE, PASSWORD, StockSlapd
+
+PEOPLE = 60
+
+
+@pytest.fixture(scope="module")
+def running(slapd: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[StockSlapd]:
+    with stock_slapd.running(tmp_path_factory.mktemp("stock")) as server:
+        yield server
+
+
+@pytest.fixture
+def stock(running: StockSlapd) -> Iterator[StockSlapd]:
+    """A stock slapd, without groups of ours before and after."""
+    yield running
+    for each in running.entries("groupOfNames") + running.entries("posixGroup"):
+        dn = each.split("\n")[0].removeprefix("dn: ")
+        running.client("ldapdelete", "-D", ADMIN, "-w", PASSWORD, dn)
+
+
+def ils(stock: StockSlapd, command: str, *argv: str, entries: int = PEOPLE) -> Ran:
+    people = ("--entries", str(entries), "--locales", ",".join(LOCALES))
+    who = ("--bind-dn", ADMIN, "--i-own-this-target")
+    return in_process("ils", command, *argv, *people, *who, SITEBENCH_BIND_PASSWORD=PASSWORD)
+
+
+def seed(stock: StockSlapd, *argv: str, entries: int = PEOPLE) -> Ran:
+    return ils(stock, "seed", "--to", f"{stock.url}/{BASE}", *argv, entries=entries)
+
+
+def verify(stock: StockSlapd, *argv: str) -> Ran:
+    return ils(stock, "verify", f"{stock.url}/{BASE}", *argv)
+
+
+def clean(stock: StockSlapd, *argv: str) -> Ran:
+    return ils(stock, "clean", "--seeded", "--target", stock.url, "--base", BASE, *argv)
+
+
+def modify(stock: StockSlapd, text: str) -> None:
+    said = stock.client("ldapmodify", "-D", ADMIN, "-w", PASSWORD, text=text)
+    assert "modifying entry" in said or "adding new entry" in said, said
+
+
+def test_they_are_seeded_verified_and_removed_with_the_people(stock: StockSlapd) -> None:
+    some = ("--groups", "12", "--members", "5,all")
+    made = seed(stock, *some)
+    assert made.code == 0, made.err
+    assert "added 12 of 12 groups" in made.err
+    assert f"{PEOPLE} people and 12 groups are under {BASE}" in made.err
+    there = stock.entries("groupOfNames")
+    assert sorted(each.count("\nmember: ") for each in there) == [5] * 11 + [PEOPLE]
+    assert sum("\nmember: uid=user.7,ou=people" in each for each in there) == 2
+    verified = verify(stock, *some)
+    assert verified.code == 0, verified.err
+    assert f"all 12 groups with {11 * 5 + PEOPLE} members verified" in verified.err
+    assert "it keeps no memberOf" in verified.err
+    again = seed(stock, *some)
+    assert (again.code, "added 0 of 12 groups" in again.err) == (0, True), again.err
+    emptied = clean(stock, *some)
+    assert emptied.code == 0, emptied.err
+    assert "removed 12 groups" in emptied.err
+    assert stock.entries("top") == [] or stock.entries("groupOfNames") == []
+    assert stock.entries("person") == []
+
+
+def test_more_of_them_are_added_to_those_that_are_there(stock: StockSlapd) -> None:
+    assert seed(stock, "--groups", "5").code == 0
+    more = seed(stock, "--groups", "8")
+    assert (more.code, "added 3 of 8 groups" in more.err) == (0, True), more.err
+    fewer = verify(stock, "--groups", "5")
+    assert fewer.code == 1
+    assert "is one of 5, and 8 are there" in fewer.err
+    assert clean(stock, "--groups", "8").code == 0
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ("delete: member\nmember: uid=user.31,{base}", "has 9 values of member, not 10"),
+        (
+            "delete: member\nmember: uid=user.31,{base}\n-\nadd: member\nmember: uid=user.3,{base}",
+            "has the member 'uid=user.3,",
+        ),
+        ("replace: description\ndescription: mine", "is no group of sitebench"),
+    ],
+)
+def test_a_group_that_was_changed_is_found(stock: StockSlapd, change: str, said: str) -> None:
+    """Equal numbers of members were once all that was compared."""
+    assert seed(stock, "--groups", "6").code == 0
+    dn = f"cn=group.3,{BASE}"
+    modify(stock, f"dn: {dn}\nchangetype: modify\n{change.format(base=BASE)}\n")
+    found = verify(stock, "--groups", "6")
+    assert found.code == 1, found.err
+    assert dn in found.err
+    assert said.replace("'", '"') in found.err, found.err
+    assert clean(stock, "--groups", "6").code == 0
+
+
+def test_a_stranger_with_the_name_of_a_group_is_left_alone(stock: StockSlapd) -> None:
+    assert seed(stock).code == 0
+    dn = f"cn=group.2,{BASE}"
+    modify(
+        stock,
+        f"dn: {dn}\nchangetype: add\nobjectClass: groupOfNames\ncn: group.2\n"
+        "description: the second group\nmember: cn=someone\n",
+    )
+    refused = seed(stock, "--groups", "4")
+    assert refused.code == 2, refused.err
+    assert f'has an entry "{dn}" that is no group of sitebench' in refused.err
+    assert verify(stock, "--groups", "4").code == 1
+    emptied = clean(stock, "--groups", "4")
+    assert (emptied.code, "removed 1 groups" in emptied.err) == (0, True), emptied.err
+    (left,) = stock.entries("groupOfNames")
+    assert "description: the second group" in left
+
+
+def test_groups_that_other_options_made_are_not_taken_for_those(stock: StockSlapd) -> None:
+    assert seed(stock, "--groups", "4").code == 0
+    other = seed(stock, "--groups", "4", "--members", "3")
+    assert other.code == 2, other.err
+    assert "Group 3 of sitebench: 10 people" in other.err
+    assert "clean --seeded" in other.err
+    assert clean(stock, "--groups", "4").code == 0
+
+
+def test_groups_are_in_groups(stock: StockSlapd) -> None:
+    tree = ("--groups", "7", "--depth", "3", "--in-all", "1", "--members", "4")
+    assert seed(stock, *tree).code == 0
+    there = {each.split(",")[0]: each for each in stock.entries("groupOfNames")}
+    root = there["dn: cn=group.0"]
+    assert root.count("\nmember: ") == 3
+    assert f"\nmember: cn=group.1,{BASE}" in root
+    assert f"\nmember: cn=group.4,{BASE}" in root
+    assert all(f"\nmember: uid=user.0,{BASE}" in each for each in there.values())
+    verified = verify(stock, *tree)
+    assert verified.code == 0, verified.err
+    assert clean(stock, *tree).code == 0
+
+
+def test_groups_of_unix_have_logins_in_them(stock: StockSlapd) -> None:
+    unix = ("--profile", "posix", "--groups", "3", "--members", "2")
+    assert seed(stock, *unix).code == 0
+    (first, *_) = stock.entries("posixGroup")
+    assert "gidNumber: 1000" in first
+    assert first.count("\nmemberUid: user.") == 2
+    assert "\nmember:" not in first
+    assert verify(stock, *unix).code == 0
+    nested = seed(stock, *unix, "--depth", "2")
+    assert nested.code == 2
+    assert "a posixGroup has people in it, and no groups" in nested.err
+    assert clean(stock, *unix).code == 0
+    assert stock.entries("posixGroup") == []
+
+
+@pytest.mark.parametrize(
+    ("argv", "said"),
+    [
+        (("--groups", "3", "--members", "61"), "--members 61: there are 60 people"),
+        (("--groups", "1", "--members", "2,3"), "--members has 2 sizes, and there are 1 groups"),
+        (("--members", "3"), "--members is said of no groups"),
+        (("--depth", "3"), "--depth is said of no groups"),
+        (("--groups", "2", "--depth", "3"), "--depth 3"),
+        (("--groups", "2", "--members", "2", "--in-all", "3"), "--in-all 3"),
+        (("--groups", "2", "--members", "2,"), "has an empty size"),
+        (("--groups", "0"), "is not a whole number above zero"),
+    ],
+)
+def test_what_cannot_be_is_said_before_anything_is_written(
+    stock: StockSlapd, argv: tuple[str, ...], said: str
+) -> None:
+    refused = seed(stock, *argv)
+    assert refused.code == 2
+    assert said in refused.err
+    assert stock.entries("person") == []
+
+
+def _seed_slowly(url: str) -> None:
+    os.setsid()
+    # 400 groups, one after the other.
+    argv = ("--groups", "400", "--members", "20")
+    in_process(
+        *("ils", "seed", "--to", f"{url}/{BASE}", "--entries", str(PEOPLE)),
+        *("--locales", ",".join(LOCALES), "--bind-dn", ADMIN, "--i-own-this-target", *argv),
+        SITEBENCH_BIND_PASSWORD=PASSWORD,
+    )
+
+
+def test_a_seeding_that_was_killed_goes_on(stock: StockSlapd) -> None:
+    process = multiprocessing.get_context("fork").Process(target=_seed_slowly, args=(stock.url,))
+    process.start()
+    give_up = time.monotonic() + 60
+    while not (there := len(stock.entries("groupOfNames"))) and time.monotonic() < give_up:
+        time.sleep(0.05)
+    assert process.pid is not None
+    os.kill(process.pid, signal.SIGKILL)
+    process.join()
+    some = ("--groups", "400", "--members", "20")
+    there = len(stock.entries("groupOfNames"))
+    assert 0 < there < 400
+    resumed = seed(stock, *some)
+    assert resumed.code == 0, resumed.err
+    assert f"added {400 - there} of 400 groups" in resumed.err
+    assert verify(stock, *some).code == 0
+    assert clean(stock, *some).code == 0
+
+
+def test_a_group_of_which_a_part_is_missing_is_made_again(stock: StockSlapd) -> None:
+    """A seeding that is killed between two pieces of a group leaves it so."""
+    assert seed(stock, "--groups", "5").code == 0
+    half = "replace: description\ndescription: Group 3 of sitebench: 10 people, incomplete"
+    less = f"replace: member\nmember: uid=user.30,{BASE}"
+    modify(stock, f"dn: cn=group.3,{BASE}\nchangetype: modify\n{half}\n-\n{less}\n")
+    found = verify(stock, "--groups", "5")
+    assert (found.code, "is incomplete" in found.err) == (1, True), found.err
+    resumed = seed(stock, "--groups", "5")
+    assert (resumed.code, "added 1 of 5 groups" in resumed.err) == (0, True), resumed.err
+    assert verify(stock, "--groups", "5").code == 0
+    assert clean(stock, "--groups", "5").code == 0
+
+
+def test_a_group_of_everyone_and_groups_of_one(stock: StockSlapd) -> None:
+    some = ("--groups", "3", "--members", "1,all")
+    assert seed(stock, *some, entries=1).code == 0
+    assert [each.count("\nmember: ") for each in stock.entries("groupOfNames")] == [1, 1, 1]
+    assert ils(stock, "verify", f"{stock.url}/{BASE}", *some, entries=1).code == 0
+    gone = ("--seeded", "--target", stock.url, "--base", BASE, *some)
+    assert ils(stock, "clean", *gone, entries=1).code == 0
+
+
+@pytest.mark.parametrize(
+    ("profile", "found"),
+    [("person", "(member=uid=user."), ("posix", "(memberUid=user.")],
+)
+def test_a_login_finds_the_groups(stock: StockSlapd, profile: str, found: str) -> None:
+    some = ("--groups", "6", "--profile", profile)
+    assert seed(stock, *some).code == 0
+    at = ("--target", stock.url, "--base", BASE, "--profile", profile)
+    ran = ils(stock, "run", "login", *at, "--how", "search-bind-groups", "--check")
+    assert ran.code == 0, ran.err
+    (groups,) = [line for line in ran.out.splitlines() if line.strip().startswith("groups ")]
+    assert found in groups
+    assert "1 entries, success" in groups
+    assert clean(stock, *some).code == 0
+
+
+@pytest.fixture(scope="module")
+def with_member_of(slapd: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[StockSlapd]:
+    """A slapd whose overlay writes each person."""
+    with stock_slapd.running(tmp_path_factory.mktemp("member-of"), member_of=True) as server:
+        yield server
+
+
+def test_member_of_is_seen_where_the_server_keeps_it(with_member_of: StockSlapd) -> None:
+    where, some = f"{with_member_of.url}/{BASE}", ("--groups", "5", "--depth", "2")
+    assert ils(with_member_of, "seed", "--to", where, *some).code == 0
+    verified = ils(with_member_of, "verify", where, *some)
+    assert verified.code == 0, verified.err
+    assert "it shows them as memberOf of people" in verified.err
+
+
+def test_a_member_of_that_lacks_a_group_is_found() -> None:
+    """As with an overlay or plug-in that was switched on when some groups were there."""
+    with LdapDirectory(entries=30, profile="person", groups=3) as directory:
+        people = directory.people
+        assert people is not None
+        some = ("--entries", "30", "--profile", "person", "--groups", "3", "--base", directory.base)
+        before = in_process("ils", "verify", directory.url, *some, cwd=None)
+        assert (before.code, "it keeps no memberOf" in before.err) == (0, True), before.err
+        with ldap3.Connection(directory.url, check_names=False) as connection:
+            changed = {"memberOf": [(ldap3.MODIFY_REPLACE, ["cn=other,o=Intranet"])]}
+            assert connection.modify(people.dn(10), changed)  # type: ignore[no-untyped-call]
+        wrong = in_process("ils", "verify", directory.url, *some, cwd=None)
+        assert wrong.code == 1, wrong.err
+        assert "is not in the memberOf of its member" in wrong.err
+
+
+MANY = 2_000
+LARGE = ("--groups", "3", "--members", "10,all")
+"""One of them has 90 kB of members."""
+LEAST_BYTES = 70_000
+"""A message that it may have: less than the group, and more than the smallest pieces."""
+
+
+@pytest.fixture(scope="module")
+def narrow(slapd: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[StockSlapd]:
+    """A slapd that hangs up on long messages, as 389-DS does on 2 MB: without an answer."""
+    folder = tmp_path_factory.mktemp("narrow")
+    with stock_slapd.running(folder, message_bytes=LEAST_BYTES) as server:
+        yield server
+
+
+def test_a_group_larger_than_a_message_may_be_is_made_in_pieces(narrow: StockSlapd) -> None:
+    where = f"{narrow.url}/{BASE}"
+    made = ils(narrow, "seed", "--to", where, *LARGE, entries=MANY)
+    assert made.code == 0, made.err
+    assert "added 3 of 3 groups; it does not take the largest in one message, but in" in made.err
+    counts = sorted(each.count("\nmember: ") for each in narrow.entries("groupOfNames"))
+    assert counts == [10, 10, MANY]
+    verified = ils(narrow, "verify", where, *LARGE, entries=MANY)
+    assert verified.code == 0, verified.err
+    emptied = ("clean", "--seeded", "--target", narrow.url, "--base", BASE, *LARGE)
+    assert ils(narrow, *emptied, entries=MANY).code == 0
+
+
+def test_the_embedded_directory_takes_a_large_one_in_pieces_too() -> None:
+    limits = {"message_bytes_before_bind": LEAST_BYTES}
+    with LdapDirectory(entries=MANY, profile="person", limits=limits) as directory:
+        people = ("--entries", str(MANY), "--profile", "person", "--base", directory.base)
+        made = in_process("ils", "seed", "--to", directory.url, *people, *LARGE, cwd=None)
+        assert made.code == 0, made.err
+        assert "but in pieces" in made.err
+        verified = in_process("ils", "verify", directory.url, *people, *LARGE, cwd=None)
+        assert verified.code == 0, verified.err
+
+
+def test_what_is_beyond_its_limits_is_said_with_them() -> None:
+    """An entry of the embedded directory has 10,000 values; there is no way around it."""
+    limits = {"values_per_entry": 100}
+    with pytest.raises(BadInput, match=r"values_per_entry \(100\), entry_bytes and write_work"):
+        LdapDirectory(entries=200, profile="person", groups=1, members=(200,), limits=limits)
+    with LdapDirectory(entries=200, profile="person", limits=limits) as directory:
+        people = ("--entries", "200", "--profile", "person", "--base", directory.base)
+        some = ("--groups", "1", "--members", "200")
+        made = in_process("ils", "seed", "--to", directory.url, *people, *some, cwd=None)
+        assert made.code == 2, made.err
+        assert "refuses to add" in made.err
+        assert "over the limit of 100" in made.err
+
+
+def test_the_embedded_directory_serves_them(ldapsearch: Path) -> None:
+    with LdapDirectory(entries=50, profile="person", groups=7, members=(4, 50)) as directory:
+        people, groups = directory.people, directory.groups
+        assert people is not None
+        assert groups is not None
+        assert groups.dn(3) == f"cn=group.3,{directory.base}"
+        assert groups.members(3) == [people.dn(i) for i in (12, 13, 14, 15)]
+        command = (str(ldapsearch), "-x", "-LLL", "-H", directory.url, "-b", directory.suffix)
+        for _ in range(3):  # The first is what has the index built.
+            found = subprocess.run(
+                (*command, f"(member={people.dn(12).upper()})", "1.1"),
+                capture_output=True,
+                text=True,
+                check=True,
+            ).stdout
+            there = sorted(line for line in found.split("\n") if line)
+            assert there == [f"dn: {groups.dn(0)}", f"dn: {groups.dn(3)}"]
