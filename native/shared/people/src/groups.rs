@@ -7,8 +7,8 @@
 //! all others have 10.
 //!
 //! Group `g` of `m` people has those from number `g * m` on, and begins again with the first after the last.
-//! People are drawn each by itself, so neighbours have no more in common than others, and everybody is in as
-//! many groups as everybody else, or in one more. `in_all` people, the first ones, are in every group instead.
+//! People are drawn each by itself, so neighbours have no more in common than others, and each person is in as
+//! many groups as any other, or in one more. `in_all` people, the first ones, are in every group instead.
 //!
 //! # Groups in groups
 //!

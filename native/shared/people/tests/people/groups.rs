@@ -121,7 +121,7 @@ proptest! {
 }
 
 #[test]
-fn everybody_is_in_as_many_groups_as_others_or_in_one_more() {
+fn each_person_is_in_as_many_groups_as_others_or_in_one_more() {
     let groups = groups(spec(333, &[7], 1, 0));
     let mut counts: HashMap<String, u64> = HashMap::new();
     (0..333).flat_map(|g| members(&groups, g)).for_each(|each| *counts.entry(each).or_default() += 1);

@@ -6,7 +6,7 @@
 //! reads and writes the whole entry for each.
 //!
 //! Until all of it is there, a group's description says that it is incomplete. So whatever ends the
-//! work, the next one finds out, and makes that group anew. A description that is none of ours
+//! work, the next one finds out, and makes that group again. A description that is none of ours
 //! is a stranger's, and its entry is left as it is.
 
 use std::collections::HashSet;
