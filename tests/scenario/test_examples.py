@@ -32,7 +32,7 @@ ENVIRONMENT = {
 
 @pytest.fixture(scope="module")
 def directory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LdapDirectory]:
-    """Serve the people of accounts.csv."""
+    """Serve the people of accounts.csv, and groups of them in groups."""
     ldif = tmp_path_factory.mktemp("ldif") / "people.ldif"
     entries = [
         "dn: dc=example,dc=com\nobjectClass: domain\ndc: example\n",
@@ -44,6 +44,15 @@ def directory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LdapDirector
             f"dn: uid={uid},{PEOPLE}\nobjectClass: inetOrgPerson\nuid: {uid}\ncn: {uid}\n"
             f"sn: Example\nmail: {mail}\nuserPassword: {password}\n"
         )
+    # Each level of groups is in the one before.
+    uids = [row.split(",")[0] for row in (FOLDER / "accounts.csv").read_text().splitlines()[1:]]
+    inside = [f"uid={uid}" for uid in uids]
+    for name in ("team", "division", "company"):
+        members = "\n".join(f"member: {each},{PEOPLE}" for each in inside)
+        entries.append(
+            f"dn: cn={name},{PEOPLE}\nobjectClass: groupOfNames\ncn: {name}\n{members}\n"
+        )
+        inside = [f"cn={name}"]
     ldif.write_text("\n".join(entries))
     with LdapDirectory(entries=0, ldif=ldif) as served:
         yield served
