@@ -56,7 +56,7 @@ pub struct Checked {
 /// Adds the groups that are missing; those in others come before them, as some servers insist on it.
 pub fn seed(config: &Config, groups: &Groups, progress: Progress<'_>) -> Result<Seeded, LiveError> {
     let mut work = Work::open(config, groups)?;
-    let (mut pieces, mut most) = (PIECES.into_iter(), usize::MAX);
+    let mut most = usize::MAX;
     let count = groups.spec().count;
     let mut added = 0;
     for (done, g) in (0..count).rev().enumerate() {
@@ -64,9 +64,9 @@ pub fn seed(config: &Config, groups: &Groups, progress: Progress<'_>) -> Result<
             return Err(LiveError::Interrupted);
         }
         if !work.is_there(g)? {
-            while !work.add(g, most)? {
-                // In the next smaller pieces, over a connection that is open.
-                most = pieces.find(|piece| *piece < most).unwrap_or(SMALLEST);
+            while let Some(too_much) = work.add(g, most)? {
+                // In smaller pieces, over a connection that is open.
+                most = PIECES.into_iter().find(|piece| *piece < too_much).unwrap_or(SMALLEST);
                 work.session = Session::open(&work.config)?;
                 if work.is_there(g)? {
                     break;
@@ -208,29 +208,29 @@ impl<'g> Work<'g> {
         }
     }
 
-    /// Adds group `g` with so many bytes of members in a message; returns whether the server took it.
-    fn add(&mut self, g: u64, most: usize) -> Result<bool, LiveError> {
+    /// Adds group `g` with so many bytes of members in a message at most; returns how many were too many.
+    fn add(&mut self, g: u64, most: usize) -> Result<Option<usize>, LiveError> {
         let mut pieces = Pieces { groups: self.groups, g, most, list: 0, next: 0 };
         let mut first = true;
         loop {
             let piece = pieces.take();
             let last = pieces.ended();
             let sent = if first { self.send_first(g, &piece, last) } else { self.send_more(g, &piece, last) };
-            let (verb, bytes) = ("add", piece.iter().map(|(_, values)| values.len()).sum::<usize>());
+            let bytes = piece.iter().map(|(_, values)| values.len()).sum();
             match sent {
                 Ok(answer) if answer.code == ResultCode::SUCCESS => {}
-                // Longer than the smallest pieces that are tried: it may be too long.
+                // Longer than the smallest pieces, which were not tried yet: it may be too long.
                 Ok(Answer { code: ResultCode::ADMIN_LIMIT_EXCEEDED, .. })
                 | Err(LiveError::Closed { .. } | LiveError::Broken { .. })
-                    if bytes > SMALLEST =>
+                    if bytes > SMALLEST && most > SMALLEST =>
                 {
-                    return Ok(false);
+                    return Ok(Some(bytes));
                 }
-                Ok(answer) => return Err(self.refused(verb, g, answer)),
+                Ok(answer) => return Err(self.refused("add", g, answer)),
                 Err(error) => return Err(error),
             }
             if last {
-                return Ok(true);
+                return Ok(None);
             }
             first = false;
         }
@@ -303,12 +303,8 @@ impl<'g> Work<'g> {
             let (before, mut more) = (found.len(), false);
             self.read(&dn, &[asked.as_bytes()], &mut |attributes| {
                 for each in attributes.iter().flatten() {
-                    let (name, options) = match each.name.iter().position(|&byte| byte == b';') {
-                        Some(end) => each.name.split_at(end),
-                        None => (each.name, &b""[..]),
-                    };
-                    if name.eq_ignore_ascii_case(list.name().as_bytes()) {
-                        more |= !options.is_empty() && !options.ends_with(b"*");
+                    if let Some(part) = part_of(list, each.name) {
+                        more |= part;
                         found.extend(each.values.iter().flatten().map(<[u8]>::to_vec));
                     }
                 }
@@ -412,6 +408,16 @@ impl Pieces<'_> {
     }
 }
 
+/// Whether an attribute has values of a list, and then whether it lacks some that are to be asked for.
+fn part_of(list: List, description: &[u8]) -> Option<bool> {
+    let (name, options) = match description.iter().position(|&byte| byte == b';') {
+        Some(end) => description.split_at(end),
+        None => (description, &b""[..]),
+    };
+    let named = name.eq_ignore_ascii_case(list.name().as_bytes());
+    named.then_some(options.starts_with(b";range=") && !options.ends_with(b"*"))
+}
+
 /// Appends `SEQUENCE { type, SET { values } }` of values that are encoded.
 fn write_list(list: List, values: &[u8], out: &mut Vec<u8>) {
     ber::write_nested(out, tag::SEQUENCE, |out| {
@@ -429,5 +435,20 @@ fn spelled(list: List, value: &[u8]) -> Vec<u8> {
             out
         }
         _ => value.to_vec(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn active_directory_says_in_an_attributes_name_that_more_is_to_come() {
+        let part = |name: &[u8]| part_of(List::Member, name);
+        assert_eq!(part(b"member"), Some(false));
+        assert_eq!(part(b"MEMBER;range=0-1499"), Some(true));
+        assert_eq!(part(b"member;range=1500-*"), Some(false));
+        assert_eq!(part(b"memberUid"), None);
+        assert_eq!(part(b"description"), None);
     }
 }
