@@ -22,6 +22,7 @@ from ils_bench.seeding.destinations import (
     parse_destination,
 )
 from ils_bench.seeding.groups import (
+    has_groups,
     ldif_of,
     remove_groups_of,
     seed_groups_of,
@@ -438,6 +439,10 @@ def _remove_seeded(options: SeedOptions) -> None:
         with translated():
             known = groups.of(population, options.profile)
         say(f"{target.address}: {remove_groups_of(target, known)} from {people.base}")
+    elif has_groups(target):
+        say(
+            f"{target.address}: groups are there, and stay; --groups N removes them"
+        )
     reservation = journal.reserve(
         str(target.address), people, bind_dn=target.who.dn, keys=people.size, first=0
     )

@@ -45,3 +45,11 @@ def remove_groups_of(target: OpenDirectory, groups: Groups) -> str:
     """Remove the groups of ours; return what was done."""
     with bar(f"removing groups from {target.address}", groups.count) as move, translated():
         return f"removed {remove_groups(target.to_engine(), groups, move):,} groups"
+
+
+def has_groups(target: OpenDirectory) -> bool:
+    """Return whether a directory has the first group, as any number of them has."""
+    from ils_bench.targets.probe import connected, exists
+
+    with connected(target.address, target.who, target.trust, brief=True) as connection:
+        return exists(connection, f"cn=group.0,{target.base}")

@@ -81,6 +81,16 @@ def test_they_are_seeded_verified_and_removed_with_the_people(stock: StockSlapd)
     assert stock.entries("person") == []
 
 
+def test_groups_that_stay_without_their_people_are_said(stock: StockSlapd) -> None:
+    assert seed(stock, "--groups", "2").code == 0
+    emptied = clean(stock)
+    assert (emptied.code, "groups are there, and stay" in emptied.err) == (0, True), emptied.err
+    assert len(stock.entries("groupOfNames")) == 2
+    emptied = clean(stock, "--groups", "2")
+    assert (emptied.code, "removed 2 groups" in emptied.err) == (0, True), emptied.err
+    assert "and stay" not in clean(stock).err
+
+
 def test_more_of_them_are_added_to_those_that_are_there(stock: StockSlapd) -> None:
     assert seed(stock, "--groups", "5").code == 0
     more = seed(stock, "--groups", "8")
@@ -329,6 +339,16 @@ def test_the_embedded_directory_takes_a_large_one_in_pieces_too() -> None:
         assert "but in pieces" in made.err
         verified = in_process("ils", "verify", directory.url, *people, *LARGE, cwd=None)
         assert verified.code == 0, verified.err
+
+
+def test_a_directory_that_takes_no_piece_of_a_group_ends_it() -> None:
+    """It was tried again without end: the smallest pieces may be one value longer than said."""
+    limits = {"message_bytes_before_bind": 50_000}
+    with LdapDirectory(entries=MANY, profile="person", limits=limits) as directory:
+        people = ("--entries", str(MANY), "--profile", "person", "--base", directory.base)
+        made = in_process("ils", "seed", "--to", directory.url, *people, *LARGE, cwd=None)
+        assert made.code == 1, made.err
+        assert "closed the connection" in made.err
 
 
 def test_what_is_beyond_its_limits_is_said_with_them() -> None:

@@ -9,6 +9,7 @@ import ldap3
 import pytest
 
 from sitebench import LdapDirectory, PersonalizedSite
+from sitebench.errors import BadInput
 from sitebench.seeders import PROFILES, Profile
 
 ENGLISH = ("en_US",)
@@ -44,6 +45,32 @@ def test_a_directory_has_people_of_any_profile(
     people = ldap_directory_factory(entries=5, locales=ENGLISH, profile=profile).people
     assert people is not None
     assert people.name(4).encode() in people.entry(4)[1][people.naming]
+
+
+@pytest.mark.parametrize(
+    ("profile", "attribute"), [("posix", "memberUid"), ("person", "member"), ("ad", "member")]
+)
+def test_a_directory_has_groups_of_people_who_log_in(
+    ldap_directory_factory: Callable[..., LdapDirectory], profile: Profile, attribute: str
+) -> None:
+    served = ldap_directory_factory(entries=40, locales=ENGLISH, profile=profile, groups=4)
+    people, groups = served.people, served.groups
+    assert people is not None
+    assert groups is not None
+    dn, password = people.dn(17), people.password(17)
+    with ldap3.Connection(served.url, dn, password) as connection:
+        assert connection.bound
+        who = people.name(17) if attribute == "memberUid" else dn
+        assert who in groups.members(1)
+        assert connection.search(served.suffix, f"({attribute}={who})", attributes=[attribute])
+        (found,) = connection.entries
+        assert found.entry_dn == groups.dn(1)
+        assert set(found[attribute].values) == set(groups.members(1))
+
+
+def test_groups_of_no_people_are_refused() -> None:
+    with pytest.raises(BadInput, match="and no people"):
+        LdapDirectory(entries=0, groups=3)
 
 
 @pytest.mark.parametrize("turn", [1, 2])
