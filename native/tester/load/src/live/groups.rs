@@ -20,10 +20,10 @@ use wire::ldap::{Attributes, ResultCode, filter};
 use super::session::{Answer, ENTRIES_BELOW, ENTRY_ITSELF, Session};
 use super::{Config, LiveError, Progress};
 
-/// Bytes of members in one message, where not all of a group's fit. slapd's `sockbuf_max_incoming_auth` is 4 MiB, 389-DS's
-/// `nsslapd-maxbersize` 2 MiB, ApacheDS's `ads-maxPDUSize` 2,000,000; slapd's `sockbuf_max_incoming` for those
-/// who have not bound is 256 KiB.
-const PIECES: [usize; 4] = [4_100_000, 1_900_000, 250_000, SMALLEST];
+/// Bytes of members in one message, where not all of a group's fit: below the limits that servers come with. slapd takes
+/// 16 MiB of who has bound and 256 KiB of others (`SLAP_SB_MAX_INCOMING_AUTH`), 389-DS 2 MiB (`nsslapd-maxbersize`),
+/// ApacheDS 2,000,000 (`ads-maxPDUSize`), the embedded directory 4 MiB and 256 KiB.
+const PIECES: [usize; 5] = [16_000_000, 4_100_000, 1_900_000, 250_000, SMALLEST];
 const SMALLEST: usize = 60_000;
 
 /// A server that keeps memberOf writes each person: 32 ms a member in a 389-DS.
@@ -385,9 +385,15 @@ impl Pieces<'_> {
         while let Some(&list) = self.groups.spec().class.lists().get(self.list) {
             let mut values = Vec::new();
             self.groups.each(self.g, list, self.next, |value| {
+                let before = values.len();
                 ber::write_octets(&mut values, value);
+                // No longer than asked for, or smaller pieces would not be smaller; but never nothing.
+                if values.len() > left && (before > 0 || !found.is_empty()) {
+                    values.truncate(before);
+                    return false;
+                }
                 self.next += 1;
-                values.len() < left
+                true
             });
             left = left.saturating_sub(values.len());
             found.push((list, values));
