@@ -440,9 +440,7 @@ def _remove_seeded(options: SeedOptions) -> None:
             known = groups.of(population, options.profile)
         say(f"{target.address}: {remove_groups_of(target, known)} from {people.base}")
     elif has_groups(target):
-        say(
-            f"{target.address}: groups are there, and stay; --groups N removes them"
-        )
+        say(f"{target.address}: groups are there, and stay; --groups N removes them")
     reservation = journal.reserve(
         str(target.address), people, bind_dn=target.who.dn, keys=people.size, first=0
     )
