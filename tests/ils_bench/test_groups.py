@@ -384,3 +384,19 @@ def test_the_embedded_directory_serves_them(ldapsearch: Path) -> None:
             ).stdout
             there = sorted(line for line in found.split("\n") if line)
             assert there == [f"dn: {groups.dn(0)}", f"dn: {groups.dn(3)}"]
+
+
+def test_a_file_has_them_after_the_people(tmp_path: Path) -> None:
+    path, base = tmp_path / "all.ldif", "ou=people,dc=example,dc=com"
+    some = ("--entries", "30", "--profile", "person", "--base", base, "--groups", "4")
+    made = in_process("ils", "seed", "--to", str(path), *some, "--depth", "2", cwd=None)
+    assert made.code == 0, made.err
+    assert "30 people and 4 groups in" in made.err
+    refused = in_process("ils", "verify", str(path), *some, cwd=None)
+    assert (refused.code, "in a running directory alone" in refused.err) == (2, True), refused.err
+    folder = in_process("ils", "seed", "--to", f"slapd:{tmp_path}/slapd", *some, cwd=None)
+    assert (folder.code, "are not put into a slapd's folder" in folder.err) == (2, True)
+    with LdapDirectory(entries=0, ldif=path) as directory:
+        verified = in_process("ils", "verify", directory.url, *some, "--depth", "2", cwd=None)
+        assert verified.code == 0, verified.err
+        assert "all 4 groups with" in verified.err
