@@ -315,6 +315,8 @@ impl IndexMut<Slot> for Recorders {
 pub(crate) struct Spans {
     origin_ns: u64,
     span_ns: u64,
+    /// When the window was over in which they began: what is due later is in none.
+    until_ns: u64,
     /// Whether they are of arrivals alone.
     open: bool,
     pub(crate) found: BTreeMap<(u64, Slot), Recorder>,
@@ -323,7 +325,7 @@ pub(crate) struct Spans {
 impl Spans {
     /// Spans of this length; of arrivals alone if `open`.
     pub(crate) const fn new(origin_ns: u64, span_ns: u64, open: bool) -> Self {
-        Self { origin_ns, span_ns, open, found: BTreeMap::new() }
+        Self { origin_ns, span_ns, until_ns: u64::MAX, open, found: BTreeMap::new() }
     }
 
     /// None: nothing is recorded.
@@ -333,6 +335,9 @@ impl Spans {
 
     #[inline]
     fn record(&mut self, slot: Slot, sample: &Sample) {
+        if sample.due_ns >= self.until_ns {
+            return;
+        }
         let since_ns = sample.due_ns.checked_sub(self.origin_ns);
         let Some(span) = since_ns.and_then(|since_ns| since_ns.checked_div(self.span_ns)) else { return };
         if let Some(recorder) = self.found.get_mut(&(span, slot)) {
@@ -410,14 +415,15 @@ impl Split {
     /// Returns what was recorded, and goes on with `fresh` recorders, the same cut and the same spans.
     pub(crate) fn swap(&mut self, fresh: Self) -> Self {
         let over_ns = self.over_ns.clone();
-        let Spans { origin_ns, span_ns, open, .. } = self.spans;
-        let spans = Spans::new(origin_ns, span_ns, open);
+        let Spans { origin_ns, span_ns, until_ns, open, .. } = self.spans;
+        let spans = Spans { until_ns, ..Spans::new(origin_ns, span_ns, open) };
         std::mem::replace(self, Self { over_ns, spans, ..fresh })
     }
 
     /// Begins a new window: it gets what is due from `now_ns` on.
-    pub(crate) const fn cut(&mut self, now_ns: u64) {
+    pub(crate) fn cut(&mut self, now_ns: u64) {
         self.over_ns = self.over_ns.end..now_ns;
+        self.spans.until_ns = self.spans.until_ns.min(now_ns);
     }
 
     /// Adds another thread's recorders.
@@ -559,6 +565,15 @@ mod tests {
         };
         assert_eq!(found(&fresh), [(0, 2, 300), (1, 1, 250)]);
         assert_eq!(found(&split), [(0, 1, 351)]);
+
+        // Users go on after the window, until what began in it has ended.
+        split.cut(200);
+        split.record(Slot(0), &Sample { due_ns: 200, started_ns: 200, ended_ns: 500, ..SAMPLE });
+        let mut last = split.swap(Split::new(&labels(false)).unwrap());
+        split.record(Slot(0), &Sample { due_ns: 210, started_ns: 210, ended_ns: 600, ..SAMPLE });
+        split.record(Slot(0), &Sample { due_ns: 199, started_ns: 199, ended_ns: 600, ..SAMPLE });
+        last.merge(split).unwrap();
+        assert_eq!(found(&last), [(0, 1, 351), (1, 1, 401)]);
     }
 
     #[test]
