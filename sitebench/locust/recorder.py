@@ -13,7 +13,7 @@ from sitebench.counts.spans import Span
 from sitebench.counts.steady import MOST_WINDOWS, Steadiness, settle
 from sitebench.counts.tally import Tally
 from sitebench.counts.until import MOST_ALIKE, Until
-from sitebench.errors import SitebenchError
+from sitebench.errors import SitebenchError, TargetDied
 from sitebench.measure.options import PointOptions
 from sitebench.measure.summarise import summarise
 from sitebench.monitor import Monitor, Probe
@@ -24,7 +24,13 @@ from sitebench.runs.store import RunStore
 from sitebench.runs.windows import PointFile, Windows
 from sitebench.system.child import dump
 from sitebench.verdict.warning import PointWarning
-from sitebench.verdict.warnings import data_used_up, not_known, rows_held, rows_lost
+from sitebench.verdict.warnings import (
+    data_used_up,
+    not_known,
+    rows_held,
+    rows_lost,
+    target_died,
+)
 
 T = TypeVar("T")
 
@@ -110,6 +116,12 @@ class Subject:
         spans: tuple[Span, ...] = ()
         if spec.stages is not None:
             spans = windows.spans.spans(spec.stages, self.counts, ended_s)
+            try:
+                self.check()
+            except TargetDied as error:
+                began_ns = windows.measured.t0_ns or windows.answered_ns
+                after_s = max(0.0, (windows.answered_ns - began_ns) / 1e9)
+                warnings.append(target_died(after_s, error.message))
         return summarise(
             spec,
             windows.measured,

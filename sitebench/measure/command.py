@@ -15,7 +15,7 @@ from typing import Any
 from rich.console import Console, RenderableType
 from rich.text import Text
 
-from sitebench.errors import BadInput, MeasurementFailed, SitebenchError
+from sitebench.errors import BadInput, MeasurementFailed, SitebenchError, TargetDied
 from sitebench.measure.junit import junit
 from sitebench.measure.objective import Objective
 from sitebench.measure.options import MeasureOptions, RepeatOptions, check_pace
@@ -37,6 +37,7 @@ from sitebench.tables.screen import PointsTable
 from sitebench.tables.spans import SpansTables
 from sitebench.tables.tables import attempts, footnotes
 from sitebench.targets.tls import check_tls
+from sitebench.verdict.warning import WarningKind
 
 Seeding = Callable[[int, int], object]
 """Progress of seeding: called with the number of people seeded, and the total."""
@@ -194,12 +195,21 @@ def measure(
             for table in tables(found):
                 show(["", table])
             show(["", *footnotes(found)])
+    _raise_if_died(results)
     if options.objective is not None:
         for line in missed_objectives(judged):
             say(line)
         raise_if_missed(judged, options.objective)
     if not options.allow_failures:
         _raise_if_failing(results)
+
+
+def _raise_if_died(results: Sequence[PointResult]) -> None:
+    """Raise where a target died in its stages: its results are shown and kept all the same."""
+    for each in results:
+        for warning in each.verdict.warnings:
+            if warning.kind == WarningKind.TARGET_DIED:
+                raise TargetDied(f"{each.spec.title}: {warning.message}", warning.remedy)
 
 
 def _raise_if_failing(results: Sequence[PointResult]) -> None:

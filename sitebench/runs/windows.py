@@ -63,6 +63,8 @@ class Windows:
         self.workers: tuple[WorkerSeen, ...] = ()
         self.used_up_s: float | None = None
         """After how long the data of users were used up, if they were: the window ended there."""
+        self.answered_ns = 0
+        """When the last drain ended that had an answer: to half a second."""
         self._monitor = monitor
         self._file = file
         self._on_drain = on_drain
@@ -82,6 +84,8 @@ class Windows:
     def _count(self, drained: Drained) -> None:
         self.tallies.setdefault(self.phase, Tally()).add(drained)
         self.spans.add(drained.spans)
+        if any(each.count > sum(each.failures.values()) for each in drained.steps):
+            self.answered_ns = drained.t1_ns
         before = None
         if self._before is not None:
             due_in, tally, cut = self._before

@@ -20,6 +20,7 @@ class WarningKind(StrEnum):
     DATA_USED_UP = "data-used-up"
     ROWS_HELD = "rows-held"
     ROWS_LOST = "rows-lost"
+    TARGET_DIED = "target-died"
     TOO_FEW_SAMPLES = "too-few-samples"
     UNSETTLED = "unsettled"
     LITTLES_LAW = "littles-law"

@@ -303,6 +303,16 @@ def data_used_up(after_s: float, measured_s: float, asked_s: float, lost_rows: i
     )
 
 
+def target_died(after_s: float, said: str) -> PointWarning:
+    """Warn that the target of a test in stages stopped answering, and did not come back."""
+    return PointWarning(
+        WarningKind.TARGET_DIED,
+        f"the last answer came {after_s:.1f} s into the stages, and what was due after counts as "
+        f"failed: {said}",
+        "see the target's log; what was measured until then is kept",
+    )
+
+
 def rows_held(waited_s: float) -> PointWarning:
     """Warn that users waited for data which one of them at a time has."""
     return PointWarning(

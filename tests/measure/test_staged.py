@@ -91,6 +91,38 @@ def test_what_a_stall_delays_is_in_the_spans_in_which_it_was_due() -> None:
     assert spans[3]["lag_us"]["mean"] / 1e6 > 0.3
 
 
+def test_of_a_target_that_dies_the_spans_are_kept_and_one_line_says_when(tmp_path: Path) -> None:
+    """As on a Monday when it did not come back: the rest of what was due has failed."""
+    out = tmp_path / "died.sitebench"
+    with LdapDirectory(100, locales=("en_US",)) as directory:
+        target = ("--target", directory.url)
+        stages = ("--stages", "1ms:200,6s:200", "--timeout", "1s")
+        argv = [*SITEBENCH, *map(str, (*EVEN, *target, *stages, "--json", "--out", out))]
+        with subprocess.Popen(argv, stdout=-1, stderr=-1, text=True) as command:
+            while "measure" not in (in_process("export", out, "--what", "timeline").out):
+                assert command.poll() is None
+                time.sleep(0.1)
+            time.sleep(2.0)
+            directory.close()
+            printed, said = command.communicate(timeout=60)
+    (point,) = map(json.loads, printed.splitlines())
+    spans = point["spans"]
+    assert [each["operations"] for each in spans] == pytest.approx([200] * 6, abs=2)
+    assert spans[0]["failures"] == 0
+    assert [each["failures"] for each in spans[4:]] == pytest.approx([200] * 2, abs=2)
+    (died,) = [each for each in point["warnings"] if each["kind"] == "target-died"]
+    assert "s into the stages, and what was due after counts as failed" in died["message"]
+    assert command.returncode == 1
+    (line,) = [line for line in said.splitlines() if line.startswith("sitebench: ")]
+    assert died["message"] in line
+
+    assert len(in_process("export", out, "--what", "spans").out.splitlines()) == 1 + len(spans)
+    page = tmp_path / "page.html"
+    assert in_process("report", out, "--out", page).code == 0
+    assert '<h2 id="stages-title">Stages</h2>' in page.read_text()
+    assert "s into the stages, and what was due after" in page.read_text()
+
+
 def test_workers_share_the_stages_and_their_spans_are_those_of_all(tmp_path: Path) -> None:
     where = f"127.0.0.1:{free_port()}"
     argv = [*SITEBENCH, "worker", "--master", where, "--processes", "2", "--threads", "1"]

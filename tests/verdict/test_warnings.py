@@ -115,7 +115,7 @@ def test_each_doubt_has_its_sign_its_figures_and_a_remedy(kind: str) -> None:
 def test_every_kind_that_a_window_can_show_is_tested_here() -> None:
     of_targets = {"tls-unverified"}
     of_workers = {"worker-lost", "workers-missing"}
-    of_options = {"not-known", "data-used-up", "rows-held", "rows-lost"}
+    of_options = {"not-known", "data-used-up", "rows-held", "rows-lost", "target-died"}
     assert {*SIGNS} == {*WarningKind} - of_targets - of_workers - of_options - {"clock-skew"}
 
 
