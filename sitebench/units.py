@@ -87,6 +87,13 @@ def parse_percent(text: str) -> float:
     return float(Decimal(match[1]) / 100)
 
 
+def format_clock(seconds: float) -> str:
+    """Write a time since the beginning as 1:30, or 1:01:30."""
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
 def format_percent(share: float) -> str:
     """Write a share the way `parse_percent` reads it."""
     return f"{share * 100:.12g}%"

@@ -7,17 +7,21 @@ a day has 1,440 minutes, and decoded each would hold megabytes.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from typing import Any
 
 from sitebench._engine import Histogram
 from sitebench.counts.durations import Durations
 from sitebench.counts.metrics import CENSORED, LAG, LATENCY
-from sitebench.counts.source import StepRecord
+from sitebench.counts.source import Drained, StepRecord
 from sitebench.counts.stages import Stages
 
 _CLOCKS = (LATENCY, CENSORED, LAG)
+
+_HELD_BACK_S = 2.0
+"""Drains are taken every half second: a tester this late with one had no core."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +36,11 @@ class Span:
     latency_us: Durations
     lag_us: Durations
     """How late they began."""
+    tester_busy: float | None = None
+    """Share of the span in which the busiest thread of the tester was on a core."""
+    tester_late: float | None = None
+    """Share of the span's half seconds after which operations were due although most lanes were
+    free, or which the tester itself was late to end; older run files know neither."""
     asked: float | None = None
     """How many operations the stages ask for; at random more or fewer are due."""
     users: float | None = None
@@ -60,6 +69,8 @@ class Span:
             "answered_per_s": self.answered_per_s,
             LATENCY.key: self.latency_us.to_json(),
             LAG.key: self.lag_us.to_json(),
+            "tester_busy": self.tester_busy,
+            "tester_late": self.tester_late,
         }
 
 
@@ -82,17 +93,52 @@ class _Counted:
                 self.clocks[clock] = times.to_bytes()
 
 
+@dataclass
+class _Tester:
+    """What the tester did in one span."""
+
+    seconds: float = 0.0
+    late_s: float = 0.0
+    cpu_s: list[float] = field(default_factory=list)
+    """Of each thread."""
+
+    def add(self, seconds: float, late_s: float, cpu_s: Iterable[float]) -> None:
+        self.seconds += seconds
+        self.late_s += late_s
+        self.cpu_s = [sum(both) for both in zip_longest(self.cpu_s, cpu_s, fillvalue=0.0)]
+
+
 class SpanCounts:
     """Adds up what drains have of each span."""
 
-    def __init__(self) -> None:
+    def __init__(self, span_s: float = math.inf) -> None:
+        self._span_s = span_s
         self._found: dict[tuple[int, str, str], _Counted] = {}
+        self._tester: dict[int, _Tester] = {}
 
     def add(self, spans: Iterable[tuple[int, StepRecord]]) -> None:
         """Take what one drain has, by the number of the span."""
         for number, record in spans:
             key = (number, record.program, record.step)
             self._found.setdefault(key, _Counted()).add(record)
+
+    def add_tester(self, drained: Drained, began_ns: int, cpu_s: Sequence[float]) -> None:
+        """Take what the tester did until this drain, of a window that began then.
+
+        A drain over several spans, as of a tester that stood still, is shared out.
+        """
+        begin_s, end_s = (drained.t0_ns - began_ns) / 1e9, (drained.t1_ns - began_ns) / 1e9
+        seconds = end_s - begin_s
+        # A second operation may have come due as the drain was taken.
+        waits = drained.backlog > 1 and 2 * drained.in_flight < drained.lanes
+        late = waits or seconds >= _HELD_BACK_S
+        while begin_s < end_s:
+            number = int(begin_s // self._span_s)
+            edge_s = min(end_s, (number + 1) * self._span_s)
+            part_s = edge_s - begin_s
+            used = [each * part_s / seconds for each in cpu_s]
+            self._tester.setdefault(number, _Tester()).add(part_s, late * part_s, used)
+            begin_s = edge_s
 
     def spans(
         self, stages: Stages, counts: Collection[tuple[str, str]], ended_s: float = math.inf
@@ -106,8 +152,11 @@ class SpanCounts:
         for (number, *step), part in self._found.items():
             if tuple(step) in counts:
                 parts_of[min(number, len(edges) - 1)].append(part)
+        testers = [_Tester() for _ in edges]
+        for number, each in self._tester.items():
+            testers[min(number, len(edges) - 1)].add(each.seconds, each.late_s, each.cpu_s)
         found = []
-        for (begin_s, end_s), parts in zip(edges, parts_of, strict=True):
+        for (begin_s, end_s), parts, tester in zip(edges, parts_of, testers, strict=True):
             due = stages.due(end_s) - stages.due(begin_s)
             times: dict[str, Histogram] = {clock: Histogram() for clock in _CLOCKS}
             for part in parts:
@@ -121,6 +170,8 @@ class SpanCounts:
                     sum(part.failures for part in parts),
                     Durations.of(times[LATENCY], times[CENSORED]),
                     Durations.of(times[LAG]),
+                    max(tester.cpu_s) / tester.seconds if tester.cpu_s else None,
+                    tester.late_s / tester.seconds if tester.seconds else None,
                     **(
                         {"users": round(due / (end_s - begin_s), 3)}
                         if stages.of_users

@@ -209,7 +209,6 @@ class Recorder:
             return Recording(subject, Windows(Monitor(subject.pid)), lambda windows: None)
         store, key = self._store, self._options.point
         monitor = subject.monitor(self._exporter)
-
         spec = store.spec(key)
         store.count(key, subject.counts)
 
@@ -217,7 +216,8 @@ class Recorder:
             if (result := subject.result(spec, windows, store.results())) is not None:
                 windows.complete(result)
 
-        windows = Windows(monitor, PointFile(store, store.join(key)))
+        span_s = math.inf if spec.stages is None else spec.stages.span_s
+        windows = Windows(monitor, PointFile(store, store.join(key)), span_s=span_s)
         grows = self._options.grow
         return Recording(subject, windows, finished, until=spec.until, grows=grows)
 

@@ -78,6 +78,7 @@ def summarise(
         use=use,
         settled=settled,
         little=littles_law(tally.lane_s, tally.clock_s, tally.seconds),
+        spans=tuple(spans),
     )
     evidence = Evidence(
         **vars(window),
@@ -99,7 +100,6 @@ def summarise(
         steps=tuple(_step(tally, key, counted=key in counts) for key in tally.due),
         figures=figures or {},
         workers=tuple(workers),
-        spans=tuple(spans),
     )
 
 

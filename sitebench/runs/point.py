@@ -14,7 +14,6 @@ import msgspec
 from sitebench import units
 from sitebench.counts import metrics
 from sitebench.counts.durations import Durations, clocks
-from sitebench.counts.spans import Span
 from sitebench.counts.stages import Stages
 from sitebench.counts.steady import Settled
 from sitebench.counts.until import Until
@@ -278,8 +277,6 @@ class PointResult(Window):
     """What only this suite's tables know, such as pages per second."""
     workers: tuple[WorkerSeen, ...] = ()
     """The processes that made the load, where it was not this one alone."""
-    spans: tuple[Span, ...] = ()
-    """Of stages, what was due in each minute."""
 
     @property
     def counts(self) -> tuple[str, ...]:

@@ -10,10 +10,12 @@ becomes part of the ramp.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from itertools import zip_longest
 
 from sitebench.counts.metrics import CENSORED, LATENCY
 from sitebench.counts.percentile_interval import MOST_ALIKE, Intervals, percentile_intervals
@@ -56,10 +58,11 @@ class Windows:
         file: PointFile | None = None,
         on_drain: Callable[[Phase, Drained], None] = lambda phase, drained: None,
         on_sample: Callable[[int, Sample], None] = lambda t_ns, sample: None,
+        span_s: float = math.inf,
     ) -> None:
         self.phase = Phase.RAMP
         self.tallies: dict[str, Tally] = {}
-        self.spans = SpanCounts()
+        self.spans = SpanCounts(span_s)
         self.workers: tuple[WorkerSeen, ...] = ()
         self.used_up_s: float | None = None
         """After how long the data of users were used up, if they were: the window ended there."""
@@ -82,14 +85,19 @@ class Windows:
             self._keep(self._monitor.sample())
 
     def _count(self, drained: Drained) -> None:
-        self.tallies.setdefault(self.phase, Tally()).add(drained)
+        tally = self.tallies.setdefault(self.phase, Tally())
+        cpu_s = tally.thread_cpu_s
+        tally.add(drained)
+        if self.phase is Phase.MEASURE and tally.t0_ns is not None:
+            used = zip_longest(tally.thread_cpu_s, cpu_s, fillvalue=0.0)
+            self.spans.add_tester(drained, tally.t0_ns, [now - before for now, before in used])
         self.spans.add(drained.spans)
         if any(each.count > sum(each.failures.values()) for each in drained.steps):
             self.answered_ns = drained.t1_ns
         before = None
         if self._before is not None:
-            due_in, tally, cut = self._before
-            tally.add_late(drained)
+            due_in, over, cut = self._before
+            over.add_late(drained)
             before = due_in, cut
         if self._file is not None:
             self._file.store.append(self._file.point, self.phase, drained, before)

@@ -13,7 +13,7 @@ from sitebench.counts.spans import Span
 from sitebench.counts.stages import Stages
 from sitebench.errors import printable
 from sitebench.runs.point import PointResult
-from sitebench.units import format_duration, format_ns, format_rate
+from sitebench.units import format_clock, format_duration, format_ns, format_rate
 
 _MOST_ROWS = 60
 """An hour; the report and `export` have the rest of a day."""
@@ -46,7 +46,7 @@ def _users(span: Span) -> str:
 
 
 _COLUMNS: Mapping[str, Callable[[Span], str]] = {
-    "from": lambda span: clock(span.begin_s),
+    "from": lambda span: format_clock(span.begin_s),
     "users": _users,
     "asked/s": _asked,
     "answered/s": lambda span: format_rate(span.answered_per_s),
@@ -83,13 +83,6 @@ _BEGUN = (
     "Of users who come and go each operation is in the row in which it began; users are those of "
     "the stages, on average."
 )
-
-
-def clock(seconds: float) -> str:
-    """Write a time since the beginning as 1:30, or 1:01:30."""
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
 def title(what: str, stages: Stages) -> str:

@@ -125,10 +125,13 @@ def judge(window: Evidence, known: Sequence[PointWarning] = ()) -> Verdict:
         verdict = Verdict(Bound.UNSETTLED, False, window.settled.evidence)
     else:
         verdict = _bound(window, tester, findings)
+        if tester.spans:
+            only = f"the tester was the limit from {tester.spans}; the other rows are the target's"
+            verdict = Verdict(Bound.GENERATOR, False, f"{only}; over all {verdict.evidence}")
         if verdict.valid and window.staged:
             evidence = f"its load changed by stages; over all of them {verdict.evidence}"
             verdict = Verdict(Bound.STAGED, True, evidence)
-    if verdict.grade == Quoted.AT_LEAST:
+    if verdict.grade == Quoted.AT_LEAST and not window.staged:
         verdict = with_interval(window, verdict)
     return replace(verdict, findings=findings, warnings=(*find_warnings(window), *known))
 
@@ -160,7 +163,7 @@ def _bound(window: Evidence, tester: Generator, findings: Sequence[Finding]) -> 
         others = f"other programs used {window.others_cores:.2f} cores of this machine"
         why = f"{both}: {others}"
         return Verdict(Bound.GENERATOR, False, why)
-    if tester.used_up:
+    if tester.used_up and not tester.spans:
         # A faster one might have shown more, whatever of the target's is used up beside it.
         limits = ["the tester", *_names(used_up)]
         were = "was the limit" if len(limits) == 1 else "were used up: the rate is a lower bound"

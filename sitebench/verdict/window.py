@@ -9,6 +9,7 @@ from sitebench.counts.durations import Durations, clocks
 from sitebench.counts.littles_law import LittlesLaw
 from sitebench.counts.metrics import LAG, SERVICE, WRONG
 from sitebench.counts.queue import Queue
+from sitebench.counts.spans import Span
 from sitebench.counts.steady import Settled
 from sitebench.monitor import Use
 
@@ -39,6 +40,8 @@ class Window:
     use: Use
     settled: Settled | None = None
     little: LittlesLaw | None = None
+    spans: tuple[Span, ...] = ()
+    """Of stages, what was due in each minute."""
 
     @property
     def failures(self) -> int:

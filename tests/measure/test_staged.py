@@ -2,6 +2,8 @@
 
 import csv
 import json
+import os
+import re
 import signal
 import socket
 import subprocess
@@ -89,6 +91,40 @@ def test_what_a_stall_delays_is_in_the_spans_in_which_it_was_due() -> None:
     assert max(largest[5:]) < 1, largest
     assert 0.3 < spans[3]["latency_us"]["p50"] / 1e6 < 1.7
     assert spans[3]["lag_us"]["mean"] / 1e6 > 0.3
+    # It was the target that stood still.
+    assert point["verdict"] == "staged"
+
+
+def test_the_spans_in_which_the_tester_stood_still_are_named() -> None:
+    """Seven good minutes of eight hide a bad one in every mean of the whole."""
+    argv = [*SITEBENCH, *map(str, (*EVEN, "--stages", "1ms:500,8s:500", "--json"))]
+    with subprocess.Popen(argv, stdout=-1, stderr=-1, text=True) as command:
+        tester = _child(command.pid, "sitebench.locust.process")
+        time.sleep(6.0)
+        os.kill(tester, signal.SIGSTOP)
+        time.sleep(2.5)
+        os.kill(tester, signal.SIGCONT)
+        printed, _ = command.communicate(timeout=60)
+    (point,) = map(json.loads, printed.splitlines())
+    assert (point["verdict"], point["grade"]) == ("generator", "at least")
+    late = [each["begin_s"] for each in point["spans"] if each["tester_late"] > 0.5]
+    named = re.match(
+        "the tester was the limit from 0:0(.) to 0:0(.); the other rows are the target's;",
+        point["evidence"],
+    )
+    assert named, point["evidence"]
+    begin_s, end_s = map(int, named.groups())
+    assert late[0] <= begin_s < end_s <= late[-1] + 1
+    assert 2 <= end_s - begin_s <= 4
+
+
+def _child(of: int, runs: str) -> int:
+    """Wait for a process among a process's children that runs this, and return its id."""
+    while True:
+        for child in Path(f"/proc/{of}/task/{of}/children").read_text().split():
+            if runs in Path(f"/proc/{child}/cmdline").read_text():
+                return int(child)
+        time.sleep(0.05)
 
 
 def test_of_a_target_that_dies_the_spans_are_kept_and_one_line_says_when(tmp_path: Path) -> None:

@@ -1,16 +1,18 @@
 """The verdict's rules, one by one, at and around their thresholds."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
+from sitebench.counts.spans import Span
 from sitebench.counts.steady import Settled, Steadiness
 from sitebench.monitor import DiskUse, InterfaceUse
 from sitebench.verdict.evidence import Evidence
 from sitebench.verdict.finding import Finding, Grade, Resource
 from sitebench.verdict.rules.cpu import cpu
 from sitebench.verdict.rules.disk import disk
-from sitebench.verdict.rules.generator import generator
+from sitebench.verdict.rules.generator import Generator, generator
 from sitebench.verdict.rules.memory import memory
 from sitebench.verdict.rules.network import network
 from sitebench.verdict.rules.operating_system import operating_system
@@ -281,6 +283,29 @@ def test_a_late_start_with_free_lanes_is_the_generators() -> None:
     # Connecting is not being late: 10,000 times a second 600 us, after 5 ms of that.
     connecting = changed(late, users=640, busy_lanes=56.0)
     assert not generator(connecting).used_up
+
+
+def test_of_stages_the_spans_are_named_in_which_the_tester_was_at_its_ceiling() -> None:
+    stages = Settled(Steadiness.STAGED, "its rate changed by stages")
+    quick, late = durations(900.0), durations(2_000_000.0)
+
+    def span(minute: int, **fields: Any) -> Span:
+        known: dict[str, Any] = {"latency_us": quick, "lag_us": durations(50.0), **fields}
+        found = Span(minute * 60.0, 60.0, 6_000.0, 6_000, 0, **known)
+        return replace(found, tester_busy=found.tester_busy or 0.1)
+
+    def seen(*spans: Span) -> Generator:
+        return generator(changed(QUIET, settled=stages, spans=spans))
+
+    busy = {"tester_busy": 0.95}
+    assert seen(span(0), span(1, **busy), span(2, **busy), span(3)).spans == "1:00 to 3:00"
+    assert seen(span(0), span(1, tester_busy=0.8)) == generator(QUIET)
+    waits = {"latency_us": late, "lag_us": late, "tester_late": 0.6}
+    assert seen(span(0, **waits), span(1), span(2, **waits)).spans == "0:00 to 1:00, 2:00 to 3:00"
+    # Lanes were busy, they paused after failures, or nothing began late.
+    assert not seen(span(0, **{**waits, "tester_late": 0.4})).used_up
+    assert not seen(replace(span(0, **waits), failures=200)).used_up
+    assert not seen(span(0, tester_late=1.0)).used_up
 
 
 def test_of_several_disks_the_busiest_counts() -> None:

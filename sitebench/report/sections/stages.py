@@ -22,7 +22,8 @@ from sitebench.report.charts import (
 from sitebench.report.model import Point, Report, Run
 from sitebench.report.page import Section, chooser, figure
 from sitebench.report.table import ReportTable
-from sitebench.tables.spans import clock, columns, notes, title
+from sitebench.tables.spans import columns, notes, title
+from sitebench.units import format_clock
 
 _CHOOSER = "choose-stages"
 ASKED, ANSWERED, FAILED = "asked for", "answered", "failed"
@@ -107,7 +108,7 @@ def _datasets(spans: Sequence[Span], stages: Stages, unit_s: float) -> dict[str,
         "users": _line("users", edges if stages.of_users else []),
         "rates": {
             "series": names([ANSWERED] * len(spans) + [FAILED] * len(spans)),
-            "from": names([clock(span.begin_s) for span in spans] * 2),
+            "from": names([format_clock(span.begin_s) for span in spans] * 2),
             "t": begins * 2,
             "u": ends * 2,
             "low": [0.0] * len(spans) + [short(each) for each in answered],
@@ -117,7 +118,7 @@ def _datasets(spans: Sequence[Span], stages: Stages, unit_s: float) -> dict[str,
         },
         "latencies": {
             "series": names(name for name in known for _ in spans),
-            "from": names(clock(span.begin_s) for _ in known for span in spans),
+            "from": names(format_clock(span.begin_s) for _ in known for span in spans),
             "t": middles * len(known),
             "v": [short(_us(span, name)) for name in known for span in spans],
         },

@@ -8,11 +8,15 @@ then a lower bound of what the target can do, whatever of the target's was used 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
 
 from sitebench.counts.metrics import SERVICE
 from sitebench.counts.queue import Queue, allowed_growth
-from sitebench.units import format_ns
+from sitebench.counts.spans import Span
+from sitebench.units import format_clock, format_ns
 from sitebench.verdict.evidence import Evidence
 from sitebench.verdict.rules.thresholds import (
     BUSY,
@@ -24,6 +28,9 @@ from sitebench.verdict.rules.thresholds import (
 )
 from sitebench.verdict.rules.wording import cores, share
 
+_MOST_NAMED = 5
+"""Stretches of a day; its rows have the others."""
+
 
 @dataclass(frozen=True)
 class Generator:
@@ -33,6 +40,8 @@ class Generator:
     message: str
     starved: bool = False
     """Other programs, neither tester nor target, used most of the machine."""
+    spans: str = ""
+    """Of stages: in which spans it was at its ceiling, where not in all of them."""
 
 
 def generator(window: Evidence) -> Generator:
@@ -54,7 +63,8 @@ def generator(window: Evidence) -> Generator:
         return Generator(True, text, starved=_outcompeted(window))
     if late := _late(window):
         return Generator(True, f"{text}; {late}")
-    return Generator(False, text)
+    held = [_held_up(each) for each in window.spans]
+    return Generator(any(held), text, spans=_named(window.spans, held))
 
 
 def _outcompeted(window: Evidence) -> bool:
@@ -75,6 +85,34 @@ def _late(window: Evidence) -> str:
         f"operations began {format_ns(late * 1e3)} late on average although "
         f"{busy:.1f} of {window.users} lanes were in use"
     )
+
+
+def _held_up(span: Span) -> bool:
+    """Return whether the tester was at its ceiling in one span of stages.
+
+    It was late where operations began a noticeable part of the span late, mostly while lanes were
+    free. After failures lanes are free as they pause: that is the target's.
+    """
+    if (span.tester_busy or 0.0) >= USED_UP:
+        return True
+    lag_us, latency_us = span.lag_us.mean, span.latency_us.mean
+    if (span.tester_late or 0.0) < STALLED_MOST or lag_us is None or latency_us is None:
+        return False
+    late = lag_us >= (1 - MIN_SCHEDULE_SHARE) * span.seconds * 1e6
+    most_failures = (1 - MIN_SCHEDULE_SHARE) * span.operations
+    return late and 2 * lag_us >= latency_us and span.failures <= most_failures
+
+
+def _named(spans: Sequence[Span], held: Sequence[bool]) -> str:
+    """Name stretches of spans by when they begin and end: "0:02 to 0:04"."""
+    found = []
+    for is_held, each in groupby(zip(held, spans, strict=True), key=itemgetter(0)):
+        if is_held:
+            *_, last = stretch = [span for _, span in each]
+            end_s = last.begin_s + last.seconds
+            found.append(f"{format_clock(stretch[0].begin_s)} to {format_clock(end_s)}")
+    more = f" and {len(found) - _MOST_NAMED:,} times more" if len(found) > _MOST_NAMED else ""
+    return ", ".join(found[:_MOST_NAMED]) + more
 
 
 def schedule_kept(window: Evidence) -> bool:
