@@ -61,6 +61,11 @@ def export(options: _ExportOptions, run: Path) -> None:
     from sitebench.runs.runfile import RunFile
 
     with RunFile(run) as opened:
+        if options.what == "spans" and not any(each.spec.stages for each in opened.points()):
+            raise BadInput(
+                f"{run} has no point in stages, which only have spans",
+                "measure with --stages, or use --what timeline",
+            )
         _write(as_text(opened, options.format, options.what), options.out, run)
 
 

@@ -253,6 +253,13 @@ def refused_stages() -> Stages | None:
     return option.parsed(None, "Refused.", parse=Stages.asked, metavar="STAGES", hidden=True)
 
 
+@option.options
+class VaryOptions:
+    """What `vary` does not take of what is measured: it compares rates, and stages have no one."""
+
+    stages: Stages | None = refused_stages()
+
+
 DEFAULT_CLIENTS = (2, 4, 8, 14, 28, 56, 112)
 """The client counts of the papers."""
 

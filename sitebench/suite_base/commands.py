@@ -20,6 +20,7 @@ from sitebench.measure.options import (
     DEFAULT_SIZES,
     MeasureOptions,
     PeakOptions,
+    VaryOptions,
     refuse_stages,
     run_file,
 )
@@ -184,7 +185,7 @@ class TestCommands:
         )
 
         @command(
-            self._measured,
+            combined(VaryOptions, self._measured),
             self.operation(self.varied or self.default),
             varied,
             panel=_PANEL,
@@ -200,7 +201,7 @@ class TestCommands:
             )
             options = _settled(points, points.asked(options), [name])
             refuse_stages(options, "`vary`, which compares rates")
-            measure_levels(points, options, name, asked)
+            measure_levels(points, narrowed(self._measured, options), name, asked)
 
         return vary
 

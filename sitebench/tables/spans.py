@@ -50,7 +50,7 @@ _COLUMNS: Mapping[str, Callable[[Span], str]] = {
     "users": _users,
     "asked/s": _asked,
     "answered/s": lambda span: format_rate(span.answered_per_s),
-    "failed": lambda span: f"{span.failures:,}",
+    "fails": lambda span: f"{span.failures:,}",
     "began late": _late,
     **{name: _latency(name) for name in OVER_TIME},
     "max": _latency("max"),

@@ -182,6 +182,7 @@ def test_the_table_of_the_terminal_has_a_row_for_each_span() -> None:
     printed = in_process(*EVEN, "--stages", "1s:200,1s:300").out
     assert "stages 1s:200, 1s:300" in printed
     assert "lookup at 100, every 1s: the stages last less than three minutes" in printed
+    assert "answered/s  fails  began late" in printed
     (last,) = [line for line in printed.splitlines() if line.strip().startswith("0:01 ")]
     assert last.split()[1:3] == ["250", "250"]
 
@@ -371,6 +372,20 @@ def test_runs_in_stages_are_not_compared_and_no_plan_is_made_of_them(tmp_path: P
     ended = in_process("compare", one, other)
     assert ended.code == 2
     assert "a.sitebench has points measured with --stages" in ended.err
+
+
+def test_a_file_without_stages_has_no_spans_to_export(tmp_path: Path) -> None:
+    out = tmp_path / "rate.sitebench"
+    run = (*LOAD, "--rate", 100, "--measure", "1s", "--warmup", "0s", "--out", out)
+    assert in_process(*run).code == 0
+    ended = in_process("export", out, "--what", "spans")
+    assert (ended.code, ended.out) == (2, "")
+    assert "has no point in stages" in ended.err
+
+
+def test_vary_does_not_list_stages_and_says_why_it_takes_none() -> None:
+    assert "--stages" not in in_process("ils", "vary", "--help").out
+    assert "--stages" in in_process("ils", "run", "--help").out
 
 
 def test_an_objective_is_of_the_whole(tmp_path: Path) -> None:
