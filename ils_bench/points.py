@@ -182,6 +182,13 @@ class IlsPoints(SuitePoints[Program, OpenDirectory]):
         check_sasl(options)
         if options.tls_target is not None and not parse_address(options.tls_target).encrypted:
             raise BadInput(f"--tls-target {options.tls_target} is without TLS", "write ldaps://")
+        adding = options.target in self.own_targets and any(each.adding for each in programs)
+        if adding and options.profile == "ad" and not (options.start_tls or options.tls):
+            raise BadInput(
+                "users of the profile ad are added with their passwords, which Active Directory "
+                "takes over TLS only",
+                "add --start-tls",
+            )
         own = [each for each in programs if isinstance(each, sequences.Sequence)]
         thinking = [each for each in own if each.counts == "sequence" and each.least_s]
         if thinking and len(thinking) == len(programs):

@@ -214,6 +214,15 @@ def test_a_slapd_is_not_made_for_active_directory(tmp_path: Path) -> None:
     assert "a slapd has no users of Active Directory" in ran.err
 
 
+def test_users_of_active_directory_are_added_over_tls_only() -> None:
+    load = ("--users", "1", "--warmup", "0s", "--measure", "300ms", "--entries", "20")
+    argv = ("ils", "run", "add", *load, "--profile", "ad", "--locales", "en_US")
+    ran = in_process(*argv)
+    assert ran.code == 2
+    assert "which Active Directory takes over TLS only" in ran.err
+    assert in_process(*argv, "--start-tls").code == 0
+
+
 @pytest.mark.parametrize("operation", ["lookup", "retrieve", "ils-user", "add", "connect"])
 def test_the_file_of_an_operation_says_whom_it_asks_for(operation: str) -> None:
     text = sequences.text_of(operation, "posix")

@@ -162,7 +162,8 @@ impl Lookup {
             return;
         };
         self.filter.compile(store.schema(), search.filter);
-        self.projection.compile(store.schema(), search.attributes, search.types_only, Naming::Canonical);
+        let (attributes, types_only) = (search.attributes, search.types_only);
+        self.projection.compile(store.schema(), attributes, types_only, Naming::Canonical, false);
         let mut cursor = store.search(Some(base), search.scope, &self.filter, &mut self.scratch);
         self.ids.clear();
         let budget = Budget { candidates: 1000, matches: 64, long: true };

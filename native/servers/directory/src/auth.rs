@@ -45,6 +45,12 @@ pub(crate) fn is_password(description: &[u8]) -> bool {
         && (is(PASSWORD) || is(PASSWORD_OID) || is(UNICODE))
 }
 
+/// Whether an attribute description means the password of Active Directory.
+#[inline]
+pub(crate) fn is_unicode(description: &[u8]) -> bool {
+    description.eq_ignore_ascii_case(UNICODE)
+}
+
 /// The values with slow hashes of which `password` may be one, as far as `limits` let them be checked.
 pub(crate) fn slow(attributes: Attributes<'_>, password: &[u8], limits: &Limits) -> Vec<Slow> {
     let mut left_ns = limits.slow_hash_ms.saturating_mul(1_000_000);

@@ -1,6 +1,7 @@
 //! The in-memory directory: a store of encoded entries, and the LDAP server around it.
 
 mod access;
+mod ad;
 mod answer;
 mod auth;
 mod clock;

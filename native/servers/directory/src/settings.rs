@@ -2,9 +2,11 @@
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
+use people::Profile;
 use tls::Acceptor;
 use wire::dn::{Dn, Plain};
 
+use crate::ad;
 use crate::config::{Config, Secret};
 use crate::ils_names::Names;
 use crate::limits::Limits;
@@ -21,6 +23,8 @@ pub(crate) struct Settings {
     pub(crate) tls: Option<Tls>,
     /// Present in the ILS profile.
     pub(crate) ils: Option<Names>,
+    /// Whether it keeps the limits of Active Directory.
+    pub(crate) ad: bool,
     /// When it was started.
     pub(crate) started: UnixSeconds,
     /// Whether any entry has ever held a password. Until then, which in a benchmark is always, answers
@@ -63,6 +67,7 @@ impl Settings {
             admin,
             tls: None,
             ils,
+            ad: config.profile == Profile::Ad,
             started,
             passwords: AtomicBool::new(false),
         }
@@ -82,6 +87,12 @@ impl Settings {
     pub(crate) fn admin_named(&self, dn: &[u8]) -> Option<&Admin> {
         let admin = self.admin.as_ref()?;
         (normal(dn)? == admin.normal).then_some(admin)
+    }
+
+    /// How many entries a page has that a client asks for; a first page of size zero has everybody.
+    pub(crate) fn page(&self, asked: u32) -> u32 {
+        let size = if asked == 0 { u32::MAX } else { asked };
+        if self.ad { size.min(ad::PAGE_ENTRIES) } else { size }
     }
 
     /// Whether answers may hold passwords.

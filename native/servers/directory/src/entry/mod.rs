@@ -4,6 +4,7 @@ mod write;
 
 use wire::ldap::Selection;
 
+use crate::ad::{Range, without_range};
 use crate::schema::{AttributeId, Schema, base};
 use crate::store::{Operational, has_options};
 
@@ -28,6 +29,8 @@ pub struct Projection {
     naming: Naming,
     wanted: Vec<Wanted>,
     names: Vec<u8>,
+    /// Of attributes that are asked for in part.
+    ranges: Vec<Range>,
 }
 
 /// One listed description.
@@ -42,10 +45,20 @@ struct Wanted {
 
 impl Projection {
     /// Replaces what was compiled before.
+    ///
+    /// `ranged`: whether `member;range=0-99` asks for a part of the values.
     #[inline]
-    pub fn compile(&mut self, schema: &Schema, selection: Selection<'_>, types_only: bool, naming: Naming) {
+    pub fn compile(
+        &mut self,
+        schema: &Schema,
+        selection: Selection<'_>,
+        types_only: bool,
+        naming: Naming,
+        ranged: bool,
+    ) {
         self.wanted.clear();
         self.names.clear();
+        self.ranges.clear();
         self.all_user = selection.is_empty();
         self.all_operational = false;
         self.types_only = types_only;
@@ -56,7 +69,13 @@ impl Projection {
                 b"+" => self.all_operational = true,
                 // No attributes; has no effect among others (RFC 4511 section 4.5.1.8).
                 b"1.1" => {}
-                _ => self.add(schema, asked),
+                _ => match without_range(asked).filter(|_| ranged) {
+                    Some((name, range)) => {
+                        self.ranges.push(range);
+                        self.add(schema, name);
+                    }
+                    None => self.add(schema, asked),
+                },
             }
         }
         // Every user attribute is selected already, and asking for one again changes nothing.
@@ -65,15 +84,22 @@ impl Projection {
         }
     }
 
+    /// Which values of attributes are asked for, where not all are.
+    pub(crate) fn ranges(&self) -> &[Range] {
+        &self.ranges
+    }
+
     /// The heap memory it holds.
     pub(crate) fn bytes(&self) -> usize {
-        size_of_val(self.wanted.as_slice()) + self.names.len()
+        // A range's name is not longer than that of what is wanted.
+        size_of_val(self.wanted.as_slice()) + 2 * self.names.len() + size_of_val(self.ranges.as_slice())
     }
 
     /// Frees unused capacity.
     pub(crate) fn shrink(&mut self) {
         self.wanted.shrink_to_fit();
         self.names.shrink_to_fit();
+        self.ranges.shrink_to_fit();
     }
 
     /// How many descriptions are listed.

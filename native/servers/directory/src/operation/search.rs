@@ -55,8 +55,7 @@ fn begin(
         form: NameForm::Stored,
         minutes: None,
         sees_passwords: matches!(session.identity, Identity::Admin),
-        // A first page of size zero has everybody.
-        page: page.map(|page| if page.size == 0 { u32::MAX } else { page.size }),
+        page: page.map(|page| turn.settings.page(page.size)),
         question: page.map_or(0, |_| question(search)),
     };
     match &turn.settings.ils {

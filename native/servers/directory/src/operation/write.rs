@@ -3,6 +3,7 @@
 use wire::ldap::{AddRequest, ModifyDnRequest, ModifyRequest, Request, ResultCode, op};
 
 use crate::access;
+use crate::ad;
 use crate::answer;
 use crate::auth;
 use crate::controls;
@@ -24,6 +25,9 @@ pub(super) fn add(session: &Session, request: &Request<'_>, add: &AddRequest<'_>
         if add.attributes.0.is_empty() {
             // Before anything about the name is said, as other servers do.
             return Err(Refusal::new(ResultCode::PROTOCOL_ERROR, "an entry has attributes"));
+        }
+        if turn.settings.ad && session.secured.is_none() {
+            ad::refuse_in_the_clear(add.attributes.iter().flatten().map(|attribute| attribute.name))?;
         }
         if auth::includes_password(add.attributes) {
             turn.settings.note_password();
@@ -59,6 +63,9 @@ pub(super) fn modify(
 ) {
     turn.counters.modifies += 1;
     let outcome = allow(session, request, turn).and_then(|()| {
+        if turn.settings.ad && session.secured.is_none() {
+            ad::refuse_in_the_clear(modify.changes().map(|change| change.attribute.name))?;
+        }
         if modify.changes().any(|change| auth::is_password(change.attribute.name)) {
             turn.settings.note_password();
         }

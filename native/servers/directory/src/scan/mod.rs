@@ -14,12 +14,14 @@ use wire::ldap::control::{Control, PagedResults};
 use wire::ldap::{Filter, ResultCode, SearchRequest, oid, op};
 
 use crate::access;
+use crate::ad;
 use crate::answer;
 use crate::clock::Now;
 use crate::entry::{Naming, Projection};
 use crate::filter::CompiledFilter;
 use crate::limits::Limits;
 use crate::search::{Budget, Cursor, Progress};
+use crate::settings::Settings;
 use crate::store::{self, Entry, EntryId, Refusal, Store};
 use crate::turn::{Scratch, Turn};
 
@@ -100,6 +102,8 @@ struct RunningSearch {
     /// Entries that still go on this page.
     page: Option<u32>,
     question: u64,
+    /// Whether attributes of many values are sent in ranges.
+    ranged: bool,
 }
 
 /// A search under way.
@@ -147,11 +151,11 @@ impl Scan {
         if passwords && !terms.sees_passwords && access::probes_password(search.filter) {
             return Err(access::password_refusal());
         }
-        projection.compile(store.schema(), search.attributes, search.types_only, terms.naming);
+        projection.compile(store.schema(), search.attributes, search.types_only, terms.naming, settings.ad);
         let mut running = RunningSearch {
             id: terms.id,
             cursor: store.search(base, search.scope, filter, marks),
-            left: entries(search, &settings.limits),
+            left: entries(search, terms, settings),
             deadline_ms: deadline_ms(search, &settings.limits, now),
             form: terms.form,
             minutes: terms.minutes.map(Box::from),
@@ -159,6 +163,7 @@ impl Scan {
             probes: false,
             page: terms.page,
             question: terms.question,
+            ranged: settings.ad,
         };
         let (entries_sent, long) = (&mut turn.counters.entries_sent, turn.slice.may_take_long());
         let mut context =
@@ -261,7 +266,7 @@ impl Scan {
     /// size limit is that of all pages, as in slapd.
     fn next_page(self, id: i32, size: u32, search: &SearchRequest<'_>, turn: &Turn<'_>) -> Self {
         let deadline_ms = deadline_ms(search, &turn.settings.limits, turn.now);
-        let search = RunningSearch { id, page: Some(size), deadline_ms, ..self.search };
+        let search = RunningSearch { id, page: Some(turn.settings.page(size)), deadline_ms, ..self.search };
         Self { search, status: ScanStatus::Done, ..self }
     }
 }
@@ -332,7 +337,12 @@ impl RunningSearch {
     #[inline]
     fn send(&mut self, id: EntryId, projection: &Projection, context: &mut ScanContext<'_>) {
         let Some(entry) = context.store.entry(id) else { return };
-        if projection.is_verbatim() && self.form == NameForm::Stored && !self.hides_passwords(context) {
+        let whole = !self.ranged || !ad::may_need_ranges(entry.body);
+        if whole
+            && projection.is_verbatim()
+            && self.form == NameForm::Stored
+            && !self.hides_passwords(context)
+        {
             write_entry(context.out, self.id, entry.body);
         } else {
             self.render(id, entry, projection, context);
@@ -354,6 +364,9 @@ impl RunningSearch {
         if self.hides_passwords(context) {
             render::without_password(context.body);
         }
+        if self.ranged && (ad::may_need_ranges(context.body) || !projection.ranges().is_empty()) {
+            ad::in_ranges(context.body, projection.ranges());
+        }
         if let (Some(name), Some(end)) = (&self.minutes, entry.expires) {
             render::with_minutes(context.body, name, end, context.now.seconds());
         }
@@ -364,8 +377,12 @@ impl RunningSearch {
 }
 
 /// How many entries it may return.
-fn entries(search: &SearchRequest<'_>, limits: &Limits) -> Option<u32> {
-    smaller(search.size_limit, limits.search_entries)
+fn entries(search: &SearchRequest<'_>, terms: Terms<'_>, settings: &Settings) -> Option<u32> {
+    let limit = smaller(search.size_limit, settings.limits.search_entries);
+    if settings.ad && terms.page.is_none() {
+        return smaller(limit.unwrap_or(0), ad::PAGE_ENTRIES);
+    }
+    limit
 }
 
 /// When its time limit is reached, in the clock of the turn.

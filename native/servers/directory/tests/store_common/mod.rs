@@ -136,7 +136,7 @@ pub fn projected(
     request::write_search(&mut message, 1, b"", &options, filter, names);
     let Operation::Search(search) = Request::decode(&message).unwrap().operation else { unreachable!() };
     let mut projection = Projection::default();
-    projection.compile(store.schema(), search.attributes, types_only, naming);
+    projection.compile(store.schema(), search.attributes, types_only, naming, false);
     let mut body = Vec::new();
     store.write_projected(find(store, dn).unwrap(), &projection, NOW, &mut body);
     let mut fields = Reader::new(&body);

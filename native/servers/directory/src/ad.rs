@@ -1,0 +1,120 @@
+//! What a domain controller of Active Directory does otherwise, as far as its profile plays it: entries and values
+//! come a thousand or so at a time, and a password is set over TLS alone. Samba has none of these limits, so
+//! that a client that works with it may fail at a domain controller.
+
+use wire::ber::{self, Reader, tag};
+use wire::ldap::attributes::Attribute;
+use wire::ldap::{Attributes, ResultCode};
+
+use crate::auth;
+use crate::store::Refusal;
+
+/// Entries of a page, and of a search without pages (MaxPageSize, MS-ADTS section 3.1.1.3.4.6).
+pub(crate) const PAGE_ENTRIES: u32 = 1_000;
+
+/// Values of an attribute in one answer (MaxValRange, the same section).
+pub(crate) const RANGE_VALUES: usize = 1_500;
+
+/// Below this an entry has no attribute with more values than one answer has: each takes three bytes at least.
+const RANGED_BYTES: usize = 3 * RANGE_VALUES;
+
+/// Values of an attribute that a search asks for: `member;range=1500-*` (MS-ADTS section 3.1.1.3.1.3.3).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Range {
+    /// The attribute's description without the range.
+    name: Box<[u8]>,
+    first: usize,
+    /// `None` is the last that there is.
+    last: Option<usize>,
+}
+
+/// Takes the range out of a description that has one.
+pub(crate) fn without_range(description: &[u8]) -> Option<(&[u8], Range)> {
+    let at = description.iter().rposition(|&byte| byte == b';')?;
+    let (name, option) = description.split_at_checked(at)?;
+    let (option, bounds) = option.get(1..)?.split_at_checked(b"range=".len())?;
+    if !option.eq_ignore_ascii_case(b"range=") {
+        return None;
+    }
+    let (first, last) = std::str::from_utf8(bounds).ok()?.split_once('-')?;
+    let (first, last) = (first.parse().ok()?, if last == "*" { None } else { Some(last.parse().ok()?) });
+    Some((name, Range { name: name.into(), first, last }))
+}
+
+/// Whether an encoded entry may have to be sent in ranges.
+#[inline]
+pub(crate) const fn may_need_ranges(body: &[u8]) -> bool {
+    body.len() > RANGED_BYTES
+}
+
+/// Leaves of each attribute of an encoded entry the values that were asked for, and no more than one answer has; its
+/// name says which these are.
+pub(crate) fn in_ranges(body: &mut Vec<u8>, asked: &[Range]) {
+    let mut fields = Reader::new(body);
+    let (Ok(dn), Ok(list)) = (fields.octets(), fields.expect(tag::SEQUENCE)) else { return };
+    let mut out = Vec::with_capacity(body.len().min(1 << 16));
+    ber::write_octets(&mut out, dn);
+    ber::write_nested(&mut out, tag::SEQUENCE, |out| {
+        for attribute in Attributes(list).iter().flatten() {
+            write_range(&attribute, asked, out);
+        }
+    });
+    *body = out;
+}
+
+fn write_range(attribute: &Attribute<'_>, asked: &[Range], out: &mut Vec<u8>) {
+    let count = attribute.values.iter().flatten().count();
+    let range = asked.iter().find(|range| range.name.eq_ignore_ascii_case(attribute.name));
+    if count == 0 || (range.is_none() && count <= RANGE_VALUES) {
+        ber::write_nested(out, tag::SEQUENCE, |out| {
+            ber::write_octets(out, attribute.name);
+            ber::write_element(out, tag::SET, attribute.values.0);
+        });
+        return;
+    }
+    let (first, last) = range.map_or((0, None), |range| (range.first, range.last));
+    let end =
+        last.map_or(count, |last| last.saturating_add(1)).min(first.saturating_add(RANGE_VALUES)).min(count);
+    if first >= end {
+        return;
+    }
+    let until = if end == count { "*".to_owned() } else { (end - 1).to_string() };
+    let name = [attribute.name, format!(";range={first}-{until}").as_bytes()].concat();
+    ber::write_nested(out, tag::SEQUENCE, |out| {
+        ber::write_octets(out, &name);
+        ber::write_nested(out, tag::SET, |out| {
+            for value in attribute.values.iter().flatten().skip(first).take(end - first) {
+                ber::write_octets(out, value);
+            }
+        });
+    });
+}
+
+/// Refuses a password of Active Directory that comes in the clear (MS-ADTS section 3.1.1.3.1.5).
+pub(crate) fn refuse_in_the_clear<'n>(mut names: impl Iterator<Item = &'n [u8]>) -> Result<(), Refusal> {
+    match names.any(auth::is_unicode) {
+        true => Err(Refusal::new(
+            ResultCode::UNWILLING_TO_PERFORM,
+            "unicodePwd is set over TLS alone; use ldaps, or StartTLS",
+        )),
+        false => Ok(()),
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "this is a test")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_range_is_read_from_the_last_option() {
+        let (name, range) = without_range(b"member;Range=1500-*").unwrap();
+        assert_eq!((name, range.first, range.last), (&b"member"[..], 1500, None));
+        assert_eq!(without_range(b"member;range=0-9").unwrap().1.last, Some(9));
+        for other in
+            [&b"member"[..], b"member;binary", b"member;range=", b"member;range=a-b", b"member;range=1"]
+        {
+            assert_eq!(without_range(other), None);
+        }
+    }
+}

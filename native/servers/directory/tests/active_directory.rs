@@ -1,0 +1,138 @@
+//! The limits of a domain controller, which the profile `ad` keeps.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "this is a test")]
+
+mod common;
+
+use common::{Client, Search, serve, trusting};
+use directory::Running;
+use wire::ber;
+use wire::ldap::control::{Control, PagedResults, write_control};
+use wire::ldap::{ResultCode, Scope, oid};
+
+const AD: &str = r#"{"profile": "ad"}"#;
+const GROUP: &str = "cn=everyone,ou=Dynamic,o=Intranet";
+
+fn with_people(json: &str, count: usize) -> (Running, Client) {
+    let directory = serve(json);
+    let mut client = Client::connect(directory.addr());
+    for i in 0..count {
+        assert_eq!(client.add_person(&format!("Person {i}")).code, ResultCode::SUCCESS);
+    }
+    (directory, client)
+}
+
+fn with_group(json: &str, count: usize) -> (Running, Client) {
+    let directory = serve(json);
+    let mut client = Client::connect(directory.addr());
+    let members: Vec<String> = (0..count).map(|i| format!("cn=Person {i},ou=Dynamic,o=Intranet")).collect();
+    let members: Vec<&str> = members.iter().map(String::as_str).collect();
+    let attributes =
+        [("objectClass", &["group"][..]), ("cn", &["everyone"][..]), ("member", members.as_slice())];
+    assert_eq!(client.add(GROUP, &attributes).code, ResultCode::SUCCESS);
+    (directory, client)
+}
+
+#[test]
+fn a_search_without_pages_ends_after_a_thousand_entries() {
+    let (_directory, mut client) = with_people(AD, 1_001);
+    let one = Search { scope: Scope::One, ..Search::default() };
+    let (found, done) = client.search(&one);
+    assert_eq!((found.len(), done.code), (1_000, ResultCode::SIZE_LIMIT_EXCEEDED));
+    // A larger limit of the client does not help, and a smaller one holds.
+    let (found, _) = client.search(&Search { size_limit: 5_000, scope: Scope::One, ..Search::default() });
+    assert_eq!(found.len(), 1_000);
+    let (found, _) = client.search(&Search { size_limit: 7, scope: Scope::One, ..Search::default() });
+    assert_eq!(found.len(), 7);
+
+    let (_directory, mut client) = with_people("{}", 1_001);
+    let (found, done) = client.search(&one);
+    assert_eq!((found.len(), done.code), (1_001, ResultCode::SUCCESS));
+}
+
+#[test]
+fn a_thousand_entries_in_all_are_no_more_than_may_be_sent() {
+    let (_directory, mut client) = with_people(AD, 1_000);
+    let (found, done) = client.search(&Search { scope: Scope::One, ..Search::default() });
+    assert_eq!((found.len(), done.code), (1_000, ResultCode::SUCCESS));
+}
+
+#[test]
+fn a_page_has_a_thousand_entries_however_large_it_is_to_be() {
+    let (_directory, mut client) = with_people(AD, 2_100);
+    for size in [5_000, 0] {
+        let (mut cookie, mut pages) = (Vec::new(), Vec::new());
+        loop {
+            let mut value = Vec::new();
+            PagedResults { size: if pages.is_empty() { size } else { 5_000 }, cookie: &cookie }
+                .encode(&mut value);
+            let mut controls = Vec::new();
+            write_control(
+                &mut controls,
+                &Control { oid: oid::PAGED_RESULTS, critical: true, value: Some(&value) },
+            );
+            let (found, done) = client.search(&Search { scope: Scope::One, controls, ..Search::default() });
+            assert_eq!(done.code, ResultCode::SUCCESS);
+            pages.push(found.len());
+            let (_, answer) = &done.controls[0];
+            let mut fields = ber::Reader::new(answer).sequence().unwrap();
+            let _ = fields.integer(ber::tag::INTEGER).unwrap();
+            cookie = fields.octets().unwrap().to_vec();
+            if cookie.is_empty() {
+                break;
+            }
+        }
+        assert_eq!(pages, [1_000, 1_000, 100]);
+    }
+}
+
+#[test]
+fn values_beyond_1500_come_in_ranges() {
+    let (_directory, mut client) = with_group(AD, 3_200);
+    let mut ask = |attributes: &[&str]| {
+        let (mut found, done) =
+            client.search(&Search { base: GROUP, scope: Scope::Base, attributes, ..Search::default() });
+        assert_eq!(done.code, ResultCode::SUCCESS);
+        found.remove(0)
+    };
+    // Whether all is asked for, or the attribute.
+    for attributes in [&[][..], &["member"], &["*"]] {
+        let found = ask(attributes);
+        let first = found.values("member;range=0-1499");
+        assert_eq!((first.len(), first[1_499]), (1_500, "cn=Person 1499,ou=Dynamic,o=Intranet"));
+        assert!(found.values("member").is_empty());
+    }
+    let found = ask(&["member;range=1500-*"]);
+    assert_eq!(found.names(), ["member;range=1500-2999"]);
+    assert_eq!(found.values("member;range=1500-2999")[0], "cn=Person 1500,ou=Dynamic,o=Intranet");
+    assert_eq!(ask(&["cn", "member;range=3000-4499"]).values("member;range=3000-*").len(), 200);
+    assert_eq!(ask(&["member;range=10-19"]).values("member;range=10-19").len(), 10);
+    assert!(ask(&["member;range=3200-*"]).names().is_empty());
+}
+
+#[test]
+fn up_to_1500_values_and_other_profiles_have_no_ranges() {
+    let base = || Search { base: GROUP, scope: Scope::Base, ..Search::default() };
+    let (_directory, mut client) = with_group(AD, 1_500);
+    assert_eq!(client.search(&base()).0[0].values("member").len(), 1_500);
+    let (_directory, mut client) = with_group("{}", 1_501);
+    assert_eq!(client.search(&base()).0[0].values("member").len(), 1_501);
+}
+
+#[test]
+fn a_password_is_set_over_tls_alone() {
+    let directory = serve(r#"{"profile": "ad", "tls": {"start": true}}"#);
+    let mut clear = Client::connect(directory.addr());
+    let name = "cn=A,ou=Dynamic,o=Intranet";
+    let user = [("objectClass", &["user"][..]), ("cn", &["A"][..])];
+    let with_password = [user[0], user[1], ("UnicodePwd", &["\"\0p\0\"\0"][..])];
+    let refused = clear.add(name, &with_password);
+    assert_eq!(refused.code, ResultCode::UNWILLING_TO_PERFORM);
+    assert_eq!(refused.diagnostic, "unicodePwd is set over TLS alone; use ldaps, or StartTLS");
+    // Nothing of it was written, and without a password it is.
+    assert_eq!(clear.add(name, &user).code, ResultCode::SUCCESS);
+    let change = [(2, "unicodePwd", &["\"\0q\0\"\0"][..])];
+    assert_eq!(clear.modify(name, &change).code, ResultCode::UNWILLING_TO_PERFORM);
+    let mut secured = clear.secured(&trusting(&directory));
+    assert_eq!(secured.modify(name, &change).code, ResultCode::SUCCESS);
+    assert_eq!(secured.add("cn=B,ou=Dynamic,o=Intranet", &with_password).code, ResultCode::SUCCESS);
+}
