@@ -18,6 +18,18 @@ _FIELD = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 _LONGEST = 2**31 - 1
 """Characters of a cell that Python's reader takes; it takes 128 Ki unless told."""
 _BLANKS = re.compile(r"\s*([,;=+])\s*")
+_SPECIAL = '"+,;<>\\\\'
+"""Characters that a value has with a backslash alone (RFC 4514 section 2.4)."""
+_TYPES = {
+    **dict.fromkeys(("2.5.4.3", "commonname"), "cn"),
+    **dict.fromkeys(("2.5.4.4", "surname"), "sn"),
+    **dict.fromkeys(("2.5.4.7", "localityname"), "l"),
+    **dict.fromkeys(("2.5.4.10", "organizationname"), "o"),
+    **dict.fromkeys(("2.5.4.11", "organizationalunitname"), "ou"),
+    **dict.fromkeys(("0.9.2342.19200300.100.1.1", "userid"), "uid"),
+    **dict.fromkeys(("0.9.2342.19200300.100.1.25", "domaincomponent"), "dc"),
+}
+"""Other names of the attributes that DNs are made of (RFC 4519)."""
 _DNS = ("dn", "entrydn", "distinguishedname")
 _PASSWORDS = ("password", "userpassword", "passwd", "pass")
 _NAMES = {"uid": "uid", "login": "uid", "user": "uid", "username": "uid", "mail": "mail"} | {
@@ -65,7 +77,13 @@ def _read(file: str, state: tuple[int, int]) -> Accounts:
     """Read a file; `state` tells one that was changed from what it was before."""
     with translated():
         table = Table.read(file, separator_of(file))
-    columns = {each.lower(): each for each in table.columns if _FIELD.fullmatch(each)}
+    columns: dict[str, str] = {}
+    for each in filter(_FIELD.fullmatch, table.columns):
+        if (other := columns.setdefault(each.lower(), each)) != each:
+            raise BadFile(
+                f"{file}, line 1: the columns {other} and {each} have one name",
+                "rename one, or leave it out: attributes are the same in either case",
+            )
 
     def column(*known: str) -> str | None:
         return next((columns[each] for each in known if each in columns), None)
@@ -113,6 +131,8 @@ def none_twice(accounts: Accounts, name: str) -> None:
     for row in range(accounts.table.rows):
         # As directories compare names: case and outer blanks do not matter, and inner ones are one.
         same = cell(row, place).casefold()
+        if name == accounts.dn:
+            same = _one_spelling(same)
         if " " in same:
             same = _BLANKS.sub(r"\1", " ".join(same.split()))
         if same in seen:
@@ -122,6 +142,25 @@ def none_twice(accounts: Accounts, name: str) -> None:
                 "remove the line: each account logs in in its turn",
             )
         seen.add(same)
+
+
+def _one_spelling(dn: str) -> str:
+    """Return a DN as all its spellings have it: RFC 4514 has several for a character and a type."""
+
+    def character(found: re.Match[str]) -> str:
+        try:
+            text = bytes.fromhex(found[0].replace("\\", "")).decode().casefold()
+        except ValueError:
+            return found[0]
+        return "".join(f"\\{each}" if each in _SPECIAL else each for each in text)
+
+    dn = re.sub(r"(?:\\[0-9a-f]{2})+", character, dn)
+    rdns = []
+    for rdn in re.split(r"(?<!\\)[,;]", dn):
+        parts = (each.partition("=") for each in re.split(r"(?<!\\)\+", rdn))
+        names = ((kind.strip().removeprefix("oid."), value.strip()) for kind, _, value in parts)
+        rdns.append("+".join(sorted(f"{_TYPES.get(kind, kind)}={value}" for kind, value in names)))
+    return ",".join(rdns)
 
 
 def line_of(file: str, row: int) -> int:

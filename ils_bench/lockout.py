@@ -13,7 +13,7 @@ from typing import Any
 from ils_bench.logins import LOGIN, WRONG
 from sitebench.counts.tally import Tally
 from sitebench.errors import BadInput, MeasurementFailed
-from sitebench.runs.manifest import COMPARED
+from sitebench.runs.manifest import COMPARED, ONCE
 from sitebench.runs.store import RunStore
 from sitebench.targets.ownership import FLAG
 
@@ -47,6 +47,10 @@ class Care:
             )
         if self._wrong:
             self._note(sent + 1)
+            if self._store is not None:
+                self._store.set_manifest(
+                    {ONCE: f"more wrong passwords could lock accounts ({FLAG})"}
+                )
 
     def watch(self, tallies: Iterable[Tally]) -> None:
         """Raise at the first answer that may be that of a locked account."""

@@ -56,6 +56,15 @@ def is_careful(options: Any) -> bool:
     return not are_ours(options) and not options.i_own_this_target
 
 
+def refuse_several(options: Any) -> None:
+    """Raise where accounts of others would be sent wrong passwords by several measurements."""
+    if options.wrong and is_careful(options):
+        raise BadInput(
+            "each measurement would send wrong passwords to the same accounts",
+            f"measure once, with `run`; or, if you may lock them, add {FLAG}",
+        )
+
+
 def asked(options: Any) -> Any:
     """Take the number of accounts, and say how far their wrong passwords go."""
     if are_ours(options):
@@ -69,10 +78,7 @@ def asked(options: Any) -> Any:
     if not (options.wrong and is_careful(options)):
         return options
     if isinstance(options, PeakOptions) or getattr(options, "repeats", 1) > 1:
-        raise BadInput(
-            "each measurement would send wrong passwords to the same accounts",
-            f"measure once, with `run`; or, if you may lock them, add {FLAG}",
-        )
+        refuse_several(options)
     from sitebench.measure.command import say
 
     say(

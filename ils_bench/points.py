@@ -25,6 +25,7 @@ from ils_bench.targets.ldap_directory import LdapDirectory
 from ils_bench.targets.live import assure_overwriting, assure_own, open_live, removing
 from ils_bench.targets.names import is_list, names_of
 from ils_bench.targets.opening import OWN_TARGETS, open_target
+from ils_bench.targets.password_schemes import assure_bounded
 from ils_bench.targets.people import spec_of
 from ils_bench.targets.profile import suited
 from ils_bench.targets.target import OpenDirectory
@@ -189,12 +190,17 @@ class IlsPoints(SuitePoints[Program, OpenDirectory]):
                 "takes over TLS only",
                 "add --start-tls",
             )
+        if options.target == "embedded":
+            assure_bounded(options.hash)
         own = [each for each in programs if isinstance(each, sequences.Sequence)]
         thinking = [each for each in own if each.counts == "sequence" and each.least_s]
         if thinking and len(thinking) == len(programs):
             _check_passes(options, min(thinking, key=lambda each: each.least_s))
         if options.names is not None:
             names_of(options.names).check(options.entries)
+
+    def check_several(self, options: Any) -> None:
+        logins.refuse_several(options)
 
     def people(self, options: Any, programs: Sequence[Program]) -> int:
         """Those who log in, too: they are there, whosever they are."""

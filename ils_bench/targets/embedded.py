@@ -6,6 +6,7 @@ import contextlib
 import json
 from typing import Any
 
+from ils_bench.targets.password_schemes import assure_bounded
 from sitebench._engine import Directory
 from sitebench.seeders.people import Spec, generate
 from sitebench.seeders.slow_hashes import make_hashes
@@ -16,7 +17,9 @@ from sitebench.targets.in_process import certificate
 
 
 def _start(request: dict[str, Any]) -> Service:
-    people = generate(Spec.from_dict(request["people"]))
+    spec = Spec.from_dict(request["people"])
+    assure_bounded(spec.hash)
+    people = generate(spec)
     make_hashes(people)
     config = request["config"]
     if "tls" in config:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ils_bench.suite import SUITE
 from ils_bench.targets.groups import GroupSpec, spec_of_groups
+from ils_bench.targets.password_schemes import assure_bounded
 from ils_bench.targets.people import which_people
 from sitebench._engine import Directory, Groups, Population
 from sitebench.errors import BadInput
@@ -104,6 +105,7 @@ class LdapDirectory(InProcess[Directory]):
         if entries:
             base = f"ou=Dynamic,{suffix}"
             spec = Spec(entries, seed, profile, locales, base, hash, one_password, hash_pool)
+            assure_bounded(spec.hash)
             people = generate(spec)
             make_hashes(people)
             self.people = people.population

@@ -25,6 +25,10 @@ _MODULES = {
 """What slapd checks them with; Debian has pw-pbkdf2 in the package slapd-contrib."""
 
 
+_EMBEDDED_BYTES = 1 << 30
+"""The embedded directory's bound `slow_hash_bytes` (docs/limits.md)."""
+
+
 @dataclass(frozen=True, slots=True)
 class Server:
     """A directory server, and what it makes of the hashes that it is given."""
@@ -91,12 +95,27 @@ def server_of(root_dse: Mapping[str, Any]) -> Server | None:
     return next(filter(is_it, SERVERS), None)
 
 
+def assure_bounded(hashed: str | None) -> None:
+    """Raise where the embedded directory would not check a hash: its memory is bounded."""
+    if hashed is None:
+        return
+    _, _, _, memory = hash_facts(hashed)
+    if memory > _EMBEDDED_BYTES:
+        raise BadInput(
+            f"{hashed} takes {memory / 2**30:.2f} GiB of memory for each login, and the embedded "
+            f"directory takes {_EMBEDDED_BYTES / 2**30:g} for all (slow_hash_bytes)",
+            "name less of it, such as argon2:64m",
+        )
+
+
 def assure_taken(target: OpenDirectory, people: Spec) -> None:
     """Raise where a directory would take a hash for the password, or refuse it."""
     _, _, has_passwords = profile_facts(people.profile)
     server = server_of(target.facts or {})
     if server is None or not has_passwords or people.profile == "ad":
         return
+    if server.name == "embedded":
+        assure_bounded(people.hash)
     hashed = people.hash or HASHES[0]
     name = hashed.partition(":")[0]
     _, scheme, _, _ = hash_facts(hashed)

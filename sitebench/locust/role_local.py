@@ -169,7 +169,7 @@ class LocalRole(Role):
         windows.used_up_s = after_s = windows.lasted_s
         measured = windows.measured
         lost = windows.lost_rows
-        what = "every row was lost" if lost else "data used up"
+        what = "no row was left" if lost else "data used up"
         # Those of few rows may end while users are still being started.
         nothing = measured is None or not measured.counted(recording.subject.counts).count
         if nothing and self._measure_s is not None:

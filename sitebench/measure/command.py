@@ -25,7 +25,7 @@ from sitebench.measure.sweep import Stage, repeated
 from sitebench.measure.sweep import sweep as run_sweep
 from sitebench.monitor.exporter import Exporter
 from sitebench.options.spelling import gives
-from sitebench.runs.manifest import COMPARED, collect, continued
+from sitebench.runs.manifest import COMPARED, ONCE, collect, continued
 from sitebench.runs.point import MOST_FAILURES, PointResult, PointSpec
 from sitebench.runs.store import RunStore
 from sitebench.system.files import write
@@ -90,7 +90,10 @@ def recording(
                 argv = sys.argv[1:]
                 if not gives(argv, "out"):
                     argv = [*argv, "--out", out]
-                say(f"interrupted; resume with: {shlex.join(['sitebench', *argv])}")
+                if why := store.manifest().get(ONCE):
+                    say(f"interrupted; what was measured is in {out}, and no more is: {why}")
+                else:
+                    say(f"interrupted; resume with: {shlex.join(['sitebench', *argv])}")
             elif _part.get() is None:
                 say("interrupted; what was measured is kept with --out FILE")
             raise

@@ -18,6 +18,8 @@ from sitebench.suite import suites
 from sitebench.system.machine import usable_cores
 
 COMPARED = "compared"
+ONCE = "measured_once"
+"""Why the same command must not measure again."""
 """Fact of an interleaved run: id, side, value, command, seed, repeats, restart."""
 
 SYSCTLS = (

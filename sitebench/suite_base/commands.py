@@ -167,6 +167,8 @@ class TestCommands:
                 for each in [dict(zip(self.several, chosen, strict=True))]
                 for part in _parts(replace(one, entries=size, **each), names, named, paper, options)
             ]
+            if len(parts) > 1 or len(names) > 1:
+                points.check_several(options)
             if paper is not None:
                 say_points(parts)
             measure_parts(points, options, parts, run_file(f"{self.suite.name}-sweep"))
@@ -201,6 +203,7 @@ class TestCommands:
             )
             options = _settled(points, points.asked(options), [name])
             refuse_stages(options, "`vary`, which compares rates")
+            points.check_several(options)
             measure_levels(points, narrowed(self._measured, options), name, asked)
 
         return vary

@@ -162,6 +162,9 @@ class SuitePoints(ABC, Generic[_P, _T]):
         """Return what a point's process still removes from the target, in words."""
         return None
 
+    def check_several(self, options: Any) -> None:
+        """Raise where no more than one point of these options may be measured."""
+
     def asked(self, options: Any) -> Any:
         """Take what a scenario file says of the load, where the command line says nothing.
 

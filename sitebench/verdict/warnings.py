@@ -289,10 +289,10 @@ def not_known(
 
 
 def data_used_up(after_s: float, measured_s: float, asked_s: float, lost_rows: int) -> PointWarning:
-    """Warn that a window ended with the last row of its data, which may all have been lost."""
+    """Warn that a window ended with the last row of its data, of which some may have been lost."""
     if lost_rows:
         return _rows_lost(
-            f"every row was lost after {after_s:.1f} s, the last of {lost_rows}: "
+            f"no row was left after {after_s:.1f} s, and {lost_rows} of them were lost: "
             f"{measured_s:.1f} s of {asked_s:g} s were measured"
         )
     return PointWarning(

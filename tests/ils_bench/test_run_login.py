@@ -132,6 +132,12 @@ def test_what_makes_no_sense_is_refused(argv: tuple[str, ...], said: str, tmp_pa
         ('uid,password\na,b\n"A ",c\n', "line 3: uid 'A ' is there twice"),
         ('uid,password\n"a b",b\n"a  B",c\n', "line 3: uid 'a  B' is there twice"),
         ('dn,password\n"ou=a,o=b",b\n"OU = a, o=b",c\n', "line 3: dn 'OU = a, o=b' is there"),
+        # RFC 4514 has several spellings of one name.
+        ('dn,password\n"cn=a\\2Cb,o=x",b\n"cn=a\\,b,o=x",c\n', "is there twice"),
+        ('dn,password\n"cn=\\c3\\a4,o=x",b\n"CN=Ä,O=x",c\n', "line 3: dn 'CN=Ä,O=x' is there"),
+        ('dn,password\n"cn=a+uid=b,o=x",b\n"UID=b + cn=a,o=x",c\n', "is there twice"),
+        ('dn,password\n"2.5.4.3=a,o=x",b\n"cn=a,o=x",c\n', "is there twice"),
+        ("uid,mail,UID,password\na,b,c,d\n", "line 1: the columns uid and UID have one name"),
         ("uid,password\n", "line 2, column 1: the file ends without a row"),
         ("", "the file ends without a row"),
     ],
@@ -151,6 +157,38 @@ def test_a_name_that_is_searched_stands_in_one_line(tmp_path: Path) -> None:
     assert (ran.code, "line 3: uid 'X' is there twice" in ran.err) == (2, True), ran.err
     # Whose DN binds may have the name of another.
     assert "there twice" not in in_process("ils", "run", "login", *argv).err
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [("vary", "login", "--vary", "users=1,2"), ("sweep", "--operations", "login,connect")],
+)
+def test_wrong_passwords_of_several_points_are_refused_before_the_first(
+    argv: tuple[str, ...], tmp_path: Path
+) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text('dn,password\n"cn=1,o=a",x\n"cn=2,o=a",z\n')
+    who = ("--accounts", path, "--wrong", "5%", "--target", "ldap://127.0.0.1:1", *BRIEF)
+    ran = in_process("ils", *argv, *who)
+    assert ran.code == 2
+    assert "each measurement would send wrong passwords to the same accounts" in ran.err
+
+
+def test_a_hash_beyond_the_bounds_of_the_embedded_directory_is_refused_when_given() -> None:
+    people = (
+        "--profile",
+        "person",
+        "--hash",
+        "argon2:1100m",
+        "--entries",
+        "1",
+        "--locales",
+        "en_US",
+    )
+    for argv in (("run", "login", *people), ("serve", *people)):
+        ran = in_process("ils", *argv)
+        assert (ran.code, ran.out) == (2, "")
+        assert "argon2:1100m takes 1.07 GiB of memory for each login" in ran.err
 
 
 def test_a_long_cell_hides_no_line(tmp_path: Path) -> None:
@@ -395,13 +433,17 @@ def test_wrong_passwords_are_sent_once_in_a_run(
     assert ran.code == 2
     assert "each measurement would send wrong passwords" in ran.err
     assert stock.refused() == before
-    # Two levels are two points, and so is a run that goes on with another load.
+    # Two levels are two points.
     ran = in_process("ils", "vary", "login", *argv, "--vary", "over=new,kept")
     assert ran.code == 2
-    assert "this run has sent wrong passwords to these accounts" in ran.err
+    assert "each measurement would send wrong passwords" in ran.err
+    assert stock.refused() == before
+    # So is a run that goes on with another load.
+    assert in_process("ils", "run", "login", *argv).code == 0
     assert set((sent := stock.refused() - before).values()) == {1}
     again = in_process("ils", "run", "login", *argv, "--users", "1")
     assert again.code == 2
+    assert "this run has sent wrong passwords to these accounts" in again.err
     assert stock.refused() - before == sent
 
 

@@ -190,5 +190,5 @@ form.of = "{{account}}"
                 assert ran.objects[0]["measure_s"] < 30
     assert said["right"] == []
     (message,) = said["never"]
-    assert message.startswith("every row was lost after")
-    assert "the last of 6:" in message
+    assert message.startswith("no row was left after")
+    assert "and 6 of them were lost:" in message
