@@ -7,7 +7,7 @@ tester was the limit, the rate is a lower bound: a plan with it needs no more ma
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -17,7 +17,7 @@ from sitebench.measure.peak.search import Answer, reply_of
 from sitebench.plan.rates import RateTable, Remark
 from sitebench.plan.suite import PlanSuite
 from sitebench.runs.counting import alike
-from sitebench.runs.point import PointResult
+from sitebench.runs.point import PointResult, PointSpec
 from sitebench.runs.repeats import Of, Series, series
 from sitebench.units import format_rate
 from sitebench.verdict.verdict import Bound, Quoted
@@ -43,19 +43,21 @@ def tables_of(
         if each.spec.stages is not None:
             continue
         if each.spec.suite == suite.name and suite.operation(each) is not None:
-            found.setdefault(_target(each), []).append(each)
-    names = _names(list(found))
+            found.setdefault(target_key(each.spec), []).append(each)
+    names = target_names(list(found))
     return tuple(_table(names[key], suite, chosen, objective) for key, chosen in found.items())
 
 
-def _target(each: Series) -> tuple[str, ...]:
-    """Return the key of a target's rate table: rates of two targets are never mixed."""
-    spec = each.spec
-    kept = {name: value for name, value in spec.settings.items() if name not in _SAME_TABLE}
+def target_key(spec: PointSpec, but: Collection[str] = ()) -> tuple[str, ...]:
+    """Return the key of a target's table: points of two targets are never mixed.
+
+    `but` are settings in which the points of this table differ, besides load and size.
+    """
+    kept = {n: value for n, value in spec.settings.items() if n not in _SAME_TABLE and n not in but}
     return spec.target, spec.client, json.dumps(kept, sort_keys=True)
 
 
-def _names(keys: Sequence[tuple[str, ...]]) -> dict[tuple[str, ...], str]:
+def target_names(keys: Sequence[tuple[str, ...]]) -> dict[tuple[str, ...], str]:
     """Name every target by the settings in which it differs from the others."""
     settings: list[dict[str, Any]] = [json.loads(key[2]) for key in keys]
     differ = sorted(
