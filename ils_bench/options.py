@@ -64,7 +64,7 @@ def _hash(text: str) -> str:
         raise UnknownValue(error.message, error.remedy) from None
 
 
-def _hashes(text: str) -> tuple[str, ...]:
+def parse_hashes(text: str) -> tuple[str, ...]:
     found = option.sequence_of(_hash)(text)
     if not found:
         raise UnknownValue(f"{text!r} names no hash", "name one, such as ssha,argon2:64m")
@@ -316,7 +316,7 @@ class SweepOptions(SizesOption):
         "How the directory is given passwords of person and posix, one after the other: clear, "
         "ssha, ssha512, crypt:ROUNDS, pbkdf2-sha256:ROUNDS, pbkdf2-sha512:ROUNDS or "
         "argon2:MEMORY:PASSES, separated by commas.",
-        parse=_hashes,
+        parse=parse_hashes,
         show=option.joined,
         metavar="LIST",
         panel="Entries",

@@ -1,0 +1,247 @@
+"""What logins cost a directory, from run files: CPU and memory of each hash, on one server.
+
+The same hash costs three times as much in another server on the same machine, so that costs of two
+servers are never one plan's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from ils_bench.logins import LOGIN
+from ils_bench.suite import SUITE
+from sitebench._engine import hash_facts
+from sitebench.errors import BadInput
+from sitebench.monitor.use import Use
+from sitebench.plan.measured import target_key, target_names
+from sitebench.plan.suite import MeasuredRun
+from sitebench.runs.point import PointResult, PointSpec
+from sitebench.runs.repeats import Series, series
+from sitebench.seeders import HASHES
+from sitebench.system.native_errors import translated
+from sitebench.units import format_bytes, format_rate, format_size
+from sitebench.verdict.verdict import Bound, Quoted
+
+ROUNDS, PASSES, MEMORY = "rounds", "passes", "MiB of memory"
+AS_STORED = "as stored"
+"""Passwords of accounts, and of an Active Directory, whose hashes only the server knows."""
+_USUAL = {"crypt": 5_000.0, "argon2": 3.0}
+"""Rounds and passes that a hash is written without (`native/shared/hashes/src/hash.rs`)."""
+_MIB = 2.0**20
+_OF_PASSWORDS = frozenset(("hash", "hash_pool"))
+"""Settings in which points of one server differ here."""
+_BESIDE_CPU = frozenset((Bound.TARGET_CPU, Bound.GENERATOR, Bound.SCHEDULE, Bound.UNDECIDED))
+"""Bounds by which no other resource of the server was used up."""
+
+
+@dataclass(frozen=True)
+class Hashed:
+    """A hash taken apart: its name, and the numbers that make it dearer."""
+
+    text: str
+    name: str
+    knobs: Mapping[str, float]
+    memory_mib: float | None
+    """What checking one takes; None where the hash is not known."""
+
+    @classmethod
+    def of(cls, text: str) -> Hashed:
+        if text == AS_STORED:
+            return cls(text, text, {}, None)
+        with translated():
+            _, _, _, memory = hash_facts(text)
+        name, *numbers = text.split(":")
+        mib = memory / _MIB
+        if name == "argon2":
+            passes = float(numbers[1]) if len(numbers) > 1 else _USUAL[name]
+            return cls(text, name, {PASSES: passes, MEMORY: mib}, mib)
+        if numbers or name in _USUAL:
+            return cls(text, name, {ROUNDS: float(numbers[0]) if numbers else _USUAL[name]}, mib)
+        return cls(text, name, {}, mib)
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What logins with one hash cost, as the median over repeats."""
+
+    hashed: Hashed
+    cpu_ms: float
+    peak_mib: float | None
+    """Resident memory of the server at most, since it began."""
+    users: int
+    about: str | None = None
+    """Its rate, and what was the limit there, if nothing of the server was."""
+    at_most: str | None = None
+    """What of the server was the limit in place of its CPU, if that was so."""
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Server:
+    """One server at one size, and its costs by hash."""
+
+    name: str
+    size: int
+    cores: float | None
+    memory_mib: float | None
+    costs: Mapping[str, Cost]
+    left_out: Mapping[str, BadInput]
+    """By hash, why its points are of no use."""
+
+
+def server_of(runs: Sequence[MeasuredRun], target: str | None, size: int | None) -> Server:
+    """Return the server that runs have measured logins on, chosen by target and size."""
+    names = ", ".join(run.name for run in runs)
+    found = [each for run in runs for each in run.results if _is_login(each.spec)]
+    if not found:
+        raise BadInput(
+            f"{names}: no finished point of logins",
+            f"measure some: sitebench {SUITE.name} sweep --operations {LOGIN} --target ... "
+            "--hash ssha,pbkdf2-sha256:100000,pbkdf2-sha256:600000",
+        )
+    groups: dict[tuple[str, ...], list[PointResult]] = {}
+    for each in found:
+        groups.setdefault(target_key(each.spec, _OF_PASSWORDS), []).append(each)
+    by_name = {name: groups[key] for key, name in target_names(list(groups)).items()}
+    name = _chosen(by_name, target, "--target", names)
+    by_size: dict[str, list[PointResult]] = {}
+    for each in by_name[name]:
+        by_size.setdefault(format_size(each.spec.entries), []).append(each)
+    at = _chosen(by_size, None if size is None else format_size(size), "--size", names)
+    results = by_size[at]
+    _assure_one_server(runs, {each.spec.key for each in results})
+    costs: dict[str, Cost] = {}
+    left_out: dict[str, BadInput] = {}
+    for text, tried in _by_hash(series(results)).items():
+        usable = [each for each in tried if (why := _unusable(each)) is None]
+        if usable:
+            best = max(usable, key=lambda each: each.median(lambda r: r.ops_per_s) or 0.0)
+            costs[text] = _cost(text, best)
+        else:
+            left_out[text] = next(why for each in tried if (why := _unusable(each)))
+    use = results[-1].use
+    cores, memory = _machine(use)
+    return Server(name, results[0].spec.entries, cores, memory, costs, left_out)
+
+
+def _is_login(spec: PointSpec) -> bool:
+    ours = (spec.suite, spec.operation) == (SUITE.name, LOGIN) and not spec.settings.get("scenario")
+    # The mean of stages is no load that a server was under.
+    return ours and spec.stages is None
+
+
+def _chosen(
+    found: Mapping[str, Sequence[PointResult]], wanted: str | None, option: str, names: str
+) -> str:
+    if wanted is None and len(found) == 1:
+        return next(iter(found))
+    if wanted is None or wanted not in found:
+        kind = option.removeprefix("--")
+        what = f"no {kind} {wanted}" if wanted else f"more than one {kind}, each with its own costs"
+        raise BadInput(
+            f"{names}: among its logins there is {what}",
+            f"choose one with {option}: {'; '.join(found)}",
+        )
+    return wanted
+
+
+def _assure_one_server(runs: Sequence[MeasuredRun], keys: set[str]) -> None:
+    """Raise where files have other machines, or other versions of the server."""
+    seen: dict[str, str] = {}
+    for run in runs:
+        mine = [each for each in run.results if each.spec.key in keys]
+        if not mine:
+            continue
+        cpu = run.manifest.get("cpu") or {}
+        cores, memory = _machine(mine[-1].use)
+        where = [str(cpu.get("model"))] if mine[-1].use.target_is_local else []
+        where += [] if cores is None else [f"{cores:g} cores"]
+        where += [] if memory is None else [format_bytes(memory * _MIB)]
+        versions = {
+            str(each["version"]) for each in run.manifest.get("targets", ()) if "version" in each
+        }
+        seen.setdefault(", ".join([*where, *sorted(versions)]), run.name)
+    if len(seen) > 1:
+        (one, first), (other, second) = list(seen.items())[:2]
+        raise BadInput(
+            f"{first} and {second} have two servers: {one}; and {other}",
+            "the same hash costs otherwise in another: plan from runs of one of them",
+        )
+
+
+def _machine(use: Use) -> tuple[float | None, float | None]:
+    """Return the server's cores and the memory of its machine in MiB, as far as they were seen."""
+    machine = use.target_machine or (use.machine if use.target_is_local else None)
+    if machine is None:
+        return None, None
+    cores = [float(len(machine.busy_per_core))]
+    if (target := use.target) is not None:
+        cores += [] if target.quota_cores is None else [target.quota_cores]
+        cores += [] if target.allowed_cores is None else [float(len(target.allowed_cores))]
+    memory = machine.total_bytes
+    return min(cores) or None, None if memory is None else memory / _MIB
+
+
+def _by_hash(found: Iterable[Series]) -> dict[str, list[Series]]:
+    groups: dict[str, list[Series]] = {}
+    for each in found:
+        settings = each.spec.settings
+        hidden = settings.get("accounts") or settings.get("profile") == "ad"
+        text = AS_STORED if hidden else settings.get("hash") or HASHES[0]
+        groups.setdefault(text, []).append(each)
+    return groups
+
+
+def _unusable(each: Series) -> BadInput | None:
+    """Return why the costs of a point are not those of its hash, if they are not."""
+    for result in each.results:
+        verdict = result.verdict
+        for warning in verdict.warnings:
+            if warning.kind == "login-rehashes":
+                return BadInput(warning.message, warning.remedy)
+            if warning.kind == "login-writes" and verdict.bound not in _BESIDE_CPU:
+                return BadInput(
+                    f"{warning.message}, and {verdict.bound} was the limit, not its CPU",
+                    "a plan of CPU says nothing of that: switch the writes off, or measure the "
+                    "rate itself with `peak`",
+                )
+        if verdict.grade == Quoted.NOT_USABLE:
+            return BadInput(f"{verdict.bound}: {verdict.evidence}", "measure it again")
+        if result.demand is None or result.demand.cpu_us is None:
+            return BadInput(
+                "the CPU of its server was not seen",
+                "measure on the server's machine, as its user or root, or have `sitebench "
+                "monitor` run there and name it with --monitor",
+            )
+    return None
+
+
+def _cost(text: str, each: Series) -> Cost:
+    def cpu_ms(result: PointResult) -> float | None:
+        return None if result.demand is None else (result.demand.cpu_us or 0.0) / 1e3
+
+    def peak_mib(result: PointResult) -> float | None:
+        peak = None if result.use.target is None else result.use.target.peak_rss
+        return None if peak is None else peak / _MIB
+
+    bounds = [result.verdict.bound for result in each.results]
+    others = [bound for bound in bounds if bound not in _BESIDE_CPU]
+    idle = [bound for bound in bounds if bound != Bound.TARGET_CPU]
+    rate = format_rate(each.median(lambda result: result.ops_per_s) or 0.0)
+    warnings = [
+        w.message for r in each.results for w in r.verdict.warnings if w.kind == "login-writes"
+    ]
+    if each.failures:
+        warnings.append(f"{each.failures:,} logins failed")
+    cpu = each.median(cpu_ms)
+    assert cpu is not None
+    return Cost(
+        Hashed.of(text),
+        cpu,
+        each.median(peak_mib),
+        each.spec.users,
+        f"{rate}/s, {idle[0]}" if idle and not others else None,
+        f"{others[0]} was the limit at {rate}/s" if others else None,
+        tuple(dict.fromkeys(warnings)),
+    )
