@@ -31,6 +31,9 @@ _USUAL = {"crypt": 5_000.0, "argon2": 3.0}
 _MIB = 2.0**20
 _OF_PASSWORDS = frozenset(("hash", "hash_pool"))
 """Settings in which points of one server differ here."""
+_UNDER_WAY = 0.1
+"""Share of the logins of a window that may be under way at its edges, half done: their CPU is a
+part of it."""
 _BESIDE_CPU = frozenset((Bound.TARGET_CPU, Bound.GENERATOR, Bound.SCHEDULE, Bound.UNDECIDED))
 """Bounds by which no other resource of the server was used up."""
 
@@ -234,6 +237,12 @@ def _cost(text: str, each: Series) -> Cost:
     ]
     if each.failures:
         warnings.append(f"{each.failures:,} logins failed")
+    done = sum(result.operations for result in each.results)
+    if each.spec.users > _UNDER_WAY * done:
+        warnings.append(
+            f"{each.spec.users:,} logins were under way at the edges of the window, and {done:,} "
+            f"ended in it: its cost may be {each.spec.users / done:.0%} off; measure longer"
+        )
     cpu = each.median(cpu_ms)
     assert cpu is not None
     return Cost(

@@ -281,6 +281,16 @@ def test_of_repeats_and_of_loads_the_median_at_the_highest_rate_counts(tmp_path:
     assert answers["ssha"]["cpu_ms"] == pytest.approx(0.2)
 
 
+def test_logins_that_are_half_done_at_the_edges_are_said(tmp_path: Path) -> None:
+    """Windows of 3 s had 36 logins of 600,000 rounds by 16 users, and costs half as high again."""
+    few = replace(HIGH, operations=36)
+    run = a_run(tmp_path / "run", LOW, few)
+    _, warnings = planned(run)
+    (said,) = [each for each in warnings if "under way at the edges" in each]
+    assert said.startswith("pbkdf2-sha256:600000: 16 logins were under way")
+    assert "its cost may be 44% off; measure longer" in said
+
+
 def test_points_whose_noise_makes_a_login_cost_less_than_nothing_are_said(tmp_path: Path) -> None:
     run = a_run(tmp_path / "run", LOW, login("pbkdf2-sha256:600000", 150.0))
     _, warnings = planned(run)
