@@ -211,7 +211,8 @@ def _unusable(each: Series) -> BadInput | None:
                 )
         if verdict.grade == Quoted.NOT_USABLE:
             return BadInput(f"{verdict.bound}: {verdict.evidence}", "measure it again")
-        if result.demand is None or result.demand.cpu_us is None:
+        # The kernel counts in ticks: of a short window there may be none.
+        if result.demand is None or not result.demand.cpu_us:
             return BadInput(
                 "the CPU of its server was not seen",
                 "measure on the server's machine, as its user or root, or have `sitebench "

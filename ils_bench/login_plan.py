@@ -19,7 +19,7 @@ from ils_bench.suite import SUITE
 from sitebench.errors import BadInput, UnknownValue
 from sitebench.options import option
 from sitebench.plan.formula import Constant, Formula, IfAny, Input, Least
-from sitebench.plan.model import Step
+from sitebench.plan.model import MOST_CORES, Step
 from sitebench.plan.options import CostPlanOptions
 from sitebench.plan.suite import Calculation, CostAnswer, CostPlan, MeasuredRun
 from sitebench.units import format_rate, parse_rate
@@ -73,7 +73,10 @@ class LoginPlanOptions(CostPlanOptions):
         panel="Load",
     )
     cores: int | None = option.count(
-        None, "Cores of the server to plan for (default: those measured on).", panel="Target"
+        None,
+        "Cores of the server to plan for (default: those measured on).",
+        at_most=MOST_CORES,
+        panel="Target",
     )
     memory: float | None = option.parsed(
         None,
@@ -445,11 +448,16 @@ def _assure_room(case: _Case, rest_mib: float, options: LoginPlanOptions, server
         return
     fit = math.floor((there - rest_mib) / each) if each else 0
     fewer = f"plan with --connections {fit}, which fit; or " if fit >= 1 else ""
+    checks = f"{case.connections:,.0f} checks at once of {case.hashed.text}"
     raise BadInput(
-        f"{case.connections:g} checks of {case.hashed.text} at once take {needed / 1024:,.3g} GiB "
-        f"of memory with the server, and its machine has {there / 1024:,.3g}",
+        f"{server.name}: the server takes {_size(needed)}{f' with {checks}' if each else ''}, and "
+        f"its machine has {_size(there)}",
         f"{fewer}name a machine with more: --memory {math.ceil(needed / 1024)}g",
     )
+
+
+def _size(mib: float) -> str:
+    return f"{mib / 1024:,.3g} GiB" if mib >= 1024 else f"{mib:.3g} MiB"
 
 
 def _notes(case: _Case) -> Sequence[str]:
@@ -475,7 +483,7 @@ def _warnings(
         if checks > case.connections:
             yield (
                 f"{case.hashed.text}: {format_rate(options.logins)} logins/s keep {checks:.3g} "
-                f"checks running, more than the {case.connections:g} that are made at once"
+                f"checks running, more than the {case.connections:,.0f} that are made at once"
             )
     if server.cores is not None and cores != server.cores:
         yield (
@@ -520,7 +528,7 @@ def _of_memory(case: _Case) -> Iterator[str]:
     elif held.at_once is not None and case.connections > _MORE * held.at_once:
         yield (
             f"{text}: {held.at_once:.3g} checks were held at once of "
-            f"{case.points[-1].users:,} users, and {case.connections:g} are planned with"
+            f"{case.points[-1].users:,} users, and {case.connections:,.0f} are planned with"
         )
 
 

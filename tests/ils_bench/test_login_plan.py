@@ -162,10 +162,24 @@ def test_the_points_nearest_to_what_is_asked_say_what_it_costs(tmp_path: Path) -
         (("--hash", ","), "names no hash", "ssha"),
         (("--memory", "16"), "'16' is no memory", "16g"),
         (("--memory", "0g"), "'0g' is no memory", "16g"),
-        (("--hash", "argon2:64m", "--memory", "1g"), "16 checks of argon2:64m", "--connections 15"),
-        (("--hash", "argon2:64m", "--connections", "1000"), "take 62.5 GiB", "--memory 63g"),
+        (
+            ("--hash", "argon2:64m", "--memory", "1g"),
+            "takes 1.03 GiB with 16 checks at once of argon2:64m",
+            "--connections 15",
+        ),
+        (
+            ("--hash", "argon2:64m", "--connections", "1000"),
+            "1,000 checks at once of argon2:64m",
+            "--memory 63g",
+        ),
         (("--logins", "0"), "not above zero", "500"),
+        (
+            ("--hash", "ssha", "--memory", "20m"),
+            "server takes 26 MiB, and its machine has 20 MiB",
+            "1g",
+        ),
         (("--cores", "0"), "'0'", ""),
+        (("--cores", "100000"), "'100000'", ""),
         (("--headroom", "100%"), "leaves no core", "less than 100%"),
         (("--target", "other"), "there is no target other", "openldap"),
         (("--size", "5k"), "there is no size 5k", "1k"),
@@ -196,6 +210,7 @@ def test_what_points_do_not_say_is_one_line_and_its_remedy(
             "each login writes pwdLastSuccess, and disk was the limit",
         ),
         ([login("pbkdf2-sha256:300000", None)], "the CPU of its server was not seen"),
+        ([login("pbkdf2-sha256:300000", 0.0)], "the CPU of its server was not seen"),
         ([LOW, replace(HIGH, spec=replace(HIGH.spec, target="other"))], "more than one target"),
         ([LOW, replace(HIGH, spec=replace(HIGH.spec, entries=7))], "more than one size"),
         ([LOW, login("pbkdf2-sha256:600000", 90.0, over="kept")], "more than one target"),
@@ -261,7 +276,7 @@ def test_memory_that_is_not_told_apart_is_left_out(tmp_path: Path) -> None:
     # Even so, it needs at least what its checks take.
     ran = in_process("plan", "logins", run, "--hash", "argon2:64m", "--connections", "1000")
     assert ran.code == 2
-    assert "1000 checks of argon2:64m at once take 62.5 GiB" in ran.err
+    assert "takes 62.5 GiB with 1,000 checks at once of argon2:64m" in ran.err
 
 
 def test_accounts_are_planned_as_they_were_measured(tmp_path: Path) -> None:
