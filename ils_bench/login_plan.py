@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import permutations
 
@@ -131,36 +131,6 @@ def answer(options: LoginPlanOptions, runs: Sequence[MeasuredRun]) -> CostAnswer
     asked = options.hash or _dearest(server)
     cases = [_case(server, Hashed.of(each), options) for each in asked]
     made = [_calculation(each, options, server, cores) for each in cases]
-    rows = []
-    answers = []
-    for case, calculation in zip(cases, made, strict=True):
-        values = calculation.values
-        about = "" if case.bound == "measured" else f"{case.bound} "
-        needs = {"": "", "about ": "about ", "at most ": "at least "}[about]
-        gib = values.get("memory_gib")
-        rows.append(
-            (
-                case.hashed.text,
-                f"{values['cpu_ms']:.3g} ms",
-                f"{about}{format_rate(values['carried_per_s'])}/s",
-                f"{needs}{values['cores_needed']:.3g}",
-                "n/a"
-                if gib is None
-                else f"{gib:,.3g} GiB"
-                if gib >= 1
-                else f"{gib * 1024:.3g} MiB",
-            )
-        )
-        answers.append(
-            {
-                "hash": case.hashed.text,
-                "bound": case.bound,
-                "cpu_ms": values["cpu_ms"],
-                "logins_per_s": values["carried_per_s"],
-                "cores": values["cores_needed"],
-                "memory_gib": gib,
-            }
-        )
     wanted = f"{format_rate(options.logins)} logins/s"
     return CostAnswer(
         title=f"Logins of {server.name}, {server.size:,} people",
@@ -171,11 +141,42 @@ def answer(options: LoginPlanOptions, runs: Sequence[MeasuredRun]) -> CostAnswer
             f"Cores for {wanted}",
             "Memory",
         ),
-        rows=rows,
+        rows=[_row(*each) for each in zip(cases, made, strict=True)],
         calculations=made,
         warnings=tuple(dict.fromkeys(_warnings(cases, made, options, server, cores))),
-        figures={"server": server.name, "size": server.size, "answers": answers},
+        figures={
+            "server": server.name,
+            "size": server.size,
+            "answers": [_figures(*each) for each in zip(cases, made, strict=True)],
+        },
     )
+
+
+_NEEDED = {"measured": "", "about": "about ", "at most": "at least "}
+"""How cores are read where a rate is read so."""
+
+
+def _row(case: _Case, made: Calculation) -> Sequence[str]:
+    values, gib = made.values, made.values.get("memory_gib")
+    carried = "" if case.bound == "measured" else f"{case.bound} "
+    return (
+        case.hashed.text,
+        f"{values['cpu_ms']:.3g} ms",
+        f"{carried}{format_rate(values['carried_per_s'])}/s",
+        f"{_NEEDED[case.bound]}{values['cores_needed']:.3g}",
+        "n/a" if gib is None else _size(gib * 1024),
+    )
+
+
+def _figures(case: _Case, made: Calculation) -> Mapping[str, object]:
+    return {
+        "hash": case.hashed.text,
+        "bound": case.bound,
+        "cpu_ms": made.values["cpu_ms"],
+        "logins_per_s": made.values["carried_per_s"],
+        "cores": made.values["cores_needed"],
+        "memory_gib": made.values.get("memory_gib"),
+    }
 
 
 def _dearest(server: Server) -> list[str]:
@@ -222,25 +223,30 @@ def _points(server: Server, hashed: Hashed) -> tuple[list[Cost], str | None]:
         }
         for knob in hashed.knobs
     }
+    own = hashed.text in server.costs
     for knob, found in alike.items():
-        if (pair := _pair(list(found), hashed.knobs[knob])) is not None:
-            low, high = (found[work] for work in pair)
-            if high.cpu_ms > low.cpu_ms:
-                return [low, high], knob
-            if hashed.text not in server.costs:
-                raise BadInput(
-                    f"{server.name}: {high.hashed.text} costs {high.cpu_ms:.3g} ms, no more than "
-                    f"{low.hashed.text} ({low.cpu_ms:.3g} ms)",
-                    "see what the server has stored, as it may hash passwords its own way; or "
-                    "measure longer",
-                )
-    if hashed.text in server.costs:
+        if (pair := _pair(list(found), hashed.knobs[knob], own=own)) is None:
+            continue
+        low, high = (found[work] for work in pair)
+        if high.cpu_ms > low.cpu_ms:
+            return [low, high], knob
+        if not own:
+            raise BadInput(
+                f"{server.name}: {high.hashed.text} costs {high.cpu_ms:.3g} ms, no more than "
+                f"{low.hashed.text} ({low.cpu_ms:.3g} ms)",
+                "see what the server has stored, as it may hash passwords its own way; or "
+                "measure longer",
+            )
+    if own:
         return [server.costs[hashed.text]], None
     raise _why_not(server, hashed, alike)
 
 
-def _pair(measured: Sequence[float], asked: float) -> tuple[float, float] | None:
-    """Return the two that say most of what is asked: around it where there are such, and near."""
+def _pair(measured: Sequence[float], asked: float, *, own: bool) -> tuple[float, float] | None:
+    """Return the two that say most of what is asked: around it where there are such, and near.
+
+    With `own`, what is asked was measured itself, and is one of them.
+    """
 
     def worth(pair: tuple[float, float]) -> tuple[bool, float]:
         low, high = pair
@@ -250,6 +256,7 @@ def _pair(measured: Sequence[float], asked: float) -> tuple[float, float] | None
         (low, high)
         for low, high in permutations(measured, 2)
         if high >= APART * low and low / STRETCH <= asked <= STRETCH * high
+        if not own or asked in (low, high)
     ]
     return min(usable, key=worth, default=None)
 

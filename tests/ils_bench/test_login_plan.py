@@ -126,6 +126,14 @@ def test_a_server_with_fewer_threads_than_users_holds_so_many_checks(tmp_path: P
     assert answers["argon2:32m"]["logins_per_s"] == pytest.approx(4 / 0.096)
 
 
+def test_what_was_measured_is_no_point_of_a_line_that_leaves_it_out(tmp_path: Path) -> None:
+    costs = {7_000: 7.0, 10_000: 30.0, 15_000: 15.0}
+    run = a_run(tmp_path / "run", *(login(f"crypt:{n}", ms) for n, ms in costs.items()))
+    answers, _ = planned(run, "--hash", "crypt:10000,crypt:12000")
+    assert answers["crypt:10000"]["cpu_ms"] == pytest.approx(30.0)
+    assert answers["crypt:12000"]["cpu_ms"] == pytest.approx(12.0)
+
+
 def test_argon2_may_differ_in_passes_or_in_memory_and_not_in_both(tmp_path: Path) -> None:
     points = [login(f"argon2:{each}", ms) for each, ms in (("8m:1", 10.0), ("8m:4", 34.0))]
     run = a_run(tmp_path / "run", *points, login("argon2:32m:4", 150.0))
@@ -140,11 +148,12 @@ def test_argon2_may_differ_in_passes_or_in_memory_and_not_in_both(tmp_path: Path
 
 def test_the_points_nearest_to_what_is_asked_say_what_it_costs(tmp_path: Path) -> None:
     """One that was measured itself is as it was measured, whatever a line says."""
-    costs = {1_000: 1.0, 10_000: 20.0, 40_000: 50.0, 1_000_000: 5_000.0}
+    costs = {1_000: 1.0, 10_000: 20.0, 15_000: 40.0, 40_000: 50.0, 1_000_000: 5_000.0}
     run = a_run(tmp_path / "run", *(login(f"crypt:{n}", ms) for n, ms in costs.items()))
-    answers, _ = planned(run, "--hash", "crypt:10000,crypt:20000,crypt,crypt:2000000")
+    hashes = "crypt:10000,crypt:20000,crypt,crypt:2000000"
+    answers, _ = planned(run, "--hash", hashes)
     assert answers["crypt:10000"]["cpu_ms"] == pytest.approx(20.0)
-    assert answers["crypt:20000"]["cpu_ms"] == pytest.approx(30.0)
+    assert answers["crypt:20000"]["cpu_ms"] == pytest.approx(42.0)
     # 5,000 rounds are what it is without a number.
     assert answers["crypt"]["cpu_ms"] == pytest.approx(1 + 19 * 4 / 9)
     assert answers["crypt:2000000"]["cpu_ms"] == pytest.approx(5_000 + 4_950 * 100 / 96)
@@ -216,6 +225,7 @@ def test_what_points_do_not_say_is_one_line_and_its_remedy(
         ([LOW, login("pbkdf2-sha256:600000", 90.0, over="kept")], "more than one target"),
         ([login(None, accounts="a.csv")], "pbkdf2-sha256 was not measured; there are as stored"),
         ([a_result()], "no finished point of logins"),
+        ([login("rot13")], 'there is no hash "rot13"'),
     ],
 )
 def test_points_that_say_nothing_of_a_hash_are_named(
