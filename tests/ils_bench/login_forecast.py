@@ -32,7 +32,7 @@ from sitebench.runs.runfile import RunFile
 from tests.scenario import servers
 from tests.support.cli import Ran, sitebench
 
-_PROCESSES = {"slapd": "slapd", "389-DS": "ns-slapd"}
+_PID_FILE = Path("/run/dirsrv/slapd-sitebench.pid")
 _EVERY_S = 0.1
 CLOSE = 0.1
 """How far a forecast may be from what is seen: of the median of all windows."""
@@ -46,7 +46,7 @@ FORECASTS: Mapping[str, Mapping[str, tuple[Sequence[str], str]]] = {
         "pbkdf2-sha256": (("pbkdf2-sha256:100000", "pbkdf2-sha256:600000"), "pbkdf2-sha256:300000"),
         "pbkdf2-sha512": (("pbkdf2-sha512:50000", "pbkdf2-sha512:210000"), "pbkdf2-sha512:100000"),
         "argon2-passes": (("argon2:19m:1", "argon2:19m:4"), "argon2:19m:2"),
-        "argon2-memory": (("argon2:32m:2", "argon2:128m:2"), "argon2:64m:2"),
+        "argon2-memory": (("argon2:32m:1", "argon2:96m:1"), "argon2:64m:1"),
     },
     "389-DS": {
         **_QUICK,
@@ -124,7 +124,7 @@ def forecast(
         one, other = (folder / f"{name}-{n}.sitebench" for name in ("known", "asked"))
         sweep = ("sweep", "--operations", "login", "--hash", ",".join(first))
         _ran("ils", *sweep, *load, "--out", one)
-        with _watching(_PROCESSES[server]) as readings:
+        with _watching(server) as readings:
             seen = _ran("ils", "run", "login", "--hash", asked, *load, "--out", other, "--json")
         planned = _ran("plan", "logins", one, "--hash", asked, "--json")
         (point,) = seen.objects
@@ -146,7 +146,7 @@ def forecast(
 
 
 @contextlib.contextmanager
-def _watching(name: str) -> Iterator[list[tuple[float, float]]]:
+def _watching(server: str) -> Iterator[list[tuple[float, float]]]:
     """Yield readings of a server's CPU time, each with the time of the monotonic clock."""
     readings: list[tuple[float, float]] = []
     over = threading.Event()
@@ -155,7 +155,7 @@ def _watching(name: str) -> Iterator[list[tuple[float, float]]]:
         found: psutil.Process | None = None
         while not over.wait(_EVERY_S):
             with contextlib.suppress(psutil.Error):
-                found = found or next(_servers(name), None)
+                found = found or _started(server)
                 if found is not None:
                     times = found.cpu_times()
                     readings.append((time.monotonic(), times.user + times.system))
@@ -169,12 +169,12 @@ def _watching(name: str) -> Iterator[list[tuple[float, float]]]:
         watcher.join()
 
 
-def _servers(name: str) -> Iterator[psutil.Process]:
-    """Yield servers: of those that others run here, none but a daemon of this name."""
-    among = (
-        psutil.process_iter() if name == "ns-slapd" else psutil.Process().children(recursive=True)
-    )
-    return (each for each in among if each.name() == name)
+def _started(server: str) -> psutil.Process | None:
+    """Return the server's process: a slapd is of ours, and 389-DS leaves its number in a file."""
+    if server != "slapd":
+        return psutil.Process(int(_PID_FILE.read_text()))
+    ours = psutil.Process().children(recursive=True)
+    return next((each for each in ours if each.name() == server), None)
 
 
 def _window(path: Path) -> tuple[float, float]:
@@ -230,7 +230,12 @@ def main(options: _Options, server: str) -> None:
         for each in names:
             _, asked = chosen[each]
             (folder := Path(name) / each).mkdir()
-            pairs = forecast(server, each, at, windows, folder)
+            try:
+                pairs = forecast(server, each, at, windows, folder)
+            except AssertionError as error:
+                far += 1
+                print(f"{server:7} {asked:22} not measured: {error}", flush=True)
+                continue
             for figure, pair in pairs.items():
                 far += not within(pair)
                 mark = "" if within(pair) else "   FAR"
