@@ -32,8 +32,6 @@ _NO_NUMBER = Constant(0.0) / Constant(0.0)
 """In the page and the workbook: what the command refuses."""
 _MEMORY = re.compile(r"([0-9]+(?:\.[0-9]+)?) *([mgt])(?:i?b)?", re.IGNORECASE)
 _MIB = {"m": 1.0, "g": 1024.0, "t": 1024.0**2}
-_MORE = 1.1
-"""More checks at once than were seen, by this factor, are said."""
 _NEGATIVE = 0.1
 """Share of the cheaper point that a login without its hash may cost less than nothing: noise."""
 
@@ -51,7 +49,7 @@ class LoginPlanOptions(CostPlanOptions):
 
     hash: tuple[str, ...] | None = option.parsed(
         None,
-        "Hashes to plan with, measured or between measured ones, separated by commas (default: "
+        "Hashes to plan with, at most twice beyond measured ones, separated by commas (default: "
         "the dearest measured one of each kind).",
         parse=parse_hashes,
         show=option.joined,
@@ -108,7 +106,16 @@ class _Case:
     knob: str | None
     """What the points differ in; None of a hash that was measured itself, alone."""
     held: _Held | None
+    at_once: int
+    """Users that had their passwords checked at once, as far as the server has threads."""
     connections: float
+    """The same to plan with."""
+
+    @property
+    def kept(self) -> float:
+        """How much memory the server has for each check, of what one takes: threads keep theirs."""
+        held = self.held and self.held.at_once
+        return held / self.at_once if held else 1.0
 
     @property
     def bound(self) -> str:
@@ -209,7 +216,7 @@ def _case(server: Server, hashed: Hashed, options: LoginPlanOptions) -> _Case:
     at_once = max(each.users for each in points)
     if held is not None and held.at_once is not None:
         at_once = min(at_once, max(1, round(held.at_once)))
-    return _Case(hashed, points, knob, held, float(options.connections or at_once))
+    return _Case(hashed, points, knob, held, at_once, float(options.connections or at_once))
 
 
 def _points(server: Server, hashed: Hashed) -> tuple[list[Cost], str | None]:
@@ -443,14 +450,15 @@ def _memory(
         each = Input("work" if case.knob == MEMORY else "hash_mib")
         if case.knob != MEMORY:
             inputs["hash_mib"] = ("MiB that checking one takes", case.hashed.memory_mib)
-        total = Input("rest_mib") + Input("connections") * each
+        inputs["kept"] = ("MiB that are kept for each of these, measured", _rounded(case.kept))
+        total = Input("rest_mib") + Input("connections") * each * Input("kept")
     return inputs, [Step("memory_gib", "memory of the server", "GiB", total / 1024)]
 
 
 def _assure_room(case: _Case, rest_mib: float, options: LoginPlanOptions, server: Server) -> None:
     """Raise where the checks that run at once take more memory than there is."""
     there = server.memory_mib if options.memory is None else options.memory
-    each = case.hashed.memory_mib or 0.0
+    each = (case.hashed.memory_mib or 0.0) * case.kept
     if there is None or (needed := rest_mib + case.connections * each) <= there:
         return
     fit = math.floor((there - rest_mib) / each) if each else 0
@@ -524,18 +532,18 @@ def _of_line(case: _Case, calculation: Calculation) -> Iterator[str]:
 
 
 def _of_memory(case: _Case) -> Iterator[str]:
-    text, held = case.hashed.text, case.held
+    text = case.hashed.text
     if case.hashed.memory_mib is None:
         yield f"{text}: which hash it is, and the memory that it takes, only the server knows"
-    elif held is None:
+    elif case.held is None:
         yield (
             f"{text}: its memory is not told apart from the server's: measure ssha, then this "
             "hash, on a server that was just begun"
         )
-    elif held.at_once is not None and case.connections > _MORE * held.at_once:
+    elif case.hashed.memory_mib and case.connections > case.at_once:
         yield (
-            f"{text}: {held.at_once:.3g} checks were held at once of "
-            f"{case.points[-1].users:,} users, and {case.connections:,.0f} are planned with"
+            f"{text}: {case.at_once:,} checks were made at once of {case.points[-1].users:,} "
+            f"users, and {case.connections:,.0f} are planned with"
         )
 
 

@@ -113,9 +113,19 @@ def test_memory_is_that_at_rest_and_of_each_check(run: str) -> None:
     answers, warnings = planned(run, *more)
     assert answers["argon2:32m"]["memory_gib"] == pytest.approx((26 + 100 * 32) / 1_024)
     assert answers["argon2:32m"]["cpu_ms"] == pytest.approx(50 + (290 - 50) / 3)
-    assert any("16 checks were held at once of 16 users, and 100" in each for each in warnings)
+    assert any("16 checks were made at once of 16 users, and 100" in each for each in warnings)
     answers, _ = planned(run, "--hash", "argon2:32m")
     assert answers["argon2:32m"]["memory_gib"] == pytest.approx((26 + 16 * 32) / 1_024)
+
+
+def test_memory_that_threads_keep_is_planned_with(tmp_path: Path) -> None:
+    """A slapd held that of 17 checks with 16 users."""
+    points = (login("ssha", 0.1, 26.0), login("argon2:19m:2", 46.0, 26.0 + 17 * 19))
+    run = a_run(tmp_path / "run", *points)
+    answers, _ = planned(run, "--hash", "argon2:19m:2")
+    assert answers["argon2:19m:2"]["memory_gib"] == pytest.approx((26 + 17 * 19) / 1_024)
+    answers, _ = planned(run, "--hash", "argon2:19m:2", "--connections", "32")
+    assert answers["argon2:19m:2"]["memory_gib"] == pytest.approx((26 + 34 * 19) / 1_024)
 
 
 def test_a_server_with_fewer_threads_than_users_holds_so_many_checks(tmp_path: Path) -> None:
