@@ -154,11 +154,15 @@ def _watching(server: str) -> Iterator[list[tuple[float, float]]]:
     def watch() -> None:
         found: psutil.Process | None = None
         while not over.wait(_EVERY_S):
-            with contextlib.suppress(psutil.Error):
-                found = found or _started(server)
+            try:
+                if found is None and (found := _started(server)) is not None:
+                    # One that was there before may just be ending.
+                    readings.clear()
                 if found is not None:
                     times = found.cpu_times()
                     readings.append((time.monotonic(), times.user + times.system))
+            except (psutil.Error, OSError):
+                found = None
 
     watcher = threading.Thread(target=watch)
     watcher.start()
@@ -188,6 +192,7 @@ def _window(path: Path) -> tuple[float, float]:
 def _cores(readings: Sequence[tuple[float, float]], began: float, ended: float) -> float:
     """Return how many cores were used between two times."""
     within = [each for each in readings if began <= each[0] <= ended]
+    assert len(within) > 1, "the server's process was not seen"
     (first, before_s), (last, after_s) = within[0], within[-1]
     return (after_s - before_s) / (last - first)
 
