@@ -117,14 +117,14 @@ def server_of(runs: Sequence[MeasuredRun], target: str | None, size: int | None)
     costs: dict[str, Cost] = {}
     left_out: dict[str, BadInput] = {}
     for text, tried in _by_hash(series(results)).items():
-        usable = [each for each in tried if (why := _unusable(each)) is None]
+        whys = [_unusable(each) for each in tried]
+        usable = [each for each, why in zip(tried, whys, strict=True) if why is None]
         if usable:
             best = max(usable, key=lambda each: each.median(lambda r: r.ops_per_s) or 0.0)
             costs[text] = _cost(text, best)
-        else:
-            left_out[text] = next(why for each in tried if (why := _unusable(each)))
-    use = results[-1].use
-    cores, memory = _machine(use)
+        elif (why := whys[0]) is not None:
+            left_out[text] = why
+    cores, memory = _machine(results[-1].use)
     return Server(name, results[0].spec.entries, cores, memory, costs, left_out)
 
 
