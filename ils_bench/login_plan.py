@@ -360,7 +360,7 @@ def _calculation(
     if case.knob is None:
         (point,) = case.points
         inputs["cpu_ms"] = (
-            f"ms of CPU of a login with {point.hashed.text}, measured",
+            f"CPU of a login with {point.hashed.text}, measured, in ms",
             _rounded(point.cpu_ms),
         )
     else:
@@ -410,29 +410,29 @@ def _line(case: _Case, knob: str) -> tuple[dict[str, tuple[str, float]], list[St
     work, least, most = Input("work"), Input("low"), Input("high")
     inputs = {
         "work": (f"{knob[0].upper()}{knob[1:]} to plan with", case.hashed.knobs[knob]),
-        "low": (f"{knob[0].upper()}{knob[1:]}, measured", low.hashed.knobs[knob]),
-        "low_ms": ("ms of CPU of a login with these, measured", _rounded(low.cpu_ms)),
-        "high": ("More of them, measured", high.hashed.knobs[knob]),
-        "high_ms": ("ms of CPU of a login with these, too", _rounded(high.cpu_ms)),
+        "low": (f"Fewer {knob}, measured", low.hashed.knobs[knob]),
+        "low_ms": ("CPU of a login with these, in ms", _rounded(low.cpu_ms)),
+        "high": (f"More {knob}, measured", high.hashed.knobs[knob]),
+        "high_ms": ("CPU of a login with those, in ms", _rounded(high.cpu_ms)),
     }
     cost: Formula = Input("without_ms") + work * Input("each_ms")
     cost = IfAny(least - work * STRETCH, _NO_NUMBER, cost)
     return inputs, [
         Step(
             "each_ms",
-            f"ms of CPU for each of {knob}",
+            f"CPU of each of the {knob}",
             "ms",
             (Input("high_ms") - Input("low_ms")) / (most - least),
         ),
         Step(
             "without_ms",
-            "ms of a login without its hash",
+            "CPU of a login without its hash",
             "ms",
             Input("low_ms") - least * Input("each_ms"),
         ),
         Step(
             "cpu_ms",
-            f"ms of CPU of a login, from half the least to {STRETCH:g} times the most measured",
+            f"CPU of a login, from half the least to {STRETCH:g} times the most measured",
             "ms",
             IfAny(work - most * STRETCH, _NO_NUMBER, cost),
         ),

@@ -33,7 +33,7 @@ def column(path: Path) -> dict[str, list[Any]]:
     return found
 
 
-CPU_MS = "ms of CPU of a login, from half the least to 2 times the most measured (ms)"
+CPU_MS = "CPU of a login, from half the least to 2 times the most measured (ms)"
 
 
 def test_the_workbook_goes_on_computing(run: str, tmp_path: Path, libreoffice: LibreOffice) -> None:
