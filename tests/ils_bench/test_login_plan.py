@@ -129,6 +129,23 @@ def test_memory_that_threads_keep_is_planned_with(tmp_path: Path) -> None:
     assert answers["argon2:19m:2"]["memory_gib"] == pytest.approx((26 + 34 * 19) / 1_024)
 
 
+def test_the_memory_of_the_nearest_measured_hash_says_what_is_kept(tmp_path: Path) -> None:
+    """Threads keep small memory, and give large memory back."""
+    points = [
+        login(f"argon2:{mib}m:1", 1.0 * mib, 26.0 + n * mib) for mib, n in ((8, 17), (64, 16))
+    ]
+    run = a_run(tmp_path / "run", login("ssha", 0.1, 26.0), *points)
+    more = ("--hash", "argon2:16m:1,argon2:48m:1")
+    answers, _ = planned(run, *more)
+    small, large = (each["memory_gib"] * 1_024 for each in answers.values())
+    assert small == pytest.approx(26 + 17 * 16)
+    assert large == pytest.approx(26 + 16 * 48)
+    words = in_process("plan", "logins", run, "--hash", "ssha,argon2:16m:1").out
+    assert " 26 MiB" in words
+    assert " 298 MiB" in words
+    assert " 1.03 GiB" in in_process("plan", "logins", run, "--hash", "argon2:64m:1").out
+
+
 def test_a_server_with_fewer_threads_than_users_holds_so_many_checks(tmp_path: Path) -> None:
     points = [login(f"argon2:{mib}m", 3.0 * mib, 26.0 + 4 * mib) for mib in (16, 64)]
     answers, _ = planned(a_run(tmp_path / "run", *points), "--hash", "argon2:32m", "--cores", "8")
