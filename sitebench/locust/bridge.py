@@ -94,6 +94,7 @@ class Bridge:
             runner.register_message(message, self._on_message)
         if isinstance(runner, MasterRunner):
             environment.dispatcher_class = gathering.dispatcher(self._uses)
+            self._quit, runner.quit = runner.quit, self._on_quit  # type: ignore[method-assign]
             options = environment.parsed_options
             if options is not None:
                 self.role.spawn(lambda: gathering.expect(runner, options))
@@ -178,6 +179,15 @@ class Bridge:
                 self.role.stop()
         finally:
             hub.loop.run_callback(hub.parent.throw, KeyboardInterrupt)
+
+    def _on_quit(self) -> None:
+        """End a master's preparations before its workers.
+
+        Locust fires no event for a test that has not begun: it tells the workers to end and goes on
+        for half a second, in which the test would begin and find them lost.
+        """
+        self.role.stop_preparing()
+        self._quit()
 
     def _on_usage(self, **_: Any) -> None:
         """Give Locust the share of the one thread that could make its own figures late."""
