@@ -150,9 +150,13 @@ class _DistributedLoad(LoadSource):
     def failed(self, id_: str, failed: messages.Failed) -> SitebenchError:
         """Return the error that a worker sent, with its name; it makes no load any more."""
         error = revive(failed.error)
+        self.dismiss(id_)
+        return type(error)(f"{self.name(id_)}: {error.message}", error.remedy)
+
+    def dismiss(self, id_: str) -> None:
+        """Wait no longer for a worker that sent what cannot be counted."""
         if id_ in self._workers:
             self._remove(id_, "left")
-        return type(error)(f"{self.name(id_)}: {error.message}", error.remedy)
 
     def name(self, id_: str) -> str:
         """Return the name of a worker in messages."""
@@ -331,9 +335,11 @@ class MasterRole(LocalRole):
                 if not self.ending:
                     self.fail(error)
         except SitebenchError:
+            load.dismiss(sender)
             raise
         # Any program that reaches the port may send anything: it ends the test, in one line.
         except Exception as error:
+            load.dismiss(sender)
             raise BadMessage(
                 f"{load.name(sender)} sent what makes no sense: {type(error).__name__}: {error}",
                 "run the same sitebench on the master's machine and on the workers'",
