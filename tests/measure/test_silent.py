@@ -15,7 +15,10 @@ from tests.support.cli import in_process, python_module
 from tests.support.silent import silent_directory, silent_site
 
 PEOPLE = ("--entries", "10", "--locales", "en_US")
-BRIEF = ("--users", "2", "--threads", "1", "--warmup", "0s", "--measure", "500ms")
+BRIEF = (
+    *("--users", "2", "--threads", "1", "--warmup", "0s", "--measure", "500ms"),
+    *("--timeout", "2s"),
+)
 SCENARIO = '[[operation]]\nname = "x"\nget = "/x"\n'
 NOTHING = r"no operation (finished within the window|succeeded: timeout x)"
 """A first request may be sent just before the window begins, or just after that."""

@@ -40,7 +40,11 @@ expect.entry = {{ uid = "{{person.uid}}" }}
 modify = "uid={{person.uid}},{{base}}"
 change.replace.telephoneNumber = "+1 {{random:10:0-9}}"
 """
-LOAD = ("--users", "4", "--threads", "2", "--warmup", "0s", "--measure", "700ms")
+LOAD = (
+    *("--users", "4", "--threads", "2", "--think", "1ms"),
+    *("--warmup", "0s", "--measure", "700ms"),
+)
+NO_PAUSE = ("--think", "0s")
 
 
 @pytest.fixture
@@ -76,7 +80,7 @@ def rows(point: dict[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def test_the_total_is_the_sum_of_the_operations(folder: Path, directory: LdapDirectory) -> None:
-    (point,) = measured(folder, directory, "--json").objects
+    (point,) = measured(folder, directory, *NO_PAUSE, "--json").objects
     assert point["failures"] == 0, point["examples"]
     found = rows(point)
     # Rates are of what ended in the window, rows of what was due in it: a few at its edges differ.
@@ -129,7 +133,7 @@ def test_so_is_it_by_locust(folder: Path, directory: LdapDirectory) -> None:
 
 
 def test_a_rate_is_of_operations_of_every_kind(folder: Path, directory: LdapDirectory) -> None:
-    (point,) = measured(folder, directory, "--rate", "500", "--json").objects
+    (point,) = measured(folder, directory, *NO_PAUSE, "--rate", "500", "--json").objects
     assert point["schedule"] == "open"
     assert point["failures"] == 0
     assert point["latency_us"]["n"] == pytest.approx(500 * point["measure_s"], rel=0.3)
@@ -286,7 +290,10 @@ step = [
   {{ delete = "cn=u{{user}}-{{iteration}},{{base}}" }},
 ]
 """
-WHERE = ("--users", "2", "--threads", "1", "--warmup", "0s", "--measure", "300ms", "--json")
+WHERE = (
+    *("--users", "2", "--threads", "1", "--think", "1ms"),
+    *("--warmup", "0s", "--measure", "300ms", "--json"),
+)
 
 
 def test_entries_that_go_again_are_gone(folder: Path, directory: LdapDirectory) -> None:
@@ -483,7 +490,7 @@ def test_a_file_may_be_called_as_its_operation_is(folder: Path, directory: LdapD
     (counted,) = [step for step in point["steps"] if step["counted"]]
     # Those under way at either end of the window are as many as users, at most.
     assert point["operations"] == pytest.approx(counted["count"], abs=2)
-    (point,) = in_process(*argv, "--rate", "200", cwd=folder).objects
+    (point,) = in_process(*argv, *NO_PAUSE, "--rate", "200", cwd=folder).objects
     assert point["ops_per_s"] == pytest.approx(200, rel=0.3)
 
 

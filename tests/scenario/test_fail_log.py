@@ -35,7 +35,10 @@ step = [
 [[operation]]
 search = "(uid=*)"
 """
-LOAD = ("--users", "2", "--threads", "2", "--warmup", "0s", "--measure", "500ms", "--json")
+LOAD = (
+    *("--users", "2", "--threads", "2", "--think", "1ms"),
+    *("--warmup", "0s", "--measure", "500ms", "--json"),
+)
 
 
 @pytest.fixture
