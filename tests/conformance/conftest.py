@@ -68,8 +68,3 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
         ldap3_clients() as both,
     ):
         yield Pair({served.kind: both.raw(served, anonymous=True) for served in (one, other)})
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    """Declare the mark of tests that wait in real time; CI runs them, `-m "not slow"` does not."""
-    config.addinivalue_line("markers", "slow: waits a minute or more in real time")

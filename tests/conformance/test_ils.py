@@ -226,7 +226,7 @@ def test_tapi_clients_use_standard_names_and_prefixes(
     assert tapi.modify(stored_dn(email), {"sPort": [(MODIFY_ADD, ["1720"])]})
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_minute_of_life_is_a_minute(ils: Served, clients: Clients) -> None:
     """One waits out the minute, one is kept by searching again, one by RFC 2589's refresh."""
     connection = clients.raw(ils, anonymous=True)
