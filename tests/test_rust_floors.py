@@ -106,3 +106,31 @@ def test_a_change_to_a_crate_makes_the_engine_build_anew(crate: str) -> None:
     folder = FOLDERS[crate]
     sources = {*folder.glob("src/**/*.*"), *folder.glob("*.rs"), folder / "Cargo.toml"}
     assert sources <= built_from, f"name {sources - built_from} under [tool.uv] cache-keys"
+
+
+def of_no_module(tests: Path) -> set[str]:
+    """Return the files that no `mod` names: their tests would not run, and nothing would say so."""
+    left = set()
+    for file in tests.glob("*/**/*.rs"):
+        above = file.parent.parent if file.stem == "mod" else file.parent
+        name = file.parent.name if file.stem == "mod" else file.stem
+        roots = [above / "main.rs", above / "mod.rs", above.with_suffix(".rs")]
+        text = "\n".join(root.read_text() for root in roots if root.exists())
+        if name != "main" and not re.search(rf"^\s*(?:pub )?mod {name};", text, re.M):
+            left.add(str(file.relative_to(tests)))
+    return left
+
+
+@pytest.mark.parametrize("crate", CRATES)
+def test_every_file_of_tests_is_run(crate: str) -> None:
+    assert of_no_module(FOLDERS[crate] / "tests") == set()
+    assert len(list((FOLDERS[crate] / "tests").glob("*.rs"))) <= 1, "one binary is linked, not many"
+
+
+def test_a_file_that_is_not_run_would_be_noticed(tmp_path: Path) -> None:
+    folder = tmp_path / "wire"
+    folder.mkdir()
+    (folder / "main.rs").write_text("mod ber;\n")
+    for name in ("ber", "lost"):
+        (folder / f"{name}.rs").touch()
+    assert of_no_module(tmp_path) == {"wire/lost.rs"}

@@ -10,7 +10,7 @@
     reason = "it measures; nothing depends on it"
 )]
 
-#[path = "../tests/common/mod.rs"]
+#[path = "../tests/directory/common/mod.rs"]
 mod common;
 
 use std::fs;

@@ -6,9 +6,13 @@ mod client;
 mod common;
 mod crash;
 mod database;
+mod descriptors;
 mod limits;
+#[path = "../../../../shared/own_process.rs"]
+mod own_process;
 mod pages;
 mod protocol;
 mod refusals;
+mod slow_readers;
 mod trickling;
 mod writes;

@@ -6,9 +6,13 @@
 #[allow(dead_code, reason = "the site's tests use the rest")]
 mod client;
 mod common;
+mod descriptors;
 mod dynamic;
 mod escapes;
 mod files;
+#[path = "../../../../shared/own_process.rs"]
+mod own_process;
 mod programs;
 mod protocol;
 mod readers;
+mod slow_readers;

@@ -17,7 +17,7 @@ use crate::scripted;
 use crate::values::{Given, Tables};
 
 /// Each workload as its name, and a line for each kind of request: its row, its cards and what is sent for it.
-const BEFORE: &str = include_str!("../../tests/http/workloads.txt");
+const BEFORE: &str = include_str!("../../tests/load/http/workloads.txt");
 
 fn program(name: &str, text: String) -> ProgramSpec<HttpStep> {
     let programs = json!({

@@ -1,0 +1,435 @@
+//! A directory on a socket, and a client that sends exactly the bytes it is given.
+#![allow(dead_code, reason = "every test file uses its own part")]
+
+pub mod slow_readers;
+
+use std::io::{ErrorKind, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::time::Duration;
+
+use directory::{Config, Running};
+use rustix::time::{ClockId, clock_gettime};
+use tls::{ClientSpec, Connector, Stream};
+use wire::ldap::filter::{write_equality, write_or, write_present};
+use wire::ldap::frame::message_length;
+use wire::ldap::request::{self, SearchOptions, write_attribute};
+use wire::ldap::{Reply, Response, ResultCode, Scope, oid, op};
+use wire::{ber, ber::tag};
+
+/// Nothing here takes this long unless it hangs.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+pub const BASE: &[u8] = b"ou=Dynamic,o=Intranet";
+
+/// A configuration from JSON, as the engine gets it.
+pub fn config(json: &str) -> Config {
+    serde_json::from_str(json).unwrap()
+}
+
+/// A directory with `ou=Dynamic,o=Intranet` in it.
+pub fn serve(json: &str) -> Running {
+    let running = directory::start(config(json), None).unwrap();
+    let mut client = Client::connect(running.addr());
+    client.add("ou=Dynamic,o=Intranet", &[("objectClass", &["organizationalUnit"]), ("ou", &["Dynamic"])]);
+    running
+}
+
+/// What trusts a directory that has made its certificate.
+pub fn trusting(directory: &Running) -> Connector {
+    let ca_pem = directory.made_ca().map(str::to_owned);
+    Connector::new(&ClientSpec { ca_pem, ..ClientSpec::default() }, "127.0.0.1", &[]).unwrap()
+}
+
+/// Whether it comes to be, which it has a few seconds for: a thread publishes its counts when it has
+/// sent the answers.
+pub fn eventually(mut is: impl FnMut() -> bool) -> bool {
+    (0..500).any(|_| {
+        std::thread::sleep(Duration::from_millis(10));
+        is()
+    })
+}
+
+/// An answer, owned.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answer {
+    pub id: i32,
+    pub tag: u8,
+    pub code: ResultCode,
+    pub matched_dn: String,
+    pub diagnostic: String,
+    pub name: Option<Vec<u8>>,
+    pub value: Option<Vec<u8>>,
+    /// The raw controls' values, by identifier.
+    pub controls: Vec<(Vec<u8>, Vec<u8>)>,
+}
+
+/// An entry, owned.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    pub id: i32,
+    pub dn: String,
+    pub attributes: Vec<(String, Vec<String>)>,
+}
+
+impl Found {
+    pub fn values(&self, name: &str) -> Vec<&str> {
+        self.attributes
+            .iter()
+            .filter(|(found, _)| found.eq_ignore_ascii_case(name))
+            .flat_map(|(_, values)| values.iter().map(String::as_str))
+            .collect()
+    }
+
+    pub fn names(&self) -> Vec<&str> {
+        self.attributes.iter().map(|(name, _)| name.as_str()).collect()
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Message {
+    Entry(Found),
+    Done(Answer),
+}
+
+pub struct Client<S = TcpStream> {
+    pub stream: S,
+    buffer: Vec<u8>,
+    next_id: i32,
+}
+
+impl Client {
+    pub fn connect(addr: SocketAddr) -> Self {
+        Self::of(TcpStream::connect(addr).unwrap())
+    }
+
+    /// On a connection that is there already.
+    pub fn of(stream: TcpStream) -> Self {
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream.set_nodelay(true).unwrap();
+        Self { stream, buffer: Vec::new(), next_id: 1 }
+    }
+
+    /// The same over TLS, once it has asked for it.
+    pub fn secured(mut self, connector: &Connector) -> Client<Secured> {
+        assert_eq!(self.extended(oid::START_TLS, None).code, ResultCode::SUCCESS);
+        let mut stream = Stream::new(self.stream);
+        stream.connect(connector).unwrap();
+        assert!(stream.shake().unwrap());
+        Client { stream: Secured(stream), buffer: self.buffer, next_id: self.next_id }
+    }
+}
+
+/// A connection over TLS that waits.
+pub struct Secured(Stream<TcpStream>);
+
+impl Read for Secured {
+    fn read(&mut self, room: &mut [u8]) -> std::io::Result<usize> {
+        self.0.read_some(room)
+    }
+}
+
+impl Write for Secured {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.write(bytes)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.0.flush()
+    }
+}
+
+impl<S: Read + Write> Client<S> {
+    pub fn send(&mut self, bytes: &[u8]) {
+        self.stream.write_all(bytes).unwrap();
+    }
+
+    pub fn next_id(&mut self) -> i32 {
+        self.next_id += 1;
+        self.next_id - 1
+    }
+
+    /// The next message as bytes; `None` when the server has closed.
+    pub fn raw(&mut self) -> Option<Vec<u8>> {
+        loop {
+            if let Some(length) = message_length(&self.buffer, usize::MAX).unwrap() {
+                return Some(self.buffer.drain(..length).collect());
+            }
+            let mut chunk = [0; 65_536];
+            match self.stream.read(&mut chunk) {
+                Ok(0) => return None,
+                Ok(count) => self.buffer.extend_from_slice(&chunk[..count]),
+                Err(error) if error.kind() == ErrorKind::ConnectionReset => return None,
+                Err(error) => panic!("no answer: {error}"),
+            }
+        }
+    }
+
+    pub fn receive(&mut self) -> Message {
+        parse(&self.raw().expect("the server closed the connection"))
+    }
+
+    pub fn done(&mut self) -> Answer {
+        match self.receive() {
+            Message::Done(answer) => answer,
+            Message::Entry(entry) => panic!("an entry where an end was expected: {entry:?}"),
+        }
+    }
+
+    /// Whether the server closes without saying anything more.
+    pub fn is_closed(&mut self) -> bool {
+        self.raw().is_none()
+    }
+
+    pub fn bind(&mut self, name: &str, password: &str) -> Answer {
+        let id = self.next_id();
+        self.request(|out| request::write_bind(out, id, 3, name.as_bytes(), password.as_bytes()))
+    }
+
+    pub fn request(&mut self, write: impl FnOnce(&mut Vec<u8>)) -> Answer {
+        let mut out = Vec::new();
+        write(&mut out);
+        self.send(&out);
+        self.done()
+    }
+
+    pub fn add(&mut self, dn: &str, attributes: &[(&str, &[&str])]) -> Answer {
+        let id = self.next_id();
+        self.request(|out| write_add(out, id, dn, attributes))
+    }
+
+    pub fn add_person(&mut self, name: &str) -> Answer {
+        self.add(
+            &format!("cn={name},ou=Dynamic,o=Intranet"),
+            &[("objectClass", &["top", "RTPerson"]), ("cn", &[name]), ("sn", &["Person"])],
+        )
+    }
+
+    pub fn delete(&mut self, dn: &str) -> Answer {
+        let id = self.next_id();
+        self.request(|out| request::write_delete(out, id, dn.as_bytes()))
+    }
+
+    pub fn modify(&mut self, dn: &str, changes: &[(u8, &str, &[&str])]) -> Answer {
+        let id = self.next_id();
+        self.request(|out| {
+            request::write_modify(out, id, dn.as_bytes(), |out| {
+                for (operation, name, values) in changes {
+                    let values = values.iter().map(|value| value.as_bytes());
+                    request::write_change(out, *operation, name.as_bytes(), values);
+                }
+            });
+        })
+    }
+
+    pub fn compare(&mut self, dn: &str, attribute: &str, value: &str) -> ResultCode {
+        let id = self.next_id();
+        self.request(|out| {
+            request::write_compare(out, id, dn.as_bytes(), attribute.as_bytes(), value.as_bytes());
+        })
+        .code
+    }
+
+    pub fn extended(&mut self, name: &[u8], value: Option<&[u8]>) -> Answer {
+        let id = self.next_id();
+        self.request(|out| request::write_extended(out, id, name, value))
+    }
+
+    pub fn search(&mut self, search: &Search<'_>) -> (Vec<Found>, Answer) {
+        let id = self.next_id();
+        let mut out = Vec::new();
+        search.write(&mut out, id);
+        self.send(&out);
+        self.collect()
+    }
+
+    /// Entries up to the next end.
+    pub fn collect(&mut self) -> (Vec<Found>, Answer) {
+        let mut found = Vec::new();
+        loop {
+            match self.receive() {
+                Message::Entry(entry) => found.push(entry),
+                Message::Done(answer) => return (found, answer),
+            }
+        }
+    }
+}
+
+/// A search with the defaults of a lookup.
+pub struct Search<'a> {
+    pub base: &'a str,
+    pub scope: Scope,
+    pub size_limit: u32,
+    pub time_limit_s: u32,
+    pub types_only: bool,
+    pub filter: Vec<u8>,
+    pub attributes: &'a [&'a str],
+    pub controls: Vec<u8>,
+}
+
+impl Default for Search<'_> {
+    fn default() -> Self {
+        Self {
+            base: "ou=Dynamic,o=Intranet",
+            scope: Scope::Subtree,
+            size_limit: 0,
+            time_limit_s: 0,
+            types_only: false,
+            filter: filter(|out| write_present(out, b"objectClass")),
+            attributes: &[],
+            controls: Vec::new(),
+        }
+    }
+}
+
+impl Search<'_> {
+    pub fn write(&self, out: &mut Vec<u8>, id: i32) {
+        let options = SearchOptions {
+            scope: self.scope,
+            size_limit: self.size_limit,
+            time_limit_s: self.time_limit_s,
+            types_only: self.types_only,
+            dereference: 0,
+        };
+        let mut plain = Vec::new();
+        request::write_search(
+            &mut plain,
+            id,
+            self.base.as_bytes(),
+            &options,
+            |out| out.extend_from_slice(&self.filter),
+            self.attributes.iter().map(|name| name.as_bytes()),
+        );
+        out.extend_from_slice(&with_controls(&plain, &self.controls));
+    }
+}
+
+/// The message with these encoded controls added.
+pub fn with_controls(message: &[u8], controls: &[u8]) -> Vec<u8> {
+    if controls.is_empty() {
+        return message.to_vec();
+    }
+    let content = ber::Reader::new(message).expect(tag::SEQUENCE).unwrap();
+    let mut out = Vec::new();
+    ber::write_nested(&mut out, tag::SEQUENCE, |out| {
+        out.extend_from_slice(content);
+        ber::write_element(out, tag::context_constructed(0), controls);
+    });
+    out
+}
+
+pub fn filter(write: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
+    let mut out = Vec::new();
+    write(&mut out);
+    out
+}
+
+pub fn lookup(name: &str) -> Vec<u8> {
+    filter(|out| {
+        wire::ldap::filter::write_and(out, |out| {
+            wire::ldap::filter::write_equality(out, b"objectClass", b"RTPerson");
+            wire::ldap::filter::write_equality(out, b"cn", name.as_bytes());
+        });
+    })
+}
+
+pub fn write_add(out: &mut Vec<u8>, id: i32, dn: &str, attributes: &[(&str, &[&str])]) {
+    request::write_add(out, id, dn.as_bytes(), |out| {
+        ber::write_nested(out, tag::SEQUENCE, |out| {
+            for (name, values) in attributes {
+                write_attribute(out, name.as_bytes(), values.iter().map(|value| value.as_bytes()));
+            }
+        });
+    });
+}
+
+fn parse(message: &[u8]) -> Message {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let response = Response::decode(message).unwrap();
+    match response.reply {
+        Reply::Entry { dn, attributes } => Message::Entry(Found {
+            id: response.id,
+            dn: text(dn),
+            attributes: attributes
+                .iter()
+                .map(Result::unwrap)
+                .map(|a| (text(a.name), a.values.iter().map(|value| text(value.unwrap())).collect()))
+                .collect(),
+        }),
+        Reply::Done { tag, outcome } => Message::Done(Answer {
+            id: response.id,
+            tag,
+            code: outcome.code,
+            matched_dn: text(outcome.matched_dn),
+            diagnostic: text(outcome.diagnostic),
+            name: outcome.name.map(<[u8]>::to_vec),
+            value: outcome.value.map(<[u8]>::to_vec),
+            controls: response
+                .controls
+                .iter()
+                .map(|control| (control.oid.to_vec(), control.value.unwrap_or_default().to_vec()))
+                .collect(),
+        }),
+        other => panic!("unexpected {other:?}"),
+    }
+}
+
+pub const SEARCH_DONE: u8 = op::SEARCH_DONE;
+
+/// 20,000 entries of 1 KB: 20 MB, several times what socket buffers hold.
+pub const ENTRIES: usize = 20_000;
+
+/// A directory of them.
+pub fn crowd(json: &str) -> Running {
+    let directory = serve(json);
+    let mut client = Client::connect(directory.addr());
+    let filler = "x".repeat(1000);
+    for batch in (0..ENTRIES).collect::<Vec<_>>().chunks(500) {
+        let mut out = Vec::new();
+        for i in batch {
+            let name = format!("Person {i}");
+            let dn = format!("cn={name},ou=Dynamic,o=Intranet");
+            let attributes: &[(&str, &[&str])] =
+                &[("objectClass", &["RTPerson"]), ("cn", &[&name]), ("description", &[&filler])];
+            write_add(&mut out, 1, &dn, attributes);
+        }
+        client.send(&out);
+        for _ in batch {
+            assert_eq!(client.done().code, ResultCode::SUCCESS);
+        }
+    }
+    directory
+}
+
+/// A search for all people.
+pub fn search_for_all(id: i32) -> Vec<u8> {
+    let mut out = Vec::new();
+    Search::default().write(&mut out, id);
+    out
+}
+
+/// Milliseconds of the processor that this process has used: only a test that is alone in its own asks.
+pub fn used_ms() -> u128 {
+    let used = clock_gettime(ClockId::ProcessCPUTime);
+    used.tv_sec as u128 * 1_000 + used.tv_nsec as u128 / 1_000_000
+}
+
+/// Three thousand people with names enough for a search to have work.
+pub fn people_of_many_names() -> Running {
+    let directory = serve("{}");
+    let mut client = Client::connect(directory.addr());
+    for i in 0..3_000 {
+        let name = format!("Person {i}");
+        let more: Vec<String> = (0..10).map(|n| format!("one of the names of {name}: {n}")).collect();
+        let more: Vec<&str> = more.iter().map(String::as_str).collect();
+        let attributes: &[(&str, &[&str])] =
+            &[("objectClass", &["RTPerson"]), ("cn", &[&name]), ("givenName", &more)];
+        client.add(&format!("cn={name},ou=Dynamic,o=Intranet"), attributes);
+    }
+    directory
+}
+
+/// A filter of as many terms, each of which is evaluated on all people: there is no index on `name` with
+/// its subtypes, and no person has this one.
+pub fn matching_none(terms: usize) -> Vec<u8> {
+    filter(|out| write_or(out, |out| (1..terms).for_each(|_| write_equality(out, b"name", b"nobody"))))
+}

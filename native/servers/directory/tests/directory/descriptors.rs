@@ -1,0 +1,59 @@
+//! Out of file descriptors: connected clients are served, the others wait.
+//!
+//! The limit holds for a whole process, so this test has one of its own.
+
+use std::net::TcpStream;
+use std::os::fd::AsRawFd;
+use std::time::{Duration, Instant};
+
+use crate::common::{Client, eventually, used_ms};
+use crate::own_process::in_own_process;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use socket2::{Domain, Socket, Type};
+use wire::ldap::ResultCode;
+
+/// Clients that connect, and for how many of them there are descriptors.
+const GUESTS: usize = 20;
+const ROOM: u64 = 5;
+
+#[test]
+fn out_of_descriptors_those_inside_are_served_and_the_others_when_one_leaves() {
+    if in_own_process(out_of_descriptors_those_inside_are_served_and_the_others_when_one_leaves) {
+        return;
+    }
+    let directory = crate::common::serve("{}");
+    let mut inside = Client::connect(directory.addr());
+    assert_eq!(inside.bind("", "").code, ResultCode::SUCCESS);
+    assert!(
+        eventually(|| directory.stats().traffic.disconnections == 1),
+        "the client that set the directory up has gone"
+    );
+    let sockets: Vec<_> =
+        (0..GUESTS).map(|_| Socket::new(Domain::IPV4, Type::STREAM, None).unwrap()).collect();
+    // The lowest number that is free is given: all below the last one are taken.
+    let last = sockets.last().unwrap().as_raw_fd() as u64;
+    let limit = Rlimit { current: Some(last + 1 + ROOM), ..getrlimit(Resource::Nofile) };
+    setrlimit(Resource::Nofile, limit).unwrap();
+    let mut guests: Vec<Client> = sockets
+        .into_iter()
+        .map(|socket| {
+            socket.connect(&directory.addr().into()).unwrap();
+            Client::of(TcpStream::from(socket))
+        })
+        .collect();
+    let connected = || directory.stats().traffic.connections - 2;
+    assert!(eventually(|| connected() == ROOM), "{}", connected());
+    let (before, began) = (used_ms(), Instant::now());
+    std::thread::sleep(Duration::from_millis(500));
+    let (used, lasted) = (used_ms() - before, began.elapsed().as_millis());
+    assert!(used < lasted / 5, "{used} ms of CPU for nothing in {lasted} ms");
+    assert_eq!(connected(), ROOM);
+    assert_eq!(inside.bind("", "").code, ResultCode::SUCCESS);
+    // A client that leaves frees two descriptors, its own and the server's: both are in this process.
+    while !guests.is_empty() {
+        let mut first = guests.remove(0);
+        assert_eq!(first.bind("", "").code, ResultCode::SUCCESS);
+    }
+    assert_eq!(connected(), GUESTS as u64);
+    assert_eq!(inside.bind("", "").code, ResultCode::SUCCESS);
+}

@@ -1,0 +1,57 @@
+//! What a filter of thousands of terms makes the server hold. Alone in its process: what it measures is
+//! the memory of the whole process.
+
+use crate::own_process::in_own_process;
+use crate::store_common::{add_person, search, store};
+use directory::limits::FILTER_TERMS;
+use directory::store::Store;
+
+const PEOPLE: usize = 5_000;
+
+/// What a search may hold at its peak: its filter, half a mebibyte of candidates, and what it finds. Each
+/// term's list alone would take 20 KiB.
+const KIB: usize = 16 << 10;
+
+fn peak_kib() -> usize {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse().unwrap()
+}
+
+/// Terms that each match all people but a few.
+fn terms(count: usize) -> String {
+    (0..count).map(|n| if n % 2 == 0 { "(cn=p*)" } else { "(cn=person*)" }).collect()
+}
+
+fn people() -> Store {
+    let mut store = store();
+    for n in 0..PEOPLE {
+        add_person(&mut store, &format!("cn=Person {n},o=Intranet"));
+    }
+    store
+}
+
+#[test]
+fn thousands_of_prefixes_that_match_everybody_take_no_more_memory_than_a_few() {
+    if in_own_process(thousands_of_prefixes_that_match_everybody_take_no_more_memory_than_a_few) {
+        return;
+    }
+    let mut store = people();
+    let either = format!("(|(cn=nobody)(cn=person 7*){})", terms(FILTER_TERMS - 3));
+    // An And evaluates every term on all people.
+    let all = format!("(&(cn=person 77*){})", terms(100));
+    let few = format!("(|(cn=person 77*){})", "(cn=person 78*)".repeat(100));
+    let ask = |store: &Store| [&either, &all, &few].map(|filter| search(store, filter));
+    // Without an index all people are gone through.
+    let by_scan = ask(&store);
+    assert_eq!(by_scan.each_ref().map(Vec::len), [PEOPLE, 11, 22]);
+    while store.wants_maintenance() {
+        store.maintain(1_000);
+    }
+    let before = peak_kib();
+    let by_plan = ask(&store);
+    let grown = peak_kib() - before;
+    println!("{grown} KiB for a filter of {FILTER_TERMS} terms");
+    assert!(grown < KIB, "{grown} KiB");
+    assert!(by_plan == by_scan, "the plan finds others than the scan");
+}

@@ -1,0 +1,107 @@
+//! What one connection makes the server hold.
+
+use directory::limits::Limits;
+use wire::ldap::control::{Control, PagedResults, write_control};
+use wire::ldap::filter::{Piece, write_substrings};
+use wire::ldap::request::{write_change, write_modify, write_modify_dn};
+use wire::ldap::{ResultCode, oid};
+
+use super::{GROUP, add_group};
+use crate::common::{Client, Search, filter};
+
+#[test]
+fn an_entry_has_a_length_however_it_grows() {
+    let most = Limits::default().entry_bytes;
+    let directory = crate::common::serve("{}");
+    let mut client = Client::connect(directory.addr());
+    add_group(&mut client, "description", &["x".into()]);
+    // Each fits a message of a client that has not bound.
+    let piece = 250_000;
+    let codes: Vec<ResultCode> = (0..=most / piece)
+        .map(|n| {
+            let value = format!("{n} {}", "x".repeat(piece - 4));
+            client.request(|out| {
+                write_modify(out, 7, GROUP.as_bytes(), |out| {
+                    write_change(out, 0, b"description", [value.as_bytes()]);
+                });
+            })
+        })
+        .map(|answer| answer.code)
+        .collect();
+    let (last, before) = codes.split_last().unwrap();
+    assert!(before.iter().all(|code| *code == ResultCode::SUCCESS), "{codes:?}");
+    assert_eq!(*last, ResultCode::ADMIN_LIMIT_EXCEEDED);
+}
+
+#[test]
+fn a_name_makes_no_entry_too_long() {
+    let directory = crate::common::serve(r#"{"limits": {"entry_bytes": 500}}"#);
+    let mut client = Client::connect(directory.addr());
+    assert_eq!(client.add_person("Ann 1").code, ResultCode::SUCCESS);
+    let long = "x".repeat(450);
+    assert_eq!(client.add_person(&long).code, ResultCode::ADMIN_LIMIT_EXCEEDED);
+    for dn in ["cn=Ann 1,ou=Dynamic,o=Intranet", "ou=Dynamic,o=Intranet"] {
+        let renamed = client.request(|out| {
+            let rdn = format!("{}={long}", &dn[..2]);
+            write_modify_dn(out, 7, dn.as_bytes(), rdn.as_bytes(), true, None);
+        });
+        assert_eq!(renamed.code, ResultCode::ADMIN_LIMIT_EXCEEDED, "{dn}");
+    }
+}
+
+/// A page of one entry, by a filter whose normal form has this many bytes or more.
+fn page(client: &mut Client, bytes: usize, cookie: &[u8]) -> (ResultCode, Vec<u8>) {
+    // U+FDFA becomes eleven times as long.
+    let piece = "\u{fdfa}".repeat(bytes / 33);
+    let filter = filter(|out| {
+        wire::ldap::filter::write_or(out, |out| {
+            wire::ldap::filter::write_present(out, b"objectClass");
+            write_substrings(out, b"cn", [Piece::Any(piece.as_bytes())]);
+        });
+    });
+    let mut value = Vec::new();
+    PagedResults { size: 1, cookie }.encode(&mut value);
+    let mut controls = Vec::new();
+    write_control(&mut controls, &Control { oid: oid::PAGED_RESULTS, critical: false, value: Some(&value) });
+    let (_, done) = client.search(&Search { filter, controls, ..Search::default() });
+    let cookie = done.controls.first().map(|(_, value)| PagedResults::decode(value).unwrap().cookie.to_vec());
+    (done.code, cookie.unwrap_or_default())
+}
+
+/// Room for a message of a client that has not bound, for an entry, for what is written at a time, and so much for
+/// searches.
+fn with_room(bytes: usize) -> directory::Running {
+    let limits = Limits { entry_bytes: 64 << 10, ..Limits::default() };
+    let all = limits.message_bytes_before_bind + limits.entry_bytes + (128 << 10) + bytes;
+    let directory = crate::common::serve(&format!(
+        r#"{{"limits": {{"entry_bytes": 65536, "message_bytes_after_bind": 262144, "connection_bytes": {all}}}}}"#
+    ));
+    let mut client = Client::connect(directory.addr());
+    for name in ["Ann 1", "Ann 2", "Ann 3"] {
+        assert_eq!(client.add_person(name).code, ResultCode::SUCCESS);
+    }
+    directory
+}
+
+#[test]
+fn the_oldest_page_makes_room_in_the_account_of_its_connection() {
+    let directory = with_room(1 << 20);
+    let mut client = Client::connect(directory.addr());
+    let (code, oldest) = page(&mut client, 400_000, b"");
+    assert_eq!(code, ResultCode::SUCCESS);
+    let (_, younger) = page(&mut client, 400_000, b"");
+    let (_, youngest) = page(&mut client, 400_000, b"");
+    assert_eq!(page(&mut client, 400_000, &oldest).0, ResultCode::UNWILLING_TO_PERFORM);
+    for cookie in [younger, youngest] {
+        assert_eq!(page(&mut client, 400_000, &cookie).0, ResultCode::SUCCESS);
+    }
+}
+
+#[test]
+fn a_search_beyond_the_account_of_its_connection_is_refused() {
+    let directory = with_room(300_000);
+    let mut client = Client::connect(directory.addr());
+    assert_eq!(page(&mut client, 100_000, b"").0, ResultCode::SUCCESS);
+    assert_eq!(page(&mut client, 400_000, b"").0, ResultCode::ADMIN_LIMIT_EXCEEDED);
+    assert_eq!(page(&mut client, 100_000, b"").0, ResultCode::SUCCESS, "the connection goes on");
+}

@@ -1,0 +1,73 @@
+//! What one client can send at the limits, and everybody else is served meanwhile: refused, or done in pieces.
+
+mod memory;
+mod reads;
+mod stopping;
+mod turns;
+mod writes;
+
+use crate::common::Client;
+use directory::limits::Limits;
+use wire::ldap::ResultCode;
+
+const GROUP: &str = "cn=Group,ou=Dynamic,o=Intranet";
+
+/// Adds an entry whose attribute has these values.
+fn add_group(client: &mut Client, attribute: &str, values: &[String]) {
+    let values: Vec<&str> = values.iter().map(String::as_str).collect();
+    let attributes: &[(&str, &[&str])] =
+        &[("objectClass", &["RTPerson"]), ("cn", &["Group"]), (attribute, &values)];
+    assert_eq!(client.add(GROUP, attributes).code, ResultCode::SUCCESS);
+}
+
+fn members(count: usize) -> Vec<String> {
+    (0..count).map(|i| format!("cn=Member {i},ou=Dynamic,o=Intranet")).collect()
+}
+
+/// By limit, the test that goes beyond it.
+const ROWS: [(&str, &str, &str); 29] = [
+    ("message_bytes_before_bind", "limits.rs", "messages_have_a_length_before_a_bind_and_another_after_it"),
+    ("message_bytes_after_bind", "limits.rs", "messages_have_a_length_before_a_bind_and_another_after_it"),
+    ("name_bytes", "limits.rs", "names_have_a_length"),
+    ("filter_depth", "limits.rs", "filters_have_a_depth"),
+    ("filter_terms", "limits.rs", "filters_have_a_number_of_terms"),
+    ("filter_bytes", "hostile/reads.rs", "a_filter_has_a_length"),
+    ("filter_work", "hostile/reads.rs", "thousands_of_terms_over_thousands_of_values_are_refused"),
+    ("requested_attributes", "hostile/reads.rs", "a_search_asks_for_a_number_of_attributes"),
+    ("attributes_per_entry", "limits.rs", "entries_have_a_number_of_attributes_however_they_come"),
+    ("values_per_entry", "limits.rs", "entries_have_a_number_of_values_however_they_come"),
+    ("entry_bytes", "hostile/memory.rs", "an_entry_has_a_length_however_it_grows"),
+    ("connection_bytes", "hostile/memory.rs", "a_search_beyond_the_account_of_its_connection_is_refused"),
+    ("changes_per_modify", "limits.rs", "a_modify_has_a_number_of_changes"),
+    ("values_per_modify", "limits.rs", "the_changes_of_a_modify_have_a_number_of_values"),
+    ("write_work", "hostile/writes.rs", "values_that_take_long_to_prepare_are_refused"),
+    ("rename_bytes", "hostile/writes.rs", "a_container_of_too_many_is_not_renamed"),
+    ("password_bytes", "hostile/writes.rs", "passwords_have_a_length"),
+    ("slow_hashes", "slow_binds.rs", "a_hash_beyond_the_limits_is_no_password"),
+    ("slow_hash_ms", "slow_binds.rs", "a_hash_beyond_the_limits_is_no_password"),
+    ("slow_hash_bytes", "slow_binds.rs", "a_hash_beyond_the_limits_is_no_password"),
+    ("running_searches", "streaming.rs", "too_many_searches_at_once_are_turned_away"),
+    ("paged_searches", "limits.rs", "the_oldest_unfinished_page_makes_room_for_the_newest"),
+    ("search_entries", "limits.rs", "searches_have_a_number_of_entries"),
+    ("search_s", "limits.rs", "searches_have_a_time"),
+    ("idle_ms", "limits.rs", "a_connection_on_which_nothing_moves_is_closed_when_that_is_asked_for"),
+    ("connections", "framing.rs", "one_connection_too_many_is_told_so"),
+    ("connections_per_address", "limits.rs", "an_address_has_a_number_of_connections"),
+    ("stall_ms", "framing.rs", "a_sender_that_stalls_in_a_message_is_cut_off_and_an_idle_one_is_not"),
+    ("stall_bytes", "trickling.rs", "a_message_that_trickles_in_is_cut_off_and_a_slow_one_is_not"),
+];
+
+#[test]
+fn every_limit_has_a_test_that_goes_beyond_it() {
+    let limits = serde_json::to_value(Limits::default()).unwrap();
+    let known: Vec<&str> = ROWS.iter().map(|(limit, ..)| *limit).collect();
+    for limit in limits.as_object().unwrap().keys() {
+        assert!(known.contains(&limit.as_str()), "no test goes beyond {limit}");
+    }
+    for (limit, file, test) in ROWS {
+        assert!(limits.get(limit).is_some(), "{limit} is no limit any more");
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/directory").join(file);
+        let text = std::fs::read_to_string(path).unwrap();
+        assert!(text.contains(&format!("#[test]\nfn {test}() {{")), "{file} has no test {test}");
+    }
+}

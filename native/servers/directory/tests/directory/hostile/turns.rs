@@ -1,0 +1,241 @@
+//! Small requests by the hundred, each of which takes long: they are sent in one write, or by a connection each, and
+//! others are answered between them.
+
+use std::time::{Duration, Instant};
+
+use wire::ldap::ResultCode;
+use wire::ldap::filter::{write_and, write_equality, write_or};
+use wire::ldap::request::{write_bind, write_change, write_compare, write_modify, write_modify_dn};
+
+use super::{GROUP, add_group, members};
+use crate::common::{Client, Search, filter, lookup};
+
+/// Lookups of the client that waits.
+const LOOKUPS: usize = 12;
+
+/// A directory with a group of these, and somebody to look up.
+fn serve(attribute: &str, values: &[String]) -> directory::Running {
+    serve_as("{}", attribute, values)
+}
+
+/// The same with this configuration.
+fn serve_as(json: &str, attribute: &str, values: &[String]) -> directory::Running {
+    let directory = crate::common::serve(json);
+    let mut client = Client::connect(directory.addr());
+    add_group(&mut client, attribute, values);
+    assert_eq!(client.add_person("Ann 1").code, ResultCode::SUCCESS);
+    directory
+}
+
+/// Sends `count` requests at once, numbered from `first` on, and says how many of them were answered before
+/// another client's lookups.
+fn answered_first(
+    directory: &directory::Running,
+    (first, count): (i32, i32),
+    write: impl Fn(&mut Vec<u8>, i32),
+) -> usize {
+    let mut other = Client::connect(directory.addr());
+    let mut hostile = Client::connect(directory.addr());
+    let search = Search { filter: lookup("Ann 1"), ..Search::default() };
+    assert_eq!(other.search(&search).0.len(), 1);
+    let mut out = Vec::new();
+    (first..first + count).for_each(|id| write(&mut out, id));
+    assert!(out.len() < 64 << 10, "{} bytes are more than one read", out.len());
+    hostile.send(&out);
+    for _ in 0..LOOKUPS {
+        assert_eq!(other.search(&search).0.len(), 1);
+    }
+    hostile.stream.set_nonblocking(true).unwrap();
+    let mut room = vec![0; 1 << 20];
+    let bytes = hostile.stream.peek(&mut room).unwrap_or(0);
+    // An answer without text has 14 bytes, one with a longer id a byte or two more.
+    bytes / 14
+}
+
+fn assert_served_between(directory: &directory::Running, count: i32, write: impl Fn(&mut Vec<u8>, i32)) {
+    // This thread may get the processor late; not each time.
+    let mut tries = (0..5).map(|at| answered_first(directory, (1 + at * count, count), &write));
+    let half = usize::try_from(count / 2).unwrap();
+    assert!(tries.any(|answered| answered < half), "they were answered before {LOOKUPS} lookups, each time");
+}
+
+#[test]
+fn others_are_served_between_modifies_of_a_large_group() {
+    let directory = serve("uniqueMember", &members(1_500));
+    assert_served_between(&directory, 300, |out, id| {
+        write_modify(out, id, GROUP.as_bytes(), |out| {
+            let value = format!("cn=New {id}");
+            write_change(out, 0, b"uniqueMember", [value.as_bytes()]);
+        });
+    });
+}
+
+#[test]
+fn others_are_served_between_comparisons_with_a_large_group() {
+    let directory = serve("uniqueMember", &members(5_000));
+    assert_served_between(&directory, 300, |out, id| {
+        write_compare(out, id, GROUP.as_bytes(), b"uniqueMember", b"cn=nobody");
+    });
+}
+
+#[test]
+fn others_are_served_between_searches_of_a_large_group() {
+    let directory = serve("uniqueMember", &members(5_000));
+    assert_served_between(&directory, 300, |out, id| {
+        let filter = filter(|out| write_equality(out, b"uniqueMember", b"cn=nobody"));
+        Search { base: GROUP, scope: wire::ldap::Scope::Base, filter, ..Search::default() }.write(out, id);
+    });
+}
+
+#[test]
+fn others_are_served_between_binds_against_many_passwords() {
+    let hash = "A".repeat(88);
+    let stored: Vec<String> =
+        (0..2_000).map(|i| format!("{{SHA512}}{}", hash.replacen("AAAA", &format!("{i:04}"), 1))).collect();
+    let directory = serve("userPassword", &stored);
+    assert_served_between(&directory, 300, |out, id| write_bind(out, id, 3, GROUP.as_bytes(), b"x"));
+}
+
+#[test]
+fn others_are_served_between_renames_of_a_container() {
+    let directory = crate::common::serve("{}");
+    let mut client = Client::connect(directory.addr());
+    client.add("ou=Many,o=Intranet", &[("objectClass", &["organizationalUnit"]), ("ou", &["Many"])]);
+    assert_eq!(client.add_person("Ann 1").code, ResultCode::SUCCESS);
+    for i in 0..2_000 {
+        let name = format!("P {i}");
+        client.add(
+            &format!("cn={name},ou=Many,o=Intranet"),
+            &[("objectClass", &["RTPerson"]), ("cn", &[&name])],
+        );
+    }
+    assert_served_between(&directory, 100, |out, id| {
+        let (from, to) = if id % 2 == 1 { ("Many", "Lots") } else { ("Lots", "Many") };
+        let (from, to) = (format!("ou={from},o=Intranet"), format!("ou={to}"));
+        write_modify_dn(out, id, from.as_bytes(), to.as_bytes(), true, None);
+    });
+}
+
+/// Connections that send one request each.
+const CROWD: usize = 200;
+
+/// Lookups of the client that goes on among them. The crowd has half of the time, and each of its requests takes as long
+/// as dozens of these.
+const LOOKUPS_AMONG: usize = 400;
+
+/// How many of a crowd's requests were answered before another client's lookups.
+fn crowd_answered_first(crowd: &mut [Client], request: &[u8], other: &mut Client) -> usize {
+    let search = Search { filter: lookup("Ann 1"), ..Search::default() };
+    crowd.iter_mut().for_each(|client| client.send(request));
+    let begun = Instant::now();
+    for _ in 0..LOOKUPS_AMONG {
+        assert_eq!(other.search(&search).0.len(), 1);
+    }
+    let took = begun.elapsed();
+    let mut is_answered = |client: &mut Client| {
+        client.stream.set_nonblocking(true).unwrap();
+        let answered = client.stream.peek(&mut [0]).is_ok();
+        client.stream.set_nonblocking(false).unwrap();
+        answered
+    };
+    let answered = crowd.iter_mut().map(&mut is_answered).filter(|answered| *answered).count();
+    println!("{answered} of {CROWD} answered before {LOOKUPS_AMONG} lookups, which took {took:?}");
+    crowd.iter_mut().for_each(|client| drop(client.done()));
+    answered
+}
+
+/// A crowd asks on new connections, and again on those that have each taken long. Four lookups between two of its
+/// requests are few; were each thread to take one of them in each of its turns, as many would be answered as lookups.
+fn assert_served_between_a_crowd(directory: &directory::Running, request: &[u8]) {
+    let mut other = Client::connect(directory.addr());
+    // This thread may get the processor late; not each time.
+    let mut least = [CROWD; 2];
+    for _ in 0..3 {
+        let mut crowd: Vec<Client> = (0..CROWD).map(|_| Client::connect(directory.addr())).collect();
+        for least in &mut least {
+            *least = (*least).min(crowd_answered_first(&mut crowd, request, &mut other));
+        }
+        if least.iter().all(|least| *least < LOOKUPS_AMONG / 4) {
+            return;
+        }
+    }
+    panic!("{least:?} were answered before {LOOKUPS_AMONG} lookups, each time");
+}
+
+#[test]
+fn others_are_served_between_modifies_of_a_crowd() {
+    let directory = serve("uniqueMember", &members(1_500));
+    let mut request = Vec::new();
+    write_modify(&mut request, 1, GROUP.as_bytes(), |out| {
+        write_change(out, 2, b"description", [b"x".as_slice()]);
+    });
+    assert_served_between_a_crowd(&directory, &request);
+}
+
+#[test]
+fn others_are_served_between_searches_of_a_crowd() {
+    let directory = serve("uniqueMember", &members(2_000));
+    let filter = filter(|out| {
+        write_or(out, |out| (0..10).for_each(|_| write_equality(out, b"uniqueMember", b"cn=nobody")));
+    });
+    let mut request = Vec::new();
+    Search { base: GROUP, scope: wire::ldap::Scope::Base, filter, ..Search::default() }
+        .write(&mut request, 1);
+    assert_served_between_a_crowd(&directory, &request);
+}
+
+#[test]
+fn others_are_served_between_binds_of_a_crowd() {
+    let hash = "A".repeat(88);
+    let stored: Vec<String> =
+        (0..2_000).map(|i| format!("{{SHA512}}{}", hash.replacen("AAAA", &format!("{i:04}"), 1))).collect();
+    let directory = serve("userPassword", &stored);
+    let mut request = Vec::new();
+    write_bind(&mut request, 1, 3, GROUP.as_bytes(), b"x");
+    assert_served_between_a_crowd(&directory, &request);
+}
+
+/// The longest of some lookups while a crowd asks, in times of one request of the crowd's alone.
+fn longest_among_a_crowd(directory: &directory::Running, request: &[u8]) -> f64 {
+    let mut alone = Client::connect(directory.addr());
+    let takes = |client: &mut Client| {
+        let begun = Instant::now();
+        client.send(request);
+        client.done();
+        begun.elapsed()
+    };
+    let one = (0..5).map(|_| takes(&mut alone)).min().unwrap_or(Duration::MAX);
+    let mut other = Client::connect(directory.addr());
+    let mut crowd: Vec<Client> = (0..CROWD / 2).map(|_| Client::connect(directory.addr())).collect();
+    crowd.iter_mut().for_each(|client| client.send(request));
+    let search = Search { filter: lookup("Ann 1"), ..Search::default() };
+    let mut look = || {
+        let begun = Instant::now();
+        assert_eq!(other.search(&search).0.len(), 1);
+        begun.elapsed()
+    };
+    let longest = (0..LOOKUPS_AMONG).map(|_| look()).max().unwrap_or_default();
+    crowd.iter_mut().for_each(|client| drop(client.done()));
+    println!("{longest:?} at the longest, among requests of {one:?}");
+    longest.as_secs_f64() / one.as_secs_f64()
+}
+
+/// An ILS client's search for a user writes: it holds the lock that all others need. Each of a crowd's may be begun at
+/// once, to see that it takes long; one is finished at a time.
+#[test]
+fn others_are_served_between_searches_that_keep_online() {
+    let directory = serve_as(r#"{"profile": "ils"}"#, "uniqueMember", &members(500));
+    let filter = filter(|out| {
+        write_and(out, |out| {
+            write_equality(out, b"cn", b"Group");
+            write_equality(out, b"sttl", b"10");
+            write_or(out, |out| (0..20).for_each(|_| write_equality(out, b"uniqueMember", b"cn=nobody")));
+        });
+    });
+    let mut request = Vec::new();
+    Search { base: GROUP, scope: wire::ldap::Scope::Base, filter, ..Search::default() }
+        .write(&mut request, 1);
+    // This thread may get the processor late; not each time.
+    let mut tries = (0..3).map(|_| longest_among_a_crowd(&directory, &request));
+    assert!(tries.any(|longest| longest < 12.0), "a lookup waits for many of them, each time");
+}

@@ -1,0 +1,166 @@
+//! Writes and binds.
+
+use directory::limits::Limits;
+use wire::ldap::request::{write_delete, write_modify_dn};
+use wire::ldap::{ResultCode, oid};
+
+use super::{GROUP, add_group};
+use crate::common::{Client, Search};
+
+fn rename(client: &mut Client, dn: &str, rdn: &str) -> ResultCode {
+    client.request(|out| write_modify_dn(out, 7, dn.as_bytes(), rdn.as_bytes(), true, None)).code
+}
+
+fn is_there(client: &mut Client, base: &str) -> bool {
+    let search = Search { base, scope: wire::ldap::Scope::Base, ..Search::default() };
+    client.search(&search).0.len() == 1
+}
+
+#[test]
+fn no_name_becomes_too_long_by_a_rename() {
+    let directory = crate::common::serve("{}");
+    let mut client = Client::connect(directory.addr());
+    client.add_person("Ann 1");
+    let long = |bytes: usize| format!("ou={}", "x".repeat(bytes - 3));
+    // With it, the person's name has a byte too many; without that byte it fits.
+    let below = "cn=Ann 1,,o=Intranet".len();
+    let (most, fits) = (8_192 - below, long(8_192 - below));
+    assert_eq!(
+        rename(&mut client, "ou=Dynamic,o=Intranet", &long(most + 1)),
+        ResultCode::ADMIN_LIMIT_EXCEEDED
+    );
+    assert!(is_there(&mut client, "cn=Ann 1,ou=Dynamic,o=Intranet"));
+    assert_eq!(rename(&mut client, "ou=Dynamic,o=Intranet", &fits), ResultCode::SUCCESS);
+    assert!(is_there(&mut client, &format!("cn=Ann 1,{fits},o=Intranet")));
+    // The container is the one that was asked about last.
+    let leaf = format!("cn=Ann 1,{fits},o=Intranet");
+    assert_eq!(rename(&mut client, &leaf, "cn=Ann 10"), ResultCode::ADMIN_LIMIT_EXCEEDED);
+    assert!(is_there(&mut client, &leaf));
+}
+
+#[test]
+fn no_name_becomes_too_deep_by_a_move() {
+    let directory = crate::common::serve("{}");
+    let mut client = Client::connect(directory.addr());
+    let mut chains = Vec::new();
+    for chain in ["a", "b"] {
+        let mut dn = "ou=Dynamic,o=Intranet".to_owned();
+        for depth in 0..32 {
+            dn = format!("ou={chain}{depth},{dn}");
+            let ou = format!("{chain}{depth}");
+            let added = client.add(&dn, &[("objectClass", &["organizationalUnit"]), ("ou", &[&ou])]);
+            assert_eq!(added.code, ResultCode::SUCCESS);
+        }
+        chains.push(dn);
+    }
+    let moved = client.request(|out| {
+        write_modify_dn(out, 7, b"ou=b0,ou=Dynamic,o=Intranet", b"ou=b0", true, Some(chains[0].as_bytes()));
+    });
+    assert_eq!(moved.code, ResultCode::ADMIN_LIMIT_EXCEEDED);
+    assert!(is_there(&mut client, &chains[1]));
+}
+
+#[test]
+fn a_container_of_too_many_is_not_renamed() {
+    let directory = crate::common::serve(r#"{"limits": {"rename_bytes": 10240}}"#);
+    let mut client = Client::connect(directory.addr());
+    (1..=10).for_each(|i| drop(client.add_person(&format!("P {i}"))));
+    assert_eq!(rename(&mut client, "ou=Dynamic,o=Intranet", "ou=Ten"), ResultCode::SUCCESS);
+    assert_eq!(rename(&mut client, "ou=Ten,o=Intranet", "ou=Dynamic"), ResultCode::SUCCESS);
+    client.add_person("P 11");
+    assert_eq!(rename(&mut client, "ou=Dynamic,o=Intranet", "ou=Ten"), ResultCode::ADMIN_LIMIT_EXCEEDED);
+    assert!(is_there(&mut client, "cn=P 11,ou=Dynamic,o=Intranet"));
+}
+
+#[test]
+fn passwords_have_a_length() {
+    let most = Limits::default().password_bytes;
+    let directory = crate::common::serve("{}");
+    let mut client = Client::connect(directory.addr());
+    let (fits, long) = ("x".repeat(most), "x".repeat(most + 1));
+    add_group(&mut client, "userPassword", &[fits.clone(), long.clone()]);
+    assert_eq!(client.bind(GROUP, &fits).code, ResultCode::SUCCESS);
+    assert_eq!(client.bind(GROUP, &long).code, ResultCode::INVALID_CREDENTIALS);
+    client.bind(GROUP, &fits);
+    let mut value = Vec::new();
+    wire::ber::write_nested(&mut value, wire::ber::tag::SEQUENCE, |out| {
+        wire::ber::write_element(out, wire::ber::tag::context(0), GROUP.as_bytes());
+        wire::ber::write_element(out, wire::ber::tag::context(2), long.as_bytes());
+    });
+    let set = client.extended(oid::PASSWORD_MODIFY, Some(&value));
+    assert_eq!(set.code, ResultCode::ADMIN_LIMIT_EXCEEDED, "nobody could bind with it");
+}
+
+#[test]
+fn an_anonymous_bind_allows_no_longer_messages() {
+    let directory = crate::common::serve(
+        r#"{"limits": {"message_bytes_before_bind": 1000}, "admin_dn": "cn=admin", "admin_password": "s"}"#,
+    );
+    for (name, password, refused) in [("", "", true), ("cn=admin", "s", false)] {
+        let mut client = Client::connect(directory.addr());
+        assert_eq!(client.bind(name, password).code, ResultCode::SUCCESS);
+        let mut out = Vec::new();
+        write_delete(&mut out, 7, format!("cn={}", "x".repeat(1_000)).as_bytes());
+        client.send(&out);
+        let notice = client.done().name.is_some();
+        assert_eq!(notice, refused, "{name:?}");
+    }
+}
+
+#[test]
+fn what_a_refused_write_declares_is_forgotten() {
+    let directory = crate::common::serve("{}");
+    let mut client = Client::connect(directory.addr());
+    add_group(&mut client, "description", &["x".into()]);
+    // More types than a directory has room for, none of which comes to be.
+    for n in 0..5_000 / 500 {
+        let names: Vec<String> = (0..500).map(|i| format!("x{n}x{i}")).collect();
+        let refused = client.request(|out| {
+            wire::ldap::request::write_modify(out, 7, GROUP.as_bytes(), |out| {
+                for name in &names {
+                    wire::ldap::request::write_change(out, 0, name.as_bytes(), [b"v".as_slice()]);
+                }
+                wire::ldap::request::write_change(out, 1, b"description", [b"not there".as_slice()]);
+            });
+        });
+        assert_eq!(refused.code, ResultCode::NO_SUCH_ATTRIBUTE);
+    }
+    assert_eq!(client.modify(GROUP, &[(0, "mine", &["v"])]).code, ResultCode::SUCCESS);
+}
+
+#[test]
+fn values_that_take_long_to_prepare_are_refused() {
+    let directory = crate::common::serve(r#"{"limits": {"message_bytes_before_bind": 4194304}}"#);
+    let mut client = Client::connect(directory.addr());
+    // Each of these characters becomes eighteen (U+FDFA, NFKC), escaped in a name or not; and names of many parts.
+    let odd = |i: usize| format!("{i} {}", "\u{fdfa}".repeat(40));
+    let escaped = |i: usize| format!("cn={i}{}", "\\ef\\b7\\ba".repeat(13));
+    let folded = |i: usize| format!("{i} {}", "\u{390}".repeat(60));
+    let parts = |i: usize| format!("cn={i}{}", ",c=a".repeat(28));
+    type Made<'m> = &'m dyn Fn(usize) -> String;
+    let kinds: [(&str, Made<'_>, usize); 4] = [
+        ("description", &odd, 1_500),
+        ("seeAlso", &escaped, 1_500),
+        ("description", &folded, 1_500),
+        ("seeAlso", &parts, 8_000),
+    ];
+    for (name, value, count) in kinds {
+        let values: Vec<String> = (0..count).map(value).collect();
+        let values: Vec<&str> = values.iter().map(String::as_str).collect();
+        let attributes: &[(&str, &[&str])] =
+            &[("objectClass", &["RTPerson"]), ("cn", &["Group"]), (name, &values)];
+        assert_eq!(client.add(GROUP, attributes).code, ResultCode::ADMIN_LIMIT_EXCEEDED, "{name}");
+        let few: &[(&str, &[&str])] =
+            &[("objectClass", &["RTPerson"]), ("cn", &["Group"]), (name, &values[..20])];
+        assert_eq!(client.add(GROUP, few).code, ResultCode::SUCCESS, "{name}");
+        let more = &values[20..];
+        assert_eq!(client.modify(GROUP, &[(0, name, more)]).code, ResultCode::ADMIN_LIMIT_EXCEEDED, "{name}");
+        assert_eq!(client.modify(GROUP, &[(2, name, more)]).code, ResultCode::ADMIN_LIMIT_EXCEEDED, "{name}");
+        assert_eq!(client.modify(GROUP, &[(2, name, &more[..20])]).code, ResultCode::SUCCESS, "{name}");
+        let compared = client.compare(GROUP, name, values[0]);
+        assert!([ResultCode::COMPARE_TRUE, ResultCode::COMPARE_FALSE].contains(&compared), "{name}");
+        assert_eq!(client.delete(GROUP).code, ResultCode::SUCCESS);
+    }
+    let long = "\u{fdfa}".repeat(20_000);
+    assert_eq!(client.compare("o=Intranet", "o", &long), ResultCode::ADMIN_LIMIT_EXCEEDED);
+}

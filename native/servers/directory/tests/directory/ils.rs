@@ -1,0 +1,329 @@
+//! The life of an Internet Locator Server's user, as NetMeeting tells it.
+
+use std::time::Duration;
+
+use crate::common::{Client, Search, filter};
+use directory::{Ahead, Clock, Running};
+use wire::ber::{self, Reader, tag};
+use wire::ldap::filter as f;
+use wire::ldap::request::write_refresh_value;
+use wire::ldap::{ResultCode, Scope, oid};
+
+const ANN: &str = "c=-,o=Microsoft,cn=ann@example.com,objectClass=rtPerson";
+const STORED: &str = "cn=ann@example.com,ou=Dynamic,o=Intranet";
+
+fn serve(json: &str) -> (Running, Client, Ahead) {
+    let (clock, ahead) = Clock::adjustable();
+    let directory = directory::start_at(crate::common::config(json), None, clock).unwrap();
+    let client = Client::connect(directory.addr());
+    (directory, client, ahead)
+}
+
+fn ils() -> (Running, Client, Ahead) {
+    serve(r#"{"profile": "ils"}"#)
+}
+
+fn register(client: &mut Client) -> ResultCode {
+    client
+        .add(
+            ANN,
+            &[
+                ("cn", &["ann@example.com"]),
+                ("givenname", &["Ann"]),
+                ("surname", &["Example"]),
+                ("rfc822mailbox", &["ann@example.com"]),
+                ("location", &["Oslo"]),
+                ("comment", &["back soon"]),
+                ("c", &["NO"]),
+                ("sipaddress", &["1613317642"]),
+                ("sflags", &["1"]),
+                ("ssecurity", &["3162"]),
+                ("ilsA26214430", &["0"]),
+                ("ilsA26279966", &["67371266"]),
+                ("ilsA32833566", &["0"]),
+                ("ilsA32964638", &["0"]),
+                ("ilsA39321630", &["1"]),
+            ],
+        )
+        .code
+}
+
+fn find(client: &mut Client, base: &str, name: &str, sttl: Option<&str>) -> Vec<crate::common::Found> {
+    let filter = filter(|out| {
+        f::write_and(out, |out| {
+            f::write_equality(out, b"objectClass", b"rtPerson");
+            f::write_equality(out, b"cn", name.as_bytes());
+            if let Some(minutes) = sttl {
+                f::write_equality(out, b"sttl", minutes.as_bytes());
+            }
+        });
+    });
+    let (found, done) = client.search(&Search { base, scope: Scope::Base, filter, ..Search::default() });
+    assert_eq!(done.code, ResultCode::SUCCESS);
+    found
+}
+
+#[test]
+fn a_user_registers_announces_is_found_and_leaves() {
+    let (_directory, mut client, _) = ils();
+    assert_eq!(client.bind("", "").code, ResultCode::SUCCESS);
+    assert_eq!(register(&mut client), ResultCode::SUCCESS);
+    assert_eq!(register(&mut client), ResultCode::ENTRY_ALREADY_EXISTS);
+    let announced: &[(u8, &str, &[&str])] = &[
+        (0, "smodop", &["0"]),
+        (0, "sappid", &["ms-netmeeting"]),
+        (0, "smimetype", &["text/iuls"]),
+        (0, "sprotid", &["T120", "H323"]),
+        (0, "sport", &["1503", "1720"]),
+    ];
+    assert_eq!(client.modify(ANN, announced).code, ResultCode::SUCCESS);
+    // Saying it again is no error: it sets what the application is.
+    assert_eq!(client.modify(ANN, announced).code, ResultCode::SUCCESS);
+    let found = find(&mut client, "objectClass=rtPerson", "ann@example.com", None);
+    assert_eq!(found.len(), 1);
+    assert_eq!(found[0].dn, ANN);
+    assert_eq!(found[0].values("sPort"), ["1503", "1720"]);
+    let removed: &[(u8, &str, &[&str])] =
+        &[(0, "smodop", &["1"]), (0, "sappid", &["ms-netmeeting"]), (0, "sport", &["1503", "1720"])];
+    assert_eq!(client.modify(ANN, removed).code, ResultCode::SUCCESS);
+    let found = find(&mut client, "objectClass=rtPerson", "ann@example.com", None);
+    assert!(found[0].values("sPort").is_empty());
+    assert_eq!(client.delete(ANN).code, ResultCode::SUCCESS);
+    assert!(find(&mut client, "objectClass=rtPerson", "ann@example.com", None).is_empty());
+}
+
+#[test]
+fn a_user_has_both_names_and_answers_under_the_one_asked_for() {
+    let (_directory, mut client, _) = ils();
+    register(&mut client);
+    let mut dn = |base| {
+        let filter = filter(|out| f::write_present(out, b"cn"));
+        let search = Search { base, scope: Scope::Base, filter, ..Search::default() };
+        client.search(&search).0.pop().map(|entry| entry.dn)
+    };
+    assert_eq!(dn(ANN).as_deref(), Some(ANN));
+    assert_eq!(dn("cn=ann@example.com,objectClass=RTPerson").as_deref(), Some(ANN));
+    assert_eq!(dn(STORED).as_deref(), Some(STORED));
+    assert_eq!(client.compare(ANN, "location", "oslo"), ResultCode::COMPARE_TRUE);
+    assert_eq!(client.compare(STORED, "location", "oslo"), ResultCode::COMPARE_TRUE);
+    assert_eq!(client.delete(STORED).code, ResultCode::SUCCESS);
+    assert_eq!(client.delete(ANN).code, ResultCode::NO_SUCH_OBJECT);
+}
+
+#[test]
+fn percent_lists_everyone_whatever_the_scope() {
+    let (_directory, mut client, _) = ils();
+    register(&mut client);
+    client.add("cn=bob@example.com,objectClass=rtPerson", &[("cn", &["bob@example.com"])]);
+    assert_eq!(find(&mut client, "objectClass=rtPerson", "%", None).len(), 2);
+    assert_eq!(find(&mut client, "ou=Dynamic,o=Intranet", "%", None).len(), 2);
+    assert_eq!(find(&mut client, "objectClass=rtPerson", "bob%", None).len(), 1);
+    // The container itself can still be asked whether it is there.
+    let container = Search { base: "ou=Dynamic,o=Intranet", scope: Scope::Base, ..Search::default() };
+    let (found, _) = client.search(&container);
+    assert_eq!((found.len(), found[0].dn.as_str()), (1, "ou=Dynamic,o=Intranet"));
+}
+
+#[test]
+fn attributes_come_under_the_names_and_in_the_order_asked_for() {
+    let (_directory, mut client, _) = ils();
+    register(&mut client);
+    let search = Search {
+        base: ANN,
+        scope: Scope::Base,
+        attributes: &["sFlags", "SIPADDRESS", "rfc822mailbox", "surname"],
+        ..Search::default()
+    };
+    let (found, _) = client.search(&search);
+    assert_eq!(found[0].names(), ["sFlags", "SIPADDRESS", "rfc822mailbox", "surname"]);
+    assert_eq!(found[0].values("SIPADDRESS"), ["1613317642"]);
+}
+
+#[test]
+fn who_is_not_kept_online_is_gone_after_ten_minutes_and_not_before() {
+    let (_directory, mut client, ahead) = ils();
+    register(&mut client);
+    ahead.advance(Duration::from_secs(598));
+    assert_eq!(find(&mut client, "objectClass=rtPerson", "ann@example.com", None).len(), 1);
+    ahead.advance(Duration::from_secs(3));
+    assert!(find(&mut client, "objectClass=rtPerson", "ann@example.com", None).is_empty());
+    assert_eq!(register(&mut client), ResultCode::SUCCESS, "a user that is gone can register again");
+}
+
+#[test]
+fn a_search_with_sttl_keeps_a_user_online() {
+    let (_directory, mut client, ahead) = ils();
+    register(&mut client);
+    for _ in 0..5 {
+        ahead.advance(Duration::from_secs(500));
+        let found = find(&mut client, "objectClass=rtPerson", "ann@example.com", Some("10"));
+        assert_eq!((found.len(), found[0].dn.as_str()), (1, ANN));
+    }
+    // One minute from now on, instead of what was left of the ten.
+    assert_eq!(find(&mut client, "objectClass=rtPerson", "ann@example.com", Some("1")).len(), 1);
+    ahead.advance(Duration::from_secs(58));
+    assert_eq!(find(&mut client, "objectClass=rtPerson", "ann@example.com", None).len(), 1);
+    ahead.advance(Duration::from_secs(3));
+    let found = find(&mut client, "objectClass=rtPerson", "ann@example.com", Some("10"));
+    assert!(found.is_empty(), "none found means: register again");
+}
+
+#[test]
+fn a_search_with_a_wildcard_does_not_refresh_those_it_finds() {
+    let (_directory, mut client, ahead) = ils();
+    register(&mut client);
+    ahead.advance(Duration::from_secs(500));
+    assert_eq!(find(&mut client, "objectClass=rtPerson", "%", Some("10")).len(), 1);
+    ahead.advance(Duration::from_secs(200));
+    assert!(find(&mut client, "objectClass=rtPerson", "%", None).is_empty());
+}
+
+fn entry_ttl(client: &mut Client) -> u32 {
+    let search = Search { base: STORED, scope: Scope::Base, attributes: &["entryTtl"], ..Search::default() };
+    client.search(&search).0[0].values("entryTtl")[0].parse().unwrap()
+}
+
+#[test]
+fn the_life_is_read_and_set_in_seconds_and_set_in_minutes() {
+    let (_directory, mut client, ahead) = ils();
+    register(&mut client);
+    assert!((595..=600).contains(&entry_ttl(&mut client)));
+    ahead.advance(Duration::from_secs(100));
+    assert!((495..=500).contains(&entry_ttl(&mut client)));
+    assert_eq!(client.modify(STORED, &[(2, "entryTTL", &["1000"])]).code, ResultCode::SUCCESS);
+    assert!((995..=1000).contains(&entry_ttl(&mut client)));
+    assert_eq!(client.modify(ANN, &[(2, "sttl", &["2"])]).code, ResultCode::SUCCESS);
+    assert!((115..=120).contains(&entry_ttl(&mut client)));
+}
+
+#[test]
+fn the_life_left_is_answered_in_minutes_to_who_asks_for_minutes() {
+    let (_directory, mut client, ahead) = ils();
+    register(&mut client);
+    let mut minutes = || {
+        let attributes = &["cn", "sTTL"];
+        let (found, _) =
+            client.search(&Search { base: ANN, scope: Scope::Base, attributes, ..Search::default() });
+        assert_eq!(found[0].names(), ["cn", "sTTL"]);
+        found[0].values("sTTL")[0].to_owned()
+    };
+    assert_eq!(minutes(), "10");
+    ahead.advance(Duration::from_secs(90));
+    assert_eq!(minutes(), "9");
+}
+
+#[test]
+fn a_life_may_be_given_on_registration() {
+    let (_directory, mut client, _) = ils();
+    let attributes: &[(&str, &[&str])] = &[("cn", &["ann@example.com"]), ("sttl", &["30"])];
+    assert_eq!(client.add(ANN, attributes).code, ResultCode::SUCCESS);
+    assert!((1795..=1800).contains(&entry_ttl(&mut client)));
+}
+
+const DYNAMIC: &[(&str, &[&str])] =
+    &[("objectClass", &["person", "dynamicObject"]), ("cn", &["Ann"]), ("sn", &["A"]), ("entryTtl", &["60"])];
+
+#[test]
+fn dynamic_entries_are_refreshed_in_every_profile() {
+    let (_directory, mut client, ahead) = serve("{}");
+    let ann = "cn=Ann,o=Intranet";
+    assert_eq!(client.add(ann, DYNAMIC).code, ResultCode::SUCCESS);
+    let there = |client: &mut Client| {
+        client.search(&Search { base: ann, scope: Scope::Base, ..Search::default() }).0.len() == 1
+    };
+    ahead.advance(Duration::from_secs(50));
+    let mut value = Vec::new();
+    write_refresh_value(&mut value, ann.as_bytes(), 90);
+    let answer = client.extended(oid::REFRESH, Some(&value));
+    assert_eq!((answer.code, answer.name.as_deref()), (ResultCode::SUCCESS, Some(oid::REFRESH)));
+    let response = answer.value.unwrap();
+    let mut fields = Reader::new(&response).sequence().unwrap();
+    assert_eq!(fields.integer(tag::context(1)), Ok(90));
+    ahead.advance(Duration::from_secs(88));
+    assert!(there(&mut client));
+    ahead.advance(Duration::from_secs(3));
+    assert!(!there(&mut client));
+    let late = client.extended(oid::REFRESH, Some(&value));
+    assert_eq!(late.code, ResultCode::NO_SUCH_OBJECT);
+}
+
+#[test]
+fn a_refresh_that_cannot_be_is_refused() {
+    let (_directory, mut client, _) = serve("{}");
+    let mut value = Vec::new();
+    write_refresh_value(&mut value, b"o=Intranet", 90);
+    let answer = client.extended(oid::REFRESH, Some(&value));
+    assert_eq!(answer.code, ResultCode::OBJECT_CLASS_VIOLATION, "{answer:?}");
+    assert_eq!(client.extended(oid::REFRESH, None).code, ResultCode::PROTOCOL_ERROR);
+    let mut zero = Vec::new();
+    ber::write_nested(&mut zero, tag::SEQUENCE, |out| {
+        ber::write_element(out, tag::context(0), b"o=Intranet");
+        ber::write_integer(out, tag::context(1), 0);
+    });
+    assert_eq!(client.extended(oid::REFRESH, Some(&zero)).code, ResultCode::PROTOCOL_ERROR);
+}
+
+#[test]
+fn under_the_systems_own_clock_an_entry_is_removed_when_its_time_is_over() {
+    let directory = directory::start(crate::common::config("{}"), None).unwrap();
+    let mut client = Client::connect(directory.addr());
+    let mut attributes = DYNAMIC.to_vec();
+    attributes[3] = ("entryTtl", &["2"]);
+    assert_eq!(client.add("cn=Ann,o=Intranet", &attributes).code, ResultCode::SUCCESS);
+    let entries = directory.stats().entries;
+    std::thread::sleep(Duration::from_millis(900));
+    assert_eq!(directory.stats().entries, entries);
+    // Removed, and not only hidden.
+    assert!(crate::common::eventually(|| directory.stats().served.expired == 1));
+    assert_eq!(directory.stats().entries, entries - 1);
+}
+
+#[test]
+fn text_of_old_clients_is_not_refused() {
+    let (_directory, mut client, _) = ils();
+    let mut out = Vec::new();
+    wire::ldap::request::write_add(&mut out, 30, b"cn=bj\xf6rn,objectClass=rtPerson", |out| {
+        ber::write_nested(out, tag::SEQUENCE, |out| {
+            wire::ldap::request::write_attribute(out, b"cn", [&b"bj\xf6rn"[..]]);
+            wire::ldap::request::write_attribute(out, b"location", [&b"Malm\xf6"[..]]);
+        });
+    });
+    assert_eq!(client.request(|bytes| bytes.extend_from_slice(&out)).code, ResultCode::SUCCESS);
+    let everyone = Search {
+        base: "objectClass=rtPerson",
+        filter: filter(|out| f::write_equality(out, b"cn", b"%")),
+        ..Search::default()
+    };
+    let mut request = Vec::new();
+    everyone.write(&mut request, 31);
+    client.send(&request);
+    let entry = client.raw().unwrap();
+    assert!(entry.windows(5).any(|bytes| bytes == b"Malm\xf6"));
+}
+
+#[test]
+fn what_a_client_of_1997_leaves_empty_is_left_out() {
+    let (_directory, mut client, _) = ils();
+    let attributes: &[(&str, &[&str])] = &[
+        ("objectClass", &["RTPerson"]),
+        ("cn", &["ann@example.com"]),
+        ("comment", &[""]),
+        ("sn", &["", "A"]),
+    ];
+    assert_eq!(client.add(ANN, attributes).code, ResultCode::SUCCESS);
+    let (found, _) = client.search(&Search { base: ANN, ..Search::default() });
+    assert_eq!((found[0].values("comment").len(), found[0].values("sn")), (0, vec!["A"]));
+}
+
+#[test]
+fn a_class_and_a_life_that_are_left_empty_are_those_of_a_user() {
+    let (_directory, mut client, _) = ils();
+    let attributes: &[(&str, &[&str])] =
+        &[("objectClass", &[""]), ("cn", &["ann@example.com"]), ("entryTtl", &[""]), ("sttl", &[""])];
+    let added = client.add(ANN, attributes);
+    assert_eq!(added.code, ResultCode::SUCCESS, "{added:?}");
+    let search = Search { base: ANN, attributes: &["objectClass", "entryTtl"], ..Search::default() };
+    let found = client.search(&search).0;
+    assert!(found[0].values("objectClass").contains(&"dynamicObject"), "{found:?}");
+    assert!(!found[0].values("entryTtl").is_empty(), "{found:?}");
+}

@@ -1,0 +1,356 @@
+//! Binds with slow hashes: they are checked, in order, by threads that leave the others theirs.
+
+use std::io::{Read, Write};
+use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::common::{Client, Message, Search, eventually, lookup, serve, trusting};
+use directory::Running;
+use hashes::Hash;
+use rustix::process::setpriority_process;
+use wire::ber::{self, tag};
+use wire::ldap::{ResultCode, oid, request};
+
+const ANN: &str = "cn=Ann,ou=Dynamic,o=Intranet";
+const PASSWORD: &str = "Pw1-secret";
+/// Takes some 50 ms in a test's build, and so much longer than a lookup.
+const LONG: &str = "argon2:8m:3";
+
+fn stored(hash: &str) -> String {
+    let value = hash.parse::<Hash>().unwrap().value(PASSWORD.as_bytes(), [7; 16]).unwrap();
+    String::from_utf8(value).unwrap()
+}
+
+fn with_ann(json: &str, passwords: &[&str]) -> (Running, Client) {
+    let directory = serve(json);
+    let mut client = Client::connect(directory.addr());
+    let attributes: &[(&str, &[&str])] =
+        &[("objectClass", &["RTPerson"]), ("cn", &["Ann"]), ("sn", &["A"]), ("userPassword", passwords)];
+    assert_eq!(client.add(ANN, attributes).code, ResultCode::SUCCESS);
+    (directory, client)
+}
+
+fn write_bind(out: &mut Vec<u8>, id: i32, password: &str) {
+    request::write_bind(out, id, 3, ANN.as_bytes(), password.as_bytes());
+}
+
+fn bind_then_who_am_i() -> Vec<u8> {
+    let mut out = Vec::new();
+    write_bind(&mut out, 1, PASSWORD);
+    request::write_extended(&mut out, 2, oid::WHO_AM_I, None);
+    out
+}
+
+/// The answers to [`bind_then_who_am_i`].
+fn is_ann<S: Read + Write>(client: &mut Client<S>) {
+    let bound = client.done();
+    assert_eq!((bound.id, bound.code), (1, ResultCode::SUCCESS));
+    let who = client.done();
+    assert_eq!((who.id, who.value.unwrap()), (2, format!("dn:{ANN}").into_bytes()));
+}
+
+#[test]
+fn each_hash_lets_in_who_knows_the_password() {
+    for hash in ["crypt:1000", "pbkdf2-sha256:1000", "pbkdf2-sha512:1000", "argon2:64k"] {
+        let value = stored(hash);
+        let (_directory, mut client) = with_ann("{}", &[&value]);
+        for (password, code) in [
+            (PASSWORD, ResultCode::SUCCESS),
+            ("Pw1-secreT", ResultCode::INVALID_CREDENTIALS),
+            (&value, ResultCode::INVALID_CREDENTIALS),
+            ("", ResultCode::UNWILLING_TO_PERFORM),
+            (&"x".repeat(1025), ResultCode::INVALID_CREDENTIALS),
+        ] {
+            assert_eq!(client.bind(ANN, password).code, code, "{hash} {password}");
+        }
+    }
+}
+
+#[test]
+fn one_of_several_values_is_enough() {
+    let (quick, slow) = ("other", stored("pbkdf2-sha256:1000"));
+    let (_directory, mut client) = with_ann("{}", &[quick, &stored("argon2:64k"), &slow]);
+    for (password, code) in [
+        (quick, ResultCode::SUCCESS),
+        (PASSWORD, ResultCode::SUCCESS),
+        ("wrong", ResultCode::INVALID_CREDENTIALS),
+    ] {
+        assert_eq!(client.bind(ANN, password).code, code, "{password}");
+    }
+}
+
+#[test]
+fn what_follows_a_bind_waits_for_it_and_other_clients_do_not() {
+    let (directory, mut other) = with_ann("{}", &[&stored(LONG)]);
+    let mut client = Client::connect(directory.addr());
+    client.send(&bind_then_who_am_i());
+    client.stream.set_nonblocking(true).unwrap();
+    // Alone on its processor, a lookup takes a thousandth of the hash.
+    let search = Search { filter: lookup("Ann"), ..Search::default() };
+    assert_eq!(other.search(&search).0.len(), 1);
+    assert!(client.stream.peek(&mut [0]).is_err(), "the hash was over before a lookup");
+    client.stream.set_nonblocking(false).unwrap();
+    is_ann(&mut client);
+}
+
+#[test]
+fn over_tls_what_follows_a_bind_in_the_same_record_is_answered_too() {
+    let (directory, mut plain) = with_ann(r#"{"tls": {"start": true}}"#, &[&stored("argon2:1m:1")]);
+    let mut client = Client::connect(directory.addr()).secured(&trusting(&directory));
+    client.send(&bind_then_who_am_i());
+    is_ann(&mut client);
+    // StartTLS behind a bind is answered after it, and begins without the identity.
+    let mut out = Vec::new();
+    write_bind(&mut out, 1, PASSWORD);
+    request::write_extended(&mut out, 2, oid::START_TLS, None);
+    plain.send(&out);
+    assert_eq!((plain.done().code, plain.done().code), (ResultCode::SUCCESS, ResultCode::SUCCESS));
+    let mut stream = tls::Stream::new(plain.stream);
+    stream.connect(&trusting(&directory)).unwrap();
+    assert!(stream.shake().unwrap());
+    out.clear();
+    request::write_extended(&mut out, 3, oid::WHO_AM_I, None);
+    stream.write_all(&out).unwrap();
+    let mut room = [0; 200];
+    let count = stream.read_some(&mut room).unwrap();
+    assert!(!room[..count].windows(3).any(|part| part == b"dn:"));
+}
+
+#[test]
+fn an_old_password_with_a_slow_hash_is_checked_before_it_is_changed() {
+    let (_directory, mut client) = with_ann("{}", &[&stored("argon2:1m:1")]);
+    client.bind(ANN, PASSWORD);
+    let change = |old: &str, new: &str| {
+        let mut value = Vec::new();
+        ber::write_nested(&mut value, tag::SEQUENCE, |out| {
+            ber::write_element(out, tag::context(1), old.as_bytes());
+            ber::write_element(out, tag::context(2), new.as_bytes());
+        });
+        value
+    };
+    let mut ask = |old: &str, new: &str| client.extended(oid::PASSWORD_MODIFY, Some(&change(old, new)));
+    assert_eq!(ask("wrong", "new").code, ResultCode::UNWILLING_TO_PERFORM);
+    assert_eq!(ask(PASSWORD, &"x".repeat(1025)).code, ResultCode::ADMIN_LIMIT_EXCEEDED);
+    assert_eq!(ask(PASSWORD, "new").code, ResultCode::SUCCESS);
+    assert_eq!(client.bind(ANN, PASSWORD).code, ResultCode::INVALID_CREDENTIALS);
+    assert_eq!(client.bind(ANN, "new").code, ResultCode::SUCCESS);
+    // One that the server makes up.
+    client.modify(ANN, &[(2, "userPassword", &[&stored("argon2:1m:1")])]);
+    assert!(client.extended(oid::PASSWORD_MODIFY, Some(&change(PASSWORD, ""))).value.is_some());
+}
+
+/// Else who knew the old password could undo the change that was to keep them out.
+#[test]
+fn a_password_that_is_changed_while_it_is_checked_is_wrong() {
+    // Longer than a change takes to come on a busy machine.
+    let value = stored("argon2:32m:3");
+    let (directory, mut other) = with_ann("{}", &[&value]);
+    let mut client = Client::connect(directory.addr());
+    assert_eq!(client.bind(ANN, PASSWORD).code, ResultCode::SUCCESS);
+    let mut change = Vec::new();
+    ber::write_nested(&mut change, tag::SEQUENCE, |out| {
+        ber::write_element(out, tag::context(1), PASSWORD.as_bytes());
+        ber::write_element(out, tag::context(2), b"stolen");
+    });
+    let (mut modify, mut bind) = (Vec::new(), Vec::new());
+    request::write_extended(&mut modify, 7, oid::PASSWORD_MODIFY, Some(&change));
+    write_bind(&mut bind, 8, PASSWORD);
+    let mut beside = |asked: &[u8], act: &mut dyn FnMut(&mut Client)| {
+        client.send(asked);
+        thread::sleep(Duration::from_millis(5));
+        act(&mut other);
+        client.done().code
+    };
+    let refused = beside(&modify, &mut |other| {
+        assert_eq!(other.modify(ANN, &[(2, "userPassword", &["new"])]).code, ResultCode::SUCCESS);
+    });
+    assert_eq!(refused, ResultCode::UNWILLING_TO_PERFORM);
+    // Beside another value, the one that was right stays right.
+    let one_more = |other: &mut Client, values: &[&str]| {
+        assert_eq!(other.modify(ANN, &[(2, "userPassword", values)]).code, ResultCode::SUCCESS);
+    };
+    one_more(&mut Client::connect(directory.addr()), &[&value]);
+    assert_eq!(beside(&bind, &mut |other| one_more(other, &["new", &value])), ResultCode::SUCCESS);
+    assert_eq!(beside(&bind, &mut |other| one_more(other, &["new"])), ResultCode::INVALID_CREDENTIALS);
+    one_more(&mut Client::connect(directory.addr()), &[&value]);
+    let gone = beside(&bind, &mut |other| assert_eq!(other.delete(ANN).code, ResultCode::SUCCESS));
+    assert_eq!(gone, ResultCode::INVALID_CREDENTIALS);
+}
+
+/// A search that is under way goes on while its connection waits, and does not let the next message in.
+#[test]
+fn a_search_goes_on_while_its_connection_waits() {
+    let directory = crate::common::crowd("{}");
+    let mut client = Client::connect(directory.addr());
+    let attributes: &[(&str, &[&str])] =
+        &[("objectClass", &["person"]), ("cn", &["Ann"]), ("sn", &["A"]), ("userPassword", &[&stored(LONG)])];
+    assert_eq!(client.add(ANN, attributes).code, ResultCode::SUCCESS);
+    assert_eq!(client.bind(ANN, PASSWORD).code, ResultCode::SUCCESS);
+    let mut out = crate::common::search_for_all(5);
+    let mut value = Vec::new();
+    ber::write_nested(&mut value, tag::SEQUENCE, |out| {
+        ber::write_element(out, tag::context(1), PASSWORD.as_bytes());
+        ber::write_element(out, tag::context(2), b"new");
+    });
+    request::write_extended(&mut out, 6, oid::PASSWORD_MODIFY, Some(&value));
+    request::write_extended(&mut out, 7, oid::WHO_AM_I, None);
+    client.send(&out);
+    let mut answered = Vec::new();
+    while answered.len() < 3 {
+        if let Message::Done(answer) = client.receive() {
+            assert_eq!(answer.code, ResultCode::SUCCESS);
+            answered.push(answer.id);
+        }
+    }
+    let place = |id| answered.iter().position(|answered| *answered == id).unwrap();
+    assert!(place(6) < place(7), "{answered:?}");
+}
+
+/// Without a place that is freed, the last client would wait for the hashes of all who have gone.
+#[test]
+fn a_client_that_goes_frees_its_place() {
+    let (directory, mut last) = with_ann("{}", &[&stored(LONG)]);
+    let begun = Instant::now();
+    assert_eq!(last.bind(ANN, PASSWORD).code, ResultCode::SUCCESS);
+    let one = begun.elapsed();
+    let many = 30 * thread::available_parallelism().map_or(1, NonZeroUsize::get);
+    let (before, connected) = (directory.stats().served.binds, directory.stats().traffic.disconnections);
+    let clients: Vec<_> = (0..many).map(|_| Client::connect(directory.addr())).collect();
+    let mut out = Vec::new();
+    write_bind(&mut out, 1, PASSWORD);
+    clients.into_iter().for_each(|mut client| client.send(&out));
+    assert!(eventually(|| directory.stats().traffic.disconnections >= connected + many as u64));
+    assert_eq!(directory.stats().served.binds - before, many as u64);
+    let begun = Instant::now();
+    assert_eq!(last.bind(ANN, PASSWORD).code, ResultCode::SUCCESS);
+    let waited = begun.elapsed();
+    assert!(waited < 10 * one, "{waited:?} after {many} have gone, and {one:?} alone");
+}
+
+/// What a client may store to make the server work: memory, time, or one hash after the other.
+#[test]
+fn a_hash_beyond_the_limits_is_no_password() {
+    let good = stored("argon2:64k:1");
+    let salted = good.splitn(6, '$').last().unwrap().to_owned();
+    let salted = format!("{}${}", good.split('$').nth(4).unwrap(), salted.split('$').next_back().unwrap());
+    let crypt = stored("crypt:1000").replace("rounds=1000", "rounds=999999999");
+    let argon2 = |numbers: &str| format!("{{ARGON2}}$argon2id$v=19${numbers}${salted}");
+    for hostile in [
+        argon2("m=4294967295,t=1,p=1"),
+        argon2("m=64,t=4294967295,p=1"),
+        argon2("m=1048577,t=1,p=1"),
+        argon2("m=1048576,t=100,p=1"),
+        stored("pbkdf2-sha256:1").replace("}1$", "}4294967295$"),
+        stored("pbkdf2-sha512:1").replace("}1$", "}4294967295$"),
+        crypt,
+    ] {
+        let (_directory, mut client) = with_ann("{}", &[&hostile]);
+        let begun = Instant::now();
+        assert_eq!(client.bind(ANN, PASSWORD).code, ResultCode::INVALID_CREDENTIALS, "{hostile}");
+        assert!(begun.elapsed() < Duration::from_secs(2), "{hostile} was begun");
+        // Beside a good one it does no harm.
+        client.modify(ANN, &[(0, "userPassword", &[&good])]);
+        assert_eq!(client.bind(ANN, PASSWORD).code, ResultCode::SUCCESS, "{hostile}");
+    }
+    let several: Vec<_> = (1..=5)
+        .map(|rounds| stored("pbkdf2-sha256:1").replace("}1$", &format!("}}{}$", rounds + 1)))
+        .collect();
+    let mut values: Vec<_> = several.iter().map(String::as_str).collect();
+    values.push(&good);
+    let (_directory, mut client) = with_ann("{}", &values);
+    assert_eq!(client.bind(ANN, PASSWORD).code, ResultCode::INVALID_CREDENTIALS, "the sixth was tried");
+}
+
+#[test]
+fn a_server_that_stops_does_not_wait_for_the_hashes_in_its_queue() {
+    let (directory, mut first) = with_ann("{}", &[&stored(LONG)]);
+    let begun = Instant::now();
+    first.bind(ANN, PASSWORD);
+    let one = begun.elapsed();
+    let mut out = Vec::new();
+    write_bind(&mut out, 1, PASSWORD);
+    let many = 30 * thread::available_parallelism().map_or(1, NonZeroUsize::get);
+    let mut clients: Vec<_> = (0..many).map(|_| Client::connect(directory.addr())).collect();
+    clients.iter_mut().for_each(|client| client.send(&out));
+    assert!(eventually(|| directory.stats().served.binds > many as u64));
+    let begun = Instant::now();
+    directory.stop();
+    assert!(begun.elapsed() < 10 * one, "{:?} to stop, {one:?} for a hash", begun.elapsed());
+    assert!(clients.iter_mut().all(|client| matches!(client.stream.read(&mut [0; 100]), Ok(0) | Err(_))));
+}
+
+/// In the directory's own threads of lowest priority, hashes delay lookups no more than the same hashes in other
+/// threads of that priority do. On the threads that serve, each lookup would wait for one.
+#[test]
+fn lookups_beside_a_storm_of_binds_wait_no_longer_than_beside_the_same_work() {
+    let (directory, mut client) = with_ann("{}", &[&stored(LONG)]);
+    let threads = thread::available_parallelism().map_or(1, NonZeroUsize::get).saturating_sub(1).max(1);
+    let stop = AtomicBool::new(false);
+    let (reference, beside) = thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                setpriority_process(None, 19).unwrap();
+                while !stop.load(Relaxed) {
+                    stored(LONG);
+                }
+            });
+        }
+        let reference = thread::scope(|inner| {
+            let looking = inner.spawn(|| slow_lookup(&mut client)).join();
+            stop.store(true, Relaxed);
+            looking.unwrap()
+        });
+        let addr = directory.addr();
+        let storm: Vec<_> = (0..4 * threads)
+            .map(|_| {
+                let storming = move || {
+                    let mut client = Client::connect(addr);
+                    let begun = Instant::now();
+                    let binds = (0..).take_while(|_| {
+                        assert_eq!(client.bind(ANN, PASSWORD).code, ResultCode::SUCCESS);
+                        begun.elapsed() < Duration::from_secs(2)
+                    });
+                    binds.count()
+                };
+                scope.spawn(storming)
+            })
+            .collect();
+        let beside = slow_lookup(&mut client);
+        // One that has just begun may not have had the time.
+        assert!(eventually(|| priorities().iter().all(|nice| *nice == 19)), "{:?}", priorities());
+        assert!(storm.into_iter().map(|each| each.join().unwrap()).sum::<usize>() > 0);
+        (reference, beside)
+    });
+    let most = 4 * reference + Duration::from_millis(5);
+    assert!(beside < most, "{beside:?} beside a storm, {reference:?} beside the same work");
+}
+
+/// How long the slowest of twenty lookups takes, over a second.
+fn slow_lookup(client: &mut Client) -> Duration {
+    let begun = Instant::now();
+    let mut took = Vec::new();
+    while begun.elapsed() < Duration::from_secs(1) {
+        let one = Instant::now();
+        let search = Search { filter: lookup("Ann"), ..Search::default() };
+        assert_eq!(client.search(&search).0.len(), 1);
+        took.push(one.elapsed());
+    }
+    took.sort_unstable();
+    took[took.len() * 19 / 20]
+}
+
+/// How nice the threads are that hash, of all directories of this process.
+fn priorities() -> Vec<i32> {
+    let tasks = std::fs::read_dir("/proc/self/task").unwrap().map(|task| task.unwrap().path());
+    let hashing = tasks.filter(|task| {
+        std::fs::read_to_string(task.join("comm")).is_ok_and(|name| name.trim() == "slow-binds")
+    });
+    // Behind the name, which may hold blanks, it is field 19 of proc(5).
+    let nice = |stat: String| stat.rsplit_once(')')?.1.split_whitespace().nth(16)?.parse().ok();
+    let found: Vec<_> =
+        hashing.filter_map(|task| nice(std::fs::read_to_string(task.join("stat")).ok()?)).collect();
+    assert!(!found.is_empty());
+    found
+}

@@ -1,0 +1,144 @@
+//! Long answers: slow readers, other requests meanwhile, and clients that lose interest.
+
+use std::io::Read;
+use std::time::{Duration, Instant};
+
+use crate::common::{Client, ENTRIES, Message, Search, crowd, eventually, lookup, search_for_all, serve};
+use directory::Running;
+use wire::ldap::request::{write_abandon, write_bind};
+use wire::ldap::{ResultCode, op};
+
+#[test]
+fn other_requests_are_answered_while_a_long_answer_is_under_way() {
+    let directory = crowd("{}");
+    let mut client = Client::connect(directory.addr());
+    let mut out = search_for_all(1);
+    Search { filter: lookup("Person 5"), ..Search::default() }.write(&mut out, 2);
+    client.send(&out);
+    let (mut before, mut finished) = (0, Vec::new());
+    while finished.len() < 2 {
+        match client.receive() {
+            Message::Entry(entry) if entry.id == 1 && finished.is_empty() => before += 1,
+            Message::Entry(_) => {}
+            Message::Done(answer) => finished.push(answer.id),
+        }
+    }
+    assert_eq!(finished, [2, 1]);
+    assert!(before < ENTRIES / 2, "the lookup waited for {before} entries");
+}
+
+#[test]
+fn an_abandoned_search_stops_without_an_answer() {
+    let directory = crowd("{}");
+    let mut client = Client::connect(directory.addr());
+    client.send(&search_for_all(1));
+    assert!(matches!(client.receive(), Message::Entry(_)));
+    let mut out = Vec::new();
+    write_abandon(&mut out, 2, 1);
+    write_bind(&mut out, 3, 3, b"", b"");
+    client.send(&out);
+    let (found, done) = client.collect();
+    assert_eq!((done.id, done.tag), (3, op::BIND_RESPONSE));
+    assert!(found.len() < ENTRIES, "all {} entries came all the same", found.len());
+    assert!(eventually(|| directory.stats().served.abandons == 1));
+    // Abandoning what is not there is not answered either.
+    client.send(&{
+        let mut out = Vec::new();
+        write_abandon(&mut out, 4, 99);
+        out
+    });
+    assert_eq!(client.bind("", "").code, ResultCode::SUCCESS);
+}
+
+#[test]
+fn two_long_answers_on_one_connection_share_it() {
+    let directory = crowd("{}");
+    let mut client = Client::connect(directory.addr());
+    client.send(&[search_for_all(1), search_for_all(2)].concat());
+    let (mut counts, mut at_first_end) = ([0; 3], None);
+    let mut ends = 0;
+    while ends < 2 {
+        match client.receive() {
+            Message::Entry(entry) => counts[entry.id as usize] += 1,
+            Message::Done(_) => {
+                ends += 1;
+                at_first_end.get_or_insert(counts);
+            }
+        }
+    }
+    assert_eq!(counts, [0, ENTRIES + 1, ENTRIES + 1]);
+    let [_, a, b] = at_first_end.unwrap();
+    assert!(a.min(b) > ENTRIES / 2, "{a} and {b} when the first was done");
+}
+
+#[test]
+fn a_reader_that_never_reads_is_cut_off() {
+    let directory = serve(r#"{"limits": {"stall_ms": 400}}"#);
+    let mut client = Client::connect(directory.addr());
+    let filler = "x".repeat(200_000);
+    client.bind("", "");
+    for i in 0..50 {
+        let name = format!("Person {i}");
+        let attributes: &[(&str, &[&str])] =
+            &[("objectClass", &["RTPerson"]), ("cn", &[&name]), ("description", &[&filler])];
+        client.add(&format!("cn={name},ou=Dynamic,o=Intranet"), attributes);
+    }
+    let mut stalled = Client::connect(directory.addr());
+    stalled.send(&search_for_all(1));
+    std::thread::sleep(Duration::from_millis(1500));
+    let mut rest = Vec::new();
+    let ended = stalled.stream.read_to_end(&mut rest);
+    assert!(rest.len() < 10_000_000 && (ended.is_err() || !rest.ends_with(&[4, 0, 4, 0])));
+    assert!(eventually(|| directory.stats().traffic.aborted == 1));
+}
+
+#[test]
+fn a_time_limit_ends_a_search_that_is_held_up() {
+    let directory = crowd("{}");
+    let mut client = Client::connect(directory.addr());
+    let mut out = Vec::new();
+    Search { time_limit_s: 1, ..Search::default() }.write(&mut out, 1);
+    client.send(&out);
+    std::thread::sleep(Duration::from_millis(1500));
+    let (found, done) = client.collect();
+    assert_eq!(done.code, ResultCode::TIME_LIMIT_EXCEEDED);
+    assert!(!found.is_empty() && found.len() <= ENTRIES);
+}
+
+#[test]
+fn too_many_searches_at_once_are_turned_away() {
+    let directory = crowd_with(r#"{"limits": {"running_searches": 2}}"#);
+    let mut client = Client::connect(directory.addr());
+    client.send(&[search_for_all(1), search_for_all(2), search_for_all(3)].concat());
+    let mut ends = Vec::new();
+    while ends.len() < 3 {
+        if let Message::Done(answer) = client.receive() {
+            ends.push((answer.id, answer.code));
+        }
+    }
+    assert!(ends.contains(&(3, ResultCode::BUSY)), "{ends:?}");
+    assert_eq!(ends.iter().filter(|(_, code)| *code == ResultCode::SUCCESS).count(), 2);
+}
+
+fn crowd_with(json: &str) -> Running {
+    let directory = serve(json);
+    let mut client = Client::connect(directory.addr());
+    for i in 0..2000 {
+        client.add_person(&format!("Person {i}"));
+    }
+    directory
+}
+
+#[test]
+fn a_server_that_stops_closes_every_connection() {
+    let directory = crowd("{}");
+    let mut clients: Vec<_> = (0..20).map(|_| Client::connect(directory.addr())).collect();
+    for client in &mut clients {
+        client.send(&search_for_all(1));
+    }
+    let begun = Instant::now();
+    directory.stop();
+    assert!(begun.elapsed() < Duration::from_secs(2));
+    let mut rest = Vec::new();
+    let _ = clients[0].stream.read_to_end(&mut rest);
+}

@@ -1,0 +1,141 @@
+//! Clients that keep moving, but hardly: each byte comes before the directory's patience for one is over.
+
+use std::io::{ErrorKind, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::thread::sleep;
+use std::time::Duration;
+
+use crate::common::{Client, Search, eventually, search_for_all, serve, trusting, write_add};
+use directory::Running;
+use socket2::{Domain, Socket, Type};
+use tls::Stream;
+use wire::ldap::{ResultCode, oid};
+
+/// Twenty bytes within it are none to speak of, twelve hundred are.
+const PATIENCE: &str = r#""stall_ms": 2000, "stall_bytes": 100"#;
+const STEP: Duration = Duration::from_millis(100);
+
+/// Sends a byte in each step and says how many went before the directory hung up.
+fn trickle(socket: &mut TcpStream, bytes: &[u8]) -> usize {
+    socket.set_read_timeout(Some(STEP)).unwrap();
+    let cut = bytes.iter().position(|byte| {
+        let sent = socket.write_all(&[*byte]);
+        match socket.read(&mut [0; 1_000]) {
+            Ok(count) => count == 0 || sent.is_err(),
+            Err(error) => !matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut),
+        }
+    });
+    cut.expect("the message came to its end")
+}
+
+fn an_add(name: &str) -> Vec<u8> {
+    let filler = "x".repeat(1_500);
+    let attributes: &[(&str, &[&str])] =
+        &[("objectClass", &["RTPerson"]), ("cn", &[name]), ("description", &[&filler])];
+    let mut out = Vec::new();
+    write_add(&mut out, 7, &format!("cn={name},ou=Dynamic,o=Intranet"), attributes);
+    out
+}
+
+#[test]
+fn a_message_that_trickles_in_is_cut_off_and_a_slow_one_is_not() {
+    let directory = serve(&format!(r#"{{"limits": {{{PATIENCE}}}}}"#));
+    let mut slow = Client::connect(directory.addr());
+    // Well over the patience for one that does not get on.
+    for piece in an_add("Slow 1").chunks(60) {
+        slow.send(piece);
+        sleep(STEP);
+    }
+    assert_eq!(slow.done().code, ResultCode::SUCCESS);
+    assert_eq!(directory.stats().traffic.aborted, 0);
+    let sent = trickle(&mut Client::connect(directory.addr()).stream, &an_add("Trickle 2"));
+    assert!(sent > 1, "it is not for silence that it is cut off");
+    assert!(eventually(|| directory.stats().traffic.aborted == 1));
+    assert_eq!(slow.bind("", "").code, ResultCode::SUCCESS);
+}
+
+/// A directory whose entries have 10 MB together.
+fn crowded(limits: &str) -> Running {
+    let directory = serve(&format!(r#"{{"tls": {{"start": true}}, "limits": {{{limits}}}}}"#));
+    let mut client = Client::connect(directory.addr());
+    client.bind("", "");
+    let filler = "x".repeat(200_000);
+    for i in 0..50 {
+        let name = format!("Person {i}");
+        let attributes: &[(&str, &[&str])] =
+            &[("objectClass", &["RTPerson"]), ("cn", &[&name]), ("description", &[&filler])];
+        client.add(&format!("cn={name},ou=Dynamic,o=Intranet"), attributes);
+    }
+    directory
+}
+
+/// A client whose kernel buffers little.
+fn narrow(addr: SocketAddr) -> TcpStream {
+    let socket = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
+    socket.set_recv_buffer_size(8_192).unwrap();
+    socket.connect(&addr.into()).unwrap();
+    let socket: TcpStream = socket.into();
+    socket.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    socket
+}
+
+/// Reads so much in each step, and says how much came before the end or the last step.
+fn sip(socket: &mut TcpStream, each: usize, steps: usize) -> usize {
+    let mut cup = vec![0; each];
+    let sips = (0..steps).map_while(|_| {
+        sleep(STEP);
+        socket.read(&mut cup).ok().filter(|count| *count > 0)
+    });
+    sips.sum()
+}
+
+#[test]
+fn an_answer_that_is_sipped_is_cut_off() {
+    let directory = crowded(r#""stall_ms": 1000, "stall_bytes": 1000000"#);
+    let mut sipping = narrow(directory.addr());
+    sipping.write_all(&search_for_all(1)).unwrap();
+    assert!(sip(&mut sipping, 4_096, 10) >= 4_096);
+    assert!(eventually(|| {
+        let _ = sip(&mut sipping, 4_096, 1);
+        directory.stats().traffic.aborted == 1
+    }));
+}
+
+/// TLS says that a piece has been written when all of it has: six seconds' worth, for this reader.
+#[test]
+fn a_slow_reader_of_tls_is_not_cut_off() {
+    let directory = crowded(r#""stall_ms": 2000, "stall_bytes": 4096"#);
+    let mut slow = Client::of(narrow(directory.addr()));
+    assert_eq!(slow.extended(oid::START_TLS, None).code, ResultCode::SUCCESS);
+    let mut stream = Stream::new(slow.stream);
+    stream.connect(&trusting(&directory)).unwrap();
+    assert!(stream.shake().unwrap());
+    stream.write_all(&search_for_all(1)).unwrap();
+    let mut came = vec![0; 1_024];
+    for _ in 0..50 {
+        sleep(STEP);
+        stream.socket().read_exact(&mut came).unwrap();
+    }
+    assert_eq!(directory.stats().traffic.aborted, 0);
+}
+
+/// The kernel tells of room when it holds half of an answer's write less: for this reader, every three seconds.
+#[test]
+fn a_slow_reader_gets_all_of_its_answer() {
+    let directory = crowded(r#""stall_ms": 2000, "stall_bytes": 4096"#);
+    let mut slow = Client::connect(directory.addr());
+    slow.stream = narrow(directory.addr());
+    slow.send(&search_for_all(1));
+    let mut came = vec![0; 1_024];
+    for _ in 0..60 {
+        sleep(STEP);
+        slow.stream.read_exact(&mut came).unwrap();
+    }
+    assert_eq!(directory.stats().traffic.aborted, 0);
+    // The rest at once. What was read is gone, so the bytes are counted.
+    let mut ended = Vec::new();
+    slow.stream.set_read_timeout(Some(Duration::from_secs(2))).unwrap();
+    let _ = slow.stream.read_to_end(&mut ended);
+    assert!(ended.len() > 9_000_000, "{}", ended.len());
+    assert_eq!(Client::connect(directory.addr()).search(&Search::default()).1.code, ResultCode::SUCCESS);
+}

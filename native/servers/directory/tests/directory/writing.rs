@@ -1,0 +1,185 @@
+//! Add, delete, modify, rename, compare; and access to them.
+
+use crate::common::{Client, Search, eventually, lookup, serve};
+use wire::ldap::request::{write_add, write_modify_dn};
+use wire::ldap::{ResultCode, Scope, op};
+
+const ANN: &str = "cn=Ann 1,ou=Dynamic,o=Intranet";
+
+fn with_ann(json: &str) -> (directory::Running, Client) {
+    let directory = serve(json);
+    let mut client = Client::connect(directory.addr());
+    assert_eq!(client.add_person("Ann 1").code, ResultCode::SUCCESS);
+    (directory, client)
+}
+
+fn read(client: &mut Client, dn: &str) -> Option<crate::common::Found> {
+    client.search(&Search { base: dn, scope: Scope::Base, ..Search::default() }).0.pop()
+}
+
+#[test]
+fn an_entry_is_added_found_changed_and_deleted() {
+    let (directory, mut client) = with_ann("{}");
+    assert_eq!(client.add_person("Ann 1").code, ResultCode::ENTRY_ALREADY_EXISTS);
+    let changes: &[(u8, &str, &[&str])] =
+        &[(0, "mail", &["ann@example.com", "a@example.com"]), (2, "sn", &["Other"])];
+    let done = client.modify(ANN, changes);
+    assert_eq!((done.tag, done.code), (op::MODIFY_RESPONSE, ResultCode::SUCCESS));
+    let entry = read(&mut client, ANN).unwrap();
+    assert_eq!(entry.values("mail"), ["ann@example.com", "a@example.com"]);
+    assert_eq!(entry.values("sn"), ["Other"]);
+    assert_eq!(client.modify(ANN, &[(1, "mail", &[])]).code, ResultCode::SUCCESS);
+    assert_eq!(client.modify(ANN, &[(1, "mail", &[])]).code, ResultCode::NO_SUCH_ATTRIBUTE);
+    assert!(read(&mut client, ANN).unwrap().values("mail").is_empty());
+    assert_eq!(client.delete("ou=Dynamic,o=Intranet").code, ResultCode::NOT_ALLOWED_ON_NON_LEAF);
+    assert_eq!(client.delete(ANN).code, ResultCode::SUCCESS);
+    assert_eq!(client.delete(ANN).code, ResultCode::NO_SUCH_OBJECT);
+    assert_eq!(client.search(&Search { filter: lookup("Ann 1"), ..Search::default() }).0.len(), 0);
+    let counts = || {
+        let stats = directory.stats();
+        (stats.served.adds, stats.served.deletes, stats.served.modifies)
+    };
+    assert!(eventually(|| counts() == (3, 3, 3)), "{:?}", counts());
+}
+
+#[test]
+fn what_is_added_over_one_connection_is_found_over_another() {
+    let directory = serve(r#"{"threads": 3}"#);
+    let mut clients: Vec<_> = (0..8).map(|_| Client::connect(directory.addr())).collect();
+    for (i, client) in clients.iter_mut().enumerate() {
+        assert_eq!(client.add_person(&format!("Person {i}")).code, ResultCode::SUCCESS);
+    }
+    for client in &mut clients {
+        for i in 0..8 {
+            let search = Search { filter: lookup(&format!("Person {i}")), ..Search::default() };
+            assert_eq!(client.search(&search).0.len(), 1);
+        }
+    }
+}
+
+#[test]
+fn an_entry_without_a_parent_is_refused() {
+    let (_directory, mut client) = with_ann("{}");
+    let done = client.add("cn=x,ou=Nowhere,o=Intranet", &[("objectClass", &["RTPerson"]), ("cn", &["x"])]);
+    assert_eq!((done.tag, done.code), (op::ADD_RESPONSE, ResultCode::NO_SUCH_OBJECT));
+    assert_eq!(done.matched_dn, "o=Intranet");
+}
+
+#[test]
+fn an_entry_is_renamed_and_moved() {
+    let (_directory, mut client) = with_ann("{}");
+    client.add("ou=Other,o=Intranet", &[("objectClass", &["organizationalUnit"]), ("ou", &["Other"])]);
+    let mut rename = |dn: &str, rdn: &str, delete_old, superior: Option<&str>| {
+        client
+            .request(|out| {
+                let superior = superior.map(str::as_bytes);
+                write_modify_dn(out, 50, dn.as_bytes(), rdn.as_bytes(), delete_old, superior);
+            })
+            .code
+    };
+    assert_eq!(rename(ANN, "cn=Anna", true, None), ResultCode::SUCCESS);
+    let anna = "cn=Anna,ou=Dynamic,o=Intranet";
+    assert_eq!(rename(anna, "cn=Anna", false, Some("ou=Other,o=Intranet")), ResultCode::SUCCESS);
+    assert_eq!(rename(anna, "cn=Anna", false, None), ResultCode::NO_SUCH_OBJECT);
+    let moved = read(&mut client, "cn=Anna,ou=Other,o=Intranet").unwrap();
+    assert_eq!(moved.values("cn"), ["Anna"]);
+}
+
+#[test]
+fn compare_tells_equal_from_different_from_absent() {
+    let (_directory, mut client) = with_ann("{}");
+    assert_eq!(client.compare(ANN, "cn", "ANN 1"), ResultCode::COMPARE_TRUE);
+    assert_eq!(client.compare(ANN, "cn", "Bob"), ResultCode::COMPARE_FALSE);
+    assert_eq!(client.compare(ANN, "mail", "x"), ResultCode::NO_SUCH_ATTRIBUTE);
+    assert_eq!(client.compare("cn=x,o=Intranet", "cn", "x"), ResultCode::NO_SUCH_OBJECT);
+    assert_eq!(client.compare("", "supportedLDAPVersion", "3"), ResultCode::COMPARE_TRUE);
+}
+
+#[test]
+fn a_read_only_directory_answers_and_changes_nothing() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), "dn: o=Intranet\nobjectClass: organization\no: Intranet\n").unwrap();
+    let json = format!(r#"{{"read_only": true, "ldif": {:?}}}"#, file.path());
+    let directory = directory::start(crate::common::config(&json), None).unwrap();
+    let mut client = Client::connect(directory.addr());
+    let refused = client.add_person("Ann 1");
+    assert_eq!(refused.code, ResultCode::UNWILLING_TO_PERFORM);
+    assert!(refused.diagnostic.contains("read-only"));
+    let changes: &[(u8, &str, &[&str])] = &[(2, "o", &["x"])];
+    assert_eq!(client.modify("o=Intranet", changes).code, ResultCode::UNWILLING_TO_PERFORM);
+    assert_eq!(client.delete("o=Intranet").code, ResultCode::UNWILLING_TO_PERFORM);
+    assert!(read(&mut client, "o=Intranet").is_some());
+}
+
+#[test]
+fn with_an_administrator_nobody_else_writes() {
+    let json = r#"{"admin_dn": "cn=admin,o=Intranet", "admin_password": "secret"}"#;
+    let directory = directory::start(crate::common::config(json), None).unwrap();
+    let mut client = Client::connect(directory.addr());
+    let container: &[(&str, &[&str])] = &[("objectClass", &["organizationalUnit"]), ("ou", &["Dynamic"])];
+    let refused = client.add("ou=Dynamic,o=Intranet", container);
+    assert_eq!(refused.code, ResultCode::INSUFFICIENT_ACCESS_RIGHTS);
+    assert_eq!(client.bind("CN=Admin, O=Intranet", "secret").code, ResultCode::SUCCESS);
+    assert_eq!(client.add("ou=Dynamic,o=Intranet", container).code, ResultCode::SUCCESS);
+    assert_eq!(client.bind("", "").code, ResultCode::SUCCESS);
+    assert_eq!(client.delete("ou=Dynamic,o=Intranet").code, ResultCode::INSUFFICIENT_ACCESS_RIGHTS);
+}
+
+#[test]
+fn where_a_bind_is_required_strangers_see_the_root_dse_only() {
+    let json = r#"{"require_bind": true, "admin_dn": "cn=admin", "admin_password": "secret"}"#;
+    let directory = directory::start(crate::common::config(json), None).unwrap();
+    let mut client = Client::connect(directory.addr());
+    let root = Search { base: "", scope: Scope::Base, ..Search::default() };
+    let suffix = Search { base: "o=Intranet", ..Search::default() };
+    assert_eq!(client.search(&root).0.len(), 1);
+    let (_, refused) = client.search(&suffix);
+    assert_eq!(refused.code, ResultCode::INSUFFICIENT_ACCESS_RIGHTS);
+    assert!(refused.diagnostic.contains("bind"));
+    assert_eq!(client.compare("o=Intranet", "o", "Intranet"), ResultCode::INSUFFICIENT_ACCESS_RIGHTS);
+    client.bind("cn=admin", "secret");
+    assert_eq!(client.search(&suffix).0.len(), 1);
+}
+
+#[test]
+fn a_value_in_a_foreign_encoding_is_kept_as_it_is() {
+    let (_directory, mut client) = with_ann("{}");
+    let mut out = Vec::new();
+    write_add(&mut out, 40, b"cn=Bj\xf6rn,ou=Dynamic,o=Intranet", |out| {
+        wire::ber::write_nested(out, 0x30, |out| {
+            wire::ldap::request::write_attribute(out, b"objectClass", [&b"RTPerson"[..]]);
+            wire::ldap::request::write_attribute(out, b"cn", [&b"Bj\xf6rn"[..]]);
+        });
+    });
+    assert_eq!(client.request(|bytes| bytes.extend_from_slice(&out)).code, ResultCode::SUCCESS);
+    let filter = crate::common::filter(|out| wire::ldap::filter::write_equality(out, b"cn", b"Bj\xf6rn"));
+    let mut search = Vec::new();
+    Search { filter, ..Search::default() }.write(&mut search, 41);
+    client.send(&search);
+    let entry = client.raw().unwrap();
+    assert!(entry.windows(5).any(|bytes| bytes == b"Bj\xf6rn"));
+}
+
+#[test]
+fn what_is_wrong_with_a_request_itself_is_told_first() {
+    let (_directory, mut client) = with_ann("{}");
+    assert_eq!(client.add(ANN, &[]).code, ResultCode::PROTOCOL_ERROR);
+    assert_eq!(client.delete("").code, ResultCode::UNWILLING_TO_PERFORM);
+}
+
+#[test]
+fn diagnostics_are_short() {
+    let (_directory, mut client) = with_ann("{}");
+    let name = "x".repeat(10_000);
+    let answer = client.extended(name.as_bytes(), None);
+    assert!(answer.diagnostic.len() < 300, "{} bytes", answer.diagnostic.len());
+}
+
+#[test]
+fn an_attribute_has_a_number_of_options() {
+    let (_directory, mut client) = with_ann("{}");
+    let with =
+        |count: usize| format!("description{}", (0..count).map(|n| format!(";x-{n:02}")).collect::<String>());
+    assert_eq!(client.modify(ANN, &[(0, &with(32), &["x"])]).code, ResultCode::SUCCESS);
+    assert_eq!(client.modify(ANN, &[(0, &with(33), &["x"])]).code, ResultCode::UNDEFINED_ATTRIBUTE_TYPE);
+}

@@ -1,0 +1,61 @@
+//! Out of file descriptors, the site serves its open connections, and new ones wait.
+//!
+//! The limit holds for a whole process, so this test has one of its own.
+
+use std::net::TcpStream;
+use std::os::fd::AsRawFd;
+use std::time::{Duration, Instant};
+
+use crate::client::Client;
+use crate::common::Site;
+use crate::own_process::in_own_process;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use rustix::time::{ClockId, clock_gettime};
+use socket2::{Domain, Socket, Type};
+
+/// Clients that connect, and those there are descriptors for.
+const GUESTS: usize = 20;
+const ROOM: u64 = 5;
+
+fn used_ms() -> u128 {
+    let used = clock_gettime(ClockId::ProcessCPUTime);
+    used.tv_sec as u128 * 1_000 + used.tv_nsec as u128 / 1_000_000
+}
+
+#[test]
+fn out_of_descriptors_open_connections_are_served_and_the_others_when_one_closes() {
+    if in_own_process(out_of_descriptors_open_connections_are_served_and_the_others_when_one_closes) {
+        return;
+    }
+    let site = Site::start();
+    let mut inside = site.client();
+    assert_eq!(inside.get("/", Some(1)).status, 200);
+    let sockets: Vec<_> =
+        (0..GUESTS).map(|_| Socket::new(Domain::IPV4, Type::STREAM, None).unwrap()).collect();
+    // The lowest number that is free is given: all below the last one are taken.
+    let last = sockets.last().unwrap().as_raw_fd() as u64;
+    let limit = Rlimit { current: Some(last + 1 + ROOM), ..getrlimit(Resource::Nofile) };
+    setrlimit(Resource::Nofile, limit).unwrap();
+    let mut guests: Vec<Client> = sockets
+        .into_iter()
+        .map(|socket| {
+            socket.connect(&site.running.addr().into()).unwrap();
+            Client::of(TcpStream::from(socket))
+        })
+        .collect();
+    let connected = || site.running.stats().traffic.connections - 1;
+    site.has_counted(|stats| stats.traffic.connections - 1 == ROOM);
+    let (before, began) = (used_ms(), Instant::now());
+    std::thread::sleep(Duration::from_millis(500));
+    let (used, lasted) = (used_ms() - before, began.elapsed().as_millis());
+    assert!(used < lasted / 5, "{used} ms of CPU for nothing in {lasted} ms");
+    assert_eq!(connected(), ROOM);
+    assert_eq!(inside.get("/", Some(1)).status, 200);
+    // Each guest that leaves gives two back: its own and the site's.
+    while !guests.is_empty() {
+        let mut first = guests.remove(0);
+        assert_eq!(first.get("/", Some(1)).status, 200);
+    }
+    assert_eq!(connected(), GUESTS as u64);
+    assert_eq!(inside.get("/", Some(1)).status, 200);
+}

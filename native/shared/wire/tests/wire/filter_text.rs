@@ -1,0 +1,187 @@
+//! Filters in RFC 4515's notation: what they mean as bytes, and how they read in messages.
+
+use proptest::prelude::*;
+use wire::ber::Reader;
+use wire::ldap::filter::{
+    Extensible, Piece, write_and, write_approx, write_equality, write_extensible, write_greater_or_equal,
+    write_less_or_equal, write_not, write_or, write_present, write_substrings,
+};
+use wire::ldap::filter_text::{FilterTextError, parse};
+use wire::ldap::{Filter, MAX_FILTER_DEPTH};
+
+fn ber(text: &str) -> Vec<u8> {
+    let mut out = Vec::new();
+    parse(text, &mut out).unwrap();
+    out
+}
+
+fn text(ber: &[u8]) -> String {
+    Filter::decode(&mut Reader::new(ber)).unwrap().to_string()
+}
+
+fn refusal(text: &str) -> FilterTextError {
+    let mut out = b"before".to_vec();
+    let error = parse(text, &mut out).unwrap_err();
+    assert_eq!(out, b"before", "nothing is left behind");
+    error
+}
+
+#[test]
+fn the_examples_of_rfc_4515_section_4_read_and_write_back() {
+    for example in [
+        "(cn=Babs Jensen)",
+        "(!(cn=Tim Howes))",
+        "(&(objectClass=Person)(|(sn=Jensen)(cn=Babs J*)))",
+        "(o=univ*of*mich*)",
+        "(seeAlso=)",
+        "(cn:caseExactMatch:=Fred Flintstone)",
+        "(cn:=Betty Rubble)",
+        "(sn:dn:2.4.6.8.10:=Barney Rubble)",
+        "(o:dn:=Ace Industry)",
+        "(:1.2.3:=Wilma Flintstone)",
+        "(:dn:2.4.6.8.10:=Dino)",
+        r"(o=Parens R Us \28for all your parenthetical needs\29)",
+        r"(cn=*\2a*)",
+        r"(filename=C:\5cMyFile)",
+        r"(bin=\00\00\00\04)",
+        "(sn=Lučić)",
+        "(&)",
+        "(|)",
+        "(a>=b)",
+        "(a<=b)",
+        "(a~=b)",
+        "(cn=*)",
+    ] {
+        assert_eq!(text(&ber(example)), example);
+    }
+    assert_eq!(text(&ber(r"(sn=Lu\c4\8di\c4\87)")), "(sn=Lučić)");
+    assert_eq!(text(&ber(r"(1.3.6.1.4.1.1466.0=\04\02\48\69)")), r"(1.3.6.1.4.1.1466.0=\04\02Hi)");
+}
+
+#[test]
+fn a_lookup_is_the_bytes_that_openldap_sends() {
+    let expected = b"\xa0\x2b\xa3\x17\x04\x0bobjectClass\x04\x08RTPerson\xa3\x10\x04\x02cn\x04\x0aAnna Weber";
+    assert_eq!(ber("(&(objectClass=RTPerson)(cn=Anna Weber))"), expected);
+}
+
+#[test]
+fn what_every_client_takes_is_taken() {
+    assert_eq!(ber("cn=Anna"), ber("(cn=Anna)"));
+    assert_eq!(ber(" ( & (a=b) ( ! (c=d) ) ) "), ber("(&(a=b)(!(c=d)))"));
+    assert_eq!(ber(r"(cn=\*\(\)\\)"), ber(r"(cn=\2a\28\29\5c)"));
+    assert_eq!(ber("(cn=a**b)"), ber("(cn=a*b)"));
+    assert_eq!(ber("(cn=**)"), ber("(cn=*)"));
+    assert_eq!(ber("(cn;lang-de=a b )"), b"\xa3\x12\x04\x0acn;lang-de\x04\x04a b ");
+}
+
+#[test]
+fn what_is_wrong_is_said_with_its_position() {
+    assert_eq!(refusal(""), FilterTextError::NoOpening(0));
+    assert_eq!(refusal("*"), FilterTextError::NoOpening(0));
+    assert_eq!(refusal("(cn=a"), FilterTextError::NotClosed(0));
+    assert_eq!(refusal("(&(cn=a)"), FilterTextError::NotClosed(0));
+    assert_eq!(refusal("(&(cn=a)x)"), FilterTextError::NotClosed(0));
+    assert_eq!(refusal("(cn=a)(sn=b)"), FilterTextError::Trailing(6));
+    assert_eq!(refusal("cn=a)"), FilterTextError::Trailing(4));
+    assert_eq!(refusal("(!)"), FilterTextError::NoOpening(2));
+    assert_eq!(refusal("(!(a=b)(c=d))"), FilterTextError::NotClosed(0));
+    assert_eq!(refusal("(=a)"), FilterTextError::NoAttribute(1));
+    assert_eq!(refusal("(:=a)"), FilterTextError::NoAttribute(1));
+    assert_eq!(refusal("(:dn:=a)"), FilterTextError::NoAttribute(1));
+    assert_eq!(refusal("(cn)"), FilterTextError::NoOperator(3));
+    assert_eq!(refusal("(cn>a)"), FilterTextError::NoOperator(3));
+    assert_eq!(refusal("(cn:a:b:=c)"), FilterTextError::NoOperator(5));
+    assert_eq!(refusal("(cn:dn"), FilterTextError::NoOperator(6));
+    assert_eq!(refusal("(cn=a(b)"), FilterTextError::Unescaped { at: 5, character: '(' });
+    assert_eq!(refusal("(cn>=a*)"), FilterTextError::Unescaped { at: 6, character: '*' });
+    assert_eq!(refusal(r"(cn=\zz)"), FilterTextError::BadEscape(4));
+    assert_eq!(refusal(r"(cn=\2"), FilterTextError::BadEscape(4));
+    assert_eq!(refusal("(cn>=a*)").to_string(), r"'*' at byte 6 has to be written \2a");
+}
+
+#[test]
+fn depth_is_capped_where_the_decoder_caps_it() {
+    let nested = |n: usize| format!("{}(a=b){}", "(!".repeat(n), ")".repeat(n));
+    assert_eq!(text(&ber(&nested(MAX_FILTER_DEPTH - 1))), nested(MAX_FILTER_DEPTH - 1));
+    assert_eq!(refusal(&nested(MAX_FILTER_DEPTH)), FilterTextError::TooDeep);
+    assert_eq!(refusal(&"(!".repeat(100_000)), FilterTextError::TooDeep);
+}
+
+/// BER of any filter, as a message writer would make it.
+fn any_filter() -> impl Strategy<Value = Vec<u8>> {
+    let name = "[a-zA-Z][a-zA-Z0-9;-]{0,8}";
+    let value = || any::<Vec<u8>>();
+    let piece = || prop::collection::vec(any::<u8>(), 1..6);
+    let leaf = prop_oneof![
+        (name, value(), 0..4usize).prop_map(|(name, value, which)| {
+            let mut out = Vec::new();
+            let write = [write_equality, write_greater_or_equal, write_less_or_equal, write_approx][which];
+            write(&mut out, name.as_bytes(), &value);
+            out
+        }),
+        name.prop_map(|name| {
+            let mut out = Vec::new();
+            write_present(&mut out, name.as_bytes());
+            out
+        }),
+        (name, prop::option::of(piece()), prop::collection::vec(piece(), 0..3), prop::option::of(piece()))
+            .prop_filter("has a piece", |(_, i, any, f)| i.is_some() || f.is_some() || !any.is_empty())
+            .prop_map(|(name, initial, any, last)| {
+                let mut out = Vec::new();
+                let pieces = initial.iter().map(|text| Piece::Initial(text));
+                let pieces = pieces.chain(any.iter().map(|text| Piece::Any(text)));
+                let pieces = pieces.chain(last.iter().map(|text| Piece::Final(text)));
+                write_substrings(&mut out, name.as_bytes(), pieces);
+                out
+            }),
+        (prop::option::of(name), "[1-9.]{1,9}", value(), any::<bool>()).prop_map(
+            |(name, rule, value, dn)| {
+                let mut out = Vec::new();
+                write_extensible(
+                    &mut out,
+                    &Extensible {
+                        rule: Some(rule.as_bytes()),
+                        attribute: name.as_deref().map(str::as_bytes),
+                        value: &value,
+                        dn_attributes: dn,
+                    },
+                );
+                out
+            }
+        ),
+    ];
+    leaf.prop_recursive(6, 40, 4, |inner| {
+        (prop::collection::vec(inner, 0..4), 0..3usize).prop_map(|(filters, which)| {
+            let mut out = Vec::new();
+            let all = filters.concat();
+            match (which, filters.first()) {
+                (0, _) => write_and(&mut out, |out| out.extend_from_slice(&all)),
+                (1, Some(one)) => write_not(&mut out, |out| out.extend_from_slice(one)),
+                _ => write_or(&mut out, |out| out.extend_from_slice(&all)),
+            }
+            out
+        })
+    })
+}
+
+proptest! {
+    #[test]
+    fn every_filter_survives_being_written_as_text(filter in any_filter()) {
+        let written = text(&filter);
+        prop_assert_eq!(ber(&written), filter, "{}", written);
+    }
+
+    #[test]
+    fn whatever_is_read_is_a_filter_the_decoder_takes(
+        soup in r"([()&|!=*<>~:\\]|cn|dn|2a| |é){0,24}", any_text in ".{0,30}"
+    ) {
+        for candidate in [soup, any_text] {
+            let mut out = Vec::new();
+            if parse(&candidate, &mut out).is_ok() {
+                let mut reader = Reader::new(&out);
+                Filter::decode(&mut reader).unwrap();
+                prop_assert!(reader.is_empty());
+            }
+        }
+    }
+}

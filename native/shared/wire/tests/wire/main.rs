@@ -1,0 +1,13 @@
+//! What is written is what is read, and what is malformed is refused.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "only tests are in here")]
+
+mod answers;
+mod ber;
+mod dn;
+mod filter_text;
+mod frame;
+mod http;
+mod ldif;
+mod requests;
+mod round_trips;
+mod text;

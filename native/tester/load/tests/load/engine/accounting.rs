@@ -1,0 +1,219 @@
+//! What is counted is what happened, to the last operation.
+
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use load::{Clock, Counter};
+use people::Profile;
+use serde_json::json;
+use wire::ldap::op;
+
+use super::harness::{Totals, config, eventually, lookups, people, run, run_until, session, start, sum_ns};
+use super::responder::{Do, Responder};
+
+#[test]
+fn counts_add_up_to_the_last_operation_while_lanes_come_and_go_and_recorders_are_drained() {
+    let people = people(Profile::Small, 500);
+    let responder = Responder::right(&people);
+    let mut config = config(responder.address, "lookup", lookups(7));
+    config["threads"] = 2.into();
+    let mut engine = start(&config, Some(&people));
+    let (mut totals, mut running) = (Totals::default(), 0);
+    let mut rng = fastrand::Rng::with_seed(3);
+    for _ in 0..120 {
+        if running == 0 || rng.bool() {
+            let n = rng.u64(1..6);
+            engine.start_lanes("p", n).unwrap();
+            running += n;
+        } else {
+            let n = rng.u64(1..=running);
+            engine.stop_lanes("p", n).unwrap();
+            running -= n;
+        }
+        std::thread::sleep(Duration::from_micros(rng.u64(0..6_000)));
+        totals.add(engine.drain().unwrap());
+    }
+    totals.add(engine.stop(Duration::from_secs(5)).unwrap());
+    assert_eq!(totals.lanes, 0);
+    assert!(totals.kinds().is_empty(), "{totals:?}");
+    let seen = &responder.seen;
+    assert_eq!(totals.count("lookup"), seen.answered(op::SEARCH_REQUEST));
+    assert_eq!(totals.count("bind"), seen.answered(op::BIND_REQUEST));
+    // The kernel takes a client in before the responder hears of it.
+    let accepted = || seen.connections.load(Ordering::SeqCst);
+    assert!(eventually(|| accepted() >= totals.count("connect")));
+    assert_eq!(totals.count("connect"), accepted());
+    assert!(totals.count("lookup") > 500, "{}", totals.count("lookup"));
+    assert_eq!(totals.count("sequence"), totals.count("unbind"));
+}
+
+#[test]
+fn failures_add_up_too() {
+    let people = people(Profile::Small, 500);
+    let responder = Responder::start(&people, |tag, n| match (tag, n % 5) {
+        (op::SEARCH_REQUEST, 0) => Do::Reset,
+        (op::SEARCH_REQUEST, 1) => Do::Close,
+        (op::SEARCH_REQUEST, 2) => Do::SomebodyElse,
+        _ => Do::Right,
+    });
+    let totals = run(&config(responder.address, "lookup", lookups(10)), Some(&people), 8, 300);
+    let lookup = totals.of("lookup");
+    assert_eq!(totals.kinds(), ["closed", "reset", "wrong-answer"]);
+    let answered = lookup.clock(Clock::Service).len() + lookup.clock(Clock::Wrong).len();
+    assert_eq!(answered, responder.seen.answered(op::SEARCH_REQUEST));
+    assert_eq!(lookup.clock(Clock::Censored).len(), lookup.failures["closed"] + lookup.failures["reset"]);
+    assert_eq!(answered + lookup.clock(Clock::Censored).len(), totals.count("lookup"));
+}
+
+#[test]
+fn bytes_are_those_on_the_wire() {
+    let people = people(Profile::Paper, 10);
+    let responder = Responder::right(&people);
+    let totals = run(&config(responder.address, "lookup", lookups(10)), Some(&people), 1, 60);
+    let lookup = totals.of("lookup");
+    let mean = |counter| lookup.counter(counter) as f64 / lookup.count as f64;
+    let (sent, received) = (mean(Counter::BytesOut), mean(Counter::BytesIn));
+    assert!((90.0..140.0).contains(&sent), "{sent}");
+    assert!((1_155.0..1_411.0).contains(&received), "{received}");
+    assert_eq!(totals.of("bind").counter(Counter::BytesOut), 14 * totals.count("bind"));
+    assert_eq!(totals.of("unbind").counter(Counter::BytesOut), 7 * totals.count("unbind"));
+    let sent = responder.seen.messages.lock().unwrap();
+    assert_eq!(sent[0].len(), 14);
+}
+
+#[test]
+fn a_pass_that_ends_is_a_sequence_and_carries_its_bytes() {
+    let people = people(Profile::Small, 10);
+    let responder = Responder::right(&people);
+    let steps = serde_json::json!([{"op": "connect"}, {"op": "bind"}, {"op": "unbind"}]);
+    let totals = run(&config(responder.address, "sequence", steps), Some(&people), 3, 60);
+    let sequence = totals.of("sequence");
+    assert!(totals.kinds().is_empty(), "{totals:?}");
+    assert_eq!(sequence.counter(Counter::BytesOut), sequence.count * 21);
+    assert_eq!(sequence.counter(Counter::BytesIn), sequence.count * 14);
+    assert!(sequence.clock(Clock::Service).min() >= totals.of("bind").clock(Clock::Service).min());
+}
+
+#[test]
+fn what_fails_took_as_long_as_its_lane_was_at_it() {
+    let people = people(Profile::Small, 10);
+    let responder = Responder::lookups(&people, Do::Never);
+    for schedule in [json!({"kind": "closed"}), json!({"kind": "open", "rate": 200.0})] {
+        let mut config = config(responder.address, "sequence", lookups(2));
+        (config["timeout_ms"], config["schedule"]) = (40.into(), schedule.clone());
+        let totals = run(&config, Some(&people), 2, 300);
+        let (lookup, sequence) = (totals.of("lookup"), totals.of("sequence"));
+        // A lookup is no arrival, and a pass is as long as the lookup that ended it.
+        let share = sum_ns(lookup.clock(Clock::Censored)) / lookup.counter(Counter::Failed) as f64;
+        assert!((share - 1.0).abs() < 0.001, "{share} of the failed time with {schedule}");
+        let censored = sequence.clock(Clock::Censored);
+        assert_eq!(censored.len(), sequence.count);
+        assert!(censored.min() >= 40_000_000, "{} ns", censored.min());
+    }
+}
+
+#[test]
+fn all_of_the_lanes_time_is_on_one_clock_or_another() {
+    let people = people(Profile::Small, 500);
+    let responder = Responder::right(&people);
+    let think = session(3, json!([{"op": "lookup", "person": "random"}, {"op": "think", "mean_ms": 2}]));
+    let cycle = json!([{"op": "connect"}, {"op": "bind"}, {"op": "unbind"}]);
+    for (counts, steps) in [("lookup", lookups(50)), ("lookup", think), ("sequence", cycle)] {
+        for threads in [1, 2] {
+            let mut config = config(responder.address, counts, steps.clone());
+            config["threads"] = threads.into();
+            run(&config, Some(&people), 24, 150).assert_accounted();
+        }
+    }
+}
+
+#[test]
+fn so_is_the_time_of_lanes_that_wait_for_arrivals_or_fall_behind_them() {
+    let people = people(Profile::Small, 500);
+    for (rate, rule) in [(500.0, Do::Right), (2_000.0, Do::Slowly(5))] {
+        let responder = Responder::lookups(&people, rule);
+        let mut config = config(responder.address, "lookup", lookups(1_000_000));
+        config["schedule"] = json!({"kind": "open", "rate": rate});
+        run(&config, Some(&people), 6, 200).assert_accounted();
+    }
+}
+
+#[test]
+fn so_is_time_waited_in_vain_and_the_pause_after_it() {
+    let people = people(Profile::Small, 500);
+    let responder = Responder::start(&people, |tag, n| match (tag, n % 7) {
+        (op::SEARCH_REQUEST, 0) => Do::Reset,
+        (op::SEARCH_REQUEST, 3) => Do::Never,
+        _ => Do::Right,
+    });
+    let mut config = config(responder.address, "lookup", lookups(10));
+    config["timeout_ms"] = 40.into();
+    let totals = run(&config, Some(&people), 8, 300);
+    assert_eq!(totals.kinds(), ["reset", "timeout"]);
+    totals.assert_accounted();
+}
+
+#[test]
+fn a_window_accounts_for_operations_longer_than_itself() {
+    let people = people(Profile::Small, 50);
+    let responder = Responder::right(&people);
+    let mut engine = start(&config(responder.address, "lookup", lookups(1_000_000)), Some(&people));
+    engine.start_lanes("p", 4).unwrap();
+    let mut before = Totals::default();
+    run_until(&mut engine, &mut before, |totals| totals.count("lookup") > 10);
+    responder.gate.shut();
+    let mut stalled = Totals::default();
+    for _ in 0..3 {
+        std::thread::sleep(Duration::from_millis(50));
+        before = std::mem::take(&mut stalled);
+        stalled.add(engine.drain().unwrap());
+    }
+    // Nothing ended; what is under way grew by all that the lanes had.
+    assert_eq!(stalled.count("lookup"), 0);
+    assert_eq!(stalled.underway_ns - before.underway_ns, stalled.lane_ns);
+    responder.gate.open();
+    engine.stop(Duration::from_secs(5)).unwrap();
+}
+
+#[test]
+fn our_own_share_is_what_lies_between_an_answer_and_the_next_request() {
+    let people = people(Profile::Small, 50);
+    let responder = Responder::right(&people);
+    let totals = run(&config(responder.address, "lookup", lookups(1_000_000)), Some(&people), 1, 100);
+    let lookup = totals.of("lookup");
+    let processing_ns = lookup.counter(Counter::Processing);
+    assert!(processing_ns > 0);
+    // One lane is either with the target or with us.
+    let with_target = sum_ns(lookup.clock(Clock::Service));
+    assert!(processing_ns as f64 + with_target <= totals.lane_ns as f64 * 1.001, "{totals:?}");
+}
+
+#[test]
+fn stopping_does_not_wait_for_a_target_that_says_nothing() {
+    let people = people(Profile::Small, 500);
+    let responder = Responder::lookups(&people, Do::Never);
+    let mut engine = start(&config(responder.address, "lookup", lookups(7)), Some(&people));
+    engine.start_lanes("p", 5).unwrap();
+    // Each has bound and asked.
+    assert!(eventually(|| responder.seen.messages.lock().unwrap().len() == 10));
+    let begun = std::time::Instant::now();
+    let mut totals = Totals::default();
+    totals.add(engine.stop(Duration::from_millis(100)).unwrap());
+    assert!(begun.elapsed() < Duration::from_secs(3), "{:?}", begun.elapsed());
+    assert_eq!(totals.of("lookup").failures["timeout"], 5);
+    assert_eq!(totals.lanes, 0);
+}
+
+#[test]
+fn a_stopped_engine_says_so() {
+    let people = people(Profile::Small, 5);
+    let responder = Responder::right(&people);
+    let mut engine = start(&config(responder.address, "lookup", lookups(7)), Some(&people));
+    assert!(engine.start_lanes("q", 1).unwrap_err().to_string().contains("no program is called \"q\""));
+    engine.start_lanes("p", 2).unwrap();
+    let error = engine.stop_lanes("p", 3).unwrap_err().to_string();
+    assert!(error.contains("only 2 run"), "{error}");
+    engine.stop(Duration::from_secs(1)).unwrap();
+    assert!(engine.drain().unwrap_err().to_string().contains("stopped"));
+    assert!(engine.stop(Duration::ZERO).unwrap_err().to_string().contains("stopped"));
+}

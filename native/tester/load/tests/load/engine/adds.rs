@@ -1,0 +1,145 @@
+//! What a run adds, and how much of it there ever is.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use people::Profile;
+use serde_json::json;
+use wire::ldap::{ResultCode, op};
+
+use super::harness::{Totals, config, people, run, run_until, session, start};
+use super::responder::{Do, Responder};
+
+#[test]
+fn a_run_never_holds_more_additions_than_its_ring_has_keys() {
+    let people = people(Profile::Small, 500);
+    let responder = Responder::right(&people);
+    let mut config = config(responder.address, "add", session(100, json!([{"op": "add", "person": "new"}])));
+    config["adds"] = json!({"start": 2_000, "keys": 4_096});
+    config["threads"] = 2.into();
+    let mut engine = start(&config, Some(&people));
+    engine.start_lanes("p", 4).unwrap();
+    let mut totals = Totals::default();
+    run_until(&mut engine, &mut totals, |totals| totals.count("add") > 6_000);
+    totals.add(engine.stop(Duration::from_secs(5)).unwrap());
+    assert!(totals.kinds().is_empty(), "{totals:?}");
+    assert_eq!(totals.count("add"), responder.seen.answered(op::ADD_REQUEST));
+    assert_eq!(totals.count("remove"), responder.seen.answered(op::DELETE_REQUEST));
+    // Every add beyond the ring was preceded by a removal; a lane may have stopped between the two, and
+    // a thread may hold keys of the first round still.
+    let beyond = totals.count("add") - 4_096;
+    assert!((beyond..=beyond + 4 + 2 * 256).contains(&totals.count("remove")), "{beyond} {totals:?}");
+    let range: BTreeSet<_> = (2_000..6_096)
+        .map(|i| {
+            let mut dn = Vec::new();
+            people.write_dn(i, &mut dn);
+            dn
+        })
+        .collect();
+    let added = responder.seen.added.lock().unwrap();
+    assert!(added.len() <= 4_096 && added.keys().all(|dn| range.contains(dn)));
+}
+
+#[test]
+fn additions_start_after_the_people_who_are_there_and_are_whole() {
+    let people = people(Profile::Small, 500);
+    let responder = Responder::right(&people);
+    let config = config(responder.address, "add", session(100, json!([{"op": "add", "person": "new"}])));
+    let mut engine = start(&config, Some(&people));
+    engine.start_lanes("p", 1).unwrap();
+    let mut totals = Totals::default();
+    run_until(&mut engine, &mut totals, |totals| totals.count("add") >= 300);
+    totals.add(engine.stop(Duration::from_secs(5)).unwrap());
+    assert_eq!(totals.count("remove"), 0);
+    let added = responder.seen.added.lock().unwrap();
+    assert_eq!(added.len() as u64, totals.count("add"));
+    for i in 500..500 + added.len() as u64 {
+        let (mut dn, mut attributes) = (Vec::new(), Vec::new());
+        people.write_dn(i, &mut dn);
+        people.write_attributes(i, &mut attributes);
+        assert!(attributes.ends_with(&added[&dn]), "person {i} is there as generated");
+    }
+}
+
+#[test]
+fn what_is_added_can_be_looked_up_changed_compared_prolonged_and_deleted() {
+    let people = people(Profile::Paper, 500);
+    let responder = Responder::right(&people);
+    let steps = json!([
+        {"op": "add", "person": "new"},
+        {"op": "lookup", "person": "random", "name": "other"},
+        {"op": "lookup", "person": "new"},
+        {"op": "modify", "person": "new", "changes": [
+            {"op": "replace", "attribute": "l", "values": ["elsewhere"]},
+            {"op": "delete", "attribute": "title"}]},
+        {"op": "compare", "person": "new", "attribute": "sn"},
+        {"op": "refresh", "person": "new", "ttl_s": 600},
+        {"op": "delete", "person": "new"},
+    ]);
+    let totals = run(&config(responder.address, "delete", session(3, steps)), Some(&people), 4, 100);
+    assert!(totals.kinds().is_empty(), "{totals:?}");
+    assert!(totals.count("delete") > 10);
+    for (step, tag) in [
+        ("add", op::ADD_REQUEST),
+        ("modify", op::MODIFY_REQUEST),
+        ("compare", op::COMPARE_REQUEST),
+        ("refresh", op::EXTENDED_REQUEST),
+        ("delete", op::DELETE_REQUEST),
+    ] {
+        assert_eq!(totals.count(step), responder.seen.answered(tag), "{step}");
+    }
+    // Each add was deleted, but for passes that were cut short.
+    assert!(responder.seen.added.lock().unwrap().len() <= 4);
+}
+
+#[test]
+fn results_of_writes_are_verified() {
+    let people = people(Profile::Paper, 500);
+    for (step, tag, code, kind) in [
+        (json!({"op": "add", "person": "new"}), op::ADD_REQUEST, ResultCode::BUSY, "result:busy"),
+        (
+            json!({"op": "delete", "person": "random"}),
+            op::DELETE_REQUEST,
+            ResultCode::NO_SUCH_OBJECT,
+            "result:noSuchObject",
+        ),
+        (
+            json!({"op": "compare", "person": "random", "attribute": "cn"}),
+            op::COMPARE_REQUEST,
+            ResultCode::COMPARE_FALSE,
+            "wrong-answer",
+        ),
+        (
+            json!({"op": "compare", "person": "random", "attribute": "cn"}),
+            op::COMPARE_REQUEST,
+            ResultCode::SUCCESS,
+            "result:success",
+        ),
+        (
+            json!({"op": "refresh", "person": "random", "ttl_s": 60}),
+            op::EXTENDED_REQUEST,
+            ResultCode::PROTOCOL_ERROR,
+            "result:protocolError",
+        ),
+    ] {
+        let responder =
+            Responder::start(&people, move |asked, _| if asked == tag { Do::Code(code) } else { Do::Right });
+        let config = config(responder.address, "sequence", session(5, json!([step])));
+        let totals = run(&config, Some(&people), 2, 60);
+        assert_eq!(totals.kinds(), [kind], "{step}");
+    }
+}
+
+#[test]
+fn removing_somebody_who_is_gone_is_no_failure() {
+    let people = people(Profile::Small, 500);
+    let responder = Responder::right(&people);
+    let steps = json!([{"op": "add", "person": "new"}, {"op": "delete", "person": "new"}]);
+    let mut config = config(responder.address, "add", session(100, steps));
+    config["adds"] = json!({"start": 500, "keys": 128});
+    let mut engine = start(&config, Some(&people));
+    engine.start_lanes("p", 2).unwrap();
+    let mut totals = Totals::default();
+    run_until(&mut engine, &mut totals, |totals| totals.count("remove") > 100);
+    assert!(totals.kinds().is_empty(), "{totals:?}");
+}

@@ -1,0 +1,153 @@
+//! Right answers pass, in whatever form; wrong ones are caught.
+
+use load::Clock;
+use people::Profile;
+use wire::ldap::{ResultCode, op};
+
+use super::harness::{Totals, config, lookups, people, run};
+use super::responder::{Do, Responder};
+
+fn answered(what: Do, change: impl Fn(&mut serde_json::Value)) -> Totals {
+    let people = people(Profile::Paper, 500);
+    let responder = Responder::lookups(&people, what);
+    let mut config = config(responder.address, "lookup", lookups(20));
+    change(&mut config);
+    let totals = run(&config, Some(&people), 4, 80);
+    assert!(totals.count("lookup") >= 20, "{totals:?}");
+    totals
+}
+
+#[test]
+fn right_answers_pass_whole_and_in_pieces() {
+    for what in [Do::Right, Do::InPieces(100), Do::InPieces(700), Do::InPieces(1)] {
+        let people = people(Profile::Paper, 500);
+        let responder = Responder::lookups(&people, what);
+        let config = config(responder.address, "lookup", lookups(5));
+        let totals = run(&config, Some(&people), 4, 300);
+        assert!(totals.count("lookup") >= 4, "{what:?}: {totals:?}");
+        assert!(totals.kinds().is_empty(), "{what:?}: {totals:?}");
+    }
+}
+
+#[test]
+fn order_case_and_operational_attributes_make_no_difference() {
+    for profile in [Profile::Paper, Profile::Small] {
+        let people = people(profile, 500);
+        let responder = Responder::lookups(&people, Do::RightButOtherwise);
+        let totals = run(&config(responder.address, "lookup", lookups(20)), Some(&people), 4, 80);
+        assert!(totals.count("lookup") > 20 && totals.kinds().is_empty(), "{totals:?}");
+    }
+}
+
+#[test]
+fn people_of_every_profile_are_known_and_so_are_wrong_answers() {
+    for profile in [Profile::Small, Profile::Person, Profile::Posix, Profile::Ad] {
+        let people = people(profile, 500);
+        for (what, kinds) in [
+            (Do::Right, &[][..]),
+            (Do::RightButOtherwise, &[]),
+            (Do::SomebodyElse, &["wrong-answer"]),
+            (Do::Impostor, &["wrong-answer"]),
+            (Do::WithoutOneAttribute, &["wrong-answer"]),
+        ] {
+            let responder = Responder::lookups(&people, what);
+            let mut config = config(responder.address, "lookup", lookups(20));
+            config["target"]["profile"] = profile.as_str().into();
+            let totals = run(&config, Some(&people), 4, 50);
+            assert!(totals.count("lookup") > 10, "{profile:?} {what:?}: {totals:?}");
+            assert_eq!(totals.kinds(), kinds, "{profile:?} {what:?}");
+        }
+    }
+}
+
+#[test]
+fn every_kind_of_wrong_answer_is_a_wrong_answer() {
+    for what in [
+        Do::SomebodyElse,
+        Do::Impostor,
+        Do::WithoutOneAttribute,
+        Do::WithoutOneValue,
+        Do::WithOneValueMore,
+        Do::WithOneAttributeMore,
+        Do::WithOneAttributeTwice,
+        Do::Twice,
+        Do::Nobody,
+    ] {
+        let totals = answered(what, |_| ());
+        assert_eq!(totals.kinds(), ["wrong-answer"], "{what:?}");
+        assert_eq!(totals.failed("lookup"), totals.count("lookup"), "{what:?}");
+        // They were answered, and the lane kept its connection; but no right answer took a time.
+        assert_eq!(totals.of("lookup").clock(Clock::Wrong).len(), totals.count("lookup"));
+        assert!(totals.count("connect") * 20 <= totals.count("lookup") + 4 * 20, "{what:?}: {totals:?}");
+    }
+}
+
+#[test]
+fn without_verification_only_the_result_counts() {
+    let totals = answered(Do::SomebodyElse, |config| config["verify"] = false.into());
+    assert!(totals.kinds().is_empty());
+    let totals = answered(Do::Code(ResultCode::BUSY), |config| config["verify"] = false.into());
+    assert_eq!(totals.kinds(), ["result:busy"]);
+}
+
+#[test]
+fn only_the_attributes_asked_for_are_expected() {
+    let people = people(Profile::Paper, 500);
+    // The responder sends everything whatever is asked for, which is wrong if less was.
+    let responder = Responder::right(&people);
+    for (attributes, right) in [(vec!["cn", "mail"], false), (vec!["*", "+"], true), (vec![], true)] {
+        let step = serde_json::json!([{"op": "lookup", "person": "random", "attributes": attributes}]);
+        let config = config(responder.address, "lookup", super::harness::session(10, step));
+        let totals = run(&config, Some(&people), 2, 50);
+        assert_eq!(totals.kinds().is_empty(), right, "{attributes:?}");
+    }
+}
+
+#[test]
+fn a_refusal_is_named_as_the_target_names_it_and_the_sequence_goes_on() {
+    let totals = answered(Do::Code(ResultCode::UNWILLING_TO_PERFORM), |_| ());
+    assert_eq!(totals.kinds(), ["result:unwillingToPerform"]);
+    assert!(totals.count("unbind") > 0, "the sequence goes on to its end");
+    let example = &totals.of("lookup").examples["result:unwillingToPerform"];
+    assert!(example.starts_with("look up \"cn="), "{example}");
+    assert!(example.contains("\": unwillingToPerform"), "{example}");
+    assert_eq!(totals.failed("sequence"), totals.count("sequence"));
+}
+
+#[test]
+fn a_result_that_has_no_name_is_shown_with_its_number() {
+    for (code, shown) in [(4_999, "\": result 4999"), (80, "\": other")] {
+        let totals = answered(Do::Code(ResultCode(code)), |_| ());
+        assert_eq!(totals.kinds(), ["result:other"]);
+        let example = &totals.of("lookup").examples["result:other"];
+        assert!(example.ends_with(shown) || example.contains(&format!("{shown}, ")), "{example}");
+    }
+}
+
+#[test]
+fn what_is_not_ldap_is_malformed_and_ends_the_connection() {
+    for what in [Do::Nonsense, Do::OtherId, Do::OtherOperation] {
+        let people = people(Profile::Paper, 500);
+        let responder = Responder::lookups(&people, what);
+        let totals = run(&config(responder.address, "lookup", lookups(20)), Some(&people), 2, 100);
+        assert_eq!(totals.kinds(), ["malformed"], "{what:?}");
+        assert_eq!(totals.of("lookup").clock(Clock::Censored).len(), totals.count("lookup"));
+        assert!(totals.count("connect") >= totals.count("lookup"), "each costs the connection");
+    }
+}
+
+#[test]
+fn a_refused_bind_starts_over_after_a_pause() {
+    let people = people(Profile::Paper, 500);
+    let responder = Responder::start(&people, |tag, _| match tag {
+        op::BIND_REQUEST => Do::Code(ResultCode::INVALID_CREDENTIALS),
+        _ => Do::Right,
+    });
+    let totals = run(&config(responder.address, "lookup", lookups(20)), Some(&people), 1, 300);
+    assert_eq!(totals.kinds(), ["result:invalidCredentials"]);
+    let example = &totals.of("bind").examples["result:invalidCredentials"];
+    assert!(example.starts_with("bind as "), "{example}");
+    assert_eq!(totals.count("lookup"), 0);
+    // 10 ms, 20, 40, 80, 160: five tries fit into 300 ms, not hundreds.
+    assert!((2..=6).contains(&totals.count("bind")), "{totals:?}");
+}

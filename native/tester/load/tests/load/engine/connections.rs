@@ -1,0 +1,151 @@
+//! Connections that fail, and coming back from it.
+
+use std::net::TcpListener;
+use std::time::Duration;
+
+use load::Clock;
+use people::Profile;
+use wire::ldap::op;
+
+use super::harness::{Totals, config, lookups, people, run, run_until, start};
+use super::responder::{Do, Responder};
+
+#[test]
+fn a_refused_connect_is_tried_again_more_and_more_slowly() {
+    let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let people = people(Profile::Small, 5);
+    let totals = run(&config(free, "lookup", lookups(7)), Some(&people), 10, 300);
+    assert_eq!(totals.kinds(), ["connect-refused"]);
+    assert_eq!(totals.count("bind"), 0);
+    let tries = totals.count("connect");
+    assert!((20..=60).contains(&tries), "{tries} tries of 10 lanes in 300 ms");
+    assert_eq!(totals.count("sequence"), tries, "each try is a pass that failed");
+    assert!(totals.of("connect").examples.is_empty(), "what was to be asked did not fail");
+}
+
+#[test]
+fn lanes_come_back_when_the_target_does() {
+    let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let people = people(Profile::Small, 5);
+    let mut engine = start(&config(address, "lookup", lookups(7)), Some(&people));
+    engine.start_lanes("p", 3).unwrap();
+    let mut totals = Totals::default();
+    run_until(&mut engine, &mut totals, |totals| totals.failed("connect") >= 6);
+    // The same port, served now.
+    let listener = TcpListener::bind(address).unwrap();
+    let served = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut byte = [0];
+        std::io::Read::read_exact(&mut stream, &mut byte).unwrap();
+        byte[0]
+    });
+    assert_eq!(served.join().unwrap(), 0x30, "an LDAP message");
+    engine.stop(Duration::ZERO).unwrap();
+}
+
+#[test]
+fn a_listener_that_accepts_no_connection_is_a_connect_timeout() {
+    let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).unwrap();
+    socket.bind(&"127.0.0.1:0".parse::<std::net::SocketAddr>().unwrap().into()).unwrap();
+    socket.listen(0).unwrap();
+    let address = socket.local_addr().unwrap().as_socket().unwrap();
+    // Fill its queue; what comes after is not answered at all.
+    let _queued: Vec<_> =
+        (0..2).map(|_| std::net::TcpStream::connect_timeout(&address, Duration::from_millis(100))).collect();
+    let people = people(Profile::Small, 5);
+    let mut config = config(address, "lookup", lookups(7));
+    config["connect_timeout_ms"] = 50.into();
+    let totals = run(&config, Some(&people), 2, 150);
+    assert_eq!(totals.kinds(), ["connect-timeout"], "{totals:?}");
+    assert!(totals.of("connect").clock(Clock::Censored).min() >= 49_000_000);
+}
+
+#[test]
+fn an_answer_that_does_not_come_is_a_timeout_and_costs_the_connection() {
+    let people = people(Profile::Small, 5);
+    let responder = Responder::lookups(&people, Do::Never);
+    let mut config = config(responder.address, "lookup", lookups(7));
+    config["timeout_ms"] = 40.into();
+    let totals = run(&config, Some(&people), 3, 200);
+    assert_eq!(totals.kinds(), ["timeout"]);
+    let lookup = totals.of("lookup");
+    let censored = lookup.clock(Clock::Censored);
+    assert!(lookup.clock(Clock::Service).is_empty() && censored.min() >= 39_000_000, "{totals:?}");
+    // Up to 10 ms late, and what a busy machine adds.
+    assert!(censored.value_at_quantile(0.5) < 80_000_000, "{}", censored.max());
+    assert!(totals.count("connect") > 3);
+}
+
+#[test]
+fn a_slow_answer_is_no_failure() {
+    let people = people(Profile::Small, 5);
+    let responder = Responder::lookups(&people, Do::Slowly(30));
+    let totals = run(&config(responder.address, "lookup", lookups(7)), Some(&people), 3, 200);
+    assert!(totals.kinds().is_empty());
+    assert!(totals.of("lookup").clock(Clock::Service).min() >= 29_000_000);
+}
+
+#[test]
+fn each_way_of_hanging_up_has_its_name() {
+    for (what, kind) in
+        [(Do::Close, "closed"), (Do::HalfAndClose, "closed"), (Do::Goodbye, "closed"), (Do::Reset, "reset")]
+    {
+        let people = people(Profile::Paper, 5);
+        let responder =
+            Responder::start(
+                &people,
+                move |tag, n| {
+                    if tag == op::SEARCH_REQUEST && n % 4 == 3 { what } else { Do::Right }
+                },
+            );
+        let totals = run(&config(responder.address, "lookup", lookups(7)), Some(&people), 2, 150);
+        assert_eq!(totals.kinds(), [kind], "{what:?}");
+        assert!(totals.failed("lookup") > 1, "{what:?}: lanes come back");
+        assert!(totals.count("lookup") > totals.failed("lookup"), "{what:?}");
+        assert_eq!(totals.of("lookup").clock(Clock::Censored).len(), totals.failed("lookup"));
+    }
+}
+
+#[test]
+fn a_connection_lost_while_thinking_fails_the_next_step() {
+    let people = people(Profile::Small, 5);
+    let responder = Responder::start(&people, |tag, _| match tag {
+        op::BIND_REQUEST => Do::RightThenClose,
+        _ => Do::Right,
+    });
+    let steps = serde_json::json!([
+        {"op": "connect"}, {"op": "bind"}, {"op": "think", "mean_ms": 20},
+        {"op": "lookup", "person": "random"}, {"op": "unbind"}]);
+    let totals = run(&config(responder.address, "lookup", steps), Some(&people), 2, 200);
+    assert_eq!(totals.kinds(), ["closed"]);
+    assert_eq!(totals.failed("bind"), 0);
+    assert!(totals.failed("lookup") >= 4 && totals.failed("lookup") == totals.count("lookup"), "{totals:?}");
+}
+
+#[test]
+fn thousands_of_connections_come_from_many_addresses_without_a_failure() {
+    let people = people(Profile::Small, 5);
+    let responder = Responder::right(&people);
+    let steps = serde_json::json!([{"op": "connect"}, {"op": "bind"}, {"op": "unbind"}]);
+    let mut engine = start(&config(responder.address, "sequence", steps), Some(&people));
+    engine.start_lanes("p", 16).unwrap();
+    let mut totals = Totals::default();
+    run_until(&mut engine, &mut totals, |totals| totals.count("sequence") >= 2_000);
+    totals.add(engine.stop(Duration::from_secs(5)).unwrap());
+    assert!(totals.kinds().is_empty(), "{totals:?}");
+}
+
+#[test]
+fn a_program_may_connect_and_do_nothing_else() {
+    let people = people(Profile::Small, 5);
+    let responder = Responder::right(&people);
+    for steps in [
+        serde_json::json!([{"op": "connect"}]),
+        serde_json::json!([{"op": "connect"}, {"op": "unbind"}]),
+        serde_json::json!([{"op": "connect"}, {"op": "think", "mean_ms": 1}]),
+    ] {
+        let totals = run(&config(responder.address, "connect", steps.clone()), Some(&people), 4, 60);
+        assert!(totals.kinds().is_empty(), "{steps}: {totals:?}");
+        assert!(totals.count("connect") > 10, "{steps}: {totals:?}");
+    }
+}

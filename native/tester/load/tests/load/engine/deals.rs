@@ -1,0 +1,330 @@
+//! Rows that are dealt once, or that one user at a time has: what becomes of users and time when there are none left.
+
+use std::time::{Duration, Instant};
+
+use load::{Engine, Snapshot, Tables};
+use people::Profile;
+use serde_json::{Value, json};
+use wire::ldap::{Operation, Request, ResultCode, op};
+
+use super::harness::{Totals, eventually, people};
+use super::responder::{Do, Responder};
+use super::scenarios::{row, seen};
+
+fn start(responder: &Responder, text: &str, more: &Value) -> Engine {
+    let mut config = json!({
+        "target": {"host": "127.0.0.1", "port": responder.address.port(), "base": "o=x"},
+        "scenarios": [{"name": "mix", "text": text, "worker": more["worker"].as_u64().unwrap_or(0),
+                       "of": more["of"].as_u64().unwrap_or(1)}],
+    });
+    for name in ["threads", "schedule", "timeout_ms"] {
+        if !more[name].is_null() {
+            config[name] = more[name].clone();
+        }
+    }
+    Engine::start(serde_json::from_value(config).unwrap(), None, None, &Tables::new())
+        .unwrap_or_else(|problem| panic!("{problem}"))
+}
+
+/// A change of a row, and a look at it.
+fn exclusive(rows: u32) -> String {
+    format!(
+        "[data.n]\nrange = [1, {rows}]\ndeal = 'exclusive'\n[[operation]]\nname = 'own'\nstep = [
+          {{ modify = 'cn={{n}},o=x', change.replace.sn = 'a' }},
+          {{ compare = 'cn={{n}},o=x', entry = {{ sn = 'a' }} }},
+        ]"
+    )
+}
+
+/// Drains an engine until its last lane has ended, and twice more.
+fn to_the_end(engine: &mut Engine) -> Vec<Snapshot> {
+    let mut snapshots = vec![engine.drain().unwrap()];
+    let begun = Instant::now();
+    while snapshots.last().unwrap().lanes > 0 || snapshots.last().unwrap().without_row == 0 {
+        assert!(begun.elapsed() < Duration::from_secs(30), "{:?}", snapshots.last());
+        std::thread::sleep(Duration::from_millis(5));
+        snapshots.push(engine.drain().unwrap());
+    }
+    snapshots.extend([(); 2].map(|()| engine.drain().unwrap()));
+    snapshots
+}
+
+/// What searches were for, in order.
+fn searched(responder: &Responder) -> Vec<String> {
+    let mut values = seen(responder, |operation| {
+        let Operation::Search(search) = operation else { return None };
+        Some(String::from_utf8_lossy(search.base).into_owned())
+    });
+    values.sort_unstable();
+    values
+}
+
+fn rows(range: std::ops::RangeInclusive<u32>) -> Vec<String> {
+    let mut rows: Vec<_> = range.map(|n| format!("cn={n},o=x")).collect();
+    rows.sort_unstable();
+    rows
+}
+
+const ONCE: &str = "[data.n]\nrange = [1, 200]\ndeal = 'once'\n[[operation]]\nname = 'look'\n\
+                    search = '(a=b)'\nbase = 'cn={n},o=x'\n";
+
+#[test]
+fn each_row_comes_once_over_all_threads_and_engines_and_the_users_end() {
+    let people = people(Profile::Paper, 1);
+    for (engines, threads, lanes) in [(1, 1, 1), (1, 3, 7), (2, 2, 5)] {
+        let responder = Responder::right(&people);
+        let mut done = 0;
+        for worker in 0..engines {
+            let mut engine =
+                start(&responder, ONCE, &json!({"threads": threads, "worker": worker, "of": engines}));
+            engine.start_lanes("mix", lanes).unwrap();
+            let found = to_the_end(&mut engine);
+            let (count, failures) = row(&found, "look", "sequence");
+            assert_eq!(failures, vec![]);
+            done += count;
+            engine.stop(Duration::from_secs(5)).unwrap();
+        }
+        assert_eq!(done, 200, "{engines} engines, {threads} threads");
+        assert_eq!(searched(&responder), rows(1..=200));
+    }
+}
+
+#[test]
+fn time_stands_still_when_the_last_user_has_ended() {
+    let people = people(Profile::Paper, 1);
+    let responder = Responder::start(&people, |_, _| Do::Slowly(1));
+    let mut engine = start(&responder, ONCE, &json!({}));
+    engine.start_lanes("mix", 4).unwrap();
+    std::thread::sleep(Duration::from_millis(20));
+    engine.cut().unwrap();
+    // Long after the end.
+    assert!(eventually(|| responder.seen.answered(op::SEARCH_REQUEST) == 200));
+    std::thread::sleep(Duration::from_millis(500));
+    let asked_ns = load::now_ns();
+    let found = to_the_end(&mut engine);
+    assert!(asked_ns - found[0].t1_ns > 400_000_000, "{} ns", asked_ns - found[0].t1_ns);
+    assert!(found.windows(2).all(|pair| pair[1].t0_ns == pair[0].t1_ns && pair[1].t1_ns == pair[0].t1_ns));
+    let last = engine.cut().unwrap();
+    assert_eq!((last.t1_ns, last.lane_ns), (found[0].t1_ns, 0));
+    // Lanes that have ended may be stopped.
+    engine.stop_lanes("mix", 4).unwrap();
+    engine.stop(Duration::from_secs(5)).unwrap();
+}
+
+#[test]
+fn what_has_begun_is_finished_and_what_has_not_is_not_counted() {
+    let people = people(Profile::Paper, 1);
+    let responder = Responder::right(&people);
+    let text = "[data.n]\nrange = [1, 5]\ndeal = 'once'\n[[operation]]\nname = 'come'\nstep = [
+      { add = 'cn=a{iteration},o=x', entry = { sn = 'a' } },
+      { repeat = 3, step = [{ search = '(a=b)', base = 'cn={n},o=x' }, { compare = 'cn={n},o=x', entry = { sn = 'a' } }] },
+      { delete = 'cn=a{iteration},o=x' },
+    ]";
+    let mut engine = start(&responder, text, &json!({}));
+    engine.start_lanes("mix", 1).unwrap();
+    let found = to_the_end(&mut engine);
+    assert_eq!(searched(&responder), rows(1..=5));
+    let counts = ["add", "search", "compare", "delete", "sequence"].map(|step| row(&found, "come", step));
+    assert_eq!(
+        counts.map(|(count, failures)| (count, failures.len())),
+        [(2, 0), (5, 0), (5, 0), (2, 0), (2, 0)]
+    );
+    assert!(responder.seen.added.lock().unwrap().is_empty());
+    engine.stop(Duration::from_secs(5)).unwrap();
+}
+
+#[test]
+fn arrivals_that_find_no_row_are_not_late() {
+    let people = people(Profile::Paper, 1);
+    for threads in [1, 3] {
+        let responder = Responder::right(&people);
+        let schedule = json!({"kind": "open", "rate": 1000.0});
+        let mut engine = start(&responder, ONCE, &json!({"threads": threads, "schedule": schedule}));
+        engine.start_lanes("mix", 8).unwrap();
+        let mut found = to_the_end(&mut engine);
+        std::thread::sleep(Duration::from_millis(50));
+        found.push(engine.drain().unwrap());
+        assert_eq!((found.last().unwrap().backlog, found.last().unwrap().owed), (0, 0));
+        found.push(engine.stop(Duration::from_secs(5)).unwrap());
+        assert_eq!(row(&found, "look", "search"), (200, vec![]));
+        assert_eq!(row(&found, "mix", "not begun"), (0, vec![]));
+        assert_eq!(row(&found, "look", "sequence"), (200, vec![]));
+    }
+}
+
+#[test]
+fn a_deck_ends_with_the_first_of_its_data() {
+    let people = people(Profile::Paper, 1);
+    let responder = Responder::right(&people);
+    let text = "[data.n]\nrange = [1, 10]\ndeal = 'once'\n[[operation]]\nname = 'look'\nsearch = '(a=b)'\nbase = 'cn={n},o=x'
+      [[operation]]\nname = 'compare'\ncompare = 'cn=a,o=x'\nentry = { sn = 'a' }";
+    let mut engine = start(&responder, text, &json!({}));
+    engine.start_lanes("mix", 3).unwrap();
+    let found = to_the_end(&mut engine);
+    assert_eq!(row(&found, "look", "search").0, 10);
+    // Cards of each kind are dealt as often, in twos; three users may have one in the hand.
+    assert!(
+        (9..=14).contains(&row(&found, "compare", "compare").0),
+        "{:?}",
+        row(&found, "compare", "compare")
+    );
+    engine.stop(Duration::from_secs(5)).unwrap();
+}
+
+/// Names of entries that were asked for, each with the connection, in the order of their coming.
+fn asked(responder: &Responder) -> Vec<(String, u64)> {
+    let messages = responder.seen.messages.lock().unwrap();
+    let over = responder.seen.over.lock().unwrap();
+    let name = |message: &Vec<u8>| match Request::decode(message).unwrap().operation {
+        Operation::Modify(modify) => Some(String::from_utf8_lossy(modify.dn).into_owned()),
+        Operation::Compare(compare) => Some(String::from_utf8_lossy(compare.dn).into_owned()),
+        _ => None,
+    };
+    messages.iter().zip(over.iter()).filter_map(|(message, over)| Some((name(message)?, *over))).collect()
+}
+
+#[test]
+fn one_user_at_a_time_has_an_exclusive_row_and_the_others_wait_without_load() {
+    let people = people(Profile::Paper, 1);
+    let responder = Responder::start(&people, |_, _| Do::Slowly(1));
+    let mut engine = start(&responder, &exclusive(3), &json!({}));
+    engine.start_lanes("mix", 12).unwrap();
+    assert!(eventually(|| responder.seen.answered(op::COMPARE_REQUEST) >= 60));
+    let snapshot = engine.drain().unwrap();
+    let waited_ns = snapshot.row_wait_ns;
+    let mut totals = Totals::default();
+    totals.add(snapshot);
+    let last = engine.stop(Duration::from_secs(5)).unwrap();
+    assert_eq!(last.lanes, 0);
+    totals.add(last);
+    // Each wait is counted when it begins, and ends with the test.
+    assert!(waited_ns > 0 && waited_ns <= totals.waiting_ns + 12 * 10_000_000, "{waited_ns} {totals:?}");
+    assert!(totals.kinds().is_empty(), "{totals:?}");
+    totals.assert_accounted();
+    let asked = asked(&responder);
+    for row in 1..=3 {
+        let name = format!("cn={row},o=x");
+        let of: Vec<_> = asked.iter().filter(|(asked, _)| *asked == name).map(|(_, over)| over).collect();
+        assert!(of.len() > 10, "{asked:?}");
+        assert!(of.chunks_exact(2).all(|pair| pair[0] == pair[1]), "{name} was had by two: {asked:?}");
+    }
+}
+
+#[test]
+fn a_row_whose_change_was_never_answered_does_not_come_again() {
+    let people = people(Profile::Paper, 1);
+    let responder = Responder::start(&people, |tag, _| match tag {
+        op::MODIFY_REQUEST => Do::Never,
+        _ => Do::Right,
+    });
+    let mut engine = start(&responder, &exclusive(3), &json!({"timeout_ms": 30}));
+    engine.start_lanes("mix", 5).unwrap();
+    // With the last row that is lost those end who wait for one.
+    let snapshots = to_the_end(&mut engine);
+    let mut names: Vec<_> = asked(&responder).into_iter().map(|(name, _)| name).collect();
+    names.sort_unstable();
+    assert_eq!(names, rows(1..=3));
+    assert!(snapshots.iter().any(|each| each.row_wait_ns > 0));
+    let last = engine.stop(Duration::from_secs(5)).unwrap();
+    assert_eq!((last.lanes, last.lost_rows), (0, 3));
+}
+
+#[test]
+fn rows_that_were_lost_are_counted_and_the_others_go_round() {
+    let people = people(Profile::Paper, 1);
+    let responder = Responder::start(&people, |tag, number| match tag {
+        op::MODIFY_REQUEST if number == 0 => Do::Never,
+        _ => Do::Right,
+    });
+    let mut engine = start(&responder, &exclusive(3), &json!({"timeout_ms": 30}));
+    engine.start_lanes("mix", 1).unwrap();
+    assert!(eventually(|| responder.seen.answered(op::COMPARE_REQUEST) >= 20));
+    let last = engine.stop(Duration::from_secs(5)).unwrap();
+    assert_eq!((last.lost_rows, last.without_row), (1, 0));
+    let asked = asked(&responder);
+    let lost = &asked[0].0;
+    assert_eq!(asked.iter().filter(|(name, _)| name == lost).count(), 1);
+}
+
+const REFUSED: Do = Do::Code(ResultCode::INVALID_CREDENTIALS);
+const LOGIN: &str = "[connection.main]\nper = 'iteration'\n[data.n]\nrange = [1, 3]\ndeal = 'exclusive'\n\
+                     [[operation]]\nname = 'login'\nbind = 'cn={n},o=x'\npassword = '{random:8}'\n";
+
+/// Logins, and who logged in; `refused` says which requests are, and `how`.
+fn logged_in(expected: &str, how: Do, refused: fn(u64) -> bool) -> Vec<String> {
+    let people = people(Profile::Paper, 1);
+    let responder = Responder::start(&people, move |tag, number| match tag {
+        op::BIND_REQUEST if refused(number) => how,
+        _ => Do::Right,
+    });
+    let mut engine = start(&responder, &format!("{LOGIN}{expected}"), &json!({"timeout_ms": 30}));
+    engine.start_lanes("mix", 1).unwrap();
+    assert!(eventually(|| responder.seen.answered(op::BIND_REQUEST) >= 30));
+    engine.stop(Duration::from_secs(5)).unwrap();
+    seen(&responder, |operation| {
+        let Operation::Bind(bind) = operation else { return None };
+        Some(String::from_utf8_lossy(bind.name).into_owned())
+    })
+}
+
+#[test]
+fn a_row_whose_bind_was_refused_or_not_answered_does_not_come_again() {
+    for how in [REFUSED, Do::Never, Do::Close, Do::HalfAndClose, Do::Nonsense] {
+        let names = logged_in("", how, |number| number == 0);
+        let again = names.iter().filter(|name| **name == names[0]).count();
+        assert_eq!(again, 1, "{how:?}: {names:?}");
+    }
+}
+
+/// Else a target that is started again would take one for each try.
+#[test]
+fn a_row_whose_bind_was_not_sent_comes_again() {
+    let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let config = json!({
+        "target": {"host": "127.0.0.1", "port": closed.port(), "base": "o=x"},
+        "scenarios": [{"name": "mix", "text": LOGIN, "worker": 0, "of": 1}],
+    });
+    let mut engine =
+        Engine::start(serde_json::from_value(config).unwrap(), None, None, &Tables::new()).unwrap();
+    engine.start_lanes("mix", 3).unwrap();
+    let mut snapshots = Vec::new();
+    assert!(eventually(|| {
+        snapshots.push(engine.drain().unwrap());
+        row(&snapshots, "login", "main: connect").0 >= 12
+    }));
+    let last = engine.stop(Duration::from_secs(5)).unwrap();
+    assert_eq!((last.lost_rows, last.without_row), (0, 0));
+}
+
+#[test]
+fn a_row_whose_bind_was_to_be_refused_comes_again() {
+    let names = logged_in("expect.result = 49", REFUSED, |_| true);
+    let again = names.iter().filter(|name| **name == names[0]).count();
+    assert!(again >= 9, "{names:?}");
+}
+
+#[test]
+fn a_row_that_was_only_looked_at_comes_again() {
+    let people = people(Profile::Paper, 1);
+    let responder = Responder::start(&people, |tag, _| match tag {
+        op::COMPARE_REQUEST => Do::Never,
+        _ => Do::Right,
+    });
+    let mut engine = start(&responder, &exclusive(1), &json!({"timeout_ms": 30}));
+    engine.start_lanes("mix", 1).unwrap();
+    assert!(eventually(|| responder.seen.answered(op::MODIFY_REQUEST) >= 3));
+    engine.stop(Duration::from_secs(5)).unwrap();
+}
+
+#[test]
+fn a_thread_without_an_exclusive_row_is_refused() {
+    let people = people(Profile::Paper, 1);
+    let responder = Responder::right(&people);
+    let config = json!({
+        "target": {"host": "127.0.0.1", "port": responder.address.port(), "base": "o=x"}, "threads": 3,
+        "scenarios": [{"name": "mix", "text": exclusive(5), "of": 2}],
+    });
+    let problem = Engine::start(serde_json::from_value(config).unwrap(), None, None, &Tables::new()).err();
+    let problem = problem.unwrap().to_string();
+    assert!(problem.contains("mix: data \"n\" has 5 rows for 6 threads, each of which needs one of its own"));
+}

@@ -1,0 +1,226 @@
+//! An operation belongs to the window in which it was due, whatever happens at the window's edges.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use load::{Clock, Engine, Pace, Snapshot, now_ns};
+use people::Profile;
+use serde_json::json;
+use wire::ldap::{ResultCode, op};
+
+use super::closed_form;
+use super::harness::{Totals, config, eventually, lookups, people, run_until, start};
+use super::responder::{Do, Responder};
+
+const RATE: f64 = 1_000.0;
+const STALL: Duration = Duration::from_millis(200);
+
+/// The window that has just ended: what was due in it is late from now on.
+fn cut(engine: &mut Engine, window: &mut Totals) -> u64 {
+    let snapshot = engine.cut().unwrap();
+    let end_ns = snapshot.t1_ns;
+    window.add(Snapshot { late: Vec::new(), older: Vec::new(), ..snapshot });
+    end_ns
+}
+
+/// Takes what was due before the cut until nothing of it is missing.
+fn add_late(engine: &mut Engine, window: &mut Totals) {
+    for _ in 0..2_000 {
+        std::thread::sleep(Duration::from_millis(5));
+        let snapshot = engine.drain().unwrap();
+        let owed = snapshot.owed;
+        window.add(Snapshot { steps: Vec::new(), older: Vec::new(), ..snapshot });
+        if owed == 0 {
+            return;
+        }
+    }
+    panic!("something was due in the window and never ended: {window:?}");
+}
+
+fn due_between(pace: &Pace, start_ns: u64, end_ns: u64) -> u64 {
+    pace.first_at(end_ns) - pace.first_at(start_ns)
+}
+
+/// A target that answers lanes, which have begun to look up people at [`RATE`].
+fn at_work(lanes: u64) -> (Responder, Engine, Pace) {
+    let people = people(Profile::Small, 50);
+    let responder = Responder::right(&people);
+    let mut config = config(responder.address, "lookup", lookups(1_000_000));
+    config["schedule"] = json!({"kind": "open", "rate": RATE});
+    let mut engine = start(&config, Some(&people));
+    let pace = engine.pace().unwrap();
+    engine.start_lanes("p", lanes).unwrap();
+    let mut warm = Totals::default();
+    run_until(&mut engine, &mut warm, |totals| totals.count("lookup") > 20 && totals.backlog < 3);
+    (responder, engine, pace)
+}
+
+#[test]
+fn a_stall_over_either_edge_is_in_the_window_of_the_arrivals_that_it_made_wait() {
+    for (before_ms, within_ms) in [(100, 250), (0, 0), (50, 100)] {
+        let (responder, mut engine, pace) = at_work(1);
+        // The target stops so long before the window, or within it, and goes on after as long again.
+        let (mut ramp, mut window) = (Totals::default(), Totals::default());
+        let mut start_ns = 0;
+        if before_ms == 0 {
+            start_ns = cut(&mut engine, &mut ramp);
+            std::thread::sleep(Duration::from_millis(100));
+        }
+        let shut_ns = now_ns();
+        responder.gate.shut();
+        std::thread::sleep(Duration::from_millis(before_ms));
+        if before_ms > 0 {
+            start_ns = cut(&mut engine, &mut ramp);
+        }
+        std::thread::sleep(STALL);
+        let mut end_ns = 0;
+        if before_ms == 0 {
+            end_ns = cut(&mut engine, &mut window);
+        }
+        let opens_ns = now_ns();
+        responder.gate.open();
+        if before_ms > 0 {
+            std::thread::sleep(Duration::from_millis(within_ms));
+            window.add(Snapshot { late: Vec::new(), older: Vec::new(), ..engine.drain().unwrap() });
+            end_ns = cut(&mut engine, &mut window);
+        }
+        add_late(&mut engine, &mut window);
+        let lookup = window.of("lookup");
+        assert_eq!(lookup.clock(Clock::Latency).len(), due_between(&pace, start_ns, end_ns));
+        let (first, n) = (pace.first_at(start_ns), lookup.count);
+        closed_form::stalled(&pace, first, n, (shut_ns, opens_ns))
+            .hold(lookup.clock(Clock::Latency))
+            .unwrap();
+        // The first that is due while the target stops is due within one gap.
+        let least = STALL.as_secs_f64() - 1.0 / RATE;
+        let longest = lookup.clock(Clock::Latency).max();
+        assert!(longest as f64 >= least * 1e9, "{longest} ns");
+        engine.stop(Duration::from_secs(5)).unwrap();
+    }
+}
+
+#[test]
+fn a_stall_over_both_edges_leaves_the_window_its_own_arrivals_and_no_others() {
+    let (responder, mut engine, pace) = at_work(2);
+    let (mut ramp, mut window) = (Totals::default(), Totals::default());
+    // What waits since before the window is served after it, and so is what waits since within it.
+    responder.gate.shut();
+    std::thread::sleep(STALL);
+    let start_ns = cut(&mut engine, &mut ramp);
+    std::thread::sleep(STALL);
+    let snapshot = engine.cut().unwrap();
+    let (end_ns, owed) = (snapshot.t1_ns, snapshot.owed);
+    let due = due_between(&pace, start_ns, end_ns);
+    assert_eq!((owed, snapshot.steps.len()), (due, 0));
+    responder.gate.open();
+    add_late(&mut engine, &mut window);
+    assert_eq!(window.count("lookup"), due);
+    engine.stop(Duration::from_secs(5)).unwrap();
+}
+
+#[test]
+fn an_example_is_with_the_failures_of_its_window() {
+    let people = people(Profile::Small, 50);
+    let kind = Arc::new(AtomicU64::new(0));
+    let now = kind.clone();
+    let responder = Responder::start(&people, move |tag, _| match (tag, now.load(Ordering::SeqCst)) {
+        (op::SEARCH_REQUEST, 0) => Do::SomebodyElse,
+        (op::SEARCH_REQUEST, _) => Do::Code(ResultCode::BUSY),
+        _ => Do::Right,
+    });
+    let mut engine = start(&config(responder.address, "lookup", lookups(1_000_000)), Some(&people));
+    engine.start_lanes("p", 1).unwrap();
+    let mut before = Totals::default();
+    run_until(&mut engine, &mut before, |totals| totals.failed("lookup") > 3);
+    // The answer under way was made before the window's end; those that follow are other failures.
+    responder.gate.shut();
+    std::thread::sleep(STALL);
+    engine.cut().unwrap();
+    kind.store(1, Ordering::SeqCst);
+    responder.gate.open();
+    let seen = || responder.gate.log().len() as u64;
+    let so_far = seen();
+    assert!(eventually(|| seen() > so_far + 20));
+    let snapshot = engine.stop(Duration::from_secs(5)).unwrap();
+    for (steps, kind) in [(&snapshot.late, "wrong-answer"), (&snapshot.steps, "result:busy")] {
+        let lookup = steps.iter().find(|each| &*each.step == "lookup").unwrap();
+        let kinds: Vec<_> = lookup.examples.iter().map(|(kind, _)| kind.as_str()).collect();
+        assert_eq!(kinds, [kind]);
+    }
+}
+
+#[test]
+fn closed_lanes_are_in_the_window_in_which_they_began() {
+    let people = people(Profile::Small, 50);
+    let responder = Responder::right(&people);
+    let mut engine = start(&config(responder.address, "lookup", lookups(1_000_000)), Some(&people));
+    engine.start_lanes("p", 3).unwrap();
+    let mut window = Totals::default();
+    run_until(&mut engine, &mut window, |totals| totals.count("lookup") > 100);
+    responder.gate.shut();
+    std::thread::sleep(STALL);
+    cut(&mut engine, &mut window);
+    assert_eq!((window.in_flight, window.backlog), (3, 0));
+    responder.gate.open();
+    add_late(&mut engine, &mut window);
+    let longer = window.of("lookup").clock(Clock::Service).count_between(100_000_000, u64::MAX >> 1);
+    assert_eq!(longer, 3);
+    engine.stop(Duration::from_secs(5)).unwrap();
+}
+
+#[test]
+fn what_was_due_and_never_came_is_censored_from_when_it_was_due() {
+    let (responder, mut engine, pace) = at_work(2);
+    let (mut ramp, mut window) = (Totals::default(), Totals::default());
+    let start_ns = cut(&mut engine, &mut ramp);
+    responder.gate.shut();
+    std::thread::sleep(STALL);
+    let end_ns = cut(&mut engine, &mut window);
+    assert!(window.backlog + window.in_flight > 150, "{window:?}");
+    let mut last = engine.stop(Duration::ZERO).unwrap();
+    let given_up_ns = last.t1_ns;
+    last.steps.clear();
+    last.older.clear();
+    window.add(last);
+    responder.gate.open();
+    let lookup = window.of("lookup");
+    assert_eq!(lookup.count, due_between(&pace, start_ns, end_ns));
+    let (first, n) = (pace.first_at(start_ns), lookup.clock(Clock::Censored).len());
+    let answered = lookup.count - n;
+    let stopped_ns = given_up_ns - 1_000_000;
+    closed_form::stalled(&pace, first + answered, n, (0, stopped_ns))
+        .hold(lookup.clock(Clock::Censored))
+        .unwrap();
+    assert_eq!(lookup.failures["timeout"], n);
+}
+
+#[test]
+fn timeouts_are_censored_at_the_timeout_at_least_whatever_their_share() {
+    let people = people(Profile::Small, 50);
+    for every in [200, 50] {
+        let responder = Responder::start(&people, move |tag, n| match (tag, n % every) {
+            (wire::ldap::op::SEARCH_REQUEST, 7) => Do::Never,
+            _ => Do::Right,
+        });
+        let mut config = config(responder.address, "lookup", lookups(1_000_000));
+        config["schedule"] = json!({"kind": "open", "rate": RATE});
+        config["timeout_ms"] = 500.into();
+        let mut engine = start(&config, Some(&people));
+        let pace = engine.pace().unwrap();
+        engine.start_lanes("p", 16).unwrap();
+        let (mut ramp, mut window) = (Totals::default(), Totals::default());
+        run_until(&mut engine, &mut ramp, |totals| totals.count("lookup") > 20 && totals.backlog < 3);
+        let start_ns = cut(&mut engine, &mut ramp);
+        std::thread::sleep(Duration::from_millis(1_200));
+        let end_ns = cut(&mut engine, &mut window);
+        add_late(&mut engine, &mut window);
+        engine.stop(Duration::from_secs(5)).unwrap();
+        let lookup = window.of("lookup");
+        assert_eq!(lookup.count, due_between(&pace, start_ns, end_ns));
+        let censored = lookup.clock(Clock::Censored);
+        assert!(censored.min() >= 499_000_000, "{}", censored.min());
+        let expected = lookup.count / every;
+        assert!((expected - 1..=expected + 2).contains(&censored.len()), "{window:?}");
+    }
+}

@@ -1,0 +1,82 @@
+//! Listing everybody: answers of thousands of messages.
+
+use std::sync::Arc;
+
+use load::Counter;
+use people::{Population, Profile};
+use serde_json::{Value, json};
+
+use super::harness::{Totals, config, people, run, session};
+use super::responder::{Do, Responder};
+
+fn listed(people: &Arc<Population>, what: Do, step: Value) -> Totals {
+    let responder = Responder::lookups(people, what);
+    let totals = run(&config(responder.address, "retrieve", session(3, json!([step]))), Some(people), 2, 200);
+    assert!(totals.count("retrieve") >= 2, "{totals:?}");
+    totals
+}
+
+#[test]
+fn everybody_is_verified_by_name_whole_and_in_pieces() {
+    let people = people(Profile::Paper, 700);
+    for what in [Do::Right, Do::RightButOtherwise, Do::InPieces(50_000)] {
+        let totals = listed(&people, what, json!({"op": "retrieve"}));
+        assert!(totals.kinds().is_empty(), "{what:?}: {totals:?}");
+        let retrieve = totals.of("retrieve");
+        assert!(retrieve.counter(Counter::BytesIn) / retrieve.count > 700 * 1_100, "{what:?}");
+    }
+}
+
+#[test]
+fn a_listing_with_somebody_missing_or_wrong_is_wrong() {
+    let people = people(Profile::Paper, 300);
+    for what in [Do::Nobody, Do::Impostor, Do::WithoutOneAttribute, Do::WithOneValueMore] {
+        let totals = listed(&people, what, json!({"op": "retrieve"}));
+        assert_eq!(totals.kinds(), ["wrong-answer"], "{what:?}");
+    }
+}
+
+#[test]
+fn a_size_limit_that_is_reached_is_an_answer() {
+    let people = people(Profile::Small, 300);
+    let totals = listed(&people, Do::Right, json!({"op": "retrieve", "size_limit": 50}));
+    assert!(totals.kinds().is_empty(), "{totals:?}");
+    // A listing that ends before its limit must hold everybody.
+    let responder = Responder::right(&people);
+    let larger = super::harness::people(Profile::Small, 310);
+    let steps = session(3, json!([{"op": "retrieve"}]));
+    let totals = run(&config(responder.address, "retrieve", steps), Some(&larger), 2, 100);
+    assert_eq!(totals.kinds(), ["wrong-answer"]);
+}
+
+#[test]
+fn a_message_larger_than_any_buffer_is_taken_in_and_the_lane_goes_on() {
+    // One entry of 300 kB among ordinary ones.
+    let people = people(Profile::Small, 5);
+    let mut large = Vec::new();
+    wire::ber::write_nested(&mut large, wire::ber::tag::SEQUENCE, |out| {
+        wire::ldap::request::write_attribute(out, b"description", [&[b'x'; 300_000][..]]);
+    });
+    let responder = Responder::right(&people);
+    responder.seen.added.lock().unwrap().insert(b"large".to_vec(), large);
+    let steps = json!([
+        {"op": "search", "base": "large", "filter": "(description=large)", "expect_entries": 1},
+        {"op": "lookup", "person": "random"}]);
+    let totals = run(&config(responder.address, "lookup", session(20, steps)), Some(&people), 3, 300);
+    assert!(totals.kinds().is_empty(), "{totals:?}");
+    let search = totals.of("search");
+    assert!(search.counter(Counter::BytesIn) / search.count > 300_000);
+    assert!(totals.count("lookup") > 10);
+}
+
+#[test]
+fn a_search_of_one_s_own_must_bring_as_many_as_expected() {
+    let people = people(Profile::Small, 40);
+    let responder = Responder::right(&people);
+    for (expected, right) in [(40, true), (39, false), (41, false)] {
+        let step = json!({"op": "search", "base": "o=Intranet", "filter": "objectClass=*", "expect_entries": expected});
+        let totals =
+            run(&config(responder.address, "search", session(5, json!([step]))), Some(&people), 1, 50);
+        assert_eq!(totals.kinds().is_empty(), right, "{expected}");
+    }
+}

@@ -1,0 +1,24 @@
+//! The engine against a server on a real socket: what it counts is what happened, and what is wrong is
+//! noticed under its own name.
+
+mod accounting;
+mod adds;
+mod answers;
+pub mod closed_form;
+mod connections;
+mod crowd;
+mod deals;
+mod edges;
+mod freeze;
+pub mod gate;
+pub mod harness;
+mod listing;
+mod log;
+mod people_data;
+mod portable;
+mod requests;
+mod responder;
+mod scenarios;
+mod schedules;
+mod several;
+mod shared;

@@ -1,0 +1,302 @@
+//! Users of a directory whose requests something else sends: they ask for what lanes ask for, and judge as they do.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::sync::Arc;
+use std::time::Duration;
+
+use load::Tables;
+use load::portable::{DirectoryUser, DirectoryUsers, Do, Judged, LdapAnswer, LdapRequest};
+use people::{Population, Profile};
+use serde_json::{Value, json};
+use wire::ldap::frame::message_length;
+use wire::ldap::{Operation, Reply, Request, Response, ResultCode, op};
+
+use super::harness::{self, config, eventually, lookups, people, session};
+use super::responder::{self, Responder};
+
+fn try_users(config: &Value, people: &Arc<Population>, tables: &Tables) -> Result<DirectoryUsers, String> {
+    let config = serde_json::from_value(config.clone()).unwrap();
+    DirectoryUsers::new_ldap(config, Some(people.clone()), None, tables).map_err(|error| error.to_string())
+}
+
+/// One of the users, with all that they share, and a connection to what answers.
+struct Client {
+    users: DirectoryUsers,
+    user: DirectoryUser,
+    stream: Option<TcpStream>,
+    responder: Responder,
+}
+
+impl Client {
+    fn new(config: &Value, people: &Arc<Population>, responder: Responder) -> Self {
+        let users = try_users(config, people, &Tables::new()).unwrap_or_else(|problem| panic!("{problem}"));
+        let name = if config["programs"].is_null() { "mix" } else { "p" };
+        let user = users.user(name).unwrap();
+        Self { users, user, stream: None, responder }
+    }
+
+    fn next(&mut self) -> Do {
+        self.user.next(&mut self.users).unwrap().expect("it has not stopped")
+    }
+
+    /// Has a request answered as a client of LDAP hands the answer over.
+    fn send(&mut self, request: &[u8]) -> Judged {
+        let mut stream = self.stream.as_ref().expect("a connection");
+        stream.write_all(request).unwrap();
+        let (mut bytes, mut chunk, mut answer) = (Vec::new(), [0; 4096], LdapAnswer::default());
+        loop {
+            while let Ok(Some(length)) = message_length(&bytes, 1 << 20) {
+                let message: Vec<u8> = bytes.drain(..length).collect();
+                match Response::decode(&message).unwrap().reply {
+                    Reply::Entry { dn, attributes } => {
+                        let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+                        let values = attributes.iter().map(|attribute| {
+                            let attribute = attribute.unwrap();
+                            let values = attribute.values.iter().map(|value| value.unwrap().to_vec());
+                            (text(attribute.name), values.collect())
+                        });
+                        answer.entries.push((text(dn), values.collect()));
+                    }
+                    Reply::Done { outcome, .. } => {
+                        answer.code = outcome.code.0;
+                        answer.diagnostic = String::from_utf8_lossy(outcome.diagnostic).into_owned();
+                        answer.value = outcome.value.map(<[u8]>::to_vec);
+                        return self.user.answered_ldap(&mut self.users, &answer).unwrap();
+                    }
+                    Reply::Reference | Reply::Intermediate => {}
+                }
+            }
+            let read = stream.read(&mut chunk).unwrap();
+            assert!(read > 0, "closed");
+            bytes.extend_from_slice(&chunk[..read]);
+        }
+    }
+
+    /// Does what comes up to the next request, opening and closing what it says.
+    fn ask(&mut self) -> Vec<u8> {
+        loop {
+            match self.next() {
+                Do::Open { .. } => self.stream = Some(TcpStream::connect(self.responder.address).unwrap()),
+                Do::Close { .. } => self.stream = None,
+                Do::Ask { request, .. } => return request,
+                Do::Begin | Do::Wait(_) | Do::AwaitRow(_) | Do::End { .. } => {}
+            }
+        }
+    }
+}
+
+const MIX: &str = "base = 'ou=people,o=x'
+    data.n.range = [1, 9]
+    [connection.main]
+    bind = 'cn=admin,{base}'
+    password = '{env.PASSWORD}'
+    per = 3
+    [[operation]]
+    name = 'all'
+    weight = 2
+    step = [
+      { search = '(&(cn={n})(sn=*x*))', attributes = ['cn'], scope = 'one', size_limit = 3, control.sort = 'cn' },
+      { add = 'cn=a{n},{base}', entry = { objectClass = 'person', sn = ['{random:3}', 'y'] } },
+      { modify = 'cn=a{n},{base}', change = [{ replace.sn = ['a'] }, { delete.description = [] }] },
+      { modify_dn = 'cn=a{n},{base}', new_rdn = 'cn=b{n}', new_superior = 'o=x' },
+      { repeat = 2, step = [{ compare = 'cn=b{n},o=x', entry = { sn = 'a' } }] },
+      { delete = 'cn=b{n},o=x' },
+    ]
+    [[operation]]
+    name = 'own'
+    step = [{ password_modify = '', old_password = '{env.PASSWORD}' }, { refresh = 'cn={n},{base}', ttl = '5s' }]";
+
+fn mix(responder: &Responder) -> Value {
+    let mut config = config(responder.address, "", json!([]));
+    config["programs"] = Value::Null;
+    config.as_object_mut().unwrap().remove("programs");
+    config["scenarios"] = json!([{"name": "mix", "text": MIX, "env": {"PASSWORD": "pw"}}]);
+    config
+}
+
+#[test]
+fn one_user_sends_what_a_lane_of_the_same_seed_sends() {
+    let people = people(Profile::Paper, 100);
+    let adds = session(4, json!([{"op": "add", "person": "new"}, {"op": "delete", "person": "new"}]));
+    type Make = fn(&Responder) -> Value;
+    let cases: [(Make, Option<Value>); 3] = [
+        (|responder| config(responder.address, "lookup", lookups(5)), None),
+        (|responder| config(responder.address, "add", json!([])), Some(adds)),
+        (mix, None),
+    ];
+    for (made, steps) in cases {
+        let responder = Responder::right(&people);
+        let mut config = made(&responder);
+        if let Some(steps) = steps {
+            config["programs"][0]["steps"] = steps;
+        }
+        let mut engine = harness::start(&config, Some(&people));
+        engine.start_lanes(if config["programs"].is_null() { "mix" } else { "p" }, 1).unwrap();
+        assert!(eventually(|| responder.seen.messages.lock().unwrap().len() >= 300));
+        engine.stop(Duration::from_secs(5)).unwrap();
+        let sent: Vec<_> = responder.seen.messages.lock().unwrap().clone();
+
+        let mut client = Client::new(&config, &people, Responder::right(&people));
+        let is_asked =
+            |message: &&Vec<u8>| !matches!(Request::decode(message).unwrap().operation, Operation::Unbind);
+        for (number, expected) in sent.iter().filter(is_asked).take(250).enumerate() {
+            let asked = client.ask();
+            assert_eq!(&asked, expected, "request {number}");
+            client.send(&asked);
+        }
+    }
+}
+
+#[test]
+fn a_request_comes_in_the_parts_that_clients_take() {
+    let people = people(Profile::Paper, 10);
+    let responder = Responder::right(&people);
+    let mut client = Client::new(&mix(&responder), &people, responder);
+    let mut parts = Vec::new();
+    while parts.len() < 40 {
+        let asked = client.ask();
+        parts.push(LdapRequest::of(&asked).expect("a request"));
+        client.send(&asked);
+    }
+    let first = |verb: &str| parts.iter().find(|each| each.verb == verb).expect(verb).clone();
+    let bind = first("bind");
+    assert_eq!((&*bind.dn, bind.version, bind.value), ("cn=admin,ou=people,o=x", 3, Some(b"pw".to_vec())));
+    let search = first("search");
+    assert!(search.filter.starts_with("(&(cn=") && search.filter.ends_with(")(sn=*x*))"), "{search:?}");
+    assert_eq!((&*search.dn, search.scope, search.size_limit), ("ou=people,o=x", 1, 3));
+    assert_eq!(search.attributes, ["cn"]);
+    let (sort, critical, value) = &search.controls[0];
+    assert!(sort == "1.2.840.113556.1.4.473" && *critical && value.is_some());
+    let add = first("add");
+    assert_eq!((&*add.entry[0].0, add.entry[1].1.len()), ("objectClass", 2));
+    let changes = first("modify").changes;
+    assert_eq!(changes[0], (2, ("sn".to_owned(), vec![b"a".to_vec()])));
+    assert_eq!(changes[1], (1, ("description".to_owned(), Vec::new())));
+    let rename = first("modify_dn");
+    assert!(rename.new_rdn.starts_with("cn=b") && rename.delete_old_rdn);
+    assert_eq!(rename.new_superior.as_deref(), Some("o=x"));
+    assert_eq!(first("compare").entry, [("sn".to_owned(), vec![b"a".to_vec()])]);
+    assert!(first("delete").dn.starts_with("cn=b"));
+    let mut extended: Vec<_> = parts.iter().filter(|each| each.verb == "extended").collect();
+    extended.dedup_by_key(|each| &each.dn);
+    let [change, refresh, ..] = &extended[..] else { panic!("{extended:?}") };
+    assert_eq!((&*change.dn, &*refresh.dn), ("1.3.6.1.4.1.4203.1.11.1", "1.3.6.1.4.1.1466.101.119.1"));
+    assert!(change.value.is_some() && refresh.value.is_some());
+}
+
+#[test]
+fn a_wrong_person_is_a_wrong_answer_and_the_pass_is_recorded_whole() {
+    let people = people(Profile::Paper, 10);
+    let wrong = Responder::lookups(&people, responder::Do::SomebodyElse);
+    let config = config(wrong.address, "lookup", lookups(1));
+    let mut client = Client::new(&config, &people, wrong);
+    let row = |step: &str| ("p".into(), step.into());
+    assert_eq!(client.next(), Do::Begin);
+    assert_eq!(client.next(), Do::Open { row: row("connect"), connection: 0 });
+    client.stream = Some(TcpStream::connect(client.responder.address).unwrap());
+    let bind = client.ask();
+    assert_eq!(client.send(&bind), Judged { failure: None, answered: true, shown: None });
+    let lookup = client.ask();
+    let judged = client.send(&lookup);
+    assert_eq!((judged.failure.as_deref(), judged.answered), (Some("wrong-answer"), true));
+    assert!(judged.shown.is_some_and(|shown| !shown.is_empty()));
+    assert_eq!(client.next(), Do::Close { row: Some(row("unbind")), connection: 0 });
+    let end = Do::End { row: row("sequence"), failure: Some("wrong-answer".into()), answered: true };
+    assert_eq!(client.next(), end);
+    assert_eq!(client.next(), Do::Begin);
+}
+
+#[test]
+fn a_pass_that_is_one_operation_is_not_finished() {
+    let people = people(Profile::Paper, 10);
+    let responder = Responder::right(&people);
+    let config = config(responder.address, "lookup", lookups(100));
+    let mut client = Client::new(&config, &people, responder);
+    for _ in 0..3 {
+        let asked = client.ask();
+        client.user.stop();
+        client.send(&asked);
+        if client.user.next(&mut client.users).unwrap().is_none() {
+            return;
+        }
+    }
+    panic!("it goes on");
+}
+
+#[test]
+fn a_user_without_a_row_stops_and_finishes_what_it_has_begun() {
+    let people = people(Profile::Paper, 10);
+    let responder = Responder::right(&people);
+    let mut config = mix(&responder);
+    config["scenarios"][0]["text"] = json!(
+        "[data.n]\nrange = [1, 4]\ndeal = 'once'\n[[operation]]\nname = 'o'\nstep = [
+           { repeat = 3, step = [{ delete = 'cn={n},o=x' }] }, { search = '(a=b)', base = 'o=x' }]"
+    );
+    let mut client = Client::new(&config, &people, responder);
+    let mut did = Vec::new();
+    while let Some(next) = client.user.next(&mut client.users).unwrap() {
+        match next {
+            Do::Open { .. } => client.stream = Some(TcpStream::connect(client.responder.address).unwrap()),
+            Do::Ask { row, request, .. } => {
+                did.push(row.1.to_string());
+                client.send(&request);
+            }
+            Do::End { answered, .. } => did.push(format!("end {answered}")),
+            _ => {}
+        }
+    }
+    let expected = "delete delete delete search end true delete search end true";
+    assert_eq!(did.join(" "), expected);
+}
+
+#[test]
+fn a_connection_that_cannot_be_opened_or_bind_ends_the_pass() {
+    let people = people(Profile::Paper, 10);
+    let refusing = Responder::start(&people, |tag, _| match tag {
+        op::BIND_REQUEST => responder::Do::Code(ResultCode::INVALID_CREDENTIALS),
+        _ => responder::Do::Right,
+    });
+    let config = config(refusing.address, "lookup", lookups(1));
+    let mut client = Client::new(&config, &people, refusing);
+    let row = ("p".into(), "sequence".into());
+    assert_eq!(client.next(), Do::Begin);
+    assert!(matches!(client.next(), Do::Open { .. }));
+    let judged = client.user.lost(&mut client.users, "connect-refused").unwrap();
+    assert_eq!((judged.answered, judged.shown), (false, None));
+    let failure = Some("connect-refused".to_owned());
+    assert_eq!(client.next(), Do::End { row, failure, answered: false });
+    assert!(matches!(client.next(), Do::Close { .. }));
+    assert_eq!(client.next(), Do::Wait(Duration::from_millis(10)));
+    let bind = client.ask();
+    let judged = client.send(&bind);
+    assert_eq!((judged.failure.as_deref(), judged.answered), (Some("result:invalidCredentials"), true));
+    assert!(matches!(client.next(), Do::End { answered: false, .. }));
+}
+
+#[test]
+fn what_no_portable_client_does_is_refused_by_its_name() {
+    let people = people(Profile::Paper, 10);
+    let responder = Responder::right(&people);
+    let with = |text: &str| {
+        let mut config = mix(&responder);
+        config["scenarios"][0]["text"] = json!(text);
+        config
+    };
+    let mut open = mix(&responder);
+    open["schedule"] = json!({"kind": "open", "rate": 10.0});
+    let mut started =
+        with("connection.main.tls = 'starttls'\n[[operation]]\nsearch = '(cn=a)'\nbase = 'o=x'");
+    started["target"]["choices"] = json!({"trust": {"insecure": true}});
+    for (config, expected) in [
+        (open, "mix: a portable client does not do schedules of a rate"),
+        (started, "mix: a portable client does not do tls of a connection"),
+        (
+            with("[[operation]]\nsearch = '(cn=a)'\nbase = 'o=x'\npage_size = 9"),
+            "mix: a portable client does not do page_size",
+        ),
+    ] {
+        let problem = try_users(&config, &people, &Tables::new()).err().expect(expected);
+        assert!(problem.contains(expected), "{problem}");
+    }
+}

@@ -1,0 +1,915 @@
+//! Scenario files: what they say is what is sent, and what is wrong is counted under its own name.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use load::{Engine, Snapshot, Tables, now_ns};
+use people::Profile;
+use serde_json::json;
+use table::{Form, Table};
+use wire::dn::Dn;
+use wire::ldap::control::PagedResults;
+use wire::ldap::filter::{Filter, Kind};
+use wire::ldap::{Operation, Request, ResultCode, Scope, op};
+
+use super::harness::{eventually, people};
+use super::responder::{Do, Responder};
+
+/// Cells that mean something elsewhere: in DNs, filters, templates, and as BER.
+const HOSTILE: [&str; 14] = [
+    "jsmith",
+    "*",
+    ")(uid=*",
+    "a,b+c=d",
+    " leading and trailing ",
+    "#04",
+    "\\2a",
+    "\\",
+    "\"quoted\"",
+    "{person.uid}",
+    "{base}",
+    "Ωμέγα ✓",
+    "\u{1}\u{7f}\u{80}",
+    "0\u{4}0\u{2}\u{1}\u{1}",
+];
+
+fn table(columns: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> Arc<Table> {
+    let cell = |cell: &String| format!("\"{}\"", cell.replace('"', "\"\""));
+    let line = |row: Vec<String>| row.iter().map(cell).collect::<Vec<_>>().join(",") + "\n";
+    let text: String = rows.into_iter().map(line).collect();
+    let form =
+        Form { columns: Some(columns.iter().map(|&name| name.to_owned()).collect()), ..Form::default() };
+    Arc::new(Table::parse(text.into(), &form, |_, _| Ok(())).unwrap())
+}
+
+fn hostile() -> Tables {
+    let long = "x".repeat(3_000);
+    let cells = HOSTILE.iter().map(|&cell| cell.to_owned()).chain([long]);
+    Tables::from([("mix/person".to_owned(), table(&["uid"], cells.map(|cell| vec![cell])))])
+}
+
+pub fn try_start(responder: &Responder, text: &str, tables: &Tables) -> Result<Engine, String> {
+    let config = json!({
+        "target": {"host": "127.0.0.1", "port": responder.address.port(), "base": "o=elsewhere"},
+        "scenarios": [{"name": "mix", "text": text}],
+    });
+    Engine::start(serde_json::from_value(config).unwrap(), None, None, tables)
+        .map_err(|error| error.to_string())
+}
+
+/// Runs a scenario until its server has seen so many requests of a kind; returns what was recorded.
+pub fn run(responder: &Responder, text: &str, tables: &Tables, (tag, count): (u8, u64)) -> Vec<Snapshot> {
+    let mut engine = try_start(responder, text, tables).unwrap_or_else(|problem| panic!("{problem}"));
+    engine.start_lanes("mix", 1).unwrap();
+    assert!(eventually(|| responder.seen.answered(tag) >= count), "{}", responder.seen.answered(tag));
+    vec![engine.stop(Duration::from_secs(5)).unwrap()]
+}
+
+/// Requests as the server understood them.
+pub fn seen<T>(responder: &Responder, of: impl Fn(&Operation<'_>) -> Option<T>) -> Vec<T> {
+    let messages = responder.seen.messages.lock().unwrap();
+    messages.iter().filter_map(|message| of(&Request::decode(message).unwrap().operation)).collect()
+}
+
+/// The value of the first part of a DN.
+fn first_value(dn: &[u8]) -> Vec<u8> {
+    let parsed = Dn::parse(dn).unwrap_or_else(|_| panic!("{:?}", String::from_utf8_lossy(dn)));
+    let pair = parsed.rdns().next().unwrap().pairs().next().unwrap();
+    assert_eq!(parsed.rdns().count(), 3, "{:?}", String::from_utf8_lossy(dn));
+    let mut scratch = Vec::new();
+    pair.value.decode(&mut scratch).to_vec()
+}
+
+/// What a row's count and failures are.
+pub fn row<'s>(snapshots: &'s [Snapshot], program: &str, step: &str) -> (u64, Vec<(String, u64)>) {
+    let of =
+        |snapshot: &'s Snapshot| [&snapshot.steps, &snapshot.late, &snapshot.older].into_iter().flatten();
+    let steps = snapshots.iter().flat_map(of);
+    let found: Vec<_> = steps.filter(|each| &*each.program == program && &*each.step == step).collect();
+    let failures = found.iter().flat_map(|each| each.failures.iter().map(|(kind, n)| (kind.clone(), *n)));
+    (found.iter().map(|each| each.count).sum(), failures.collect())
+}
+
+const BASE: &str = "base = 'ou=people,o=x'\n[data.person]\nfile = 'a.csv'\ndeal = 'in-order'\n";
+
+#[test]
+fn a_cell_arrives_as_it_is_wherever_it_stands() {
+    let people = people(Profile::Paper, 1);
+    let responder = Responder::right(&people);
+    let text = format!(
+        "{BASE}[[operation]]
+name = 'all'
+step = [
+  {{ bind = 'uid={{person.uid}},{{base}}', password = '{{person.uid}}' }},
+  {{ search = '(&(objectClass=person)(|(uid={{person.uid}})(cn=*{{person.uid}}*)))' }},
+  {{ add = 'uid={{person.uid}},{{base}}', entry = {{ objectClass = 'person', sn = '{{person.uid}}' }} }},
+  {{ modify = 'uid={{person.uid}},{{base}}', change.replace.sn = ['{{person.uid}}', 'x{{person.uid}}y'] }},
+  {{ compare = 'uid={{person.uid}},{{base}}', entry = {{ sn = '{{person.uid}}' }} }},
+  {{ delete = 'uid={{person.uid}},{{base}}' }},
+]"
+    );
+    let cells: Vec<_> = HOSTILE.iter().map(|cell| cell.as_bytes().to_vec()).collect();
+    let rounds = cells.len() as u64 + 1;
+    run(&responder, &text, &hostile(), (op::DELETE_REQUEST, rounds));
+    let searched = seen(&responder, |operation| {
+        let Operation::Search(search) = operation else { return None };
+        assert_eq!(search.base, b"ou=people,o=x");
+        let Kind::And(all) = search.filter.kind() else { panic!("{:?}", search.filter) };
+        let Kind::Or(any) = all.iter().nth(1).unwrap().kind() else { panic!("{:?}", search.filter) };
+        let any: Vec<_> = any.iter().map(Filter::kind).collect();
+        let [Kind::Equality(equality), Kind::Substrings(..)] = &any[..] else { panic!("{any:?}") };
+        Some(equality.value.to_vec())
+    });
+    let named = |which: fn(&Operation<'_>) -> Option<Vec<u8>>| seen(&responder, which);
+    let all = [
+        searched,
+        named(|operation| match operation {
+            Operation::Add(add) => Some(first_value(add.dn)),
+            _ => None,
+        }),
+        named(|operation| match operation {
+            Operation::Modify(modify) => Some(first_value(modify.dn)),
+            _ => None,
+        }),
+        named(|operation| match operation {
+            Operation::Compare(compare) => Some(first_value(compare.dn)),
+            _ => None,
+        }),
+        named(|operation| match operation {
+            Operation::Compare(compare) => Some(compare.value.to_vec()),
+            _ => None,
+        }),
+        named(|operation| match operation {
+            Operation::Delete(dn) => Some(first_value(dn)),
+            _ => None,
+        }),
+        named(|operation| match operation {
+            Operation::Bind(bind) => Some(first_value(bind.name)),
+            _ => None,
+        }),
+    ];
+    for values in all {
+        assert_eq!(values[..cells.len()], cells[..], "{:?}", String::from_utf8_lossy(&values[0]));
+        assert_eq!(values[cells.len()].len(), 3_000);
+    }
+}
+
+#[test]
+fn operations_have_rows_of_their_own_and_weights() {
+    let people = people(Profile::Paper, 1);
+    let responder = Responder::right(&people);
+    let text = "[[operation]]\nname = 'much'\nweight = 90\nsearch = '(uid=a)'\nexpect.entries = 1\n\
+                [[operation]]\nname = 'little'\nweight = 10\n\
+                step = [{ compare = 'uid=a,o=x', entry = { sn = 'a' } }, { search = '(uid=b)' }]";
+    let found = run(&responder, text, &Tables::new(), (op::COMPARE_REQUEST, 20));
+    let (much, little) = (row(&found, "much", "sequence"), row(&found, "little", "sequence"));
+    // Ten cards, shuffled: the last ones may be missing.
+    assert!((9 * little.0).abs_diff(much.0) <= 9, "{much:?} {little:?}");
+    assert_eq!(row(&found, "little", "compare").0, row(&found, "little", "search").0);
+    assert_eq!((much.1, little.1), (vec![], vec![]));
+    assert_eq!(row(&found, "mix", "sequence").0, 0);
+    // One connection, kept, without a bind.
+    assert_eq!(row(&found, "mix", "main: connect").0, 1);
+    assert_eq!(responder.seen.answered(op::BIND_REQUEST), 0);
+}
+
+#[test]
+fn an_operation_goes_on_after_a_wrong_answer_and_fails_once() {
+    let people = people(Profile::Paper, 1);
+    let responder = Responder::start(&people, |tag, _| match tag {
+        op::COMPARE_REQUEST => Do::Code(ResultCode::NO_SUCH_OBJECT),
+        op::BIND_REQUEST => Do::Code(ResultCode::INVALID_CREDENTIALS),
+        _ => Do::Right,
+    });
+    let text = "[data.x]\nvalues = ['49', 'noSuchObject', '0']\ndeal = 'in-order'\n[[operation]]\nname = 'o'\nstep = [\
+                { bind = 'uid=a,o=x', password = '{x}' }, { compare = 'uid=a,o=x', entry = { sn = 'a' } },\
+                { compare = 'uid=a,o=x', entry = { sn = 'a' }, expect.result = '{x}' }, { search = '(uid=a)' }]";
+    let found = run(&responder, text, &Tables::new(), (op::SEARCH_REQUEST, 3));
+    let passes = row(&found, "o", "sequence").0;
+    assert_eq!(row(&found, "o", "sequence").1, [("result:invalidCredentials".to_owned(), passes)]);
+    assert_eq!(row(&found, "o", "search"), (passes, vec![]));
+    // Steps of one name share a row; the row of the data says which code is right.
+    let (compares, failures) = row(&found, "o", "compare");
+    assert_eq!(compares, passes, "{failures:?}");
+    let (named, failures) = row(&found, "o", "compare 2");
+    let wrong = failures.iter().map(|(_, n)| n).sum::<u64>();
+    assert_eq!(named - wrong, named / 3 + u64::from(named % 3 > 1), "{failures:?}");
+    // Four users with a wrong password once made the lane start over each time.
+    assert_eq!(row(&found, "mix", "main: connect").0, 1);
+}
+
+#[test]
+fn what_is_captured_is_sent_and_a_step_without_it_is_not() {
+    let people = people(Profile::Paper, 1);
+    let text = "[[operation]]\nname = 'o'\nstep = [\
+                { search = '(uid=a)', capture.dn = 'dn' }, { delete = '{dn}' }]";
+    let responder = Responder::right(&people);
+    run(&responder, text, &Tables::new(), (op::SEARCH_REQUEST, 3));
+    let deleted = seen(&responder, |operation| match operation {
+        Operation::Delete(dn) => Some(dn.to_vec()),
+        _ => None,
+    });
+    assert_eq!(deleted[0], b"UID=a,ou=people,dc=example");
+    let responder = Responder::lookups(&people, Do::Code(ResultCode::SUCCESS));
+    let found = run(&responder, text, &Tables::new(), (op::SEARCH_REQUEST, 3));
+    assert_eq!(row(&found, "o", "search").1[0].0, "nothing-captured");
+    assert_eq!(responder.seen.answered(op::DELETE_REQUEST), 0);
+}
+
+#[test]
+fn a_connection_lives_as_long_as_the_file_says() {
+    let people = people(Profile::Paper, 1);
+    for (per, expected) in [
+        ("'user'", "b".to_owned() + &"ss".repeat(9)),
+        ("3", ("b".to_owned() + &"ss".repeat(3) + "u").repeat(2)),
+        ("'iteration'", "bssu".repeat(4)),
+        ("'step'", "bsu".repeat(4)),
+    ] {
+        let responder = Responder::right(&people);
+        let text = format!(
+            "[connection.main]\nper = {per}\nbind = 'cn=a'\npassword = '{{env.P}}'\n[[operation]]\nname = 'o'\n\
+             step = [{{ search = '(uid=a)' }}, {{ search = '(uid=b)' }}]"
+        );
+        let config = json!({
+            "target": {"host": "127.0.0.1", "port": responder.address.port(), "base": "o=x"},
+            "scenarios": [{"name": "mix", "text": text, "env": {"P": "secret"}}],
+        });
+        let mut engine =
+            Engine::start(serde_json::from_value(config).unwrap(), None, None, &Tables::new()).unwrap();
+        engine.start_lanes("mix", 1).unwrap();
+        assert!(eventually(|| responder.seen.answered(op::SEARCH_REQUEST) > 30));
+        engine.stop(Duration::from_secs(5)).unwrap();
+        let kinds = seen(&responder, |operation| match operation {
+            Operation::Bind(bind) => {
+                assert_eq!(bind.name, b"cn=a");
+                Some('b')
+            }
+            Operation::Search(_) => Some('s'),
+            Operation::Unbind => Some('u'),
+            _ => Some('?'),
+        });
+        // The end of a connection may be seen after the beginning of the next.
+        let (ends, kinds): (Vec<_>, Vec<_>) = kinds.into_iter().partition(|kind| *kind == 'u');
+        let (kinds, expected): (String, String) = (kinds.iter().collect(), expected.replace('u', ""));
+        assert!(kinds.starts_with(&expected), "per = {per}: {kinds}");
+        assert!(kinds.matches('b').count().abs_diff(ends.len()) <= 1, "per = {per}: {kinds}, {}", ends.len());
+    }
+}
+
+#[test]
+fn on_an_open_schedule_one_arrival_is_one_operation() {
+    let people = people(Profile::Paper, 1);
+    let responder = Responder::right(&people);
+    let text = "[[operation]]\nname = 'a'\nstep = [{ search = '(uid=a)' }, { search = '(uid=b)' }]\n\
+                [[operation]]\nname = 'mix'\nweight = 3\nsearch = '(uid=c)'";
+    let config = json!({
+        "target": {"host": "127.0.0.1", "port": responder.address.port(), "base": "o=x"},
+        "scenarios": [{"name": "mix", "text": text}],
+        "schedule": {"kind": "open", "rate": 400, "arrivals": "even"},
+    });
+    let mut engine =
+        Engine::start(serde_json::from_value(config).unwrap(), None, None, &Tables::new()).unwrap();
+    let pace = engine.pace().unwrap();
+    engine.start_lanes("mix", 4).unwrap();
+    let before = pace.first_at(now_ns());
+    std::thread::sleep(Duration::from_millis(500));
+    let due = pace.first_at(now_ns()) - before;
+    let found = [engine.stop(Duration::from_secs(5)).unwrap()];
+    let (a, mix) = (row(&found, "a", "sequence").0, row(&found, "mix", "sequence").0);
+    assert!((a + mix).abs_diff(due) <= 2, "{a} + {mix}, of {due}");
+    assert!((3 * a).abs_diff(mix) <= 4, "{a} {mix}");
+    let open: Vec<_> = found[0].steps.iter().filter(|each| each.open).collect();
+    let open: Vec<_> = open.iter().map(|each| (&*each.program, &*each.step)).collect();
+    // The only request of an operation is all of it.
+    assert_eq!(open, [("a", "sequence"), ("mix", "search")]);
+}
+
+#[test]
+fn an_arrival_that_no_lane_took_is_in_a_row_of_its_own() {
+    let people = people(Profile::Paper, 1);
+    let responder = Responder::lookups(&people, Do::Never);
+    let text = "[[operation]]\nname = 'mix'\nsearch = '(uid=a)'";
+    let config = json!({
+        "target": {"host": "127.0.0.1", "port": responder.address.port(), "base": "o=x"},
+        "scenarios": [{"name": "mix", "text": text}],
+        "schedule": {"kind": "open", "rate": 100, "arrivals": "even"},
+    });
+    let mut engine =
+        Engine::start(serde_json::from_value(config).unwrap(), None, None, &Tables::new()).unwrap();
+    engine.start_lanes("mix", 1).unwrap();
+    std::thread::sleep(Duration::from_millis(300));
+    // What was due in a window that is over, and was never begun, is of that window.
+    let found = [engine.cut().unwrap(), engine.stop(Duration::ZERO).unwrap()];
+    let (count, failures) = row(&found, "mix", "not begun");
+    assert!(count > 10, "{count}");
+    assert_eq!(failures, [("timeout".to_owned(), count)]);
+    assert_eq!(row(&found, "mix", "search").0, 1);
+}
+
+#[test]
+fn an_operation_that_has_begun_is_finished_when_its_lane_is_stopped() {
+    let people = people(Profile::Paper, 1);
+    let responder = Responder::start(&people, |tag, _| match tag {
+        op::ADD_REQUEST => Do::Slowly(20),
+        _ => Do::Right,
+    });
+    let text = "[[operation]]\nname = 'o'\nstep = [\
+                { add = 'cn={user}-{iteration},o=x', entry = { sn = 'a' } }, { think = '1h' },\
+                { delete = 'cn={user}-{iteration},o=x' }]";
+    let mut engine = try_start(&responder, text, &Tables::new()).unwrap();
+    engine.start_lanes("mix", 4).unwrap();
+    assert!(eventually(|| responder.seen.answered(op::ADD_REQUEST) >= 2));
+    let found = [engine.stop(Duration::from_secs(5)).unwrap()];
+    let (adds, deletes) = (row(&found, "o", "add"), row(&found, "o", "delete"));
+    assert_eq!((adds.0, deletes.0), (4, 4));
+    assert!(responder.seen.added.lock().unwrap().is_empty());
+    assert_eq!(row(&found, "o", "sequence"), (4, vec![]));
+}
+
+#[test]
+fn each_user_keeps_the_row_of_its_number() {
+    let people = people(Profile::Paper, 1);
+    let responder = Responder::right(&people);
+    let text = "[data.n]\nvalues = ['1', '2', '3', '4', '5']\nper = 'user'\n\
+                [[operation]]\nsearch = '(uid={user}-{n})'";
+    let config = json!({
+        "target": {"host": "127.0.0.1", "port": responder.address.port(), "base": "o=x"},
+        "scenarios": [{"name": "mix", "text": text}],
+        "threads": 2,
+    });
+    let mut engine =
+        Engine::start(serde_json::from_value(config).unwrap(), None, None, &Tables::new()).unwrap();
+    engine.start_lanes("mix", 5).unwrap();
+    assert!(eventually(|| responder.seen.answered(op::SEARCH_REQUEST) > 200));
+    engine.stop(Duration::from_secs(5)).unwrap();
+    let mut asked = seen(&responder, |operation| match operation {
+        Operation::Search(search) => match search.filter.kind() {
+            Kind::Equality(equality) => Some(String::from_utf8(equality.value.to_vec()).unwrap()),
+            other => panic!("{other:?}"),
+        },
+        _ => None,
+    });
+    asked.sort();
+    asked.dedup();
+    assert_eq!(asked, ["1-1", "2-2", "3-3", "4-4", "5-5"]);
+}
+
+#[test]
+fn a_start_that_fails_is_tried_again_after_a_pause() {
+    let people = people(Profile::Paper, 1);
+    let responder = Responder::lookups(&people, Do::Code(ResultCode::SUCCESS));
+    let text = "[[start.step]]\nsearch = '(uid=a)'\ncapture.dn = 'dn'\n[[operation]]\ndelete = '{dn}'";
+    let mut engine = try_start(&responder, text, &Tables::new()).unwrap();
+    engine.start_lanes("mix", 1).unwrap();
+    std::thread::sleep(Duration::from_millis(400));
+    let found = [engine.stop(Duration::from_secs(5)).unwrap()];
+    // Pauses of 10, 20, 40, 80, 160 ms are between: a lane that does not pause has thousands.
+    assert!((2..=8).contains(&row(&found, "start", "search").0), "{:?}", row(&found, "start", "search"));
+    assert_eq!(row(&found, "delete", "delete").0, 0);
+}
+
+#[test]
+fn cells_that_are_filters_names_or_codes_are_checked_before_the_first_request() {
+    let people = people(Profile::Paper, 1);
+    let responder = Responder::right(&people);
+    for (cell, step, expected) in [
+        ("(uid=a", "search = '{x.c}'", "row 2 of x, c: \"(uid=a\""),
+        ("no name", "delete = '{x.c}'", "is no name (RFC 4514)"),
+        ("noSuchCode", "compare = 'o=x'\nentry = { sn = 'a' }\nexpect.result = '{x.c}'", "is no result code"),
+    ] {
+        let good = match cell {
+            "(uid=a" => "(uid=a)",
+            "no name" => "cn=a",
+            _ => "noSuchObject",
+        };
+        let rows = [vec![good.to_owned()], vec![cell.to_owned()]];
+        let tables = Tables::from([("mix/x".to_owned(), table(&["c"], rows))]);
+        let text = format!("[data.x]\nfile = 'a.csv'\n[[operation]]\n{step}");
+        let problem = try_start(&responder, &text, &tables).err().expect(&text);
+        assert!(problem.contains(expected), "{problem}");
+    }
+    assert_eq!(responder.seen.connections.load(std::sync::atomic::Ordering::SeqCst), 0);
+}
+
+#[test]
+fn failures_are_described_without_secrets() {
+    let people = people(Profile::Paper, 1);
+    let rows = [vec!["jsmith".to_owned(), "hunter2".to_owned()]];
+    let tables = Tables::from([("mix/account".to_owned(), table(&["uid", "password"], rows))]);
+    let responder = Responder::start(&people, |_, _| Do::Code(ResultCode::INVALID_CREDENTIALS));
+    let text = "[data.account]\nfile = 'a.csv'\n[[operation]]\n\
+                bind = 'uid={account.uid},o=x'\npassword = '{account.password}'\n\
+                [[operation]]\nsearch = '(userPassword={account.password})'";
+    let found = run(&responder, text, &tables, (op::SEARCH_REQUEST, 3));
+    let examples: Vec<_> =
+        found[0].steps.iter().flat_map(|step| step.examples.iter().map(|(_, text)| text.clone())).collect();
+    assert!(examples.iter().any(|text| text.contains("uid=jsmith,o=x")), "{examples:?}");
+    assert!(examples.iter().any(|text| text.contains("{account.password}")), "{examples:?}");
+    assert!(!examples.iter().any(|text| text.contains("hunter2")), "{examples:?}");
+}
+
+#[test]
+fn what_speaks_another_protocol_is_refused() {
+    let people = people(Profile::Paper, 1);
+    let responder = Responder::right(&people);
+    let problem = try_start(&responder, "[[operation]]\nget = '/'", &Tables::new()).err().unwrap();
+    assert!(problem.contains("speaks HTTP"), "{problem}");
+}
+
+#[test]
+fn think_times_are_in_no_operation_s_time() {
+    let people = people(Profile::Paper, 1);
+    let responder = Responder::right(&people);
+    let text = "[[operation]]\nname = 'o'\nstep = [{ search = '(uid=a)' }, \
+                { think = '200ms', distribution = 'constant' }, { search = '(uid=b)' }]";
+    let found = run(&responder, text, &Tables::new(), (op::SEARCH_REQUEST, 4));
+    let steps = found[0].steps.iter();
+    let (count, longest) = steps
+        .filter(|each| &*each.program == "o" && &*each.step == "sequence")
+        .map(|each| (each.count, each.clock(load::Clock::Service).max()))
+        .next()
+        .unwrap();
+    assert!(count >= 2 && longest < 150_000_000, "{count} {longest}");
+}
+
+#[test]
+fn an_entry_that_the_operation_could_not_add_is_left_alone() {
+    let people = people(Profile::Paper, 1);
+    let responder = Responder::start(&people, |tag, _| match tag {
+        op::ADD_REQUEST => Do::Code(ResultCode::ENTRY_ALREADY_EXISTS),
+        _ => Do::Right,
+    });
+    let text = "[[operation]]\nname = 'o'\nstep = [\
+                { add = 'cn=x,o=x', entry = { sn = 'a' } }, { modify = 'cn=x,o=x', change.replace.sn = 'b' },\
+                { modify_dn = 'cn=x,o=x', new_rdn = 'cn=y' }, { delete = 'cn=y,o=x' }]";
+    let found = run(&responder, text, &Tables::new(), (op::ADD_REQUEST, 3));
+    let written = [op::MODIFY_REQUEST, op::MODIFY_DN_REQUEST, op::DELETE_REQUEST];
+    assert_eq!(written.map(|tag| responder.seen.answered(tag)), [0; 3]);
+    let (count, failures) = row(&found, "o", "sequence");
+    assert_eq!(failures, [("result:entryAlreadyExists".to_owned(), count)]);
+    // A file may expect that, which makes the entry no more its own.
+    let expecting = text.replace("entry = {", "expect.result = 'entryAlreadyExists', entry = {");
+    let before = responder.seen.answered(op::ADD_REQUEST);
+    run(&responder, &expecting, &Tables::new(), (op::ADD_REQUEST, before + 3));
+    assert_eq!(written.map(|tag| responder.seen.answered(tag)), [0; 3]);
+    let responder = Responder::right(&people);
+    run(&responder, text, &Tables::new(), (op::DELETE_REQUEST, 1));
+    // In a second round it is asked anew.
+    let text = "[[operation]]\nname = 'o'\nstep = [{ repeat = 2, step = [\
+                { add = 'cn={iteration},o=x', entry = { sn = 'a' } }, { refresh = 'cn={iteration},o=x', ttl = '1m' }] },\
+                { delete = 'cn={iteration},o=x' }]";
+    let responder = Responder::right(&people);
+    run(&responder, text, &Tables::new(), (op::ADD_REQUEST, 4));
+    let answered = |tag| responder.seen.answered(tag);
+    // The second add of each operation is refused, as the first entry is there.
+    assert!(answered(op::EXTENDED_REQUEST).abs_diff(answered(op::ADD_REQUEST) / 2) <= 1);
+    assert_eq!(answered(op::DELETE_REQUEST), 0);
+}
+
+#[test]
+fn an_arrival_whose_step_cannot_be_asked_is_on_record() {
+    let people = people(Profile::Paper, 1);
+    let responder = Responder::lookups(&people, Do::Code(ResultCode::SUCCESS));
+    let text = "[[operation]]\nname = 'o'\ncounts = 'use'\nstep = [\
+                { search = '(uid=a)', capture.dn = 'dn' }, { name = 'use', delete = '{dn}' }]";
+    let config = json!({
+        "target": {"host": "127.0.0.1", "port": responder.address.port(), "base": "o=x"},
+        "scenarios": [{"name": "mix", "text": text}],
+        "schedule": {"kind": "open", "rate": 200, "arrivals": "even"},
+    });
+    let mut engine =
+        Engine::start(serde_json::from_value(config).unwrap(), None, None, &Tables::new()).unwrap();
+    let pace = engine.pace().unwrap();
+    engine.start_lanes("mix", 2).unwrap();
+    let before = pace.first_at(now_ns());
+    std::thread::sleep(Duration::from_millis(300));
+    let due = pace.first_at(now_ns()) - before;
+    let found = [engine.stop(Duration::from_secs(5)).unwrap()];
+    let (count, failures) = row(&found, "o", "use");
+    assert_eq!(failures, [("nothing-captured".to_owned(), count)]);
+    assert!(count.abs_diff(due) <= 3, "{count} of {due}");
+}
+
+#[test]
+fn a_connection_that_was_closed_meanwhile_is_opened_before_the_next_arrival() {
+    let people = people(Profile::Paper, 1);
+    let responder = Responder::start(&people, |_, _| Do::RightThenClose);
+    let text = "[[operation]]\nsearch = '(uid=a)'";
+    let config = json!({
+        "target": {"host": "127.0.0.1", "port": responder.address.port(), "base": "o=x"},
+        "scenarios": [{"name": "mix", "text": text}],
+        "schedule": {"kind": "open", "rate": 50, "arrivals": "even"},
+    });
+    let mut engine =
+        Engine::start(serde_json::from_value(config).unwrap(), None, None, &Tables::new()).unwrap();
+    engine.start_lanes("mix", 1).unwrap();
+    assert!(eventually(|| responder.seen.answered(op::SEARCH_REQUEST) >= 8));
+    let found = [engine.stop(Duration::from_secs(5)).unwrap()];
+    assert_eq!(row(&found, "search", "search").1, []);
+}
+
+#[test]
+fn a_capture_is_forgotten_in_each_round() {
+    let people = people(Profile::Paper, 1);
+    let responder = Responder::start(&people, |tag, n| {
+        // The first search finds someone, no other does.
+        if tag == op::SEARCH_REQUEST && n > 0 { Do::Code(ResultCode::SUCCESS) } else { Do::Right }
+    });
+    let text = "[[operation]]\nname = 'o'\nstep = [{ repeat = 3, step = [\
+                { search = '(uid=a)', capture.dn = 'dn' }, { delete = '{dn}' }] }]";
+    let found = run(&responder, text, &Tables::new(), (op::SEARCH_REQUEST, 6));
+    assert_eq!(row(&found, "o", "delete").0, 1);
+}
+
+#[test]
+fn the_command_line_s_password_is_shown_nowhere() {
+    let people = people(Profile::Paper, 1);
+    let responder = Responder::start(&people, |_, _| Do::Code(ResultCode::INVALID_CREDENTIALS));
+    let config = json!({
+        "target": {"host": "127.0.0.1", "port": responder.address.port(), "base": "o=x"},
+        "scenarios": [{"name": "mix", "text": "base = 'ou={env.TENANT},o=x'\n[[operation]]\nbind = ''\n\
+                       [[operation]]\nsearch = '(uid=a)'", "env": {"TENANT": "tenant-7"},
+                       "bind": {"dn": "cn=admin", "password": "hunter2"}}],
+    });
+    let mut engine =
+        Engine::start(serde_json::from_value(config).unwrap(), None, None, &Tables::new()).unwrap();
+    engine.start_lanes("mix", 1).unwrap();
+    assert!(eventually(|| responder.seen.answered(op::BIND_REQUEST) >= 2));
+    let found = engine.stop(Duration::from_secs(5)).unwrap();
+    let examples = found.steps.iter().flat_map(|step| step.examples.iter().map(|(_, text)| text));
+    let examples = examples.cloned().collect::<Vec<_>>().join("; ");
+    assert!(examples.contains("cn=admin"), "{examples}");
+    assert!(!examples.contains("hunter2") && !examples.contains("tenant-7"), "{examples}");
+}
+
+#[test]
+fn a_search_reaches_as_deep_and_follows_what_the_file_says() {
+    let people = people(Profile::Paper, 1);
+    let responder = Responder::right(&people);
+    let scopes =
+        [("sub", Scope::Subtree), ("base", Scope::Base), ("one", Scope::One), ("children", Scope::Children)];
+    let aliases = ["never", "searching", "finding", "always"];
+    let steps = scopes.iter().zip(aliases);
+    let steps = steps
+        .map(|((scope, _), deref)| format!("{{ search = '(uid=a)', scope = '{scope}', deref = '{deref}' }}"));
+    let text = format!("[[operation]]\nname = 'o'\nstep = [{}]", steps.collect::<Vec<_>>().join(", "));
+    run(&responder, &text, &Tables::new(), (op::SEARCH_REQUEST, 4));
+    let asked = seen(&responder, |operation| match operation {
+        Operation::Search(search) => Some((search.scope, search.dereference)),
+        _ => None,
+    });
+    let expected = scopes.iter().zip(0u8..).map(|((_, scope), deref)| (*scope, deref));
+    assert_eq!(asked[..4], expected.collect::<Vec<_>>());
+}
+
+#[test]
+fn a_value_is_the_bytes_that_a_file_or_a_column_has() {
+    let people = people(Profile::Paper, 1);
+    let responder = Responder::right(&people);
+    let rows = HOSTILE.iter().map(|cell| {
+        let hex = cell.bytes().map(|byte| format!("{byte:02x}")).collect();
+        vec![STANDARD.encode(cell), hex]
+    });
+    let tables = Tables::from([("mix/x".to_owned(), table(&["b", "h"], rows))]);
+    let text = "[data.x]\nfile = 'a.csv'\ndeal = 'in-order'\n[[operation]]\nmodify = 'cn=a,o=x'\n\
+                change.replace = { b = { base64 = '{x.b}' }, h = { hex = '{x.h}' }, f = { file = 'photo.jpg' } }";
+    let photo: Vec<u8> = (0..=255).cycle().take(70_000).collect();
+    let config = json!({
+        "target": {"host": "127.0.0.1", "port": responder.address.port(), "base": "o=x"},
+        "scenarios": [{"name": "mix", "text": text, "files": {"photo.jpg": STANDARD.encode(&photo)}}],
+    });
+    let mut engine = Engine::start(serde_json::from_value(config).unwrap(), None, None, &tables).unwrap();
+    engine.start_lanes("mix", 1).unwrap();
+    assert!(eventually(|| responder.seen.answered(op::MODIFY_REQUEST) >= HOSTILE.len() as u64));
+    engine.stop(Duration::from_secs(5)).unwrap();
+    let sent = seen(&responder, |operation| match operation {
+        Operation::Modify(modify) => {
+            let values = modify
+                .changes()
+                .map(|change| change.attribute.values.iter().next().unwrap().unwrap().to_vec());
+            Some(values.collect::<Vec<_>>())
+        }
+        _ => None,
+    });
+    for (cell, values) in HOSTILE.iter().zip(sent) {
+        assert_eq!(values, [cell.as_bytes(), cell.as_bytes(), &photo]);
+    }
+    let wrong = [vec!["AAE=".to_owned(), "00".to_owned()], vec!["AAE=".to_owned(), "0".to_owned()]];
+    let tables = Tables::from([("mix/x".to_owned(), table(&["b", "h"], wrong))]);
+    let text = text.replace(", f = { file = 'photo.jpg' }", "");
+    let problem = try_start(&responder, &text, &tables).err().unwrap();
+    assert!(problem.contains("row 2 of x, h: \"0\": is not in hexadecimal digits"), "{problem}");
+}
+
+#[test]
+fn an_expected_value_may_be_bytes() {
+    let people = people(Profile::Paper, 1);
+    let responder = Responder::right(&people);
+    let mut name = Vec::new();
+    people.write_name(0, &mut name);
+    let name = String::from_utf8(name).unwrap();
+    let hex = |text: String| text.bytes().map(|byte| format!("{byte:02x}")).collect::<String>();
+    let operation = |called: &str, value: String| {
+        format!(
+            "[[operation]]\nname = '{called}'\nsearch = '(cn={name})'\nexpect.entry = {{ cn = {{ hex = '{value}' }} }}\n"
+        )
+    };
+    let text = operation("right", hex(name.clone())) + &operation("wrong", hex(name.to_uppercase()));
+    let found = run(&responder, &text, &Tables::new(), (op::SEARCH_REQUEST, 6));
+    assert_eq!(row(&found, "right", "search").1, []);
+    // Text would be the same in any case.
+    let (count, failures) = row(&found, "wrong", "search");
+    assert_eq!(failures, [("wrong-answer".to_owned(), count)]);
+}
+
+#[test]
+fn a_secret_is_hidden_however_a_server_writes_it() {
+    let people = people(Profile::Paper, 1);
+    let secret = "a\"b\\c é";
+    let rows = [vec![secret.to_owned(), STANDARD.encode("hunter2"), "a\"b".to_owned()]];
+    let tables = Tables::from([("mix/x".to_owned(), table(&["pin", "password", "token"], rows))]);
+    let text = "[data.x]\nfile = 'a.csv'\n[[operation]]\nname = 'o'\nstep = [\
+                { search = '(&(cn={x.pin})(sn={x.token}))' },\
+                { modify = 'cn=a,o=x', change.replace.userPassword = { base64 = '{x.password}' } },\
+                { modify = 'cn=b,o=x', change.replace.userPassword = { file = 'key' } }]";
+    let responder = Responder::start(&people, |_, _| Do::Echo);
+    let config = json!({
+        "target": {"host": "127.0.0.1", "port": responder.address.port(), "base": "o=x"},
+        "scenarios": [{"name": "mix", "text": text, "files": {"key": STANDARD.encode("in-a-file\n")}}],
+    });
+    let mut engine = Engine::start(serde_json::from_value(config).unwrap(), None, None, &tables).unwrap();
+    engine.start_lanes("mix", 1).unwrap();
+    assert!(eventually(|| responder.seen.answered(op::MODIFY_REQUEST) >= 4));
+    let found = engine.stop(Duration::from_secs(5)).unwrap();
+    let examples = found.steps.iter().flat_map(|step| step.examples.iter().map(|(_, text)| text));
+    let examples = examples.cloned().collect::<Vec<_>>().join("; ");
+    for named in ["{x.pin}", "{x.token}", "{x.password}", "{file key}"] {
+        assert!(examples.contains(named), "{named}: {examples}");
+    }
+    for hidden in ["a\\\"b", "hunter2", "in-a-file"] {
+        assert!(!examples.contains(hidden), "{hidden}: {examples}");
+    }
+}
+
+/// Controls of each request of a kind: OID, criticality, value.
+fn controls(responder: &Responder, tag: fn(&Operation<'_>) -> bool) -> Vec<Vec<(String, bool, Vec<u8>)>> {
+    let messages = responder.seen.messages.lock().unwrap();
+    let requests = messages.iter().map(|message| Request::decode(message).unwrap());
+    let of = |request: Request<'_>| {
+        let each = request.controls.iter().map(|control| {
+            let oid = String::from_utf8(control.oid.to_vec()).unwrap();
+            (oid, control.critical, control.value.unwrap_or_default().to_vec())
+        });
+        each.collect()
+    };
+    requests.filter(|request| tag(&request.operation)).map(of).collect()
+}
+
+#[test]
+fn controls_are_sent_as_their_rfcs_have_them() {
+    let people = people(Profile::Paper, 1);
+    let responder = Responder::right(&people);
+    let text = "[[operation]]\nname = 'o'\nstep = [\
+        { bind = '', control.password_policy = true },\
+        { search = '(uid=a)', control = { sort = 'sn -cn', subentries = true } },\
+        { modify = 'cn=a,o=x', change.replace.sn = 'b', control = { pre_read = ['sn', 'cn'], post_read = ['*'], \
+          permissive_modify = true, assertion = '(sn=x)', manage_dsa_it = true } },\
+        { delete = 'cn=a,o=x', control = { subtree_delete = true, '1.2.3' = {}, \
+          '1.2.4' = { critical = false, value = { hex = '0001' } } } },\
+        { compare = 'cn=a,o=x', entry = { sn = 'b' }, control = { manage_dsa_it = false } }]";
+    run(&responder, text, &Tables::new(), (op::COMPARE_REQUEST, 1));
+    let is: [fn(&Operation<'_>) -> bool; 5] = [
+        |operation| matches!(operation, Operation::Bind(_)),
+        |operation| matches!(operation, Operation::Search(_)),
+        |operation| matches!(operation, Operation::Modify(_)),
+        |operation| matches!(operation, Operation::Delete(_)),
+        |operation| matches!(operation, Operation::Compare(_)),
+    ];
+    let sent = is.map(|is| controls(&responder, is).swap_remove(0));
+    let control = |oid: &str, critical, value: &[u8]| (oid.to_owned(), critical, value.to_vec());
+    assert_eq!(sent[0], [control("1.3.6.1.4.1.42.2.27.8.5.1", false, b"")]);
+    // SEQUENCE { SEQUENCE { "sn" }, SEQUENCE { "cn", [1] TRUE } }; BOOLEAN TRUE.
+    let sort = b"\x30\x0f\x30\x04\x04\x02sn\x30\x07\x04\x02cn\x81\x01\xff";
+    assert_eq!(
+        sent[1],
+        [
+            control("1.2.840.113556.1.4.473", true, sort),
+            control("1.3.6.1.4.1.4203.1.10.1", true, b"\x01\x01\xff")
+        ]
+    );
+    assert_eq!(
+        sent[2],
+        [
+            control("1.3.6.1.1.13.1", true, b"\x30\x08\x04\x02sn\x04\x02cn"),
+            control("1.3.6.1.1.13.2", true, b"\x30\x03\x04\x01*"),
+            control("1.2.840.113556.1.4.1413", true, b""),
+            control("1.3.6.1.1.12", true, b"\xa3\x07\x04\x02sn\x04\x01x"),
+            control("2.16.840.1.113730.3.4.2", true, b""),
+        ]
+    );
+    assert_eq!(
+        sent[3],
+        [
+            control("1.2.840.113556.1.4.805", true, b""),
+            control("1.2.3", true, b""),
+            control("1.2.4", false, b"\0\x01"),
+        ]
+    );
+    assert_eq!(sent[4], []);
+}
+
+#[test]
+fn a_cell_in_a_control_is_a_value() {
+    let people = people(Profile::Paper, 1);
+    let responder = Responder::right(&people);
+    let text = format!(
+        "{BASE}[[operation]]\ncompare = 'cn=a,o=x'\nentry = {{ sn = 'b' }}\ncontrol = {{ \
+         proxied_authorization = 'dn:uid={{person.uid}},{{base}}', assertion = '(|(uid={{person.uid}})(a=b))', \
+         '1.2.3' = {{ value = 'x{{person.uid}}' }} }}\n\
+         [[operation]]\nbind = ''\n[[operation]]\nsearch = '(uid=a)'\ncontrol.proxied_authorization = 'u:{{person.uid}}'"
+    );
+    run(&responder, &text, &hostile(), (op::SEARCH_REQUEST, 2 * HOSTILE.len() as u64));
+    let sent = controls(&responder, |operation| matches!(operation, Operation::Compare(_)));
+    let mut seen: Vec<_> = sent
+        .iter()
+        .map(|controls| {
+            let [(_, true, who), (_, true, filter), (_, true, value)] = &controls[..] else {
+                panic!("{controls:?}")
+            };
+            let filter = Filter::decode(&mut wire::ber::Reader::new(filter)).unwrap();
+            let Kind::Or(any) = filter.kind() else { panic!("{filter:?}") };
+            assert_eq!(any.iter().count(), 2);
+            let Some(Kind::Equality(equality)) = any.iter().next().map(|first| first.kind()) else {
+                panic!()
+            };
+            assert_eq!(value.strip_prefix(b"x").unwrap(), equality.value);
+            assert_eq!(first_value(who.strip_prefix(b"dn:").unwrap()), equality.value);
+            equality.value.to_vec()
+        })
+        .collect();
+    let sent = controls(&responder, |operation| matches!(operation, Operation::Search(_)));
+    seen.extend(sent.iter().map(|controls| controls[0].2.strip_prefix(b"u:").unwrap().to_vec()));
+    for cell in HOSTILE {
+        assert!(seen.iter().any(|value| value == cell.as_bytes()), "{cell:?}");
+    }
+    let rows = [vec!["u:ann".to_owned()], vec!["ann".to_owned()]];
+    let tables = Tables::from([("mix/x".to_owned(), table(&["who"], rows))]);
+    let text = "[data.x]\nfile = 'a.csv'\n[[operation]]\nsearch = '(uid=a)'\ncontrol.proxied_authorization = '{x.who}'";
+    let problem = try_start(&responder, text, &tables).err().unwrap();
+    assert!(problem.contains("row 2 of x, who: \"ann\": is no identity"), "{problem}");
+}
+
+#[test]
+fn all_pages_of_a_search_are_one_step() {
+    let people = people(Profile::Paper, 25);
+    let responder = Responder::lookups(&people, Do::Pages);
+    // What is drawn is the same in all pages, and counted are the entries of all of them.
+    let text = "[data.x]\nvalues = ['a', 'b']\n[[operation]]\nsearch = '(|(cn=*)(cn={random:8}*)(cn={x}*))'\n\
+                page_size = 10\ncontrol.sort = 'cn'\nexpect.entries = 25";
+    let found = run(&responder, text, &Tables::new(), (op::SEARCH_REQUEST, 31));
+    let (count, failures) = row(&found, "search", "search");
+    assert_eq!(failures, []);
+    let asked = seen(&responder, |operation| match operation {
+        Operation::Search(search) => Some(search.filter.to_string()),
+        _ => None,
+    });
+    assert!(asked.len().abs_diff(3 * count as usize) <= 2, "{} requests, {count} searches", asked.len());
+    assert!(asked.chunks_exact(3).all(|pages| pages[0] == pages[1] && pages[1] == pages[2]), "{asked:?}");
+    assert_ne!(asked[0], asked[3]);
+    let sent = controls(&responder, |operation| matches!(operation, Operation::Search(_)));
+    let cookie = |controls: &Vec<(String, bool, Vec<u8>)>| {
+        let paged = controls.iter().find(|control| control.0 == "1.2.840.113556.1.4.319").unwrap();
+        let page = PagedResults::decode(&paged.2).unwrap();
+        (controls.len(), page.size, String::from_utf8(page.cookie.to_vec()).unwrap())
+    };
+    let cookies: Vec<_> = sent[..4].iter().map(cookie).collect();
+    let expected = ["", "10", "20", ""].map(|cookie| (2, 10, cookie.to_owned()));
+    assert_eq!(cookies, expected);
+}
+
+#[test]
+fn pages_that_are_none_or_have_no_end_are_a_wrong_answer() {
+    let people = people(Profile::Paper, 25);
+    let text = "[[operation]]\nsearch = '(cn=*)'\npage_size = 10";
+    for (what, requests) in [(Do::WithoutPages, 1), (Do::CookieForEver, 100)] {
+        let responder = Responder::lookups(&people, what);
+        let found = run(&responder, text, &Tables::new(), (op::SEARCH_REQUEST, 2 * requests));
+        let (count, failures) = row(&found, "search", "search");
+        assert_eq!(failures, [("wrong-answer".to_owned(), count)], "{what:?}");
+        assert!(responder.seen.answered(op::SEARCH_REQUEST).abs_diff(requests * count) <= requests);
+    }
+    // One page that holds all of them needs no control.
+    let responder = Responder::lookups(&people, Do::WithoutPages);
+    let text = text.replace("10", "25");
+    let found = run(&responder, &text, &Tables::new(), (op::SEARCH_REQUEST, 2));
+    assert_eq!(row(&found, "search", "search").1, []);
+}
+
+#[test]
+fn steps_are_repeated_for_each_value_of_a_list() {
+    let people = people(Profile::Paper, 5);
+    let responder = Responder::right(&people);
+    let text = "[[operation]]\nname = 'o'\nstep = [\
+                { search = '(cn=*)', capture = { all = { attribute = 'dn', take = 'all' }, names = { attribute = 'cn', take = 'all' } } },\
+                { repeat = 'all', step = [{ modify = '{all}', change.replace.sn = 'x{all}' }, \
+                  { repeat = 'names', step = [{ compare = '{all}', entry = { sn = '{names}' } }] }] }]";
+    let found = run(&responder, text, &Tables::new(), (op::COMPARE_REQUEST, 80));
+    let rounds = row(&found, "o", "sequence").0;
+    assert_eq!(row(&found, "o", "sequence").1, []);
+    let (modifies, compares) = (row(&found, "o", "modify").0, row(&found, "o", "compare").0);
+    assert_eq!((modifies % 5, compares), (0, 5 * modifies));
+    assert_eq!(modifies, 5 * rounds);
+    let mut dns = vec![Vec::new(); 5];
+    dns.iter_mut().zip(0..).for_each(|(dn, i)| people.write_dn(i, dn));
+    let asked = seen(&responder, |operation| match operation {
+        Operation::Modify(modify) => {
+            let change = modify.changes().next().unwrap();
+            let value = change.attribute.values.iter().next().unwrap().unwrap();
+            assert_eq!(value, [b"x", modify.dn].concat());
+            Some(modify.dn.to_vec())
+        }
+        _ => None,
+    });
+    assert_eq!(asked[..10], [dns.clone(), dns].concat());
+    let compared = seen(&responder, |operation| match operation {
+        Operation::Compare(compare) => Some(compare.value.to_vec()),
+        _ => None,
+    });
+    let mut name = Vec::new();
+    people.write_name(4, &mut name);
+    assert_eq!((&compared[4], &compared[9]), (&name, &name));
+}
+
+#[test]
+fn a_list_may_have_no_value() {
+    let people = people(Profile::Paper, 1);
+    for (default, repeated, failed) in
+        [("", 0, true), (", default = []", 0, false), (", default = ['cn=x,o=x', 'cn=y,o=x']", 2, false)]
+    {
+        let responder = Responder::lookups(&people, Do::Code(ResultCode::SUCCESS));
+        let text = format!(
+            "[[operation]]\nname = 'o'\nstep = [\
+            {{ search = '(cn=*)', capture.all = {{ attribute = 'dn', take = 'all'{default} }} }},\
+            {{ repeat = 'all', step = [{{ delete = '{{all}}', expect.result = ['success', 'noSuchObject'] }}] }}, {{ compare = 'cn=a,o=x', entry = {{ sn = 'a' }} }}]"
+        );
+        let found = run(&responder, &text, &Tables::new(), (op::COMPARE_REQUEST, 3));
+        let (count, failures) = row(&found, "o", "sequence");
+        assert_eq!(row(&found, "o", "delete").0, repeated * count, "{default}");
+        assert_eq!(!failures.is_empty(), failed, "{default} {failures:?}");
+    }
+}
+
+#[test]
+fn each_of_several_values_is_taken_as_often() {
+    let people = people(Profile::Paper, 4);
+    let responder = Responder::right(&people);
+    let text = "[[operation]]\nname = 'o'\nstep = [\
+                { search = '(cn=*)', capture.one = { attribute = 'dn', take = 'random' } }, { delete = '{one}', expect.result = [0, 32] }]";
+    run(&responder, text, &Tables::new(), (op::DELETE_REQUEST, 400));
+    let mut asked = seen(&responder, |operation| match operation {
+        Operation::Delete(dn) => Some(dn.to_vec()),
+        _ => None,
+    });
+    asked.sort();
+    let counts: Vec<_> = asked.chunk_by(|a, b| a == b).map(<[_]>::len).collect();
+    // A hundred each: five deviations are 43.
+    assert!(counts.len() == 4 && counts.iter().all(|count| (57..143).contains(count)), "{counts:?}");
+}
+
+#[test]
+fn a_password_that_the_server_made_is_captured_and_hidden() {
+    let people = people(Profile::Paper, 1);
+    let responder = Responder::start(&people, |tag, _| match tag {
+        op::EXTENDED_REQUEST => Do::Generate("gen\"7"),
+        op::MODIFY_REQUEST => Do::Echo,
+        _ => Do::Right,
+    });
+    let text = "[[operation]]\nname = 'o'\nstep = [\
+                { password_modify = 'uid=a,o=x', capture.new = 'genPasswd' },\
+                { bind = 'uid=a,o=x', password = '{new}' }, { modify = 'cn=a,o=x', change.replace.sn = '{new}' }]";
+    let found = run(&responder, text, &Tables::new(), (op::MODIFY_REQUEST, 3));
+    let bound = seen(&responder, |operation| match operation {
+        Operation::Bind(bind) => match bind.credentials {
+            wire::ldap::Credentials::Simple(password) => Some(password.to_vec()),
+            _ => None,
+        },
+        _ => None,
+    });
+    assert_eq!(bound[0], b"gen\"7");
+    let examples = found[0].steps.iter().flat_map(|step| step.examples.iter().map(|(_, text)| text));
+    let examples = examples.cloned().collect::<Vec<_>>().join("; ");
+    assert!(examples.contains("{new}") && !examples.contains("gen"), "{examples}");
+}
+
+#[test]
+fn what_one_run_leaves_behind_is_not_in_the_way_of_the_next() {
+    let people = people(Profile::Paper, 1);
+    let responder = Responder::right(&people);
+    let text = "[[operation]]\nadd = 'cn={uuid},o=x'\nentry = { sn = 'a' }\nkeep = true";
+    for adds in [10, 20] {
+        let found = run(&responder, text, &Tables::new(), (op::ADD_REQUEST, adds));
+        assert_eq!(row(&found, "add", "add").1, []);
+    }
+}

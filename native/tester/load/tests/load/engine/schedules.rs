@@ -1,0 +1,317 @@
+//! When operations start, on a real clock.
+
+use std::time::{Duration, Instant};
+
+use load::{Clock, Engine, Snapshot, now_ns};
+
+use people::Profile;
+use serde_json::json;
+
+use super::harness::{Totals, config, lookups, people, run, run_until, start};
+use super::responder::{Do, Responder};
+
+const MS: u64 = 1_000_000;
+
+/// Starts lanes and says between which two times arrivals began.
+fn start_lanes(engine: &mut Engine, lanes: u64) -> (u64, u64) {
+    let before = now_ns();
+    engine.start_lanes("p", lanes).unwrap();
+    (before, now_ns())
+}
+
+/// Whether as many arrivals were served or are due as the rate gives since it began, whatever the
+/// machine was busy with.
+fn assert_rate(totals: &Totals, step: &str, rate: f64, began: (u64, u64)) {
+    let arrived = totals.count(step) + totals.backlog;
+    let due = |began: u64| ((totals.end_ns - began) as f64 / 1e9 * rate) as u64;
+    let (least, most) = (due(began.1), due(began.0) + 1);
+    // The last ones may be due between the last answer and the end.
+    assert!(
+        (least.saturating_sub(2)..=most).contains(&arrived),
+        "{arrived}, not {least} to {most}: {totals:?}"
+    );
+}
+
+/// Runs for a while and until whatever is due is served.
+fn run_open(engine: &mut Engine, ms: u64) -> Totals {
+    let mut totals = Totals::default();
+    std::thread::sleep(Duration::from_millis(ms));
+    run_until(engine, &mut totals, |totals| totals.end_ns > 0 && totals.backlog < 3);
+    totals.add(engine.stop(Duration::from_secs(5)).unwrap());
+    totals
+}
+
+#[test]
+fn an_open_schedule_keeps_its_rate_and_its_lanes_stay_connected() {
+    let people = people(Profile::Small, 50);
+    let responder = Responder::right(&people);
+    let mut config = config(responder.address, "lookup", lookups(1_000_000));
+    config["schedule"] = json!({"kind": "open", "rate": 500.0});
+    config["threads"] = 2.into();
+    let mut engine = start(&config, Some(&people));
+    let began = start_lanes(&mut engine, 8);
+    let totals = run_open(&mut engine, 1_000);
+    assert_rate(&totals, "lookup", 500.0, began);
+    let lookup = totals.of("lookup");
+    let [latency, lag] = [Clock::Latency, Clock::Lag].map(|clock| lookup.clock(clock));
+    assert_eq!((latency.len(), lag.len()), (lookup.count, lookup.count));
+    assert!(latency.max() >= lookup.clock(Clock::Service).min());
+    // Only what is counted has an intended start.
+    assert!(!totals.of("bind").open);
+    assert_eq!(totals.count("connect"), 8);
+}
+
+#[test]
+fn after_a_stall_of_a_second_latencies_are_the_closed_form() {
+    let people = people(Profile::Small, 50);
+    let responder = Responder::right(&people);
+    let mut config = config(responder.address, "lookup", lookups(1_000_000));
+    config["schedule"] = json!({"kind": "open", "rate": 1000.0});
+    let mut engine = start(&config, Some(&people));
+    let began = start_lanes(&mut engine, 4);
+    std::thread::sleep(Duration::from_millis(500));
+    let mut totals = Totals::default();
+    run_until(&mut engine, &mut totals, |totals| totals.end_ns > 0 && totals.backlog < 3);
+    // What was late before the stall, as on a busy machine, is not the stall's.
+    let later =
+        |totals: &Totals, clock, ms| totals.of("lookup").clock(clock).count_between(ms * MS, u64::MAX >> 1);
+    let limits = [100, 300, 500, 700, 900];
+    let before = limits.map(|x| later(&totals, Clock::Latency, x));
+    let kept = [Clock::Service, Clock::Lag].map(|clock| later(&totals, clock, 500));
+    responder.gate.shut();
+    let shut = Instant::now();
+    std::thread::sleep(Duration::from_secs(1));
+    responder.gate.open();
+    let stall_ms = shut.elapsed().as_millis() as u64;
+    // A machine busy with something else takes its time to catch up, and what waits meanwhile is late too.
+    totals.end_ns = 0;
+    run_until(&mut engine, &mut totals, |totals| totals.end_ns > 0 && totals.backlog < 3);
+    let caught_up_ms = shut.elapsed().as_millis() as u64 - stall_ms;
+    totals.add(engine.stop(Duration::from_secs(5)).unwrap());
+    assert_rate(&totals, "lookup", 1000.0, began);
+    // Of the arrivals of the stall, one a millisecond, the one due t before its end is late by t: so
+    // all but x of them are late by more than x ms, and so are some of those that came while it caught up.
+    for (x, before) in limits.into_iter().zip(before) {
+        let late = later(&totals, Clock::Latency, x) - before;
+        let (least, most) = (stall_ms - x - 60, stall_ms - x + caught_up_ms + 60);
+        assert!((least..=most).contains(&late), "{late} later than {x} ms, not {least} to {most}");
+    }
+    // The four lanes were blocked; a clock started at the sending would have seen four late answers.
+    assert_eq!(later(&totals, Clock::Service, 500) - kept[0], 4);
+    assert!(later(&totals, Clock::Lag, 500) - kept[1] > 400, "the rest shows as schedule lag");
+}
+
+#[test]
+fn arrivals_that_find_no_lane_are_reported_not_dropped() {
+    let people = people(Profile::Small, 50);
+    let responder = Responder::right(&people);
+    responder.gate.shut();
+    let mut config = config(responder.address, "lookup", lookups(1_000_000));
+    config["schedule"] = json!({"kind": "open", "rate": 1000.0});
+    let mut engine = start(&config, Some(&people));
+    let began = start_lanes(&mut engine, 2);
+    std::thread::sleep(Duration::from_millis(300));
+    let mut totals = Totals::default();
+    totals.add(engine.drain().unwrap());
+    // The lanes wait for their binds: all arrivals are still due.
+    assert_eq!(totals.count("lookup"), 0);
+    assert!(totals.backlog > 250);
+    assert_rate(&totals, "lookup", 1000.0, began);
+    responder.gate.open();
+    engine.stop(Duration::from_secs(1)).unwrap();
+}
+
+#[test]
+fn fewer_lanes_than_threads_still_serve_every_arrival() {
+    let people = people(Profile::Small, 50);
+    let responder = Responder::right(&people);
+    let mut config = config(responder.address, "lookup", lookups(1_000_000));
+    config["schedule"] = json!({"kind": "open", "rate": 400.0});
+    config["threads"] = 3.into();
+    let mut engine = start(&config, Some(&people));
+    let began = start_lanes(&mut engine, 1);
+    for more in [1, 1, 3] {
+        std::thread::sleep(Duration::from_millis(200));
+        start_lanes(&mut engine, more);
+    }
+    std::thread::sleep(Duration::from_millis(200));
+    engine.stop_lanes("p", 5).unwrap();
+    let totals = run_open(&mut engine, 200);
+    assert_rate(&totals, "lookup", 400.0, began);
+}
+
+#[test]
+fn sequences_can_be_what_arrives() {
+    let people = people(Profile::Small, 50);
+    let responder = Responder::right(&people);
+    let mut config = config(responder.address, "sequence", lookups(2));
+    config["schedule"] = json!({"kind": "open", "rate": 200.0});
+    let mut engine = start(&config, Some(&people));
+    start_lanes(&mut engine, 8);
+    let totals = run_open(&mut engine, 500);
+    let sequence = totals.of("sequence");
+    assert!(!totals.of("lookup").open);
+    // Passes that the stop cut short have arrived, and are not forgotten.
+    assert_eq!((sequence.count, totals.lanes), (totals.count("connect"), 0));
+    let [latency, censored] = [Clock::Latency, Clock::Censored].map(|clock| sequence.clock(clock).len());
+    assert_eq!(latency + censored, sequence.count);
+    assert!(latency >= 80 && censored <= 8, "{totals:?}");
+}
+
+#[test]
+fn an_arrival_is_on_record_wherever_its_lane_is_stopped() {
+    let people = people(Profile::Small, 50);
+    let think = json!({"op": "think", "mean_ms": 86_400_000});
+    let lookup = json!({"op": "lookup", "person": "random"});
+    let [connect, bind, unbind] = ["connect", "bind", "unbind"].map(|op| json!({"op": op}));
+    // Each lane is stopped in its first pass: while it thinks, in its last lookup, in one before.
+    for (steps, asked, answered) in [
+        (json!([connect, bind, think, lookup]), 4, 0),
+        (json!([connect, bind, {"op": "repeat", "times": 1, "steps": [lookup]}, unbind]), 8, 4),
+        (json!([connect, bind, lookup, lookup]), 8, 0),
+    ] {
+        let responder = Responder::lookups(&people, Do::Slowly(1_000));
+        let mut config = config(responder.address, "sequence", steps.clone());
+        config["schedule"] = json!({"kind": "open", "rate": 1_000.0});
+        let mut engine = start(&config, Some(&people));
+        engine.start_lanes("p", 4).unwrap();
+        let mut totals = Totals::default();
+        run_until(&mut engine, &mut totals, |totals| {
+            totals.count("bind") == 4 && responder.seen.messages.lock().unwrap().len() == asked
+        });
+        totals.add(engine.stop(Duration::from_secs(30)).unwrap());
+        let sequence = totals.of("sequence");
+        assert_eq!(
+            (sequence.count, sequence.clock(Clock::Latency).len()),
+            (4, answered),
+            "{steps}: {totals:?}"
+        );
+    }
+}
+
+#[test]
+fn arrivals_that_a_thread_without_lanes_had_are_given_up_at_once() {
+    let people = people(Profile::Small, 50);
+    let responder = Responder::lookups(&people, Do::Never);
+    let mut config = config(responder.address, "lookup", lookups(1_000_000));
+    config["schedule"] = json!({"kind": "open", "rate": 1_000.0});
+    config["threads"] = 2.into();
+    let mut second = config["programs"][0].clone();
+    second["name"] = "q".into();
+    config["programs"].as_array_mut().unwrap().push(second);
+    let mut engine = start(&config, Some(&people));
+    engine.start_lanes("q", 2).unwrap();
+    let mut totals = Totals::default();
+    run_until(&mut engine, &mut totals, |totals| totals.backlog > 100);
+    let end_ns = engine.cut().unwrap().t1_ns;
+    engine.stop_lanes("q", 2).unwrap();
+    let (pace, snapshot) = (engine.pace().unwrap(), engine.drain().unwrap());
+    // What the two lanes have asked is still to be answered.
+    assert_eq!((snapshot.backlog, snapshot.owed), (0, 2));
+    let lookup = snapshot.late.iter().find(|each| &*each.step == "lookup").unwrap();
+    assert_eq!((&*lookup.program, lookup.failures.len()), ("q", 1));
+    assert!(lookup.count > 98 && lookup.count <= pace.first_at(end_ns), "{} given up", lookup.count);
+    engine.stop(Duration::ZERO).unwrap();
+}
+
+/// What was due in each span, all drains together, with how many of it were later than so many milliseconds.
+fn spans_of(snapshots: &[Snapshot], later_ms: u64) -> Vec<(u64, u64)> {
+    let mut found = Vec::new();
+    for (span, step) in snapshots.iter().flat_map(|snapshot| &snapshot.spans) {
+        let span = *span as usize;
+        found.resize(found.len().max(span + 1), (0, 0));
+        found[span].0 += step.count;
+        found[span].1 += step.clock(Clock::Latency).count_between(later_ms * MS, u64::MAX >> 1);
+    }
+    found
+}
+
+#[test]
+fn stages_begin_at_the_first_cut_and_have_as_many_arrivals_as_their_integral_in_each_span() {
+    let people = people(Profile::Small, 50);
+    let responder = Responder::right(&people);
+    let mut config = config(responder.address, "lookup", lookups(1_000_000));
+    // 50, 150, 200, none, and 100 falling.
+    let stages =
+        [(0.5, 200.0), (0.5, 400.0), (0.5, 400.0), (0.001, 0.0), (0.5, 0.0), (0.001, 400.0), (0.5, 0.0)];
+    let stages: Vec<_> =
+        stages.iter().map(|(lasts_s, rate)| json!({"lasts_s": lasts_s, "rate": rate})).collect();
+    config["schedule"] = json!({"kind": "staged", "stages": stages, "span_ms": 500});
+    config["threads"] = 2.into();
+    let mut engine = start(&config, Some(&people));
+    start_lanes(&mut engine, 8);
+    std::thread::sleep(Duration::from_millis(300));
+    let mut snapshots = vec![engine.drain().unwrap()];
+    assert!(engine.pace().is_none() && snapshots[0].spans.is_empty(), "they have begun by themselves");
+    snapshots.push(engine.cut().unwrap());
+    let pace = engine.pace().unwrap();
+    let begun = Instant::now();
+    while begun.elapsed() < Duration::from_millis(2_700) || snapshots.last().unwrap().backlog > 0 {
+        std::thread::sleep(Duration::from_millis(100));
+        snapshots.push(engine.drain().unwrap());
+    }
+    snapshots.push(engine.stop(Duration::from_secs(5)).unwrap());
+    let counts: Vec<_> = spans_of(&snapshots, 0).into_iter().map(|(count, _)| count).collect();
+    assert_eq!(counts.iter().sum::<u64>(), pace.first_at(u64::MAX >> 1));
+    assert_eq!(counts[..3], [50, 150, 200]);
+    assert!(counts[3] <= 1 && counts[4] > 90, "{counts:?}");
+}
+
+#[test]
+fn what_a_stall_makes_late_is_in_the_spans_in_which_it_was_due() {
+    let people = people(Profile::Small, 50);
+    let responder = Responder::right(&people);
+    let mut config = config(responder.address, "lookup", lookups(1_000_000));
+    let stages = json!([{"lasts_s": 0.001, "rate": 500.0}, {"lasts_s": 3.0, "rate": 500.0}]);
+    config["schedule"] = json!({"kind": "staged", "stages": stages, "span_ms": 250});
+    let mut engine = start(&config, Some(&people));
+    start_lanes(&mut engine, 2);
+    std::thread::sleep(Duration::from_millis(200));
+    let mut snapshots = vec![engine.cut().unwrap()];
+    let begun = Instant::now();
+    let until = |ms: u64| std::thread::sleep(Duration::from_millis(ms).saturating_sub(begun.elapsed()));
+    until(1_000);
+    responder.gate.shut();
+    // The stall is four spans long: no cut would tell apart what it delayed.
+    until(2_000);
+    snapshots.push(engine.cut().unwrap());
+    responder.gate.open();
+    while begun.elapsed() < Duration::from_millis(3_100) || snapshots.last().unwrap().backlog > 0 {
+        std::thread::sleep(Duration::from_millis(50));
+        snapshots.push(engine.drain().unwrap());
+    }
+    snapshots.push(engine.stop(Duration::from_secs(5)).unwrap());
+    let found = spans_of(&snapshots, 150);
+    assert!(found[..12].iter().all(|(count, _)| (124..=126).contains(count)), "{found:?}");
+    // Due from 1.0 to 1.75 s, and answered after 2 s.
+    for span in 4..7 {
+        assert!(found[span].1 > 115, "span {span}: {found:?}");
+    }
+}
+
+#[test]
+fn think_times_are_kept_to_a_fraction_of_a_millisecond() {
+    let people = people(Profile::Small, 50);
+    let responder = Responder::right(&people);
+    let steps = json!([
+        {"op": "connect"}, {"op": "bind"}, {"op": "think", "mean_ms": 0.2}, {"op": "unbind"}]);
+    let totals = run(&config(responder.address, "sequence", steps), Some(&people), 2, 300);
+    // On a busy machine some take longer; with timers of whole milliseconds none could be this short.
+    let shortest = totals.of("sequence").clock(Clock::Service).min();
+    assert!((200_000..900_000).contains(&shortest), "{shortest} ns");
+}
+
+#[test]
+fn stopping_wakes_lanes_that_think_for_a_day() {
+    let people = people(Profile::Small, 50);
+    let responder = Responder::right(&people);
+    let steps = json!([{"op": "connect"}, {"op": "bind"}, {"op": "think", "mean_ms": 86_400_000}]);
+    let mut engine = start(&config(responder.address, "bind", steps), Some(&people));
+    engine.start_lanes("p", 50).unwrap();
+    let mut totals = Totals::default();
+    run_until(&mut engine, &mut totals, |totals| totals.count("bind") == 50);
+    let begun = std::time::Instant::now();
+    totals.add(engine.stop(Duration::from_secs(60)).unwrap());
+    assert!(begun.elapsed() < Duration::from_secs(30), "{:?}", begun.elapsed());
+    assert_eq!((totals.count("bind"), totals.lanes), (50, 0));
+}

@@ -1,0 +1,363 @@
+//! Users with several connections: what is sent over which of them, and what becomes of one that is lost.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use load::{Engine, Tables};
+use people::Profile;
+use proptest::prelude::*;
+use serde_json::json;
+use wire::ldap::filter::Kind;
+use wire::ldap::{Operation, Request, ResultCode, op};
+
+use super::harness::{eventually, people};
+use super::responder::{Do, Responder};
+use super::scenarios::{row, run, try_start};
+
+/// How long a connection lives, as the file says it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Per {
+    User,
+    Operations(u32),
+    Iteration,
+    Step,
+}
+
+#[derive(Debug, Clone)]
+enum Asked {
+    /// A search over a connection.
+    Search(usize),
+    Unbind(usize),
+    /// Twice.
+    Repeat(Vec<Asked>),
+}
+
+/// The scenario of a user.
+#[derive(Debug, Clone)]
+struct User {
+    connections: Vec<(Per, bool)>,
+    steps: Vec<Asked>,
+}
+
+impl User {
+    fn text(&self) -> String {
+        let mut text = String::new();
+        for (number, (per, binds)) in self.connections.iter().enumerate() {
+            // Whatever no step uses is refused.
+            if !uses(&self.steps, number) {
+                continue;
+            }
+            let per = match per {
+                Per::User => "'user'".to_owned(),
+                Per::Operations(times) => times.to_string(),
+                Per::Iteration => "'iteration'".to_owned(),
+                Per::Step => "'step'".to_owned(),
+            };
+            text += &format!("[connection.c{number}]\nper = {per}\n");
+            if *binds {
+                text += &format!("bind = 'cn=c{number}'\n");
+            }
+        }
+        let mut names = 0;
+        text + "[[operation]]\nname = 'o'\nstep = [" + &written(&self.steps, &mut names) + "]"
+    }
+}
+
+fn written(steps: &[Asked], names: &mut usize) -> String {
+    let step = |step: &Asked| {
+        *names += 1;
+        match step {
+            Asked::Search(on) => format!("{{ name = 's{names}', search = '(uid=c{on})', on = 'c{on}' }}"),
+            Asked::Unbind(on) => format!("{{ name = 'u{names}', unbind = 'c{on}' }}"),
+            Asked::Repeat(steps) => format!("{{ repeat = 2, step = [{}] }}", written(steps, names)),
+        }
+    };
+    steps.iter().map(step).collect::<Vec<_>>().join(", ")
+}
+
+fn uses(steps: &[Asked], connection: usize) -> bool {
+    steps.iter().any(|step| match step {
+        Asked::Search(on) => *on == connection,
+        Asked::Unbind(_) => false,
+        Asked::Repeat(steps) => uses(steps, connection),
+    })
+}
+
+fn unbinds(steps: &[Asked], connection: usize) -> bool {
+    steps.iter().any(|step| match step {
+        Asked::Unbind(on) => *on == connection,
+        Asked::Search(_) => false,
+        Asked::Repeat(steps) => unbinds(steps, connection),
+    })
+}
+
+/// What a user should do, told without lanes: each word with the number of the connection it is said over, in the
+/// order in which they are opened.
+#[derive(Default)]
+struct Model {
+    /// By connection of the file: which one of all it is now, and how many operations used it.
+    open: BTreeMap<usize, (usize, u32)>,
+    opened: usize,
+    said: Vec<(usize, String)>,
+}
+
+impl Model {
+    fn open(&mut self, user: &User, number: usize) {
+        self.open.insert(number, (self.opened, 0));
+        if user.connections[number].1 {
+            self.said.push((self.opened, format!("bind cn=c{number}")));
+        }
+        self.opened += 1;
+    }
+
+    fn close(&mut self, number: usize) {
+        self.open.remove(&number);
+    }
+
+    fn iteration(&mut self, user: &User) {
+        let all = || 0..user.connections.len();
+        let per = |number: usize| user.connections[number].0;
+        let is_used = |number: &usize| uses(&user.steps, *number);
+        for number in all().filter(is_used) {
+            let kept = matches!(per(number), Per::User | Per::Operations(_));
+            if kept && !self.open.contains_key(&number) {
+                self.open(user, number);
+            }
+        }
+        let mut fresh: Vec<_> = all().filter(|number| per(*number) == Per::Iteration).collect();
+        for step in &user.steps {
+            let (now, later) =
+                fresh.into_iter().partition(|number| uses(std::slice::from_ref(step), *number));
+            fresh = later;
+            let now: Vec<usize> = now;
+            now.into_iter().for_each(|number| self.open(user, number));
+            self.step(user, step);
+        }
+        all().filter(|number| per(*number) == Per::Iteration).for_each(|number| self.close(number));
+        for number in all().filter(is_used) {
+            let Per::Operations(times) = per(number) else { continue };
+            let Some((_, used)) = self.open.get_mut(&number) else { continue };
+            *used += 1;
+            if *used >= times {
+                self.close(number);
+            }
+        }
+    }
+
+    fn step(&mut self, user: &User, step: &Asked) {
+        match step {
+            Asked::Search(on) => {
+                let for_step = user.connections[*on].0 == Per::Step;
+                if for_step || (unbinds(&user.steps, *on) && !self.open.contains_key(on)) {
+                    self.open(user, *on);
+                }
+                self.said.push((self.open[on].0, format!("search c{on}")));
+                if for_step {
+                    self.close(*on);
+                }
+            }
+            Asked::Unbind(on) => self.close(*on),
+            Asked::Repeat(steps) => (0..2).for_each(|_| steps.iter().for_each(|step| self.step(user, step))),
+        }
+    }
+}
+
+fn users() -> impl Strategy<Value = User> {
+    let per = prop_oneof![
+        Just(Per::User),
+        (1..4u32).prop_map(Per::Operations),
+        Just(Per::Iteration),
+        Just(Per::Step)
+    ];
+    proptest::collection::vec((per, any::<bool>()), 2..5).prop_flat_map(|connections| {
+        let all = connections.len();
+        let step = prop_oneof![4 => (0..all).prop_map(Asked::Search), 1 => (0..all).prop_map(Asked::Unbind)];
+        let inner = proptest::collection::vec(step.clone(), 1..4);
+        let step = prop_oneof![4 => step, 1 => inner.prop_map(Asked::Repeat)];
+        let steps = proptest::collection::vec(step, 1..7);
+        (Just(connections), steps).prop_filter_map(
+            "a connection is used before it is closed",
+            |(connections, steps)| {
+                let known = |number| uses(&steps, number) || !unbinds(&steps, number);
+                let fine = uses_any(&steps) && (0..connections.len()).all(known);
+                fine.then_some(User { connections, steps })
+            },
+        )
+    })
+}
+
+fn uses_any(steps: &[Asked]) -> bool {
+    (0..8).any(|number| uses(steps, number))
+}
+
+/// What the server heard, and over which connections.
+fn heard(responder: &Responder) -> Vec<(usize, String)> {
+    let messages = responder.seen.messages.lock().unwrap();
+    let over = responder.seen.over.lock().unwrap();
+    let word = |message: &[u8]| match Request::decode(message).unwrap().operation {
+        Operation::Bind(bind) => format!("bind {}", String::from_utf8_lossy(bind.name)),
+        Operation::Search(search) => match search.filter.kind() {
+            Kind::Equality(equality) => format!("search {}", String::from_utf8_lossy(equality.value)),
+            other => panic!("{other:?}"),
+        },
+        Operation::Unbind => "unbind".to_owned(),
+        other => panic!("{other:?}"),
+    };
+    messages.iter().zip(over.iter()).map(|(message, over)| (*over as usize, word(message))).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+
+    #[test]
+    fn what_is_sent_over_which_connection_is_what_the_file_says(user in users()) {
+        let people = people(Profile::Paper, 1);
+        let responder = Responder::right(&people);
+        let mut engine = try_start(&responder, &user.text(), &Tables::new()).unwrap();
+        engine.start_lanes("mix", 1).unwrap();
+        prop_assert!(eventually(|| responder.seen.answered(op::SEARCH_REQUEST) >= 40));
+        let found = [engine.stop(Duration::from_secs(5)).unwrap()];
+        prop_assert_eq!(row(&found, "o", "sequence").1, []);
+        // Ends are read by threads of their own, when they come to it. One that was being opened when the lane
+        // was stopped has said nothing, and has none.
+        let spoke = || responder.seen.over.lock().unwrap().iter().copied().collect::<BTreeSet<_>>().len() as u64;
+        prop_assert!(eventually(|| responder.seen.answered(op::UNBIND_REQUEST) == spoke()), "{}", user.text());
+        let (ends, heard): (Vec<_>, Vec<_>) = heard(&responder).into_iter().partition(|(_, word)| word == "unbind");
+        prop_assert!(heard.len() + ends.len() < 900, "some are missing");
+        let mut model = Model::default();
+        while model.said.len() < heard.len() {
+            model.iteration(&user);
+        }
+        prop_assert_eq!(&heard[..], &model.said[..heard.len()], "{}", user.text());
+        let once: BTreeSet<usize> = ends.iter().map(|(over, _)| *over).collect();
+        prop_assert_eq!(once.len(), ends.len());
+    }
+}
+
+const TWO: &str = "[connection.a]\n[connection.b]\nbind = 'cn=b'\n[[operation]]\nname = 'o'\nstep = [\
+                   { search = '(uid=a)', on = 'a' }, { search = '(uid=b)', on = 'b' }]";
+
+#[test]
+fn connections_that_were_closed_meanwhile_are_opened_before_the_next_arrival() {
+    let people = people(Profile::Paper, 1);
+    let responder = Responder::lookups(&people, Do::RightThenClose);
+    let config = json!({
+        "target": {"host": "127.0.0.1", "port": responder.address.port(), "base": "o=x"},
+        "scenarios": [{"name": "mix", "text": TWO}],
+        "schedule": {"kind": "open", "rate": 20, "arrivals": "even"},
+    });
+    let mut engine =
+        Engine::start(serde_json::from_value(config).unwrap(), None, None, &Tables::new()).unwrap();
+    engine.start_lanes("mix", 1).unwrap();
+    assert!(eventually(|| responder.seen.answered(op::SEARCH_REQUEST) >= 12));
+    let found = [engine.stop(Duration::from_secs(5)).unwrap()];
+    assert_eq!(row(&found, "o", "search").1, []);
+    assert_eq!(row(&found, "o", "search 2").1, []);
+    let (a, b) = (row(&found, "mix", "a: connect").0, row(&found, "mix", "b: connect").0);
+    assert!(a >= 6 && b >= 6 && a.abs_diff(b) <= 1, "{a} {b}");
+}
+
+#[test]
+fn a_bind_of_a_connection_that_fails_ends_that_one_and_is_tried_again_after_a_pause() {
+    let people = people(Profile::Paper, 1);
+    let responder = Responder::start(&people, |tag, _| match tag {
+        op::BIND_REQUEST => Do::Code(ResultCode::INVALID_CREDENTIALS),
+        _ => Do::Right,
+    });
+    let mut engine = try_start(&responder, TWO, &Tables::new()).unwrap();
+    engine.start_lanes("mix", 1).unwrap();
+    std::thread::sleep(Duration::from_millis(400));
+    let found = [engine.stop(Duration::from_secs(5)).unwrap()];
+    assert_eq!(row(&found, "mix", "a: connect"), (1, vec![]));
+    let (binds, failures) = row(&found, "mix", "b: bind");
+    assert_eq!(failures, [("result:invalidCredentials".to_owned(), binds)]);
+    // Pauses of 10, 20, 40, 80, 160 ms are between.
+    assert!((1..=8).contains(&binds), "{binds}");
+    assert_eq!(row(&found, "o", "sequence").0, 0);
+}
+
+#[test]
+fn a_bind_step_that_fails_is_an_answer_and_its_connection_is_closed_after_it() {
+    let people = people(Profile::Paper, 1);
+    let responder = Responder::start(&people, |tag, _| match tag {
+        op::BIND_REQUEST => Do::Code(ResultCode::INVALID_CREDENTIALS),
+        _ => Do::Right,
+    });
+    let text = "[connection.user]\nper = 'step'\n[[operation]]\nname = 'o'\nstep = [\
+                { search = '(uid=a)' }, { bind = 'cn=x', password = '{user}', on = 'user' },\
+                { name = 'after', search = '(uid=b)' }]";
+    let found = run(&responder, text, &Tables::new(), (op::SEARCH_REQUEST, 9));
+    let (passes, failures) = row(&found, "o", "sequence");
+    assert_eq!(failures, [("result:invalidCredentials".to_owned(), passes)]);
+    assert_eq!(row(&found, "o", "after"), (passes, vec![]));
+    // A step binds on one of them: the other binds as the command line says, which is not at all.
+    assert_eq!(row(&found, "mix", "main: connect"), (1, vec![]));
+    let (connects, closes) = (row(&found, "o", "user: connect"), row(&found, "o", "user: unbind"));
+    assert_eq!(connects, closes);
+    assert!(connects.0.abs_diff(passes) <= 1, "{connects:?} {passes}");
+}
+
+#[test]
+fn one_that_is_lost_ends_the_operation_and_the_others_are_kept() {
+    let people = people(Profile::Paper, 1);
+    let responder = Responder::start(&people, |tag, _| match tag {
+        op::COMPARE_REQUEST => Do::Close,
+        _ => Do::Right,
+    });
+    let text = "[connection.b]\nper = 'iteration'\n[connection.c]\n[[operation]]\nname = 'o'\nstep = [\
+                { search = '(uid=a)' }, { name = 'on b', search = '(uid=b)', on = 'b' },\
+                { compare = 'cn=a', entry = { sn = 'a' }, on = 'c' }, { delete = 'cn=a' }]";
+    let mut engine = try_start(&responder, text, &Tables::new()).unwrap();
+    engine.start_lanes("mix", 1).unwrap();
+    assert!(eventually(|| responder.seen.answered(op::SEARCH_REQUEST) >= 8));
+    let found = [engine.stop(Duration::from_secs(5)).unwrap()];
+    let (passes, failures) = row(&found, "o", "sequence");
+    assert_eq!(failures, [("closed".to_owned(), passes)]);
+    assert_eq!(row(&found, "o", "delete").0, 0);
+    assert_eq!(row(&found, "mix", "main: connect"), (1, vec![]));
+    let (b, c) = (row(&found, "o", "b: connect").0, row(&found, "mix", "c: connect").0);
+    assert!(b.abs_diff(passes) <= 1 && c.abs_diff(passes) <= 1, "{b} {c} {passes}");
+    // That of the iteration was not left open.
+    let opened = responder.seen.connections.load(Ordering::SeqCst);
+    assert!(eventually(|| responder.seen.answered(op::UNBIND_REQUEST) >= opened - c));
+}
+
+#[test]
+fn what_nobody_asked_for_on_a_connection_that_is_not_in_use_is_survived() {
+    let people = people(Profile::Paper, 1);
+    for more in [20, 100_000] {
+        // Over b, after its bind.
+        let responder = Responder::start(&people, move |tag, _| match tag {
+            op::BIND_REQUEST => Do::RightThenMore(more),
+            _ => Do::Right,
+        });
+        let text = "[connection.a]\n[connection.b]\nbind = 'cn=b'\n[[operation]]\nname = 'on a'\nweight = 9\n\
+                    on = 'a'\nsearch = '(uid=a)'\n[[operation]]\nname = 'on b'\non = 'b'\nsearch = '(uid=b)'";
+        let mut engine = try_start(&responder, text, &Tables::new()).unwrap();
+        engine.start_lanes("mix", 1).unwrap();
+        assert!(eventually(|| responder.seen.answered(op::SEARCH_REQUEST) >= 50));
+        let found = [engine.stop(Duration::from_secs(5)).unwrap()];
+        assert_eq!(row(&found, "on a", "search").1, []);
+        let (count, failures) = row(&found, "on b", "search");
+        assert_eq!(failures.iter().map(|(_, n)| n).sum::<u64>(), count, "{failures:?}");
+    }
+}
+
+#[test]
+fn an_operation_alone_opens_only_what_it_needs() {
+    let people = people(Profile::Paper, 1);
+    let responder = Responder::right(&people);
+    let text = "[connection.a]\n[connection.b]\n[[operation]]\nname = 'on a'\non = 'a'\nsearch = '(uid=a)'\n\
+                [[operation]]\nname = 'on b'\non = 'b'\nsearch = '(uid=b)'";
+    let config = json!({
+        "target": {"host": "127.0.0.1", "port": responder.address.port(), "base": "o=x"},
+        "scenarios": [{"name": "mix", "text": text, "operation": "on b"}],
+    });
+    let mut engine =
+        Engine::start(serde_json::from_value(config).unwrap(), None, None, &Tables::new()).unwrap();
+    engine.start_lanes("mix", 3).unwrap();
+    assert!(eventually(|| responder.seen.answered(op::SEARCH_REQUEST) >= 20));
+    engine.stop(Duration::from_secs(5)).unwrap();
+    assert_eq!(responder.seen.connections.load(Ordering::SeqCst), 3);
+}

@@ -1,0 +1,141 @@
+//! Each way of being wrong has its own name, and none of being right does.
+
+use serde_json::json;
+
+use super::paper::{CREATE, IMAGE, PAGE, UPDATE, UPDATED_PAGE, config, one, run};
+use super::site::{Do, PAGE_BYTES, Site};
+
+/// The failures of pages from a site that does this to every page.
+fn kinds_of(what: Do) -> Vec<String> {
+    let site = Site::always(what);
+    let mut config = config(&site, &one(&[PAGE]));
+    if matches!(what, Do::Never | Do::LessThanSaidAndWait) {
+        config["timeout_ms"] = json!(200);
+    }
+    let totals = run(&config, 3, "page", 6);
+    let of_page = totals.of("page");
+    assert!(of_page.count > 0, "{what:?}: {totals:?}");
+    if totals.failed("page") > 0 {
+        assert_eq!(totals.failed("page"), of_page.count, "{what:?}: {totals:?}");
+    }
+    of_page.failures.keys().cloned().collect()
+}
+
+#[test]
+fn right_answers_are_right_however_they_come() {
+    for what in [
+        Do::Right,
+        Do::Chunked(1),
+        Do::Chunked(1_000),
+        Do::Chunked(100_000),
+        Do::InPieces(700),
+        Do::UntilClose,
+        Do::RightThenClose,
+        Do::AfterContinue,
+    ] {
+        assert!(kinds_of(what).is_empty(), "{what:?}: {:?}", kinds_of(what));
+    }
+}
+
+#[test]
+fn each_wrong_answer_has_its_own_name() {
+    for (what, name) in [
+        (Do::SomebodyElse, "leak"),
+        (Do::Nobody, "wrong-answer"),
+        (Do::WrongGreeting, "wrong-answer"),
+        (Do::OfLength(PAGE_BYTES - 1), "wrong-length"),
+        (Do::OfLength(PAGE_BYTES + 1), "wrong-length"),
+        (Do::MoreThanSaid, "wrong-length"),
+        (Do::LessThanSaid, "truncated"),
+        (Do::LessThanSaidAndWait, "timeout"),
+        (Do::CloseMidChunks, "closed"),
+        (Do::TwoLengths, "malformed"),
+        (Do::Status(500), "status:500"),
+        (Do::Status(302), "status:302"),
+        (Do::Nonsense, "malformed"),
+        (Do::HalfAHead, "closed"),
+        (Do::Close, "closed"),
+        (Do::Never, "timeout"),
+    ] {
+        assert_eq!(kinds_of(what), [name], "{what:?}");
+    }
+}
+
+#[test]
+fn a_lane_that_is_sent_more_than_it_can_read_keeps_its_timeout_and_leaves_others_their_turn() {
+    let site = Site::new(|path, _| if path == "/image" { Do::EndlessChunks } else { Do::Right });
+    let mut config = config(&site, &one(&[PAGE, IMAGE]));
+    config["timeout_ms"] = json!(1_000);
+    let totals = run(&config, 3, "image", 6);
+    assert_eq!(totals.kinds(), ["timeout"], "{totals:?}");
+    assert_eq!(totals.failed("image"), totals.count("image"));
+    assert_eq!(totals.failed("page"), 0);
+}
+
+#[test]
+fn a_page_from_before_the_update_is_stale_and_only_the_page_after_it() {
+    let site = Site::new(|path, _| if path == "/" { Do::Outdated } else { Do::Right });
+    let before = UPDATED_PAGE.replace("updated page", "page");
+    let totals = run(&config(&site, &one(&[&before, UPDATE, UPDATED_PAGE])), 3, "updated page", 60);
+    let of_page = totals.of("updated page");
+    assert_eq!(of_page.failures.keys().collect::<Vec<_>>(), ["stale"]);
+    assert_eq!((of_page.failures["stale"], of_page.count), (of_page.count, totals.count("update")));
+    assert_eq!((totals.failed("page"), totals.failed("update")), (0, 0));
+}
+
+#[test]
+fn leaks_among_right_pages_are_counted_one_by_one() {
+    let site = Site::new(|_, n| if n % 2 == 0 { Do::SomebodyElse } else { Do::Right });
+    let totals = run(&config(&site, &one(&[PAGE])), 2, "page", 100);
+    let of_page = totals.of("page");
+    let half = of_page.count / 2;
+    assert!(of_page.failures["leak"].abs_diff(half) <= 2, "{totals:?}");
+    assert_eq!(of_page.failures.len(), 1);
+}
+
+#[test]
+fn bodies_that_are_not_verified_are_still_measured() {
+    for (what, name) in [
+        (Do::Right, None),
+        (Do::Chunked(900), None),
+        (Do::InPieces(500), None),
+        (Do::LessThanSaid, Some("truncated")),
+        (Do::MoreThanSaid, Some("wrong-length")),
+        (Do::CloseMidChunks, Some("closed")),
+    ] {
+        let site = Site::always(what);
+        let totals = run(&config(&site, &one(&[IMAGE])), 2, "image", 6);
+        let kinds: Vec<_> = totals.of("image").failures.keys().map(String::as_str).collect();
+        assert_eq!(kinds, name.into_iter().collect::<Vec<_>>(), "{what:?}");
+    }
+}
+
+#[test]
+fn a_newcomer_is_known_by_the_number_the_site_gave_them() {
+    let site = Site::right();
+    let page = PAGE.replace("visitor.id", "id").replace("visitor", "newcomer");
+    let totals = run(&config(&site, &one(&[CREATE, &page])), 3, "page", 30);
+    assert!(totals.kinds().is_empty(), "{totals:?}");
+    let requests = site.seen.requests.lock().unwrap();
+    let pages = requests.iter().filter(|request| request.starts_with(b"GET /"));
+    pages.for_each(|page| assert!(String::from_utf8_lossy(page).contains("user=100"), "a new number"));
+}
+
+#[test]
+fn a_create_without_its_cookie_is_wrong() {
+    let site = Site::right();
+    let create = CREATE.replace("cookie = 'user'", "cookie = 'session'");
+    let totals = run(&config(&site, &one(&[&create])), 1, "create", 5);
+    assert_eq!(totals.kinds(), ["nothing-captured"]);
+}
+
+#[test]
+fn without_verification_only_status_and_length_count() {
+    for (what, right) in [(Do::SomebodyElse, true), (Do::Status(500), false), (Do::OfLength(5_000), false)] {
+        let site = Site::always(what);
+        let mut config = config(&site, &one(&[PAGE]));
+        config["verify"] = json!(false);
+        let totals = run(&config, 2, "page", 10);
+        assert_eq!(totals.kinds().is_empty(), right, "{what:?}: {totals:?}");
+    }
+}

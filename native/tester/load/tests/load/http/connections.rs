@@ -1,0 +1,61 @@
+//! Connections: one for many requests, or one for each.
+
+use std::sync::atomic::Ordering;
+
+use serde_json::json;
+
+use super::paper::{IMAGE, PAGE, config, one, paper, run};
+use super::site::{Do, Site};
+
+#[test]
+fn a_lane_keeps_its_connection() {
+    let site = Site::right();
+    let totals = run(&config(&site, &one(&[PAGE, IMAGE])), 3, "image", 20);
+    assert_eq!(totals.count("main: connect"), 3);
+    assert_eq!(site.seen.connections.load(Ordering::Relaxed), 3);
+}
+
+#[test]
+fn the_paper_s_way_is_a_connection_for_each_request() {
+    let site = Site::right();
+    let mut config = config(&site, &paper());
+    config["target"]["keepalive"] = json!(false);
+    let totals = run(&config, 3, "page", 60);
+    let requests: u64 =
+        ["page", "create", "update", "updated page"].iter().map(|step| totals.count(step)).sum();
+    assert!(totals.kinds().is_empty(), "{totals:?}");
+    assert_eq!(totals.count("main: connect"), requests);
+    let seen = site.seen.requests.lock().unwrap();
+    assert!(
+        seen.iter().all(|request| String::from_utf8_lossy(request).contains("\r\nConnection: close\r\n"))
+    );
+}
+
+#[test]
+fn an_answer_to_head_without_a_length_keeps_its_connection() {
+    let site = Site::always(Do::HeadAlone);
+    let totals = run(&config(&site, &one(&["{ name = 'head', head = '/' }"])), 1, "head", 20);
+    assert!(totals.kinds().is_empty(), "{totals:?}");
+    assert_eq!(totals.count("main: connect"), 1);
+}
+
+#[test]
+fn a_site_that_closes_after_an_answer_costs_a_connect_and_no_failure() {
+    for what in [Do::RightThenClose, Do::UntilClose] {
+        let site = Site::always(what);
+        let totals = run(&config(&site, &one(&[PAGE])), 2, "page", 10);
+        assert!(totals.kinds().is_empty(), "{what:?} {totals:?}");
+        assert!(totals.count("main: connect").abs_diff(totals.count("page")) <= 2, "{what:?} {totals:?}");
+    }
+}
+
+#[test]
+fn a_closed_port_is_a_failure_to_connect() {
+    let site = Site::right();
+    let config = config(&site, &one(&[PAGE]));
+    drop(site);
+    std::thread::sleep(std::time::Duration::from_millis(50));
+    let totals = run(&config, 1, "main: connect", 2);
+    assert_eq!(totals.of("main: connect").failures.keys().collect::<Vec<_>>(), ["connect-refused"]);
+    assert_eq!(totals.count("page"), 0);
+}

@@ -1,0 +1,160 @@
+//! What is told of an answer that is wrong in several ways, and how values are looked for in answers.
+
+use load::Tables;
+
+use super::portable::{Site, try_users, users};
+use super::scenarios::{config, one, try_start};
+
+const NAME: &str = "Ann & \"Bo\" <b>'s";
+
+fn who(name: &str) -> Tables {
+    one("who", &["name"], &[&[name]])
+}
+
+/// What is wrong with each of the answers to an operation.
+fn failures(text: &str, tables: &Tables, answers: &[(u16, &str)]) -> Vec<String> {
+    let mut users = users(&config(1, text), tables);
+    let mut user = Site::new(&mut users);
+    let mut judge = |(status, body): &(u16, &str)| {
+        user.ask();
+        let judged = user.user.answered_http(user.users, *status, &[], body.as_bytes()).unwrap();
+        judged.failure.unwrap_or_else(|| "none".to_owned())
+    };
+    answers.iter().map(&mut judge).collect()
+}
+
+#[test]
+fn the_worst_is_told() {
+    let text = "data.who = { file = 'w.csv', per = 'user' }\n[[operation]]\nname = 'all'\nstep = [{ post = '/' }, { get = '/', \
+        expect = { length = 20, contains = 'right', fresh = 'new', \
+        identity = { before = '<', value = '{who.name}', until = '>' } } }]";
+    for (status, body, expected) in [
+        (500, "<bo>", "leak"),
+        (500, "<ann>", "status:500"),
+        (500, "", "status:500"),
+        (200, "<ann>", "wrong-length"),
+        (200, "<ann> wrong and old .", "wrong-length"),
+        (200, "<ann> wrong and old ", "wrong-answer"),
+        (200, "[ann] right and new ", "wrong-answer"),
+        (200, "<ann> right and old ", "stale"),
+        (200, "<ann> right and new ", "none"),
+    ] {
+        assert_eq!(failures(text, &who("ann"), &[(200, ""), (status, body)]), ["none", expected], "{body}");
+    }
+}
+
+#[test]
+fn a_page_shows_a_change_only_after_it_was_made() {
+    let page = "{ get = '/', expect.fresh = 'new' }";
+    let text = format!("[[operation]]\nname = 'all'\nstep = [{page}, {{ post = '/' }}, {page}, {page}]");
+    for (status, expected) in
+        [(200, ["none", "none", "stale", "none"]), (503, ["none", "status:503", "none", "none"])]
+    {
+        let answers = [(200, "old"), (status, ""), (200, "old"), (200, "new")];
+        assert_eq!(failures(&text, &Tables::new(), &answers), expected);
+    }
+    // What one visit changed, the next need not show.
+    let answers = [(200, "old"), (200, ""), (200, "new"), (200, "new"), (200, "old")];
+    assert_eq!(failures(&text, &Tables::new(), &answers), ["none"; 5]);
+}
+
+#[test]
+fn a_change_that_was_refused_is_shown_by_no_page_whatever_else_was_right() {
+    let text = "[[operation]]\nname = 'all'\nstep = [{ name = 'login', post = '/login' }, \
+        { post = '/u' }, { get = '/', expect.fresh = 'new' }]";
+    for (login, update, expected) in [
+        (200, 503, ["none", "status:503", "none"]),
+        (503, 200, ["status:503", "none", "none"]),
+        (200, 200, ["none", "none", "stale"]),
+    ] {
+        let answers = [(login, ""), (update, ""), (200, "old")];
+        // What one visit was refused is nothing to the next.
+        for visit in failures(text, &Tables::new(), &[answers, answers].concat()).chunks(3) {
+            assert_eq!(visit, expected);
+        }
+    }
+}
+
+#[test]
+fn what_others_may_change_meanwhile_is_no_proof_of_an_update() {
+    let shared = "data.v.people = 'seeded'\n";
+    let owned = "data.v = { people = 'seeded', deal = 'exclusive' }\n";
+    let file = "data.v.file = 'v.csv'\n";
+    let held_file = "data.v = { file = 'v.csv', deal = 'exclusive' }\n";
+    let own_file = "data.v = { file = 'v.csv', per = 'user' }\n";
+    let named = "data.v.people = 'seeded'\nvalues.who = 'u{v.id}'\n";
+    let by_path = ("/{v.id}", "");
+    for (data, (path, more), page, remedy) in [
+        (shared, by_path, "get = '/{v.id}'", "deal = \"exclusive\""),
+        // Whom a cookie tells, and whom the page names, is the same.
+        (shared, ("/", ", headers.Cookie = 'user={v.id}'"), "get = '/'", "deal = \"exclusive\""),
+        (shared, ("/", ", form.user = '{v.id}'"), "get = '/'", "deal = \"exclusive\""),
+        (
+            shared,
+            ("/", ""),
+            "get = '/', expect.identity = { before = '<', value = '{v.id}' }",
+            "deal = \"exclusive\"",
+        ),
+        (named, ("/{who}", ""), "get = '/'", "deal = \"exclusive\""),
+        (file, by_path, "get = '/{v.id}'", "deal = \"exclusive\""),
+        (held_file, by_path, "get = '/{v.id}'", ""),
+        (owned, by_path, "get = '/{v.id}'", ""),
+        (own_file, by_path, "get = '/{v.id}'", ""),
+        // A row may be what is written.
+        (file, ("/", ", form.city = '{v.id}'"), "get = '/'", ""),
+    ] {
+        let looked = match page.contains("expect") {
+            true => "expect.fresh = 'new'",
+            false => "expect = { fresh = 'new' }",
+        };
+        let text = format!(
+            "{data}[[operation]]\nname = 'change'\nstep = [{{ post = '{path}'{more} }}, \
+             {{ repeat = 2, step = [{{ name = 'seen', {page}, {looked} }}] }}]"
+        );
+        let found = try_users(&config(1, &text), &one("v", &["id"], &[&["1"]])).err().unwrap_or_default();
+        if remedy.is_empty() {
+            assert_eq!(found, "", "{text}");
+        } else {
+            let said = ["mix: ", "\"change\"", "\"seen\"", "\"v\"", remedy];
+            assert!(said.iter().all(|what| found.contains(what)), "{text}: {found}");
+        }
+    }
+}
+
+#[test]
+fn files_of_the_product_prove_their_updates() {
+    for text in [
+        include_str!("../../../../../../ps_bench/scenarios/scenario.toml"),
+        include_str!("../../../../../../examples/flask_site/site.toml"),
+    ] {
+        assert!(text.contains("expect.fresh"));
+        assert_eq!(try_start(&config(1, text), &Tables::new()).err(), None);
+    }
+}
+
+#[test]
+fn values_are_looked_for_as_they_are_written() {
+    let html = "Ann &amp; &quot;Bo&quot; &lt;b&gt;&#39;s";
+    let numeric = "Ann &amp; &#34;Bo&#34; &lt;b&gt;&#39;s";
+    let json = "Ann & \\\"Bo\\\" <b>'s";
+    for (how, right, wrong) in [
+        ("html", &[html, numeric][..], &[NAME, json][..]),
+        ("json", &[json], &[NAME, html]),
+        ("plain", &[NAME], &[html, numeric, json]),
+    ] {
+        let text = format!(
+            "data.who.file = 'w.csv'\n[[operation]]\nget = '/'\nmatch = '{how}'\n\
+             expect = {{ contains = 'Hello, {{who.name}}!', identity = {{ before = '[', value = '{{who.name}}', until = ']' }} }}"
+        );
+        let judge = |greeted: &str, named: &str| {
+            failures(&text, &who(NAME), &[(200, &format!("Hello, {greeted}! [{named}]"))]).remove(0)
+        };
+        for right in right {
+            assert_eq!(judge(right, right), "none", "{how}: {right}");
+            wrong.iter().for_each(|wrong| {
+                assert_eq!(judge(wrong, right), "wrong-answer", "{how}: {wrong}");
+                assert_eq!(judge(right, wrong), "leak", "{how}: {wrong}");
+            });
+        }
+    }
+}

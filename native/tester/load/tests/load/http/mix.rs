@@ -1,0 +1,57 @@
+//! The mix is exact, and everything is counted once.
+
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use super::harness::{Totals, run_until};
+use super::paper::{config, paper, start};
+use super::site::Site;
+
+#[test]
+fn drains_add_up_to_what_the_site_answered_and_the_mix_is_exact() {
+    let site = Site::right();
+    let mut config = config(&site, &paper());
+    config["threads"] = json!(2);
+    let mut engine = start(&config);
+    engine.start_lanes("p", 7).unwrap();
+    let mut totals = Totals::default();
+    run_until(&mut engine, &mut totals, |totals| totals.count("page") > 3_000);
+    let last = engine.stop(Duration::from_secs(5)).unwrap();
+    let dealt = last.decks[0].dealt.clone();
+    totals.add(last);
+    assert!(totals.kinds().is_empty(), "{totals:?}");
+
+    let count = |step: &str| totals.count(step);
+    assert_eq!(count("create"), site.seen.answered("/users"));
+    assert_eq!(count("page") + count("updated page"), site.seen.answered("/"));
+    assert_eq!(count("update"), site.seen.answered("/preferences"));
+    // What was dealt was done: a lane that stops after an update still looks at its page.
+    assert_eq!(
+        [count("create"), count("page"), count("update"), count("updated page")],
+        [dealt[0], dealt[1], dealt[2], dealt[2]]
+    );
+    // Two threads, each in the middle of a hundred.
+    let hundreds = dealt.iter().sum::<u64>() / 100;
+    for (dealt, of_hundred) in dealt.iter().zip([5, 91, 4]) {
+        let (least, most) = ((hundreds - 1) * of_hundred, (hundreds + 2) * of_hundred);
+        assert!((least..=most).contains(dealt), "{dealt} of {of_hundred} in {hundreds}");
+    }
+}
+
+#[test]
+fn an_open_schedule_deals_as_it_arrives() {
+    let site = Site::right();
+    let mut config = config(&site, &paper());
+    config["schedule"] = json!({"kind": "open", "rate": 500.0});
+    let begun = Instant::now();
+    let mut engine = start(&config);
+    engine.start_lanes("p", 8).unwrap();
+    std::thread::sleep(Duration::from_millis(1_000));
+    let mut totals = Totals::default();
+    totals.add(engine.stop(Duration::from_secs(5)).unwrap());
+    // Nobody arrives before their time.
+    let due = (begun.elapsed().as_secs_f64() * 500.0) as u64 + 1;
+    assert!((1..=due).contains(&totals.count("sequence")), "{due} due, {totals:?}");
+    assert!(totals.kinds().is_empty(), "{totals:?}");
+}

@@ -1,0 +1,100 @@
+//! What visitors of the site of these tests do, as scenario files: paper 002's scenario, and its requests alone.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use load::{AnyConfig, Engine, StartError, Tables};
+use people::Pools;
+use people::visitor::Visitors;
+use serde_json::{Value, json};
+
+use super::harness::{Totals, run_until};
+use super::site::Site;
+
+const POOLS: &str = include_str!("../../../../../shared/people/tests/data/three.pools");
+
+/// People the site knows.
+pub const PEOPLE: u64 = 200;
+
+pub fn visitors() -> Arc<Visitors> {
+    let locales = ["en_US", "ru_RU", "ja_JP"].map(str::to_owned);
+    Arc::new(Visitors::new(&Pools::parse(POOLS).unwrap(), 1997, &locales).unwrap())
+}
+
+pub const IMAGE: &str = "{ name = 'image', get = '/image', expect.length = 5480 }";
+
+pub const CREATE: &str =
+    "{ name = 'create', post = '/users', expect.status = 201, capture.id = { cookie = 'user' },
+    form = { given = '{newcomer.given}', city = '{newcomer.city}' } }";
+
+pub const PAGE: &str = r#"{ name = "page", get = "/", headers.Cookie = "user={visitor.id}", expect = { length = 8290,
+    contains = "<h1>Hello, {visitor.given}</h1>",
+    identity = { before = 'data-user="', value = "{visitor.id}" } } }"#;
+
+pub const UPDATE: &str = "{ name = 'update', post = '/preferences', headers.Cookie = 'user={owner.id}',
+    form = { background = '{colour}', city = '{city}' }, expect.status = 204 }";
+
+pub const UPDATED_PAGE: &str = r#"{ name = "updated page", get = "/", headers.Cookie = "user={owner.id}", expect = {
+    length = 8290, contains = "<h1>Hello, {owner.given}</h1>",
+    identity = { before = 'data-user="', value = "{owner.id}" },
+    fresh = ['data-background="{colour}"', 'data-city="{city}"'] } }"#;
+
+/// What the steps above are filled in with, by where they name it.
+const DATA: [(&str, &str); 5] = [
+    ("{visitor.", "data.visitor.people = 'seeded'\n"),
+    ("{newcomer.", "data.newcomer.people = 'new'\n"),
+    ("{owner.", "data.owner = { people = 'seeded', deal = 'exclusive' }\n"),
+    ("{colour}", "values.colour = '#{random:6:0-9a-f}'\n"),
+    ("{city}", "values.city = '{elsewhere}'\ndata.elsewhere.values = ['Aa & \"Bb\"', 'Cc']\n"),
+];
+
+/// A file whose operations have these weights and steps.
+pub fn deck(operations: &[(u32, &[&str])]) -> String {
+    let operation = |(number, (weight, steps)): (usize, &(u32, &[&str]))| {
+        // A table in braces ends on its line.
+        let steps = steps.join(", ").replace('\n', " ");
+        format!("[[operation]]\nname = 'o{number}'\nweight = {weight}\nstep = [{steps}]\n")
+    };
+    let text: String = operations.iter().enumerate().map(operation).collect();
+    let used = DATA.iter().filter(|(field, _)| text.contains(field)).map(|(_, line)| *line);
+    used.collect::<String>() + &text
+}
+
+/// A file with one operation.
+pub fn one(steps: &[&str]) -> String {
+    deck(&[(1, steps)])
+}
+
+/// 5 % new users, 91 % page, 4 % update and page.
+pub fn paper() -> String {
+    deck(&[(5, &[CREATE]), (91, &[PAGE]), (4, &[UPDATE, UPDATED_PAGE])])
+}
+
+/// A configuration for that site with one scenario called `p`.
+pub fn config(site: &Site, text: &str) -> Value {
+    json!({
+        "target": {"protocol": "http", "host": "127.0.0.1", "port": site.port(), "size": PEOPLE},
+        "scenarios": [{"name": "p", "text": text}]
+    })
+}
+
+pub fn try_start(config: &Value) -> Result<Engine, StartError> {
+    match serde_json::from_value(config.clone()).unwrap() {
+        AnyConfig::Http(config) => Engine::start_http(config, Some(visitors()), &Tables::new()),
+        AnyConfig::Ldap(_) => panic!("no site"),
+    }
+}
+
+pub fn start(config: &Value) -> Engine {
+    try_start(config).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Runs `lanes` lanes of the scenario `p` until `step` has been done `times` times.
+pub fn run(config: &Value, lanes: u64, step: &str, times: u64) -> Totals {
+    let mut engine = start(config);
+    engine.start_lanes("p", lanes).unwrap();
+    let mut totals = Totals::default();
+    run_until(&mut engine, &mut totals, |totals| totals.count(step) >= times);
+    totals.add(engine.stop(Duration::from_secs(5)).unwrap());
+    totals
+}

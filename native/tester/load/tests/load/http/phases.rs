@@ -1,0 +1,224 @@
+//! The phases of requests, and what each lane did.
+
+use std::net::{TcpListener, TcpStream};
+use std::time::Duration;
+
+use load::{Clock, Counter};
+use serde_json::{Value, json};
+
+use super::endpoints::{Both, kinds};
+use super::harness::{Totals, run_until, sum_ns};
+use super::paper::{IMAGE, config, one, run, start, try_start};
+use super::site::{Do, Site};
+
+const PHASES: [&str; 4] = ["connecting", "handshake", "first byte", "request"];
+
+fn with_phases(mut config: Value) -> Value {
+    config["target"]["phases"] = json!(true);
+    config
+}
+
+/// Images over connections that are kept.
+fn kept(site: &Site) -> Value {
+    let mut config = with_phases(kinds(site, 1, 0));
+    config["scenarios"][0]["keepalive"] = json!(true);
+    config
+}
+
+/// A thousandth is what histograms round away.
+fn assert_about(left: f64, right: f64) {
+    assert!((left / right - 1.0).abs() < 0.003, "{left} and {right}");
+}
+
+fn total_ns(totals: &Totals, step: &str) -> f64 {
+    sum_ns(totals.of(step).clock(Clock::Service))
+}
+
+#[test]
+fn a_request_is_its_connecting_and_its_exchange_and_they_are_its_phases() {
+    // A millisecond lies between the pieces, of which there are two or more.
+    let site = Both::new(|_, _| Do::InPieces(4_000));
+    let config = with_phases(site.config(false, 3, 1));
+    let mut tried = Vec::new();
+    while !tried.iter().any(|&(pieces, request)| pieces <= request * 1.002) {
+        // A thread that has to wait for its core as it encodes does so on both clocks.
+        assert!(tried.len() < 5, "{tried:?}");
+        tried.push(pieces_and_requests_ns(&config));
+    }
+}
+
+/// Returns the time of connecting and exchanging, and that of requests, once their phases are right.
+fn pieces_and_requests_ns(config: &Value) -> (f64, f64) {
+    let totals = run(config, 1, "secret", 30);
+    assert!(totals.kinds().is_empty(), "{totals:?}");
+    let (images, secrets) = (totals.count("image"), totals.count("secret"));
+    assert_eq!(totals.count("request"), images + secrets);
+    assert_eq!(totals.count("first byte"), images + secrets);
+    // One that is stopped after its handshake asks for nothing.
+    assert!((secrets..=secrets + 1).contains(&totals.count("handshake")), "{totals:?}");
+
+    let [connect, exchange] =
+        [total_ns(&totals, "connect"), total_ns(&totals, "image") + total_ns(&totals, "secret")];
+    let [connecting, handshake, first_byte, request] = PHASES.map(|phase| total_ns(&totals, phase));
+    assert!(0.0 < handshake && handshake < connecting, "{handshake} of {connecting}");
+    assert!(connecting + first_byte < request * 1.001, "{connecting} + {first_byte} of {request}");
+    let between = 1e6 * (images + secrets) as f64;
+    assert!(0.0 < first_byte && first_byte + between < exchange * 1.001, "{first_byte} of {exchange}");
+    assert!(request < (connect + exchange) * 1.2, "{connect} + {exchange} of {request}");
+    for phase in PHASES {
+        let total = totals.of(phase);
+        let none = [Counter::BytesIn, Counter::BytesOut, Counter::Processing];
+        assert!(total.overlaps && none.iter().all(|&counter| total.counter(counter) == 0));
+    }
+    totals.assert_accounted();
+    // Connecting ends where the request is sent, but for the time it takes to encode that over TLS.
+    (connect + exchange, request)
+}
+
+#[test]
+fn on_a_kept_connection_a_request_begins_with_its_sending() {
+    let site = Site::right();
+    let totals = run(&kept(&site), 2, "image", 200);
+    assert_eq!(totals.count("connect"), 2);
+    let connect = total_ns(&totals, "connect");
+    assert_about(total_ns(&totals, "request"), total_ns(&totals, "image") + connect);
+    assert!(!totals.steps.contains_key("handshake"), "{totals:?}");
+    assert_eq!(totals.count("connecting"), 2);
+    totals.assert_accounted();
+    // As kept is a connection that was opened before a pause.
+    let text = format!("connection.main.per = 1\n{}", one(&["{ think = '1ms' }", IMAGE]));
+    let totals = run(&with_phases(config(&site, &text)), 2, "image", 50);
+    assert!(totals.count("main: connect") >= totals.count("image"), "{totals:?}");
+    assert_about(total_ns(&totals, "request"), total_ns(&totals, "image"));
+}
+
+#[test]
+fn what_fails_is_a_failed_request_and_phases_are_of_those_that_were_answered() {
+    let site = Site::new(|_, n| match n % 10 {
+        1 => Do::Status(500),
+        3 => Do::Close,
+        6 => Do::HalfAHead,
+        8 => Do::LessThanSaid,
+        _ => Do::Right,
+    });
+    let totals = run(&kept(&site), 3, "image", 100);
+    let image = totals.of("image");
+    let [first_byte, request] = ["first byte", "request"].map(|step| totals.of(step));
+    assert_eq!(totals.kinds(), ["closed", "status:500", "truncated"]);
+    assert_eq!((request.count, &request.failures), (image.count, &image.failures));
+    assert_eq!(request.clock(Clock::Censored).len(), image.clock(Clock::Censored).len());
+    assert!(first_byte.failures.is_empty());
+    // Half a head and half a body bring a first byte too, and no answer.
+    let unanswered = request.clock(Clock::Censored).len();
+    assert_eq!(unanswered, image.failures["closed"] + image.failures["truncated"], "{totals:?}");
+    assert_eq!(first_byte.count, request.count - unanswered);
+    assert!(totals.count("connecting") <= first_byte.count);
+    let succeeded = request.count - request.failures.values().sum::<u64>();
+    assert_eq!(totals.lane_counts.iter().sum::<u64>(), succeeded);
+}
+
+#[test]
+fn so_is_what_never_connected_and_a_handshake_that_failed_has_begun() {
+    let site = Both::right();
+    let mut refused = with_phases(site.config(false, 0, 1));
+    refused["target"]["secure"]["port"] = json!(1);
+    let mut untrusted = with_phases(site.config(false, 0, 1));
+    // Trusts the certificates of another site.
+    untrusted["target"]["secure"]["tls"] =
+        Both::right().config(false, 0, 1)["target"]["secure"]["tls"].clone();
+    for (config, begun) in [(refused, false), (untrusted, true)] {
+        let totals = run(&config, 1, "connect", 3);
+        let (connect, request) = (totals.of("connect"), totals.of("request"));
+        assert_eq!((request.count, &request.failures), (connect.count, &connect.failures));
+        assert_eq!(connect.clock(Clock::Censored).len(), connect.count);
+        let handshakes = totals.steps.get("handshake").map(|total| total.clock(Clock::Censored).len());
+        assert_eq!(handshakes, begun.then_some(connect.count), "{totals:?}");
+        assert!(!totals.steps.contains_key("connecting"));
+        assert!(!totals.steps.contains_key("first byte") && totals.lane_counts == [0], "{totals:?}");
+    }
+}
+
+#[test]
+fn a_request_is_owed_from_its_connecting_on_whatever_it_has_come_to_when_the_window_is_over() {
+    let site = Both::right();
+    // Before the site, a way that takes a while to let a handshake begin.
+    let way = TcpListener::bind("127.0.0.1:0").unwrap();
+    let (port, to) = (way.local_addr().unwrap().port(), site.secure.port());
+    std::thread::spawn(move || {
+        for near in way.incoming().flatten() {
+            std::thread::sleep(Duration::from_millis(300));
+            let far = TcpStream::connect(("127.0.0.1", to)).unwrap();
+            for (mut from, mut into) in [(near.try_clone().unwrap(), far.try_clone().unwrap()), (far, near)] {
+                std::thread::spawn(move || std::io::copy(&mut from, &mut into));
+            }
+        }
+    });
+    site.secure.gate.shut();
+    let mut config = with_phases(site.config(true, 0, 1));
+    config["target"]["secure"]["port"] = json!(port);
+    let mut engine = start(&config);
+    engine.start_lanes("p", 1).unwrap();
+    std::thread::sleep(Duration::from_millis(100));
+    assert_eq!(engine.cut().unwrap().owed, 1, "it connects");
+    while site.secure.gate.waiting() == 0 {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    assert_eq!(engine.drain().unwrap().owed, 1, "it has asked");
+    site.secure.gate.open();
+    while engine.drain().unwrap().owed > 0 {}
+    engine.stop(Duration::from_secs(5)).unwrap();
+}
+
+#[test]
+fn each_lane_is_counted_at_its_place_in_every_drain() {
+    let site = Site::right();
+    let mut config = kept(&site);
+    config["threads"] = json!(2);
+    let mut engine = start(&config);
+    engine.start_lanes("p", 5).unwrap();
+    let mut totals = Totals::default();
+    run_until(&mut engine, &mut totals, |totals| {
+        totals.lane_counts.len() == 5 && totals.lane_counts.iter().all(|&n| n >= 20)
+    });
+    // What is left is lane 0 of the first thread alone, or one of the second's.
+    engine.stop_lanes("p", 4).unwrap();
+    let mut ended = Totals::default();
+    run_until(&mut engine, &mut ended, |totals| totals.lanes == 1);
+    let mut left = Totals::default();
+    run_until(&mut engine, &mut left, |totals| totals.count("image") >= 20);
+    assert_eq!(left.lane_counts.len(), 5);
+    assert_eq!(left.lane_counts.iter().filter(|&&n| n > 0).count(), 1);
+    assert_eq!(left.lane_counts.iter().sum::<u64>(), left.count("request"));
+    engine.start_lanes("p", 1).unwrap();
+    let mut more = Totals::default();
+    run_until(&mut engine, &mut more, |totals| totals.lane_counts.iter().filter(|&&n| n > 0).count() == 2);
+    assert_eq!(more.lane_counts.len(), 5);
+    let last = engine.stop(Duration::from_secs(5)).unwrap();
+    assert_eq!(last.lane_counts.len(), 5);
+    for part in [ended, left, more] {
+        let sum = totals.lane_counts.iter_mut().zip(part.lane_counts);
+        sum.for_each(|(sum, n)| *sum += n);
+    }
+    let all = totals.lane_counts.iter().sum::<u64>() + last.lane_counts.iter().sum::<u64>();
+    assert_eq!(all, site.seen.answered("/image"));
+}
+
+#[test]
+fn without_phases_nothing_of_them_is_recorded_and_their_names_are_free() {
+    let site = Site::right();
+    for (phases, name) in [(false, "request"), (true, "request"), (true, "handshake"), (true, "first byte")] {
+        let step = IMAGE.replace("name = 'image'", &format!("name = '{name}'"));
+        let mut config = config(&site, &one(&[&step]));
+        config["target"]["phases"] = json!(phases);
+        if phases {
+            let problem = try_start(&config).err().unwrap().to_string();
+            let expected = format!("a step is called \"{name}\", which is the name of a phase");
+            assert!(problem.contains(&expected), "{problem}");
+        } else {
+            let totals = run(&config, 1, name, 10);
+            assert_eq!(totals.steps.keys().collect::<Vec<_>>(), ["main: connect", "request", "sequence"]);
+            assert!(!totals.of("request").overlaps && totals.lane_counts.is_empty());
+            totals.assert_accounted();
+        }
+    }
+}

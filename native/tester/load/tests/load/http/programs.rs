@@ -1,0 +1,188 @@
+//! Files, programs and paths of a scenario as kinds of requests: one deck, and rows under the scenario's name.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use load::{Snapshot, Tables};
+use serde_json::{Value, json};
+
+use super::files::file_set;
+use super::harness::eventually;
+use super::scenarios::{Server, config, ok, try_start};
+
+const PROGRAMS: &str = "
+headers.X-Test = 'a b'
+connection.main.http = '1.0'
+[[operation]]
+weight = 60
+program = 'cgi'
+size = 5
+content = 'random'
+[[operation]]
+name = 'other'
+weight = 20
+program = 'template'
+size_about = 70
+[[operation]]
+weight = 20
+get = '/a%20b?c=1'
+expect.status = [200, 304]
+";
+
+fn programs(port: u16, text: &str) -> Value {
+    let mut config = config(port, text);
+    config["scenarios"][0]["programs"] =
+        json!({"cgi": "/cgi?size={size}&kind={content}", "template": "/copy/{copy}/{size}"});
+    config["scenarios"][0]["classes"] = json!(true);
+    config
+}
+
+/// Runs one lane until its server has seen so many requests.
+fn run(server: &Server, config: &Value, requests: usize) -> Snapshot {
+    let mut engine = try_start(config, &Tables::new()).unwrap_or_else(|problem| panic!("{problem}"));
+    engine.start_lanes("mix", 1).unwrap();
+    assert!(eventually(|| server.seen.lock().unwrap().len() >= requests), "{:?}", server.requests());
+    engine.stop(Duration::from_secs(5)).unwrap()
+}
+
+fn rows(snapshot: &Snapshot) -> BTreeMap<(String, String), u64> {
+    let rows = snapshot.steps.iter().filter(|each| each.count > 0);
+    rows.map(|each| ((each.program.to_string(), each.step.to_string()), each.count)).collect()
+}
+
+#[test]
+fn operations_of_one_request_are_cards_of_one_deck_each_with_its_row() {
+    let server = Server::new(|_, _| ok("12345"));
+    let snapshot = run(&server, &programs(server.port, PROGRAMS), 500);
+    let (seen, rows) = (server.requests(), rows(&snapshot));
+    let of = |name: &str| rows.get(&("mix".to_owned(), name.to_owned())).copied().unwrap_or_default();
+    assert_eq!(of("sequence"), seen.len() as u64);
+    assert_eq!(of("connect"), seen.len() as u64, "{rows:?}");
+    for deck in seen.chunks_exact(5) {
+        let asked = |start: &str| deck.iter().filter(|each| each.target.starts_with(start)).count();
+        let found = [asked("/cgi?size=5&kind=random"), asked("/copy/"), asked("/a%20b?c=1")];
+        assert_eq!(found, [3, 1, 1]);
+    }
+    assert_eq!(of("cgi") + of("other") + of("get"), seen.len() as u64, "{rows:?}");
+    assert!(seen.iter().all(|each| each.header("X-Test") == Some("a b") && each.header("Cookie").is_none()));
+    assert!(seen[0].head.contains(" HTTP/1.0\r\n"), "{}", seen[0].head);
+    let failures: Vec<_> = snapshot.steps.iter().flat_map(|each| &each.failures).collect();
+    assert!(failures.is_empty(), "{failures:?}");
+}
+
+#[test]
+fn a_hundred_copies_are_asked_for_each_as_often() {
+    let server = Server::new(|_, _| ok(""));
+    let text = "[[operation]]\nprogram = 'template'\nsize_about = 70";
+    for classes in [true, false] {
+        let mut config = programs(server.port, text);
+        config["scenarios"][0]["classes"] = json!(classes);
+        server.seen.lock().unwrap().clear();
+        run(&server, &config, 200);
+        let mut first: Vec<_> = server.requests().iter().take(100).map(|each| each.target.clone()).collect();
+        first.sort();
+        let mut all: Vec<_> = (0..100).map(|copy| format!("/copy/{copy}/70")).collect();
+        all.sort();
+        assert_eq!(first, all, "classes: {classes}");
+    }
+}
+
+#[test]
+fn a_program_s_answer_has_its_size() {
+    let server = Server::new(|_, _| ok("1234"));
+    let snapshot = run(&server, &programs(server.port, PROGRAMS), 50);
+    let wrong: Vec<_> = snapshot.steps.iter().filter(|each| !each.failures.is_empty()).collect();
+    assert!(wrong.iter().all(|each| ["cgi", "sequence", "request"].contains(&&*each.step)), "{wrong:?}");
+    let cgi = wrong.iter().find(|each| &*each.step == "cgi").unwrap();
+    assert_eq!(cgi.failures[0].0, "wrong-length");
+    assert!(format!("{:?}", cgi.examples).contains("GET /cgi?size=5&kind=random"), "{:?}", cgi.examples);
+}
+
+#[test]
+fn what_is_filled_in_has_rows_of_operations() {
+    let server = Server::new(|_, _| ok("12345"));
+    for (more, steps) in [
+        ("", "[[operation]]\nname = 'two'\nstep = [{ program = 'cgi', size = 5 }, { get = '/' }]"),
+        ("data.page.values = ['/a', '/b']\n", "[[operation]]\nname = 'two'\nget = '{page}'"),
+        ("", "[[operation]]\nname = 'two'\nget = '/'\nheaders.X = '{random:3}'"),
+        ("", "[[operation]]\nname = 'two'\ncounts = 'get'\nstep = [{ get = '/' }]"),
+        ("start.step = [{ get = '/' }]\n", "[[operation]]\nname = 'two'\nget = '/'"),
+        // Results have this name for something else.
+        ("", "[[operation]]\nname = 'connect'\nget = '/'"),
+    ] {
+        server.seen.lock().unwrap().clear();
+        let snapshot = run(&server, &programs(server.port, &format!("{more}{steps}")), 4);
+        let rows = rows(&snapshot);
+        let name = if steps.contains("two") { "two" } else { "connect" };
+        assert!(rows.contains_key(&(name.to_owned(), "sequence".to_owned())), "{steps}: {rows:?}");
+        assert!(!rows.contains_key(&("mix".to_owned(), "sequence".to_owned())), "{steps}: {rows:?}");
+    }
+}
+
+#[test]
+fn connections_are_kept_whatever_the_file_says() {
+    for classes in [true, false] {
+        let server = Server::new(|_, _| ok("12345"));
+        let mut config = programs(server.port, PROGRAMS);
+        config["scenarios"][0]["classes"] = json!(classes);
+        config["scenarios"][0]["keepalive"] = json!(true);
+        let snapshot = run(&server, &config, 50);
+        let rows = rows(&snapshot);
+        let connects = rows.iter().filter(|((_, step), _)| step.ends_with("connect"));
+        assert_eq!(connects.map(|(_, count)| count).sum::<u64>(), 1, "classes: {classes}: {rows:?}");
+        assert!(server.requests()[0].head.contains(" HTTP/1.1\r\n"));
+    }
+}
+
+#[test]
+fn files_are_asked_for_with_the_header_lines_of_all_requests() {
+    let set = file_set();
+    let path = |number| set.file(number).unwrap().path();
+    let file = set.class("large").unwrap().start;
+    let server = Server::new(|_, _| ok("another"));
+    let text = format!("headers.X-Test = 'a b'\n{}[[operation]]\nfile = 'large'", super::files::SET);
+    let mut config = programs(server.port, &text);
+    config["target"]["files"] = super::files::spec();
+    let snapshot = run(&server, &config, 5);
+    let seen = server.requests();
+    assert!(seen.iter().all(|each| each.target == path(file) && each.header("X-Test") == Some("a b")));
+    let rows = rows(&snapshot);
+    assert!(rows[&("mix".to_owned(), "large".to_owned())] >= 5, "{rows:?}");
+
+    config["scenarios"][0]["text"] = json!(text.replace("'a b'", "'{uuid}'"));
+    let problem = try_start(&config, &Tables::new()).err().unwrap();
+    assert!(problem.contains("files are asked for without"), "{problem}");
+}
+
+#[test]
+fn a_program_that_the_target_has_not_is_told_by_its_kind() {
+    let problem = |classes: bool| {
+        let text = "[[operation]]\nprogram = 'fastcgi'\nsize = 3";
+        let mut config = programs(1, text);
+        config["scenarios"][0]["classes"] = json!(classes);
+        try_start(&config, &Tables::new()).err().unwrap()
+    };
+    for classes in [true, false] {
+        let problem = problem(classes);
+        assert!(problem.contains("the target has no program \"fastcgi\""), "{problem}");
+    }
+}
+
+#[test]
+fn a_program_s_path_is_one() {
+    for (path, expected) in [
+        ("cgi?size={size}", "does not begin with /"),
+        ("/a b", "write ' ' as %20"),
+        ("/a HTTP/1.0\r\nX: y", "write ' ' as %20"),
+        ("/a\r\nX:y", "write '\\r' as %0D"),
+        ("/copy/{copy}#{size}", "write '#' as %23"),
+    ] {
+        for classes in [true, false] {
+            let mut config = programs(1, PROGRAMS);
+            config["scenarios"][0]["programs"]["cgi"] = json!(path);
+            config["scenarios"][0]["classes"] = json!(classes);
+            let problem = try_start(&config, &Tables::new()).err().expect("no path");
+            assert!(problem.contains("program \"cgi\"") && problem.contains(expected), "{problem}");
+        }
+    }
+}

@@ -1,0 +1,400 @@
+//! A small personalized site on a real socket that answers rightly, or in any wrong way a test asks for.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::net::{SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+use load::now_ns;
+use people::visitor::Visitors;
+use tls::{Acceptor, Stream};
+use wire::http::{Framing, RequestHead, cookie, query};
+
+use super::files::file_set;
+use super::gate::Gate;
+use super::paper::{PEOPLE, visitors};
+
+pub const PAGE_BYTES: usize = 8_290;
+const IMAGE_BYTES: usize = 5_480;
+
+/// What to do with a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Do {
+    /// Answer rightly.
+    Right,
+    /// Answer rightly, in chunks of so many bytes.
+    Chunked(usize),
+    /// Answer rightly, so many bytes at a time.
+    InPieces(usize),
+    /// Answer rightly, the end of the connection being the end of the body.
+    UntilClose,
+    /// Answer with a head alone that names no length, as some servers answer HEAD.
+    HeadAlone,
+    /// Answer rightly, say that it was the last time, and close.
+    RightThenClose,
+    /// Answer rightly after an answer that is on its way.
+    AfterContinue,
+    /// Answer with the next person's page.
+    SomebodyElse,
+    /// Answer with a page that does not say whose it is.
+    Nobody,
+    /// Answer with the right person's page, which greets another.
+    WrongGreeting,
+    /// Answer rightly, but from before the last update.
+    Outdated,
+    /// Answer with a page of other length.
+    OfLength(usize),
+    /// Answer with a file that has one wrong byte, at this place.
+    WrongByte(usize),
+    /// Send more than Content-Length says.
+    MoreThanSaid,
+    /// Say more than is sent, and close.
+    LessThanSaid,
+    /// Say more than is sent, and wait.
+    LessThanSaidAndWait,
+    /// Close between two chunks.
+    CloseMidChunks,
+    /// Send chunks of one byte without end.
+    EndlessChunks,
+    /// Say two lengths.
+    TwoLengths,
+    /// Answer with nothing but a status.
+    Status(u16),
+    /// Send something that is not HTTP.
+    Nonsense,
+    /// Send half a head and close.
+    HalfAHead,
+    /// Close.
+    Close,
+    /// Say nothing.
+    Never,
+}
+
+type Rule = dyn Fn(&str, u64) -> Do + Send + Sync;
+
+/// What was asked.
+#[derive(Debug, Default)]
+pub struct Seen {
+    pub connections: AtomicU64,
+    /// Of those, the ones whose handshake went on with an earlier session.
+    pub resumed: AtomicU64,
+    /// By method and path.
+    answered: Mutex<BTreeMap<String, u64>>,
+    /// The last requests, whole.
+    pub requests: Mutex<Vec<Vec<u8>>>,
+    /// Background and city of those who were updated, by number.
+    pub values: Mutex<BTreeMap<u64, (String, String)>>,
+    /// What they were before that.
+    before: Mutex<BTreeMap<u64, (String, String)>>,
+    created: Mutex<BTreeMap<u64, String>>,
+}
+
+impl Seen {
+    pub fn answered(&self, path: &str) -> u64 {
+        self.answered.lock().unwrap().get(path).copied().unwrap_or(0)
+    }
+}
+
+struct Shared {
+    visitors: Arc<Visitors>,
+    rule: Box<Rule>,
+    acceptor: Option<Acceptor>,
+    seen: Arc<Seen>,
+    gate: Arc<Gate>,
+    requests: AtomicU64,
+    stopping: AtomicBool,
+}
+
+/// The site; it stops when dropped.
+pub struct Site {
+    address: SocketAddr,
+    pub seen: Arc<Seen>,
+    pub gate: Arc<Gate>,
+    shared: Arc<Shared>,
+}
+
+impl Site {
+    /// Answers each request as `rule` says for its path and its number.
+    pub fn new(rule: impl Fn(&str, u64) -> Do + Send + Sync + 'static) -> Self {
+        Self::at("127.0.0.1:0", None, rule)
+    }
+
+    /// The same at this address, over TLS if there is an acceptor.
+    pub fn at(
+        address: impl ToSocketAddrs,
+        acceptor: Option<&Acceptor>,
+        rule: impl Fn(&str, u64) -> Do + Send + Sync + 'static,
+    ) -> Self {
+        let listener = TcpListener::bind(address).unwrap();
+        let address = listener.local_addr().unwrap();
+        let (seen, gate) = (Arc::new(Seen::default()), Arc::new(Gate::default()));
+        let shared = Arc::new(Shared {
+            visitors: visitors(),
+            rule: Box::new(rule),
+            acceptor: acceptor.cloned(),
+            seen: seen.clone(),
+            gate: gate.clone(),
+            requests: AtomicU64::new(0),
+            stopping: AtomicBool::new(false),
+        });
+        let all = shared.clone();
+        std::thread::spawn(move || {
+            for stream in listener.incoming() {
+                if all.stopping.load(Ordering::Relaxed) {
+                    return;
+                }
+                let shared = all.clone();
+                let connection = shared.seen.connections.fetch_add(1, Ordering::Relaxed);
+                std::thread::spawn(move || serve(&shared, stream.unwrap(), connection));
+            }
+        });
+        Self { address, seen, gate, shared }
+    }
+
+    pub fn always(what: Do) -> Self {
+        Self::new(move |_, _| what)
+    }
+
+    pub fn right() -> Self {
+        Self::always(Do::Right)
+    }
+
+    pub fn port(&self) -> u16 {
+        self.address.port()
+    }
+
+    pub fn connections(&self) -> u64 {
+        self.seen.connections.load(Ordering::Relaxed)
+    }
+}
+
+impl Drop for Site {
+    fn drop(&mut self) {
+        self.gate.open();
+        self.shared.stopping.store(true, Ordering::Relaxed);
+        let _ = TcpStream::connect(self.address);
+    }
+}
+
+struct Answer {
+    status: u16,
+    extra: String,
+    body: Vec<u8>,
+}
+
+impl Answer {
+    fn new(status: u16, body: impl Into<Vec<u8>>) -> Self {
+        Self { status, extra: String::new(), body: body.into() }
+    }
+
+    fn head(&self, more: &str) -> Vec<u8> {
+        format!("HTTP/1.1 {} X\r\n{}{more}\r\n", self.status, self.extra).into_bytes()
+    }
+
+    fn whole(&self, more: &str) -> Vec<u8> {
+        let length = match self.status {
+            204 => String::new(),
+            _ => format!("Content-Length: {}\r\n", self.body.len()),
+        };
+        [self.head(&format!("{length}{more}")), self.body.clone()].concat()
+    }
+}
+
+fn serve(shared: &Shared, stream: TcpStream, connection: u64) {
+    // Or an answer over TLS waits until the client acknowledges the tickets before it.
+    stream.set_nodelay(true).unwrap();
+    let mut stream = Stream::new(stream);
+    if let Some(acceptor) = &shared.acceptor {
+        stream.accept(acceptor).unwrap();
+        if stream.shake().is_err() {
+            return;
+        }
+        let resumed = stream.session().is_some_and(|session| session.is_resumed());
+        shared.seen.resumed.fetch_add(u64::from(resumed), Ordering::Relaxed);
+    }
+    let (mut buffer, mut chunk) = (Vec::new(), [0; 4096]);
+    loop {
+        while let Some((length, message)) = complete(&buffer) {
+            let asked_ns = now_ns();
+            let path = RequestHead::decode(&message).unwrap().unwrap().path.to_owned();
+            let n = shared.requests.fetch_add(1, Ordering::Relaxed);
+            let what = (shared.rule)(&path, n);
+            let answer = answer(shared, &message, what);
+            shared.gate.pass(connection, asked_ns, path == "/");
+            // Before the client can know.
+            *shared.seen.answered.lock().unwrap().entry(path).or_default() += 1;
+            let goes_on = send(&mut stream, &answer, what).unwrap_or(false);
+            let mut requests = shared.seen.requests.lock().unwrap();
+            requests.push(message);
+            if requests.len() > 64 {
+                requests.remove(0);
+            }
+            drop(requests);
+            buffer.drain(..length);
+            if !goes_on {
+                return;
+            }
+        }
+        match stream.read_some(&mut chunk) {
+            Ok(0) | Err(_) => return,
+            Ok(n) => buffer.extend_from_slice(&chunk[..n]),
+        }
+    }
+}
+
+/// The first message in the buffer, if it is all there.
+fn complete(buffer: &[u8]) -> Option<(usize, Vec<u8>)> {
+    let head = RequestHead::decode(buffer).expect("a request")?;
+    let Framing::Length(body) = head.framing else { panic!("a request with chunks") };
+    let length = head.length + body as usize;
+    (buffer.len() >= length).then(|| (length, buffer[..length].to_vec()))
+}
+
+fn answer(shared: &Shared, message: &[u8], what: Do) -> Answer {
+    let head = RequestHead::decode(message).unwrap().unwrap();
+    let user = cookie(head.cookies, b"user").map(|id| std::str::from_utf8(id).unwrap().parse().unwrap());
+    let form = &message[head.length..];
+    let field = |name: &str| query(form, name.as_bytes()).map(decoded).unwrap_or_default();
+    match (head.method, head.path) {
+        ("GET", "/") => page(shared, user.expect("a cookie"), what),
+        ("GET", path) if path.starts_with("/set/") => {
+            let set = file_set();
+            let file = set.file(set.index_of(path.as_bytes()).expect("a file of the set")).unwrap();
+            let mut body = vec![0; file.size() as usize];
+            ::files::fill(file.key(), 0, &mut body);
+            if let Do::WrongByte(place) = what {
+                body[place] ^= 1;
+            } else if let Do::OfLength(length) = what {
+                body.resize(length, b'@');
+            }
+            Answer::new(200, body)
+        }
+        ("HEAD", "/") => Answer::new(200, ""),
+        ("GET", "/image") => Answer::new(200, vec![b'i'; IMAGE_BYTES]),
+        ("POST", "/users") => {
+            let mut created = shared.seen.created.lock().unwrap();
+            let id = 1_000_000 + created.len() as u64;
+            created.insert(id, field("given"));
+            let extra = format!("Set-Cookie: theme=dark\r\nSet-Cookie: user={id}; Path=/\r\n");
+            Answer { extra, ..Answer::new(201, format!("user {id}\n")) }
+        }
+        ("POST", "/preferences") => {
+            let new = (field("background"), field("city"));
+            let old = shared.seen.values.lock().unwrap().insert(user.expect("a cookie"), new);
+            if let Some(old) = old {
+                shared.seen.before.lock().unwrap().insert(user.unwrap(), old);
+            }
+            Answer::new(204, "")
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+fn page(shared: &Shared, user: u64, what: Do) -> Answer {
+    let id = if what == Do::SomebodyElse { (user + 1) % PEOPLE } else { user };
+    let created = shared.seen.created.lock().unwrap().get(&id).cloned();
+    let mut given = created.unwrap_or_else(|| shared.visitors.visitor(id).given);
+    if what == Do::WrongGreeting {
+        given.push('x');
+    }
+    let values = if what == Do::Outdated { &shared.seen.before } else { &shared.seen.values };
+    let values = values.lock().unwrap();
+    let (background, city) = values.get(&id).cloned().unwrap_or_default();
+    let whose = if what == Do::Nobody { String::new() } else { format!("data-user=\"{id}\"") };
+    let mut page = format!(
+        "<body {whose} data-background=\"{background}\" data-city=\"{}\"><h1>Hello, {}</h1>",
+        escaped(&city),
+        escaped(&given)
+    );
+    let length = if let Do::OfLength(length) = what { length } else { PAGE_BYTES };
+    page.push_str(&" ".repeat(length - page.len()));
+    Answer::new(200, page)
+}
+
+/// As Python's MarkupSafe does it: the other way than our own site.
+fn escaped(text: &str) -> String {
+    let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+    text.replace('"', "&#34;").replace('\'', "&#39;")
+}
+
+fn decoded(text: &[u8]) -> String {
+    let mut parts = text.split(|&byte| byte == b'%');
+    let mut out = parts.next().unwrap().to_vec();
+    for part in parts {
+        out.push(u8::from_str_radix(std::str::from_utf8(&part[..2]).unwrap(), 16).unwrap());
+        out.extend_from_slice(&part[2..]);
+    }
+    String::from_utf8(out).unwrap()
+}
+
+fn pause() {
+    std::thread::sleep(std::time::Duration::from_millis(1));
+}
+
+/// Sends an answer; tells whether the connection goes on.
+fn send(stream: &mut Stream<TcpStream>, answer: &Answer, what: Do) -> std::io::Result<bool> {
+    let chunked = |size: usize| {
+        let mut out = answer.head("Transfer-Encoding: chunked\r\n");
+        for chunk in answer.body.chunks(size) {
+            out.extend_from_slice(format!("{:x};x=y\r\n", chunk.len()).as_bytes());
+            out.extend_from_slice(chunk);
+            out.extend_from_slice(b"\r\n");
+        }
+        out
+    };
+    let half = answer.body.len() / 2;
+    match what {
+        Do::Chunked(size) => stream.write_all(&[chunked(size), b"0\r\nX: y\r\n\r\n".to_vec()].concat())?,
+        Do::InPieces(size) => {
+            for piece in answer.whole("").chunks(size) {
+                stream.write_all(piece)?;
+                pause();
+            }
+        }
+        Do::UntilClose => {
+            stream.write_all(&[answer.head(""), answer.body.clone()].concat())?;
+            return Ok(false);
+        }
+        Do::HeadAlone => stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n")?,
+        Do::RightThenClose => {
+            stream.write_all(&answer.whole("Connection: close\r\n"))?;
+            return Ok(false);
+        }
+        Do::AfterContinue => {
+            let on_its_way = b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n";
+            stream.write_all(&[&on_its_way[..], &answer.whole("")].concat())?;
+        }
+        Do::MoreThanSaid => stream.write_all(&[&answer.whole("")[..], b"and more"].concat())?,
+        Do::LessThanSaid | Do::LessThanSaidAndWait => {
+            let whole = answer.whole("");
+            stream.write_all(&whole[..whole.len() - half])?;
+            return Ok(what == Do::LessThanSaidAndWait);
+        }
+        Do::CloseMidChunks => {
+            stream.write_all(&chunked(1_000))?;
+            return Ok(false);
+        }
+        Do::EndlessChunks => {
+            stream.write_all(&answer.head("Transfer-Encoding: chunked\r\n"))?;
+            let many = b"1\r\na\r\n".repeat(50_000);
+            loop {
+                stream.write_all(&many)?;
+            }
+        }
+        Do::TwoLengths => stream.write_all(&answer.whole("Content-Length: 1\r\n"))?,
+        Do::Status(status) => {
+            let location = "Location: /elsewhere\r\n".to_owned();
+            stream.write_all(&Answer { extra: location, ..Answer::new(status, "sorry") }.whole(""))?;
+        }
+        Do::Nonsense => stream.write_all(b"220 mail.example ESMTP\r\n\r\n")?,
+        Do::HalfAHead => {
+            stream.write_all(&answer.whole("")[..20])?;
+            return Ok(false);
+        }
+        Do::Close => return Ok(false),
+        Do::Never => {}
+        _ => stream.write_all(&answer.whole(""))?,
+    }
+    Ok(true)
+}

@@ -1,0 +1,123 @@
+//! Nobody is updated by two lanes at once, and every update is seen.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use load::Tables;
+use serde_json::json;
+
+use super::harness::eventually;
+use super::paper::{PAGE, UPDATE, UPDATED_PAGE, config, one, run, try_start};
+use super::scenarios::{self, Server, ok};
+use super::site::{Do, Site};
+
+#[test]
+fn many_lanes_on_few_people_see_their_own_updates() {
+    let site = Site::right();
+    let own = PAGE.replace("visitor", "owner");
+    let mut config = config(&site, &one(&[&own, UPDATE, UPDATED_PAGE, PAGE]));
+    config["target"]["size"] = json!(40);
+    config["threads"] = json!(2);
+    let totals = run(&config, 16, "update", 1_000);
+    assert!(totals.kinds().is_empty(), "{totals:?}");
+}
+
+#[test]
+fn more_lanes_than_people_prove_less_but_accuse_nobody() {
+    let site = Site::right();
+    let mut config = config(&site, &one(&[UPDATE, UPDATED_PAGE]));
+    config["target"]["size"] = json!(3);
+    for threads in [1, 2] {
+        config["threads"] = json!(threads);
+        let totals = run(&config, 12, "update", 500);
+        assert!(totals.kinds().is_empty(), "{totals:?}");
+    }
+}
+
+#[test]
+fn each_thread_needs_a_person_to_update() {
+    let site = Site::right();
+    let mut config = config(&site, &one(&[UPDATE]));
+    config["target"]["size"] = json!(3);
+    config["threads"] = json!(4);
+    let error = try_start(&config).err().unwrap().to_string();
+    assert!(error.contains("data \"owner\" has 3 rows for 4 threads"), "{error}");
+}
+
+#[test]
+fn engines_that_share_a_site_leave_each_other_alone() {
+    let site = Site::right();
+    let run_share = |worker: u64| {
+        let mut config = config(&site, &one(&[UPDATE, UPDATED_PAGE]));
+        config["target"]["size"] = json!(6);
+        config["scenarios"][0]["worker"] = json!(worker);
+        config["scenarios"][0]["of"] = json!(2);
+        run(&config, 3, "update", 100)
+    };
+    std::thread::scope(|scope| {
+        let other = scope.spawn(|| run_share(1));
+        for totals in [run_share(0), other.join().unwrap()] {
+            assert!(totals.kinds().is_empty(), "{totals:?}");
+        }
+    });
+}
+
+#[test]
+fn updates_that_no_page_proves_go_round_among_people() {
+    let site = Site::right();
+    let totals = run(&config(&site, &one(&[UPDATE])), 4, "update", 400);
+    assert!(totals.kinds().is_empty(), "{totals:?}");
+    assert!(site.seen.values.lock().unwrap().len() > 100, "of 200 people");
+}
+
+#[test]
+fn an_update_that_was_refused_proves_nothing() {
+    let site = Site::new(|path, _| if path == "/" { Do::Right } else { Do::Status(503) });
+    let totals = run(&config(&site, &one(&[UPDATE, UPDATED_PAGE])), 2, "updated page", 20);
+    assert_eq!(totals.of("update").failures.keys().collect::<Vec<_>>(), ["status:503"]);
+    assert_eq!(totals.failed("updated page"), 0, "{totals:?}");
+}
+
+#[test]
+fn an_engine_s_share_is_one_of_those_that_there_are() {
+    let site = Site::right();
+    for (worker, of) in [(1, 1), (2, 2), (5, 3), (0, 1_000_001), (0, u64::MAX), (u64::MAX, u64::MAX)] {
+        let mut config = config(&site, &one(&[PAGE]));
+        config["scenarios"][0]["worker"] = json!(worker);
+        config["scenarios"][0]["of"] = json!(of);
+        let error = try_start(&config).err().expect("no such share").to_string();
+        assert!(error.contains("p: engine") && error.contains("1,000,000"), "{worker} of {of}: {error}");
+    }
+}
+
+#[test]
+fn a_lane_that_ends_after_a_lost_request_leaves_its_row_to_others() {
+    let is_broken = Arc::new(AtomicBool::new(true));
+    let breaks = is_broken.clone();
+    let server = Server::new(move |seen, _| match seen.method == "GET" && breaks.load(Ordering::Relaxed) {
+        true => b"no answer\r\n\r\n".to_vec(),
+        false => ok("old"),
+    });
+    let text = "data.owner = { people = 'seeded', deal = 'exclusive' }\n[[operation]]\nname = 'all'\n\
+        step = [{ post = '/{owner.id}' }, { get = '/{owner.id}', expect.fresh = 'new' }]";
+    let mut engine = scenarios::try_start(&scenarios::config(server.port, text), &Tables::new()).unwrap();
+    let asked = |after: usize| server.requests()[after..].iter().any(|seen| seen.method == "GET");
+    // There are ten people. Most lanes end in the pause after their lost request.
+    for _ in 0..40 {
+        let before = server.requests().len();
+        engine.start_lanes("mix", 1).unwrap();
+        assert!(eventually(|| asked(before)));
+        engine.stop_lanes("mix", 1).unwrap();
+        while engine.drain().unwrap().lanes > 0 {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+    is_broken.store(false, Ordering::Relaxed);
+    let before = server.requests().len();
+    engine.start_lanes("mix", 1).unwrap();
+    assert!(eventually(|| asked(before)));
+    let snapshot = engine.stop(Duration::from_secs(5)).unwrap();
+    let kinds: Vec<_> = snapshot.steps.iter().flat_map(|each| &each.failures).collect();
+    assert!(kinds.iter().any(|(kind, _)| kind == "stale"), "{kinds:?}");
+}

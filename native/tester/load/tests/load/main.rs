@@ -1,0 +1,10 @@
+//! The engine against servers on real sockets.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "only tests are in here")]
+
+mod descriptors;
+mod engine;
+mod floor;
+mod http;
+mod live;
+#[path = "../../../../shared/own_process.rs"]
+mod own_process;

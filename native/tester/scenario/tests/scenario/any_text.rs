@@ -1,0 +1,159 @@
+//! Whatever is read, nothing panics, and what it costs grows with its length.
+
+use proptest::prelude::*;
+use rustix::time::{ClockId, clock_gettime};
+use scenario::{Template, read};
+
+/// Pieces of scenarios, in any order.
+fn pieces() -> impl Strategy<Value = String> {
+    let words = "[[operation]]\n|[operation.expect]\n|[data.a]\n|[connection.main]\n|[start]\n|name = |step = |search = \
+        |get = |repeat = |capture.x = |headers.Y = |values = |range = |file = |per = |pool = |entry = |modify = |change = |\
+        on = |\"(a={x})\"|\"{a.b}\"|\"/\"|\"main\"|\"{random:8}\"|\"step\"|[|]|{|}|, |\n|3|-1|1.5|true|\"|'|#|é|.";
+    let words: Vec<&'static str> = words.split('|').collect();
+    prop::collection::vec(prop::sample::select(words), 0..40).prop_map(|words| words.concat())
+}
+
+fn field() -> impl Strategy<Value = String> {
+    let words = "{user}|{a.b}|{env.X}|{random:8}|{random:3:a-f-}|{random:1..9}|{choice:a,,b}|{now:ldap}|{|{{|}|}}|{x|x|:|a b|{{user}|é";
+    let words: Vec<&'static str> = words.split('|').collect();
+    prop::collection::vec(prop::sample::select(words), 0..12).prop_map(|words| words.concat())
+}
+
+proptest! {
+    #[test]
+    fn any_text_is_read_or_refused(text in ".{0,200}") {
+        let _ = read(&text);
+    }
+
+    #[test]
+    fn any_pieces_are_read_or_refused_with_a_place_in_the_text(text in pieces()) {
+        if let Err(problems) = read(&text) {
+            for problem in &problems.shown {
+                prop_assert!(problem.line <= text.matches('\n').count() + 1);
+                prop_assert!(!problem.to_string().contains(|c: char| c.is_control()), "{problem:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_template_is_its_text(text in prop_oneof![field(), ".{0,60}"]) {
+        if let Ok(template) = Template::read(&text) {
+            prop_assert_eq!(template.to_string(), text);
+        }
+    }
+
+    #[test]
+    fn a_template_reads_its_own_parts(text in field()) {
+        if let Ok(template) = Template::read(&text) {
+            prop_assert_eq!(Template::read(&template.to_string()), Ok(template));
+        }
+    }
+}
+
+/// What strangers send, `n` times.
+fn hostile(n: usize) -> Vec<(&'static str, String)> {
+    let many = |each: &str| each.repeat(n);
+    let numbered = |each: fn(usize) -> String| (0..n).map(each).collect::<String>();
+    let operation = "[[operation]]\nname = \"x\"\nsearch = \"(a=b)\"\n";
+    vec![
+        ("keys", numbered(|n| format!("k{n}=1\n"))),
+        ("keys of a step", format!("{operation}{}", numbered(|n| format!("k{n}=1\n")))),
+        (
+            "attributes",
+            format!(
+                "[[operation]]\nadd=\"cn=x\"\nkeep=true\n[operation.entry]\n{}",
+                numbered(|n| format!("k{n}=\"{{x{n}}}\"\n"))
+            ),
+        ),
+        ("operations", numbered(|n| format!("[[operation]]\nname=\"x{n}\"\nsearch=\"(a={{b}})\"\n"))),
+        ("operations of one name", many(operation)),
+        (
+            "captures",
+            format!(
+                "[[operation]]\nname=\"x\"\nstep=[{}]",
+                numbered(|n| format!("{{search=\"(a=b)\",capture.c{n}=\"d\"}},{{search=\"(a={{c{n}}})\"}},"))
+            ),
+        ),
+        (
+            "steps of headers",
+            format!(
+                "headers={{a=\"{{uuid}}{{x}}{{y}}\"}}\n[[operation]]\nname=\"x\"\nstep=[{}]",
+                many("{get=\"/\"},")
+            ),
+        ),
+        (
+            "connections that are none",
+            format!(
+                "[[operation]]\nname=\"x\"\nstep=[{}]",
+                many("{search=\"(a=b)\",on=\"connection-that-is-none\"},")
+            ),
+        ),
+        (
+            "classes",
+            format!(
+                "[files.s]\n{}[[operation]]\nname=\"x\"\nstep=[{}]",
+                numbered(|n| format!("c{n}={{sizes=[1]}}\n")),
+                numbered(|n| format!("{{file=\"c{n}\"}},"))
+            ),
+        ),
+        ("errors", format!("a={{{}}}", many(","))),
+        ("brackets", many("[")),
+        ("braces", format!("a={}", many("{a="))),
+        ("dots", format!("a{}=1", many(".a").repeat(20))),
+        ("dots of a header", format!("[a{}]", many(".a").repeat(20))),
+        ("a filter that is deep", format!("[[operation]]\nsearch=\"{}\"", many("(&"))),
+        ("a template of braces", format!("[[operation]]\npost=\"/\"\nbody='{}'", many("{a:"))),
+        ("a template of fields", format!("[[operation]]\npost=\"/\"\nbody='{}'", many("{user}"))),
+        ("a template of escaped fields", format!("[[operation]]\npost=\"/\"\nbody='{}'", many("{{user}"))),
+        ("a name that is long", format!("[[operation]]\ndelete=\"{}\"", many("a=b,"))),
+        ("a number that is long", format!("load.users={}", many("9"))),
+        ("a key that is long", format!("{}=1", many("a"))),
+        ("a value that is long", format!("load.arrivals=\"{}\"", many("\\u0000"))),
+        ("columns", format!("[data.a]\nfile=\"x\"\ncolumns=[{}]", many("\"a\","))),
+        ("values", format!("[values]\n{}{operation}", numbered(|n| format!("v{n}=\"{{v{}}}\"\n", n + 1)))),
+        ("one line", format!("{operation}# {}", many("é"))),
+    ]
+}
+
+/// What one reading costs this thread: a busy machine does not count.
+fn cost_us(text: &str) -> i64 {
+    let now = || {
+        let time = clock_gettime(ClockId::ThreadCPUTime);
+        time.tv_sec * 1_000_000 + time.tv_nsec / 1_000
+    };
+    let costs = (0..3).map(|_| {
+        let begun = now();
+        let _ = read(text);
+        now() - begun
+    });
+    costs.min().unwrap()
+}
+
+#[test]
+fn what_it_costs_grows_with_the_length() {
+    for ((name, small), (_, large)) in hostile(2_000).iter().zip(&hostile(16_000)) {
+        // Eight times the length: work that grows with the square costs 64 times as much.
+        let (little, much) = (cost_us(small), cost_us(large));
+        assert!(much < 24 * little + 20_000, "{name}: {little} us, then {much} us");
+    }
+}
+
+#[test]
+fn what_is_nested_as_deep_as_may_be_needs_little_of_the_stack() {
+    let nested = |each: &str, end: &str, n: usize| format!("{}1{}", each.repeat(n), end.repeat(n));
+    let steps = format!("{}{{get=\"/\"}}{}", "{repeat=2,step=[".repeat(10), "]}".repeat(10));
+    let json = nested("{a.a.a.a.a.a.a.a.a=", "}", 22);
+    let text = format!("operation=[{{name=\"a\",step=[{steps}]}},{{post=\"/\",json={json}}}]");
+    // A thread of tokio or of a test has two megabytes.
+    let reading = std::thread::Builder::new().stack_size(512 << 10).spawn(move || read(&text)).unwrap();
+    reading.join().expect("the stack suffices").unwrap();
+}
+
+#[test]
+fn what_columns_are_called_is_said_without_their_control_characters() {
+    let columns = |_: &scenario::Data| Some(vec!["\u{1b}[2J".to_owned(), "uid".to_owned()]);
+    let text = "data.a.file=\"x\"\n[[operation]]\nsearch=\"(a={a.uyd})\"\n[[operation]]\ndelete=\"cn={a}\"";
+    let said = scenario::read_with(text, &columns).unwrap_err().to_string();
+    assert!(said.contains("a has uid") && said.contains("write {a.uid}"), "{said}");
+    assert!(!said.contains('\u{1b}'), "{said}");
+}

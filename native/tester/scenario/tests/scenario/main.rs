@@ -1,0 +1,8 @@
+//! What a scenario may say, and what is refused.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "only tests are in here")]
+
+mod any_text;
+mod examples;
+mod refusals;
+mod schema;
+mod types;

@@ -1,0 +1,44 @@
+//! The JSON Schema says what the reader says, as far as it goes.
+
+use scenario::{FORM, VERBS, markdown, schema};
+
+#[test]
+fn every_reference_has_its_definition_and_every_key_its_place() {
+    let schema = schema();
+    let text = schema.to_string();
+    let definitions = schema["definitions"].as_object().unwrap();
+    for part in text.split("\"#/definitions/").skip(1) {
+        let name = part.split('"').next().unwrap();
+        assert!(definitions.contains_key(name), "{name}");
+    }
+    for (table, keys) in FORM.iter().filter(|(table, _)| *table != "value") {
+        for key in *keys {
+            assert!(text.contains(&format!("\"{}\":{{", key.name)), "{table}.{}", key.name);
+        }
+    }
+    assert!(text.len() < 32 << 10, "{} bytes: flat", text.len());
+    assert_eq!(definitions["step"]["properties"]["search"]["description"], "a filter");
+}
+
+#[test]
+fn a_step_has_the_keys_of_all_verbs_and_no_others() {
+    let schema = schema();
+    let step = &schema["definitions"]["step"];
+    assert_eq!(step["additionalProperties"], false);
+    for (verb, _, tables) in VERBS {
+        assert!(step["properties"][verb].is_object(), "{verb}");
+        assert!(tables.iter().all(|table| FORM.iter().any(|(known, _)| known == table)), "{verb}");
+    }
+    assert!(step["properties"]["serach"].is_null());
+    // A key that fits none of several forms has no name in the message: only words beside numbers need a choice.
+    let text = schema.to_string();
+    assert_eq!(text.matches("anyOf").count(), 1, "the life of a connection");
+}
+
+#[test]
+fn the_documentation_has_a_line_for_each_key() {
+    let keys: usize = FORM.iter().map(|(_, keys)| keys.len()).sum();
+    let text = markdown();
+    assert_eq!(text.lines().filter(|line| line.starts_with("| `")).count(), keys);
+    assert!(text.contains("| `pool` | LH | whole number: so many in all, shared by all users | none |"));
+}
