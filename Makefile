@@ -51,11 +51,13 @@ long-test: build system-packages ## run the tests that take many minutes, on a q
 server-tests: build ## run the tests on 389-DS and Samba (as root, with Debian's packages of both)
 	@$(BIN)/pytest -m servers
 
+# Examples are compiled by `make check`; no test needs them.
 NATIVE_TEST = $(if $(CI),PROPTEST_RNG_SEED=1997) $(CARGO) test $(MANIFEST) --workspace
+NATIVE_TESTS = { $(NATIVE_TEST) --tests && $(NATIVE_TEST) --doc; }
 
 .PHONY: native-test
 native-test: rust ## run the Rust tests; with CI set, always on the same random cases
-	@$(NATIVE_TEST) || { echo "failed above; once more:" && $(NATIVE_TEST); }
+	@$(NATIVE_TESTS) || { echo "failed above; once more:" && $(NATIVE_TESTS); }
 
 # The long run of docs/safety-evidence.md is: make soak MINUTES=60 PEOPLE=1m
 .PHONY: soak
