@@ -1,6 +1,7 @@
 //! The directory from outside, on real sockets, and its store.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "only tests are in here")]
 
+mod active_directory;
 mod authenticating;
 mod common;
 mod concurrent;

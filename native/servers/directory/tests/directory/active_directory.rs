@@ -1,9 +1,6 @@
 //! The limits of a domain controller, which the profile `ad` keeps.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "this is a test")]
 
-mod common;
-
-use common::{Client, Search, serve, trusting};
+use crate::common::{Client, Search, serve, trusting};
 use directory::Running;
 use wire::ber;
 use wire::ldap::control::{Control, PagedResults, write_control};
