@@ -291,7 +291,7 @@ def test_of_stages_the_spans_are_named_in_which_the_tester_was_at_its_ceiling() 
 
     def span(minute: int, **fields: Any) -> Span:
         known: dict[str, Any] = {"latency_us": quick, "lag_us": durations(50.0), **fields}
-        found = Span(minute * 60.0, 60.0, 6_000.0, 6_000, 0, **known)
+        found = Span(minute * 60.0, 60.0, 6_000, 0, asked=6_000.0, **known)
         return replace(found, tester_busy=found.tester_busy or 0.1)
 
     def seen(*spans: Span) -> Generator:
