@@ -423,7 +423,10 @@ impl Split {
     /// Begins a new window: it gets what is due from `now_ns` on.
     pub(crate) fn cut(&mut self, now_ns: u64) {
         self.over_ns = self.over_ns.end..now_ns;
-        self.spans.until_ns = self.spans.until_ns.min(now_ns);
+        // Of a schedule nothing is due after its stages. Users go on until their operations have ended.
+        if !self.spans.open {
+            self.spans.until_ns = self.spans.until_ns.min(now_ns);
+        }
     }
 
     /// Adds another thread's recorders.
