@@ -17,10 +17,11 @@ from ils_bench.options import DirectoryOptions, LoadTestOptions
 from ils_bench.programs import Program
 from ils_bench.seeding import clean, journal
 from ils_bench.targets.address import parse_address
-from ils_bench.targets.identity import identity_of
+from ils_bench.targets.identity import ANONYMOUS, identity_of
 from ils_bench.targets.names import Names, names_of
 from ils_bench.targets.password_schemes import assure_taken
 from ils_bench.targets.people import spec_of, which_people
+from ils_bench.targets.room import say_room, told_full
 from ils_bench.targets.target import OpenDirectory
 from sitebench._engine import Population, count_people, seed_directory
 from sitebench.errors import BadInput, SitebenchError
@@ -73,13 +74,20 @@ def assure_encrypted(options: DirectoryOptions) -> None:
         )
 
 
-def open_live(options: DirectoryOptions, *, base: bool = True) -> OpenDirectory:
-    """Address a directory that runs already; raises what is wrong with it, and with its base."""
-    from ils_bench.targets.probe import probe, root_dse
+def open_live(options: DirectoryOptions, *, base: bool = True, seen: bool = True) -> OpenDirectory:
+    """Address a directory that runs already; raises what is wrong with it, and with its base.
+
+    Without `seen` an anonymous search that does not find the base is no sign that it is wrong.
+    """
+    from ils_bench.targets.probe import WrongBase, probe, root_dse
 
     address = parse_address(options.target, start_tls=options.start_tls)
     who, trust = identity_of(options), Trust.of(options)
-    probe(address, options.base if base else None, who, trust)
+    try:
+        probe(address, options.base if base else None, who, trust)
+    except WrongBase:
+        if seen or who != ANONYMOUS:
+            raise
     facts = root_dse(address, who, trust)
     return OpenDirectory(
         "the directory",
@@ -243,6 +251,7 @@ def seed(
     if present >= people.size:
         return lambda: None
     assure_taken(target, people)
+    say_room(target, people)
     make_hashes(known)
     reservation = None
     if not keep:
@@ -260,10 +269,10 @@ def seed(
         if reservation is not None:
             _remove(reservation, target)
         raise
-    except SitebenchError:
+    except SitebenchError as error:
         if reservation is not None and _none_added(target, population, present, people.size):
             journal.release(reservation)
-        raise
+        raise told_full(target, error) from error
     if reservation is None:
         return lambda: None
     return lambda: _remove(reservation, target)

@@ -1,0 +1,53 @@
+"""Whether people have room in a slapd's database, which has the size of its configuration."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ils_bench.targets.password_schemes import server_of
+from ils_bench.targets.target import OpenDirectory
+from sitebench.errors import SitebenchError
+from sitebench.seeders.people import Spec
+
+_PACKAGED: Final = 1 << 30
+"""What Debian's package sets (olcDbMaxSize); nothing that a client may read says what is set."""
+_ENOUGH: Final = 0.8
+_BYTES: Final = {"person": 1_600, "posix": 1_650, "paper": 4_600}
+"""Of a person in an mdb database with the package's indexes: of 20,000 people, with {SSHA}."""
+_FULL: Final = (
+    "txn_commit failed",
+    "entry store failed",
+    "index generation failed",
+    "MDB_MAP_FULL",
+)
+"""What slapd says of it, always with `other` (80); the reason stands in its log alone."""
+
+
+def _is_slapd(target: OpenDirectory) -> bool:
+    found = server_of(target.facts)
+    return found is not None and found.name == "OpenLDAP"
+
+
+def say_room(target: OpenDirectory, people: Spec) -> None:
+    """Say so where the database that packages come with is too small for so many people."""
+    takes = people.size * _BYTES.get(people.profile, 0)
+    if takes < _ENOUGH * _PACKAGED or not _is_slapd(target):
+        return
+    from sitebench.measure.command import say
+
+    say(
+        f"{people.size:,} people of the profile {people.profile} take about "
+        f"{takes / 2**30:.1f} GiB of a slapd's database, and as packaged it has 1 GiB: see that "
+        "its olcDbMaxSize (maxsize) is larger"
+    )
+
+
+def told_full(target: OpenDirectory, error: SitebenchError) -> SitebenchError:
+    """Return what a slapd with a full database answers with the likely reason."""
+    if not (_is_slapd(target) and any(each in error.message for each in _FULL)):
+        return error
+    return type(error)(
+        error.message,
+        "its database is full, as it looks: set olcDbMaxSize (maxsize; 1 GiB as packaged) to more, "
+        "and run it again to go on",
+    )
