@@ -14,7 +14,7 @@ from typing import Any
 from ils_bench import logins, quick, sequences
 from ils_bench.engine_config import engine_config
 from ils_bench.options import IlsOptions, LocustOptions
-from ils_bench.programs import Program, need_base, script_name, script_of
+from ils_bench.programs import Program, bind_themselves, need_base, script_name, script_of
 from ils_bench.seeding import journal
 from ils_bench.seeding.destinations import LiveDirectory, parse_destination
 from ils_bench.suite import SUITE
@@ -82,7 +82,8 @@ class IlsPoints(SuitePoints[Program, OpenDirectory]):
     def address(self, options: Any, programs: Sequence[Program]) -> OpenDirectory:
         if not options.embedded:
             options = _at_base(options, programs)
-            target = open_live(options, base=need_base(programs))
+            seen = not bind_themselves(programs)
+            target = open_live(options, base=need_base(programs), seen=seen)
             assure_controls(target, programs)
             return target
         # What started it knows it: all there is to see is whether it still answers.

@@ -31,3 +31,9 @@ def script_of(options: Any) -> Script | None:
 def need_base(programs: Many[Program]) -> bool:
     """Return whether any asks for more than a connection and an identity."""
     return not programs or any(each.needs_base for each in programs)
+
+
+def bind_themselves(programs: Many[Program]) -> bool:
+    """Return whether a scenario file says who reads: others may not see what its users see."""
+    scripts = (each for each in programs if isinstance(each, Script))
+    return any(each["binds"] for script in scripts for each in script.facts["connections"])

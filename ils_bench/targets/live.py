@@ -79,13 +79,13 @@ def open_live(options: DirectoryOptions, *, base: bool = True, seen: bool = True
 
     Without `seen` an anonymous search that does not find the base is no sign that it is wrong.
     """
-    from ils_bench.targets.probe import WrongBase, probe, root_dse
+    from ils_bench.targets.probe import HiddenBase, WrongBase, probe, root_dse
 
     address = parse_address(options.target, start_tls=options.start_tls)
     who, trust = identity_of(options), Trust.of(options)
     try:
         probe(address, options.base if base else None, who, trust)
-    except WrongBase:
+    except (HiddenBase, WrongBase):
         if seen or who != ANONYMOUS:
             raise
     facts = root_dse(address, who, trust)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ils_bench.options import LoadTestOptions
-from ils_bench.programs import Program, need_base
+from ils_bench.programs import Program, bind_themselves, need_base
 from ils_bench.targets.address import START_TLS, DirectoryAddress
 from ils_bench.targets.live import Progress, make_ready, open_live
 from ils_bench.targets.openldap import open_openldap
@@ -81,7 +81,7 @@ def open_target(
         target = open_openldap(people, scheme, Trust.of(options), options.target_limits)
     else:
         refuse_limits(options)
-        target = open_live(options, base=need_base(programs))
+        target = open_live(options, base=need_base(programs), seen=not bind_themselves(programs))
     with target, contextlib.ExitStack() as after:
         if not target.disposable:
             after.callback(make_ready(target, options, size, programs, progress))

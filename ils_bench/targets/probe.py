@@ -56,6 +56,10 @@ class WrongBase(BadInput):
     """The base DN is not in the target."""
 
 
+class HiddenBase(BadInput):
+    """The target does not show its base DN to who asks."""
+
+
 def probe(
     address: DirectoryAddress,
     base: str | None,
@@ -67,7 +71,7 @@ def probe(
         if base is not None and not exists(connection, base):
             code, words, more = (connection.result[k] for k in ("result", "description", "message"))
             if code not in (_SUCCESS, _NO_SUCH_OBJECT):
-                raise BadInput(
+                raise HiddenBase(
                     f"{address} does not show {base!r}: {words} {more}".rstrip(),
                     "bind as a user who may read it, with --bind-dn and --password-file",
                 )

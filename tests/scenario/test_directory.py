@@ -4,6 +4,7 @@ import json
 import re
 import sqlite3
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -492,6 +493,22 @@ def test_a_file_may_be_called_as_its_operation_is(folder: Path, directory: LdapD
     assert point["operations"] == pytest.approx(counted["count"], abs=2)
     (point,) = in_process(*argv, *NO_PAUSE, "--rate", "200", cwd=folder).objects
     assert point["ops_per_s"] == pytest.approx(200, rel=0.3)
+
+
+def test_a_base_that_is_shown_to_the_files_own_identity_alone_is_not_missed(folder: Path) -> None:
+    (folder / "mix.toml").write_text(
+        'base = "o=Intranet"\nconnection.main = { bind = "cn=reader", password = "{env.READER}" }\n'
+        '[[operation]]\nsearch = "(objectClass=*)"\nscope = "base"\nexpect.entries = 1\n'
+    )
+    reader = partial(LdapDirectory, admin_dn="cn=reader", admin_password="secret")
+    with reader(100, require_bind=True, locales=("en_US",)) as hidden:
+        load = ("--target", hidden.url, "--users", "2", "--warmup", "0s", "--measure", "1s")
+        ran = in_process("ils", "run", "mix.toml", *load, cwd=folder, READER="secret")
+        assert ran.code == 0, ran.err
+        # Who is named on the command line reads.
+        (folder / "bare.toml").write_text('base = "o=Intranet"\n[[operation]]\nsearch = "(cn=a)"\n')
+        bare = in_process("ils", "run", "bare.toml", *load, cwd=folder)
+        assert (bare.code, "does not show 'o=Intranet'" in bare.err) == (2, True)
 
 
 def test_the_first_steps_of_a_user_need_a_word_too(folder: Path, directory: LdapDirectory) -> None:

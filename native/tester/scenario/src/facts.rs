@@ -55,6 +55,7 @@ impl Scenario {
                 "per_step": connection.lives == Lifetime::Step,
                 "http_1_0": connection.http_1_0,
                 "tls": connection.tls == Some(Tls::Always),
+                "binds": connection.bind.is_some(),
             })).collect::<Vec<_>>(),
             "value_files": self.value_files().iter().map(|(path, secret)| {
                 json!({"path": path, "secret": secret})
