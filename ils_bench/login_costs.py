@@ -150,27 +150,46 @@ def _chosen(
 
 
 def _assure_one_server(runs: Sequence[MeasuredRun], keys: set[str]) -> None:
-    """Raise where files have other machines, or other versions of the server."""
+    """Raise where points are of other machines, or of other versions of the server."""
     seen: dict[str, str] = {}
     for run in runs:
         mine = [each for each in run.results if each.spec.key in keys]
-        if not mine:
-            continue
-        cpu = run.manifest.get("cpu") or {}
-        cores, memory = _machine(mine[-1].use)
-        where = [str(cpu.get("model"))] if mine[-1].use.target_is_local else []
-        where += [] if cores is None else [f"{cores:g} cores"]
-        where += [] if memory is None else [format_bytes(memory * _MIB)]
-        versions = {
-            str(each["version"]) for each in run.manifest.get("targets", ()) if "version" in each
-        }
-        seen.setdefault(", ".join([*where, *sorted(versions)]), run.name)
+        for each in mine:
+            if each.use.target is None and each.use.target_machine is None:
+                continue  # Nothing of the server was seen: it is left out.
+            cores, memory = _machine(each.use)
+            machine = [] if cores is None else [f"{cores:g} cores"]
+            machine += [] if memory is None else [format_bytes(memory * _MIB)]
+            for model in _models(run) if each.use.target_is_local else [""]:
+                for version in _versions(run, each.spec.target) or [""]:
+                    known = ", ".join(filter(None, [model, *machine, version]))
+                    seen.setdefault(known, run.name)
     if len(seen) > 1:
         (one, first), (other, second) = list(seen.items())[:2]
+        both = f"{first} has" if first == second else f"{first} and {second} have"
         raise BadInput(
-            f"{first} and {second} have two servers: {one}; and {other}",
+            f"{both} two servers: {one}; and {other}",
             "the same hash costs otherwise in another: plan from runs of one of them",
         )
+
+
+def _models(run: MeasuredRun) -> list[str]:
+    """Return the processors of the machines that a run went on upon."""
+    known = [run.manifest, *run.manifest.get("earlier", ())]
+    found = [(each.get("cpu") or {}).get("model") for each in known]
+    return list(dict.fromkeys(str(each) for each in found if each)) or [str(None)]
+
+
+def _versions(run: MeasuredRun, target: str) -> list[str]:
+    """Return the versions of a target in a run; one of the user's has no name of its own there."""
+    facts = run.manifest.get("targets", ())
+    own = [each for each in facts if each.get("name") == target]
+    others = {each.spec.target for each in run.results}
+    mine = own or [each for each in facts if each.get("name") not in others]
+    found = [each.get("version") or each.get("vendorVersion") for each in mine]
+    known = sorted({str(each) for each in found if each})
+    # Of two addresses of the user's it is not known which has which.
+    return known if own else [*filter(None, [", ".join(known)])]
 
 
 def _machine(use: Use) -> tuple[float | None, float | None]:

@@ -283,6 +283,47 @@ def test_two_servers_are_no_plan(tmp_path: Path) -> None:
         assert "have two servers: A fine processor, 2 cores, 8.59 GB, slapd 2.5; and" in ran.err
 
 
+def test_a_file_that_went_on_elsewhere_is_of_two_servers(tmp_path: Path) -> None:
+    run = a_run(tmp_path / "larger", LOW, login("pbkdf2-sha256:600000", 90.5, cores=8))
+    newer = a_run(tmp_path / "newer", LOW, HIGH)
+    with RunStore(Path(newer)) as store:
+        store.add_target({"name": "openldap", "version": "slapd 2.6"})
+    moved = a_run(tmp_path / "moved", LOW, HIGH)
+    with RunStore(Path(moved)) as store:
+        store.set_manifest({"earlier": [{"cpu": {"model": "Another processor"}}]})
+    for file, other in ((run, "8 cores"), (newer, "slapd 2.6"), (moved, "Another processor")):
+        ran = in_process("plan", "logins", file)
+        assert ran.code == 2, ran.out
+        assert f"{file} has two servers: A fine processor, 2 cores" in ran.err
+        assert other in ran.err
+
+
+def test_the_version_of_another_target_is_none_of_this_one(tmp_path: Path) -> None:
+    one, other = a_run(tmp_path / "one", LOW), a_run(tmp_path / "other", HIGH)
+    with RunStore(Path(other)) as store:
+        for result in [login("ssha", target="embedded")]:
+            store.begin(result.spec)
+            store.complete(store.point_id(result.spec.key), {"measure": a_tally()}, result)
+            store.confirm(result.spec)
+        store.add_target({"name": "embedded", "version": "sitebench 1"})
+    answers, _ = planned(one, other, "--target", "openldap", "--hash", "pbkdf2-sha256:300000")
+    assert answers["pbkdf2-sha256:300000"]["cpu_ms"] == pytest.approx(45.5)
+
+
+def test_an_address_with_two_versions_is_two_servers(tmp_path: Path) -> None:
+    """389-DS says its own as vendorVersion."""
+    url = "ldap://127.0.0.1:1"
+    runs = [a_run(tmp_path / "one", login("ssha", target=url))]
+    runs += [a_run(tmp_path / "two", login("ssha", target=url))]
+    for n, run in enumerate(runs):
+        facts = {"name": "the directory", "vendorVersion": f"389-Directory/{n}"}
+        with RunStore(Path(run)) as store:
+            store.set_manifest({"targets": [facts]})
+    ran = in_process("plan", "logins", *runs)
+    assert ran.code == 2, ran.out
+    assert "389-Directory/0; and" in ran.err
+
+
 def test_a_server_that_was_not_at_its_limit_is_said(tmp_path: Path) -> None:
     run = a_run(tmp_path / "run", login("ssha", 0.2, 26.0, TESTER))
     answers, warnings = planned(run)
