@@ -12,11 +12,12 @@ from dataclasses import dataclass
 from ils_bench.logins import LOGIN
 from ils_bench.suite import SUITE
 from sitebench._engine import hash_facts
+from sitebench.counts.metrics import LATENCY
 from sitebench.errors import BadInput
 from sitebench.monitor.use import Use
 from sitebench.plan.measured import target_key, target_names
 from sitebench.plan.suite import MeasuredRun
-from sitebench.runs.point import PointResult, PointSpec
+from sitebench.runs.point import MOST_FAILURES, PointResult, PointSpec
 from sitebench.runs.repeats import Series, series
 from sitebench.seeders import HASHES
 from sitebench.system.native_errors import translated
@@ -228,6 +229,11 @@ def _unusable(each: Series) -> BadInput | None:
                     "a plan of CPU says nothing of that: switch the writes off, or measure the "
                     "rate itself with `peak`",
                 )
+        if result.fails_too_often:
+            return BadInput(
+                f"{result.failures:,} of its logins failed, more than {MOST_FAILURES * 100:g} %",
+                "see why, or measure with fewer users",
+            )
         if verdict.grade == Quoted.NOT_USABLE:
             return BadInput(f"{verdict.bound}: {verdict.evidence}", "measure it again")
         # The kernel counts in ticks: of a short window there may be none.
@@ -257,11 +263,13 @@ def _cost(text: str, each: Series) -> Cost:
     ]
     if each.failures:
         warnings.append(f"{each.failures:,} logins failed")
-    done = sum(result.operations for result in each.results)
-    if each.spec.users > _UNDER_WAY * done:
+    # Of repeats each has edges: more of them are no longer windows.
+    least = max(each.results, key=lambda result: _under_way(result) / result.operations)
+    under_way, done = _under_way(least), least.operations
+    if under_way > _UNDER_WAY * done:
         warnings.append(
-            f"{each.spec.users:,} logins were under way at the edges of the window, and {done:,} "
-            f"ended in it: its cost may be {each.spec.users / done:.0%} off; measure longer"
+            f"{under_way:,.0f} logins were under way at the edges of the window, and {done:,} "
+            f"ended in it: its cost may be {under_way / done:.0%} off; measure longer"
         )
     cpu = each.median(cpu_ms)
     assert cpu is not None
@@ -274,3 +282,11 @@ def _cost(text: str, each: Series) -> Cost:
         f"{others[0]} was the limit at {rate}/s" if others else None,
         tuple(dict.fromkeys(warnings)),
     )
+
+
+def _under_way(result: PointResult) -> float:
+    """Return how many logins were under way at once: of a rate, no more than Little's law has."""
+    mean_us = result.clocks[LATENCY].mean
+    if result.spec.rate is None or mean_us is None:
+        return result.spec.users
+    return min(result.spec.users, result.ops_per_s * mean_us / 1e6)

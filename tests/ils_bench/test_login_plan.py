@@ -392,6 +392,37 @@ def test_logins_that_are_half_done_at_the_edges_are_said(tmp_path: Path) -> None
     assert "its cost may be 44% off; measure longer" in said
 
 
+def test_repeats_of_short_windows_are_as_far_off_as_one(tmp_path: Path) -> None:
+    """Five repeats of 3 s had each half of their CPU of others, and nothing was said."""
+    few = [replace(HIGH, operations=36, spec=replace(HIGH.spec, repeat=n)) for n in range(5)]
+    _, warnings = planned(a_run(tmp_path / "run", LOW, *few))
+    (said,) = [each for each in warnings if "under way at the edges" in each]
+    assert "16 logins were under way" in said
+    assert "its cost may be 44% off; measure longer" in said
+
+
+def test_of_a_rate_as_many_are_under_way_as_it_has_at_once(tmp_path: Path) -> None:
+    """64 users who wait for their turn are no logins: 100 a second of 50 us each are none."""
+    calm = login("ssha", 0.2, users=64, rate="100")
+    calm = replace(calm, operations=200, spec=replace(calm.spec, rate=100))
+    _, warnings = planned(a_run(tmp_path / "run", calm))
+    assert not any("under way at the edges" in each for each in warnings)
+
+
+@pytest.mark.parametrize(("lost", "is_used"), [(20, True), (21, False)])
+def test_a_point_that_fails_more_than_one_percent_is_left_out(
+    tmp_path: Path, lost: int, is_used: bool
+) -> None:
+    """The CPU of logins that were given up was that of those that were not."""
+    failing = replace(HIGH, failures_by_kind={"timeout": lost})
+    ran = in_process("plan", "logins", a_run(tmp_path / "run", failing))
+    assert ran.code == (0 if is_used else 2)
+    if is_used:
+        assert "20 logins failed" in ran.out
+    else:
+        assert "is left out, 21 of its logins failed, more than 1 %" in ran.err
+
+
 @pytest.mark.parametrize(("high_ms", "is_said"), [(100.0, False), (102.0, True)])
 def test_points_whose_noise_makes_a_login_cost_less_than_nothing_are_said(
     tmp_path: Path, high_ms: float, is_said: bool
