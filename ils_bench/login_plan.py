@@ -120,9 +120,15 @@ class _Case:
     @property
     def bound(self) -> str:
         """How its rate is to be read."""
-        if any(each.at_most for each in self.points):
+        points = _own(self.hashed, self.points)
+        if any(each.at_most for each in points):
             return "at most"
-        return "about" if any(each.about for each in self.points) else "measured"
+        return "about" if any(each.about for each in points) else "measured"
+
+
+def _own(hashed: Hashed, points: Sequence[Cost]) -> Sequence[Cost]:
+    """Return the point of a hash that was measured itself, or both that its line is through."""
+    return [each for each in points if each.hashed.text == hashed.text] or points
 
 
 def answer(options: LoginPlanOptions, runs: Sequence[MeasuredRun]) -> CostAnswer:
@@ -213,7 +219,7 @@ def _measure(hashed: str) -> str:
 def _case(server: Server, hashed: Hashed, options: LoginPlanOptions) -> _Case:
     points, knob = _points(server, hashed)
     held = _held(server, hashed, points)
-    at_once = max(each.users for each in points)
+    at_once = max(each.users for each in _own(hashed, points))
     if held is not None and held.at_once is not None:
         at_once = min(at_once, max(1, round(held.at_once)))
     return _Case(hashed, points, knob, held, at_once, float(options.connections or at_once))
@@ -365,6 +371,7 @@ def _calculation(
         )
     else:
         more, line = _line(case, case.knob)
+        _assure_cost(case, Calculation("", more, line), server)
         inputs |= more
         steps += line
     inputs |= {
@@ -416,6 +423,7 @@ def _line(case: _Case, knob: str) -> tuple[dict[str, tuple[str, float]], list[St
         "high_ms": ("CPU of a login with those, in ms", _rounded(high.cpu_ms)),
     }
     cost: Formula = Input("without_ms") + work * Input("each_ms")
+    cost = IfAny(cost, cost, _NO_NUMBER)
     cost = IfAny(least - work * STRETCH, _NO_NUMBER, cost)
     return inputs, [
         Step(
@@ -437,6 +445,19 @@ def _line(case: _Case, knob: str) -> tuple[dict[str, tuple[str, float]], list[St
             IfAny(work - most * STRETCH, _NO_NUMBER, cost),
         ),
     ]
+
+
+def _assure_cost(case: _Case, line: Calculation, server: Server) -> None:
+    """Raise where a line ends below nothing: its points are of noise, or of two hashes."""
+    try:
+        assert line.values
+    except ZeroDivisionError:
+        low, high = (each.hashed.text for each in case.points)
+        text = case.hashed.text
+        raise BadInput(
+            f"{server.name}: by the line through {low} and {high} {text} would cost nothing",
+            _measure(text),
+        ) from None
 
 
 def _memory(
@@ -494,6 +515,11 @@ def _warnings(
     for case, calculation in zip(cases, made, strict=True):
         yield from _of_line(case, calculation)
         yield from _of_memory(case)
+        if (spare := cores * (1 - options.headroom)) > case.connections:
+            yield (
+                f"{case.hashed.text}: of {spare:g} cores no more than {case.connections:,.0f} are "
+                "busy, as no more passwords are checked at once: --connections says how many"
+            )
         checks = calculation.values["cores_needed"] * (1 - options.headroom)
         if checks > case.connections:
             yield (

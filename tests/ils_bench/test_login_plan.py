@@ -423,6 +423,35 @@ def test_a_point_that_fails_more_than_one_percent_is_left_out(
         assert "is left out, 21 of its logins failed, more than 1 %" in ran.err
 
 
+def test_what_was_measured_is_read_as_its_own_point_says(tmp_path: Path) -> None:
+    """Not as the other end of the line through it."""
+    run = a_run(tmp_path / "run", replace(LOW, verdict=SERIALISED), HIGH)
+    answers, _ = planned(run, "--hash", "pbkdf2-sha256:600000,pbkdf2-sha256:100000")
+    assert answers["pbkdf2-sha256:600000"]["bound"] == "measured"
+    assert answers["pbkdf2-sha256:100000"]["bound"] == "at most"
+
+
+def test_more_cores_than_checks_at_once_are_said_to_be_idle(run: str) -> None:
+    """64 cores carried as much as 16, without a word."""
+    said = "ssha: of 64 cores no more than 16 are busy"
+    for cores, is_said in ((64, True), (16, False)):
+        _, warnings = planned(run, "--hash", "ssha", "--cores", str(cores))
+        assert any(said in each for each in warnings) == is_said
+    _, warnings = planned(run, "--hash", "ssha", "--cores", "64", "--connections", "64")
+    assert not any("are busy" in each for each in warnings)
+
+
+@pytest.mark.parametrize("high_ms", [3.0, 10.0])
+def test_a_line_that_ends_below_nothing_is_no_cost(tmp_path: Path, high_ms: float) -> None:
+    """3 ms at twice what takes 1 is nothing at half of it, and 10 ms were -3.5."""
+    run = a_run(tmp_path / "run", login("crypt:10000", 1.0), login("crypt:20000", high_ms))
+    ran = in_process("plan", "logins", run, "--hash", "crypt:5000")
+    assert ran.code == 2, ran.out
+    first, remedy = ran.err.strip().splitlines()
+    assert "by the line through crypt:10000 and crypt:20000 crypt would cost nothing" in first
+    assert "--hash crypt," in remedy
+
+
 @pytest.mark.parametrize(("high_ms", "is_said"), [(100.0, False), (102.0, True)])
 def test_points_whose_noise_makes_a_login_cost_less_than_nothing_are_said(
     tmp_path: Path, high_ms: float, is_said: bool
