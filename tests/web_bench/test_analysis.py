@@ -209,7 +209,12 @@ def test_a_peak_below_a_lower_bound_is_none() -> None:
     assert "so keeps at least 20.0%" in told
     both = [*static, invalid(a_result("spice-cgi", 1, 1_000))]
     (told,) = not_compared(by_workload(both))
-    assert "the tester was the limit of both" in told
+    assert "it does at least 1,000/s, and spice-static at least 20,000/s" in told
+    # A rate that was kept is no limit of the tester.
+    both = [kept(a_result(f"spice-{name}", 1, 1_000)) for name in ("static", "cgi")]
+    (told,) = not_compared(by_workload(both))
+    assert "tester" not in told
+    assert "spice-static at least 1,000/s" in told
 
 
 def undone(result: PointResult) -> PointResult:

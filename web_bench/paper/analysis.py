@@ -224,7 +224,8 @@ def _not_compared(of_static: Sequence[Series], found: Sequence[Series]) -> str:
         most = least / static.requests_per_s
         return f"it does at least {format_rate(least)}/s, and so keeps at least {most:.1%}"
     if at_least and least:
-        return f"the tester was the limit of both, at {format_rate(least)}/s and of {STATIC}"
+        at_least_s = f"{STATIC} at least {format_rate(at_least)}/s"
+        return f"no peak is known: it does at least {format_rate(least)}/s, and {at_least_s}"
     lacking = STATIC if static is None else "it"
     if static is None or tested is None:
         return f"{lacking} has no valid point"
