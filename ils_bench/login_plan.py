@@ -113,9 +113,18 @@ class _Case:
 
     @property
     def kept(self) -> float:
-        """How much memory the server has for each check, of what one takes: threads keep theirs."""
+        """How many checks' memory the server's threads keep, whatever the connections; 0 if none.
+
+        They do where there is more of it than checks that can have run.
+        """
+        held = (self.held and self.held.at_once) or 0.0
+        return held if round(held) > self.at_once else 0.0
+
+    @property
+    def share(self) -> float:
+        """How much memory each check has, of what one takes: not all have all of it at once."""
         held = self.held and self.held.at_once
-        return held / self.at_once if held else 1.0
+        return 1.0 if not held or self.kept else held / self.at_once
 
     @property
     def bound(self) -> str:
@@ -471,20 +480,28 @@ def _memory(
         each = Input("work" if case.knob == MEMORY else "hash_mib")
         if case.knob != MEMORY:
             inputs["hash_mib"] = ("MiB that checking one takes", case.hashed.memory_mib)
-        inputs["kept"] = ("MiB that are kept for each of these, measured", _rounded(case.kept))
-        total = Input("rest_mib") + Input("connections") * each * Input("kept")
+        connections: Formula = Input("connections")
+        if case.kept:
+            what = "Checks whose memory the server's threads keep, measured"
+            inputs["kept"] = (what, _rounded(case.kept))
+            checks: Formula = IfAny(connections - Input("kept"), connections, Input("kept"))
+        else:
+            inputs["share"] = ("Of these what a check has, measured", _rounded(case.share))
+            checks = connections * Input("share")
+        total = Input("rest_mib") + checks * each
     return inputs, [Step("memory_gib", "memory of the server", "GiB", total / 1024)]
 
 
 def _assure_room(case: _Case, rest_mib: float, options: LoginPlanOptions, server: Server) -> None:
     """Raise where the checks that run at once take more memory than there is."""
     there = server.memory_mib if options.memory is None else options.memory
-    each = (case.hashed.memory_mib or 0.0) * case.kept
-    if there is None or (needed := rest_mib + case.connections * each) <= there:
+    each = (case.hashed.memory_mib or 0.0) * case.share
+    most = max(case.connections, case.kept)
+    if there is None or (needed := rest_mib + most * each) <= there:
         return
     fit = math.floor((there - rest_mib) / each) if each else 0
-    fewer = f"plan with --connections {fit}, which fit; or " if fit >= 1 else ""
-    checks = f"{case.connections:,.0f} checks at once of {case.hashed.text}"
+    fewer = f"plan with --connections {fit}, which fit; or " if fit >= max(1, case.kept) else ""
+    checks = f"{most:,.0f} checks at once of {case.hashed.text}"
     raise BadInput(
         f"{server.name}: the server takes {_size(needed)}{f' with {checks}' if each else ''}, and "
         f"its machine has {_size(there)}",

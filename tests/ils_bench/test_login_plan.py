@@ -125,8 +125,37 @@ def test_memory_that_threads_keep_is_planned_with(tmp_path: Path) -> None:
     run = a_run(tmp_path / "run", *points)
     answers, _ = planned(run, "--hash", "argon2:19m:2")
     assert answers["argon2:19m:2"]["memory_gib"] == pytest.approx((26 + 17 * 19) / 1_024)
-    answers, _ = planned(run, "--hash", "argon2:19m:2", "--connections", "32")
-    assert answers["argon2:19m:2"]["memory_gib"] == pytest.approx((26 + 34 * 19) / 1_024)
+    # They keep it whatever the connections, and one more for each beyond.
+    for connections, checks in ((4, 17), (17, 17), (32, 32)):
+        more = ("--hash", "argon2:19m:2", "--connections", str(connections))
+        answers, _ = planned(run, *more)
+        assert answers["argon2:19m:2"]["memory_gib"] == pytest.approx((26 + checks * 19) / 1_024)
+
+
+def test_threads_that_were_more_than_the_users_keep_no_more_for_more_users(tmp_path: Path) -> None:
+    """A slapd held 17 checks of 16 MiB with 8 users, and with 32: 1.1 GiB were foretold of 0.3."""
+    points = (login("ssha", 0.1, 26.0), login("argon2:16m:1", 14.0, 26.0 + 17 * 16, users=8))
+    run = a_run(tmp_path / "run", *points)
+    for connections in (4, 8, 16):
+        more = ("--hash", "argon2:16m:1", "--connections", str(connections))
+        answers, _ = planned(run, *more)
+        assert answers["argon2:16m:1"]["memory_gib"] == pytest.approx((26 + 17 * 16) / 1_024)
+    # What is kept is no room for fewer connections either.
+    ran = in_process("plan", "logins", run, "--hash", "argon2:16m:1", "--memory", "200m")
+    assert ran.code == 2
+    assert "--connections" not in ran.err
+    assert "--memory 1g" in ran.err
+
+
+def test_memory_that_is_given_back_is_that_of_the_connections(tmp_path: Path) -> None:
+    """Of one pass 13 of 16 held theirs at once."""
+    points = (login("ssha", 0.1, 26.0), login("argon2:64m:1", 60.0, 26.0 + 12.8 * 64))
+    run = a_run(tmp_path / "run", *points)
+    answers, _ = planned(run, "--hash", "argon2:64m:1", "--connections", "4")
+    held = 4 * 12.8 / 13
+    assert answers["argon2:64m:1"]["memory_gib"] == pytest.approx(
+        (26 + held * 64) / 1_024, rel=1e-4
+    )
 
 
 def test_the_memory_of_the_nearest_measured_hash_says_what_is_kept(tmp_path: Path) -> None:
