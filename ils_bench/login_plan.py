@@ -341,11 +341,17 @@ def _held(server: Server, hashed: Hashed, points: Sequence[Cost]) -> _Held | Non
     if not slow:
         return None
 
-    def far(each: Cost) -> tuple[float, bool]:
-        apart = abs(math.log((each.hashed.memory_mib or 1.0) / (hashed.memory_mib or 1.0)))
-        return apart, each not in points
+    # Small memory is kept, large memory is given back: of the sizes around it that which has more.
+    below = [each for each in slow if _check_mib(each) <= hashed.memory_mib]
+    above = [each for each in slow if _check_mib(each) >= hashed.memory_mib]
+    near = [max(below, key=lambda each: (_check_mib(each), each in points))] if below else []
+    near += [min(above, key=lambda each: (_check_mib(each), each not in points))] if above else []
+    found = filter(None, (_told_apart(each, quick, slow) for each in near))
+    return max(found, key=lambda each: each.at_once or 0.0, default=None)
 
-    high = min(slow, key=far)
+
+def _told_apart(high: Cost, quick: Sequence[Cost], slow: Sequence[Cost]) -> _Held | None:
+    """Return what the peaks of a slow hash and of a quicker one say; None if that is nothing."""
     low = min(quick, key=lambda each: each.peak_mib or 0.0, default=None) or next(
         _lesser(slow, high), None
     )
@@ -353,16 +359,20 @@ def _held(server: Server, hashed: Hashed, points: Sequence[Cost]) -> _Held | Non
         return None
     assert high.peak_mib is not None
     assert low.peak_mib is not None
-    less = low.hashed.memory_mib or 0.0
-    at_once = (high.peak_mib - low.peak_mib) / ((high.hashed.memory_mib or 0.0) - less)
+    less = _check_mib(low)
+    at_once = (high.peak_mib - low.peak_mib) / (_check_mib(high) - less)
     rest = low.peak_mib - at_once * less
     return _Held(rest, at_once) if at_once > 0 and rest > 0 else None
+
+
+def _check_mib(each: Cost) -> float:
+    return each.hashed.memory_mib or 0.0
 
 
 def _lesser(slow: Sequence[Cost], high: Cost) -> Iterator[Cost]:
     """Yield others that take another amount of memory, with as many users."""
     for each in slow:
-        mine, its = each.hashed.memory_mib or 0.0, high.hashed.memory_mib or 0.0
+        mine, its = _check_mib(each), _check_mib(high)
         if each.users == high.users and max(mine, its) >= APART * min(mine, its):
             yield each
 

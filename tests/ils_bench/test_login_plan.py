@@ -158,21 +158,22 @@ def test_memory_that_is_given_back_is_that_of_the_connections(tmp_path: Path) ->
     )
 
 
-def test_the_memory_of_the_nearest_measured_hash_says_what_is_kept(tmp_path: Path) -> None:
-    """Threads keep small memory, and give large memory back."""
-    points = [
-        login(f"argon2:{mib}m:1", 1.0 * mib, 26.0 + n * mib) for mib, n in ((8, 17), (64, 16))
-    ]
+def test_between_two_measured_sizes_the_one_that_holds_more_is_planned_with(tmp_path: Path) -> None:
+    """Threads keep small memory, and give large memory back; up to where is not known.
+
+    With 8 users a slapd held 17 checks of 24 MiB, as of 8, and 7 of 32: half of it was foretold.
+    """
+    points = [login(f"argon2:{mib}m:1", 1.0 * mib, 26.0 + n * mib) for mib, n in ((8, 17), (64, 7))]
     run = a_run(tmp_path / "run", login("ssha", 0.1, 26.0), *points)
     more = ("--hash", "argon2:16m:1,argon2:48m:1")
     answers, _ = planned(run, *more)
     small, large = (each["memory_gib"] * 1_024 for each in answers.values())
     assert small == pytest.approx(26 + 17 * 16)
-    assert large == pytest.approx(26 + 16 * 48)
+    assert large == pytest.approx(26 + 17 * 48)
     words = in_process("plan", "logins", run, "--hash", "ssha,argon2:16m:1").out
     assert " 26 MiB" in words
     assert " 298 MiB" in words
-    assert " 1.03 GiB" in in_process("plan", "logins", run, "--hash", "argon2:64m:1").out
+    assert " 474 MiB" in in_process("plan", "logins", run, "--hash", "argon2:64m:1").out
 
 
 def test_a_server_with_fewer_threads_than_users_holds_so_many_checks(tmp_path: Path) -> None:
