@@ -64,7 +64,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     processes = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
     waiting, quick = list[list[pytest.Item]](), list[pytest.Item]()
     for path, tests in itertools.groupby(items, lambda each: each.path):
-        if path.parts[len(TESTS.parts)] in WAITING:
+        if TESTS in path.parents and path.relative_to(TESTS).parts[0] in WAITING:
             waiting.append(list(tests))
         else:
             quick.extend(tests)

@@ -66,7 +66,9 @@ def main() -> int:
     parser.add_argument("--busy", type=int, default=2)
     ours, theirs = parser.parse_known_args()
     with busy(ours.busy):
-        return int(pytest.main(["-q", "-p", "no:cacheprovider", *theirs], [Again(ours.times)]))
+        # Processes of xdist would know nothing of the times.
+        argv = ["-q", "-p", "no:cacheprovider", *theirs, "-n0"]
+        return int(pytest.main(argv, [Again(ours.times)]))
 
 
 if __name__ == "__main__":
