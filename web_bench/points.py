@@ -125,6 +125,7 @@ class WebPoints(SuitePoints[Workload, OpenWeb]):
             "programs": dict(target.programs) or None,
             "docroot": None,
             "directives": None,
+            "cgi_program": None,
             "access_log": False,
         }
 

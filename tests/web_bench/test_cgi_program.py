@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from sitebench.errors import BadInput
+from tests.support.cli import in_process
 from tests.support.programs import required_program
 from web_bench.options import WebOptions
 from web_bench.targets.opening import check, open_target
@@ -37,6 +38,19 @@ def test_requests_for_cgi_run_it(target: str, script: Path) -> None:
             assert answer.read() == b"mine was asked for kind=constant&size=9\n"
     finally:
         opened.stop()
+
+
+def test_it_is_measured(tmp_path: Path) -> None:
+    """A point was given it with the address of the open server, and refused it."""
+    path = tmp_path / "mine.sh"
+    path.write_text("#!/bin/sh\nprintf 'Content-Type: text/plain\\r\\n\\r\\n%6250s' mine\n")
+    path.chmod(0o755)
+    load = ("--users", 1, "--warmup", "0s", "--measure", "1s", "--threads", 1)
+    measured = in_process("web", "run", "spice-cgi", "--cgi-program", path, *load, "--json")
+    assert measured.code == 0, measured.err
+    (point,) = measured.objects
+    assert point["operations"] > 0
+    assert point["spec"]["settings"]["cgi_program"] == str(path)
 
 
 def test_what_cannot_be_run_is_refused_before_anything_starts(script: Path) -> None:
