@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from sitebench.errors import BadInput
-from sitebench.measure.options import MeasureOptions, run_file
+from sitebench.measure.options import MeasureOptions, refuse_stages, run_file
 from sitebench.options.command import Argument, argument, command
 from sitebench.options.convert import narrowed
 from sitebench.options.option import combined
@@ -106,6 +106,7 @@ def _sweep(options: Any, workloads: Sequence[str], kind: str, first: Tables | No
 
     refuse_check(options, SUITE)
     if options.paper:
+        refuse_stages(options, "`--paper`, which has the paper's loads")
         for given, name in ((options.clients, "--clients"), (options.keepalive, "--keepalive")):
             if given:
                 raise BadInput(f"--paper says what {name} says too", "leave out one of both")
@@ -115,6 +116,12 @@ def _sweep(options: Any, workloads: Sequence[str], kind: str, first: Tables | No
         # The numbers of clients are the command line's, or the workload's.
         given = replace(POINTS.asked(given), clients=options.clients)
         clients = given.clients or POINTS.program(given, name).clients
+        if given.stages is not None and given.stages.of_users:
+            if given.clients:
+                raise BadInput(
+                    "--clients and --stages both say how many users there are", "leave one out"
+                )
+            clients = (given.users,)
         if options.paper and not options.measure_given:
             # WebStone's rules and WebCat print no length: that of WebBench 1.0 for all.
             ramp_s = 30.0 if name.startswith("webbench1-") else given.warmup

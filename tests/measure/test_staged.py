@@ -320,6 +320,14 @@ def test_the_command_line_wins_over_users_of_a_file(tmp_path: Path) -> None:
     assert [each["users"] for each in point["spans"]] == [1.5]
 
 
+def test_a_sweep_over_clients_measures_stages_of_users_once() -> None:
+    """Each of a workload's numbers of clients was the same test, with that number beside it."""
+    argv = ("web", "sweep", "webbench1-static", "--threads", 1, "--stages", "1s:3 users")
+    (point,) = in_process(*argv, "--json").objects
+    assert point["spec"]["users"] == 3
+    assert [each["users"] for each in point["spans"]] == [1.5]
+
+
 STAGES = ("--stages", "1s:100")
 
 
@@ -335,6 +343,11 @@ STAGES = ("--stages", "1s:100")
         (("ils", "vary", "lookup", *STAGES, "--vary", "users=1,2"), "not for `vary`"),
         (("ils", "vary", "lookup", "--vary", "stages=1s:5"), "stages have no one rate to compare"),
         (("ils", "sweep", "--paper", *STAGES), "not for `--paper`"),
+        (("web", "sweep", "--paper", *STAGES), "not for `--paper`"),
+        (
+            ("web", "sweep", "--clients", "1,4", "--stages", "1s:5 users"),
+            "--clients and --stages both say how many users",
+        ),
         (("ils", "ui", *STAGES), "not for the web UI"),
         ((*LOAD, *STAGES, "--client", "ldap3"), "--client ldap3 does no --stages"),
         ((*LOAD, "--stages", "1s:0"), "every rate is 0"),
