@@ -1,7 +1,8 @@
 """Which points passed, which did not, and why: what a pipeline needs to know.
 
-A point passes if it was measured, is valid and meets the objective. If the tester was the limit, or
-an objective cannot be evaluated, the target's figure is not known: the point does not pass.
+A point passes if it was measured, is valid and meets the objective, and its target has not died.
+If the tester was the limit, or an objective cannot be evaluated, the target's figure is not known:
+the point does not pass.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from sitebench.runs.point import PointResult, PointSpec
 from sitebench.runs.repeats import counted
 from sitebench.runs.store import RunStore
 from sitebench.tables.tables import point_name
+from sitebench.verdict.warning import WarningKind
 
 
 class Outcome(StrEnum):
@@ -40,6 +42,9 @@ class Judged:
 
 def judge_result(result: PointResult, objective: Objective | None) -> Judged:
     """Judge a finished point by its verdict and by an objective, if any."""
+    for warning in result.verdict.warnings:
+        if warning.kind == WarningKind.TARGET_DIED:
+            return Judged(result.spec, result, Outcome.FAILED, warning.message, warning.kind)
     if not result.verdict.valid:
         why = f"{result.verdict.bound}: {result.verdict.evidence}"
         return Judged(result.spec, result, Outcome.INVALID, why, result.verdict.bound)

@@ -133,7 +133,8 @@ def test_of_a_target_that_dies_the_spans_are_kept_and_one_line_says_when(tmp_pat
     with LdapDirectory(100, locales=("en_US",)) as directory:
         target = ("--target", directory.url)
         stages = ("--stages", "1ms:200,6s:200", "--timeout", "1s")
-        argv = [*SITEBENCH, *map(str, (*EVEN, *target, *stages, "--json", "--out", out))]
+        told = ("--json", "--out", out, "--junit", tmp_path / "died.xml")
+        argv = [*SITEBENCH, *map(str, (*EVEN, *target, *stages, *told))]
         with subprocess.Popen(argv, stdout=-1, stderr=-1, text=True) as command:
             while "measure" not in (in_process("export", out, "--what", "timeline").out):
                 assert command.poll() is None
@@ -151,6 +152,7 @@ def test_of_a_target_that_dies_the_spans_are_kept_and_one_line_says_when(tmp_pat
     assert command.returncode == 1
     (line,) = [line for line in said.splitlines() if line.startswith("sitebench: ")]
     assert died["message"] in line
+    assert 'errors="1"' in (tmp_path / "died.xml").read_text()
 
     assert len(in_process("export", out, "--what", "spans").out.splitlines()) == 1 + len(spans)
     page = tmp_path / "page.html"
