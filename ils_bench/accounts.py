@@ -154,10 +154,13 @@ def _one_spelling(dn: str) -> str:
             return found[0]
         return "".join(f"\\{each}" if each in _SPECIAL else each for each in text)
 
-    dn = re.sub(r"(?:\\[0-9a-f]{2})+", character, dn)
+    def needed(found: re.Match[str]) -> str:
+        return found[found[1] not in _SPECIAL]
+
+    dn = re.sub(r"\\(.)", needed, re.sub(r"(?:\\[0-9a-f]{2})+", character, dn))
     rdns = []
-    for rdn in re.split(r"(?<!\\)[,;]", dn):
-        parts = (each.partition("=") for each in re.split(r"(?<!\\)\+", rdn))
+    for rdn in re.findall(r"(?:\\.|[^\\,;])+", dn):
+        parts = (each.partition("=") for each in re.findall(r"(?:\\.|[^\\+])+", rdn))
         names = ((kind.strip().removeprefix("oid."), value.strip()) for kind, _, value in parts)
         rdns.append("+".join(sorted(f"{_TYPES.get(kind, kind)}={value}" for kind, value in names)))
     return ",".join(rdns)

@@ -137,6 +137,8 @@ def test_what_makes_no_sense_is_refused(argv: tuple[str, ...], said: str, tmp_pa
         ('dn,password\n"cn=\\c3\\a4,o=x",b\n"CN=Ä,O=x",c\n', "line 3: dn 'CN=Ä,O=x' is there"),
         ('dn,password\n"cn=a+uid=b,o=x",b\n"UID=b + cn=a,o=x",c\n', "is there twice"),
         ('dn,password\n"2.5.4.3=a,o=x",b\n"cn=a,o=x",c\n', "is there twice"),
+        ('dn,password\n"cn=a\\=b,o=x",b\n"cn=a=b,o=x",c\n', "is there twice"),
+        ('dn,password\n"cn=a\\\\,o=x",b\n"cn=a\\5C,2.5.4.10=x",c\n', "is there twice"),
         ("uid,mail,UID,password\na,b,c,d\n", "line 1: the columns uid and UID have one name"),
         ("uid,password\n", "line 2, column 1: the file ends without a row"),
         ("", "the file ends without a row"),
