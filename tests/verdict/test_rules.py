@@ -300,6 +300,8 @@ def test_of_stages_the_spans_are_named_in_which_the_tester_was_at_its_ceiling() 
     busy = {"tester_busy": 0.95}
     assert seen(span(0), span(1, **busy), span(2, **busy), span(3)).spans == "1:00 to 3:00"
     assert seen(span(0), span(1, tester_busy=0.8)) == generator(QUIET)
+    # There are no other rows, of which it could be said that they are the target's.
+    assert seen(span(0, **busy), span(1, **busy)) == replace(generator(QUIET), used_up=True)
     waits = {"latency_us": late, "lag_us": late, "tester_late": 0.6}
     assert seen(span(0, **waits), span(1), span(2, **waits)).spans == "0:00 to 1:00, 2:00 to 3:00"
     # Lanes were busy, they paused after failures, or nothing began late.

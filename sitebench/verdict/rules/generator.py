@@ -64,7 +64,7 @@ def generator(window: Evidence) -> Generator:
     if late := _late(window):
         return Generator(True, f"{text}; {late}")
     held = [_held_up(each) for each in window.spans]
-    return Generator(any(held), text, spans=_named(window.spans, held))
+    return Generator(any(held), text, spans="" if all(held) else _named(window.spans, held))
 
 
 def _outcompeted(window: Evidence) -> bool:
