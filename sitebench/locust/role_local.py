@@ -154,7 +154,8 @@ class LocalRole(Role):
 
     def _come_and_go(self, stages: Stages, began: float) -> None:
         """Have as many users at each moment as the stages say, until they are over."""
-        while (at_s := time.monotonic() - began) < stages.lasts_s:
+        # A kill does not reach it in the turn in which it wakes, and would be followed by a start.
+        while (at_s := time.monotonic() - began) < stages.lasts_s and not self.ending:
             if (users := stages.users_at(at_s)) != self.runner.target_user_count:
                 # They come or go at once: at a lower rate Locust would wait a second in between.
                 self.runner.start(users, spawn_rate=stages.highest)
