@@ -120,7 +120,7 @@ def _group_sizes(text: str) -> tuple[int, ...]:
 
 
 def _show_group_sizes(members: tuple[int, ...]) -> str:
-    return ",".join(units.format_size(each) if each else "all" for each in members)
+    return ",".join(str(each or "all") for each in members)
 
 
 @option.options

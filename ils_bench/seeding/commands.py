@@ -433,12 +433,10 @@ def _remove_seeded(options: SeedOptions) -> None:
     options = suited(password_asked(options))
     target, people = open_live(options), spec_of(options, options.entries)
     population = generate(people).population
-    groups = spec_of_groups(options)
+    groups = _groups(options, parse_destination(options.target), population)
     # Before the people: one who is in them may be kept by a directory, or stay in them.
     if groups is not None:
-        with translated():
-            known = groups.of(population, options.profile)
-        say(f"{target.address}: {remove_groups_of(target, known)} from {people.base}")
+        say(f"{target.address}: {remove_groups_of(target, groups)} from {people.base}")
     elif has_groups(target):
         say(f"{target.address}: groups are there, and stay; --groups N removes them")
     reservation = journal.reserve(

@@ -3,7 +3,9 @@
 import multiprocessing
 import os
 import signal
+import socket
 import subprocess
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,11 +13,14 @@ from pathlib import Path
 import ldap3
 import pytest
 
+from ils_bench.options import GroupOptions
 from ils_bench.targets.ldap_directory import LdapDirectory
 from sitebench.errors import BadInput
+from sitebench.options.option import fields_of
 from tests.ils_bench.conftest import LOCALES
 from tests.support import stock_slapd
-from tests.support.cli import Ran, in_process
+from tests.support.cli import SITEBENCH, Ran, in_process
+from tests.support.relay import relayed
 from tests.support.stock_slapd import ADMIN, BASE, PASSWORD, StockSlapd
 
 PEOPLE = 60
@@ -302,6 +307,20 @@ def test_a_member_of_that_lacks_a_group_is_found() -> None:
         assert "is not in the memberOf of its member" in wrong.err
 
 
+def test_groups_that_are_something_else_as_well_are_removed_with_their_options(
+    slapd: Path, tmp_path: Path
+) -> None:
+    """Clean took them for groups that have no others in them."""
+    some = ("--profile", "posix", "--groups", "5", "--depth", "2")
+    with stock_slapd.running(tmp_path / "bis", auxiliary=True) as bis:
+        assert seed(bis, *some).code == 0
+        (first, *_) = bis.entries("posixGroup")
+        assert "objectClass: groupOfNames" in first
+        assert verify(bis, *some).code == 0
+        emptied = clean(bis, *some)
+        assert (emptied.code, "removed 5 groups" in emptied.err) == (0, True), emptied.err
+
+
 MANY = 2_000
 LARGE = ("--groups", "3", "--members", "10,all")
 """One of them has 90 kB of members."""
@@ -400,3 +419,74 @@ def test_a_file_has_them_after_the_people(tmp_path: Path) -> None:
         verified = in_process("ils", "verify", directory.url, *some, "--depth", "2", cwd=None)
         assert verified.code == 0, verified.err
         assert "all 4 groups with" in verified.err
+
+
+def test_a_domain_controller_shows_more_than_a_page_of_people_and_groups() -> None:
+    """It gives 1,000 entries at a time, and verify said that they were not shown."""
+    many = 1_100
+    with LdapDirectory(entries=many, profile="ad", groups=many, members=(2,)) as directory:
+        people_of = ("--entries", str(many), "--profile", "ad", "--base", directory.base)
+        some = (*people_of, "--groups", str(many), "--members", "2")
+        people = directory.people
+        assert people is not None
+        others = [f"cn=group.{i},o=Elsewhere" for i in range(1_600)]
+        with ldap3.Connection(directory.url, check_names=False) as connection:
+            # The last of them, and so in none of the ranges that are shown at first.
+            changed = {
+                "memberOf": [(ldap3.MODIFY_REPLACE, [*others, f"CN=group.0,{directory.base}"])]
+            }
+            assert connection.modify(people.dn(0), changed)  # type: ignore[no-untyped-call]
+        verified = in_process("ils", "verify", directory.url, *some, cwd=None)
+        assert verified.code == 0, verified.err
+        assert "all 1,100 people verified" in verified.err
+        assert f"all 1,100 groups with {2 * many:,} members verified" in verified.err
+
+
+def test_a_group_of_other_options_is_said_to_be_that(stock: StockSlapd) -> None:
+    """All of its members were read first, and an answer that was too long was no LDAP."""
+    assert seed(stock, "--groups", "3").code == 0
+    other = verify(stock, "--groups", "3", "--members", "4")
+    assert other.code == 1, other.err
+    assert 'is "Group 0 of sitebench: 10 people"' in other.err
+    assert clean(stock, "--groups", "3").code == 0
+
+
+def test_sizes_are_shown_as_they_are_read() -> None:
+    (members,) = [each for field, each in fields_of(GroupOptions) if field.name == "members"]
+    assert members.parse(members.show((1_234, 0, 10))) == (1_234, 0, 10)
+
+
+class _LosesGroups:
+    """A way that brings nothing any more from the first answer to an add on."""
+
+    def __init__(self) -> None:
+        self.lost = threading.Event()
+
+    def __call__(self, piece: bytes, client: socket.socket) -> None:
+        if piece[5:6] == b"\x69":
+            self.lost.set()
+        if not self.lost.is_set():
+            client.sendall(piece)
+
+
+def test_ctrl_c_ends_the_wait_for_a_large_group() -> None:
+    """The wait was broken off by it, and smaller pieces of the group were tried."""
+    some = ("--entries", str(MANY), "--profile", "person", "--locales", "en_US")
+    way = _LosesGroups()
+    with (
+        LdapDirectory(entries=MANY, profile="person", locales=("en_US",)) as directory,
+        relayed(directory.port, way) as port,
+    ):
+        where = f"ldap://127.0.0.1:{port}/{directory.base}"
+        large = ("--groups", "1", "--members", "all", "--i-own-this-target")
+        argv = [*SITEBENCH, "ils", "seed", "--to", where, *some, *large]
+        with subprocess.Popen(argv, stdout=-1, stderr=-1, text=True) as seeding:
+            try:
+                assert way.lost.wait(60)
+                time.sleep(0.5)
+                seeding.send_signal(signal.SIGINT)
+                _, said = seeding.communicate(timeout=20)
+            finally:
+                seeding.kill()
+    assert seeding.returncode == 130, said
+    assert "Traceback" not in said

@@ -88,10 +88,12 @@ def running(
     policies: bool = False,
     member_of: bool = False,
     message_bytes: int | None = None,
+    auxiliary: bool = False,
 ) -> Iterator[StockSlapd]:
     """Start one with an empty database, not even its suffix, and stop it; with more modules.
 
-    It hangs up on messages of more than `message_bytes`. With `member_of` it keeps memberOf.
+    It hangs up on messages of more than `message_bytes`. With `auxiliary` a posixGroup must be
+    something else as well (RFC 2307bis). With `member_of` it keeps memberOf.
     With `last` each login is written down. With `policies` that of `POLICY` holds once it is there,
     and each request is logged, for `refused`.
     """
@@ -100,6 +102,14 @@ def running(
     text = _TEMPLATE.read_text().replace("@SUFFIX@", SUFFIX).replace("@PASSWORD@", PASSWORD)
     text = text.replace("/var/lib/ldap", str(folder / "data"))
     text = text.replace("/var/run/slapd", str(folder))
+    if auxiliary:
+        nis = Path("/etc/ldap/schema/nis.ldif")
+        (folder / "nis.ldif").write_text(
+            nis.read_text().replace(
+                "SUP top STRUCTURAL MUST ( cn $ gidN", "SUP top AUXILIARY MUST ( gidN"
+            )
+        )
+        text = text.replace(str(nis), str(folder / "nis.ldif"))
     if last:
         text = text.replace("olcLastMod: TRUE", "olcLastMod: TRUE\nolcLastBind: TRUE")
     if policies:

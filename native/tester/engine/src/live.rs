@@ -95,8 +95,12 @@ pub fn run<T: Send>(
             }
         })
     });
-    match raised {
-        Some(error) => Err(error),
-        None => report.map_err(engine_error),
+    if let Some(error) = raised {
+        return Err(error);
     }
+    if matches!(report, Err(LiveError::Interrupted)) {
+        // A signal has ended a wait, and no progress was told since.
+        py.check_signals()?;
+    }
+    report.map_err(engine_error)
 }

@@ -4,13 +4,14 @@ use std::io::{self, Write};
 use std::net::{TcpStream, ToSocketAddrs};
 use std::time::{Duration, Instant};
 
-use people::{Container, Population, Spec};
+use people::{Container, Population, Profile, Spec};
 use tls::{Connector, Stream};
 use wire::ber::{self, tag};
+use wire::ldap::control::PagedResults;
 use wire::ldap::request::{
-    SearchOptions, write_add, write_attribute, write_bind, write_extended, write_search,
+    SearchOptions, add_controls, write_add, write_attribute, write_bind, write_extended, write_search,
 };
-use wire::ldap::{Attributes, Reply, ResultCode, Scope, filter, oid};
+use wire::ldap::{Attributes, Control, Reply, ResultCode, Scope, filter, oid};
 
 use super::error::answer;
 use super::inbox::{Inbox, not_ldap};
@@ -24,6 +25,9 @@ pub(super) const ENTRY_ITSELF: SearchOptions =
 /// What asks for every entry directly below one.
 pub(super) const ENTRIES_BELOW: SearchOptions =
     SearchOptions { scope: Scope::One, size_limit: 0, time_limit_s: 0, types_only: false, dereference: 0 };
+
+/// Entries of a page, of which Active Directory gives no more (MaxPageSize).
+const PAGE_ENTRIES: i64 = 1_000;
 
 /// A connection that has bound.
 #[derive(Debug)]
@@ -40,6 +44,8 @@ pub(super) struct Answer {
     pub(super) code: ResultCode,
     /// Name and diagnostic.
     pub(super) text: String,
+    /// Where the next page begins; empty after the last.
+    cookie: Vec<u8>,
 }
 
 impl Session {
@@ -66,7 +72,8 @@ impl Session {
 
     fn secure(&mut self, connector: &Connector, start: bool) -> Result<(), LiveError> {
         if start {
-            let Answer { code, text } = self.ask(|out, id| write_extended(out, id, oid::START_TLS, None))?;
+            let Answer { code, text, .. } =
+                self.ask(|out, id| write_extended(out, id, oid::START_TLS, None))?;
             if code != ResultCode::SUCCESS {
                 return Err(LiveError::StartTls { server: self.server.clone(), answer: text });
             }
@@ -89,7 +96,7 @@ impl Session {
             (None, Some(_)) => ("the certificate's owner", &b""[..]),
             (None, None) => return Ok(()),
         };
-        let Answer { code, text } = self.ask(|out, id| match config.sasl {
+        let Answer { code, text, .. } = self.ask(|out, id| match config.sasl {
             Some(mechanism) => mechanism.write_bind(out, id, dn.as_bytes(), password),
             None => write_bind(out, id, 3, dn.as_bytes(), password),
         })?;
@@ -116,15 +123,43 @@ impl Session {
     ) -> Result<(), LiveError> {
         let class = profile.object_class().as_bytes();
         let person = |out: &mut Vec<u8>| filter::write_equality(out, b"objectClass", class);
-        let Answer { code, text } = self.ask_each(
-            |out, id| write_search(out, id, base.as_bytes(), &ENTRIES_BELOW, person, [&b"*"[..]]),
-            visit,
-        )?;
-        if code == ResultCode::SUCCESS {
-            return Ok(());
+        let search = |out: &mut Vec<u8>, id| {
+            write_search(out, id, base.as_bytes(), &ENTRIES_BELOW, person, [&b"*"[..]])
+        };
+        self.ask_all(base, *profile == Profile::Ad, &search, visit)
+    }
+
+    /// Shows every entry below `base` that a search finds to `visit`: page by page where a server gives no more at a
+    /// time. Others bound the pages of some users, who see everything without.
+    pub(super) fn ask_all(
+        &mut self,
+        base: &str,
+        paged: bool,
+        search: &dyn Fn(&mut Vec<u8>, i32),
+        visit: &mut dyn FnMut(Attributes<'_>) -> Result<(), LiveError>,
+    ) -> Result<(), LiveError> {
+        let mut cookie = Vec::new();
+        loop {
+            let request = |out: &mut Vec<u8>, id| {
+                search(out, id);
+                if paged {
+                    let mut page = Vec::new();
+                    PagedResults { size: PAGE_ENTRIES, cookie: &cookie }.encode(&mut page);
+                    let control = Control { oid: oid::PAGED_RESULTS, critical: true, value: Some(&page) };
+                    // What was written is a message.
+                    let _ = add_controls(out, 0, &[control]);
+                }
+            };
+            let Answer { code, text, cookie: next } = self.ask_each(request, visit)?;
+            if code != ResultCode::SUCCESS {
+                let (server, base) = (self.server.clone(), base.to_owned());
+                return Err(LiveError::Unseen { server, base, code, answer: text });
+            }
+            if next.is_empty() {
+                return Ok(());
+            }
+            cookie = next;
         }
-        let base = base.clone();
-        Err(LiveError::Unseen { server: self.server.clone(), base, code, answer: text })
     }
 
     pub(super) fn exists(&mut self, dn: &str) -> Result<bool, LiveError> {
@@ -137,7 +172,7 @@ impl Session {
     }
 
     fn create(&mut self, container: &Container) -> Result<(), LiveError> {
-        let Answer { code, text } = self.ask(|out, id| {
+        let Answer { code, text, .. } = self.ask(|out, id| {
             write_add(out, id, container.dn.as_bytes(), |out| {
                 ber::write_nested(out, tag::SEQUENCE, |out| {
                     for (name, values) in &container.attributes {
@@ -186,7 +221,10 @@ impl Session {
             let id = self.last_id;
             self.inbox.take(&self.server, |response| match response.reply {
                 Reply::Done { outcome, .. } if response.id == id => {
-                    found = Some(Answer { code: outcome.code, text: answer(&outcome) });
+                    let page = response.controls.iter().find(|control| control.oid == oid::PAGED_RESULTS);
+                    let page = page.and_then(|page| PagedResults::decode(page.value?).ok());
+                    let cookie = page.map_or_else(Vec::new, |page| page.cookie.to_vec());
+                    found = Some(Answer { code: outcome.code, text: answer(&outcome), cookie });
                     Ok(())
                 }
                 Reply::Entry { attributes, .. } if response.id == id => {
@@ -222,6 +260,8 @@ impl Session {
             io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
                 LiveError::Silent { server, seconds: self.timeout.as_secs() }
             }
+            // By a signal, such as that of Ctrl-C.
+            io::ErrorKind::Interrupted => LiveError::Interrupted,
             _ => LiveError::Broken { server, source },
         }
     }
