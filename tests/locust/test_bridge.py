@@ -6,6 +6,7 @@ IDLE = """
 import json
 import time
 import gevent
+from types import SimpleNamespace
 from locust.env import Environment
 from sitebench._engine import EngineError
 from sitebench.locust.bridge import Bridge
@@ -42,8 +43,8 @@ class Idle:
         return [Waiting]
     def prepare(self, environment, processes, preparing):
         return Prepared(
-            options=None, url="", trust=SYSTEM, pid=None, cores=None, warmup_s=self.warmup_s,
-            measure_s=None, timeout_s=1.0, text=None, more=None,
+            options=SimpleNamespace(stages=None), url="", trust=SYSTEM, pid=None, cores=None,
+            warmup_s=self.warmup_s, measure_s=None, timeout_s=1.0, text=None, more=None,
         )
     def record(self, prepared):
         return Recording(None, Windows(Monitor(None)), lambda windows: None)
