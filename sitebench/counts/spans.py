@@ -51,6 +51,11 @@ class Span:
         return None if self.asked is None else self.asked / self.seconds
 
     @property
+    def late_us(self) -> float | None:
+        """How late they began on average."""
+        return self.lag_us.mean
+
+    @property
     def answered_per_s(self) -> float:
         """Operations that succeeded, whenever that was."""
         return (self.operations - self.failures) / self.seconds

@@ -33,8 +33,7 @@ def _latency(name: str) -> Callable[[Span], str]:
 
 
 def _late(span: Span) -> str:
-    mean = span.lag_us.mean
-    return _NOTHING if mean is None else format_ns(mean * 1e3)
+    return _NOTHING if span.late_us is None else format_ns(span.late_us * 1e3)
 
 
 def _asked(span: Span) -> str:

@@ -95,12 +95,12 @@ def _held_up(span: Span) -> bool:
     """
     if (span.tester_busy or 0.0) >= USED_UP:
         return True
-    lag_us, latency_us = span.lag_us.mean, span.latency_us.mean
-    if (span.tester_late or 0.0) < STALLED_MOST or lag_us is None or latency_us is None:
+    late_us, latency_us = span.late_us, span.latency_us.mean
+    if (span.tester_late or 0.0) < STALLED_MOST or late_us is None or latency_us is None:
         return False
-    late = lag_us >= (1 - MIN_SCHEDULE_SHARE) * span.seconds * 1e6
+    late = late_us >= (1 - MIN_SCHEDULE_SHARE) * span.seconds * 1e6
     most_failures = (1 - MIN_SCHEDULE_SHARE) * span.operations
-    return late and 2 * lag_us >= latency_us and span.failures <= most_failures
+    return late and 2 * late_us >= latency_us and span.failures <= most_failures
 
 
 def _named(spans: Sequence[Span], held: Sequence[bool]) -> str:
