@@ -239,8 +239,8 @@ def test_peak_measures_loads_that_are_named_whatever_a_file_asks_for(
         ),
         ('[[operation]]\nget = "/"', "is for no directory"),
         (
-            '[load]\nstages = ["10s:5"]\n[[operation]]\nsearch = "(u=a)"',
-            "stages of users are read, but not",
+            '[load]\nusers = 3\nstages = ["10s:5"]\n[[operation]]\nsearch = "(u=a)"',
+            "are of users, who leave nothing for users to say",
         ),
         ('[[operation]]\nsearch = "(u={env.NOT_THERE})"', "takes $NOT_THERE from the environment"),
     ],
