@@ -1,7 +1,5 @@
 """Fixtures of all tests; each package adds its own beside its tests."""
 
-import itertools
-import os
 import signal
 import sys
 from importlib.abc import MetaPathFinder
@@ -29,13 +27,6 @@ class NoLocust(MetaPathFinder):
 
 sys.meta_path.insert(0, NoLocust())
 
-TESTS = Path(__file__).parent
-WAITING = (
-    *("benches", "compare", "conformance", "distributed", "faults", "locust", "locustfiles"),
-    *("measure", "plugin", "trust"),
-)
-"""Folders whose tests wait for servers, windows and time limits, up to a minute each."""
-
 # A machine that is busy with something else makes one example take long, and no property false.
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
@@ -53,27 +44,6 @@ def pytest_configure(config: pytest.Config) -> None:
             watching.communicate()
 
         config.add_cleanup(end)
-
-
-@pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Have each of xdist's processes begin with tests that wait, file by file.
-
-    Each begins with an equal part. What is left of it at its end, for others to take, is quick.
-    """
-    processes = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
-    waiting, quick = list[list[pytest.Item]](), list[pytest.Item]()
-    for path, tests in itertools.groupby(items, lambda each: each.path):
-        if TESTS in path.parents and path.relative_to(TESTS).parts[0] in WAITING:
-            waiting.append(list(tests))
-        else:
-            quick.extend(tests)
-    shares = [list(itertools.chain(*waiting[n::processes])) for n in range(processes)]
-    rest = iter(quick)
-    for n, share in enumerate(shares):
-        whole = len(items) // processes + (n < len(items) % processes)
-        share.extend(itertools.islice(rest, max(0, whole - len(share))))
-    items[:] = [*itertools.chain(*shares), *rest]
 
 
 @pytest.hookimpl(tryfirst=True)

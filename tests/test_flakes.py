@@ -1,9 +1,8 @@
-"""The order in which tests run, and tests that run many times: of a pytest of its own."""
+"""Tests that run many times, of a pytest of its own."""
 
 import subprocess
 import sys
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -18,15 +17,6 @@ def ran(*argv: str) -> str:
     )
     assert made.returncode == 0, made.stdout + made.stderr
     return made.stdout
-
-
-def test_a_file_elsewhere_is_run_with_tests_of_ours() -> None:
-    """One in a folder with a shorter path ended in an IndexError."""
-    with TemporaryDirectory() as folder:
-        other = Path(folder) / "test_elsewhere.py"
-        other.write_text("def test_it():\n    pass\n")
-        found = ran("pytest", "--collect-only", "-q", "-p", "no:cacheprovider", str(other), ONE)
-    assert "::test_it\n" in found
 
 
 @pytest.mark.parametrize("more", [(), ("-n2",)])
