@@ -12,19 +12,10 @@ from tests.support.cli import in_process
 WINDOWS = Windows(10, 10.0)
 
 
+@pytest.mark.long
+@pytest.mark.timeout(3_600)
 @pytest.mark.parametrize(
-    ("server", "kind"),
-    [
-        pytest.param(
-            *(server, kind),
-            marks=[
-                pytest.mark.long if server == "slapd" else pytest.mark.servers,
-                pytest.mark.timeout(3_600),
-            ],
-        )
-        for server, kinds in FORECASTS.items()
-        for kind in kinds
-    ],
+    ("server", "kind"), [(server, kind) for server, kinds in FORECASTS.items() for kind in kinds]
 )
 def test_the_cost_that_is_foretold_is_within_a_tenth(
     server: str, kind: str, tmp_path: Path
