@@ -177,11 +177,8 @@ class SpanCounts:
                     Durations.of(times[LAG]),
                     max(tester.cpu_s) / tester.seconds if tester.cpu_s else None,
                     tester.late_s / tester.seconds if tester.seconds else None,
-                    **(
-                        {"users": round(due / (end_s - begin_s), 3)}
-                        if stages.of_users
-                        else {"asked": round(due, 3)}
-                    ),
+                    None if stages.of_users else round(due, 3),
+                    round(due / (end_s - begin_s), 3) if stages.of_users else None,
                 )
             )
         return tuple(found)

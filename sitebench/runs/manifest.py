@@ -18,9 +18,10 @@ from sitebench.suite import suites
 from sitebench.system.machine import usable_cores
 
 COMPARED = "compared"
-ONCE = "measured_once"
-"""Why the same command must not measure again."""
 """Fact of an interleaved run: id, side, value, command, seed, repeats, restart."""
+
+ONCE = "measured_once"
+"""Fact that says why the same command must not measure again."""
 
 SYSCTLS = (
     "net/ipv4/ip_local_port_range",
