@@ -168,13 +168,17 @@ def _one_spelling(dn: str) -> str:
 
 def line_of(file: str, row: int) -> int:
     """Return the line that a row begins in, counted from 0; the table has kept rows alone."""
-    csv.field_size_limit(_LONGEST)
-    with Path(file).open(encoding="utf-8-sig", newline="") as lines:
-        reader, before = csv.reader(lines, delimiter=separator_of(file)), 0
-        for cells in reader:
-            # The first row has the names of the columns.
-            row -= bool(cells)
-            if row < -1:
-                return before + 1
-            before = reader.line_num
-    return before
+    # It is that of the whole process, and so of a program that has imported this one.
+    usual = csv.field_size_limit(_LONGEST)
+    try:
+        with Path(file).open(encoding="utf-8-sig", newline="") as lines:
+            reader, before = csv.reader(lines, delimiter=separator_of(file)), 0
+            for cells in reader:
+                # The first row has the names of the columns.
+                row -= bool(cells)
+                if row < -1:
+                    return before + 1
+                before = reader.line_num
+        return before
+    finally:
+        csv.field_size_limit(usual)

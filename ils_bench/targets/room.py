@@ -14,13 +14,8 @@ _PACKAGED: Final = 1 << 30
 _ENOUGH: Final = 0.8
 _BYTES: Final = {"person": 1_600, "posix": 1_650, "paper": 4_600}
 """Of a person in an mdb database with the package's indexes: of 20,000 people, with {SSHA}."""
-_FULL: Final = (
-    "txn_commit failed",
-    "entry store failed",
-    "index generation failed",
-    "MDB_MAP_FULL",
-)
-"""What slapd says of it, always with `other` (80); the reason stands in its log alone."""
+_FULL: Final = ("txn_commit failed", "entry store failed")
+"""What slapd 2.5 says of it, with `other` (80); the reason stands in its log alone."""
 
 
 def _is_slapd(target: OpenDirectory) -> bool:

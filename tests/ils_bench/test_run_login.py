@@ -15,9 +15,11 @@ from ils_bench import logins
 from ils_bench.accounts import accounts_of
 from ils_bench.options import HOW, IlsOptions
 from ils_bench.points import POINTS
+from ils_bench.targets.password_schemes import assure_bounded
 from sitebench import LdapDirectory
-from sitebench.errors import BadFile
+from sitebench.errors import BadFile, BadInput
 from sitebench.system.network import free_port
+from tests.docs.test_told import page
 from tests.ils_bench.conftest import LOCALES
 from tests.scenario.test_workers import worker
 from tests.support import stock_slapd
@@ -177,27 +179,31 @@ def test_wrong_passwords_of_several_points_are_refused_before_the_first(
 
 
 def test_a_hash_beyond_the_bounds_of_the_embedded_directory_is_refused_when_given() -> None:
-    people = (
-        "--profile",
-        "person",
-        "--hash",
-        "argon2:1100m",
-        "--entries",
-        "1",
-        "--locales",
-        "en_US",
-    )
+    people = ("--profile", "person", "--hash", "argon2:1100m", *WHO)
     for argv in (("run", "login", *people), ("serve", *people)):
         ran = in_process("ils", *argv)
         assert (ran.code, ran.out) == (2, "")
         assert "argon2:1100m takes 1.07 GiB of memory for each login" in ran.err
 
 
+def test_the_bound_is_that_of_the_directory() -> None:
+    """Which docs/limits.md has from the directory itself, and which a program may raise."""
+    row = re.search(r"^\| `ils` \| `slow_hash_bytes` \| (\d+) ", page("limits.md"), re.MULTILINE)
+    assert row is not None
+    mib = int(row[1]) >> 20
+    for most, limits in ((mib, None), (2 * mib, {"slow_hash_bytes": 2 * mib << 20})):
+        assure_bounded(f"argon2:{most}m", limits)
+        with pytest.raises(BadInput, match="of memory for each login"):
+            assure_bounded(f"argon2:{most + 1}m", limits)
+
+
 def test_a_long_cell_hides_no_line(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text(f"uid,password\n{'a' * 1_000_000},b\nc,\n")
+    usual = csv.field_size_limit()
     with pytest.raises(BadFile, match="line 3: password is empty"):
         accounts_of(str(path))
+    assert csv.field_size_limit() == usual
 
 
 def test_a_cell_that_is_no_name_is_told_with_its_line(tmp_path: Path) -> None:
