@@ -22,7 +22,7 @@ from ils_bench.seeding.destinations import (
     parse_destination,
 )
 from ils_bench.seeding.groups import (
-    has_groups,
+    has_group,
     ldif_of,
     remove_groups_of,
     seed_groups_of,
@@ -437,8 +437,9 @@ def _remove_seeded(options: SeedOptions) -> None:
     # Before the people: one who is in them may be kept by a directory, or stay in them.
     if groups is not None:
         say(f"{target.address}: {remove_groups_of(target, groups)} from {people.base}")
-    elif has_groups(target):
-        say(f"{target.address}: groups are there, and stay; --groups N removes them")
+    if has_group(target, 0 if groups is None else groups.count):
+        more = "" if groups is None else "more "
+        say(f"{target.address}: {more}groups are there, and stay; --groups N removes them")
     reservation = journal.reserve(
         str(target.address), people, bind_dn=target.who.dn, keys=people.size, first=0
     )

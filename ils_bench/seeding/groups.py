@@ -47,9 +47,9 @@ def remove_groups_of(target: OpenDirectory, groups: Groups) -> str:
         return f"removed {remove_groups(target.to_engine(), groups, move):,} groups"
 
 
-def has_groups(target: OpenDirectory) -> bool:
-    """Return whether a directory has the first group, as any number of them has."""
+def has_group(target: OpenDirectory, number: int) -> bool:
+    """Return whether a directory has a group of this number: then it has those before it, too."""
     from ils_bench.targets.probe import connected, exists
 
     with connected(target.address, target.who, target.trust, brief=True) as connection:
-        return exists(connection, f"cn=group.0,{target.base}")
+        return exists(connection, f"cn=group.{number},{target.base}")
