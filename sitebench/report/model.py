@@ -164,10 +164,11 @@ class Report:
         """Return what loads of a point have in common: its operation, and its size if any."""
         return self.name(spec) if spec.entries else self.suite(spec.suite).title_of(spec.operation)
 
-    def distinct_name(self, spec: PointSpec, run: Run) -> str:
+    def distinct_name(self, spec: PointSpec, run: Run, ignoring: Sequence[str] = ()) -> str:
         """Return a point's name among the others of its run."""
-        others = (p.spec for p in run.points if p.spec.operation == spec.operation)
-        return ", ".join(filter(None, (self.name(spec), distinguishing_label(others)(spec))))
+        others = (p.spec for p in (*run.points, *run.missing) if p.spec.operation == spec.operation)
+        label = distinguishing_label(others, ignoring)(spec)
+        return ", ".join(filter(None, (self.name(spec), label)))
 
 
 def load(paths: Sequence[Path]) -> Report:
@@ -276,6 +277,8 @@ def _labels_of(spec: PointSpec) -> dict[str, str]:
     return {name: text for name, text in found.items() if text != lanes}
 
 
+LOAD = ("load", "lanes")
+"""Labels that `load_name` says."""
 HOW_HARD = ("load", "arrivals", "lanes", "windows")
 _BARE = ("target", "client", *HOW_HARD)
 _SPARE = ("arrivals", "lanes", "windows")

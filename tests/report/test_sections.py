@@ -319,6 +319,22 @@ def test_every_warning_names_its_points_and_its_remedy(report: Report) -> None:
     assert all(warning.remedy for warning in found)
 
 
+def test_points_of_other_settings_have_other_names_in_every_table(report: Report) -> None:
+    """Those of a sweep over hashes were all called `login, 1k entries`."""
+    (run,) = with_bound(report, "add", "generator").runs
+    (point,) = (each for each in run.points if each.spec.operation == "add")
+
+    def of(scheme: str) -> Point:
+        asked = replace(point.spec, settings={**point.spec.settings, "hash": scheme})
+        failed = {"timeout": 3, "wrong-answer": 2}
+        return replace(point, result=replace(point.result, spec=asked, failures_by_kind=failed))
+
+    several = Report([replace(run, points=[of("clear"), of("ssha")], stored=[])])
+    for each in build.sections(several):
+        rows = re.findall(r"Add, 1k entries[^<(]*", each.body)
+        assert all("hash=" in row for row in rows), (each.id, rows)
+
+
 @pytest.mark.parametrize(
     ("bound", "mark"), [("generator", "bound"), ("unsettled", "invalid"), ("failed", "invalid")]
 )

@@ -28,7 +28,7 @@ def _by_kind(report: Report, run: Run) -> ReportTable:
         for kind, n in sorted(result.failures_by_kind.items()):
             example = result.examples.get(kind, "")
             share = f"{n / attempts:.3%}" if attempts else NOTHING
-            rows.append([report.name(result.spec), kind, example, f"{n:,}", share])
+            rows.append([report.distinct_name(result.spec, run), kind, example, f"{n:,}", share])
     title = report.titled("Failed operations by kind", run)
     return ReportTable(
         title, ("Point", "Kind", "The first of them", "count", "share"), rows, left=3
@@ -40,6 +40,6 @@ def _points(report: Report, run: Run) -> ReportTable:
     for each in run.missing:
         why = each.error or {"message": "", "remedy": "the same command continues the run"}
         what = (each.status, why.get("message", ""), why.get("remedy", ""))
-        rows.append([report.name(each.spec), *what])
+        rows.append([report.distinct_name(each.spec, run), *what])
     title = report.titled("Points without a result", run)
     return ReportTable(title, ("Point", "Status", "What happened", "What to do"), rows, left=4)

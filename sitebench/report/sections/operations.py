@@ -10,7 +10,7 @@ from sitebench.counts import metrics
 from sitebench.counts.durations import OVER_TIME, PERCENTILES, Durations
 from sitebench.counts.metrics import LATENCY, SERVICE, UNREAD
 from sitebench.counts.source import SEQUENCE
-from sitebench.report.model import Point, Report, Run, distinguishing_label, load_name
+from sitebench.report.model import LOAD, Point, Report, Run, distinguishing_label, load_name
 from sitebench.report.page import Section
 from sitebench.report.paper import marked
 from sitebench.report.sections import objectives, tail
@@ -102,7 +102,7 @@ def _operations(report: Report, run: Run) -> ReportTable:
 def _row(report: Report, run: Run, each: Series, *, repeated: bool) -> Row:
     suite = report.suite(each.spec.suite)
     others = (s.spec for s in run.series if s.spec.operation == each.spec.operation)
-    how = distinguishing_label(others, ignoring=("load", "lanes"))(each.spec)
+    how = distinguishing_label(others, ignoring=LOAD)(each.spec)
     bounds = ", ".join(dict.fromkeys(r.verdict.bound for r in each.results))
     interval = around(each, rate_of, format_rate) if each.n > 1 else ""
     return [
@@ -138,7 +138,8 @@ def _cost(report: Report, run: Run) -> ReportTable:
         headroom = each.median(lambda r: r.headroom)
         rows.append(
             [
-                *(report.name(each.spec), load_name(each.spec), waiting(each)),
+                report.distinct_name(each.spec, run, ignoring=LOAD),
+                *(load_name(each.spec), waiting(each)),
                 NOTHING if unread is None else format_ns(unread * 1e3),
                 NOTHING if cpu is None else f"{cpu:.3g}",
                 NOTHING if headroom is None else f"{headroom:.0%}",
@@ -172,7 +173,7 @@ def _steps(report: Report, run: Run) -> ReportTable:
             shown = [latency_mark(Series(point.spec, (took,)), name) for name in OVER_TIME]
             rows.append(
                 [
-                    *(_repeat(report, point), step.program, step.step, f"{step.count:,}"),
+                    *(_repeat(report, run, point), step.program, step.step, f"{step.count:,}"),
                     *(f"{step.failures:,}", format_rate(step.per_s), *shown),
                 ]
             )
@@ -183,7 +184,12 @@ def _clocks(report: Report, run: Run) -> ReportTable:
     columns = ("Point", "Step", "Clock", "n", "p50", "p99", "max", "mean")
     rows: list[Row] = [
         [
-            *(_repeat(report, point), f"{step.program}/{step.step}", clock.heading, f"{took.n:,}"),
+            *(
+                _repeat(report, run, point),
+                f"{step.program}/{step.step}",
+                clock.heading,
+                f"{took.n:,}",
+            ),
             *(_figure(took, name) for name in ("p50", "p99", "max", "mean")),
         ]
         for point in run.points
@@ -195,9 +201,9 @@ def _clocks(report: Report, run: Run) -> ReportTable:
     return ReportTable(report.titled("Clocks", run), columns, rows, left=3, notes=notes)
 
 
-def _repeat(report: Report, point: Point) -> str:
+def _repeat(report: Report, run: Run, point: Point) -> str:
     repeat = f", repeat {point.spec.repeat + 1}" if point.spec.repeat else ""
-    return f"{report.name(point.spec)}{repeat}"
+    return f"{report.distinct_name(point.spec, run)}{repeat}"
 
 
 def _figure(took: Durations, name: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from sitebench._engine import Histogram
 from sitebench.counts.durations import LEAST_BEYOND, percentile_ns, with_censored
-from sitebench.report.model import Point, Report, Run, load_name
+from sitebench.report.model import LOAD, Point, Report, Run, load_name
 from sitebench.report.table import NOTHING, ReportTable, Row
 from sitebench.runs.repeats import Series
 from sitebench.units import format_ns
@@ -46,7 +46,8 @@ def _row(report: Report, run: Run, each: Series) -> Row:
         beyond = every.count * (100_000 - round(q * 1_000)) // 100_000
         cells.append(f"{NOTHING if ns is None else shown(ns)} ({beyond:,})")
     most = shown(every.max) if every.count else NOTHING
-    return [report.name(each.spec), load_name(each.spec), f"{every.count:,}", *cells, most]
+    name = report.distinct_name(each.spec, run, ignoring=LOAD)
+    return [name, load_name(each.spec), f"{every.count:,}", *cells, most]
 
 
 def _merged(points: Sequence[Point]) -> tuple[Histogram, Histogram]:

@@ -295,7 +295,7 @@ def warned(report: Report, run: Run) -> list[Warned]:
     )
     found: dict[tuple[str, str], Warned] = {}
     for point in run.points:
-        name = report.name(point.spec)
+        name = report.distinct_name(point.spec, run)
         verdict = point.result.verdict
         if not verdict.valid:
             why = f"{verdict.bound}: {verdict.evidence}"
@@ -316,7 +316,7 @@ def _missing(report: Report, run: Run) -> Warned:
     warning = Warned("Points without a result", remedy, bad=True)
     for each in run.missing:
         why = (each.error or {}).get("message", f"{each.status}, according to the file")
-        warning.messages.setdefault(why, []).append(report.name(each.spec))
+        warning.messages.setdefault(why, []).append(report.distinct_name(each.spec, run))
     return warning
 
 
