@@ -1,7 +1,8 @@
 """Directories of other makers with people of a stranger, each started here and stopped again.
 
-OpenLDAP's is in every test run. 389-DS and Samba's domain controller are for `make server-tests`:
-they need root, fixed places, and packages that are not among those of the tests.
+OpenLDAP's is in every test run. 389-DS, ApacheDS and Samba's domain controller are for `make
+server-tests`: they need root, packages that are not among those of the tests, and the first and the
+last of them fixed places.
 """
 
 import contextlib
@@ -29,16 +30,18 @@ class Foreign:
     base: str
     named: str
     """What a person's RDN begins with, and the column that goes on."""
-    counted: Callable[[], tuple[int, int]]
-    """Searches and modifies so far."""
-    looks: int
+    counted: Callable[[], tuple[int, int]] | None
+    """Searches and modifies so far, where it counts them."""
+    looks: int = 0
     """The searches of its own counters that one look at them takes."""
     options: tuple[str, ...] = ()
 
 
-def ldap(program: str, url: str, who: str, *argv: str, text: str = "") -> str:
+def ldap(
+    program: str, url: str, who: str, *argv: str, text: str = "", password: str = PASSWORD
+) -> str:
     """Run one of OpenLDAP's clients."""
-    command = [program, "-x", "-H", url, "-D", who, "-w", PASSWORD, *argv]
+    command = [program, "-x", "-H", url, "-D", who, "-w", password, *argv]
     environment = {"LDAPTLS_REQCERT": "never", "PATH": "/usr/bin:/bin"}
     done = subprocess.run(
         command, input=text, capture_output=True, text=True, env=environment, check=True
@@ -63,11 +66,11 @@ def people(base: str, rdn: str, kind: str) -> str:
     return "\n".join(entries)
 
 
-def until_it_answers(url: str, who: str) -> None:
+def until_it_answers(url: str, who: str, password: str = PASSWORD) -> None:
     give_up = time.monotonic() + 60
     while True:
         try:
-            ldap("ldapsearch", url, who, "-b", "", "-s", "base")
+            ldap("ldapsearch", url, who, "-b", "", "-s", "base", password=password)
         except subprocess.CalledProcessError:
             if time.monotonic() > give_up:
                 raise
@@ -157,6 +160,59 @@ def ds389(folder: Path) -> Iterator[Foreign]:
         defaults.write_text(text)
 
 
+APACHEDS_LOGS = """
+log4j.rootCategory=FATAL, out
+log4j.logger.org.apache.directory.server.OPERATION_TIME=DEBUG
+log4j.appender.out=org.apache.log4j.ConsoleAppender
+log4j.appender.out.layout=org.apache.log4j.PatternLayout
+log4j.appender.out.layout.ConversionPattern=%m%n
+"""
+"""A line for each operation: its only count of them."""
+APACHEDS_JARS = (
+    *("/usr/share/apacheds/lib/*", "/usr/share/java/caffeine.jar"),
+    *(f"/usr/share/java/commons-{each}.jar" for each in ("codec", "collections4", "lang3", "text")),
+)
+"""Debian's unit has the first alone, and does not start with it."""
+
+
+@contextlib.contextmanager
+def apacheds(folder: Path) -> Iterator[Foreign]:
+    """Start ApacheDS as Debian configures it, in a folder of its own."""
+    admin, base, instance = "uid=admin,ou=system", f"ou=people,{SUFFIX}", folder / "instance"
+    for each in ("conf", "log", "partitions", "cache", "run"):
+        (instance / each).mkdir(parents=True)
+    config = Path("/etc/apacheds/config.ldif").read_text().replace("0.0.0.0", "127.0.0.1")
+    port = free_port()
+    for stock, ours in ((10389, port), (10636, free_port())):
+        config = config.replace(f"ads-systemport: {stock}\n", f"ads-systemport: {ours}\n")
+    (instance / "conf/config.ldif").write_text(config)
+    (folder / "log4j.properties").write_text(APACHEDS_LOGS)
+    command = ["java", "-Xmx256m", "-cp", ":".join(APACHEDS_JARS)]
+    # It makes its certificate with classes that Java 17 hides.
+    for hidden in ("x509", "util"):
+        command += ["--add-exports", f"java.base/sun.security.{hidden}=ALL-UNNAMED"]
+    command += [f"-Dlog4j.configuration=file:{folder}/log4j.properties"]
+    command += ["org.apache.directory.server.UberjarMain", str(instance)]
+    url, log = f"ldap://127.0.0.1:{port}", folder / "operations.log"
+    with log.open("w") as out, subprocess.Popen(command, stdout=out, stderr=out) as server:
+        try:
+            stock_password = "secret"
+            until_it_answers(url, admin, stock_password)
+            change = f"changetype: modify\nreplace: userPassword\nuserPassword: {PASSWORD}\n"
+            ldap("ldapmodify", url, admin, text=f"dn: {admin}\n{change}", password=stock_password)
+            kind = "objectClass: inetOrgPerson\nuid: jsmith{n}"
+            ldap("ldapadd", url, admin, text=people(base, "uid=jsmith{n}", kind))
+
+            def counted() -> tuple[int, int]:
+                done = log.read_text()
+                return done.count("Search operation took"), done.count("Modify operation took")
+
+            yield Foreign(url, admin, base, "uid={person.uid}", counted)
+        finally:
+            server.terminate()
+            server.wait(30)
+
+
 @contextlib.contextmanager
 def samba(folder: Path) -> Iterator[Foreign]:
     """Start a domain controller of Samba; its ports are 389 and 636."""
@@ -183,10 +239,8 @@ def samba(folder: Path) -> Iterator[Foreign]:
             kind = "objectClass: user\nsAMAccountName: jsmith{n}\nuid: jsmith{n}"
             ldap("ldapadd", url, admin, text=people(base, "CN=J Smith {n}", kind))
             # It counts nothing that one can ask for.
-            yield Foreign(
-                *(url, admin, base, "CN={person.cn}", lambda: (0, 0), 0),
-                options=("--tls-insecure",),
-            )
+            named, options = "CN={person.cn}", ("--tls-insecure",)
+            yield Foreign(url, admin, base, named, counted=None, options=options)
         finally:
             server.terminate()
             server.wait(30)
