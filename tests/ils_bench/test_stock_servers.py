@@ -1,18 +1,22 @@
-"""389-DS and Samba's domain controller as they come: filled, measured, verified and emptied."""
+"""389-DS, ApacheDS and a domain controller of Samba as they come: filled, measured and emptied."""
 
+import base64
+import subprocess
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
 
+from ils_bench.targets.password_schemes import SERVERS
+from sitebench.seeders.people import Spec, generate
 from tests.ils_bench.conftest import LOCALES
 from tests.scenario import servers
 from tests.scenario.servers import Foreign
 from tests.support.cli import Ran, in_process
 
 PEOPLE = 60
-BRIEF = ("--users", "2", "--threads", "1", "--warmup", "0s", "--measure", "1s", "--json")
+BRIEF = ("--threads", "1", "--warmup", "0s", "--measure", "1s", "--json")
 
 
 def ils(server: Foreign, command: str, *argv: str) -> Ran:
@@ -32,6 +36,7 @@ def worked(
     groups: tuple[str, ...] = ("--groups", "9", "--members", "5,all"),
     member_of: bool = False,
     rehashed: bool = False,
+    log_in: str = "2",
 ) -> None:
     """Have everything done with people and groups of ours, beside those of a stranger."""
     servers.accounts(folder)
@@ -56,13 +61,14 @@ def worked(
         assert " of them logged in, and were refused with another password" in verified.err
         at = ("--target", server.url, "--base", base, *more)
         for operation in ("lookup", "add"):
-            ran = ils(server, "run", operation, *at, *BRIEF)
+            ran = ils(server, "run", operation, *at, *BRIEF, "--users", "2")
             assert ran.code == 0, ran.err
             (point,) = ran.objects
             assert (point["failures"], point["ops_per_s"] > 0) == (0, True), point
         assert there() == PEOPLE
         for how, rehashes in (("bind", rehashed), ("search-bind-groups", False)):
-            ran = ils(server, "run", "login", *at, *BRIEF, "--how", how, "--wrong", "10%")
+            users = ("--users", log_in, "--how", how, "--wrong", "10%")
+            ran = ils(server, "run", "login", *at, *BRIEF, *users)
             assert ran.code == 0, ran.err
             (point,) = ran.objects
             assert (point["failures"], point["ops_per_s"] > 0) == (0, True), point
@@ -128,3 +134,68 @@ def test_samba(tmp_path: Path) -> None:
     tree = ("--groups", "9", "--members", "5,all", "--depth", "3", "--in-all", "1")
     said = "people of the profile ad, as it is an Active Directory"
     worked(servers.samba, tmp_path, "ad", said, groups=tree, member_of=True)
+
+
+@pytest.mark.servers
+def test_apacheds(tmp_path: Path) -> None:
+    # It writes each wrong password down, and two at a time break its database.
+    worked(servers.apacheds, tmp_path, "person", AS_IT_IS, log_in="1")
+
+
+TEXT, NO_ONE = "the text of it is the password", "no one is let in"
+OF_APACHEDS = {
+    "clear": "hashed again",
+    "ssha": "taken",
+    "ssha512": "taken",
+    "crypt": "taken",
+    "crypt:10000": NO_ONE,
+    "pbkdf2-sha256:1000": TEXT,
+    "pbkdf2-sha512:1000": TEXT,
+    "argon2:64k": TEXT,
+}
+
+
+@pytest.mark.servers
+def test_apacheds_makes_of_each_hash_what_the_table_says(tmp_path: Path) -> None:
+    (table,) = [each for each in SERVERS if each.name == "ApacheDS"]
+    assert table.refuses == {h.partition(":")[0] for h, made in OF_APACHEDS.items() if made == TEXT}
+    assert table.hashes_again == {h for h, made in OF_APACHEDS.items() if made == "hashed again"}
+    with servers.apacheds(tmp_path) as server:
+        assert {hashed: made_of(server, hashed) for hashed in OF_APACHEDS} == OF_APACHEDS
+        for hashed, made in OF_APACHEDS.items():
+            if made in (TEXT, NO_ONE):
+                where = ("--to", f"{server.url}/{server.base}", "--hash", hashed)
+                refused = ils(server, "seed", *where)
+                assert refused.code == 2, refused.err
+                assert "is ApacheDS, which " in refused.err
+
+
+def made_of(server: Foreign, hashed: str) -> str:
+    """Return what a server makes of a hash that OpenLDAP's client gives it."""
+    base = f"ou={hashed.replace(':', '-')},{servers.SUFFIX}"
+    people = generate(Spec(1, profile="person", locales=LOCALES, base=base, hash=hashed)).population
+    dn, password = people.dn(0), people.password(0)
+    (given,) = people.entry(0)[1]["userPassword"]
+    container = f"dn: {base}\nobjectClass: organizationalUnit\n\n"
+    entry = people.ldif(0, 1, with_containers=False).decode()
+    servers.ldap("ldapadd", server.url, server.bind_dn, text=container + entry)
+    where = ("-LLL", "-o", "ldif-wrap=no", "-b", dn, "-s", "base", "userPassword")
+    shown = servers.ldap("ldapsearch", server.url, server.bind_dn, *where)
+    stored = base64.b64decode(shown.partition("userPassword:: ")[2].split()[0])
+    by_password, by_text = (lets_in(server, dn, each) for each in (password, given.decode()))
+    if by_text and given.decode() != password:
+        return TEXT
+    if not by_password:
+        return NO_ONE
+    return "taken" if stored == given else "hashed again"
+
+
+def lets_in(server: Foreign, dn: str, password: str) -> bool:
+    """Whether it does; anything but invalidCredentials (49) is no answer to that."""
+    try:
+        servers.ldap("ldapwhoami", server.url, dn, password=password)
+    except subprocess.CalledProcessError as error:
+        if error.returncode != 49:
+            raise
+        return False
+    return True
