@@ -48,7 +48,8 @@ long-test: build system-packages ## run the tests that take many minutes, on a q
 	@$(BIN)/pytest -m long
 
 .PHONY: server-tests
-server-tests: build ## run the tests on 389-DS and Samba (as root, with Debian's packages of both)
+server-tests: build ## run the tests on 389-DS, ApacheDS and Samba (as root)
+	@.ci/system-packages servers
 	@$(BIN)/pytest -m servers
 
 # Examples are compiled by `make check`; no test needs them.
