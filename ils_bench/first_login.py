@@ -89,11 +89,15 @@ def first_login(target: OpenDirectory, options: Any) -> FirstLogin:
         before = _state(service, dn)
         login()
         after = _state(service, dn)
-        if before == after and any(before.get(each) for each in _WRITTEN):
+        changed = _changed(before, after)
+        kept = any(before.get(each) for each in _WRITTEN)
+        if set(changed) <= set(_ENTRY) and (changed or kept):
+            # Once, a login also clears what wrong passwords left (pwdFailureTime).
             time.sleep(_GRAIN_S)
+            first = after
             login()
             after = _state(service, dn)
-    changed = [each for each in (*_WRITTEN, *_ENTRY) if before.get(each) != after.get(each)]
+            changed = _changed(first, after)
     written = [each for each in changed if each not in _ENTRY] or changed[:1]
     hashed = before.get(_HASH), after.get(_HASH)
     was, now = (", ".join(each or ()) for each in hashed)
@@ -152,6 +156,10 @@ def _state(service: Any, dn: str) -> Mapping[str, tuple[str, ...]]:
         name: tuple(sorted(_scheme(value) if name == _HASH else value.decode() for value in values))
         for name, values in found.items()
     }
+
+
+def _changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
+    return [each for each in (*_WRITTEN, *_ENTRY) if before.get(each) != after.get(each)]
 
 
 def _scheme(value: bytes) -> str:

@@ -473,6 +473,18 @@ def test_no_write_is_seen_where_none_is(stock: StockSlapd, strangers: Path) -> N
     assert not kinds & {"login-writes", "login-rehashes"}
 
 
+def test_what_a_wrong_password_left_is_cleared_once_and_no_write_of_each_login(
+    stock: StockSlapd, strangers: Path, before: Counter[str]
+) -> None:
+    """The first login after it changed the entry, and each was said to."""
+    dn = accounts_of(str(strangers)).cell(0, "dn")
+    stock.client("ldapwhoami", "-D", dn, "-w", "wrong")
+    assert stock.refused() - before == Counter({dn: 1})
+    ran = in_process("ils", "run", "login", *at(stock, strangers), *BRIEF)
+    right(ran)
+    assert "login-writes" not in {each["kind"] for each in ran.objects[0]["warnings"]}
+
+
 def test_a_write_behind_each_login_is_named(
     slapd: Path, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
