@@ -142,6 +142,26 @@ def test_apacheds(tmp_path: Path) -> None:
     worked(servers.apacheds, tmp_path, "person", AS_IT_IS, log_in="1")
 
 
+POLICY = (
+    "ads-pwdId=default,ou=passwordPolicies,ads-interceptorId=authenticationInterceptor,"
+    "ou=interceptors,ads-directoryServiceId=default,ou=config"
+)
+
+
+@pytest.mark.servers
+def test_apacheds_without_its_policy_is_sent_wrong_passwords_at_once(tmp_path: Path) -> None:
+    """The remedy that docs/logins.md names."""
+    off = f"dn: {POLICY}\nchangetype: modify\nreplace: ads-enabled\nads-enabled: FALSE\n"
+    with servers.apacheds(tmp_path) as server:
+        servers.ldap("ldapmodify", server.url, server.bind_dn, text=off)
+        base = f"ou=ours,{servers.SUFFIX}"
+        assert ils(server, "seed", "--to", f"{server.url}/{base}").code == 0
+        at = ("--target", server.url, "--base", base)
+        ran = ils(server, "run", "login", *at, *BRIEF, "--users", "8", "--wrong", "30%")
+        assert ran.code == 0, ran.err
+        assert ran.objects[0]["failures"] == 0, ran.objects
+
+
 TEXT, NO_ONE = "the text of it is the password", "no one is let in"
 OF_APACHEDS = {
     "clear": "hashed again",
