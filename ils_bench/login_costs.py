@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from ils_bench.hashes import AS_STORED, Hashed
 from ils_bench.logins import LOGIN
 from ils_bench.suite import SUITE
-from sitebench._engine import hash_facts
 from sitebench.counts.metrics import LATENCY
 from sitebench.errors import BadInput
 from sitebench.monitor.use import Use
@@ -20,15 +20,9 @@ from sitebench.plan.suite import MeasuredRun
 from sitebench.runs.point import MOST_FAILURES, PointResult, PointSpec
 from sitebench.runs.repeats import Series, series
 from sitebench.seeders import HASHES
-from sitebench.system.native_errors import translated
 from sitebench.units import format_bytes, format_rate, format_size
 from sitebench.verdict.verdict import Bound, Quoted
 
-ROUNDS, PASSES, MEMORY = "rounds", "passes", "MiB of memory"
-AS_STORED = "as stored"
-"""Passwords of accounts, and of an Active Directory, whose hashes only the server knows."""
-_USUAL = {"crypt": 5_000.0, "argon2": 3.0}
-"""Rounds and passes that a hash is written without (`native/shared/hashes/src/hash.rs`)."""
 _MIB = 2.0**20
 _OF_PASSWORDS = frozenset(("hash", "hash_pool"))
 """Settings in which points of one server differ here."""
@@ -37,32 +31,6 @@ _UNDER_WAY = 0.1
 part of it."""
 _BESIDE_CPU = frozenset((Bound.TARGET_CPU, Bound.GENERATOR, Bound.SCHEDULE, Bound.UNDECIDED))
 """Bounds by which no other resource of the server was used up."""
-
-
-@dataclass(frozen=True)
-class Hashed:
-    """A hash taken apart: its name, and the numbers that make it dearer."""
-
-    text: str
-    name: str
-    knobs: Mapping[str, float]
-    memory_mib: float | None
-    """What checking one takes; None where the hash is not known."""
-
-    @classmethod
-    def of(cls, text: str) -> Hashed:
-        if text == AS_STORED:
-            return cls(text, text, {}, None)
-        with translated():
-            _, _, _, memory = hash_facts(text)
-        name, *numbers = text.split(":")
-        mib = memory / _MIB
-        if name == "argon2":
-            passes = float(numbers[1]) if len(numbers) > 1 else _USUAL[name]
-            return cls(text, name, {PASSES: passes, MEMORY: mib}, mib)
-        if numbers or name in _USUAL:
-            return cls(text, name, {ROUNDS: float(numbers[0]) if numbers else _USUAL[name]}, mib)
-        return cls(text, name, {}, mib)
 
 
 @dataclass(frozen=True)

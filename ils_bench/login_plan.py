@@ -13,7 +13,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import permutations
 
-from ils_bench.login_costs import MEMORY, Cost, Hashed, Server, server_of
+from ils_bench.hashes import MEMORY, Hashed
+from ils_bench.login_costs import Cost, Server, server_of
 from ils_bench.options import parse_hashes
 from ils_bench.suite import SUITE
 from sitebench.errors import BadInput, UnknownValue
