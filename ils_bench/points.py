@@ -192,7 +192,7 @@ class IlsPoints(SuitePoints[Program, OpenDirectory]):
                 "add --start-tls",
             )
         if options.target == "embedded":
-            assure_bounded(options.hash)
+            assure_bounded(options.hash, options.one_password)
         own = [each for each in programs if isinstance(each, sequences.Sequence)]
         thinking = [each for each in own if each.counts == "sequence" and each.least_s]
         if thinking and len(thinking) == len(programs):

@@ -18,7 +18,7 @@ from sitebench.targets.in_process import certificate
 
 def _start(request: dict[str, Any]) -> Service:
     spec = Spec.from_dict(request["people"])
-    assure_bounded(spec.hash)
+    assure_bounded(spec.hash, spec.one_password)
     people = generate(spec)
     make_hashes(people)
     config = request["config"]

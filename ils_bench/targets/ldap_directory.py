@@ -105,7 +105,7 @@ class LdapDirectory(InProcess[Directory]):
         if entries:
             base = f"ou=Dynamic,{suffix}"
             spec = Spec(entries, seed, profile, locales, base, hash, one_password, hash_pool)
-            assure_bounded(spec.hash, limits)
+            assure_bounded(hash, one_password, limits)
             people = generate(spec)
             make_hashes(people)
             self.people = people.population

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ils_bench.hashes import Hashed
 from ils_bench.targets.target import OpenDirectory
 from sitebench._engine import hash_facts, profile_facts
 from sitebench.errors import BadInput
@@ -25,8 +26,8 @@ _MODULES = {
 """What slapd checks them with; Debian has pw-pbkdf2 in the package slapd-contrib."""
 
 
-_EMBEDDED_BYTES = 1 << 30
-"""The embedded directory's bound `slow_hash_bytes`, as docs/limits.md has it."""
+_EMBEDDED = {"slow_hash_bytes": 1 << 30, "slow_hash_ms": 10_000}
+"""The embedded directory's bounds of a check, as docs/limits.md has them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,17 +96,28 @@ def server_of(root_dse: Mapping[str, Any]) -> Server | None:
     return next(filter(is_it, SERVERS), None)
 
 
-def assure_bounded(hashed: str | None, limits: Mapping[str, int] | None = None) -> None:
-    """Raise where the embedded directory would not check a hash: its memory is bounded."""
+def assure_bounded(
+    hashed: str | None, password: str | None = None, limits: Mapping[str, int] | None = None
+) -> None:
+    """Raise where the embedded directory would not check a hash: memory and time are bounded.
+
+    `password` is that of all people, if they have one.
+    """
     if hashed is None:
         return
     _, _, _, memory = hash_facts(hashed)
-    most = (limits or {}).get("slow_hash_bytes", _EMBEDDED_BYTES)
-    if memory > most:
+    most = {**_EMBEDDED, **(limits or {})}
+    if memory > most["slow_hash_bytes"]:
         raise BadInput(
             f"{hashed} takes {memory / 2**30:.2f} GiB of memory for each login, and the embedded "
-            f"directory takes {most / 2**30:g} for all (slow_hash_bytes)",
+            f"directory takes {most['slow_hash_bytes'] / 2**30:g} for all (slow_hash_bytes)",
             "name less of it, such as argon2:64m",
+        )
+    if (takes_ms := Hashed.of(hashed).at_most_ms(password)) > most["slow_hash_ms"]:
+        raise BadInput(
+            f"{hashed} may take {takes_ms / 1e3:.3g} s of CPU for each login, and the embedded "
+            f"directory takes {most['slow_hash_ms'] / 1e3:g} at most (slow_hash_ms)",
+            "name fewer rounds or passes, less memory, or a shorter password",
         )
 
 
@@ -116,7 +128,7 @@ def assure_taken(target: OpenDirectory, people: Spec) -> None:
     if server is None or not has_passwords or people.profile == "ad":
         return
     if server.name == "embedded":
-        assure_bounded(people.hash)
+        assure_bounded(people.hash, people.one_password)
     hashed = people.hash or HASHES[0]
     name = hashed.partition(":")[0]
     _, scheme, _, _ = hash_facts(hashed)

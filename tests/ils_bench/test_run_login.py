@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
+import ldap3
 import pytest
 
 from ils_bench import logins
@@ -18,6 +19,9 @@ from ils_bench.points import POINTS
 from ils_bench.targets.password_schemes import assure_bounded
 from sitebench import LdapDirectory
 from sitebench.errors import BadFile, BadInput
+from sitebench.seeders.ldif import write_ldif
+from sitebench.seeders.people import Spec, generate
+from sitebench.seeders.slow_hashes import make_hashes
 from sitebench.system.network import free_port
 from tests.docs.test_told import page
 from tests.ils_bench.conftest import LOCALES
@@ -178,23 +182,87 @@ def test_wrong_passwords_of_several_points_are_refused_before_the_first(
     assert "each measurement would send wrong passwords to the same accounts" in ran.err
 
 
-def test_a_hash_beyond_the_bounds_of_the_embedded_directory_is_refused_when_given() -> None:
-    people = ("--profile", "person", "--hash", "argon2:1100m", *WHO)
-    for argv in (("run", "login", *people), ("serve", *people)):
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("argon2:1100m", "argon2:1100m takes 1.07 GiB of memory for each login"),
+        ("argon2:512m:10", "argon2:512m:10 may take 10.5 s of CPU for each login"),
+    ],
+)
+def test_a_hash_beyond_the_bounds_of_the_embedded_directory_is_refused_when_given(
+    given: str, said: str
+) -> None:
+    people = ("--profile", "person", *WHO)
+    for argv in (
+        ("run", "login", "--hash", given, *people),
+        ("sweep", "--operations", "login", "--hash", f"ssha,{given}", *people),
+        ("serve", "--hash", given, *people),
+    ):
         ran = in_process("ils", *argv)
         assert (ran.code, ran.out) == (2, "")
-        assert "argon2:1100m takes 1.07 GiB of memory for each login" in ran.err
+        assert said in ran.err
+    with LdapDirectory(entries=0) as directory:
+        to = ("--to", f"{directory.url}/ou=Dynamic,{directory.suffix}", "--hash", given)
+        ran = in_process("ils", "seed", *people, *to, "--i-own-this-target")
+        assert (ran.code, ran.out, said in ran.err) == (2, "", True), ran.err
 
 
-def test_the_bound_is_that_of_the_directory() -> None:
+def test_the_bounds_are_those_of_the_directory() -> None:
     """Which docs/limits.md has from the directory itself, and which a program may raise."""
-    row = re.search(r"^\| `ils` \| `slow_hash_bytes` \| (\d+) ", page("limits.md"), re.MULTILINE)
-    assert row is not None
-    mib = int(row[1]) >> 20
-    for most, limits in ((mib, None), (2 * mib, {"slow_hash_bytes": 2 * mib << 20})):
-        assure_bounded(f"argon2:{most}m", limits)
+
+    def bound(name: str) -> int:
+        row = re.search(rf"^\| `ils` \| `{name}` \| (\d+) ", page("limits.md"), re.MULTILINE)
+        assert row is not None
+        return int(row[1])
+
+    mib = bound("slow_hash_bytes") >> 20
+    for most, limits in (
+        (mib, None),
+        (2 * mib, {"slow_hash_bytes": 2 * mib << 20, "slow_hash_ms": 20_000}),
+    ):
+        assure_bounded(f"argon2:{most}m", limits=limits)
         with pytest.raises(BadInput, match="of memory for each login"):
-            assure_bounded(f"argon2:{most + 1}m", limits)
+            assure_bounded(f"argon2:{most + 1}m", limits=limits)
+    passes = bound("slow_hash_ms") // (2 * 512 * 1024 // 1_000)
+    assure_bounded(f"argon2:512m:{passes}")
+    with pytest.raises(BadInput, match="of CPU for each login"):
+        assure_bounded(f"argon2:512m:{passes + 1}")
+
+
+@pytest.mark.parametrize(
+    ("most", "beyond", "password"),
+    [
+        ("crypt:1428", "crypt:1429", "x" * 63),
+        ("crypt:1000", "crypt:1000", "x" * 64),
+        ("pbkdf2-sha256:2000", "pbkdf2-sha256:2001", None),
+        ("pbkdf2-sha512:1000", "pbkdf2-sha512:1001", None),
+        ("argon2:500k:1", "argon2:501k:1", None),
+        ("argon2:250k:2", "argon2:250k:3", None),
+    ],
+)
+def test_what_is_refused_when_given_is_what_the_directory_would_not_check(
+    most: str, beyond: str, password: str | None, tmp_path: Path
+) -> None:
+    limits = {"slow_hash_ms": 1}
+
+    def logs_in(hashed: str, password: str | None) -> bool:
+        people = generate(Spec(1, profile="person", hash=hashed, one_password=password))
+        make_hashes(people)
+        found = people.population
+        write_ldif(found, file := tmp_path / f"{hashed}.ldif".replace(":", "-"))
+        # Loaded, as what is given would be refused.
+        with LdapDirectory(entries=0, ldif=file, limits=limits) as directory:
+            connection = ldap3.Connection(directory.url, found.dn(0), found.password(0))
+            let_in: bool = connection.bind()
+            connection.unbind()
+            return let_in
+
+    well = password and password[:63]
+    assure_bounded(most, well, limits)
+    assert logs_in(most, well)
+    with pytest.raises(BadInput, match="of CPU for each login"):
+        assure_bounded(beyond, password, limits)
+    assert not logs_in(beyond, password)
 
 
 def test_a_long_cell_hides_no_line(tmp_path: Path) -> None:
