@@ -8,7 +8,6 @@ two points that were measured on this server: rounds, or of argon2 its passes or
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import permutations
@@ -23,7 +22,7 @@ from sitebench.plan.formula import Constant, Formula, IfAny, Input, Least
 from sitebench.plan.model import MOST_CORES, Step
 from sitebench.plan.options import CostPlanOptions
 from sitebench.plan.suite import Calculation, CostAnswer, CostPlan, MeasuredRun
-from sitebench.units import format_rate, parse_rate
+from sitebench.units import BYTES, format_rate, parse_in, parse_rate
 
 APART = 2.0
 """Nearer points have less between them than noise of some percent makes of it."""
@@ -31,17 +30,16 @@ STRETCH = 2.0
 """By what factor a plan may leave what was measured (method rule 11)."""
 _NO_NUMBER = Constant(0.0) / Constant(0.0)
 """In the page and the workbook: what the command refuses."""
-_MEMORY = re.compile(r"([0-9]+(?:\.[0-9]+)?) *([mgt])(?:i?b)?", re.IGNORECASE)
-_MIB = {"m": 1.0, "g": 1024.0, "t": 1024.0**2}
+_MIB = 2.0**20
 _NEGATIVE = 0.1
 """Share of the cheaper point that a login without its hash may cost less than nothing: noise."""
 
 
 def _mebibytes(text: str) -> float:
-    found = _MEMORY.fullmatch(text.strip())
-    if found is None or not float(found[1]):
+    found = parse_in(text, BYTES)
+    if found is None or found < _MIB:
         raise UnknownValue(f"{text!r} is no memory of a machine", "write mebibytes or more: 16g")
-    return float(found[1]) * _MIB[found[2].lower()]
+    return found / _MIB
 
 
 @option.options

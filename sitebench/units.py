@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping
 from decimal import Decimal
 
 from sitebench.errors import UnknownValue
@@ -17,6 +18,13 @@ _DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(us|ms|s|m|h)?", re.IGNORECASE)
 _PERCENT = re.compile(r"(\d+(?:\.\d+)?)\s*%")
 _SCALES = {"": 1, "k": 1_000, "m": 1_000_000}
 _SECONDS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
+_NUMBER = re.compile(r"(\d+(?:\.\d+)?) *(.*)")
+BYTES = {
+    unit + more: 1 << power
+    for unit, power in {"": 0, "k": 10, "m": 20, "g": 30, "t": 40}.items()
+    for more in (("", "b", "ib") if unit else ("",))
+}
+"""Units of memory, which are powers of two however they are written."""
 _SIZE_REMEDY = "write a number such as 500, 1,000, 10k or 1m"
 _SIZES_REMEDY = "write sizes such as 500,1000,10k or 1m, without a comma in any"
 _DURATION_REMEDY = "write a number and a unit, such as 500ms, 2s, 10m or 1h"
@@ -55,6 +63,14 @@ def format_size(size: int) -> str:
 def format_people(size: int, unit: str) -> str:
     """Write how many people a target holds; `any size` where a test is without them."""
     return f"{format_size(size)} {unit}" if size else "any size"
+
+
+def parse_in(text: str, scales: Mapping[str, int]) -> float | None:
+    """Read a number above zero with one of some units behind it; None where it is none."""
+    match = _NUMBER.fullmatch(text.strip().lower())
+    if match is None or match[2] not in scales:
+        return None
+    return float(match[1]) * scales[match[2]] or None
 
 
 def parse_duration(text: str) -> float:

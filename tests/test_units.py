@@ -104,3 +104,13 @@ def test_a_share_without_its_sign_could_mean_either_and_is_refused(text: str) ->
 def test_shares_read_back_what_is_written(thousandths: int) -> None:
     share = thousandths / 1e5
     assert units.parse_percent(units.format_percent(share)) == pytest.approx(share)
+
+
+@pytest.mark.parametrize("text", ["1.5g", "1536m", "1.5 GiB", "1.5gb", str(1536 << 20)])
+def test_memory_is_read_alike_however_its_unit_is_spelled(text: str) -> None:
+    assert units.parse_in(text, units.BYTES) == 1536 << 20
+
+
+@pytest.mark.parametrize("text", ["", "0", "0g", "-1g", "g", "1.g", "64mbit", "1e9"])
+def test_what_is_no_memory_is_none(text: str) -> None:
+    assert units.parse_in(text, units.BYTES) is None

@@ -6,7 +6,6 @@ They make one machine stand for several: the papers varied one of these and held
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, fields, replace
@@ -17,17 +16,16 @@ from sitebench.errors import BadInput, NotPossible, UnknownValue
 from sitebench.system import groups
 from sitebench.system.namespace import remote_host
 from sitebench.system.programs import find_program
+from sitebench.units import BYTES, parse_in
 
-_BYTES = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 _BITS = {"kbit": 10**3, "mbit": 10**6, "gbit": 10**9}
 _DISK = {"kb/s": 10**3, "mb/s": 10**6, "gb/s": 10**9}
 _UNITS = {
     "processors": ({"": 1}, "a number, such as 1"),
-    "memory": (_BYTES, "bytes, such as 64m"),
+    "memory": (BYTES, "bytes, such as 64m"),
     "network": (_BITS, "bits a second, such as 10mbit"),
     "disk": (_DISK, "bytes a second, such as 2mb/s"),
 }
-_NUMBER = re.compile(r"(\d+(?:\.\d+)?)(.*)")
 _NONE = "none"
 
 # The process enters its groups, and becomes the target.
@@ -60,18 +58,19 @@ class Limits:
         if name not in _UNITS:
             raise UnknownValue(f"{name!r} cannot be limited", f"limit {', '.join(_UNITS)}")
         units, example = _UNITS[name]
-        number = _NUMBER.fullmatch(value.strip().lower())
         if value == _NONE:
             return replace(self, **{name: None})
-        if number is None or number[2] not in units or not float(number[1]):
+        if (limit := parse_in(value, units)) is None:
             raise UnknownValue(f"{value!r} is no limit of {name}", f"write {example}, or {_NONE}")
-        return replace(self, **{name: round(float(number[1]) * units[number[2]])})
+        return replace(self, **{name: round(limit)})
 
     def __str__(self) -> str:
         def shown(name: str, value: int) -> str:
             units, _ = _UNITS[name]
-            whole = [each for each in units.items() if value % each[1] == 0]
-            unit, size = (whole or [*units.items()][:1])[-1]
+            whole = (each for each in units.items() if value % each[1] == 0)
+            # Of several names of a unit, the first and shortest.
+            smallest = next(iter(units.items()))
+            unit, size = max(whole, key=lambda each: each[1], default=smallest)
             return f"{name}={value / size:.15g}{unit}"
 
         given = ((each.name, getattr(self, each.name)) for each in fields(self))

@@ -32,6 +32,8 @@ with socket.create_server((sys.argv[1], 0)) as server:
         ("processors=2", Limits(processors=2)),
         ("memory=64m", Limits(memory=64 * MIB)),
         ("memory=1.5g", Limits(memory=1536 * MIB)),
+        ("memory=64 MiB", Limits(memory=64 * MIB)),
+        ("memory=2t", Limits(memory=MIB << 21)),
         ("network=10mbit", Limits(network=10_000_000)),
         ("disk=2mb/s", Limits(disk=2_000_000)),
         ("processors=1,memory=none,disk=512kb/s", Limits(processors=1, disk=512_000)),
@@ -40,6 +42,11 @@ with socket.create_server((sys.argv[1], 0)) as server:
 def test_limits_are_read_and_written_alike(text: str, limits: Limits) -> None:
     assert Limits.parse(text) == limits
     assert Limits.parse(str(limits)) == limits
+
+
+def test_limits_are_written_in_one_way() -> None:
+    """Points are known by it."""
+    assert str(Limits(memory=64 * MIB, disk=1_500)) == "memory=64m,disk=1.5kb/s"
 
 
 @pytest.mark.parametrize(
