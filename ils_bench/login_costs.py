@@ -20,7 +20,7 @@ from sitebench.plan.suite import MeasuredRun
 from sitebench.runs.point import MOST_FAILURES, PointResult, PointSpec
 from sitebench.runs.repeats import Series, series
 from sitebench.seeders import HASHES
-from sitebench.units import format_bytes, format_rate, format_size
+from sitebench.units import format_bytes, format_rate, format_size, plural
 from sitebench.verdict.verdict import Bound, Quoted
 
 _MIB = 2.0**20
@@ -127,7 +127,7 @@ def _assure_one_server(runs: Sequence[MeasuredRun], keys: set[str]) -> None:
             if each.use.target is None and each.use.target_machine is None:
                 continue  # Nothing of the server was seen: it is left out.
             cores, memory = _machine(each.use)
-            machine = [] if cores is None else [f"{cores:g} cores"]
+            machine = [] if cores is None else [plural(cores, "core")]
             machine += [] if memory is None else [format_bytes(memory * _MIB)]
             for model in _models(run) if each.use.target_is_local else [""]:
                 for version in _versions(run, each.spec.target) or [""]:
@@ -230,7 +230,7 @@ def _cost(text: str, each: Series) -> Cost:
         w.message for r in each.results for w in r.verdict.warnings if w.kind == "login-writes"
     ]
     if each.failures:
-        warnings.append(f"{each.failures:,} logins failed")
+        warnings.append(f"{plural(each.failures, 'login')} failed")
     # Of repeats each has edges: more of them are no longer windows.
     least = max(each.results, key=lambda result: _under_way(result) / result.operations)
     under_way, done = _under_way(least), least.operations

@@ -22,7 +22,7 @@ from sitebench.plan.formula import Constant, Formula, IfAny, Input, Least
 from sitebench.plan.model import MOST_CORES, Step
 from sitebench.plan.options import CostPlanOptions
 from sitebench.plan.suite import Calculation, CostAnswer, CostPlan, MeasuredRun
-from sitebench.units import BYTES, format_rate, parse_in, parse_rate
+from sitebench.units import BYTES, format_rate, parse_in, parse_rate, plural
 
 APART = 2.0
 """Nearer points have less between them than noise of some percent makes of it."""
@@ -154,11 +154,11 @@ def answer(options: LoginPlanOptions, runs: Sequence[MeasuredRun]) -> CostAnswer
     made = [_calculation(each, options, server, cores) for each in cases]
     wanted = f"{format_rate(options.logins)} logins/s"
     return CostAnswer(
-        title=f"Logins of {server.name}, {server.size:,} people",
+        title=f"Logins of {server.name}, {plural(server.size, 'person', 'people')}",
         columns=(
             "Hash",
             "CPU of a login",
-            f"{cores:g} cores carry",
+            plural(cores, "core carries", "cores carry"),
             f"Cores for {wanted}",
             "Memory",
         ),
@@ -510,7 +510,7 @@ def _assure_room(case: _Case, rest_mib: float, options: LoginPlanOptions, server
         return
     fit = math.floor((there - rest_mib) / each) if each else 0
     fewer = f"plan with --connections {fit}, which fit; or " if fit >= max(1, case.kept) else ""
-    checks = f"{most:,.0f} checks at once of {case.hashed.text}"
+    checks = f"{plural(round(most), 'check')} at once of {case.hashed.text}"
     raise BadInput(
         f"{server.name}: the server takes {_size(needed)}{f' with {checks}' if each else ''}, and "
         f"its machine has {_size(there)}",
@@ -524,7 +524,8 @@ def _size(mib: float) -> str:
 
 def _notes(case: _Case) -> Sequence[str]:
     from_what = " and ".join(each.hashed.text for each in case.points)
-    found = [f"From {from_what}, measured on this server with {case.points[-1].users:,} users."]
+    users = plural(case.points[-1].users, "user")
+    found = [f"From {from_what}, measured on this server with {users}."]
     if case.held is not None and case.hashed.memory_mib:
         found.append("Memory of other programs on the machine comes on top.")
     return found
@@ -554,8 +555,8 @@ def _warnings(
             )
     if server.cores is not None and cores != server.cores:
         yield (
-            f"{cores:g} cores are assumed to do what {server.cores:g} did, each: more threads may "
-            "wait for each other, and other processors are faster or slower"
+            f"{plural(cores, 'core is', 'cores are')} assumed to do what {server.cores:g} did, "
+            "each: more threads may wait for each other, and other processors are faster or slower"
         )
     if options.headroom == 0:
         yield "no headroom for peaks: --headroom 30% leaves some"
@@ -594,8 +595,8 @@ def _of_memory(case: _Case) -> Iterator[str]:
         )
     elif case.hashed.memory_mib and case.connections > case.at_once:
         yield (
-            f"{text}: {case.at_once:,} checks were made at once of {case.points[-1].users:,} "
-            f"users, and {case.connections:,.0f} are planned with"
+            f"{text}: {plural(case.at_once, 'check was', 'checks were')} made at once of "
+            f"{plural(case.points[-1].users, 'user')}, and {case.connections:,.0f} are planned with"
         )
 
 

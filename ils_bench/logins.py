@@ -23,7 +23,7 @@ from sitebench.scenario.script import Script, made
 from sitebench.seeders import Profile
 from sitebench.system.machine import engine_threads, usable_cores
 from sitebench.targets.ownership import FLAG
-from sitebench.units import format_rate
+from sitebench.units import format_rate, plural
 
 LOGIN, WRONG = "login", "wrong"
 """The operation, and its row of wrong passwords."""
@@ -82,8 +82,8 @@ def asked(options: Any) -> Any:
     from sitebench.measure.command import say
 
     say(
-        f"no account is sent a second wrong password: with {rows:,} accounts the run ends after "
-        f"some {format_rate(rows / options.wrong)} logins"
+        f"no account is sent a second wrong password: with {plural(rows, 'account')} the run ends "
+        f"after some {format_rate(rows / options.wrong)} logins"
     )
     # With a number of threads that was asked for, no point is measured a second time.
     return replace(options, threads=options.threads or engine_threads(None))
@@ -227,6 +227,7 @@ def check(options: Any, programs: Sequence[Any], own_targets: Collection[str]) -
         none_twice(accounts, accounts.name)
     if (rows := len(accounts)) != options.entries:
         raise BadInput(
-            f"{options.accounts} has {rows:,} accounts, and {options.entries:,} are asked for",
+            f"{options.accounts} has {plural(rows, 'account')}, and {options.entries:,} are asked "
+            "for",
             f"all of them log in, in turn: leave --entries out, or give a sweep --sizes {rows}",
         )

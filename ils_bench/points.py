@@ -42,7 +42,7 @@ from sitebench.suite_base.endpoint import OwnUser
 from sitebench.suite_base.points import Progress, SuitePoints
 from sitebench.targets.in_process import known
 from sitebench.targets.tls import Trust
-from sitebench.units import format_duration, format_rate, format_size
+from sitebench.units import format_duration, format_rate, format_size, plural
 
 
 class IlsPoints(SuitePoints[Program, OpenDirectory]):
@@ -324,7 +324,7 @@ def _check_passes(options: Any, program: sequences.Sequence) -> None:
     rate = options.rate if options.stages is None else options.stages.highest
     if 0 < options.users < (needed := math.ceil(rate * least)):
         raise BadInput(
-            f"{options.users:,} users cannot begin {format_rate(rate)} passes of {name!r} "
+            f"{plural(options.users, 'user')} cannot begin {format_rate(rate)} passes of {name!r} "
             f"a second: each takes {long} (--session), so {needed:,} are under way at once",
             f"have --users {math.ceil(1.5 * needed)}, or a lower --rate",
         )

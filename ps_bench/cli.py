@@ -16,6 +16,7 @@ from ps_bench.suite import SUITE
 from sitebench.errors import BadFile
 from sitebench.options.command import argument, command, option
 from sitebench.suite_base.commands import TestCommands, one_operation
+from sitebench.units import plural
 
 _PANEL = "Sites"
 
@@ -91,7 +92,7 @@ def seed(options: SeedOptions, file: Path) -> None:
     people = UpdSpec(options.entries, options.seed, options.locales)
     with bar(f"writing {file}", people.size) as move:
         upd = build(people, file, lambda done, _: move(done))
-    say(f"{people.size:,} people in {file}, {file.stat().st_size:,} bytes")
+    say(f"{plural(people.size, 'person', 'people')} in {file}, {file.stat().st_size:,} bytes")
     say(f"digest {upd.manifest['digest']}")
 
 

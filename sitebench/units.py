@@ -153,3 +153,9 @@ def format_ns(ns: float) -> str:
         if ns >= scale:
             return f"{ns / scale:.3g} {suffix}"
     return f"{ns:.0f} ns"
+
+
+def plural(n: float, thing: str, things: str | None = None) -> str:
+    """Write a count and what is counted: `1 client`, `2 people`, `2.5 cores`."""
+    number = f"{n:,.0f}" if n == round(n) else f"{n:.3g}"
+    return f"{number} {thing if n == 1 else things or thing + 's'}"

@@ -114,3 +114,19 @@ def test_memory_is_read_alike_however_its_unit_is_spelled(text: str) -> None:
 @pytest.mark.parametrize("text", ["", "0", "0g", "-1g", "g", "1.g", "64mbit", "1e9"])
 def test_what_is_no_memory_is_none(text: str) -> None:
     assert units.parse_in(text, units.BYTES) is None
+
+
+@pytest.mark.parametrize(
+    ("written", "words"),
+    [
+        (units.plural(1, "client"), "1 client"),
+        (units.plural(0, "client"), "0 clients"),
+        (units.plural(1_200, "client"), "1,200 clients"),
+        (units.plural(1, "person", "people"), "1 person"),
+        (units.plural(2, "row is", "rows are"), "2 rows are"),
+        (units.plural(1.0, "core"), "1 core"),
+        (units.plural(2.5, "core"), "2.5 cores"),
+    ],
+)
+def test_what_is_one_is_written_as_one(written: str, words: str) -> None:
+    assert written == words

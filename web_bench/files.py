@@ -8,6 +8,7 @@ from sitebench.errors import BadInput, MeasurementFailed
 from sitebench.measure.command import say
 from sitebench.measure.progress import bar
 from sitebench.targets.tls import Trust
+from sitebench.units import plural
 from web_bench.docroot import with_options
 from web_bench.options import FileSetOptions, VerifyOptions
 from web_bench.seed import seed
@@ -21,7 +22,8 @@ def write(workload: str, options: FileSetOptions, to: Path) -> None:
     assert chosen.file_set is not None
     with bar(f"writing {to}", chosen.file_set.bytes) as move:
         manifest = seed(chosen.file_set.spec(options.seed), to, lambda done, _: move(done))
-    say(f"{chosen.file_set.count:,} files in {to}, {chosen.file_set.bytes:,} bytes; {manifest}")
+    many = plural(chosen.file_set.count, "file")
+    say(f"{many} in {to}, {chosen.file_set.bytes:,} bytes; {manifest}")
 
 
 def compare(workload: str, options: VerifyOptions) -> None:
@@ -40,8 +42,8 @@ def compare(workload: str, options: VerifyOptions) -> None:
         for each in found.differences:
             say(str(each))
         raise MeasurementFailed(
-            f"{found.different:,} of {found.files:,} files at {options.target} are not those of "
-            f"{workload}",
+            f"{found.different:,} of {plural(found.files, 'file')} at {options.target} are not "
+            f"those of {workload}",
             f"write them with `sitebench web seed --set {workload} --to DOCROOT`, with the same "
             "--seed and --files-per-class",
         )

@@ -11,6 +11,7 @@ from rich.text import Text
 
 from sitebench.tables.console import results_console
 from sitebench.tables.tables import new_table, titled
+from sitebench.units import plural
 from web_bench.workload import DYNAMIC, RequestClass, Workload, built_in, find
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def _of_workload(workload: Workload) -> Iterator[RenderableType]:
         files = workload.file_set
         lines["Files"] = f"{files.count:,}, {files.bytes:,} bytes in all (set {files.name})"
     lines["Mean"] = f"{_mean(workload)} bytes per request"
-    lines["Deck"] = f"{sum(workload.deck):,} requests are exactly the mix"
+    lines["Deck"] = f"{plural(sum(workload.deck), 'request is', 'requests are')} exactly the mix"
     lines["Clients"] = ", ".join(map(str, workload.clients))
     lines["HTTP"] = workload.http
     for title, line in lines.items():
@@ -87,7 +88,7 @@ def _what(each: RequestClass, workload: Workload) -> str:
         if each.files.spread is not None:
             sizes = "{:,} to {:,}".format(*each.files.spread)
         count = workload.file_set.count_of(each.files)
-        what = f"{count:,} {'file' if count == 1 else 'files'} of {sizes}"
+        what = f"{plural(count, 'file')} of {sizes}"
     else:
         what = ", ".join(each.asks)
     return f"{what}, over TLS" if each.tls else what

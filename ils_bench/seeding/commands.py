@@ -57,6 +57,7 @@ from sitebench.system import secret
 from sitebench.system.files import refuse_existing
 from sitebench.system.native_errors import translated
 from sitebench.targets.tls import Trust
+from sitebench.units import plural
 
 _Move = Callable[[int], object]
 _READ_BYTES = 1 << 20
@@ -77,28 +78,26 @@ def seed_destination(options: SeedOptions, where: str, accounts: str | None = No
     groups = _groups(options, destination, population)
     if not isinstance(destination, LiveDirectory):
         make_hashes(known)
+    many = plural(people.size, "person", "people")
     with contents_meanwhile(population) as contents:
         match destination:
             case Stream():
                 _print_ldif(population, groups)
-                message = f"{people.size:,} people{_and(groups)} written"
+                message = f"{many}{_and(groups)} written"
             case LdifFile(path):
                 with _resumable_bar(f"writing {path}", people.size) as move:
                     written = write_ldif(population, path, move, ldif_of(groups))
-                message = f"{people.size:,} people{_and(groups)} in {path}, {written:,} bytes"
+                message = f"{many}{_and(groups)} in {path}, {written:,} bytes"
             case SlapdFolder(folder):
                 with _resumable_bar(f"filling {folder}", people.size) as move:
                     slapd_folder.fill(people, folder, move)
-                message = (
-                    f"{people.size:,} people in {folder}; start it with\n"
-                    f"  {slapd_folder.command(folder)}"
-                )
+                message = f"{many} in {folder}; start it with\n  {slapd_folder.command(folder)}"
             case LiveDirectory():
                 message = _seed_live(options, people, groups)
         say(message)
         if accounts is not None:
             write_accounts(Path(accounts), population)
-            say(f"{people.size:,} accounts with their passwords in {accounts}")
+            say(f"{plural(people.size, 'account')} with their passwords in {accounts}")
         say(f"digest {contents.result().digest}")
 
 
@@ -118,11 +117,12 @@ def verify_destination(options: SeedOptions, where: str) -> None:
         expected = contents.result()
     if found != expected:
         raise MeasurementFailed(
-            f"{destination} holds {found.people:,} people with digest {found.digest}, not the "
-            f"{expected.people:,} asked for, whose digest is {expected.digest}",
+            f"{destination} holds {plural(found.people, 'person', 'people')} with digest "
+            f"{found.digest}, not the {expected.people:,} asked for, whose digest is "
+            f"{expected.digest}",
             "check --entries, --seed, --profile and --locales, or run `sitebench ils seed` again",
         )
-    say(f"{destination}: all {found.people:,} people verified")
+    say(f"{destination}: all {plural(found.people, 'person', 'people')} verified")
     if isinstance(destination, LiveDirectory) and (tried := check_logins(options, population)):
         say(f"{tried} of them logged in, and were refused with another password")
     if groups is not None:
@@ -159,7 +159,7 @@ def _groups(
 
 
 def _and(groups: Groups | None) -> str:
-    return "" if groups is None else f" and {groups.count:,} groups"
+    return "" if groups is None else f" and {plural(groups.count, 'group')}"
 
 
 def _at(options: SeedOptions, destination: LiveDirectory) -> SeedOptions:
@@ -235,7 +235,8 @@ def _seed_live(options: SeedOptions, people: Spec, groups: Groups | None) -> str
         seed(target, people, lambda done, _: move(done), keep=True)
     if groups is not None:
         say(f"{target.address}: {seed_groups_of(target, groups)}")
-    return f"{people.size:,} people{_and(groups)} are under {options.base} at {target.address}"
+    many = plural(people.size, "person", "people")
+    return f"{many}{_and(groups)} under {options.base} at {target.address}"
 
 
 def _make_containers(connection: Any, base: str) -> None:
@@ -312,8 +313,8 @@ def clean_all(options: SeedOptions, *, seeded: bool) -> None:
     for reservation in left:
         # Others may be reachable where one is not; it stays in the journal.
         with _kept(failures):
-            removed = _clean_one(reservation, options)
-            say(f"{reservation.target}: removed {removed:,} people from {reservation.base}")
+            removed = plural(_clean_one(reservation, options), "person", "people")
+            say(f"{reservation.target}: removed {removed} from {reservation.base}")
     if seeded:
         with _kept(failures):
             _remove_seeded(options)
@@ -445,7 +446,7 @@ def _remove_seeded(options: SeedOptions) -> None:
     )
     with bar(f"emptying {target.address}", people.size) as move:
         removed = clean.remove(reservation, target, move)
-    say(f"{target.address}: removed {removed:,} people from {people.base}")
+    say(f"{target.address}: removed {plural(removed, 'person', 'people')} from {people.base}")
 
 
 def leftovers(target: str) -> Callable[[], None]:

@@ -12,7 +12,7 @@ from ils_bench.targets.target import OpenDirectory
 from sitebench._engine import Groups, check_groups, remove_groups, seed_groups
 from sitebench.measure.progress import bar
 from sitebench.system.native_errors import translated
-from sitebench.units import format_bytes
+from sitebench.units import format_bytes, plural
 
 
 def ldif_of(groups: Groups | None) -> Iterator[bytes]:
@@ -26,7 +26,7 @@ def seed_groups_of(target: OpenDirectory, groups: Groups) -> str:
     """Add the groups that are missing; return what was done."""
     with bar(f"adding groups to {target.address}", groups.count) as move, translated():
         added, piece = seed_groups(target.to_engine(), groups, move)
-    done = f"added {added:,} of {groups.count:,} groups"
+    done = f"added {added:,} of {plural(groups.count, 'group')}"
     if piece is not None:
         pieces = f"in pieces of {format_bytes(piece)}"
         done += f"; it does not take the largest in one message, but {pieces}"
@@ -38,13 +38,14 @@ def verify_groups(target: OpenDirectory, groups: Groups) -> str:
     with bar(f"reading groups of {target.address}", groups.count) as move, translated():
         members, shown = check_groups(target.to_engine(), groups, move)
     kept = "shows them as memberOf of people" if shown else "keeps no memberOf"
-    return f"all {groups.count:,} groups with {members:,} members verified; it {kept}"
+    many = f"{plural(groups.count, 'group')} with {plural(members, 'member')}"
+    return f"all {many} verified; it {kept}"
 
 
 def remove_groups_of(target: OpenDirectory, groups: Groups) -> str:
     """Remove the groups of ours; return what was done."""
     with bar(f"removing groups from {target.address}", groups.count) as move, translated():
-        return f"removed {remove_groups(target.to_engine(), groups, move):,} groups"
+        return f"removed {plural(remove_groups(target.to_engine(), groups, move), 'group')}"
 
 
 def has_group(target: OpenDirectory, number: int) -> bool:

@@ -33,6 +33,7 @@ from sitebench.seeders.people import People, Spec, generate
 from sitebench.seeders.slow_hashes import make_hashes
 from sitebench.system.native_errors import translated
 from sitebench.system.programs import last_line
+from sitebench.units import plural
 
 _Progress = Callable[[int], object]
 """Called with the number of people that are there."""
@@ -55,12 +56,13 @@ def fill(spec: Spec, folder: Path, progress: _Progress = lambda done: None) -> N
         found = read(folder, progress, profile=spec.profile) if begun else nothing
         if found.people > spec.size:
             raise BadInput(
-                f"{folder} holds {found.people:,} people already",
+                f"{folder} holds {plural(found.people, 'person', 'people')} already",
                 "ask for as many, or name another folder",
             )
         if found != people.population.contents(0, found.people):
             raise BadInput(
-                f"{folder} holds something else than the first {found.people:,} people",
+                f"{folder} holds something else than the first "
+                f"{plural(found.people, 'person', 'people')}",
                 "remove it, or name another folder",
             )
         if found.people < spec.size:

@@ -25,6 +25,7 @@ from sitebench.system.native_errors import translated
 from sitebench.targets.in_process import InProcess, certificate, keywords
 from sitebench.targets.serving import serve_until_stopped
 from sitebench.targets.tls import ServerTls
+from sitebench.units import plural
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -114,7 +115,7 @@ class LdapDirectory(InProcess[Directory]):
         if groups is not None:
             if self.people is None:
                 raise BadInput(
-                    f"{groups:,} groups are asked for, and no people",
+                    f"{plural(groups, 'group is', 'groups are')} asked for, and no people",
                     "ask for people, too, with entries",
                 )
             with translated():
@@ -219,9 +220,9 @@ def _greeting(options: ServeOptions, directory: LdapDirectory) -> list[str]:
     url, base, people = directory.url, shlex.quote(directory.base), directory.people
     who = f"the entries of {directory.ldif}" if directory.ldif else "no people"
     if people is not None:
-        who = f"{people.size:,} people{' and ' + who if directory.ldif else ''}"
+        who = f"{plural(people.size, 'person', 'people')}{' and ' + who if directory.ldif else ''}"
     if directory.groups is not None:
-        who += f" and {directory.groups.count:,} groups"
+        who += f" and {plural(directory.groups.count, 'group')}"
     search = "(objectClass=*)"
     if people is not None:
         search = f"({people.naming}={people.name(easily_typed(people))})"

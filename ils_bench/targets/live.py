@@ -31,7 +31,7 @@ from sitebench.seeders.slow_hashes import make_hashes
 from sitebench.system.native_errors import translated
 from sitebench.targets import ownership
 from sitebench.targets.tls import Trust
-from sitebench.units import format_duration, format_size
+from sitebench.units import format_duration, format_size, plural
 
 Progress = Callable[[int, int], object]
 """Called with how many people are there, and how many are wanted."""
@@ -332,4 +332,7 @@ def removing(target: str) -> str:
 def told_of_removal(target: OpenDirectory, removed: int) -> None:
     """Print how many people a run has removed again."""
     if removed:
-        print(f"{REMOVED}{removed:,} people of this run from {target.address}", file=sys.stderr)
+        print(
+            f"{REMOVED}{plural(removed, 'person', 'people')} of this run from {target.address}",
+            file=sys.stderr,
+        )

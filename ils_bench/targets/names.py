@@ -17,6 +17,7 @@ from ils_bench.lists import separator_of, shown
 from sitebench._engine import Table
 from sitebench.errors import BadFile, UnknownValue
 from sitebench.system.native_errors import translated
+from sitebench.units import plural
 
 _ATTRIBUTE = "uid"
 _PLACE = "{i}"
@@ -98,7 +99,8 @@ class Names:
         """Raise unless there are so many."""
         if self.listed is not None and len(self.listed) < size:
             raise BadFile(
-                f"{self.file} has {len(self.listed):,} names, and {size:,} people are asked for",
+                f"{self.file} has {plural(len(self.listed), 'name')}, and {size:,} people are "
+                "asked for",
                 f"give --entries {len(self.listed)}, or less",
             )
 

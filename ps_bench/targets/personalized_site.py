@@ -16,6 +16,7 @@ from sitebench.system.scratch import scratch
 from sitebench.targets.in_process import InProcess, certificate, keywords
 from sitebench.targets.serving import serve_until_stopped
 from sitebench.targets.tls import ServerTls
+from sitebench.units import plural
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -120,7 +121,8 @@ def _greeting(options: ServeOptions, site: PersonalizedSite) -> list[str]:
     what = "a copy, thrown away afterwards" if options.database is None else options.database
     trust = "" if site.ca is None else f" --tls-ca {site.ca}"
     return [
-        f"serving {site.size:,} people at {site.url} from {what} (Ctrl-C to stop)",
+        f"serving {plural(site.size, 'person', 'people')} at {site.url} from {what} "
+        "(Ctrl-C to stop)",
         f"  open {site.url}/enter?user={min(7, site.size - 1)} in a browser",
         f"  sitebench ps run --target {site.url}{trust} --entries {site.size}",
     ]

@@ -17,7 +17,7 @@ from sitebench.measure.outcomes import Outcome, judge_result, missed_objectives
 from sitebench.runs.point import PointResult, PointSpec
 from sitebench.runs.runfile import RunFile
 from sitebench.runs.timeline import MEASURED, Slot, counted_steps, slots
-from sitebench.units import format_ns, format_rate
+from sitebench.units import format_ns, format_rate, plural
 from sitebench.verdict.verdict import Quoted
 
 _MOST_SLOTS = 120
@@ -128,8 +128,8 @@ class Result:
         trust = "" if self.valid else f", {self.point.verdict.grade.upper()}"
         return (
             f"<{spec.title}: {self._least}{format_rate(self.ops_per_s)}/s, "
-            f"p50 {self._mark('p50')}, p99 {self._mark('p99')}, {self.failures:,} failures, "
-            f"bound by {self.bound}{trust}>"
+            f"p50 {self._mark('p50')}, p99 {self._mark('p99')}, "
+            f"{plural(self.failures, 'failure')}, bound by {self.bound}{trust}>"
         )
 
     def _repr_html_(self) -> str:

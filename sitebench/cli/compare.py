@@ -10,6 +10,7 @@ from sitebench.errors import BadInput, NotDecided, ObjectiveMissed
 from sitebench.options import option
 from sitebench.options.command import argument, command
 from sitebench.system.files import write
+from sitebench.units import plural
 
 if TYPE_CHECKING:
     from sitebench.compare.interleave import Interleaving, Turn
@@ -194,7 +195,7 @@ def _warn_of_too_few(repeats: int, files: tuple[Path, Path]) -> None:
             results = file.results()
             points = sum(each.spec.repeat == 0 for each in file.points())
         if results and (least := repeats_to_tell(points, results[0])) > repeats:
-            of = f"{points} {'point' if points == 1 else 'points'}"
+            of = plural(points, "point")
             say(f"with {repeats} repeats of {of}, B cannot pass: that needs --repeats {least}")
 
 

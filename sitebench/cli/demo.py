@@ -16,7 +16,7 @@ from sitebench.options import option
 from sitebench.options.command import argument, command
 from sitebench.suite import Suite, suites
 from sitebench.suite import suite as find_suite
-from sitebench.units import format_duration
+from sitebench.units import format_duration, plural
 
 _MEASURE_S = 5.0
 
@@ -115,8 +115,9 @@ def _run(root: Any, sweeps: Sequence[_Sweep], page: Path) -> None:
     found, files = [sweep.done() for sweep in sweeps], [str(sweep.file) for sweep in sweeps]
     machine, steps = cpu(), len(sweeps) + 1
     say(
-        f"This machine: {machine['usable']} cores ({machine['model']}), which the servers and the "
-        "load generator share: fine for trying sitebench, not for figures to publish."
+        f"This machine: {plural(machine['usable'], 'core')} ({machine['model']}), which the "
+        "servers and the load generator share: fine for trying sitebench, not for figures to "
+        "publish."
     )
     if all(done == planned for done, planned in found):
         say(f"All was measured before; to measure again, remove {' '.join(files)}")
@@ -127,7 +128,8 @@ def _run(root: Any, sweeps: Sequence[_Sweep], page: Path) -> None:
         title, points = sweep.suite.title, sweep.suite.demo.points
         argv = [*sweep.argv, "--out", str(sweep.file)]
         left_s = sweep.left_s()
-        say(f"\n[{step}/{steps}] {title}: {points} points, {_about(left_s) if left_s else 'done'}")
+        lasts = _about(left_s) if left_s else "done"
+        say(f"\n[{step}/{steps}] {title}: {plural(points, 'point')}, {lasts}")
         say(f"$ {shlex.join(['sitebench', *argv])}")
         with part(argv):
             _command(root, argv)

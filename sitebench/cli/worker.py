@@ -9,6 +9,7 @@ from sitebench.options import option
 from sitebench.options.addresses import MasterAddress
 from sitebench.options.command import command
 from sitebench.options.command import option as command_option
+from sitebench.units import plural
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,7 @@ def worker(options: _WorkerOptions, master: MasterAddress) -> None:
 
     processes = options.processes
     with until_stopped() as stopped:
-        workers = "1 worker waits" if processes == 1 else f"{processes} workers wait"
+        workers = plural(processes, "worker waits", "workers wait")
         say(f"{workers} for masters at {master.host}:{master.port}; stop with Ctrl-C")
         supervise(WorkerCommand(master, processes, options.client, options.threads), stopped)
     say("ended")

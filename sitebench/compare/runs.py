@@ -15,6 +15,7 @@ from sitebench.runs.manifest import COMPARED
 from sitebench.runs.point import PointResult, PointSpec
 from sitebench.runs.repeats import series
 from sitebench.runs.runfile import RunFile, StoredPoint
+from sitebench.units import plural
 
 _MACHINE = {
     "cpu": "processor",
@@ -183,7 +184,7 @@ def _of_points(a: Run, b: Run, matching: Matching, analysis: Analysis) -> Iterat
         if run.unfinished:
             yield Remark(
                 f"{name} has not finished {_titles(run.unfinished)} "
-                f"({len(run.unfinished)} measurements)",
+                f"({plural(len(run.unfinished), 'measurement')})",
                 f"they are not compared; continue with `sitebench resume {run.path}`",
                 incomplete=True,
             )

@@ -20,6 +20,7 @@ from sitebench import units
 from sitebench.errors import BadFile, UnknownValue
 from sitebench.options.option import sendable
 from sitebench.system.texts import read_text
+from sitebench.units import plural
 
 _EXAMPLE = (
     "write how long and the rate at its end, such as 30s:100,1m:500, or the users, such as "
@@ -67,10 +68,10 @@ class Stages:
         """What a table calls them: themselves, or how many."""
         if len(self.stages) <= _MOST_NAMED:
             return f"stages {', '.join(map(str, self.stages))}"
-        highest = f"{self.highest:,.0f} users"
+        highest = plural(round(self.highest), "user")
         if not self.of_users:
             highest = f"{units.format_rate(self.highest)}/s"
-        return f"{len(self.stages):,} stages, up to {highest}"
+        return f"{plural(len(self.stages), 'stage')}, up to {highest}"
 
     @classmethod
     def asked(cls, text: str) -> Stages:

@@ -37,6 +37,7 @@ from sitebench.tables.screen import PointsTable
 from sitebench.tables.spans import SpansTables
 from sitebench.tables.tables import attempts, footnotes
 from sitebench.targets.tls import check_tls
+from sitebench.units import plural
 from sitebench.verdict.warning import WarningKind
 
 Seeding = Callable[[int, int], object]
@@ -221,7 +222,7 @@ def _raise_if_failing(results: Sequence[PointResult]) -> None:
     if failing:
         raise MeasurementFailed(
             f"more than {MOST_FAILURES:.0%} of the operations failed at {len(failing)} of "
-            f"{len(results)} points; the first: {failing[0].spec.title}",
+            f"{plural(len(results), 'point')}; the first: {failing[0].spec.title}",
             "see above what failed; with --allow-failures that is no error",
         )
 

@@ -13,6 +13,7 @@ from sitebench.errors import (
     WrongPassword,
 )
 from sitebench.runs.point import PointResult
+from sitebench.units import plural
 from sitebench.verdict.verdict import LEAK
 
 PORTS_REMEDY = (
@@ -51,9 +52,9 @@ def void(result: PointResult) -> SitebenchError | None:
     kinds = result.failures_by_kind
     point = result.spec.title
     if n := kinds.get("out-of-ports"):
-        return OutOfPorts(f"{point}: {n:,} connections found no local port", PORTS_REMEDY)
+        return OutOfPorts(f"{point}: {plural(n, 'connection')} found no local port", PORTS_REMEDY)
     if n := kinds.get("out-of-fds"):
-        message = f"{point}: {n:,} connections found no file descriptor"
+        message = f"{point}: {plural(n, 'connection')} found no file descriptor"
         return OutOfDescriptors(message, "raise `ulimit -n`, or use fewer users")
     if kinds.get(LEAK):
         message = f"{point}: {result.verdict.evidence}"

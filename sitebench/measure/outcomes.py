@@ -17,6 +17,7 @@ from sitebench.runs.point import PointResult, PointSpec
 from sitebench.runs.repeats import counted
 from sitebench.runs.store import RunStore
 from sitebench.tables.tables import point_name
+from sitebench.units import plural
 from sitebench.verdict.warning import WarningKind
 
 
@@ -88,6 +89,6 @@ def raise_if_missed(judged: Sequence[Judged], objective: Objective) -> None:
     lines = missed_objectives(judged)
     if lines:
         raise ObjectiveMissed(
-            f"objective {objective} not met by {len(lines)} of {len(judged)} points",
+            f"objective {objective} not met by {len(lines)} of {plural(len(judged), 'point')}",
             "each is listed above with its value, or with why that is not known",
         )

@@ -18,7 +18,7 @@ from sitebench.runs.point import PointResult, PointSpec
 from sitebench.runs.store import RunStore
 from sitebench.system.closing import Closing
 from sitebench.tables.screen import LONGER
-from sitebench.units import format_duration, format_rate, format_size
+from sitebench.units import format_duration, format_rate, format_size, plural
 from sitebench.verdict.verdict import Quoted
 
 
@@ -143,7 +143,7 @@ class LiveProgress(Closing):
         least = "at least " if verdict.grade == Quoted.AT_LEAST else ""
         self._say(
             f"{mark} {self._title(spec)}: {least}"
-            f"[bold]{format_rate(result.ops_per_s)}/s[/], {result.failures:,} failures, "
+            f"[bold]{format_rate(result.ops_per_s)}/s[/], {plural(result.failures, 'failure')}, "
             f"{escape(why or verdict.bound)}{' (measured before)' if resumed else ''}"
         )
         if self._grows and spec.until is None and result.seconds > LONGER * spec.measure_s:

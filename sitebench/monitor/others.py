@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from sitebench.errors import printable
 from sitebench.monitor import texts
 from sitebench.system.machine import cpu_ns
+from sitebench.units import plural
 
 _WAITS_S = (0.25, 0.75)
 _SHOWS = 0.10
@@ -41,7 +42,7 @@ class Others:
     def __str__(self) -> str:
         named = ", ".join(f"{printable(name)} {used:.1f}" for name, used in self.busiest)
         return (
-            f"Other programs use {self.used:.1f} of this machine's {self.cores} cores"
+            f"Other programs use {self.used:.1f} of this machine's {plural(self.cores, 'core')}"
             f"{f' ({named})' if named else ''}: rates will be too low, and latencies too high. "
             "End them first, or measure on another machine."
         )

@@ -22,7 +22,7 @@ from sitebench.runs.repeats import Series, counted, series
 from sitebench.runs.runfile import RunFile, StoredPoint
 from sitebench.runs.timeline import Slot, counted_steps, slots
 from sitebench.suite import suites
-from sitebench.units import format_rate
+from sitebench.units import format_rate, plural
 
 _SLOTS = 2_400
 """Slots of all timelines together: one point shows at most a twentieth of them, and forty points
@@ -85,8 +85,8 @@ class Run:
         """How many measurements there are, in words: a table has one row for all of a point."""
         n, points = len(self.points), len(self.series)
         if n == points:
-            return f"{n} point{'' if n == 1 else 's'}"
-        return f"{n} measurements of {points} point{'' if points == 1 else 's'}"
+            return plural(n, "point")
+        return f"{n} measurements of {plural(points, 'point')}"
 
     def peaks_of(self, spec: PointSpec) -> list[Mapping[str, Any]]:
         """Return the answers of `peak` that this point was measured for.

@@ -19,7 +19,7 @@ from sitebench.counts.steady import Settled
 from sitebench.counts.until import Until
 from sitebench.counts.worker_seen import WorkerSeen
 from sitebench.errors import printable
-from sitebench.units import format_size
+from sitebench.units import format_size, plural
 from sitebench.verdict.verdict import Verdict
 from sitebench.verdict.window import Window
 
@@ -139,7 +139,7 @@ class PointSpec:
 
     @property
     def clients(self) -> str:
-        return f"{self.users:,} {'client' if self.users == 1 else 'clients'}"
+        return plural(self.users, "client")
 
     @property
     def title(self) -> str:

@@ -26,6 +26,7 @@ from sitebench._engine import Scenario as Read
 from sitebench.errors import BadFile, UnknownValue, printable
 from sitebench.scenario.recording import Exchange, read
 from sitebench.scenario.script import SECRET
+from sitebench.units import plural
 
 _LEAST = 8
 """Characters of a value that is looked for in answers: shorter ones are found by chance."""
@@ -119,14 +120,15 @@ def convert(
         making = _Making(secrets, collects=collects)
         for exchange, pause_s in zip(taken, _pauses(taken), strict=True):
             making.add(exchange, pause_s if think else 0.0)
-    text = making.written(f"{len(taken)} requests of {chosen}, made of {source}")
+    many = f"{plural(len(taken), 'request')} of {chosen}"
+    text = making.written(f"{many}, made of {source}")
     try:
         Read(text, {})
     except EngineError as error:
         why = f"{source} cannot be written as a scenario: {str(error).splitlines()[0]}"
         raise BadFile(why, "leave that request out of the recording") from None
     others = ", ".join(f"{what} ({n})" for what, n in left.most_common())
-    notes = [f"{len(taken)} requests of {chosen}" + (f"; left out: {others}" if others else "")]
+    notes = [many + (f"; left out: {others}" if others else "")]
     notes += dict.fromkeys(making.notes)
     if cookies := _of_before(taken):
         notes.append(

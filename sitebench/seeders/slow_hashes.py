@@ -19,7 +19,7 @@ from sitebench.seeders.people import People, Spec
 from sitebench.seeders.pools import cache_folder, no_cache
 from sitebench.system.files import atomic_write
 from sitebench.system.machine import usable_cores
-from sitebench.units import format_bytes, format_duration
+from sitebench.units import format_bytes, format_duration, plural
 
 _WORTH_SAYING_S = 2.0
 
@@ -72,7 +72,7 @@ def _make_and_say(people: People, threads: int, left_s: float, one_s: float) -> 
         f"{format_duration(float(round(left_s)))}, at {1000 * one_s:,.0f} ms each on {cores}; they "
         "are kept for the next time, and so is what Ctrl-C leaves"
     )
-    with bar(f"hashing {wanted:,} passwords", wanted) as move:
+    with bar(f"hashing {plural(wanted, 'password')}", wanted) as move:
         people.population.make_hashes(threads, move)
 
 

@@ -390,7 +390,7 @@ def say_points(parts: Sequence[Part]) -> None:
         count = len(each.operations) * len(each.clients)
         points += count
         lasts_s += count * (each.options.warmup + each.options.measure)
-    many = f"{points} {'point' if points == 1 else 'points'}"
+    many = units.plural(points, "point")
     say(f"as the paper: {'; '.join(told)}: {many}, {units.format_duration(round(lasts_s))}")
 
 

@@ -33,6 +33,7 @@ from sitebench.suite_base.endpoint import Endpoint, OwnUser, own_locustfile
 from sitebench.suite_base.scripts import objective_of, say_kept
 from sitebench.system.native_errors import translated
 from sitebench.targets.open_target import OpenTarget
+from sitebench.units import plural
 
 Progress = Callable[[int, int], object]
 """Progress of what takes long: called with how much is done, and the total."""
@@ -187,7 +188,7 @@ class SuitePoints(ABC, Generic[_P, _T]):
         for file in found.elsewhere:
             say(f"{found.path} sends what is in {file} to {options.target}")
         if found.overwrites and options.target not in self.own_targets and not options.check:
-            many = f"up to {found.rows:,} entries" if found.rows else "entries"
+            many = f"up to {plural(found.rows, 'entry', 'entries')}" if found.rows else "entries"
             say(f"{found.path} changes {many} of {options.target}; nothing changes them back")
         load = _load_of(found, options)
         text, peak = load.pop("objective", None), isinstance(options, PeakOptions)
@@ -383,7 +384,8 @@ class SuitePoints(ABC, Generic[_P, _T]):
 
         each = [replace(options, users=users) for users in clients or (options.users,)]
         people = self.people(options, programs)
-        ready = f"with {people:,} people" if people else f"for {', '.join(ordered)}"
+        many = plural(people, "person", "people")
+        ready = f"with {many}" if people else f"for {', '.join(ordered)}"
         title = f"making {options.target} ready {ready}"
         points = [self.point(one, name, programs) for name in ordered for one in each]
         return Stage(title, points, opened)

@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 
 from sitebench.errors import BadInput
+from sitebench.units import plural
 
 MOST_THREADS = 4
 """Beyond four threads of its own, a machine has better use for its cores: the target."""
@@ -34,7 +35,7 @@ def engine_threads(asked: int | None) -> int:
     """
     if asked is not None and asked > (cores := usable_cores()):
         raise BadInput(
-            f"{asked} threads are more than the {cores} cores that sitebench may use",
+            f"{asked} threads are more than the {plural(cores, 'core')} that sitebench may use",
             f"--threads {cores} is the most",
         )
     return asked or min(MOST_THREADS, max(1, usable_cores() // 2))

@@ -20,7 +20,7 @@ from sitebench.tables.tables import (
     of_operation,
     titled,
 )
-from sitebench.units import format_size
+from sitebench.units import format_size, plural
 from sitebench.verdict.finding import Finding, Grade, Resource
 
 TITLES: dict[str, str] = {
@@ -124,7 +124,7 @@ def _column(each: Series, among: Sequence[Series]) -> str:
     alike = [each.spec.size, each.spec.variant]
     if sum([other.spec.size, other.spec.variant] == alike for other in among) == 1:
         return size
-    load = f"{each.spec.users:,} users" if each.spec.rate is None else f"{each.spec.rate:,.0f}/s"
+    load = plural(each.spec.users, "user") if each.spec.rate is None else f"{each.spec.rate:,.0f}/s"
     if each.spec.stages is not None:
         load = each.spec.stages.name
     return f"{size}, {load}"

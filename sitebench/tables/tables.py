@@ -16,7 +16,7 @@ from sitebench.counts.percentile_interval import too_alike_to_tell
 from sitebench.runs.point import PointResult, PointSpec
 from sitebench.runs.repeats import Of, Series, counted, least_repeats, series
 from sitebench.targets.limits import Limits
-from sitebench.units import format_bytes, format_ns, format_people, format_rate, format_size
+from sitebench.units import format_bytes, format_ns, format_people, format_rate, format_size, plural
 from sitebench.verdict.verdict import Quoted
 
 _NOTHING = "n/a"
@@ -250,7 +250,7 @@ def _processors(found: Sequence[Series]) -> list[str]:
 
 
 def in_processors(n: int) -> str:
-    return f"{n} {'processor' if n == 1 else 'processors'}"
+    return plural(n, "processor")
 
 
 def point_name(spec: PointSpec) -> str:

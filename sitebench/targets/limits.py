@@ -16,7 +16,7 @@ from sitebench.errors import BadInput, NotPossible, UnknownValue
 from sitebench.system import groups
 from sitebench.system.namespace import remote_host
 from sitebench.system.programs import find_program
-from sitebench.units import BYTES, parse_in
+from sitebench.units import BYTES, parse_in, plural
 
 _BITS = {"kbit": 10**3, "mbit": 10**6, "gbit": 10**9}
 _DISK = {"kb/s": 10**3, "mb/s": 10**6, "gb/s": 10**9}
@@ -150,7 +150,7 @@ def _on_processors(count: int) -> list[str]:
     usable = sorted(os.sched_getaffinity(0))
     if count > len(usable):
         raise NotPossible(
-            f"this machine has {len(usable)} processors, and not {count}", "ask for fewer"
+            f"this machine has {plural(len(usable), 'processor')}, and not {count}", "ask for fewer"
         )
     taskset = find_program("taskset", "install util-linux")
     return [taskset, "--cpu-list", ",".join(map(str, usable[-count:]))]

@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from sitebench.counts.steady import Steadiness
-from sitebench.units import format_rate
+from sitebench.units import format_rate, plural
 from sitebench.verdict.evidence import Evidence
 from sitebench.verdict.finding import Finding, Grade, Resource
 from sitebench.verdict.rules.cpu import cpu, starved
@@ -107,7 +107,7 @@ class Verdict:
 def judge(window: Evidence, known: Sequence[PointWarning] = ()) -> Verdict:
     """Judge one window; `known` are warnings that only the suite can know of."""
     if leaks := window.failures_by_kind.get(LEAK):
-        return Verdict(Bound.LEAK, False, f"{leaks:,} pages showed another user's data")
+        return Verdict(Bound.LEAK, False, f"{plural(leaks, 'page')} showed another user's data")
     if window.operations == 0:
         failed = f"succeeded: {_failed(window)}"
         nothing = failed if window.failures else "finished within the window"
@@ -157,7 +157,7 @@ def _bound(window: Evidence, tester: Generator, findings: Sequence[Finding]) -> 
     """Weigh the generator against the target's resources."""
     evidence = {finding.resource: finding.evidence for finding in findings}
     used_up = [finding.resource for finding in findings if finding.grade == Grade.PRIMARY]
-    failed = f"; {window.failures:,} operations failed" if window.failures else ""
+    failed = f"; {plural(window.failures, 'operation')} failed" if window.failures else ""
     both = f"{evidence[Resource.CPU]}; {tester.message}{failed}"
     if tester.starved or starved(window):
         others = f"other programs used {window.others_cores:.2f} cores of this machine"

@@ -11,7 +11,7 @@ from sitebench.counts.metrics import CENSORED, LATENCY, SERVICE, UNREAD, WRONG
 from sitebench.counts.percentile_interval import too_alike_to_tell
 from sitebench.counts.steady import Steadiness
 from sitebench.counts.until import Until
-from sitebench.units import format_duration, format_ns, format_percent
+from sitebench.units import format_duration, format_ns, format_percent, plural
 from sitebench.verdict.evidence import Evidence
 from sitebench.verdict.rules.generator import schedule_kept
 from sitebench.verdict.rules.thresholds import BUSY, STALLED_MOST, STALLED_SOME
@@ -131,8 +131,9 @@ def _shared_cores(window: Evidence) -> PointWarning | None:
     tester = window.use.generator.cpu_s / window.seconds
     n = len(window.use.machine.busy_per_core)
     message = (
-        f"the {n} cores that target and tester share were {share(window.busy)} busy: target "
-        f"{target:.2f}, tester {tester:.2f}, everything else {window.others_cores:.2f}"
+        f"the {plural(n, 'core')} that target and tester share {'was' if n == 1 else 'were'} "
+        f"{share(window.busy)} busy: target {target:.2f}, tester {tester:.2f}, "
+        f"everything else {window.others_cores:.2f}"
     )
     if window.others_cores >= STALLED_MOST * n:
         return PointWarning(
@@ -155,8 +156,9 @@ def _timeouts(window: Evidence) -> PointWarning | None:
     lost = min(window.failures - timeouts - window.clocks[WRONG].n, n - timeouts)
     return PointWarning(
         WarningKind.TIMEOUTS,
-        f"{n:,} operations {'had no whole answer' if lost > 0 else 'timed out'}; they count as the "
-        "time that was waited for them, and a percentile among them is a lower bound (>=)",
+        f"{plural(n, 'operation')} {'had no whole answer' if lost > 0 else 'timed out'}; they "
+        "count as the time that was waited for them, and a percentile among them is a lower "
+        "bound (>=)",
         "see why their connections were lost"
         if lost == n
         else "use fewer users or a lower --rate, or raise the timeout (--timeout)",
@@ -173,7 +175,7 @@ def _failures(window: Evidence) -> PointWarning | None:
     first = f"; the first {most}: {window.examples[most]}" if most in window.examples else ""
     return PointWarning(
         WarningKind.FAILURES,
-        f"{sum(others.values()):,} operations failed: {kinds}{first}",
+        f"{plural(sum(others.values()), 'operation')} failed: {kinds}{first}",
         "failing may be faster than answering: find the reason before using the rate",
     )
 
@@ -220,7 +222,7 @@ def _swap(window: Evidence) -> PointWarning | None:
         return None
     return PointWarning(
         WarningKind.SWAP,
-        f"the tester's machine swapped {pages:,} pages",
+        f"the tester's machine swapped {plural(pages, 'page')}",
         "end other programs, or use a smaller size",
     )
 
@@ -259,7 +261,8 @@ def _too_few_samples(window: Evidence) -> PointWarning | None:
         takes = f": {_P99_NEEDS * window.seconds / latency.n:,.0f} s at this rate"
     return PointWarning(
         WarningKind.TOO_FEW_SAMPLES,
-        f"{latency.n:,} samples are too few for a p99, which needs {_P99_NEEDS:,}{takes}",
+        f"{plural(latency.n, 'sample is', 'samples are')} too few for a p99, which needs "
+        f"{_P99_NEEDS:,}{takes}",
         "have longer stages, or more load in them" if window.staged else "measure longer",
     )
 
@@ -325,7 +328,7 @@ def rows_held(waited_s: float) -> PointWarning:
 def rows_lost(count: int) -> PointWarning:
     """Warn that data which one user at a time has became fewer."""
     return _rows_lost(
-        f"{count} {'row is' if count == 1 else 'rows are'} lost since the start: "
+        f"{plural(count, 'row is', 'rows are')} lost since the start: "
         "a change was not answered and may yet be made, or a bind was refused or not answered and "
         "another try could lock the account; no other user got the row"
     )

@@ -9,10 +9,9 @@ from typing import Any
 from sitebench.counts.worker_seen import WorkerSeen
 from sitebench.monitor import ProcessUse, Use
 from sitebench.system.machine import this_machine
-from sitebench.units import format_ns
+from sitebench.units import format_ns, plural
 from sitebench.verdict.evidence import Evidence
 from sitebench.verdict.rules.generator import Generator, generator
-from sitebench.verdict.rules.wording import plural
 from sitebench.verdict.verdict import Bound, Verdict, with_interval
 from sitebench.verdict.warning import PointWarning, WarningKind
 

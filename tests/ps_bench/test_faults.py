@@ -161,7 +161,7 @@ def test_a_run_with_many_failures_does_not_end_as_a_good_one(site: OpenSite) -> 
     ran, point = measured(site, in_time(on_pages(_without_a_byte)), "native", allowed=())
     assert point["failures"] > 0.01 * point["operations"]
     assert ran.code == 1
-    assert "more than 1% of the operations failed at 1 of 1 points" in ran.err
+    assert "more than 1% of the operations failed at 1 of 1 point;" in ran.err
     assert ALLOWED in ran.err
 
 

@@ -401,7 +401,7 @@ def test_what_is_made_of_words_looks_not_random(plain: str) -> None:
     part = f'Content-Disposition: form-data; name="a"\r\n\r\n{plain}\r\n'
     text = part.join(["------WebKitFormBoundary7MA4YWxkTrZu0gW\r\n"] * 2)
     made = convert(archive(entry("POST", f"{SHOP}/{plain}", post=text, kind=kind)), "a.har")
-    assert made.notes == ["1 requests of shop.example.com"]
+    assert made.notes == ["1 request of shop.example.com"]
 
 
 @pytest.mark.parametrize(

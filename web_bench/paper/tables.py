@@ -11,7 +11,7 @@ from sitebench.runs.point import PointResult
 from sitebench.runs.repeats import Of, Series, series
 from sitebench.tables.bottlenecks import bottleneck_tables
 from sitebench.tables.tables import bounds, latency_mark, medians, new_table, rate_mark, titled
-from sitebench.units import format_ns, format_rate
+from sitebench.units import format_ns, format_rate, plural
 from sitebench.verdict.verdict import Quoted
 from web_bench.paper.analysis import (
     LATENCY_LIMIT_S,
@@ -291,7 +291,7 @@ def light_load(found: Mapping[str, Sequence[Series]]) -> list[str]:
         points = curve(each) if name.startswith("spice-") and name != STATIC else ()
         if points:
             few = points[0]
-            clients = f"{few.clients:,} {'client' if few.clients == 1 else 'clients'}"
+            clients = plural(few.clients, "client")
             told.append(f"{name}, {clients}: {format_ns(few.latency_s * 1e9)}")
     if not told:
         return []

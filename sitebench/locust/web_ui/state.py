@@ -12,6 +12,7 @@ from sitebench.locust.web_ui.live import LiveView
 from sitebench.locust.web_ui.session import Session, Test
 from sitebench.runs.point import PointResult, PointSpec
 from sitebench.runs.windows import Phase
+from sitebench.units import plural
 
 _JUDGED_S = 4.0
 """How old a verdict on a running test may be (computing one reads everything), and how long a test
@@ -72,7 +73,7 @@ class State:
 
 def title(spec: PointSpec) -> str:
     """Return the name of a test."""
-    load = f"{spec.users:,} users" if spec.rate is None else f"{spec.rate:,g}/s"
+    load = plural(spec.users, "user") if spec.rate is None else f"{spec.rate:,g}/s"
     people = " people" if spec.entries else ""
     return f"{spec.what}{people}, {spec.target}, {load}"
 

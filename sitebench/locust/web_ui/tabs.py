@@ -18,7 +18,7 @@ from sitebench.locust.web_ui.form import label
 from sitebench.locust.web_ui.state import State
 from sitebench.options.option import PANELS, fields_of
 from sitebench.report.sections.verdict import in_words
-from sitebench.units import format_duration
+from sitebench.units import format_duration, plural
 
 if TYPE_CHECKING:
     from flask import Response
@@ -174,7 +174,8 @@ def verdict(state: State) -> Iterator[_Row]:
     yield {"what": "Test", "message": f"{state.title}: {state.word}", "remedy": ""}
     if (preparing := state.preparing) is not None:
         since = format_duration(round(preparing.elapsed_s))
-        filled = f"{preparing.done:,} of {preparing.total:,} people; " if preparing.done else ""
+        people = plural(preparing.total, "person", "people")
+        filled = f"{preparing.done:,} of {people}; " if preparing.done else ""
         yield {"what": "Filling the target", "message": f"{filled}{since} so far", "remedy": ""}
     if state.error is not None:
         yield {"what": "Error", "message": state.error.message, "remedy": state.error.remedy}

@@ -16,7 +16,7 @@ from locust.dispatch import UsersDispatcher
 from locust.runners import MasterRunner
 
 from sitebench.errors import WorkersMissing
-from sitebench.verdict.rules.wording import plural
+from sitebench.units import plural
 
 _POLL_S = 0.1
 

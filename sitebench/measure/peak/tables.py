@@ -24,7 +24,7 @@ from sitebench.tables.tables import (
     rate_of,
     titled,
 )
-from sitebench.units import format_duration, format_ns, format_rate
+from sitebench.units import format_duration, format_ns, format_rate, plural
 
 
 @dataclass(frozen=True)
@@ -104,17 +104,18 @@ def _clients_answer(found: Sequence[Series], best: Series | None, bend: Spot | N
         around_it = f" (median of {best.n}, {kind} {around(best, rate_of, format_rate)})"
     rate = best.median(rate_of) or 0.0
     if not best.valid:
-        clients = f"with {best.spec.users:,} clients{around_it}"
+        clients = f"with {best.spec.clients}{around_it}"
         return f"{name}: at least {format_rate(rate)}/s, {clients}; the tester was the limit."
-    answer = f"{name}: at most {format_rate(rate)}/s, with {best.spec.users:,} clients{around_it}"
+    answer = f"{name}: at most {format_rate(rate)}/s, with {best.spec.clients}{around_it}"
     higher = [each for each in found if not each.valid and (each.median(rate_of) or 0.0) > rate]
     if higher:
-        answer += f"; what {higher[-1].spec.users:,} clients gave is not usable"
+        answer += f"; what {higher[-1].spec.clients} gave is not usable"
     if bend is None:
-        return f"{answer}; no knee up to {most:,} clients."
+        return f"{answer}; no knee up to {plural(most, 'client')}."
     return (
-        f"{answer}; the knee is at {bend.load:,.0f} clients ({format_rate(bend.rate)}/s, mean "
-        f"{format_ns(bend.response_us * 1e3)}): beyond it response time grows faster than the rate."
+        f"{answer}; the knee is at {plural(round(bend.load), 'client')} "
+        f"({format_rate(bend.rate)}/s, mean {format_ns(bend.response_us * 1e3)}): beyond it "
+        "response time grows faster than the rate."
     )
 
 
@@ -151,7 +152,7 @@ def usl_lines(law: Usl | None, foresee: Sequence[int]) -> list[str]:
         return ["Universal Scalability Law: not fitted; it needs four valid loads."]
     best = law.best_clients
     turns = (
-        f"highest at {best:,} clients"
+        f"highest at {plural(best, 'client')}"
         if best is not None
         else f"no highest point up to {2 * law.measured_clients:,} clients"
     )
@@ -160,7 +161,9 @@ def usl_lines(law: Usl | None, foresee: Sequence[int]) -> list[str]:
         f"{law.contention:.2%}, coherency {law.coherency:.4%}; R2 {law.r_squared:.3f}, off by at "
         f"most {law.worst_error:.1%}; {turns}."
     ]
-    lines += [f"  with {n:,} clients it predicts {format_rate(law.at(n))}/s." for n in foresee]
+    lines += [
+        f"  with {plural(n, 'client')} it predicts {format_rate(law.at(n))}/s." for n in foresee
+    ]
     return lines
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from sitebench.report.model import Run
 from sitebench.runs.point import PointResult
-from sitebench.units import format_rate
+from sitebench.units import format_rate, plural
 from sitebench.verdict.verdict import Bound, Quoted
 from sitebench.verdict.warning import WarningKind
 
@@ -51,7 +51,7 @@ def sentence(run: Run) -> str:
         # Every repeat is judged by itself.
         points = len(run.series)
         what = "figures" if points == len(run.results) else "measurements"
-        of = "" if what == "figures" else f" of {points} point{'' if points == 1 else 's'}"
+        of = "" if what == "figures" else f" of {plural(points, 'point')}"
         parts.append(f"{which} {what}{of} are the server's own.")
     if bounds:
         say = "1 says" if len(bounds) == 1 else f"{len(bounds)} say"

@@ -16,7 +16,7 @@ from operator import itemgetter
 from sitebench.counts.metrics import SERVICE
 from sitebench.counts.queue import Queue, allowed_growth
 from sitebench.counts.spans import Span
-from sitebench.units import format_clock, format_ns
+from sitebench.units import format_clock, format_ns, plural
 from sitebench.verdict.evidence import Evidence
 from sitebench.verdict.rules.thresholds import (
     BUSY,
@@ -83,7 +83,7 @@ def _late(window: Evidence) -> str:
         return ""
     return (
         f"operations began {format_ns(late * 1e3)} late on average although "
-        f"{busy:.1f} of {window.users} lanes were in use"
+        f"{busy:.1f} of {plural(window.users, 'lane')} were in use"
     )
 
 

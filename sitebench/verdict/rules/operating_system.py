@@ -9,11 +9,11 @@ from __future__ import annotations
 from functools import partial
 
 from sitebench.monitor import MachineUse
-from sitebench.units import format_rate
+from sitebench.units import format_rate, plural
 from sitebench.verdict.evidence import Evidence
 from sitebench.verdict.finding import Finding, Grade, Resource
 from sitebench.verdict.rules.thresholds import STALLED_SOME
-from sitebench.verdict.rules.wording import plural, share
+from sitebench.verdict.rules.wording import share
 
 _found = partial(Finding, Resource.OPERATING_SYSTEM)
 

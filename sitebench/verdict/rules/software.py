@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from sitebench.units import format_rate
+from sitebench.units import format_rate, plural
 from sitebench.verdict.evidence import Evidence
 from sitebench.verdict.finding import Finding, Grade, Resource
 from sitebench.verdict.rules.operating_system import kernel_share
@@ -61,7 +61,7 @@ def serialised(window: Evidence) -> str | None:
 def software(window: Evidence, others: Sequence[Finding], *, pressed: bool) -> Finding:
     """Return whether the target's own program limits it, given the other findings."""
     if away := sum(window.failures_by_kind.get(kind, 0) for kind in _REJECTED):
-        return _found(Grade.POSSIBLE, f"the target rejected {away:,} operations")
+        return _found(Grade.POSSIBLE, f"the target rejected {plural(away, 'operation')}")
     if (busiest := _one_thread(window)) is not None:
         text = (
             f"one of the target's threads was on a core {share(busiest)} of the time, and has "

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from sitebench.units import plural
+
 
 def share(value: float) -> str:
     """Write a share; a small one is not written as 0%."""
@@ -12,9 +14,4 @@ def share(value: float) -> str:
 
 def cores(n: float) -> str:
     """Write a number of cores."""
-    return "1 core" if n == 1 else f"{n:.3g} cores"
-
-
-def plural(n: int, thing: str, things: str | None = None) -> str:
-    """Write a count and what is counted."""
-    return f"{n:,} {thing if n == 1 else things or thing + 's'}"
+    return plural(n, "core")
