@@ -194,7 +194,7 @@ class DirectoryOptions(EndpointOptions, KindOptions):
 
 
 @option.options
-class LoadTestOptions(DirectoryOptions, ScenarioOptions, SuiteTestOptions):
+class LoadTestOptions(DirectoryOptions, GroupOptions, ScenarioOptions, SuiteTestOptions):
     """A test of a directory, but for its size."""
 
     tls_target: str | None = option.text(

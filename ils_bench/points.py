@@ -7,7 +7,7 @@ import json
 import math
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from ils_bench.seeding.destinations import LiveDirectory, parse_destination
 from ils_bench.suite import SUITE
 from ils_bench.targets.address import parse_address
 from ils_bench.targets.controls import assure_controls
+from ils_bench.targets.groups import GroupSpec, spec_of_groups
 from ils_bench.targets.identity import check_sasl, identity_of, password_asked
 from ils_bench.targets.ldap_directory import LdapDirectory
 from ils_bench.targets.live import assure_overwriting, assure_own, open_live, removing
@@ -37,7 +38,7 @@ from sitebench.runs.point import PointSpec
 from sitebench.scenario import script
 from sitebench.scenario.script import Script
 from sitebench.seeders import DEFAULT_BASE
-from sitebench.seeders.people import Spec
+from sitebench.seeders.people import Spec, generate
 from sitebench.suite_base.endpoint import OwnUser
 from sitebench.suite_base.points import Progress, SuitePoints
 from sitebench.targets.in_process import known
@@ -191,6 +192,14 @@ class IlsPoints(SuitePoints[Program, OpenDirectory]):
                 "takes over TLS only",
                 "add --start-tls",
             )
+        if (groups := spec_of_groups(options)) is not None:
+            if options.target not in self.own_targets:
+                raise BadInput(
+                    f"--groups is for a directory that is started here, and {options.target} runs "
+                    "already",
+                    "add them with `sitebench ils seed --groups`, and leave it out",
+                )
+            groups.of(generate(spec_of(options, options.entries)).population, options.profile)
         if options.target == "embedded":
             assure_bounded(options.hash, options.one_password)
         own = [each for each in programs if isinstance(each, sequences.Sequence)]
@@ -213,8 +222,6 @@ class IlsPoints(SuitePoints[Program, OpenDirectory]):
             return None
         if is_list(options.names):
             return {"digest": names_of(options.names).digest, "names": options.names}
-        from sitebench.seeders.people import generate
-
         return generate(spec_of(options, size)).manifest()
 
     def point(
@@ -227,7 +234,13 @@ class IlsPoints(SuitePoints[Program, OpenDirectory]):
         """Say how many people log in differently, also where no option did."""
         if (pool := spec_of(options, options.entries).pool) is not None:
             settings["hash_pool"] = format_size(pool)
-        return super().point(options, operation, programs, **settings)
+        spec = super().point(options, operation, programs, **settings)
+        if options.groups is not None:
+            return spec
+        # Not named: points measured before there were groups keep their keys.
+        unnamed = {each.name for each in fields(GroupSpec)}
+        kept = {name: text for name, text in spec.settings.items() if name not in unnamed}
+        return replace(spec, settings=kept)
 
     def needs_people(self, program: Program) -> bool:
         """Those that a program adds come after those that are there."""
@@ -241,6 +254,8 @@ class IlsPoints(SuitePoints[Program, OpenDirectory]):
             "start_tls": target.address.start_tls,
             "disposable": target.disposable and not reused,
             "embedded": target.name == "embedded",
+            # Those of the target, which is open.
+            **{each.name: getattr(IlsOptions, each.name) for each in fields(GroupSpec)},
         }
 
     def pending_cleanup(self, pid: int) -> str | None:
@@ -282,8 +297,6 @@ class IlsPoints(SuitePoints[Program, OpenDirectory]):
         )
         people = None
         if program.needs_people:
-            from sitebench.seeders.people import generate
-
             people = generate(spec_of(options, options.entries)).population
         return Engine(config, people, None, dict(program.own_tables))
 

@@ -23,14 +23,13 @@ from ils_bench.seeding.destinations import (
 )
 from ils_bench.seeding.groups import (
     has_group,
-    ldif_of,
     remove_groups_of,
     seed_groups_of,
     verify_groups,
 )
 from ils_bench.seeding.logins import check_logins
 from ils_bench.targets.address import parse_address
-from ils_bench.targets.groups import posix_group_is_auxiliary, spec_of_groups
+from ils_bench.targets.groups import ldif_of, posix_group_is_auxiliary, spec_of_groups
 from ils_bench.targets.identity import identity_of, password_asked
 from ils_bench.targets.live import assure_encrypted, assure_own, open_live, seed
 from ils_bench.targets.opening import OWN_TARGETS
@@ -154,8 +153,7 @@ def _groups(
         )
     asks = isinstance(destination, LiveDirectory) and options.profile == "posix"
     auxiliary = asks and posix_group_is_auxiliary(options)
-    with translated():
-        return spec.of(population, options.profile, auxiliary=auxiliary)
+    return spec.of(population, options.profile, auxiliary=auxiliary)
 
 
 def _and(groups: Groups | None) -> str:

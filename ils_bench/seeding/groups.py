@@ -6,20 +6,11 @@ same command goes on wherever another ended, and what others have by the same na
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ils_bench.targets.target import OpenDirectory
 from sitebench._engine import Groups, check_groups, remove_groups, seed_groups
 from sitebench.measure.progress import bar
 from sitebench.system.native_errors import translated
 from sitebench.units import format_bytes, plural
-
-
-def ldif_of(groups: Groups | None) -> Iterator[bytes]:
-    """Yield each group; those in others come first, as some directories insist on it."""
-    if groups is not None:
-        for number in reversed(range(groups.count)):
-            yield groups.ldif(number, number + 1)
 
 
 def seed_groups_of(target: OpenDirectory, groups: Groups) -> str:

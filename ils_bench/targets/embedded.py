@@ -6,6 +6,7 @@ import contextlib
 import json
 from typing import Any
 
+from ils_bench.targets.groups import GroupSpec
 from ils_bench.targets.password_schemes import assure_bounded
 from sitebench._engine import Directory
 from sitebench.seeders.people import Spec, generate
@@ -21,12 +22,14 @@ def _start(request: dict[str, Any]) -> Service:
     assure_bounded(spec.hash, spec.one_password)
     people = generate(spec)
     make_hashes(people)
+    asked = GroupSpec.from_dict(request.get("groups"))
+    groups = None if asked is None else asked.of(people.population, spec.profile)
     config = request["config"]
     if "tls" in config:
         config["tls"]["certificate"] = certificate(tls=True, host=config["host"])
     with contextlib.ExitStack() as opening:
         with translated():
-            directory = Directory(json.dumps(config), people.population)
+            directory = Directory(json.dumps(config), people.population, groups)
         return service(directory, opening)
 
 

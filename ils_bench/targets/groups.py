@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -10,6 +11,7 @@ from ils_bench.targets.address import parse_address
 from ils_bench.targets.identity import identity_of
 from sitebench._engine import Groups, Population
 from sitebench.errors import BadInput
+from sitebench.system.native_errors import translated
 from sitebench.targets.tls import Trust
 
 EVERYONE = 0
@@ -29,6 +31,11 @@ class GroupSpec:
     depth: int = 1
     in_all: int = 0
 
+    @classmethod
+    def from_dict(cls, found: Mapping[str, Any] | None) -> GroupSpec | None:
+        """Return what another process sent; None for no groups."""
+        return None if found is None else cls(**{**found, "members": tuple(found["members"])})
+
     def of(self, population: Population, profile: str, *, auxiliary: bool = False) -> Groups:
         """Return the groups; `auxiliary`: whether a posixGroup must be something else as well."""
         kind = _CLASSES.get(profile, "groupOfNames")
@@ -39,7 +46,13 @@ class GroupSpec:
             "in_all": self.in_all,
             "class": _OF_BOTH if auxiliary and profile == "posix" else kind,
         }
-        return Groups(population, json.dumps(spec))
+        with translated():
+            return Groups(population, json.dumps(spec))
+
+
+def attribute_of(profile: str) -> str:
+    """Return the attribute of a group that has its members."""
+    return "memberUid" if profile == "posix" else "member"
 
 
 def spec_of_groups(options: Any) -> GroupSpec | None:
@@ -52,6 +65,13 @@ def spec_of_groups(options: Any) -> GroupSpec | None:
             option = each.name.replace("_", "-")
             raise BadInput(f"--{option} is said of no groups", "add --groups with their number")
     return None
+
+
+def ldif_of(groups: Groups | None) -> Iterator[bytes]:
+    """Yield each group; those in others come first, as some directories insist on it."""
+    if groups is not None:
+        for number in reversed(range(groups.count)):
+            yield groups.ldif(number, number + 1)
 
 
 def posix_group_is_auxiliary(options: Any) -> bool:

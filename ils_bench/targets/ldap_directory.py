@@ -21,7 +21,6 @@ from sitebench.seeders.people import Spec, easily_typed, generate
 from sitebench.seeders.slow_hashes import make_hashes
 from sitebench.suite_base.options import DEFAULT_LOCALES
 from sitebench.system import secret
-from sitebench.system.native_errors import translated
 from sitebench.targets.in_process import InProcess, certificate, keywords
 from sitebench.targets.serving import serve_until_stopped
 from sitebench.targets.tls import ServerTls
@@ -118,9 +117,8 @@ class LdapDirectory(InProcess[Directory]):
                     f"{plural(groups, 'group is', 'groups are')} asked for, and no people",
                     "ask for people, too, with entries",
                 )
-            with translated():
-                asked = GroupSpec(groups, members, depth, in_all)
-                self.groups = asked.of(self.people, profile)
+            asked = GroupSpec(groups, members, depth, in_all)
+            self.groups = asked.of(self.people, profile)
         config: dict[str, Any] = {
             "host": host,
             "port": port,

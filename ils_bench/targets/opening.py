@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from ils_bench.options import LoadTestOptions
 from ils_bench.programs import Program, bind_themselves, need_base
 from ils_bench.targets.address import START_TLS, DirectoryAddress
+from ils_bench.targets.groups import GroupSpec, spec_of_groups
 from ils_bench.targets.live import Progress, make_ready, open_live
 from ils_bench.targets.openldap import open_openldap
 from ils_bench.targets.people import spec_of, suffix_of
@@ -40,11 +42,22 @@ def directory_config(options: LoadTestOptions) -> dict[str, Any]:
 
 
 def open_embedded(
-    people: Spec, config: Mapping[str, Any], trust: Trust = SYSTEM, limits: Limits | None = None
+    people: Spec,
+    config: Mapping[str, Any],
+    trust: Trust = SYSTEM,
+    limits: Limits | None = None,
+    groups: GroupSpec | None = None,
 ) -> OpenDirectory:
     """Start a directory in a process of its own, and return when it listens."""
     module = "ils_bench.targets.embedded"
-    host, ready, known = open_child(module, config, trust, limits=limits, people=people.to_dict())
+    host, ready, known = open_child(
+        module,
+        config,
+        trust,
+        limits=limits,
+        people=people.to_dict(),
+        groups=None if groups is None else asdict(groups),
+    )
     scheme = "ldap"
     if "tls" in config:
         scheme = START_TLS if config["tls"]["start"] else "ldaps"
@@ -62,9 +75,10 @@ def open_target(
 ) -> Iterator[OpenDirectory]:
     """Open the target that options name, ready for programs; put everything back after.
 
-    One that is started here holds `size` people; one of the user's, those that programs need.
+    One that is started here holds `size` people and their groups; one of the user's, the people
+    that programs need.
     """
-    people = spec_of(options, size)
+    people, groups = spec_of(options, size), spec_of_groups(options)
     if options.target in OWN_TARGETS and options.names is not None:
         raise BadInput(
             f"--names is for a directory of your own, and {options.target} is started here",
@@ -75,10 +89,10 @@ def open_target(
         make_hashes(generate(people))
     if options.target == "embedded":
         config = directory_config(options)
-        target = open_embedded(people, config, Trust.of(options), options.target_limits)
+        target = open_embedded(people, config, Trust.of(options), options.target_limits, groups)
     elif options.target == "openldap":
         scheme = START_TLS if options.start_tls else "ldaps" if options.tls else "ldap"
-        target = open_openldap(people, scheme, Trust.of(options), options.target_limits)
+        target = open_openldap(people, scheme, Trust.of(options), options.target_limits, groups)
     else:
         refuse_limits(options)
         target = open_live(options, base=need_base(programs), seen=not bind_themselves(programs))

@@ -15,11 +15,13 @@ import socket
 import subprocess
 import tempfile
 import time
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from ils_bench import schema
 from ils_bench.targets.address import START_TLS, DirectoryAddress, parse_address
+from ils_bench.targets.groups import GroupSpec, attribute_of, ldif_of
 from ils_bench.targets.password_schemes import module_of
 from ils_bench.targets.people import suffix_of
 from ils_bench.targets.target import OpenDirectory
@@ -62,6 +64,7 @@ maxsize {maxsize}
 dbnosync
 index objectClass eq
 index {naming} eq
+{groups}
 access to * by * write
 {monitor}
 """
@@ -72,12 +75,18 @@ def open_openldap(
     scheme: str = "ldap",
     trust: Trust = SYSTEM,
     limits: Limits | None = None,
+    groups: GroupSpec | None = None,
 ) -> OpenDirectory:
-    """Start a slapd that holds these people and return when it answers."""
+    """Start a slapd that holds these people and groups, and return when it answers."""
     with contextlib.ExitStack() as opening:
         confinement = opening.enter_context(confined(limits, Path(tempfile.gettempdir())))
         host = confinement.host or "127.0.0.1"
-        request = {"people": people.to_dict(), "scheme": scheme, "host": host}
+        request = {
+            "people": people.to_dict(),
+            "groups": None if groups is None else asdict(groups),
+            "scheme": scheme,
+            "host": host,
+        }
         module, before = "ils_bench.targets.openldap", confinement.before
         child = Child(module, request, timeout_s=_FILL_S, before=before)
         opened = opening.pop_all()
@@ -103,11 +112,13 @@ def _start(request: dict[str, Any]) -> Service:
     slapd, slapadd = find("slapd"), find("slapadd")
     with contextlib.ExitStack() as opening:
         folder = opening.enter_context(scratch())
-        config = write_config(folder, people)
+        asked = GroupSpec.from_dict(request["groups"])
+        config = write_config(folder, people, with_groups=asked is not None)
         ldif = folder / "people.ldif"
         known = generate(people)
         make_hashes(known)
-        write_ldif(known.population, ldif)
+        groups = None if asked is None else asked.of(known.population, people.profile)
+        write_ldif(known.population, ldif, more=ldif_of(groups))
         fill(slapadd, config, ldif)
         ldif.unlink()
         if scheme != "ldap":
@@ -150,7 +161,7 @@ def _version(slapd: str) -> str:
     return lines[0].removeprefix("@(#) $").removesuffix(" $") if lines else "unknown"
 
 
-def write_config(folder: Path, people: Spec) -> Path:
+def write_config(folder: Path, people: Spec, *, with_groups: bool = False) -> Path:
     """Write slapd.conf and the schema, and make the database's folder."""
     (folder / DATA).mkdir(exist_ok=True)
     shutil.copy(_SCHEMA, folder)
@@ -167,6 +178,7 @@ def write_config(folder: Path, people: Spec) -> Path:
         _CONFIG.format(
             schemas="\n".join(f"include {each}" for each in _schemas(folder, people)),
             naming=profile_facts(people.profile)[1],
+            groups=f"index {attribute_of(people.profile)} eq" if with_groups else "",
             modules=loading,
             pid=_quoted(folder / "slapd.pid"),
             data=_quoted(folder / DATA),

@@ -13,10 +13,15 @@ from pathlib import Path
 import ldap3
 import pytest
 
-from ils_bench.options import GroupOptions
+from ils_bench.options import GroupOptions, IlsOptions
+from ils_bench.targets.groups import GroupSpec, attribute_of
 from ils_bench.targets.ldap_directory import LdapDirectory
+from ils_bench.targets.opening import open_target
+from ils_bench.targets.people import spec_of
 from sitebench.errors import BadInput
 from sitebench.options.option import fields_of
+from sitebench.runs.runfile import RunFile
+from sitebench.seeders.people import generate
 from tests.ils_bench.conftest import LOCALES
 from tests.support import stock_slapd
 from tests.support.cli import SITEBENCH, Ran, in_process
@@ -84,6 +89,73 @@ def test_they_are_seeded_verified_and_removed_with_the_people(stock: StockSlapd)
     assert "removed 12 groups" in emptied.err
     assert stock.entries("top") == [] or stock.entries("groupOfNames") == []
     assert stock.entries("person") == []
+
+
+LOGINS = ("run", "login", "--how", "search-bind-groups", "--users", "2", "--warmup", "0s")
+
+
+@pytest.mark.parametrize("profile", ["person", "posix"])
+@pytest.mark.parametrize("target", ["embedded", "openldap"])
+def test_a_directory_that_a_test_starts_has_them(target: str, profile: str) -> None:
+    options = IlsOptions(
+        target=target,
+        profile=profile,
+        locales=LOCALES,
+        entries=PEOPLE,
+        groups=12,
+        members=(5, 7),
+        in_all=1,
+    )
+    people = generate(spec_of(options, PEOPLE)).population
+    expected = GroupSpec(12, (5, 7), in_all=1).of(people, profile)
+    with open_target(options, PEOPLE) as opened:
+        kind = "posixGroup" if profile == "posix" else "groupOfNames"
+        with ldap3.Connection(str(opened.address)) as connection:
+            connection.search(options.base, f"(objectClass={kind})", attributes=["*"])
+            found = {each.entry_dn: each for each in connection.entries}
+        assert set(found) == {expected.dn(g) for g in range(12)}
+        attribute = attribute_of(profile)
+        for g in range(12):
+            assert sorted(found[expected.dn(g)][attribute].values) == sorted(expected.members(g))
+        assert target == "embedded" or f"index {attribute} eq" in str(opened.facts)
+
+
+def test_logins_read_them_and_others_are_another_point(tmp_path: Path) -> None:
+    def measured(name: str, *argv: str) -> dict[str, str]:
+        """Return how groups identify the point."""
+        people = ("--entries", str(PEOPLE), "--locales", ",".join(LOCALES))
+        out = ("--out", str(tmp_path / name))
+        ran = in_process("ils", *LOGINS, "--measure", "500ms", "--json", *people, *argv, *out)
+        assert ran.code == 0, ran.err
+        with RunFile(tmp_path / name) as file:
+            (point,) = file.results()
+        assert (point.operations > 0, point.failures) == (True, 0)
+        named = ("groups", "members", "depth", "in_all")
+        return {each: text for each, text in point.spec.settings.items() if each in named}
+
+    some = measured("some", "--groups", "12", "--members", "5,all", "--in-all", "1")
+    assert some == {"groups": "12", "members": "5,all", "depth": "1", "in_all": "1"}
+    assert measured("none") == {}
+    refused = in_process("compare", tmp_path / "some", tmp_path / "none")
+    assert (refused.code, "groups" in refused.err) == (2, True), refused.err
+
+
+@pytest.mark.parametrize(
+    ("argv", "said"),
+    [
+        (("--groups", "3", "--members", "61"), "--members 61: there are 60 people"),
+        (("--members", "3"), "--members is said of no groups"),
+        (("--groups", "3", "--target", "ldap://127.0.0.1:1"), "ldap://127.0.0.1:1 runs already"),
+    ],
+)
+def test_a_test_refuses_groups_that_cannot_be_before_it_begins(
+    argv: tuple[str, ...], said: str, tmp_path: Path
+) -> None:
+    out = tmp_path / "a.sitebench"
+    people = ("--entries", str(PEOPLE), "--locales", ",".join(LOCALES), "--out", out)
+    ran = in_process("ils", *LOGINS, *people, *argv)
+    assert (ran.code, ran.out, out.exists()) == (2, "", False), ran.err
+    assert said in ran.err
 
 
 def test_groups_that_stay_without_their_people_are_said(stock: StockSlapd) -> None:
