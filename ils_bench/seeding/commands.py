@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -55,6 +56,7 @@ from sitebench.seeders.slow_hashes import make_hashes
 from sitebench.system import secret
 from sitebench.system.files import refuse_existing
 from sitebench.system.native_errors import translated
+from sitebench.system.output import StandardOutput
 from sitebench.targets.tls import Trust
 from sitebench.units import plural
 
@@ -209,7 +211,7 @@ def _read_ldif(file: BinaryIO, people: Spec, move: _Move) -> Contents:
 def _print_ldif(population: Population, groups: Groups | None) -> None:
     """Write LDIF to standard output; a closed pipe ends it."""
     try:
-        with open(1, "wb", closefd=False) as out:
+        with io.BufferedWriter(StandardOutput()) as out:
             for _, piece in pieces(population, 0, population.size):
                 out.write(piece)
             for piece in ldif_of(groups):

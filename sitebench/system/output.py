@@ -1,13 +1,44 @@
-"""Standard output, whose reader may have enough, such as `head`."""
+"""Standard output, whose reader may have enough, such as `head`, and whose disk may be full."""
 
+from __future__ import annotations
+
+import io
 import os
 import select
 import sys
 from collections.abc import Iterable
+from typing import Any
+
+from sitebench.errors import SitebenchError
+
+
+class StandardOutput(io.FileIO):
+    """The bytes of standard output: an error in writing them is told from those of files."""
+
+    def __init__(self) -> None:
+        super().__init__(1, "wb", closefd=False)
+
+    def write(self, data: Any, /) -> int:
+        if not data:
+            # click tries whether it takes bytes.
+            return 0
+        try:
+            return super().write(data)
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            _to_nowhere(self.fileno())
+            raise SitebenchError(
+                f"standard output cannot be written: {error.strerror}",
+                "free space where it goes, or send it elsewhere",
+            ) from error
 
 
 def assure_open() -> None:
-    """Open what a caller has closed (`>&-`), to nowhere: else a file of ours gets its number."""
+    """Have standard streams that work, or say why not.
+
+    What a caller has closed (`>&-`) goes nowhere: else a file of ours gets its number.
+    """
     for name, number in (("stdin", 0), ("stdout", 1), ("stderr", 2)):
         if getattr(sys, name) is None:
             null = os.open(os.devnull, os.O_RDWR)
@@ -15,20 +46,32 @@ def assure_open() -> None:
                 os.dup2(null, number)
                 os.close(null)
             setattr(sys, name, os.fdopen(number, "w" if number else "r"))
+    if (before := sys.stdout) is sys.__stdout__ and isinstance(before, io.TextIOWrapper):
+        # With `python -u` nothing is kept back.
+        raw = StandardOutput()
+        sys.stdout = io.TextIOWrapper(
+            raw if before.write_through else io.BufferedWriter(raw),
+            encoding=before.encoding,
+            errors=before.errors,
+            line_buffering=before.line_buffering,
+            write_through=before.write_through,
+        )
 
 
 def no_longer_read() -> bool:
-    """Return whether standard output is a pipe without a reader; what is left goes nowhere.
-
-    Python would report that again when it flushes at exit.
-    """
+    """Return whether standard output is a pipe without a reader; what is left goes nowhere."""
     output = sys.stdout.fileno()
     poll = select.poll()
     poll.register(output)
     if not any(events & select.POLLERR for _, events in poll.poll(0)):
         return False
-    os.dup2(os.open(os.devnull, os.O_WRONLY), output)
+    _to_nowhere(output)
     return True
+
+
+def _to_nowhere(output: int) -> None:
+    """Drop what is left: Python would report the error again when it flushes at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), output)
 
 
 def print_lines(lines: Iterable[str]) -> None:

@@ -1,14 +1,17 @@
-"""A reader that has enough, such as `head`: no command ends with a traceback."""
+"""A reader that has enough, such as `head`, or a full disk: no command ends with a traceback."""
 
+import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from tests.support.cli import SITEBENCH
+from tests.support.cli import SITEBENCH, in_process
 
 MEASURED = Path(__file__).parents[1] / "support/schema2.sitebench"
-LOAD = ("--entries", "100", "--users", "2", "--rate", "200")
+PEOPLE = ("--entries", "100")
+LOAD = (*PEOPLE, "--users", "2", "--rate", "200")
 WINDOW = ("--warmup", "0s", "--measure", "300ms")
 
 
@@ -36,6 +39,54 @@ def test_a_reader_that_has_enough_ends_a_command_quietly(
         assert process.wait(60) in codes, said
     assert "Traceback" not in said
     assert "Exception ignored" not in said
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [
+        pytest.param(("--version",), id="version"),
+        pytest.param(("--help",), id="help"),
+        pytest.param(("docs", "scenarios"), id="docs"),
+        pytest.param(("ils", "operations"), id="operations"),
+        pytest.param(("ils", "schema"), id="schema"),
+        pytest.param(("ils", "seed", "--to", "-", "--entries", "100"), id="seed"),
+        pytest.param(("export", str(MEASURED), "--what", "steps"), id="export"),
+        pytest.param(("compare", str(MEASURED), "copy.sitebench"), id="compare"),
+        pytest.param(("compare", str(MEASURED), "copy.sitebench", "--json"), id="compare-json"),
+        pytest.param(
+            ("report", str(MEASURED), "--markdown", "-", "--out", "page.html"), id="report"
+        ),
+        pytest.param(("ils", "run", *LOAD, *WINDOW), id="run"),
+        pytest.param(("ils", "run", *LOAD, *WINDOW, "--json"), id="run-json"),
+        pytest.param(("ils", "peak", "--clients", "1,2", *PEOPLE, *WINDOW, "--json"), id="peak"),
+    ],
+)
+@pytest.mark.parametrize("module", [SITEBENCH[2], "sitebench"])
+def test_a_full_disk_is_told_in_a_line(module: str, argv: tuple[str, ...], tmp_path: Path) -> None:
+    shutil.copy(MEASURED, tmp_path / "copy.sitebench")
+    with Path("/dev/full").open("w") as full:
+        ran = subprocess.run(
+            [sys.executable, "-m", module, *argv],
+            cwd=tmp_path,
+            text=True,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            check=False,
+        )
+    assert ran.returncode == 1, ran.stderr
+    said = "sitebench: standard output cannot be written: No space left on device\n"
+    assert ran.stderr.count(said) == 1, ran.stderr
+    assert "Traceback" not in ran.stderr
+    assert "Exception ignored" not in ran.stderr
+
+
+def test_what_was_measured_is_kept_where_it_cannot_be_printed(tmp_path: Path) -> None:
+    out = tmp_path / "run.sitebench"
+    with Path("/dev/full").open("w") as full:
+        argv = [*SITEBENCH, "ils", "run", *LOAD, *WINDOW, "--json", "--out", str(out)]
+        assert subprocess.run(argv, stdout=full, check=False).returncode == 1
+    kept = in_process("export", out)
+    assert (kept.code, "lookup" in kept.out) == (0, True), kept.err
 
 
 @pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
