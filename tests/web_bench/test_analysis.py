@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from sitebench.measure.peak.curve import failed
 from sitebench.runs.point import PointResult
 from sitebench.runs.repeats import Series
 from sitebench.verdict.verdict import Bound, Verdict
@@ -13,7 +14,6 @@ from web_bench.paper.analysis import (
     bound_of,
     curve,
     efficiencies,
-    failed,
     fair,
     not_compared,
     peak_of,
@@ -253,6 +253,17 @@ def test_a_useful_peak_below_a_lower_bound_is_one_itself() -> None:
     assert peak_row(series([a_result(STATIC, 1, 5_000), failing]))[-1] == "5,000 @ 1"
 
 
+def test_a_point_that_failed_is_no_peak() -> None:
+    """One request in fifty failed, and its rate stood in the table of peaks without a mark."""
+    failing = a_result(STATIC, 16, 20_000, lost=8_000)
+    requests, mbit, *_ = peak_row(series([a_result(STATIC, 1, 5_000), failing]))
+    assert requests == "5,000 @ 1"
+    assert mbit.endswith(" @ 1")
+    assert peak_row(series([failing]))[0] == "-"
+    few = a_result(STATIC, 16, 20_000, lost=400)
+    assert peak_row(series([few]))[0] == "20,000 @ 16"
+
+
 def test_a_mix_that_is_faster_with_tls_than_without_has_no_cost_of_tls() -> None:
     rates = {"spice-static": 5_000, "spice-inprocess": 307, "ecommerce-inprocess": 2_000}
     results = [a_result(name, 36, rate) for name, rate in rates.items()]
@@ -347,7 +358,7 @@ def test_one_client_alone_is_served_fairly_and_few_requests_of_two_do_not_tell()
 
 def test_what_failed_is_a_share_of_all_that_was_tried() -> None:
     failing = a_result(STATIC, 1, 400, latency_ms=0.3, lost=8_000)
-    assert failed(series([failing])[0]) == pytest.approx(0.5)
+    assert failed([failing]) == pytest.approx(0.5)
 
 
 def test_a_lower_bound_is_the_highest_of_them() -> None:

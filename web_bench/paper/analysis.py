@@ -11,7 +11,7 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from sitebench.errors import BadInput
-from sitebench.measure.peak.curve import Spot, knee
+from sitebench.measure.peak.curve import MOST_FAILED, Spot, failed, knee
 from sitebench.runs.repeats import Series
 from sitebench.units import format_rate
 from sitebench.verdict.verdict import Bound, Quoted
@@ -43,9 +43,6 @@ STATIC = "spice-static"
 rate = figure_of("requests_per_s")
 variation = figure_of("clients.variation")
 
-MOST_FAILED = 0.001
-"""The share of failed requests up to which a mean latency is that of the server at work."""
-
 LEAST_SHARE = 0.5
 """What the client that is served least must have of the mean: a few who get nothing hardly change
 the coefficient of variation."""
@@ -62,7 +59,7 @@ def curve(found: Sequence[Series]) -> list[CurvePoint]:
         if each.valid
         and each.spec.rate is None
         and each.median(rate)
-        and failed(each) <= MOST_FAILED
+        and failed(each.results) <= MOST_FAILED
     ]
     return sorted(points, key=lambda each: each.clients)
 
@@ -107,16 +104,10 @@ def fair(each: Series) -> bool | None:
     return found <= MOST_VARIATION and least >= LEAST_SHARE * mean
 
 
-def failed(each: Series) -> float:
-    """Return the share of requests that failed."""
-    tried = sum(result.operations + result.failures for result in each.results)
-    return each.failures / tried if tried else 0.0
-
-
 def useful(each: Series) -> bool | None:
     """Return whether a point may be the useful peak: fair, fast enough, and hardly any failure."""
     took = each.median(latency_s)
-    if (took is not None and took > LATENCY_LIMIT_S) or failed(each) > MOST_FAILED:
+    if (took is not None and took > LATENCY_LIMIT_S) or failed(each.results) > MOST_FAILED:
         return False
     return None if took is None else fair(each)
 
@@ -128,8 +119,16 @@ def useful_peak(found: Sequence[Series]) -> CurvePoint | None:
 
 
 def peak_of(found: Sequence[Series], figure: str = "requests_per_s") -> Series | None:
-    """Return the point with the highest value of a figure, or None if no point is usable."""
-    sound = [each for each in found if each.usable and each.median(figure_of(figure)) is not None]
+    """Return the point with the highest value of a figure, or None if no point is usable.
+
+    Where more than a few requests failed the rate may be that of failing.
+    """
+    sound = [
+        each
+        for each in found
+        if each.usable and each.median(figure_of(figure)) is not None
+        if failed(each.results) <= MOST_FAILED
+    ]
     return min(
         sound,
         key=lambda each: (-(each.median(figure_of(figure)) or 0.0), each.spec.users),
@@ -158,7 +157,7 @@ def bound_of(found: Sequence[Series]) -> float:
     return _highest(
         each
         for each in found
-        if failed(each) <= MOST_FAILED
+        if failed(each.results) <= MOST_FAILED
         and (each.grade == Quoted.AT_LEAST or (each.valid and of_schedule(each)))
     )
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from sitebench.measure.peak.curve import MOST_FAILED
 from sitebench.runs.point import PointResult
 from sitebench.runs.repeats import Of, Series, series
 from sitebench.tables.bottlenecks import bottleneck_tables
@@ -16,7 +17,6 @@ from sitebench.verdict.verdict import Quoted
 from web_bench.paper.analysis import (
     LATENCY_LIMIT_S,
     LEAST_SHARE,
-    MOST_FAILED,
     MOST_VARIATION,
     STATIC,
     bound_of,

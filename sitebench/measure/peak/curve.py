@@ -16,9 +16,19 @@ from sitebench.counts.metrics import LATENCY
 from sitebench.runs.point import PointResult, PointSpec
 from sitebench.units import format_ns, format_rate
 
+MOST_FAILED = 0.001
+"""The share of failed operations up to which a rate and a mean latency are those of the target at
+work: failing may be faster than answering."""
 WIDTH, HEIGHT = 60, 12
 _LEAST_SPOTS = 3
 """Two loads have no bend between them."""
+
+
+def failed(results: Iterable[PointResult]) -> float:
+    """Return the share of operations that failed."""
+    pairs = [(each.failures, each.operations) for each in results]
+    tried = sum(map(sum, pairs))
+    return sum(failures for failures, _ in pairs) / tried if tried else 0.0
 
 
 @dataclass(frozen=True)
@@ -45,7 +55,7 @@ def _spot(load: float, found: Sequence[PointResult]) -> Spot:
         load,
         statistics.median(result.ops_per_s for result in found),
         statistics.median(result.clocks[LATENCY].mean or 0.0 for result in found),
-        all(result.verdict.valid for result in found),
+        all(result.verdict.valid for result in found) and failed(found) <= MOST_FAILED,
     )
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from rich.console import Group
 
 from sitebench.measure.objective import Objective
-from sitebench.measure.peak.curve import Spot
+from sitebench.measure.peak.curve import MOST_FAILED, Spot, failed
 from sitebench.measure.peak.search import Answer, HighestRate, Reply, SearchPlan, Trial
 from sitebench.measure.peak.usl import Usl
 from sitebench.runs.point import PointResult, PointSpec, with_suite_key
@@ -69,7 +69,7 @@ class Peak:
 
 def clients_peak(found: Sequence[Series], bend: Spot | None, law: Usl | None) -> Peak:
     """Return the answer of a sweep over client counts: the highest rate that may be quoted."""
-    sound = [each for each in found if each.usable]
+    sound = [each for each in found if each.usable and failed(each.results) <= MOST_FAILED]
     best = max(sound, key=lambda each: each.median(rate_of) or 0.0, default=None)
     interval = None if best is None else best.interval(rate_of)
     return Peak(
@@ -107,7 +107,8 @@ def _clients_answer(found: Sequence[Series], best: Series | None, bend: Spot | N
         clients = f"with {best.spec.clients}{around_it}"
         return f"{name}: at least {format_rate(rate)}/s, {clients}; the tester was the limit."
     answer = f"{name}: at most {format_rate(rate)}/s, with {best.spec.clients}{around_it}"
-    higher = [each for each in found if not each.valid and (each.median(rate_of) or 0.0) > rate]
+    spoilt = [each for each in found if not each.valid or failed(each.results) > MOST_FAILED]
+    higher = [each for each in spoilt if (each.median(rate_of) or 0.0) > rate]
     if higher:
         answer += f"; what {higher[-1].spec.clients} gave is not usable"
     if bend is None:
@@ -129,6 +130,7 @@ def clients_table(found: Sequence[Series], bend: Spot | None, best: str | None) 
         marks = [
             *(["knee"] if bend is not None and each.spec.users == bend.load else []),
             *(["most"] if each.spec.key == best else []),
+            *([f"{lost:.1%} failed"] if (lost := failed(each.results)) > MOST_FAILED else []),
         ]
         table.add_row(
             f"{each.spec.users:,}",

@@ -16,6 +16,7 @@ from sitebench.measure.peak.search import Answer, Ceiling, HighestRate, Reply, S
 from sitebench.measure.peak.tables import (
     Probe,
     clients_peak,
+    clients_table,
     rates_answer,
     rates_table,
     seen,
@@ -99,6 +100,26 @@ def test_what_is_not_the_targets_is_no_peak() -> None:
     none = [replace(r, verdict=replace(r.verdict, valid=False)) for r in sweep()]
     assert clients_peak(series(none), None, None).rate is None
     assert "the peak is not known" in clients_peak(series(none), None, None).said
+
+
+def test_a_point_that_failed_is_no_peak_and_says_how_much() -> None:
+    found = [
+        replace(result, failures_by_kind={"timeout": lost} if lost else {})
+        for result, lost in zip(sweep(), (0, 10, 800, 800), strict=True)
+    ]
+    curve = spots(found, lambda spec: spec.users)
+    assert [each.valid for each in curve] == [True, True, False, False]
+    peak = clients_peak(series(found), knee(curve), None)
+    # 10 of 10,000 are few enough.
+    assert (peak.rate, peak.best) == (5_000.0, found[1].spec.key)
+    assert "what 16 clients gave is not usable" in peak.said
+    table = Console(width=120)
+    with table.capture() as shown:
+        table.print(clients_table(series(found), None, peak.best))
+    rows = [line.split() for line in shown.get().splitlines() if line[:8].strip().isdigit()]
+    marks = {words[0]: words[-2:] for words in rows}
+    assert marks["4"][-1] == "most"
+    assert marks["8"] == marks["16"] == ["3.8%", "failed"]
 
 
 def test_what_a_used_up_tester_reached_is_a_lower_bound_of_the_peak() -> None:
