@@ -12,14 +12,15 @@ from dataclasses import dataclass
 from ils_bench.hashes import AS_STORED, Hashed
 from ils_bench.logins import LOGIN
 from ils_bench.suite import SUITE
+from ils_bench.targets.opening import OWN_TARGETS
 from sitebench.counts.metrics import LATENCY
 from sitebench.errors import BadInput
-from sitebench.monitor.use import Use
 from sitebench.plan.measured import target_key, target_names
 from sitebench.plan.suite import MeasuredRun
 from sitebench.runs.point import MOST_FAILURES, PointResult, PointSpec
 from sitebench.runs.repeats import Series, series
 from sitebench.seeders import HASHES
+from sitebench.targets.limits import Limits
 from sitebench.units import format_bytes, format_rate, format_size, plural
 from sitebench.verdict.verdict import Bound, Quoted
 
@@ -93,7 +94,8 @@ def server_of(runs: Sequence[MeasuredRun], target: str | None, size: int | None)
             costs[text] = _cost(text, best)
         elif (why := whys[0]) is not None:
             left_out[text] = why
-    cores, memory = _machine(results[-1].use)
+    last = results[-1]
+    cores, memory = _machine(next(run for run in runs if last in run.results), last)
     return Server(name, results[0].spec.entries, cores, memory, costs, left_out)
 
 
@@ -126,7 +128,7 @@ def _assure_one_server(runs: Sequence[MeasuredRun], keys: set[str]) -> None:
         for each in mine:
             if each.use.target is None and each.use.target_machine is None:
                 continue  # Nothing of the server was seen: it is left out.
-            cores, memory = _machine(each.use)
+            cores, memory = _machine(run, each)
             machine = [] if cores is None else [plural(cores, "core")]
             machine += [] if memory is None else [format_bytes(memory * _MIB)]
             for model in _models(run) if each.use.target_is_local else [""]:
@@ -161,8 +163,12 @@ def _versions(run: MeasuredRun, target: str) -> list[str]:
     return known if own else [*filter(None, [", ".join(known)])]
 
 
-def _machine(use: Use) -> tuple[float | None, float | None]:
-    """Return the server's cores and the memory of its machine in MiB, as far as they were seen."""
+def _machine(run: MeasuredRun, result: PointResult) -> tuple[float | None, float | None]:
+    """Return the server's cores, and its machine's memory in MiB or what it may have of that.
+
+    None is what was not seen.
+    """
+    use = result.use
     machine = use.target_machine or (use.machine if use.target_is_local else None)
     if machine is None:
         return None, None
@@ -170,8 +176,13 @@ def _machine(use: Use) -> tuple[float | None, float | None]:
     if (target := use.target) is not None:
         cores += [] if target.quota_cores is None else [target.quota_cores]
         cores += [] if target.allowed_cores is None else [float(len(target.allowed_cores))]
-    memory = machine.total_bytes
-    return min(cores) or None, None if memory is None else memory / _MIB
+    memory = [machine.total_bytes]
+    if result.spec.target in OWN_TARGETS:
+        # It is in the control groups of the command that started it, and in one of its own.
+        memory.append((run.manifest.get("limits") or {}).get("group_memory_bytes"))
+        memory.append(Limits.parse(result.spec.settings.get("target_limits", "")).memory)
+    least = min(filter(None, memory), default=None)
+    return min(cores) or None, None if least is None else least / _MIB
 
 
 def _by_hash(found: Iterable[Series]) -> dict[str, list[Series]]:

@@ -51,10 +51,13 @@ def login(
     )
 
 
-def a_run(path: Path, *results: PointResult, version: str = "slapd 2.5") -> str:
+def a_run(
+    path: Path, *results: PointResult, version: str = "slapd 2.5", allowed: int | None = None
+) -> str:
     facts = [{"name": "openldap", "version": version}]
     with RunStore(path) as store:
-        store.set_manifest({"cpu": {"model": "A fine processor", "usable": 2}, "targets": facts})
+        cpu, limits = {"model": "A fine processor", "usable": 2}, {"group_memory_bytes": allowed}
+        store.set_manifest({"cpu": cpu, "targets": facts, "limits": limits})
         for result in results:
             store.begin(result.spec)
             store.complete(store.point_id(result.spec.key), {"measure": a_tally()}, result)
@@ -98,6 +101,26 @@ def test_cost_is_a_line_through_two_rounds(run: str) -> None:
     assert any("4 cores are assumed to do what 2 did" in each for each in warnings)
     assert any("checks running, more than the 16" in each for each in warnings)
     assert not any("headroom" in each for each in warnings)
+
+
+@pytest.mark.parametrize(
+    ("target", "limits", "allowed", "fits"),
+    [
+        ("openldap", "", None, True),
+        ("openldap", "memory=1g", None, False),
+        ("openldap", "", 1 << 30, False),
+        # In which groups a server of the user's is was not seen.
+        ("ldap://127.0.0.1:389", "", 1 << 30, True),
+    ],
+)
+def test_memory_is_what_the_server_may_have(
+    target: str, limits: str, allowed: int | None, fits: bool, tmp_path: Path
+) -> None:
+    quick = login("ssha", 0.12, 26.0, target=target, target_limits=limits)
+    slow = login("argon2:64m", 290.0, 26.0 + 16 * 64, target=target, target_limits=limits)
+    run = a_run(tmp_path / "run.sitebench", quick, slow, allowed=allowed)
+    ran = in_process("plan", "logins", run, "--hash", "argon2:64m")
+    assert (ran.code, "its machine has 1 GiB" in ran.err) == ((0, False) if fits else (2, True))
 
 
 def test_without_a_hash_the_dearest_of_each_kind_is_planned_on_the_machine_measured(
