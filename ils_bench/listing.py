@@ -11,8 +11,8 @@ from sitebench.suite_base.listing import show_operations
 
 def show(options: Any, name: str | None) -> None:
     """Print all operations, or the file of one; one that options describe has one, too."""
-    described = quick.name_of(options)
-    if described is not None and name in (None, described):
+    described = quick.described_by(options)
+    if described is not None and name in (None, described[0]):
         print(quick.text_of(options), end="")
         return
 

@@ -14,7 +14,7 @@ from typing import Any
 from ils_bench import logins, quick, sequences
 from ils_bench.engine_config import engine_config
 from ils_bench.options import IlsOptions, LocustOptions
-from ils_bench.programs import Program, bind_themselves, need_base, script_name, script_of
+from ils_bench.programs import Program, bind_themselves, need_base
 from ils_bench.seeding import journal
 from ils_bench.seeding.destinations import LiveDirectory, parse_destination
 from ils_bench.suite import SUITE
@@ -55,15 +55,13 @@ class IlsPoints(SuitePoints[Program, OpenDirectory]):
     # Adding leaves the most behind.
     left_for_last = ("register", "add")
 
-    def scenario_name(self, options: Any) -> str | None:
-        return script_name(options)
+    def described_by(self, options: Any) -> tuple[str, str] | None:
+        return super().described_by(options) or quick.described_by(options)
 
     def scenario_of(self, options: Any) -> Script | None:
-        return script_of(options)
+        return super().scenario_of(options) or quick.script_of(options)
 
-    def program(self, options: Any, operation: str) -> Program:
-        if (found := script_of(options)) is not None:
-            return found
+    def built_in(self, options: Any, operation: str) -> Program:
         if operation == logins.LOGIN:
             return logins.script_of(options)
         return sequences.built_in(operation, options.profile, options.session)
@@ -93,12 +91,6 @@ class IlsPoints(SuitePoints[Program, OpenDirectory]):
         target = OpenDirectory("embedded", address, options.base, who, trust=trust)
         target.probe()
         return target
-
-    def described_by(self, options: Any) -> tuple[str, str] | None:
-        if (name := script_name(options)) is None:
-            return None
-        how = {quick.MIX: "--mix", quick.SEARCH: "--filter"}
-        return name, "the scenario file" if options.scenario else how[name]
 
     def assure_own(self, options: Any, what: str, *, named: bool) -> None:
         assure_own(options, what, named=named)
@@ -301,7 +293,7 @@ class IlsPoints(SuitePoints[Program, OpenDirectory]):
         return Engine(config, people, None, dict(program.own_tables))
 
     def leftovers(self, options: Any) -> Callable[[], None]:
-        if options.target in self.own_targets or script_name(options) is not None:
+        if options.target in self.own_targets or self.described_by(options) is not None:
             return super().leftovers(options)
         from ils_bench.seeding.commands import leftovers
 

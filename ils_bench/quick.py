@@ -12,6 +12,7 @@ from typing import Any
 from ils_bench.lists import COMMA
 from ils_bench.targets.names import Names, names_of
 from sitebench.errors import BadInput
+from sitebench.scenario.script import Script, made
 
 MIX, SEARCH = "mix", "search"
 _PERSON = "{name}"
@@ -21,11 +22,17 @@ _NAMED = re.compile(r"\{name[.}]")
 _VALUE = "{random:10:0-9}"
 
 
-def name_of(options: Any) -> str | None:
-    """Return what options describe without a file; None if they describe nothing."""
+def described_by(options: Any) -> tuple[str, str] | None:
+    """Return what options describe without a file, and which of them; None if none does."""
     if options.mix:
-        return MIX
-    return SEARCH if options.filter else None
+        return MIX, "--mix"
+    return (SEARCH, "--filter") if options.filter else None
+
+
+def script_of(options: Any) -> Script | None:
+    """Return the scenario that options describe without a file."""
+    described = described_by(options)
+    return None if described is None else made(described[0], text_of(options))
 
 
 def text_of(options: Any) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence as Many
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from locust.env import Environment
 
@@ -121,14 +121,6 @@ class IlsRun(BaseSuiteRun[Program, OpenDirectory]):
     def options(self) -> LocustOptions:
         options: LocustOptions = with_base(super().options())
         return options
-
-    def build(self, user: type[Any], options: LocustOptions) -> Program:
-        """Return what a user class repeats, with the think time asked for."""
-        program: Program = user.build(options)
-        return program.thinking(options.think)
-
-    def counted_steps(self, program: Program) -> Many[tuple[str, str]]:
-        return program.counted
 
     def observe(self, target: OpenDirectory, programs: Many[Program]) -> Observed:
         """Read cn=Monitor, count entries, and warn of writes that do less than elsewhere."""

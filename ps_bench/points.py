@@ -34,9 +34,7 @@ class PsPoints(SuitePoints[Script, OpenSite]):
     own_targets = OWN_TARGETS
     user = OwnUser("ps_bench.users", "SiteUser", "scenario")
 
-    def program(self, options: Any, operation: str) -> Script:
-        if (found := self.scenario_of(options)) is not None:
-            return found
+    def built_in(self, options: Any, operation: str) -> Script:
         return built_in(operation, keepalive=options.keepalive)
 
     def open(

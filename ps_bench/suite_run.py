@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ps_bench.options import LocustOptions
 from ps_bench.paper.figures import figures
@@ -43,14 +43,6 @@ class PsRun(BaseSuiteRun[Script, OpenSite]):
     def target_in(self, prepared: Prepared[None]) -> OpenSite:
         address = parse_address(prepared.url)
         return OpenSite(prepared.options.target, address, trust=prepared.trust)
-
-    def build(self, user: type[Any], options: LocustOptions) -> Script:
-        """Return what a user class does, with the think time asked for."""
-        scenario: Script = user.build(options)
-        return scenario.thinking(options.think)
-
-    def counted_steps(self, program: Script) -> Sequence[tuple[str, str]]:
-        return program.counted
 
     def observe(self, target: OpenSite, programs: Sequence[Script]) -> Observed:
         """Add the paper's figures to a result."""

@@ -43,11 +43,10 @@ class WebPoints(SuitePoints[Workload, OpenWeb]):
     own_targets = OWN_TARGETS
     user = OwnUser("web_bench.users", "WebUser", "scenario")
 
-    def scenario_name(self, options: Any) -> str | None:
-        """Return what the scenario that options name or describe is called."""
+    def described_by(self, options: Any) -> tuple[str, str] | None:
         if getattr(options, "path", None):
-            return PATH
-        return super().scenario_name(options)
+            return PATH, "--path"
+        return super().described_by(options)
 
     def scenario_of(self, options: Any) -> Workload | None:
         if options.path:
@@ -58,18 +57,13 @@ class WebPoints(SuitePoints[Workload, OpenWeb]):
             return None
         return with_options(find(options.scenario, options.data), options)
 
-    def described_by(self, options: Any) -> tuple[str, str] | None:
-        described = super().described_by(options)
-        return (PATH, "--path") if options.path else described
-
     def named(self, options: Any, text: str) -> tuple[Any, str]:
         if options.path and is_script(text):
             raise _BOTH
         return super().named(options, text)
 
-    def program(self, options: Any, operation: str) -> Workload:
-        found = self.scenario_of(options)
-        return with_options(find(operation), options) if found is None else found
+    def built_in(self, options: Any, operation: str) -> Workload:
+        return with_options(find(operation), options)
 
     def check(self, options: Any, programs: Sequence[Workload]) -> None:
         super().check(options, programs)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any, NoReturn
+from dataclasses import dataclass
+from typing import NoReturn
 
 from sitebench._engine import Engine
 from sitebench.counts.source import SEQUENCE
@@ -68,11 +68,6 @@ class WebRun(BaseSuiteRun[Workload, OpenWeb]):
             programs=more.programs,
             addresses=[parse_address(each) for each in more.addresses],
         )
-
-    def build(self, user: type[Any], options: LocustOptions) -> Workload:
-        """Return what a user class repeats, with the think time asked for."""
-        workload: Workload = user.build(options)
-        return replace(workload, think_s=options.think)
 
     def counted_steps(self, program: Workload) -> Sequence[tuple[str, str]]:
         """Return whole requests: the papers' latency is from connecting to the last byte.

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from sitebench._engine import EngineError, Table, check_scenario
 from sitebench._engine import Scenario as Read
@@ -189,7 +189,7 @@ class Script:
             if each.objective is not None:
                 yield row, each.objective, each.weight / weights
 
-    def thinking(self, mean_s: float) -> Script:
+    def thinking(self, mean_s: float) -> Self:
         """Return the script with a think time after each operation."""
         return replace(self, think_s=mean_s)
 

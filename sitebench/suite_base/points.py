@@ -14,7 +14,7 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 from pkgutil import resolve_name
-from typing import Any, ClassVar, Generic, NoReturn, Protocol, TypeVar
+from typing import Any, ClassVar, Generic, NoReturn, Protocol, Self, TypeVar
 
 from sitebench._engine import Engine
 from sitebench.counts import fail_log
@@ -51,6 +51,9 @@ class Program(Protocol):
     def writes(self) -> bool: ...
     @property
     def needs_people(self) -> bool: ...
+    @property
+    def counted(self) -> Sequence[tuple[str, str]]: ...
+    def thinking(self, mean_s: float) -> Self: ...
 
 
 _P = TypeVar("_P", bound=Program)
@@ -74,8 +77,8 @@ class SuitePoints(ABC, Generic[_P, _T]):
     # What a suite adds.
 
     @abstractmethod
-    def program(self, options: Any, operation: str) -> _P:
-        """Return what the users of an operation repeat; raises what is wrong with its file."""
+    def built_in(self, options: Any, operation: str) -> _P:
+        """Return what the users of one of the suite's own operations repeat."""
 
     @abstractmethod
     def open(
@@ -106,15 +109,17 @@ class SuitePoints(ABC, Generic[_P, _T]):
         """Return what is known of the people in the target; None for a suite without any."""
         return None
 
-    def scenario_name(self, options: Any) -> str | None:
-        """Return what the scenario that options name is called; None without one.
+    def described_by(self, options: Any) -> tuple[str, str] | None:
+        """Return the operation that options describe, and which of them; None if none does.
 
         Options may be Locust's own, in which what was not given is an empty text.
         """
-        return script.name_of(options.scenario) if options.scenario else None
+        if not options.scenario:
+            return None
+        return script.name_of(options.scenario), "the scenario file"
 
     def scenario_of(self, options: Any) -> Script | None:
-        """Return that scenario; raises what is wrong with it."""
+        """Return the scenario that they describe; raises what is wrong with it."""
         return None if options.scenario is None else script.read(options.scenario, options.data)
 
     def people(self, options: Any, programs: Sequence[_P]) -> int:
@@ -258,6 +263,16 @@ class SuitePoints(ABC, Generic[_P, _T]):
 
     # What all have.
 
+    def program(self, options: Any, operation: str) -> _P:
+        """Return what the users of an operation repeat; raises what is wrong with its file."""
+        found: Any = self.scenario_of(options)
+        return self.built_in(options, operation) if found is None else found
+
+    def scenario_name(self, options: Any) -> str | None:
+        """Return what the scenario that options describe is called; None without one."""
+        described = self.described_by(options)
+        return None if described is None else described[0]
+
     def file(self, options: Any) -> str | None:
         """Return the scenario file that options name, if they name one."""
         return None if options.scenario is None else script.split(options.scenario)[0]
@@ -265,11 +280,6 @@ class SuitePoints(ABC, Generic[_P, _T]):
     def user_class(self, options: Any) -> str | None:
         """Return the class that runs what options describe, where no operation is named so."""
         return None if self.scenario_name(options) is None else "FileUser"
-
-    def described_by(self, options: Any) -> tuple[str, str] | None:
-        """Return the operation that options describe, and which of them; None if none does."""
-        name = self.scenario_name(options)
-        return None if name is None else (name, "the scenario file")
 
     def point(
         self,

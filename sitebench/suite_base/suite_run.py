@@ -96,14 +96,6 @@ class BaseSuiteRun(ABC, Generic[_P, _T]):
         """Return the target as any process of the test addresses it."""
 
     @abstractmethod
-    def build(self, user: type[Any], options: Any) -> _P:
-        """Return what a user class repeats."""
-
-    @abstractmethod
-    def counted_steps(self, program: _P) -> Sequence[tuple[str, str]]:
-        """Return the (program, step) pairs that are operations."""
-
-    @abstractmethod
     def engine(self, job: LoadJob[_P, _T]) -> Source:
         """Return the native engine, ready to make the load."""
 
@@ -118,6 +110,10 @@ class BaseSuiteRun(ABC, Generic[_P, _T]):
     def observe(self, target: _T, programs: Sequence[_P]) -> Observed:
         """Return what else of a Subject this suite has: a probe, figures, warnings."""
         return {"warnings": lambda spec, figures: target.warnings()}
+
+    def counted_steps(self, program: _P) -> Sequence[tuple[str, str]]:
+        """Return the (program, step) pairs that are operations."""
+        return program.counted
 
     # What all have.
 
@@ -135,7 +131,8 @@ class BaseSuiteRun(ABC, Generic[_P, _T]):
         """Return what user classes repeat; by default those of this test."""
         found: dict[str, _P] = {}
         for user in self.ours(self.environment.user_classes if users is None else users):
-            program = self.build(user, options)
+            built: _P = user.build(options)
+            program = built.thinking(options.think)
             if found.setdefault(program.name, program) != program:
                 raise BadInput(
                     f"two user classes have different {self._word}s named {program.name!r}",

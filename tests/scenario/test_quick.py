@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from ils_bench.options import IlsOptions
-from ils_bench.programs import script_of
+from ils_bench.quick import script_of
 from ils_bench.targets.ldap_directory import LdapDirectory
 from sitebench.errors import BadInput
 from tests.scenario.people import BASE, SUFFIX, write_accounts, write_ldif
