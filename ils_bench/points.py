@@ -18,12 +18,12 @@ from ils_bench.programs import Program, bind_themselves, need_base
 from ils_bench.seeding import journal
 from ils_bench.seeding.destinations import LiveDirectory, parse_destination
 from ils_bench.suite import SUITE
-from ils_bench.targets.address import parse_address
+from ils_bench.targets.address import DirectoryAddress, parse_address
 from ils_bench.targets.controls import assure_controls
 from ils_bench.targets.groups import GroupSpec, spec_of_groups
 from ils_bench.targets.identity import check_sasl, identity_of, password_asked
 from ils_bench.targets.ldap_directory import LdapDirectory
-from ils_bench.targets.live import assure_overwriting, assure_own, open_live, removing
+from ils_bench.targets.live import open_live, removing
 from ils_bench.targets.names import is_list, names_of
 from ils_bench.targets.opening import OWN_TARGETS, open_target
 from ils_bench.targets.password_schemes import assure_bounded
@@ -92,24 +92,8 @@ class IlsPoints(SuitePoints[Program, OpenDirectory]):
         target.probe()
         return target
 
-    def assure_own(self, options: Any, what: str, *, named: bool) -> None:
-        assure_own(options, what, named=named)
-
-    def assure_allowed(
-        self,
-        options: Any,
-        programs: Sequence[Program],
-        word: str = "operation",
-        *,
-        named: bool = True,
-    ) -> None:
-        """Ask for the user's word also on loopback where entries change that were there before."""
-        super().assure_allowed(options, programs, word, named=named)
-        if options.target in self.own_targets:
-            return
-        for each in programs:
-            if isinstance(each, Script) and each.overwrites:
-                assure_overwriting(options, each.path)
+    def parse_address(self, text: str) -> DirectoryAddress:
+        return parse_address(text)
 
     def api_stage(
         self, operation: str | Program, target: Any, entries: int | None, load: Any

@@ -16,9 +16,9 @@ from ps_bench.targets.personalized_site import PersonalizedSite
 from sitebench._engine import Engine
 from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.errors import BadInput
-from sitebench.http.address import parse_address
+from sitebench.http.address import SiteAddress, parse_address
 from sitebench.http.engine_config import engine_config
-from sitebench.http.site import OpenSite, assure_own, open_live
+from sitebench.http.site import OpenSite, open_live
 from sitebench.scenario.script import Script
 from sitebench.seeders.pools import cache_folder
 from sitebench.seeders.upd import UpdSpec, visitors
@@ -53,8 +53,8 @@ class PsPoints(SuitePoints[Script, OpenSite]):
         assure_pages(site, programs)
         return site
 
-    def assure_own(self, options: Any, what: str, *, named: bool) -> None:
-        assure_own(options, what, named=named)
+    def parse_address(self, text: str) -> SiteAddress:
+        return parse_address(text)
 
     def here(
         self, server: PersonalizedSite, entries: int | None, load: dict[str, Any]

@@ -11,8 +11,7 @@ from typing import Any
 from sitebench._engine import Engine
 from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.errors import BadInput
-from sitebench.http.address import parse_address
-from sitebench.http.site import assure_own
+from sitebench.http.address import SiteAddress, parse_address
 from sitebench.measure.sweep import Stage
 from sitebench.scenario.script import Script, is_script
 from sitebench.seeders.pools import cache_folder
@@ -80,8 +79,8 @@ class WebPoints(SuitePoints[Workload, OpenWeb]):
     def address(self, options: Any, programs: Sequence[Workload]) -> OpenWeb:
         return open_target(options, programs)
 
-    def assure_own(self, options: Any, what: str, *, named: bool) -> None:
-        assure_own(options, what, named=named)
+    def parse_address(self, text: str) -> SiteAddress:
+        return parse_address(text)
 
     def lone_engine(self, options: Any, program: Script, target: OpenWeb) -> Engine:
         assert isinstance(program, Workload)

@@ -32,7 +32,7 @@ from ils_bench.seeding.logins import check_logins
 from ils_bench.targets.address import parse_address
 from ils_bench.targets.groups import ldif_of, posix_group_is_auxiliary, spec_of_groups
 from ils_bench.targets.identity import identity_of, password_asked
-from ils_bench.targets.live import assure_encrypted, assure_own, open_live, seed
+from ils_bench.targets.live import assure_encrypted, open_live, seed
 from ils_bench.targets.opening import OWN_TARGETS
 from ils_bench.targets.password_schemes import remedy_of
 from ils_bench.targets.people import spec_of, suffix_of
@@ -57,6 +57,7 @@ from sitebench.system import secret
 from sitebench.system.files import refuse_existing
 from sitebench.system.native_errors import translated
 from sitebench.system.output import StandardOutput
+from sitebench.targets.ownership import assure_own
 from sitebench.targets.tls import Trust
 from sitebench.units import plural
 
@@ -221,7 +222,7 @@ def _print_ldif(population: Population, groups: Groups | None) -> None:
 
 
 def _seed_live(options: SeedOptions, people: Spec, groups: Groups | None) -> str:
-    assure_own(options, "filling a directory")
+    _assure_own(options, "filling a directory")
     assure_encrypted(options)
     address = parse_address(options.target, start_tls=options.start_tls)
     with connected(address, identity_of(options), Trust.of(options)) as connection:
@@ -237,6 +238,12 @@ def _seed_live(options: SeedOptions, people: Spec, groups: Groups | None) -> str
         say(f"{target.address}: {seed_groups_of(target, groups)}")
     many = plural(people.size, "person", "people")
     return f"{many}{_and(groups)} under {options.base} at {target.address}"
+
+
+def _assure_own(options: SeedOptions, what: str) -> None:
+    """Raise NotYours unless `what` may write to the directory that options name."""
+    address = parse_address(options.target)
+    assure_own(address.host, address.port, owned=options.i_own_this_target, what=what)
 
 
 def _make_containers(connection: Any, base: str) -> None:
@@ -430,7 +437,7 @@ def _by(bind_dn: str | None) -> str:
 
 
 def _remove_seeded(options: SeedOptions) -> None:
-    assure_own(options, "removing people")
+    _assure_own(options, "removing people")
     options = suited(password_asked(options))
     target, people = open_live(options), spec_of(options, options.entries)
     population = generate(people).population

@@ -50,20 +50,6 @@ _SENT_AT_ONCE = 1_000
 """People who may have been added although the first was refused: more than are ever outstanding."""
 
 
-def assure_own(options: DirectoryOptions, what: str, *, named: bool = True) -> None:
-    """Raise NotYours unless `what` may write to the directory that options name."""
-    address, owned = parse_address(options.target), options.i_own_this_target
-    ownership.assure_own(address.host, address.port, owned=owned, what=what, named=named)
-
-
-def assure_overwriting(options: DirectoryOptions, what: str) -> None:
-    """Raise NotYours unless `what` may change entries that were in the directory before."""
-    address = parse_address(options.target)
-    ownership.assure_overwriting(
-        address.host, address.port, owned=options.i_own_this_target, what=what
-    )
-
-
 def assure_encrypted(options: DirectoryOptions) -> None:
     """Raise where users of Active Directory, with their passwords, would be added in the clear."""
     address = parse_address(options.target, start_tls=options.start_tls)

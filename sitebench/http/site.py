@@ -15,7 +15,6 @@ from typing import Any
 from sitebench.errors import OutOfPorts, TargetTalksNonsense, TargetUnreachable
 from sitebench.http.address import SiteAddress, parse_address
 from sitebench.measure.diagnosis import PORTS_REMEDY
-from sitebench.targets import ownership
 from sitebench.targets.deadline import Deadline
 from sitebench.targets.open_target import OpenTarget
 from sitebench.targets.tls import SYSTEM, Trust, short, tls_failed
@@ -166,9 +165,3 @@ def open_live(options: Any) -> OpenSite:
     server = probe(address, trust).server
     facts = {} if server is None else {"server": server}
     return OpenSite("the site", address, facts=facts, trust=trust, ca=options.tls_ca)
-
-
-def assure_own(options: Any, what: str, *, named: bool) -> None:
-    """Raise NotYours unless `what` may write to the site that options name."""
-    address, owned = parse_address(options.target), options.i_own_this_target
-    ownership.assure_own(address.host, address.port, owned=owned, what=what, named=named)

@@ -32,7 +32,8 @@ from sitebench.suite import Suite, suites
 from sitebench.suite_base.endpoint import Endpoint, OwnUser, own_locustfile
 from sitebench.suite_base.scripts import objective_of, say_kept
 from sitebench.system.native_errors import translated
-from sitebench.targets.open_target import OpenTarget
+from sitebench.targets import ownership
+from sitebench.targets.open_target import OpenTarget, ServerAddress
 from sitebench.units import plural
 
 Progress = Callable[[int, int], object]
@@ -91,11 +92,8 @@ class SuitePoints(ABC, Generic[_P, _T]):
         """Address a target of the user's; raises what is wrong with it."""
 
     @abstractmethod
-    def assure_own(self, options: Any, what: str, *, named: bool) -> None:
-        """Raise NotYours unless `what` may write to the target that options name.
-
-        `named`: the user named what writes; it is no default.
-        """
+    def parse_address(self, text: str) -> ServerAddress:
+        """Read the address of a target of the user's."""
 
     @abstractmethod
     def here(self, server: Any, entries: int | None, load: dict[str, Any]) -> tuple[Any, _T]:
@@ -403,11 +401,21 @@ class SuitePoints(ABC, Generic[_P, _T]):
     def assure_allowed(
         self, options: Any, programs: Sequence[_P], word: str = "operation", *, named: bool = True
     ) -> None:
-        """Raise NotYours unless programs may do at the target of options what they do."""
-        if options.target not in self.own_targets:
-            for program in programs:
-                if program.writes:
-                    self.assure_own(options, f"the {word} {program.name!r}", named=named)
+        """Raise NotYours unless programs may do at the target of options what they do.
+
+        `named`: the user named what writes; it is no default.
+        """
+        writing = [each for each in programs if each.writes]
+        if options.target in self.own_targets or not writing:
+            return
+        address, owned = self.parse_address(options.target), options.i_own_this_target
+        there = (address.host, address.port)
+        for each in writing:
+            what = f"the {word} {each.name!r}"
+            ownership.assure_own(*there, owned=owned, what=what, named=named)
+        for each in writing:
+            if isinstance(each, Script) and each.overwrites:
+                ownership.assure_overwriting(*there, owned=owned, what=each.path)
 
     def api_stage(self, operation: str | _P, target: Any, entries: int | None, load: Any) -> Stage:
         """Return the one point that `sitebench.run` measures; `target` may be a server here."""
