@@ -12,10 +12,40 @@ from ils_bench.sequences import Bind, Repeat, Search, Sequence, Step
 from ils_bench.targets.address import DirectoryAddress, parse_address
 from ils_bench.targets.identity import ANONYMOUS, Identity
 from ils_bench.targets.names import names_of
+from ils_bench.targets.people import spec_of
+from ils_bench.targets.target import OpenDirectory
+from sitebench._engine import Population
 from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.scenario.script import Script
+from sitebench.seeders.people import generate
+from sitebench.seeders.slow_hashes import make_hashes
+from sitebench.suite_base.points import ForEngine, Load
 from sitebench.targets import engine_config as shared
 from sitebench.targets.tls import SYSTEM, Trust
+
+
+def for_engine(load: Load[Program, OpenDirectory]) -> ForEngine:
+    """Return what the engine has to know of a load: people too, where there may be any."""
+    options, target, programs = load.options, load.target, load.programs
+    config = engine_config(
+        options,
+        target.address,
+        programs,
+        slot=load.slot,
+        first_added=load.first_added,
+        who=target.who,
+        trust=target.trust,
+    )
+    population: Population | None = None
+    adding = any(each.adding for each in programs)
+    if adding or any(isinstance(each, Sequence) or each.needs_people for each in programs):
+        people = generate(spec_of(options, options.entries))
+        if adding:
+            # Made by lanes they would take the time of those that add.
+            make_hashes(people)
+        population = people.population
+    listed = None if options.names is None else names_of(options.names).listed
+    return config, population, None if listed is None else (listed.table, listed.column)
 
 
 def engine_config(

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ils_bench import logins, quick, sequences
-from ils_bench.engine_config import engine_config
+from ils_bench.engine_config import for_engine
 from ils_bench.options import IlsOptions, LocustOptions
 from ils_bench.programs import Program, bind_themselves, need_base
 from ils_bench.seeding import journal
@@ -30,8 +30,6 @@ from ils_bench.targets.password_schemes import assure_bounded
 from ils_bench.targets.people import spec_of
 from ils_bench.targets.profile import suited
 from ils_bench.targets.target import OpenDirectory
-from sitebench._engine import Engine
-from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.errors import BadInput
 from sitebench.measure.sweep import Stage
 from sitebench.runs.point import PointSpec
@@ -40,7 +38,7 @@ from sitebench.scenario.script import Script
 from sitebench.seeders import DEFAULT_BASE
 from sitebench.seeders.people import Spec, generate
 from sitebench.suite_base.endpoint import OwnUser
-from sitebench.suite_base.points import Progress, SuitePoints
+from sitebench.suite_base.points import ForEngine, Load, Progress, SuitePoints
 from sitebench.targets.in_process import known
 from sitebench.targets.tls import Trust
 from sitebench.units import format_duration, format_rate, format_size, plural
@@ -261,20 +259,8 @@ class IlsPoints(SuitePoints[Program, OpenDirectory]):
             return options
         return logins.with_passwords(options)
 
-    def lone_engine(self, options: Any, program: Script, target: OpenDirectory) -> Engine:
-        config = engine_config(
-            options,
-            target.address,
-            [program],
-            slot=WorkerSlot(),
-            first_added=0,
-            who=target.who,
-            trust=target.trust,
-        )
-        people = None
-        if program.needs_people:
-            people = generate(spec_of(options, options.entries)).population
-        return Engine(config, people, None, dict(program.own_tables))
+    def for_engine(self, load: Load[Program, OpenDirectory]) -> ForEngine:
+        return for_engine(load)
 
     def leftovers(self, options: Any) -> Callable[[], None]:
         if options.target in self.own_targets or self.described_by(options) is not None:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from locust.env import Environment
 
 from ils_bench import logins
-from ils_bench.engine_config import engine_config
 from ils_bench.first_login import FirstLogin, first_login
 from ils_bench.growth import entries_at_ends, grown, left
 from ils_bench.lockout import Care
@@ -25,7 +24,8 @@ from ils_bench.targets.monitor import DirectoryMonitor
 from ils_bench.targets.names import names_of
 from ils_bench.targets.people import spec_of
 from ils_bench.targets.target import OpenDirectory
-from sitebench._engine import Engine, Population, PortableUsers, Table
+from sitebench._engine import PortableUsers
+from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.errors import BadFile, BadInput, MeasurementFailed
 from sitebench.locust.prepared import Prepared
 from sitebench.locust.preparing import Preparing, run_in_thread
@@ -33,10 +33,8 @@ from sitebench.locust.recorder import Observed, Recording
 from sitebench.runs.point import PointSpec
 from sitebench.runs.store import RunStore
 from sitebench.runs.windows import Windows
-from sitebench.seeders.people import generate
-from sitebench.seeders.slow_hashes import make_hashes
-from sitebench.suite_base.scripts import Data
-from sitebench.suite_base.suite_run import BaseSuiteRun, LoadJob
+from sitebench.suite_base.points import Load
+from sitebench.suite_base.suite_run import BaseSuiteRun
 from sitebench.system.machine import MOST_THREADS, engine_threads
 from sitebench.targets.ownership import FLAG
 from sitebench.verdict.warning import PointWarning
@@ -53,8 +51,6 @@ class _More:
     password_file: str | None
     names_digest: str | None
     """Of a list of names, which each of them reads itself."""
-    data: Data
-    """That of scenarios, which each of them reads itself, too."""
     first_added: list[int]
     """For each process that makes load, the first person that it may add."""
 
@@ -90,7 +86,6 @@ class IlsRun(BaseSuiteRun[Program, OpenDirectory]):
             target.disposable or options.disposable,
             options.password_file,
             None if options.names is None else names_of(options.names).digest,
-            Data.of(self.programs(options)),
             self._first_added(options, target, processes),
         )
 
@@ -160,15 +155,23 @@ class IlsRun(BaseSuiteRun[Program, OpenDirectory]):
         self._windows = recording.windows
         return recording
 
-    def engine(self, job: LoadJob[Program, OpenDirectory]) -> Engine:
-        return Engine(*_loaded(job))
+    def load(self, prepared: Prepared[_More], slot: WorkerSlot) -> Load[Program, OpenDirectory]:
+        """Give each process people of its own to add; raises where names are not the master's."""
+        load = super().load(prepared, slot)
+        if load.options.names is not None:
+            names = names_of(load.options.names)
+            if names.digest != prepared.more.names_digest:
+                raise BadFile(
+                    f"{names.file} is another list here than where the test was started",
+                    "give each machine the same file, at the same path",
+                )
+        return replace(load, first_added=prepared.more.first_added[slot.index])
 
-    def portable(self, job: LoadJob[Program, OpenDirectory]) -> Ldap3Lanes:
+    def portable(self, load: Load[Program, OpenDirectory], users: PortableUsers) -> Ldap3Lanes:
         # Late: importing ldap3 takes a tenth of a second, and most tests do without these.
         from ils_bench.ldap3_lane import Ldap3Lanes
 
-        users = PortableUsers(*_loaded(job))
-        return Ldap3Lanes(self.environment, job.target, users, options=job.options)
+        return Ldap3Lanes(self.environment, load.target, users, options=load.options)
 
     def _first_added(
         self, options: LocustOptions, target: OpenDirectory, processes: int
@@ -218,44 +221,6 @@ class IlsRun(BaseSuiteRun[Program, OpenDirectory]):
         refused = sum(n for s in steps for k, n in s.failures.items() if k.startswith("result:"))
         keys = sum(step.count for step in steps)
         return clean.Added(keys, keys - refused, gap)
-
-
-def _loaded(
-    job: LoadJob[Program, OpenDirectory],
-) -> tuple[str, Population, tuple[Table, int] | None, dict[str, Table]]:
-    """Return what the engine has to know, whoever sends its requests."""
-    config = engine_config(
-        job.options,
-        job.target.address,
-        job.programs,
-        slot=job.slot,
-        first_added=job.prepared.more.first_added[job.slot.index],
-        who=job.target.who,
-        trust=job.target.trust,
-    )
-    tables = job.prepared.more.data.tables(job.programs)
-    return config, _population(job), _names(job), tables
-
-
-def _names(job: LoadJob[Program, OpenDirectory]) -> tuple[Table, int] | None:
-    """Return the column that this process reads itself; raises where it is not the master's."""
-    if job.options.names is None:
-        return None
-    names = names_of(job.options.names)
-    if names.digest != job.prepared.more.names_digest:
-        raise BadFile(
-            f"{names.file} is another list here than where the test was started",
-            "give each machine the same file, at the same path",
-        )
-    return None if names.listed is None else (names.listed.table, names.listed.column)
-
-
-def _population(job: LoadJob[Program, OpenDirectory]) -> Population:
-    people = generate(spec_of(job.options, job.options.entries))
-    if any(program.adding for program in job.programs):
-        # Made here they would take the time of the lanes that add.
-        make_hashes(people)
-    return people.population
 
 
 def _relaxed(spec: PointSpec, *, writes: bool) -> tuple[PointWarning, ...]:

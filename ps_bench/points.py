@@ -13,8 +13,6 @@ from ps_bench.options import LocustOptions, PsOptions
 from ps_bench.suite import SUITE
 from ps_bench.targets.opening import OWN_TARGETS, assure_pages, open_target, spec_of
 from ps_bench.targets.personalized_site import PersonalizedSite
-from sitebench._engine import Engine
-from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.errors import BadInput
 from sitebench.http.address import SiteAddress, parse_address
 from sitebench.http.engine_config import engine_config
@@ -23,7 +21,7 @@ from sitebench.scenario.script import Script
 from sitebench.seeders.pools import cache_folder
 from sitebench.seeders.upd import UpdSpec, visitors
 from sitebench.suite_base.endpoint import OwnUser
-from sitebench.suite_base.points import Progress, SuitePoints
+from sitebench.suite_base.points import ForEngine, Load, Progress, SuitePoints
 from sitebench.targets.in_process import known
 
 
@@ -85,11 +83,12 @@ class PsPoints(SuitePoints[Script, OpenSite]):
             options = replace(options, keepalive=found.kept)
         return super().asked(options)
 
-    def lone_engine(self, options: Any, program: Script, target: OpenSite) -> Engine:
+    def for_engine(self, load: Load[Script, OpenSite]) -> ForEngine:
+        site = load.target
         config = engine_config(
-            options, target.address, [program], slot=WorkerSlot(), trust=target.trust
+            load.options, site.address, load.programs, slot=load.slot, trust=site.trust
         )
-        return Engine(config, visitors(spec_of(options)), tables=dict(program.own_tables))
+        return config, visitors(spec_of(load.options)), None
 
 
 POINTS = PsPoints()

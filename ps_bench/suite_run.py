@@ -8,18 +8,16 @@ from typing import TYPE_CHECKING
 from ps_bench.options import LocustOptions
 from ps_bench.paper.figures import figures
 from ps_bench.points import POINTS
-from ps_bench.targets.opening import database_of, spec_of
-from sitebench._engine import Engine, PortableUsers, Table
+from ps_bench.targets.opening import database_of
+from sitebench._engine import PortableUsers
 from sitebench.http.address import parse_address
-from sitebench.http.engine_config import engine_config
 from sitebench.http.site import OpenSite
 from sitebench.locust.prepared import Prepared
 from sitebench.locust.preparing import Preparing
 from sitebench.locust.recorder import Observed
 from sitebench.scenario.script import Script
-from sitebench.seeders.upd import visitors
-from sitebench.suite_base.scripts import Data
-from sitebench.suite_base.suite_run import BaseSuiteRun, LoadJob
+from sitebench.suite_base.points import Load
+from sitebench.suite_base.suite_run import BaseSuiteRun
 
 if TYPE_CHECKING:
     from sitebench.http.fasthttp_lane import FastHttpLanes
@@ -27,12 +25,6 @@ if TYPE_CHECKING:
 
 class PsRun(BaseSuiteRun[Script, OpenSite]):
     points = POINTS
-    more = Data
-
-    def prepare_more(
-        self, options: LocustOptions, target: OpenSite, processes: int, preparing: Preparing
-    ) -> Data:
-        return Data.of(self.programs(options))
 
     def make_data(
         self, options: LocustOptions, programs: Sequence[Script], preparing: Preparing
@@ -49,28 +41,8 @@ class PsRun(BaseSuiteRun[Script, OpenSite]):
         more = super().observe(target, programs)
         return {**more, "figures": lambda measured: figures(measured, programs)}
 
-    def engine(self, job: LoadJob[Script, OpenSite]) -> Engine:
-        return Engine(_config(job), visitors(spec_of(job.options)), tables=_tables(job))
-
-    def portable(self, job: LoadJob[Script, OpenSite]) -> FastHttpLanes:
+    def portable(self, load: Load[Script, OpenSite], users: PortableUsers) -> FastHttpLanes:
         from sitebench.http.fasthttp_lane import FastHttpLanes
 
-        people = visitors(spec_of(job.options))
-        return FastHttpLanes(
-            self.environment,
-            job.target.address,
-            PortableUsers(_config(job), people, tables=_tables(job)),
-            options=job.options,
-            trust=job.target.trust,
-        )
-
-
-def _config(job: LoadJob[Script, OpenSite]) -> str:
-    return engine_config(
-        job.options, job.target.address, job.programs, slot=job.slot, trust=job.target.trust
-    )
-
-
-def _tables(job: LoadJob[Script, OpenSite]) -> dict[str, Table]:
-    tables: dict[str, Table] = job.prepared.more.tables(job.programs)
-    return tables
+        address, trust = load.target.address, load.target.trust
+        return FastHttpLanes(self.environment, address, users, options=load.options, trust=trust)

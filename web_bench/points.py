@@ -8,15 +8,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from sitebench._engine import Engine
-from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.errors import BadInput
 from sitebench.http.address import SiteAddress, parse_address
 from sitebench.measure.sweep import Stage
-from sitebench.scenario.script import Script, is_script
+from sitebench.scenario.script import is_script
 from sitebench.seeders.pools import cache_folder
 from sitebench.suite_base.endpoint import OwnUser
-from sitebench.suite_base.points import Progress, SuitePoints
+from sitebench.suite_base.points import ForEngine, Load, Progress, SuitePoints
 from sitebench.targets.in_process import known
 from web_bench.docroot import with_options
 from web_bench.engine_config import engine_config
@@ -82,10 +80,9 @@ class WebPoints(SuitePoints[Workload, OpenWeb]):
     def parse_address(self, text: str) -> SiteAddress:
         return parse_address(text)
 
-    def lone_engine(self, options: Any, program: Script, target: OpenWeb) -> Engine:
-        assert isinstance(program, Workload)
-        config = engine_config(options, target, [program], slot=WorkerSlot())
-        return Engine(config, tables=dict(program.own_tables))
+    def for_engine(self, load: Load[Workload, OpenWeb]) -> ForEngine:
+        config = engine_config(load.options, load.target, load.programs, slot=load.slot)
+        return config, None, None
 
     def here(
         self, server: WebServer, entries: int | None, load: dict[str, Any]

@@ -6,17 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NoReturn
 
-from sitebench._engine import Engine
+from sitebench._engine import PortableUsers
 from sitebench.counts.source import SEQUENCE
 from sitebench.errors import BadInput
 from sitebench.http.address import parse_address
 from sitebench.locust.prepared import Prepared
 from sitebench.locust.preparing import Preparing
 from sitebench.locust.recorder import Observed
-from sitebench.suite_base.scripts import Data
-from sitebench.suite_base.suite_run import BaseSuiteRun, LoadJob
+from sitebench.suite_base.points import Load
+from sitebench.suite_base.suite_run import BaseSuiteRun
 from web_bench.docroot import docroot_of
-from web_bench.engine_config import engine_config
 from web_bench.options import LocustOptions
 from web_bench.paper.figures import figures, warnings
 from web_bench.points import POINTS
@@ -32,8 +31,6 @@ class _More:
     """Its address for requests over TLS."""
     programs: dict[str, str]
     addresses: list[str]
-    data: Data
-    """That of scenarios, which each of them reads itself."""
 
 
 class WebRun(BaseSuiteRun[Workload, OpenWeb]):
@@ -51,12 +48,7 @@ class WebRun(BaseSuiteRun[Workload, OpenWeb]):
     ) -> _More:
         """Hand on the second address, and where the programs are."""
         secure = None if target.secure is None else str(target.secure)
-        return _More(
-            secure,
-            dict(target.programs),
-            [str(each) for each in target.addresses],
-            Data.of(self.programs(options)),
-        )
+        return _More(secure, dict(target.programs), [str(each) for each in target.addresses])
 
     def target_in(self, prepared: Prepared[_More]) -> OpenWeb:
         more = prepared.more
@@ -86,9 +78,5 @@ class WebRun(BaseSuiteRun[Workload, OpenWeb]):
             "warnings": lambda spec, found: (*target.warnings(), *warnings(found)),
         }
 
-    def engine(self, job: LoadJob[Workload, OpenWeb]) -> Engine:
-        config = engine_config(job.options, job.target, job.programs, slot=job.slot)
-        return Engine(config, tables=job.prepared.more.data.tables(job.programs))
-
-    def portable(self, job: LoadJob[Workload, OpenWeb]) -> NoReturn:
+    def portable(self, load: Load[Workload, OpenWeb], users: PortableUsers) -> NoReturn:
         raise BadInput("web workloads have no portable client", "leave --client out")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
 
 import msgspec
@@ -29,6 +30,8 @@ class Prepared(Generic[_M]):
     text: tuple[str, str] | None
     """The name and the text of a file that workers on other machines need, too."""
     more: _M
+    data: Mapping[str, str] = field(default_factory=dict)
+    """Digests of the data of scenarios, which each process reads itself."""
     fail_log: str | None = None
     """Where the process that commands writes the first failures."""
 

@@ -11,14 +11,15 @@ import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any, ClassVar, Generic, NoReturn, Protocol, Self, TypeVar
 
-from sitebench._engine import Engine
+from sitebench._engine import Engine, Population, Table, Visitors
 from sitebench.counts import fail_log
 from sitebench.counts.stages import Stages
+from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.errors import BadInput, UnknownValue
 from sitebench.measure.objective import Objective
 from sitebench.measure.options import PeakOptions, check_pace, staged
@@ -38,6 +39,9 @@ from sitebench.units import plural
 
 Progress = Callable[[int, int], object]
 """Progress of what takes long: called with how much is done, and the total."""
+
+ForEngine = tuple[str, Population | Visitors | None, tuple[Table, int] | None]
+"""What the engine has to know of a load: its configuration, the people, a column of names."""
 
 _OF_STAGES = frozenset(("stages", "rate", "warmup", "measure"))
 """What a file says that stages on the command line say too."""
@@ -59,6 +63,18 @@ class Program(Protocol):
 
 _P = TypeVar("_P", bound=Program)
 _T = TypeVar("_T", bound=OpenTarget[Any])
+
+
+@dataclass(frozen=True)
+class Load(Generic[_P, _T]):
+    """What one process is to do: which programs, at which target, as which worker."""
+
+    options: Any
+    target: _T
+    programs: Sequence[_P]
+    slot: WorkerSlot
+    first_added: int = 0
+    """The first person that it may add."""
 
 
 class SuitePoints(ABC, Generic[_P, _T]):
@@ -100,8 +116,8 @@ class SuitePoints(ABC, Generic[_P, _T]):
         """Return the options of a test at a server in this process, and that as a target."""
 
     @abstractmethod
-    def lone_engine(self, options: Any, program: Script, target: _T) -> Engine:
-        """Return an engine for one user of a program."""
+    def for_engine(self, load: Load[_P, _T]) -> ForEngine:
+        """Return what the engine has to know of a load, but for the data of scenarios."""
 
     def population(self, options: Any, size: int) -> Mapping[str, Any] | None:
         """Return what is known of the people in the target; None for a suite without any."""
@@ -246,7 +262,12 @@ class SuitePoints(ABC, Generic[_P, _T]):
         self.check(options, programs)
         self.assure_allowed(options, programs)
         with self.open(options, programs) as target, translated():
-            checking.check(found, options, lambda one, lone: self.lone_engine(lone, one, target))
+
+            def alone(one: Any, lone: Any) -> Engine:
+                load = Load(lone, target, [one], WorkerSlot())
+                return Engine(*self.for_engine(load), tables=one.own_tables)
+
+            checking.check(found, options, alone)
 
     def leftovers(self, options: Any) -> Callable[[], None]:
         """Return what says, after a run that begins now, what stays in a target of the user's."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from sitebench._engine import Table
@@ -33,31 +32,24 @@ def say_kept(found: Script, target: str) -> None:
         say(f"what {found.path} added to {target} stays there: {name}")
 
 
-@dataclass(frozen=True)
-class Data:
-    """Digests of the data of scenarios, which each process of a test reads itself."""
+def digests_of(programs: Iterable[Any]) -> dict[str, str]:
+    """Return the digests of the data of scenarios."""
+    scripts = [each for each in programs if isinstance(each, Script)]
+    return {f"{s.path}/{name}": found for s in scripts for name, found in s.digests.items()}
 
-    digests: Mapping[str, str]
 
-    @classmethod
-    def of(cls, programs: Iterable[Any]) -> Data:
-        scripts = [each for each in programs if isinstance(each, Script)]
-        return cls(
-            {f"{s.path}/{name}": found for s in scripts for name, found in s.digests.items()}
-        )
-
-    def tables(self, programs: Iterable[Any]) -> dict[str, Table]:
-        """Return the data of programs here; raises where they are not those of the master."""
-        tables: dict[str, Table] = {}
-        for each in programs:
-            if not isinstance(each, Script):
-                continue
-            for name, digest in each.digests.items():
-                if self.digests.get(f"{each.path}/{name}") != digest:
-                    raise BadFile(
-                        f"the data {name!r} of {each.path} are others here than where the test was "
-                        "started",
-                        "give each machine the same file, at the same path",
-                    )
-            tables |= each.own_tables
-        return tables
+def tables_of(programs: Iterable[Any], digests: Mapping[str, str]) -> dict[str, Table]:
+    """Return the data of programs here; raises where they are not those of the master."""
+    tables: dict[str, Table] = {}
+    for each in programs:
+        if not isinstance(each, Script):
+            continue
+        for name, digest in each.digests.items():
+            if digests.get(f"{each.path}/{name}") != digest:
+                raise BadFile(
+                    f"the data {name!r} of {each.path} are others here than where the test was "
+                    "started",
+                    "give each machine the same file, at the same path",
+                )
+        tables |= each.own_tables
+    return tables

@@ -10,13 +10,13 @@ import contextlib
 import logging
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from types import NoneType
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from locust.env import Environment
 from locust.runners import WorkerRunner
 
+from sitebench._engine import Engine, PortableUsers
 from sitebench.counts.source import Source
 from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.errors import BadFile, BadInput, SitebenchError
@@ -39,8 +39,9 @@ from sitebench.monitor import listener
 from sitebench.options import convert
 from sitebench.runs.point import PointSpec
 from sitebench.scenario.script import Script
-from sitebench.suite_base.points import Program, SuitePoints
+from sitebench.suite_base.points import Load, Program, SuitePoints
 from sitebench.suite_base.scenario_user import ScenarioUser
+from sitebench.suite_base.scripts import digests_of, tables_of
 from sitebench.system.machine import engine_threads
 from sitebench.system.native_errors import translated
 from sitebench.system.texts import read_text, receive
@@ -57,17 +58,6 @@ class _PortableSource(Source, Protocol):
 
 _P = TypeVar("_P", bound=Program)
 _T = TypeVar("_T", bound=OpenTarget[Any])
-
-
-@dataclass(frozen=True)
-class LoadJob(Generic[_P, _T]):
-    """What one process of a test is to do: which programs, at which target, as which worker."""
-
-    options: Any
-    target: _T
-    programs: Sequence[_P]
-    slot: WorkerSlot
-    prepared: Prepared[Any]
 
 
 class BaseSuiteRun(ABC, Generic[_P, _T]):
@@ -96,12 +86,13 @@ class BaseSuiteRun(ABC, Generic[_P, _T]):
         """Return the target as any process of the test addresses it."""
 
     @abstractmethod
-    def engine(self, job: LoadJob[_P, _T]) -> Source:
-        """Return the native engine, ready to make the load."""
-
-    @abstractmethod
-    def portable(self, job: LoadJob[_P, _T]) -> _PortableSource:
+    def portable(self, load: Load[_P, _T], users: PortableUsers) -> _PortableSource:
         """Return lanes in Python, ready to make the load."""
+
+    def load(self, prepared: Prepared[Any], slot: WorkerSlot) -> Load[_P, _T]:
+        """Return what this process is to do."""
+        options = of_this_worker(prepared.options)
+        return Load(options, self.target_in(prepared), self.programs(options), slot)
 
     def prepare_more(self, options: Any, target: _T, processes: int, preparing: Preparing) -> Any:
         """Return what else the processes of a test have to know: a `more`."""
@@ -185,6 +176,7 @@ class BaseSuiteRun(ABC, Generic[_P, _T]):
             timeout_s=options.timeout,
             text=self._text(options),
             more=self.prepare_more(options, target, processes, preparing),
+            data=digests_of(programs),
             fail_log=options.fail_log,
         )
 
@@ -239,14 +231,15 @@ class BaseSuiteRun(ABC, Generic[_P, _T]):
         """Start the lanes' engine, or make ready for lanes in Python."""
         if isinstance(self.environment.runner, WorkerRunner) and prepared.text:
             receive(*prepared.text)
-        options, target = of_this_worker(prepared.options), self.target_in(prepared)
-        job = LoadJob(options, target, self.programs(options), slot, prepared)
+        load = self.load(prepared, slot)
+        client, tables = load.options.client, tables_of(load.programs, prepared.data)
         with translated():
-            if options.client == "native":
-                engine = self.engine(job)
-                return Session(engine, engine_threads(options.threads), options.client)
-            lanes = self.portable(job)
-        return Session(lanes, threads=0, client=options.client, portable=lanes.lane)
+            for_engine = self.points.for_engine(load)
+            if client == "native":
+                engine = Engine(*for_engine, tables=tables)
+                return Session(engine, engine_threads(load.options.threads), client)
+            lanes = self.portable(load, PortableUsers(*for_engine, tables=tables))
+        return Session(lanes, threads=0, client=client, portable=lanes.lane)
 
     def failed(self, error: SitebenchError) -> None:
         """Tell the sweep, when this is one of its points."""

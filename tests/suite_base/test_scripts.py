@@ -1,6 +1,5 @@
 """What a suite makes of a scenario file: its load, its objectives, and for which targets it is."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ from sitebench.measure.objective import Objective
 from sitebench.measure.options import MeasureOptions, PeakOptions
 from sitebench.options.option import combined
 from sitebench.scenario.script import made, read
-from sitebench.suite_base.scripts import Data, objective_of
+from sitebench.suite_base.scripts import digests_of, objective_of, tables_of
 
 RUN, PEAK = combined(MeasureOptions, IlsOptions), combined(PeakOptions, IlsOptions)
 MIX = """
@@ -151,14 +150,14 @@ def test_a_file_is_for_the_targets_that_speak_as_it_does() -> None:
 
 def test_each_process_has_the_data_of_the_first(mix: str) -> None:
     programs: list[Any] = ["lookup", read(mix)]
-    data = Data.of(programs)
-    assert list(data.digests) == [f"{mix}/who"]
-    assert list(data.tables(programs)) == ["mix/who"]
+    digests = digests_of(programs)
+    assert list(digests) == [f"{mix}/who"]
+    assert list(tables_of(programs, digests)) == ["mix/who"]
     Path(mix).with_name("who.csv").write_text("uid\na\nc\n")
     with pytest.raises(BadFile, match=r"the data 'who' of .* are others here"):
-        data.tables(["lookup", read(mix)])
+        tables_of(["lookup", read(mix)], digests)
     with pytest.raises(BadFile, match="are others here"):
-        replace(data, digests={}).tables([read(mix)])
+        tables_of([read(mix)], {})
 
 
 def test_the_data_of_a_file_are_part_of_its_point(mix: str) -> None:
