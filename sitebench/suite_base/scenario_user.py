@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import logging
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -14,6 +15,8 @@ from sitebench.scenario.script import Script, name_of, read
 from sitebench.suite import Suite
 from sitebench.suite_base.points import SuitePoints
 
+log = logging.getLogger("sitebench")
+
 
 class ScenarioUser(LaneUser):
     """One lane that does what a scenario file says."""
@@ -22,6 +25,7 @@ class ScenarioUser(LaneUser):
     points: ClassVar[SuitePoints[Any, Any]]
     scenario: ClassVar[str | None] = None
     """FILE.toml, or FILE.toml:OPERATION; None for that of --scenario."""
+    _remedy: ClassVar[str] = "name it with --scenario FILE.toml"
     _built: ClassVar[str] = ""
     """What it is called: a worker has it from its master, and no option of its own."""
 
@@ -31,7 +35,7 @@ class ScenarioUser(LaneUser):
         if cls.scenario is not None:
             return read(cls.scenario)
         if (found := cls.points.scenario_of(options)) is None:
-            raise BadInput(f"{cls.__name__} needs a scenario", "name it with --scenario FILE.toml")
+            raise BadInput(f"{cls.__name__} needs a scenario", cls._remedy)
         cls._built = found.name
         return found
 
@@ -46,10 +50,11 @@ def is_of(suite: Suite, user: type[Any]) -> bool:
     return Path(inspect.getfile(user)) == suite.locustfile_path()
 
 
-def choose_by_scenario(points: SuitePoints[Any, Any]) -> None:
-    """Of a suite's own users, have FileUser run where there is a file, and else the others.
+def choose_by_scenario(points: SuitePoints[Any, Any], *, one: bool = False) -> None:
+    """Of a suite's own users, have FileUser run where there is a scenario, and else the others.
 
-    Those that were named are left as they are.
+    With `one` the first of those alone: each needs files of its own. In the web page a person
+    chooses. Those that were named are left as they are.
     """
 
     def choose(environment: Any, **_: Any) -> None:
@@ -57,10 +62,18 @@ def choose_by_scenario(points: SuitePoints[Any, Any]) -> None:
         # A worker runs what its master says.
         if getattr(options, "user_classes", None) or getattr(options, "worker", False):
             return
-        named = points.scenario_name(options) is not None
+        described = points.scenario_name(options) is not None
+        own = [each for each in environment.user_classes if is_of(points.suite, each)]
+        if one and (len(own) < 2 or (environment.web_ui is not None and not described)):
+            return
+        chosen = [each for each in own if (each.__name__ == "FileUser") == described]
+        if one:
+            chosen = chosen[:1]
+            name = chosen[0].__name__
+            log.info("of %s %s runs, as no user class was named", points.suite.locustfile, name)
 
         def stays(user: type[Any]) -> bool:
-            return not is_of(points.suite, user) or (user.__name__ == "FileUser") == named
+            return user in chosen or not is_of(points.suite, user)
 
         environment.user_classes = [
             user for user in environment.user_classes if stays(user) and runs_unnamed(user)
