@@ -3,27 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from sitebench.errors import BadInput
-from sitebench.measure.options import MeasureOptions, refuse_stages, run_file
+from sitebench.measure.options import MeasureOptions
 from sitebench.options.command import Argument, argument, command
-from sitebench.options.convert import narrowed
 from sitebench.options.option import combined
-from sitebench.suite_base.commands import (
-    Part,
-    TestCommands,
-    measure_parts,
-    refuse_check,
-    say_points,
-)
+from sitebench.suite_base.commands import TestCommands
 from web_bench.options import ServeOptions, SweepOptions, TestOptions, WebOptions
 from web_bench.suite import SUITE
-
-if TYPE_CHECKING:
-    from sitebench.measure.command import Tables
-
 
 _WORKLOAD = "Built-in workload (`sitebench web workloads` lists them), or a scenario file."
 _NAMES = tuple(SUITE.operations)
@@ -97,39 +84,9 @@ def sweep(options: Any, names: Sequence[str]) -> None:
     An interrupted sweep resumes where it stopped if repeated with the same --out.
     """
     from web_bench.points import POINTS
+    from web_bench.sweep import sweep as measure
 
-    _sweep(options, names or [_TESTS.default_of(POINTS, options)], "web-sweep")
-
-
-def _sweep(options: Any, workloads: Sequence[str], kind: str, first: Tables | None = None) -> None:
-    from web_bench.points import POINTS
-
-    refuse_check(options, SUITE)
-    if options.paper:
-        refuse_stages(options, "`--paper`, which has the paper's loads")
-        for given, name in ((options.clients, "--clients"), (options.keepalive, "--keepalive")):
-            if given:
-                raise BadInput(f"--paper says what {name} says too", "leave out one of both")
-    parts = []
-    for each in dict.fromkeys(workloads):
-        given, name = POINTS.named(options, each)
-        # The numbers of clients are the command line's, or the workload's.
-        given = replace(POINTS.asked(given), clients=options.clients)
-        clients = given.clients or POINTS.program(given, name).clients
-        if given.stages is not None and given.stages.of_users:
-            if given.clients:
-                raise BadInput(
-                    "--clients and --stages both say how many users there are", "leave one out"
-                )
-            clients = (given.users,)
-        if options.paper and not options.measure_given:
-            # WebStone's rules and WebCat print no length: that of WebBench 1.0 for all.
-            ramp_s = 30.0 if name.startswith("webbench1-") else given.warmup
-            given = replace(given, warmup=ramp_s, measure=600.0, measure_given=True)
-        parts.append(Part(narrowed(combined(MeasureOptions, WebOptions), given), [name], clients))
-    if options.paper:
-        say_points(parts)
-    measure_parts(POINTS, options, parts, run_file(kind), first)
+    measure(options, names or [_TESTS.default_of(POINTS, options)])
 
 
 @command(_SWEEP, panel="Measure")
@@ -147,34 +104,9 @@ def spice(options: Any) -> None:
     Kinds that the target does not have are left out. A report of several run files joins them
     where they are parts of one sweep: sitebench report spice.sitebench shop.sitebench
     """
-    from sitebench.measure.command import say
-    from sitebench.tables.screen import PointsTable
-    from web_bench.paper.tables import by_workload, spice_tables
-    from web_bench.points import POINTS
+    from web_bench.sweep import spice as measure
 
-    if (described := POINTS.described_by(options)) is not None:
-        raise BadInput(
-            f"{described[1]} says what users do, and spice measures programs", "leave it out"
-        )
-    found = []
-    for name in SUITE.operations:
-        if name.startswith(("spice-", "ecommerce-")):
-            try:
-                POINTS.check(options, [POINTS.program(options, name)])
-            except BadInput as error:
-                say(f"left out: {error.message}")
-            else:
-                found.append(name)
-    if not found:
-        raise BadInput(
-            f"{options.target} has none of the programs", "say where its programs are: --programs"
-        )
-    _sweep(
-        options,
-        found,
-        "web-spice",
-        lambda results: [PointsTable(results), "", *spice_tables(by_workload(results))],
-    )
+    measure(options)
 
 
 @command(ServeOptions, panel="Web servers")

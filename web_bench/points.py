@@ -25,12 +25,7 @@ from web_bench.targets.opening import OWN_TARGETS, check, open_target
 from web_bench.targets.web_server import WebServer
 from web_bench.workload import PATH, Workload, find, of_path
 
-_ON_PROCESSORS = ("second processor", "second Pentium", "two processors")
-"""Words of the papers' claims about processors."""
-
 _BOTH = BadInput("the scenario file says what users do, and so does --path", "leave one out")
-
-_SAID = {True: "", False: " (by its own figures that does not hold)", None: ""}
 
 
 class WebPoints(SuitePoints[Workload, OpenWeb]):
@@ -98,16 +93,9 @@ class WebPoints(SuitePoints[Workload, OpenWeb]):
         return cache_folder() if options.docroot is None else Path(options.docroot)
 
     def notes(self, factor: str) -> Sequence[str]:
-        from web_bench.paper.printed import PAPERS
+        from web_bench.paper.printed import on_processors
 
-        if factor != "processors":
-            return ()
-        return [
-            f"{paper.tool}, {paper.date}: {each.text}{_SAID[each.holds]}."
-            for paper in PAPERS.values()
-            for each in paper.statements
-            if any(words in each.text for words in _ON_PROCESSORS)
-        ]
+        return on_processors() if factor == "processors" else ()
 
     def arguments(self, target: OpenWeb, *, reused: bool) -> dict[str, Any]:
         return {

@@ -48,3 +48,17 @@ def _read() -> dict[str, Paper]:
 
 PAPERS = _read()
 """By key: webbench1, webbench3, webstone2, webcat."""
+
+_ON_PROCESSORS = ("second processor", "second Pentium", "two processors")
+"""Words of the papers' claims about processors."""
+_SAID = {True: "", False: " (by its own figures that does not hold)", None: ""}
+
+
+def on_processors() -> list[str]:
+    """Return what the papers found when they varied the number of processors."""
+    return [
+        f"{paper.tool}, {paper.date}: {each.text}{_SAID[each.holds]}."
+        for paper in PAPERS.values()
+        for each in paper.statements
+        if any(words in each.text for words in _ON_PROCESSORS)
+    ]

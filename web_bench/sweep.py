@@ -1,0 +1,80 @@
+"""What `sitebench web sweep` and `spice` measure: workloads, each over numbers of clients."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from sitebench.errors import BadInput
+from sitebench.measure.command import Tables, say
+from sitebench.measure.options import MeasureOptions, refuse_stages, run_file
+from sitebench.options.convert import narrowed
+from sitebench.options.option import combined
+from sitebench.suite_base.commands import Part, measure_parts, refuse_check, say_points
+from sitebench.tables.screen import PointsTable
+from web_bench.options import WebOptions
+from web_bench.paper.tables import by_workload, spice_tables
+from web_bench.points import POINTS
+from web_bench.suite import SUITE
+
+
+def sweep(
+    options: Any, workloads: Sequence[str], kind: str = "web-sweep", first: Tables | None = None
+) -> None:
+    """Measure workloads, with the command's numbers of clients or with their own."""
+    refuse_check(options, SUITE)
+    if options.paper:
+        refuse_stages(options, "`--paper`, which has the paper's loads")
+        for given, name in ((options.clients, "--clients"), (options.keepalive, "--keepalive")):
+            if given:
+                raise BadInput(f"--paper says what {name} says too", "leave out one of both")
+    parts = [_part(options, each) for each in dict.fromkeys(workloads)]
+    if options.paper:
+        say_points(parts)
+    measure_parts(POINTS, options, parts, run_file(kind), first)
+
+
+def _part(options: Any, workload: str) -> Part:
+    given, name = POINTS.named(options, workload)
+    # The numbers of clients are the command line's, or the workload's.
+    given = replace(POINTS.asked(given), clients=options.clients)
+    clients = given.clients or POINTS.program(given, name).clients
+    if given.stages is not None and given.stages.of_users:
+        if given.clients:
+            raise BadInput(
+                "--clients and --stages both say how many users there are", "leave one out"
+            )
+        clients = (given.users,)
+    if options.paper and not options.measure_given:
+        # WebStone's rules and WebCat print no length: that of WebBench 1.0 for all.
+        ramp_s = 30.0 if name.startswith("webbench1-") else given.warmup
+        given = replace(given, warmup=ramp_s, measure=600.0, measure_given=True)
+    return Part(narrowed(combined(MeasureOptions, WebOptions), given), [name], clients)
+
+
+def spice(options: Any) -> None:
+    """Measure every kind of program that the target has; the others are left out."""
+    if (described := POINTS.described_by(options)) is not None:
+        raise BadInput(
+            f"{described[1]} says what users do, and spice measures programs", "leave it out"
+        )
+    found = []
+    for name in SUITE.operations:
+        if name.startswith(("spice-", "ecommerce-")):
+            try:
+                POINTS.check(options, [POINTS.program(options, name)])
+            except BadInput as error:
+                say(f"left out: {error.message}")
+            else:
+                found.append(name)
+    if not found:
+        raise BadInput(
+            f"{options.target} has none of the programs", "say where its programs are: --programs"
+        )
+    sweep(
+        options,
+        found,
+        "web-spice",
+        lambda results: [PointsTable(results), "", *spice_tables(by_workload(results))],
+    )
