@@ -63,11 +63,9 @@ def serve(options: ServeOptions) -> None:
 
     sitebench directory serve --profile ils --port 1002
     """
-    from rich.console import Console
-
     from ils_bench.targets.ldap_directory import serve as serve_directory
 
-    serve_directory(options, Console())
+    serve_directory(options)
 
 
 @command(

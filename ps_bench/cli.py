@@ -70,11 +70,9 @@ def serve(options: ServeOptions) -> None:
 
     sitebench site serve --database people.sqlite --durability full --port 8081
     """
-    from rich.console import Console
-
     from ps_bench.targets.personalized_site import serve as serve_site
 
-    serve_site(options, Console())
+    serve_site(options)
 
 
 @command(SeedOptions, argument("FILE", "File to write.", parse=Path), panel=_PANEL)

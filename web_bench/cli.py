@@ -117,11 +117,9 @@ def serve(options: ServeOptions) -> None:
 
     sitebench web serve --docroot /srv/www --workload webstone2-standard --port 8081
     """
-    from rich.console import Console
-
     from web_bench.targets.web_server import serve as serve_web
 
-    serve_web(options, Console())
+    serve_web(options)
 
 
 _OF_TESTS = _TESTS.all()

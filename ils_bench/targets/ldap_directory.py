@@ -27,8 +27,6 @@ from sitebench.targets.tls import ServerTls
 from sitebench.units import plural
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from ils_bench.options import ServeOptions
 
 _DEFAULT_SUFFIX = "o=Intranet"
@@ -174,13 +172,12 @@ def _first_name(ldif: Path) -> str | None:
     return None
 
 
-def serve(options: ServeOptions, console: Console) -> None:
+def serve(options: ServeOptions) -> None:
     """Serve the directory until Ctrl-C or SIGTERM (`sitebench ils serve`)."""
     open_to_all = "anyone who reaches this address may write: consider --admin-dn or --read-only"
     serve_until_stopped(
         lambda: _opened(options),
         lambda directory: _greeting(options, directory),
-        console,
         host=options.host,
         warning=open_to_all if options.admin_dn is None else None,
     )

@@ -19,8 +19,6 @@ from sitebench.targets.tls import ServerTls
 from sitebench.units import plural
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from ps_bench.options import ServeOptions
 
 _DEFAULT_PEOPLE = 10_000
@@ -92,12 +90,11 @@ class PersonalizedSite(InProcess[Site]):
         return f"<PersonalizedSite {self.url} people={self.size:,} database={str(self.database)!r}>"
 
 
-def serve(options: ServeOptions, console: Console) -> None:
+def serve(options: ServeOptions) -> None:
     """Serve the site until Ctrl-C or SIGTERM (`sitebench ps serve`)."""
     serve_until_stopped(
         lambda: _opened(options),
         lambda site: _greeting(options, site),
-        console,
         host=options.host,
         warning="anyone who reaches this address may be anyone on this site",
     )

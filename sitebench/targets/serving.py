@@ -5,14 +5,11 @@ from __future__ import annotations
 import signal
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from sitebench.errors import UnknownValue
 from sitebench.system.network import on_loopback
 from sitebench.system.stop import Stop
-
-if TYPE_CHECKING:
-    from rich.console import Console
 
 _T = TypeVar("_T")
 
@@ -33,12 +30,15 @@ def parse_limits(text: str) -> dict[str, int]:
 def serve_until_stopped(
     opened: Callable[[], AbstractContextManager[_T]],
     greeting: Callable[[_T], Sequence[str]],
-    console: Console,
     *,
     host: str,
     warning: str | None = None,
 ) -> None:
     """Serve until Ctrl-C or SIGTERM; warn where `host` can be reached from other machines."""
+    # Late: options need this module for their limits, and help does without rich.
+    from rich.console import Console
+
+    console = Console()
     with until_stopped() as stopped, opened() as server:
         for line in greeting(server):
             console.print(line, highlight=False, markup=False, soft_wrap=True)

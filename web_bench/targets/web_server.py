@@ -20,8 +20,6 @@ from web_bench.targets.cgi import install
 from web_bench.targets.embedded import PROGRAMS
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from web_bench.options import ServeOptions
 
 
@@ -71,7 +69,7 @@ class WebServer(InProcess[Native]):
         return f"<WebServer {self.url}>"
 
 
-def serve(options: ServeOptions, console: Console) -> None:
+def serve(options: ServeOptions) -> None:
     """Serve until Ctrl-C or SIGTERM (`sitebench web serve`)."""
     from sitebench.measure.progress import bar
     from web_bench.docroot import docroot_of, with_options
@@ -92,7 +90,6 @@ def serve(options: ServeOptions, console: Console) -> None:
     serve_until_stopped(
         lambda: WebServer(**given),
         lambda server: _greeting(options, server, folder, own=own),
-        console,
         host=options.host,
     )
 
