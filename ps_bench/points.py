@@ -11,12 +11,12 @@ from typing import Any
 from ps_bench.operations import built_in
 from ps_bench.options import LocustOptions, PsOptions
 from ps_bench.suite import SUITE
-from ps_bench.targets.opening import OWN_TARGETS, assure_pages, open_target, spec_of
+from ps_bench.targets.opening import OWN_TARGETS, address, open_target, spec_of
 from ps_bench.targets.personalized_site import PersonalizedSite
 from sitebench.errors import BadInput
 from sitebench.http.address import SiteAddress, parse_address
 from sitebench.http.engine_config import engine_config
-from sitebench.http.site import OpenSite, open_live
+from sitebench.http.site import OpenSite
 from sitebench.scenario.script import Script
 from sitebench.seeders.pools import cache_folder
 from sitebench.seeders.upd import UpdSpec, visitors
@@ -41,15 +41,10 @@ class PsPoints(SuitePoints[Script, OpenSite]):
         programs: Sequence[Script],
         progress: Progress = lambda done, total: None,
     ) -> AbstractContextManager[OpenSite]:
-        site = open_target(options, progress)
-        assure_pages(site, programs)
-        return site
+        return open_target(options, programs, progress)
 
     def address(self, options: Any, programs: Sequence[Script]) -> OpenSite:
-        """Address a site that has the pages which the scenarios ask for."""
-        site = open_live(options)
-        assure_pages(site, programs)
-        return site
+        return address(options, programs)
 
     def parse_address(self, text: str) -> SiteAddress:
         return parse_address(text)

@@ -36,12 +36,16 @@ def database_of(options: PsOptions, progress: Progress = lambda done, total: Non
     return inspect(spec_of(options), Path(options.database))
 
 
-def open_target(options: PsOptions, progress: Progress = lambda done, total: None) -> OpenSite:
+def open_target(
+    options: PsOptions,
+    scenarios: Iterable[Script] = (),
+    progress: Progress = lambda done, total: None,
+) -> OpenSite:
     """Open the site that options name; an embedded one on a copy of its database."""
     if options.target not in OWN_TARGETS:
         refuse_limits(options)
         refuse_log(options)
-        return open_live(options)
+        return address(options, scenarios)
     database = database_of(options, progress)
     config: dict[str, Any] = {
         "host": options.target_host or "127.0.0.1",
@@ -61,12 +65,13 @@ def open_target(options: PsOptions, progress: Progress = lambda done, total: Non
         access_log=options.access_log,
         expected={"size": options.entries},
     )
-    address = SiteAddress(host, ready["port"], scheme="https" if options.tls else "http")
-    return OpenSite("embedded", address, **known)
+    there = SiteAddress(host, ready["port"], scheme="https" if options.tls else "http")
+    return OpenSite("embedded", there, **known)
 
 
-def assure_pages(site: OpenSite, scenarios: Iterable[Script]) -> None:
-    """Raise BadInput where one of our own scenarios would ask another site for our pages."""
+def address(options: PsOptions, scenarios: Iterable[Script]) -> OpenSite:
+    """Address a site of the user's; raises where our own scenarios would not find our pages."""
+    site = open_live(options)
     ours = [each.path for each in scenarios if each.path in SUITE.operations]
     if ours and _WAY_IN not in site.probe().body:
         raise BadInput(
@@ -74,3 +79,4 @@ def assure_pages(site: OpenSite, scenarios: Iterable[Script]) -> None:
             "write down what users of your site do, as in `sitebench ps example`, and run that "
             "file; `sitebench docs scenarios` says how",
         )
+    return site
