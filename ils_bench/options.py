@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from ils_bench.mix import parse_mix, show_mix
@@ -286,6 +287,18 @@ class IlsOptions(EntriesOption, LoadTestOptions):
         value = getattr(self, name)
         default = value == getattr(IlsOptions, name)
         return None if default and not getattr(self, f"{name}_given") else value
+
+
+def assure_told_apart(options: Any, load: Mapping[str, Any], path: str) -> None:
+    """Refuse a default that was given beside another value of a file: later it looks not given."""
+    for name in ("base", "session"):
+        value, own = getattr(options, name), load.get(name)
+        given = own is not None and getattr(options, f"{name}_given", False)
+        if given and value == getattr(IlsOptions, name) != own:
+            raise BadInput(
+                f"the {name} that is asked for is the default of --{name}, and {path} says another",
+                f"take {name} out of the file",
+            )
 
 
 @option.options

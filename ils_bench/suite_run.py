@@ -13,7 +13,7 @@ from ils_bench.first_login import FirstLogin, first_login
 from ils_bench.growth import entries_at_ends, grown, left
 from ils_bench.lockout import Care
 from ils_bench.options import LocustOptions
-from ils_bench.points import POINTS, with_base
+from ils_bench.points import POINTS
 from ils_bench.programs import Program
 from ils_bench.seeding import clean, journal
 from ils_bench.seeding.journal import Reservation
@@ -112,10 +112,6 @@ class IlsRun(BaseSuiteRun[Program, OpenDirectory]):
         address = parse_address(prepared.url, start_tls=options.start_tls)
         known = replace(options, password_file=prepared.more.password_file, tls_cert=trust.cert)
         return OpenDirectory(str(address), address, options.base, identity_of(known), trust=trust)
-
-    def options(self) -> LocustOptions:
-        options: LocustOptions = with_base(super().options())
-        return options
 
     def observe(self, target: OpenDirectory, programs: Many[Program]) -> Observed:
         """Read cn=Monitor, count entries, and warn of writes that do less than elsewhere."""

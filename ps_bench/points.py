@@ -53,7 +53,6 @@ class PsPoints(SuitePoints[Script, OpenSite]):
         self, server: PersonalizedSite, entries: int | None, load: dict[str, Any]
     ) -> tuple[PsOptions, OpenSite]:
         """Address a site in this process; its people are those of the test."""
-        load = {**load, "target": server.url, "tls_ca": server.ca or load["tls_ca"]}
         load |= {"seed": server.seed, "locales": server.locales}
         options = PsOptions(entries=entries or server.size, **load)
         return options, OpenSite("the site", parse_address(server.url), **known(server, options))

@@ -82,7 +82,6 @@ class WebPoints(SuitePoints[Workload, OpenWeb]):
     def here(
         self, server: WebServer, entries: int | None, load: dict[str, Any]
     ) -> tuple[WebOptions, OpenWeb]:
-        load = {**load, "target": server.url, "tls_ca": server.ca or load["tls_ca"]}
         options = WebOptions(programs=dict(server.programs), **load)
         address = parse_address(server.url)
         secure = address if address.encrypted else None

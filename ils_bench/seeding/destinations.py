@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from ils_bench.targets.address import DirectoryAddress, parse_address
-from sitebench.errors import UnknownValue
+from sitebench.errors import BadInput, UnknownValue
+from sitebench.seeders import DEFAULT_BASE
 
 _SLAPD = "slapd:"
 
@@ -50,6 +52,22 @@ class LiveDirectory:
 
 
 Destination = Stream | LdifFile | SlapdFolder | LiveDirectory
+
+
+def with_base(options: Any) -> Any:
+    """Take a base from the target's address, as `ils seed` does."""
+    if "://" not in options.target:
+        return options
+    found = parse_destination(options.target)
+    if not isinstance(found, LiveDirectory) or found.base is None:
+        return options
+    if options.base not in (DEFAULT_BASE, found.base):
+        raise BadInput(
+            f"--target names the base {found.base!r}, and --base {options.base!r}",
+            "leave one of them out",
+        )
+    given = {"base_given": True} if hasattr(options, "base_given") else {}
+    return replace(options, target=str(found.address), base=found.base, **given)
 
 
 def parse_destination(text: str) -> Destination:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import json
 import re
 import shlex
 from collections.abc import Mapping
@@ -149,6 +150,21 @@ class LdapDirectory(InProcess[Directory]):
     def __repr__(self) -> str:
         who = 0 if self.people is None else self.people.size
         return f"<LdapDirectory {self.url} suffix={self.suffix!r} people={who:,}>"
+
+
+def options_of(server: LdapDirectory, entries: int | None) -> dict[str, Any]:
+    """Return the options of a test of its people, or of so many of them, but for its address."""
+    if server.people is None:
+        return {"entries": entries or 1, "base": server.base}
+    people = Spec.from_dict(json.loads(server.people.spec_json))
+    if entries is not None and entries > people.size:
+        raise BadInput(
+            f"entries: {entries:,} people are asked for, and {server} has {people.size:,}",
+            "leave entries out, or make the directory with as many",
+        )
+    names = ("base", "profile", "seed", "locales", "hash", "hash_pool", "one_password")
+    found = {name: getattr(people, name) for name in names}
+    return found | {"entries": entries or people.size}
 
 
 def _first_name(ldif: Path) -> str | None:

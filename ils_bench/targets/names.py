@@ -9,9 +9,10 @@ are as spreadsheets elsewhere part them: by semicolons or tabs.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
+from typing import Any
 
 from ils_bench.lists import separator_of, shown
 from sitebench._engine import Table
@@ -156,3 +157,11 @@ def _read(file: str, attribute: str, state: tuple[int, int]) -> Names:
     headed = wanted.lower() in heads
     listed = Listed(table, column, headed, separator)
     return Names(f"{attribute or wanted}={_PLACE}", listed, file)
+
+
+def as_listed(options: Any) -> Any:
+    """Take as many people as a list has, where no number is asked for."""
+    listed = is_list(options.names) and names_of(options.names).listed
+    if listed and not getattr(options, "entries_given", True):
+        return replace(options, entries=len(listed))
+    return options

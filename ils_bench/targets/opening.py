@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from ils_bench.options import LoadTestOptions
 from ils_bench.programs import Program, bind_themselves, need_base
-from ils_bench.targets.address import START_TLS, DirectoryAddress
+from ils_bench.targets.address import START_TLS, DirectoryAddress, parse_address
+from ils_bench.targets.controls import assure_controls
 from ils_bench.targets.groups import GroupSpec, spec_of_groups
+from ils_bench.targets.identity import identity_of
 from ils_bench.targets.live import Progress, make_ready, open_live
 from ils_bench.targets.openldap import open_openldap
+from ils_bench.targets.password_schemes import assure_bounded
 from ils_bench.targets.people import spec_of, suffix_of
 from ils_bench.targets.target import OpenDirectory
 from sitebench.errors import BadInput
+from sitebench.scenario.script import Script
 from sitebench.seeders.people import Spec, generate
 from sitebench.seeders.slow_hashes import make_hashes
 from sitebench.targets.embedded import open_child
@@ -66,6 +70,52 @@ def open_embedded(
     )
 
 
+def check(options: Any, programs: Sequence[Program]) -> None:
+    """Raise where no directory could be what options say, or none that is started here."""
+    if options.tls_target is not None and not parse_address(options.tls_target).encrypted:
+        raise BadInput(f"--tls-target {options.tls_target} is without TLS", "write ldaps://")
+    adding = options.target in OWN_TARGETS and any(each.adding for each in programs)
+    if adding and options.profile == "ad" and not (options.start_tls or options.tls):
+        raise BadInput(
+            "users of the profile ad are added with their passwords, which Active Directory "
+            "takes over TLS only",
+            "add --start-tls",
+        )
+    if (groups := spec_of_groups(options)) is not None:
+        if options.target not in OWN_TARGETS:
+            raise BadInput(
+                f"--groups is for a directory that is started here, and {options.target} runs "
+                "already",
+                "add them with `sitebench ils seed --groups`, and leave it out",
+            )
+        groups.of(generate(spec_of(options, options.entries)).population, options.profile)
+    if options.target == "embedded":
+        assure_bounded(options.hash, options.one_password)
+
+
+def address(options: Any, programs: Sequence[Program]) -> OpenDirectory:
+    """Address a directory of the user's; raises what is wrong with it."""
+    options = _at_base(options, programs)
+    target = open_live(options, base=need_base(programs), seen=not bind_themselves(programs))
+    assure_controls(target, programs)
+    return target
+
+
+def address_embedded(options: Any) -> OpenDirectory:
+    """Address one that another process started, which knows it: here it need only answer."""
+    found = parse_address(options.target, start_tls=options.start_tls)
+    who, trust = identity_of(options), Trust.of(options)
+    target = OpenDirectory("embedded", found, options.base, who, trust=trust)
+    target.probe()
+    return target
+
+
+def _at_base(options: Any, programs: Sequence[Program]) -> Any:
+    """Return options with the base of a scenario file, where nothing else names one."""
+    own = next((each.load.get("base") for each in programs if isinstance(each, Script)), None)
+    return replace(options, base=own) if own and options.said("base") is None else options
+
+
 @contextlib.contextmanager
 def open_target(
     options: Any,
@@ -78,6 +128,7 @@ def open_target(
     One that is started here holds `size` people and their groups; one of the user's, the people
     that programs need.
     """
+    options = _at_base(options, programs)
     people, groups = spec_of(options, size), spec_of_groups(options)
     if options.target in OWN_TARGETS and options.names is not None:
         raise BadInput(
@@ -95,8 +146,10 @@ def open_target(
         target = open_openldap(people, scheme, Trust.of(options), options.target_limits, groups)
     else:
         refuse_limits(options)
-        target = open_live(options, base=need_base(programs), seen=not bind_themselves(programs))
+        target = address(options, programs)
     with target, contextlib.ExitStack() as after:
+        if options.target in OWN_TARGETS:
+            assure_controls(target, programs)
         if not target.disposable:
             after.callback(make_ready(target, options, size, programs, progress))
         yield target

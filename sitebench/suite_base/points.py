@@ -113,7 +113,10 @@ class SuitePoints(ABC, Generic[_P, _T]):
 
     @abstractmethod
     def here(self, server: Any, entries: int | None, load: dict[str, Any]) -> tuple[Any, _T]:
-        """Return the options of a test at a server in this process, and that as a target."""
+        """Return the options of a test at a server in this process, and that as a target.
+
+        `load` are the options that any test there has.
+        """
 
     @abstractmethod
     def for_engine(self, load: Load[_P, _T]) -> ForEngine:
@@ -182,6 +185,10 @@ class SuitePoints(ABC, Generic[_P, _T]):
         """Return what a point's process still removes from the target, in words."""
         return None
 
+    def addressed(self, options: Any) -> Any:
+        """Take what the address of the target says besides where that is."""
+        return options
+
     def check_several(self, options: Any) -> None:
         """Raise where no more than one point of these options may be measured."""
 
@@ -192,6 +199,7 @@ class SuitePoints(ABC, Generic[_P, _T]):
         """
         from sitebench.measure.command import say
 
+        options = self.addressed(options)
         if options.fail_log is not None:
             if getattr(options, "check", False):
                 raise BadInput("--check says itself what failed", "leave --fail-log out")
@@ -445,9 +453,10 @@ class SuitePoints(ABC, Generic[_P, _T]):
         here: _T | None = None
         if isinstance(target, str):
             size = {} if entries is None else {"entries": entries}
-            options = self.options(target=target, **size, **load)
+            options = self.addressed(self.options(target=target, **size, **load))
         else:
-            options, here = self.here(target, entries, load)
+            ca = target.ca or load["tls_ca"]
+            options, here = self.here(target, entries, {**load, "target": target.url, "tls_ca": ca})
         if (file := self.scenario_of(options)) is not None:
             said = _load_of(file, options)
             said.pop("objective", None)

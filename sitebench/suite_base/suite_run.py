@@ -109,10 +109,10 @@ class BaseSuiteRun(ABC, Generic[_P, _T]):
     # What all have.
 
     def options(self) -> Any:
-        parsed = self.environment.parsed_options
+        parsed, options = self.environment.parsed_options, self.points.locust_options
         if parsed is None:
-            return self.points.locust_options()
-        return convert.from_namespace(self.points.locust_options, parsed)
+            return options()
+        return self.points.addressed(convert.from_namespace(options, parsed))
 
     def ours(self, users: Iterable[type[Any]]) -> list[type[Any]]:
         """Return those of these user classes that are lanes; Locust alone runs the others."""
