@@ -1,4 +1,4 @@
-"""How many entries a directory had while people were added to it."""
+"""How many entries a directory had while people were added to it, and how many of them stay."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ils_bench.programs import Program
+from ils_bench.seeding.clean import KEYS_OF_A_THREAD, Added
 from sitebench.counts.tally import Tally
 from sitebench.runs.point import PointSpec
-from sitebench.runs.windows import Phase
+from sitebench.runs.windows import Phase, Windows
 from sitebench.scenario.script import Operation, Script
+from sitebench.system.machine import MOST_THREADS, engine_threads
 from sitebench.verdict.warning import PointWarning
 
 _GROWN = 2
@@ -34,6 +36,26 @@ def _more(tally: Tally, programs: Sequence[Program]) -> int:
                 done = totals.count - totals.failed
                 added += done if row in each.adding else -done
     return added
+
+
+def added(
+    windows: Windows | None, programs: Sequence[Program], threads: int | None
+) -> Added | None:
+    """Return what is known of the people that a run has added; None if nothing is."""
+    if windows is None:
+        return Added(0, 0, 0)
+    if any(worker.ended or worker.missing for worker in windows.workers):
+        return None
+    # Workers on other machines choose their own number.
+    default = MOST_THREADS if windows.workers else engine_threads(None)
+    gap = KEYS_OF_A_THREAD * (threads or default)
+    rows = {row for each in programs for row in each.adding}
+    tallies = windows.tallies.values()
+    steps = [step for tally in tallies for row, step in tally.steps.items() if row in rows]
+    # What the directory answered with another result it did not do (RFC 4511 4.1.9).
+    refused = sum(n for s in steps for k, n in s.failures.items() if k.startswith("result:"))
+    keys = sum(step.count for step in steps)
+    return Added(keys, keys - refused, gap)
 
 
 def grown(figures: Mapping[str, Any]) -> tuple[PointWarning, ...]:

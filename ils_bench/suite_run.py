@@ -10,7 +10,7 @@ from locust.env import Environment
 
 from ils_bench import logins
 from ils_bench.first_login import FirstLogin, first_login
-from ils_bench.growth import entries_at_ends, grown, left
+from ils_bench.growth import added, entries_at_ends, grown, left
 from ils_bench.lockout import Care
 from ils_bench.options import LocustOptions
 from ils_bench.points import POINTS
@@ -22,6 +22,7 @@ from ils_bench.targets.identity import identity_of
 from ils_bench.targets.live import make_ready, told_of_removal
 from ils_bench.targets.monitor import DirectoryMonitor
 from ils_bench.targets.names import names_of
+from ils_bench.targets.openldap import relaxed
 from ils_bench.targets.people import spec_of
 from ils_bench.targets.target import OpenDirectory
 from sitebench._engine import PortableUsers
@@ -30,14 +31,11 @@ from sitebench.errors import BadFile, BadInput, MeasurementFailed
 from sitebench.locust.prepared import Prepared
 from sitebench.locust.preparing import Preparing, run_in_thread
 from sitebench.locust.recorder import Observed, Recording
-from sitebench.runs.point import PointSpec
 from sitebench.runs.store import RunStore
 from sitebench.runs.windows import Windows
 from sitebench.suite_base.points import Load
 from sitebench.suite_base.suite_run import BaseSuiteRun
-from sitebench.system.machine import MOST_THREADS, engine_threads
 from sitebench.targets.ownership import FLAG
-from sitebench.verdict.warning import PointWarning
 
 if TYPE_CHECKING:
     from ils_bench.ldap3_lane import Ldap3Lanes
@@ -126,7 +124,7 @@ class IlsRun(BaseSuiteRun[Program, OpenDirectory]):
             "warnings": lambda spec, figures: (
                 *target.warnings(),
                 *self._first_login.warnings(spec.entries, self._per_s(programs)),
-                *_relaxed(spec, writes=writes),
+                *relaxed(spec.target, writes=writes),
                 *grown(figures),
                 *left(spec, programs, {} if self._windows is None else self._windows.tallies),
             ),
@@ -193,44 +191,9 @@ class IlsRun(BaseSuiteRun[Program, OpenDirectory]):
 
         def remove() -> None:
             # In the hub itself it would keep workers' heartbeats waiting.
-            added = self._added(options)
-            removed = run_in_thread(lambda: clean.remove(reservation, target, added=added))
+            known = added(self._windows, self.programs(options), options.threads)
+            removed = run_in_thread(lambda: clean.remove(reservation, target, added=known))
             told_of_removal(target, removed)
 
         self.after.callback(remove)
         return reservation
-
-    def _added(self, options: LocustOptions) -> clean.Added | None:
-        """Return what this test's lanes have added; None if unknown."""
-        if self._windows is None:
-            return clean.Added(0, 0, 0)
-        workers = self._windows.workers
-        if any(worker.ended or worker.missing for worker in workers):
-            return None
-        # Workers on other machines choose their own number.
-        default = MOST_THREADS if workers else engine_threads(None)
-        gap = clean.KEYS_OF_A_THREAD * (options.threads or default)
-        adding = {row for each in self.programs(options) for row in each.adding}
-        tallies = self._windows.tallies.values()
-        steps = [s for tally in tallies for key, s in tally.steps.items() if key in adding]
-        # What the directory answered with another result it did not do (RFC 4511 4.1.9).
-        refused = sum(n for s in steps for k, n in s.failures.items() if k.startswith("result:"))
-        keys = sum(step.count for step in steps)
-        return clean.Added(keys, keys - refused, gap)
-
-
-def _relaxed(spec: PointSpec, *, writes: bool) -> tuple[PointWarning, ...]:
-    """Warn that writes to a slapd that the test starts are cheaper than elsewhere.
-
-    It runs with `dbnosync`, as an Internet Locator Server keeps nothing on disk (paper, page 3).
-    """
-    if spec.target != "openldap" or not writes:
-        return ()
-    return (
-        PointWarning(
-            "relaxed-durability",
-            "this slapd does not sync its database to disk (dbnosync), so its writes are faster",
-            "compare it with directories that keep nothing either, or measure a slapd of your own "
-            "by its ldap:// address",
-        ),
-    )

@@ -38,6 +38,7 @@ from sitebench.system.scratch import scratch
 from sitebench.targets.certificate import make_certificate
 from sitebench.targets.limits import Limits, confined
 from sitebench.targets.tls import SYSTEM, Trust, trusting
+from sitebench.verdict.warning import PointWarning
 
 _FILL_S = 3600.0
 _ANSWER_S = 30.0
@@ -290,6 +291,20 @@ def _await_answer(
             return
     raise MeasurementFailed(
         f"slapd did not answer at {address} within {_ANSWER_S:.0f} s", "look at the machine's load"
+    )
+
+
+def relaxed(target: str, *, writes: bool) -> tuple[PointWarning, ...]:
+    """Warn that writes to a slapd that the test starts are cheaper than elsewhere."""
+    if target != "openldap" or not writes:
+        return ()
+    return (
+        PointWarning(
+            "relaxed-durability",
+            "this slapd does not sync its database to disk (dbnosync), so its writes are faster",
+            "compare it with directories that keep nothing either, or measure a slapd of your own "
+            "by its ldap:// address",
+        ),
     )
 
 
