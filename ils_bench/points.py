@@ -60,10 +60,7 @@ class IlsPoints(SuitePoints[Program, OpenDirectory]):
         return sequences.built_in(operation, options.profile, options.session)
 
     def open(
-        self,
-        options: Any,
-        programs: Sequence[Program],
-        progress: Progress = lambda done, total: None,
+        self, options: Any, programs: Sequence[Program], progress: Progress
     ) -> AbstractContextManager[OpenDirectory]:
         return opening.open_target(options, options.entries, programs, progress)
 

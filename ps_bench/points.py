@@ -36,10 +36,7 @@ class PsPoints(SuitePoints[Script, OpenSite]):
         return built_in(operation, keepalive=options.keepalive)
 
     def open(
-        self,
-        options: Any,
-        programs: Sequence[Script],
-        progress: Progress = lambda done, total: None,
+        self, options: Any, programs: Sequence[Script], progress: Progress
     ) -> AbstractContextManager[OpenSite]:
         return open_target(options, programs, progress)
 

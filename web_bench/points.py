@@ -62,10 +62,7 @@ class WebPoints(SuitePoints[Workload, OpenWeb]):
         check(options, programs)
 
     def open(
-        self,
-        options: Any,
-        programs: Sequence[Workload],
-        progress: Progress = lambda done, total: None,
+        self, options: Any, programs: Sequence[Workload], progress: Progress
     ) -> AbstractContextManager[OpenWeb]:
         return open_target(options, programs, progress)
 
@@ -107,11 +104,7 @@ class WebPoints(SuitePoints[Workload, OpenWeb]):
         }
 
     def api_stage(
-        self,
-        operation: str | Workload,
-        target: Any,
-        entries: int | None,
-        load: dict[str, Any],
+        self, operation: str | Workload, target: Any, entries: int | None, load: Any
     ) -> Stage:
         if entries is not None:
             raise BadInput("a web server holds no people", "leave entries out")

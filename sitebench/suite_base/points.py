@@ -47,6 +47,10 @@ _OF_STAGES = frozenset(("stages", "rate", "warmup", "measure"))
 """What a file says that stages on the command line say too."""
 
 
+def untold(done: int, total: int) -> None:
+    """Take a progress that is not shown."""
+
+
 class Program(Protocol):
     """What the users of an operation repeat: a sequence, a scenario, a workload."""
 
@@ -99,7 +103,7 @@ class SuitePoints(ABC, Generic[_P, _T]):
 
     @abstractmethod
     def open(
-        self, options: Any, programs: Sequence[_P], progress: Progress = lambda done, total: None
+        self, options: Any, programs: Sequence[_P], progress: Progress
     ) -> AbstractContextManager[_T]:
         """Open the target that options name, ready for programs; put everything back after."""
 
@@ -269,7 +273,7 @@ class SuitePoints(ABC, Generic[_P, _T]):
         self.point(options, operation, programs)
         self.check(options, programs)
         self.assure_allowed(options, programs)
-        with self.open(options, programs) as target, translated():
+        with self.open(options, programs, untold) as target, translated():
 
             def alone(one: Any, lone: Any) -> Engine:
                 load = Load(lone, target, [one], WorkerSlot())
@@ -479,7 +483,7 @@ class SuitePoints(ABC, Generic[_P, _T]):
         def opened() -> Iterator[Endpoint]:
             if here is None:
                 self.assure_allowed(options, [program])
-            opening = self.open(options, [program]) if here is None else here
+            opening = self.open(options, [program], untold) if here is None else here
             with opening as there, own_locustfile(self.user, own) as made:
                 yield self.endpoint(there, options, made)
 

@@ -39,7 +39,7 @@ from sitebench.monitor import listener
 from sitebench.options import convert
 from sitebench.runs.point import PointSpec
 from sitebench.scenario.script import Script
-from sitebench.suite_base.points import Load, Program, SuitePoints
+from sitebench.suite_base.points import Load, Program, SuitePoints, untold
 from sitebench.suite_base.scenario_user import ScenarioUser
 from sitebench.suite_base.scripts import digests_of, tables_of
 from sitebench.system.machine import engine_threads
@@ -158,7 +158,7 @@ class BaseSuiteRun(ABC, Generic[_P, _T]):
             preparing.title += f" with {format_size(people)} people"
         if options.target in self.points.own_targets:
             self.make_data(options, programs, preparing)
-            target = self.after.enter_context(self.points.open(options, programs))
+            target = self.after.enter_context(self.points.open(options, programs, untold))
         else:
             refuse_limits(options)
             self.points.assure_allowed(options, programs, self._word, named=self._chosen)
