@@ -166,7 +166,8 @@ class Report:
 
     def distinct_name(self, spec: PointSpec, run: Run, ignoring: Sequence[str] = ()) -> str:
         """Return a point's name among the others of its run."""
-        others = (p.spec for p in (*run.points, *run.missing) if p.spec.operation == spec.operation)
+        specs = [*(each.spec for each in run.points), *(each.spec for each in run.missing)]
+        others = (each for each in specs if each.operation == spec.operation)
         label = distinguishing_label(others, ignoring)(spec)
         return ", ".join(filter(None, (self.name(spec), label)))
 
