@@ -390,7 +390,7 @@ def test_points_not_done_or_in_one_run_only_are_told(tmp_path: Path) -> None:
     a = write_run(tmp_path / "a", each, planned=[a_spec(repeat=5)])
     b = write_run(tmp_path / "b", each, (a_spec("add"), [100.0]))
     said = [remark.message for remark in of_files(a, b).remarks]
-    assert "A has not finished lookup at 1k, 64 users (1 measurements)" in said
+    assert "A has not finished lookup at 1k, 64 users (1 measurement)" in said
     assert "only B has add at 1k, 64 users" in said
 
 

@@ -92,7 +92,6 @@ def test_a_run_leaves_a_directory_as_it_was(live: Live, operation: str) -> None:
 
 
 def test_about_one_request_is_sent_for_each_person_that_a_run_removes(live: Live) -> None:
-    # So many that what threads took and did not come to weighs little: 256 keys each at the most.
     load = ("--users", "4", "--threads", "2", "--warmup", "0s", "--measure", "2s")
     assert live.ils("seed", "--entries", "1").code == 0
     before = live.directory.stats()
@@ -100,8 +99,9 @@ def test_about_one_request_is_sent_for_each_person_that_a_run_removes(live: Live
     done = {name: n - before[name] for name, n in live.directory.stats().items()}
     assert ran.code == 0, ran.err
     assert done["entries"] == 0
-    assert done["adds"] > 6_000
-    assert done["deletes"] + done["searches"] < 1.1 * done["adds"]
+    # Threads took keys that they did not come to: 256 each at the most.
+    assert done["adds"] > 1_000
+    assert done["deletes"] + done["searches"] < 1.1 * done["adds"] + 2 * 256
     assert f"removed {done['adds']:,} people of this run from {live.url}" in ran.err.splitlines()
 
 

@@ -241,7 +241,8 @@ def test_a_worker_with_another_locustfile_is_told_what_it_lacks(
     here = ("--master", "--master-bind-port", port, "--expect-workers", "1")
     with subprocess.Popen([sys.executable, "-m", "locust", *other], cwd=ROOT) as worker:
         try:
-            ran = headless(tmp_path, counting, *here, *SHORT, "LookupUser")
+            # It ends with its worker, long before.
+            ran = headless(tmp_path, counting, *here, *USERS, "-t", "60s", "LookupUser")
         finally:
             worker.terminate()
     assert ran.code == 2

@@ -61,13 +61,14 @@ def test_what_was_not_known_because_half_seconds_are_alike_is_told_with_how_long
 def test_a_window_goes_on_until_the_percentile_is_known() -> None:
     """The network's delays are independent; what this machine is slowed by comes in long waves.
 
-    So they are long and differ: a wave of a millisecond makes half seconds no more alike.
+    So they are long and differ: a wave of 10 milliseconds makes half seconds no more alike.
     """
     lot = random.Random(1997)
-    way = delaying(lambda _: lot.uniform(0.02, 0.1))
+    way = delaying(lambda _: lot.uniform(0.05, 0.25))
     with LdapDirectory(100, locales=("en_US",)) as directory, relayed(directory.port, way) as port:
         target = ("--target", f"ldap://127.0.0.1:{port}")
-        (point,) = in_process(*LOAD, *WINDOW, *target, "--until", "p50:25%,2m").objects
+        many = ("--users", 16, "--warmup", "1s")
+        (point,) = in_process(*LOAD, *WINDOW, *many, *target, "--until", "p50:25%,2m").objects
     low, high = point["latency_us"]["intervals"]["p50"]
     # Fewer than 8 half seconds have no interval; mostly it takes 16 to tell how alike they are.
     assert point["measure_s"] >= 3.9

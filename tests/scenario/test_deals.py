@@ -130,6 +130,8 @@ def test_locust_ends_too(folder: Path, directory: LdapDirectory) -> None:
 
 
 def test_workers_share_the_rows(folder: Path, directory: LdapDirectory) -> None:
+    # Slower than elsewhere: what ends before all have begun is of no window.
+    (folder / "once.toml").write_text(ONCE.replace('"5ms"', '"20ms"'))
     others = [folder / name for name in ("one", "two")]
     port = free_port()
     with contextlib.ExitStack() as running:
@@ -142,7 +144,8 @@ def test_workers_share_the_rows(folder: Path, directory: LdapDirectory) -> None:
         ran = sitebench(*argv, cwd=folder)
     assert ran.code == 0, ran.err
     (point,) = ran.objects
-    assert ROWS - 100 < point["operations"] <= ROWS
+    # Those of one worker alone are half of them; without sharing it were twice as many.
+    assert ROWS / 2 < point["operations"] <= ROWS
     assert point["measure_s"] < 20
     assert "data-used-up" in [each["kind"] for each in point["warnings"]]
 

@@ -333,7 +333,8 @@ def test_people_are_added_and_removed_where_a_file_declares_the_directory_ones_o
 
 def test_locust_adds_and_removes_them_too(empty: LdapDirectory, tmp_path: Path) -> None:
     before = empty.stats()
-    load = ("--headless", "-u", "2", "-t", "1s", "--rate", "200")
+    # It counts from the start, and they are added first.
+    load = ("--headless", "-u", "2", "-t", "4s", "--rate", "200")
     more = (*load, "--target", empty.url, "--base", "o=Intranet")
     argv = arguments(LOCUSTFILE, None, *more, FLAG, "LookupUser")
     done = subprocess.run(argv, capture_output=True, text=True, check=False, cwd=tmp_path)

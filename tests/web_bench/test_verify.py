@@ -59,8 +59,9 @@ def test_pythons_server_serves_what_was_written(docroot: Path, version: str) -> 
         url = f"http://127.0.0.1:{server.server_port}"
         assert verify(SPEC, url, connections=3) == WHOLE
         probe = 1
-        requests = FILES.count if version == "HTTP/1.0" else 3
-        assert server.connections == requests + probe
+        # One that comes late finds no file left, and connects no more.
+        used = {FILES.count} if version == "HTTP/1.0" else {1, 2, 3}
+        assert server.connections - probe in used
 
 
 def test_another_set_in_its_place_is_found(docroot: Path) -> None:
