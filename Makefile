@@ -31,7 +31,8 @@ help: ## list the targets
 demo: build ## set up, measure the embedded directory, site and web server, report
 	@$(BIN)/sitebench demo
 
-# Many tests measure while others use the same cores. One that failed is run once more, with nothing
+# Most tests wait for a window or a server, so more processes than cores are busy. Many
+# measure while others use the same cores. One that failed is run once more, with nothing
 # beside it, and both results are printed; one that fails again fails the run.
 define pytest
 $(BIN)/pytest -m $(1) $(2) || { [ $$? -eq 1 ] && echo "failed above; once more, with nothing beside it:" && \
@@ -40,7 +41,7 @@ endef
 
 .PHONY: test
 test: build system-packages ## run every Python test, real servers included
-	@$(call pytest,"not alone and not long and not servers",--numprocesses 3 --dist worksteal)
+	@$(call pytest,"not alone and not long and not servers",--numprocesses 5 --dist worksteal)
 	@$(call pytest,"alone and not long")
 
 .PHONY: long-test
