@@ -16,6 +16,13 @@ def need_base(programs: Many[Program]) -> bool:
     return not programs or any(each.needs_base for each in programs)
 
 
+def read_base(programs: Many[Program]) -> bool:
+    """Return whether any asks for entries: where all only bind, the base is but text of a DN."""
+    scripts = [each for each in programs if isinstance(each, Script) and not each.start["steps"]]
+    binding = [each for each in scripts if each.verbs <= {"bind"}]
+    return not programs or len(binding) < len(programs)
+
+
 def bind_themselves(programs: Many[Program]) -> bool:
     """Return whether a scenario file says who reads: others may not see what its users see."""
     scripts = (each for each in programs if isinstance(each, Script))

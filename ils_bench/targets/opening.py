@@ -8,7 +8,7 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from ils_bench.options import LoadTestOptions
-from ils_bench.programs import Program, bind_themselves, need_base
+from ils_bench.programs import Program, bind_themselves, need_base, read_base
 from ils_bench.targets.address import START_TLS, DirectoryAddress, parse_address
 from ils_bench.targets.controls import assure_controls
 from ils_bench.targets.groups import GroupSpec, spec_of_groups
@@ -95,8 +95,17 @@ def check(options: Any, programs: Sequence[Program]) -> None:
 
 def address(options: Any, programs: Sequence[Program]) -> OpenDirectory:
     """Address a directory of the user's; raises what is wrong with it."""
-    options = _at_base(options, programs)
-    target = open_live(options, base=need_base(programs), seen=not bind_themselves(programs))
+    from ils_bench.targets.probe import HiddenBase
+
+    options, seen = _at_base(options, programs), not bind_themselves(programs)
+    try:
+        base, read = need_base(programs), read_base(programs)
+        target = open_live(options, base=base, seen=seen, read=read)
+    except HiddenBase as error:
+        if options.accounts is None:
+            raise
+        remedy = f"{error.remedy}; an account of the file will do"
+        raise HiddenBase(error.message, remedy) from None
     assure_controls(target, programs)
     return target
 

@@ -596,7 +596,13 @@ def test_a_directory_that_shows_nothing_to_strangers_says_so(
         how = ("--how", "search-bind")
         ran = in_process("ils", "run", "login", *argv, *how, *BRIEF)
         assert ran.code != 0
-        assert "--bind-dn" in ran.err, ran.err
+        assert "with --bind-dn and --password-file; an account of the file will do" in ran.err
+        # Of a bind the base is but text.
+        own = keep(accounts, ["uid", "password"])
+        right(in_process("ils", "run", "login", *argv[:-1], own, *BRIEF))
+        elsewhere = ("--base", f"ou=none,{directory.suffix}")
+        ran = in_process("ils", "run", "login", *argv[:-1], own, *elsewhere, "--check")
+        assert ran.code != 0, ran.out
         secret = tmp_path / "password"
         secret.write_text("x")
         who = ("--bind-dn", "cn=a", "--password-file", secret)
