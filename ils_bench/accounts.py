@@ -8,13 +8,12 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
-from ils_bench.lists import separator_of, shown
+from ils_bench.lists import FIELD, file_and_columns, separator_of, shown
 from sitebench._engine import Table
 from sitebench.errors import BadFile
 from sitebench.system.native_errors import translated
 
-_FIELD = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
-"""What a column has to be called for a scenario to name it."""
+_ATTRIBUTE = re.compile(r"[A-Za-z0-9][A-Za-z0-9.-]*")
 _LONGEST = 2**31 - 1
 """Characters of a cell that Python's reader takes; it takes 128 Ki unless told."""
 _BLANKS = re.compile(r"\s*([,;=+])\s*")
@@ -47,6 +46,8 @@ class Accounts:
     password: str
     dn: str | None
     name: str | None
+    attribute: str
+    """What a search finds them by."""
 
     def __len__(self) -> int:
         return self.table.rows
@@ -54,14 +55,10 @@ class Accounts:
     def cell(self, row: int, column: str) -> str:
         return self.table.cell(row, self.table.columns.index(column))
 
-    @property
-    def attribute(self) -> str:
-        """What a search finds them by."""
-        return _NAMES[(self.name or "uid").lower()]
 
-
-def accounts_of(file: str) -> Accounts:
-    """Read a file of accounts; raises what is wrong with it, and in which line."""
+def accounts_of(text: str) -> Accounts:
+    """Read FILE, or FILE:COLUMN=password,...; raises what is wrong with it, and in which line."""
+    file, named = file_and_columns(text)
     try:
         found = Path(file).stat()
     except OSError as error:
@@ -69,41 +66,74 @@ def accounts_of(file: str) -> Accounts:
             f"cannot read the accounts in {file}: {error.strerror}",
             "name a CSV file with the columns dn or uid, and password",
         ) from error
-    return _read(file, (found.st_mtime_ns, found.st_size))
+    return _read(file, named, (found.st_mtime_ns, found.st_size))
 
 
 @lru_cache(maxsize=1)
-def _read(file: str, state: tuple[int, int]) -> Accounts:
+def _read(file: str, named: str, state: tuple[int, int]) -> Accounts:
     """Read a file; `state` tells one that was changed from what it was before."""
     with translated():
         table = Table.read(file, separator_of(file))
     columns: dict[str, str] = {}
-    for each in filter(_FIELD.fullmatch, table.columns):
+    for each in filter(FIELD.fullmatch, table.columns):
         if (other := columns.setdefault(each.lower(), each)) != each:
             raise BadFile(
                 f"{file}, line 1: the columns {other} and {each} have one name",
                 "rename one, or leave it out: attributes are the same in either case",
             )
 
-    def column(*known: str) -> str | None:
-        return next((columns[each] for each in known if each in columns), None)
-
-    password, dn, name = column(*_PASSWORDS), column(*_DNS), column(*_NAMES)
     there, head = shown(table.columns), f"{file}, line 1"
+    chosen = _chosen(file, named, columns, there)
+    password, dn = (chosen.get(kind, (None, ""))[0] for kind in ("passwords", "DNs"))
+    name, attribute = chosen.get("names", (None, "uid"))
     if password is None:
         raise BadFile(
             f"{head}: no column is called password{there}",
-            "let the first line name the columns, without blanks: dn,password or uid,password",
+            f"name the columns in the first line, such as uid,password; or write --accounts "
+            f"{file}:COLUMN=password,COLUMN=uid",
         )
     if dn is None and name is None:
         raise BadFile(
             f"{head}: no column is called dn or uid{there}",
-            f"call one dn, or one of {', '.join(_NAMES)}",
+            f"call one dn, or one of {', '.join(_NAMES)}; or write --accounts {file}:COLUMN=uid",
         )
-    accounts = Accounts(file, table, password, dn, name)
+    accounts = Accounts(file, table, password, dn, name, _NAMES.get(attribute.lower(), attribute))
     _none_empty(accounts)
     none_twice(accounts, accounts.dn or accounts.name or "")
     return accounts
+
+
+def _chosen(
+    file: str, named: str, columns: dict[str, str], there: str
+) -> dict[str, tuple[str, str]]:
+    """Return the column of each kind, and what it is: as named, else by what it is called."""
+    chosen: dict[str, tuple[str, str]] = {}
+    for each in filter(None, named.split(",")):
+        wanted, _, word = (part.strip() for part in each.partition("="))
+        word = word or wanted
+        if (column := columns.get(wanted.lower())) is None:
+            raise BadFile(
+                f"{file}, line 1: no column is called {wanted}{there}", "name one that is there"
+            )
+        if not _ATTRIBUTE.fullmatch(word):
+            raise BadFile(
+                f"{word!r} is no attribute that accounts are found by",
+                f"write --accounts {file}:{wanted}=uid",
+            )
+        other, _ = chosen.setdefault(_kind(word), (column, word))
+        if other != column:
+            raise BadFile(
+                f"--accounts names two columns of {_kind(word)}, {other} and {column}", "name one"
+            )
+    for word in filter(columns.get, (*_PASSWORDS, *_DNS, *_NAMES)):
+        chosen.setdefault(_kind(word), (columns[word], word))
+    return chosen
+
+
+def _kind(word: str) -> str:
+    """Return what is in a column that is called so, or said to be so."""
+    word = word.lower()
+    return "passwords" if word in _PASSWORDS else "DNs" if word in _DNS else "names"
 
 
 def _none_empty(accounts: Accounts) -> None:

@@ -4,16 +4,27 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from pathlib import Path
 
 from sitebench._engine import EngineError, Table
 
 COMMA = ","
+FIELD = re.compile(r"[\w\-;. /()#+@&]+")
+"""What a column is called that a scenario can name (`in_column` of the form's reader)."""
 _SEPARATORS = f"{COMMA};\t"
 """Spreadsheets take semicolons where a comma is part of a number."""
 _USUAL = frozenset(
     ("cn", "dn", "email", "id", "login", "mail", "name", "password", "uid", "user", "username")
 )
 """Words of which a first line with names of columns has at least one."""
+
+
+def file_and_columns(text: str) -> tuple[str, str]:
+    """Part FILE:COLUMN=ATTRIBUTE at the colon: there is none where all of it is a file."""
+    if Path(text).exists():
+        return text, ""
+    file, colon, columns = text.rpartition(":")
+    return (file, columns) if colon else (text, "")
 
 
 def separator_of(file: str) -> str:

@@ -42,8 +42,9 @@ def script_of(options: Any) -> Script:
     except BadFile as error:
         if (options.accounts is None) or (found := _ROW.search(error.message)) is None:
             raise
-        line = line_of(options.accounts, int(found[1]) - 1)
-        raise BadFile(f"{options.accounts}, line {line}, {found[2]}", "correct it") from None
+        file = accounts_of(options.accounts).file
+        line = line_of(file, int(found[1]) - 1)
+        raise BadFile(f"{file}, line {line}, {found[2]}", "correct it") from None
 
 
 def are_ours(options: Any) -> bool:
@@ -117,8 +118,9 @@ def _data(name: str, options: Any, deal: str) -> list[str]:
     """Return the table of the people: all of them in turn, unless --keys says otherwise."""
     rows = ['people = "seeded"']
     if not are_ours(options):
-        rows = [f"file = {quoted(options.accounts)}"]
-        if (separator := separator_of(options.accounts)) != COMMA:
+        file = accounts_of(options.accounts).file
+        rows = [f"file = {quoted(file)}"]
+        if (separator := separator_of(file)) != COMMA:
             rows.append(f"separator = {quoted(separator)}")
     if deal == "shuffled" and options.keys != LoadOptions.keys:
         deal = options.keys
@@ -134,7 +136,7 @@ def _operation(name: str, data: str, options: Any, weight: int) -> list[str]:
         if who.value is None:
             raise BadInput(
                 f"--how {how} searches for a name, and {options.accounts} has DNs alone",
-                "add a column uid, or leave --how out",
+                "add a column uid, or name one (FILE:COLUMN=uid), or leave --how out",
             )
         lines += ["", "[[operation.step]]", 'name = "search"']
         lines += [f"search = {quoted(f'({who.attribute}={who.value})')}"]
@@ -227,7 +229,6 @@ def check(options: Any, programs: Sequence[Any], own_targets: Collection[str]) -
         none_twice(accounts, accounts.name)
     if (rows := len(accounts)) != options.entries:
         raise BadInput(
-            f"{options.accounts} has {plural(rows, 'account')}, and {options.entries:,} are asked "
-            "for",
+            f"{accounts.file} has {plural(rows, 'account')}, and {options.entries:,} are asked for",
             f"all of them log in, in turn: leave --entries out, or give a sweep --sizes {rows}",
         )

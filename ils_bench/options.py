@@ -250,7 +250,8 @@ class LoadTestOptions(DirectoryOptions, GroupOptions, ScenarioOptions, SuiteTest
         panel="Load",
     )
     accounts: str | None = option.file(
-        "CSV file of who logs in, with the columns dn or uid, and password.",
+        "CSV file of who logs in, with the columns dn or uid, and password; or "
+        "FILE:secret=password,login=uid where they are called otherwise.",
         panel="Load",
         form=False,
     )

@@ -9,15 +9,13 @@ import json
 import re
 from typing import Any
 
-from ils_bench.lists import COMMA
+from ils_bench.lists import COMMA, FIELD
 from ils_bench.targets.names import Names, names_of
 from sitebench.errors import BadInput
 from sitebench.scenario.script import Script, made
 
 MIX, SEARCH = "mix", "search"
 _PERSON = "{name}"
-_NAME = re.compile(r"[\w\-;. /()#+@&]+")
-"""What a field can name (`in_column` of the form's reader)."""
 _NAMED = re.compile(r"\{name[.}]")
 _VALUE = "{random:10:0-9}"
 
@@ -79,7 +77,7 @@ def _data(names: Names, options: Any) -> tuple[list[str], str]:
         lines = ["[data.number]", f"range = [0, {options.entries - 1}]", deal]
         return lines, f"{before}{{number}}{after}"
     column = names.listed.table.columns[names.listed.column]
-    if not _NAME.fullmatch(column):
+    if not FIELD.fullmatch(column):
         raise BadInput(
             f"{names.file}: the column {column!r} cannot be named in a scenario",
             "call it by letters, digits, blanks and - _ ; . / ( ) # + @ &",

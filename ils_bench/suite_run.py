@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from locust.env import Environment
 
 from ils_bench import logins
+from ils_bench.accounts import accounts_of
 from ils_bench.first_login import FirstLogin, first_login
 from ils_bench.growth import added, entries_at_ends, grown, left
 from ils_bench.lockout import Care
@@ -96,7 +97,8 @@ class IlsRun(BaseSuiteRun[Program, OpenDirectory]):
                     f"use `sitebench ils run login`; or, if you may lock them, add {FLAG}",
                 )
             store = None if options.store is None else RunStore(options.store, create=False)
-            self._care = Care(options.accounts or "", wrong=bool(options.wrong), store=store)
+            file = accounts_of(options.accounts or "").file
+            self._care = Care(file, wrong=bool(options.wrong), store=store)
             self._care.begin()
         try:
             self._first_login = run_in_thread(lambda: first_login(target, options))

@@ -14,7 +14,7 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
-from ils_bench.lists import separator_of, shown
+from ils_bench.lists import file_and_columns, separator_of, shown
 from sitebench._engine import Table
 from sitebench.errors import BadFile, UnknownValue
 from sitebench.system.native_errors import translated
@@ -115,9 +115,7 @@ def names_of(text: str) -> Names:
     """Return the names that --names was given; raises what is wrong with their file, and where."""
     if not is_list(text):
         return Names(text)
-    file, attribute = text.removeprefix(_FILE), ""
-    if ":" in file and not Path(file).exists():
-        file, _, attribute = file.rpartition(":")
+    file, attribute = file_and_columns(text.removeprefix(_FILE))
     try:
         found = Path(file).stat()
     except OSError as error:

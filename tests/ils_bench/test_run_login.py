@@ -291,6 +291,31 @@ def test_columns_are_found_by_their_names(tmp_path: Path) -> None:
     assert (found.attribute, len(found)) == ("uid", 1)
 
 
+def test_columns_may_be_called_otherwise_as_those_of_names(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("Login,mail,Passwort neu,Personalnummer,x=y\na,a@x,p,7,z\n")
+
+    def found(columns: str) -> tuple[str | None, str, str]:
+        accounts = accounts_of(f"{path}:{columns}")
+        return accounts.name, accounts.attribute, accounts.password
+
+    # Of several names the first of the documented ones is taken.
+    assert found("passwort neu=password") == ("Login", "uid", "Passwort neu")
+    assert found("mail,Passwort neu=password") == ("mail", "mail", "Passwort neu")
+    number = "Personalnummer=employeeNumber,Passwort neu=password"
+    assert found(number) == ("Personalnummer", "employeeNumber", "Passwort neu")
+    for columns, said in (
+        ("secret=password", "line 1: no column is called secret: 'Login', 'mail'"),
+        ("Login=uid,mail", "names two columns of names, Login and mail"),
+        ("Login=u id", "'u id' is no attribute"),
+    ):
+        with pytest.raises(BadFile, match=re.escape(said)):
+            found(columns)
+    with pytest.raises(BadFile) as refused:
+        accounts_of(str(path))
+    assert f"--accounts {path}:COLUMN=password" in refused.value.remedy
+
+
 @pytest.fixture(scope="module")
 def directory() -> Iterator[LdapDirectory]:
     with LdapDirectory(PEOPLE, profile="person", locales=LOCALES) as found:
@@ -344,6 +369,10 @@ def test_accounts_of_a_file_log_in(
     where = ("--target", directory.url, "--base", directory.base)
     ran = in_process("ils", "run", "login", *where, "--accounts", own, "--how", how, *BRIEF)
     right(ran)
+    other = own.with_name("other.csv")
+    other.write_text(own.read_text().replace("uid,password", "log in,Geheim", 1))
+    named = f"{other}:Geheim=password,log in=uid"
+    right(in_process("ils", "run", "login", *where, "--accounts", named, "--how", how, *BRIEF))
     # How many people logged in is in the result.
     assert ran.objects[0]["entries"] == PEOPLE
     with accounts.open() as file:
