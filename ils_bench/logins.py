@@ -29,6 +29,11 @@ LOGIN, WRONG = "login", "wrong"
 """The operation, and its row of wrong passwords."""
 PEOPLE: Profile = "person"
 """Those who log in unless others are asked for; the papers' have no passwords."""
+CHECK = (
+    "directories answer so to a wrong password, to a locked account, and to a name that is not "
+    "there: check the name, the password and --base"
+)
+"""What to do about a first login that is refused."""
 _PER_MILLE = 1_000
 """Cards of a deck at most: shares are of whole cards."""
 _ROW = re.compile(r"row ([0-9]+) of \w+, (.*)", re.DOTALL)

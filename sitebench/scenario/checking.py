@@ -16,7 +16,7 @@ from typing import Any
 from sitebench._engine import Engine, StepStats
 from sitebench.counts.source import SEQUENCE
 from sitebench.errors import BadInput, MeasurementFailed, printable
-from sitebench.scenario.script import Operation, Script, alone
+from sitebench.scenario.script import Operation, Script, alone, is_script
 from sitebench.units import format_ns
 
 _OPENS = re.compile(r"(^|: )(connect|bind)$")
@@ -34,7 +34,7 @@ Opening = Callable[[Script, Any], Engine]
 """Makes the engine of one user, under options."""
 
 
-def check(script: Script, options: Any, opening: Opening) -> None:
+def check(script: Script, options: Any, opening: Opening, remedy: str) -> None:
     """Do each operation once, and print what came of it; raises if a step failed."""
     if script.adding:
         raise BadInput(
@@ -49,10 +49,8 @@ def check(script: Script, options: Any, opening: Opening) -> None:
             print(f"  {line}")
         wrong += [operation.name] * any(step.failures for step in steps)
     if wrong:
-        raise MeasurementFailed(
-            f"{', '.join(wrong)}: not answered as {script.path} says",
-            "correct the scenario, or the target",
-        )
+        expected = f"{script.path} says" if is_script(script.path) else "it has to be"
+        raise MeasurementFailed(f"{', '.join(wrong)}: not answered as {expected}", remedy)
 
 
 def _once(

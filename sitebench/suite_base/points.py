@@ -279,7 +279,11 @@ class SuitePoints(ABC, Generic[_P, _T]):
                 load = Load(lone, target, [one], WorkerSlot())
                 return Engine(*self.for_engine(load), tables=one.own_tables)
 
-            checking.check(found, options, alone)
+            checking.check(found, options, alone, self.remedy(options, found))
+
+    def remedy(self, options: Any, tried: Script) -> str:
+        """Return what to do where a try was not answered as it has to be."""
+        return "correct the scenario, or the target"
 
     def leftovers(self, options: Any) -> Callable[[], None]:
         """Return what says, after a run that begins now, what stays in a target of the user's."""

@@ -606,6 +606,21 @@ def test_one_login_is_tried_without_a_load(stock: StockSlapd, strangers: Path) -
     assert "password={account.password}: success" in ran.out
 
 
+def test_a_try_that_is_refused_says_what_to_check_and_is_of_one_account(
+    stock: StockSlapd, strangers: Path, before: Counter[str]
+) -> None:
+    text = strangers.read_text()
+    strangers.write_text(
+        re.sub(r"[^,\n]+$", "stale", text, flags=re.M).replace("stale", "password", 1)
+    )
+    for _ in range(2):
+        ran = in_process("ils", "run", "login", *at(stock, strangers), "--check")
+        assert ran.code == 1
+        assert "login: not answered as it has to be" in ran.err
+        assert "check the name, the password and --base" in ran.err
+    assert list((stock.refused() - before).values()) == [2]
+
+
 def test_another_file_is_another_point(tmp_path: Path) -> None:
     keys = set()
     for names in ("ab", "ac"):
