@@ -13,6 +13,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 
+from ils_bench.logins import is_login
 from ils_bench.options import DirectoryOptions, LoadTestOptions
 from ils_bench.programs import Program
 from ils_bench.seeding import clean, journal
@@ -117,7 +118,10 @@ def make_ready(
         assure_encrypted(options)
         return seed(target, people, progress, keep=False)
     if needing:
-        _has_people(target, people, ", ".join(needing), which_people(options))
+        named = "--accounts accounts.csv"
+        if not any(map(is_login, programs)):
+            named = "--names @people.txt, or --names 'uid=user.{i}' where they are numbered"
+        _has_people(target, people, ", ".join(needing), which_people(options), named)
     return lambda: None
 
 
@@ -168,10 +172,13 @@ def _begins(dn: str, rdn: str) -> bool:
     return first.lower() == rdn.lower() and rest[:1] in ("", ",", ";", " ", "+")
 
 
-def _has_people(target: OpenDirectory, people: Spec, operations: str, which: str) -> None:
+def _has_people(
+    target: OpenDirectory, people: Spec, operations: str, which: str, named: str
+) -> None:
     """Refuse a test whose people the directory does not have, by one of the first and the last.
 
-    `which`: the options that the command which adds them is to be given, beside their number.
+    `which`: the options that the command which adds them is to be given, beside their number;
+    `named`: those by which people of the user's are named.
     """
     from ils_bench.targets.probe import connected, exists
 
@@ -183,8 +190,7 @@ def _has_people(target: OpenDirectory, people: Spec, operations: str, which: str
                 to += f" --entries {format_size(people.size)}{which}"
                 raise BadInput(
                     f"{operations} needs people, and {target.address} has no {dn!r}",
-                    f"for your own people add --names @people.txt, or --names 'uid=user.{{i}}' "
-                    f"where they are numbered; for ours first run "
+                    f"for your own people add {named}; for ours first run "
                     f"`sitebench ils seed --to {to}`; or add {ownership.FLAG}, and the run adds "
                     f"them and removes them again",
                 )

@@ -157,6 +157,14 @@ def test_a_file_of_accounts_is_checked_line_by_line(text: str, said: str, tmp_pa
         accounts_of(str(path))
 
 
+def test_who_is_to_log_in_at_an_address_is_asked_for_by_accounts(directory: LdapDirectory) -> None:
+    """--names was named there, which login refuses."""
+    ran = in_process("ils", "run", "login", "--target", directory.url, "--entries", "10k", *BRIEF)
+    assert ran.code == 2
+    assert "for your own people add --accounts accounts.csv; for ours" in ran.err
+    assert "--names" not in ran.err
+
+
 def test_a_name_that_is_searched_stands_in_one_line(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text('dn,uid,password\n"cn=1,o=a",x,y\n"cn=2,o=a",X,z\n')
