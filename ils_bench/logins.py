@@ -75,7 +75,14 @@ def asked(options: Any) -> Any:
     """Take the number of accounts, and say how far their wrong passwords go."""
     if are_ours(options):
         return options
-    rows = len(accounts_of(options.accounts))
+    accounts = accounts_of(options.accounts)
+    rows, by_dn = len(accounts), accounts.dn is not None and options.how in (None, BIND)
+    if "://" in options.target and not by_dn and not getattr(options, "base_given", True):
+        raise BadInput(
+            f"{accounts.file} has names, and no base says where they are",
+            "name the DN that they are below, such as --base ou=people,dc=example,dc=com, or in "
+            "the address: --target ldap://HOST/DN",
+        )
     if not getattr(options, "entries_given", True):
         options = replace(options, entries=rows)
     if is_careful(options) and options.threads is None and rows < usable_cores():

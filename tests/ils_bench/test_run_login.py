@@ -165,6 +165,23 @@ def test_who_is_to_log_in_at_an_address_is_asked_for_by_accounts(directory: Ldap
     assert "--names" not in ran.err
 
 
+def test_accounts_by_name_need_a_base(tmp_path: Path) -> None:
+    """That of people of sitebench was taken, which the user had never typed."""
+    path = tmp_path / "a.csv"
+    path.write_text('dn,uid,password\n"cn=1,o=a",x,y\n')
+    argv = ("ils", "run", "login", "--accounts", path, *BRIEF, "--target", "ldap://127.0.0.1:1")
+    said = "has names, and no base says where they are"
+    assert said in in_process(*argv, "--how", "search-bind").err
+    assert "nothing answers" in in_process(*argv).err
+    path.write_text("uid,password\nx,y\n")
+    ran = in_process(*argv)
+    assert (ran.code, said in ran.err) == (2, True), ran.err
+    assert "--base ou=people,dc=example,dc=com" in ran.err
+    for more in ("ou=Dynamic,o=Intranet", "o=a"):
+        assert "nothing answers" in in_process(*argv, "--base", more).err
+        assert "nothing answers" in in_process(*argv[:-1], f"{argv[-1]}/{more}").err
+
+
 def test_a_name_that_is_searched_stands_in_one_line(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text('dn,uid,password\n"cn=1,o=a",x,y\n"cn=2,o=a",X,z\n')
