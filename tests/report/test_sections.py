@@ -472,6 +472,18 @@ def test_the_head_says_how_hard_how_and_how_long(report: Report) -> None:
     assert "open: 5,000/s, poisson arrivals" in said
 
 
+def test_the_head_says_what_a_login_was(report: Report) -> None:
+    settings = {"accounts": "/home/me/staff.csv:secret=password", "base": "ou=staff,dc=x"}
+    settings |= {"how": "search-bind", "bind_dn": "cn=admin,dc=x"}
+    (run,) = report.runs
+    login = replace(run.points[0].spec, operation="login", settings=settings)
+    point = replace(run.points[0], result=replace(run.points[0].result, spec=login))
+    said = facts.html(replace(run, points=[point]))
+    assert "how search-bind, over new, accounts staff.csv:secret=password, base ou=staff" in said
+    assert "bind-dn cn=admin,dc=x" in said
+    assert "/home/me" not in said
+
+
 def over_time(report: Report, point: Point) -> Mapping[str, Columns]:
     """Return what is drawn of one point."""
     section = overtime.section(Report([replace(report.runs[0], points=[point])]))

@@ -4,10 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from html import escape
+from pathlib import PurePath
 
 from sitebench.report.model import Run
 from sitebench.runs.point import PointSpec
 from sitebench.units import format_duration, format_rate, parse_duration
+
+_FILES = ("accounts", "names", "scenario")
+_ASKED = ("how", "over", "wrong", "mix", "filter", *_FILES, "base", "bind_dn")
+"""Settings that say what an operation was, where it is not the same for all."""
+_LOGIN = {"how": "bind", "over": "new"}
+"""What a login is where a run file says nothing."""
 
 
 def html(run: Run) -> str:
@@ -26,6 +33,7 @@ def _facts(run: Run) -> dict[str, str]:
     machine = f"{cpu.get('model')}, {cpu.get('usable')} cores" if cpu else ""
     return {
         "Target": ", ".join(dict.fromkeys(spec.target for spec in specs)),
+        "Options": "; ".join(dict.fromkeys(map(_options, specs))),
         "Users": _range(spec.users for spec in specs),
         "Load model": "; ".join(dict.fromkeys(map(_load, specs))),
         "Window": _window(run, specs),
@@ -33,6 +41,19 @@ def _facts(run: Run) -> dict[str, str]:
         "Machine": ", ".join(filter(None, (machine, str(manifest.get("kernel") or "")))),
         "Started": str(manifest.get("started") or ""),
     }
+
+
+def _options(spec: PointSpec) -> str:
+    """Return what an operation was asked to be; of files the names alone."""
+    settings = spec.settings
+    if (spec.suite, spec.operation) == ("ils", "login") and "scenario" not in settings:
+        settings = {**_LOGIN, **settings}
+    shown = {
+        name: PurePath(settings[name]).name if name in _FILES else settings[name]
+        for name in _ASKED
+        if name in settings
+    }
+    return ", ".join(f"{name.replace('_', '-')} {text}" for name, text in shown.items())
 
 
 def _range(values: Iterable[int]) -> str:
