@@ -221,7 +221,9 @@ def check(options: Any, programs: Sequence[Any], own_targets: Collection[str]) -
     if options.names is not None:
         raise BadInput(
             "--names has names without passwords",
-            "put both into a CSV file, and name it with --accounts",
+            "put both into a CSV file, and name it with --accounts"
+            if are_ours(options)
+            else "leave --names out",
         )
     if are_ours(options):
         if not profile_facts(options.profile)[2]:
