@@ -267,11 +267,11 @@ class SuitePoints(ABC, Generic[_P, _T]):
     def try_once(self, options: Any, operation: str) -> None:
         """Do each part of an operation once, and print what came of it."""
         found = self.program(options, operation)
-        if not isinstance(found, Script):
-            raise BadInput(f"{operation} is no scenario file", "leave --check out")
         programs: list[Any] = [found]
         self.point(options, operation, programs)
         self.check(options, programs)
+        if not isinstance(found, Script):
+            raise BadInput(f"{operation} is no scenario file", "leave --check out")
         self.assure_allowed(options, programs)
         with self.open(options, programs, untold) as target, translated():
 

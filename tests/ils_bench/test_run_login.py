@@ -113,6 +113,7 @@ def test_a_wrong_password_that_is_taken_is_a_wrong_answer(tmp_path: Path) -> Non
     ("argv", "said"),
     [
         (("lookup", "--accounts", "a.csv"), "--accounts is for the operation login"),
+        (("lookup", "--accounts", "a.csv", "--check"), "--accounts is for the operation login"),
         (("login", "--accounts", "a.csv", "--names", "@a.csv:dn"), "leave --names out"),
         (("lookup", "--wrong", "5%"), "--wrong is for the operation login"),
         (("login", "--profile", "small"), "people of the profile small have no passwords"),
