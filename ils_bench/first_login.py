@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ils_bench.accounts import accounts_of
-from ils_bench.logins import CHECK, are_ours
+from ils_bench.logins import are_ours, to_check
 from ils_bench.options import BIND
 from ils_bench.targets.people import spec_of
 from ils_bench.targets.target import OpenDirectory
@@ -79,7 +79,7 @@ def first_login(target: OpenDirectory, options: Any) -> FirstLogin:
 
     def login() -> None:
         if (why := refusal(target.address, dn, password, target.trust)) is not None:
-            raise MeasurementFailed(f"{why.message}{named}", CHECK)
+            raise MeasurementFailed(f"{why.message}{named}", to_check(options))
 
     with connected(target.address, target.who, target.trust) as service:
         before = _state(service, dn)

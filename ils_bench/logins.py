@@ -29,15 +29,24 @@ LOGIN, WRONG = "login", "wrong"
 """The operation, and its row of wrong passwords."""
 PEOPLE: Profile = "person"
 """Those who log in unless others are asked for; the papers' have no passwords."""
-CHECK = (
-    "directories answer so to a wrong password, to a locked account, and to a name that is not "
-    "there: check the name, the password and --base"
-)
-"""What to do about a first login that is refused."""
 _PER_MILLE = 1_000
 """Cards of a deck at most: shares are of whole cards."""
 _ROW = re.compile(r"row ([0-9]+) of \w+, (.*)", re.DOTALL)
 """How the engine tells a cell that is none of what it should be."""
+
+
+def to_check(options: Any) -> str:
+    """Return what to do about a first login that is refused."""
+    remedy = (
+        "directories answer so to a wrong password, to a locked account, and to a name that is not "
+        "there: check the name, the password and --base"
+    )
+    if are_ours(options):
+        return remedy
+    found = accounts_of(options.accounts)
+    if found.dn is not None and options.how in (None, BIND):
+        return f"{remedy}; DNs are of the column {found.dn}"
+    return f"{remedy}; names are of the column {found.name} (another: --accounts FILE:COLUMN=uid)"
 
 
 def script_of(options: Any) -> Script:

@@ -122,7 +122,9 @@ class IlsPoints(SuitePoints[Program, OpenDirectory]):
             names_of(options.names).check(options.entries)
 
     def remedy(self, options: Any, tried: Script) -> str:
-        return logins.CHECK if logins.is_login(tried) else super().remedy(options, tried)
+        return (
+            logins.to_check(options) if logins.is_login(tried) else super().remedy(options, tried)
+        )
 
     def check_several(self, options: Any) -> None:
         logins.refuse_several(options)

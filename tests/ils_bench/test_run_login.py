@@ -633,6 +633,21 @@ def test_one_login_is_tried_without_a_load(stock: StockSlapd, strangers: Path) -
     assert "password={account.password}: success" in ran.out
 
 
+def test_a_refusal_says_from_which_columns_the_accounts_were(
+    stock: StockSlapd, tmp_path: Path
+) -> None:
+    """A name in a column of another language was passed over, and mail taken in its place."""
+    path = tmp_path / "a.csv"
+    path.write_text("Anmeldename,mail,password\nnobody,nobody@x,x1\n")
+    for more in ((), ("--check",)):
+        ran = in_process("ils", "run", "login", *at(stock, path), *BRIEF[:-1], *more)
+        assert ran.code == 1
+        assert "names are of the column mail (another: --accounts FILE:COLUMN=uid)" in ran.err
+    path.write_text(f'dn,uid,password\n"uid=nobody,{BASE}",nobody,x1\n')
+    ran = in_process("ils", "run", "login", *at(stock, path), "--check")
+    assert "DNs are of the column dn" in ran.err
+
+
 def test_a_try_that_is_refused_says_what_to_check_and_is_of_one_account(
     stock: StockSlapd, strangers: Path, before: Counter[str]
 ) -> None:
