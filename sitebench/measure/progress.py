@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 
+from sitebench.counts.source import SEQUENCE
 from sitebench.measure.objective import Objective
 from sitebench.monitor.others import others
 from sitebench.runs.point import PointResult, PointSpec
@@ -127,11 +128,11 @@ class LiveProgress(Closing):
         latest = store.latest(spec.key)
         if self._task is not None and latest is not None:
             phase, step, rate = latest
-            shown = f"{phase} {format_rate(rate)}/s of {step}"
-            self._bars.update(self._task, completed=elapsed_s, rate=shown)
+            shown = f"{format_rate(rate)}/s" + f" of {step}" * (step != SEQUENCE)
+            self._bars.update(self._task, completed=elapsed_s, rate=f"{phase} {shown}")
             if spec == self._silent and phase == "measure":
                 self._silent = None
-                self._say(f".. {self._title(spec)}: {format_rate(rate)}/s of {step} so far")
+                self._say(f".. {self._title(spec)}: {shown} so far")
 
     def finished(self, result: PointResult, *, resumed: bool) -> None:
         """Print one line, marked if the point is invalid or had failures."""

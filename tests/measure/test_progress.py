@@ -58,6 +58,22 @@ def test_a_rate_that_broke_is_no_ok(capsys: pytest.CaptureFixture[str]) -> None:
     assert held.startswith("ok ")
 
 
+def test_where_one_thing_is_counted_the_rate_says_no_word_of_the_engine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`5,022/s of sequence` was said of logins."""
+    monkeypatch.setattr(progress, "others", lambda: Others(0.0, 2))
+    with LiveProgress(counting(1)) as live, RunStore(tmp_path / "a.sitebench") as store:
+        live.planned(1)
+        live.started(SPEC)
+        store.begin(SPEC)
+        store.count(SPEC.key, [("login", "sequence")])
+        steps = (Step("login", "sequence", 1_000),)
+        store.append(store.point_id(SPEC.key), "measure", Drain(0, 500_000_000, steps))
+        live.progress(SPEC, 1.0, store)
+    assert "2,000/s so far" in capsys.readouterr().err
+
+
 def test_each_line_says_which_point_of_how_many_and_is_not_wrapped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
