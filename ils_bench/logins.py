@@ -85,8 +85,9 @@ def asked(options: Any) -> Any:
     if are_ours(options):
         return options
     accounts = accounts_of(options.accounts)
-    rows, by_dn = len(accounts), accounts.dn is not None and options.how in (None, BIND)
-    if "://" in options.target and not by_dn and not getattr(options, "base_given", True):
+    rows = len(accounts)
+    by_name = accounts.name and (accounts.dn is None or options.how not in (None, BIND))
+    if "://" in options.target and by_name and not getattr(options, "base_given", True):
         raise BadInput(
             f"{accounts.file} has names, and no base says where they are",
             "name the DN that they are below, such as --base ou=people,dc=example,dc=com, or in "

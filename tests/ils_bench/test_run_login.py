@@ -187,7 +187,7 @@ def test_accounts_by_name_need_a_base(tmp_path: Path) -> None:
 def test_a_name_that_is_searched_stands_in_one_line(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text('dn,uid,password\n"cn=1,o=a",x,y\n"cn=2,o=a",X,z\n')
-    argv = ("--accounts", path, "--target", "ldap://127.0.0.1:1", *BRIEF)
+    argv = ("--accounts", path, "--target", "ldap://127.0.0.1:1/o=a", *BRIEF)
     ran = in_process("ils", "run", "login", *argv, "--how", "search-bind")
     assert (ran.code, "line 3: uid 'X' is there twice" in ran.err) == (2, True), ran.err
     # Whose DN binds may have the name of another.
