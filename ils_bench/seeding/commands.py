@@ -237,7 +237,8 @@ def _seed_live(options: SeedOptions, people: Spec, groups: Groups | None) -> str
     if groups is not None:
         say(f"{target.address}: {seed_groups_of(target, groups)}")
     many = plural(people.size, "person", "people")
-    return f"{many}{_and(groups)} under {options.base} at {target.address}"
+    verb = "is" if people.size == 1 and groups is None else "are"
+    return f"{many}{_and(groups)} {verb} under {options.base} at {target.address}"
 
 
 def _assure_own(options: SeedOptions, what: str) -> None:

@@ -104,7 +104,10 @@ class Subject:
             intervals = windows.intervals(set(self.counts), MOST_ALIKE)
             if not spec.until.known(intervals):
                 used_up = windows.used_up_s is not None
-                warnings.append(not_known(spec.until, intervals.too_alike, used_up=used_up))
+                measured_s = windows.measured.seconds
+                warnings.append(
+                    not_known(spec.until, intervals.too_alike, measured_s, used_up=used_up)
+                )
         lost, ended_s = windows.measured.lost_rows, math.inf
         if windows.used_up_s is not None:
             ended_s = measured_s = windows.measured.seconds

@@ -268,14 +268,18 @@ def _too_few_samples(window: Evidence) -> PointWarning | None:
 
 
 def not_known(
-    until: Until, too_alike: Mapping[str, float], *, used_up: bool = False
+    until: Until, too_alike: Mapping[str, float], measured_s: float, *, used_up: bool = False
 ) -> PointWarning:
     """Warn that a window which was to go on until a percentile is known ended before.
 
     `too_alike` are seconds that may do for percentiles whose half seconds are too alike to tell.
-    `used_up`: the data of its users were, before its time.
+    `measured_s`: less than its time where it was known at a look, and no longer with the half
+    second after it. `used_up`: the data of its users were, before its time.
     """
-    name, limit = until.percentile.replace("_", "."), format_duration(until.limit_s)
+    name, limit = (
+        until.percentile.replace("_", "."),
+        format_duration(float(min(until.limit_s, round(measured_s)))),
+    )
     if used_up:
         return PointWarning(
             WarningKind.NOT_KNOWN,

@@ -74,7 +74,7 @@ def test_they_are_seeded_verified_and_removed_with_the_people(stock: StockSlapd)
     made = seed(stock, *some)
     assert made.code == 0, made.err
     assert "added 12 of 12 groups" in made.err
-    assert f"{PEOPLE} people and 12 groups under {BASE}" in made.err
+    assert f"{PEOPLE} people and 12 groups are under {BASE}" in made.err
     there = stock.entries("groupOfNames")
     assert sorted(each.count("\nmember: ") for each in there) == [5] * 11 + [PEOPLE]
     assert sum("\nmember: uid=user.7,ou=people" in each for each in there) == 2

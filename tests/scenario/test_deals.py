@@ -111,7 +111,7 @@ def test_data_that_are_used_up_before_the_window_are_said_without_a_warm_up(
     write_accounts(folder, 4)
     (folder / "once.toml").write_text(ONCE.replace("5ms", "0ms"))
     # The first of so many are done before the last are connected, when the window begins.
-    ran = run(folder, directory, "--measure", "1s", "--users", "500")
+    ran = run(folder, directory, "--measure", "1s", "--users", "1500")
     assert ran.code != 0
     assert "before anything was measured" in ran.err
     assert "give the file more rows" in ran.err

@@ -46,7 +46,7 @@ def _facts(run: Run) -> dict[str, str]:
 def _options(spec: PointSpec) -> str:
     """Return what an operation was asked to be; of files the names alone."""
     settings = spec.settings
-    if (spec.suite, spec.operation) == ("ils", "login") and "scenario" not in settings:
+    if spec.operation == "login" and "scenario" not in settings:
         settings = {**_LOGIN, **settings}
     shown = {
         name: PurePath(settings[name]).name if name in _FILES else settings[name]
