@@ -14,9 +14,6 @@ AS_STORED = "as stored"
 _USUAL = {"crypt": 5_000.0, "argon2": 3.0}
 """Rounds and passes that a hash is written without (`native/shared/hashes/src/hash.rs`)."""
 _MIB = 2.0**20
-_NS = {"crypt": 700, "pbkdf2-sha256": 500, "pbkdf2-sha512": 1_000, "argon2": 2_000}
-"""CPU of a round, or of a pass through a KiB, on a machine that is slow today
-(`native/shared/hashes/src/slow.rs`)."""
 
 
 @dataclass(frozen=True)
@@ -43,16 +40,3 @@ class Hashed:
         if numbers or name in _USUAL:
             return cls(text, name, {ROUNDS: float(numbers[0]) if numbers else _USUAL[name]}, mib)
         return cls(text, name, {}, mib)
-
-    def at_most_ms(self, password: str | None) -> float:
-        """Return the CPU of a check as the embedded directory estimates it; 0 of a quick hash.
-
-        `password` is that of all people; their own are short.
-        """
-        work = self.knobs.get(ROUNDS, 0.0)
-        if self.name == "crypt":
-            # The password goes into every round, and a block of SHA-512 is 128 bytes.
-            work *= 1 + len((password or "").encode()) // 64
-        elif self.name == "argon2":
-            work = self.knobs[PASSES] * self.knobs[MEMORY] * 1024
-        return work * _NS.get(self.name, 0) / 1e6

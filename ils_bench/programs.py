@@ -13,14 +13,12 @@ Program: TypeAlias = Sequence | Script
 
 def need_base(programs: Many[Program]) -> bool:
     """Return whether any asks for more than a connection and an identity."""
-    return not programs or any(each.needs_base for each in programs)
+    return not programs or any(each.needs_base and not _only_binds(each) for each in programs)
 
 
-def read_base(programs: Many[Program]) -> bool:
-    """Return whether any asks for entries: where all only bind, the base is but text of a DN."""
-    scripts = [each for each in programs if isinstance(each, Script) and not each.start["steps"]]
-    binding = [each for each in scripts if each.verbs <= {"bind"}]
-    return not programs or len(binding) < len(programs)
+def _only_binds(program: Program) -> bool:
+    """Return whether a base is no more to a program than text of the DNs that it binds as."""
+    return isinstance(program, Script) and program.verbs <= {"bind"} and not program.start["steps"]
 
 
 def bind_themselves(programs: Many[Program]) -> bool:

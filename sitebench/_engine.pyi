@@ -49,6 +49,7 @@ __all__ = [
     "floor_connect",
     "floor_exchange",
     "hash_facts",
+    "hash_nanoseconds",
     "inspect_upd",
     "metrics",
     "profile_facts",
@@ -308,6 +309,9 @@ class Groups:
 
 def hash_facts(hash: str) -> tuple[str, str, bool, int]:  # noqa: A002 -- as elsewhere
     """Return a hash as it is always written, its scheme, whether it is slow, and its memory."""
+
+def hash_nanoseconds(hash: str, password: int) -> int:  # noqa: A002 -- as elsewhere
+    """Return the CPU of a check at most of a password of so many bytes; 0 where it is not slow."""
 
 def profile_facts(profile: str) -> tuple[str, str, bool]:
     """Return by which class and attribute people are searched for, and if they have passwords."""

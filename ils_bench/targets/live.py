@@ -61,13 +61,10 @@ def assure_encrypted(options: DirectoryOptions) -> None:
         )
 
 
-def open_live(
-    options: DirectoryOptions, *, base: bool = True, seen: bool = True, read: bool = True
-) -> OpenDirectory:
+def open_live(options: DirectoryOptions, *, base: bool = True, seen: bool = True) -> OpenDirectory:
     """Address a directory that runs already; raises what is wrong with it, and with its base.
 
     Without `seen` an anonymous search that does not find the base is no sign that it is wrong.
-    Without `read` it need not be shown at all.
     """
     from ils_bench.targets.probe import HiddenBase, WrongBase, probe, root_dse
 
@@ -75,9 +72,8 @@ def open_live(
     who, trust = identity_of(options), Trust.of(options)
     try:
         probe(address, options.base if base else None, who, trust)
-    except (HiddenBase, WrongBase) as error:
-        hidden = not read and isinstance(error, HiddenBase)
-        if not hidden and (seen or who != ANONYMOUS):
+    except (HiddenBase, WrongBase):
+        if seen or who != ANONYMOUS:
             raise
     facts = root_dse(address, who, trust)
     return OpenDirectory(

@@ -8,7 +8,7 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from ils_bench.options import LoadTestOptions
-from ils_bench.programs import Program, bind_themselves, need_base, read_base
+from ils_bench.programs import Program, bind_themselves, need_base
 from ils_bench.targets.address import START_TLS, DirectoryAddress, parse_address
 from ils_bench.targets.controls import assure_controls
 from ils_bench.targets.groups import GroupSpec, spec_of_groups
@@ -99,8 +99,7 @@ def address(options: Any, programs: Sequence[Program]) -> OpenDirectory:
 
     options, seen = _at_base(options, programs), not bind_themselves(programs)
     try:
-        base, read = need_base(programs), read_base(programs)
-        target = open_live(options, base=base, seen=seen, read=read)
+        target = open_live(options, base=need_base(programs), seen=seen)
     except HiddenBase as error:
         if options.accounts is None:
             raise

@@ -18,6 +18,13 @@ pub const MOST_PASSES: u32 = 100;
 /// argon2 divides its memory into four parts of two blocks each (RFC 9106 section 3.1).
 const LEAST_KIB: u32 = 8;
 
+/// CPU of a round, or of a pass through a KiB, in nanoseconds: of a machine that is slow today, so that a
+/// time that is allowed is not exceeded by far elsewhere.
+const CRYPT_NS: u64 = 700;
+const PBKDF2_SHA256_NS: u64 = 500;
+const PBKDF2_SHA512_NS: u64 = 1_000;
+const ARGON2_NS: u64 = 2_000;
+
 /// Memory is written with one of these behind it, in KiB.
 const UNITS: [(char, u32); 3] = [('g', 1 << 20), ('m', 1 << 10), ('k', 1)];
 
@@ -143,6 +150,18 @@ impl Hash {
         match self {
             Self::Argon2 { kib, .. } => kib as u64 * 1024,
             _ => 0,
+        }
+    }
+
+    /// CPU that a check of a password of so many bytes takes at most, roughly; 0 of one that is not slow.
+    pub const fn nanoseconds(self, password: usize) -> u64 {
+        match self {
+            Self::Clear | Self::Ssha | Self::Ssha512 => 0,
+            // The password goes into every round, and a block of SHA-512 is 128 bytes.
+            Self::Crypt { rounds } => rounds as u64 * CRYPT_NS * (1 + password as u64 / 64),
+            Self::Pbkdf2Sha256 { rounds } => rounds as u64 * PBKDF2_SHA256_NS,
+            Self::Pbkdf2Sha512 { rounds } => rounds as u64 * PBKDF2_SHA512_NS,
+            Self::Argon2 { kib, passes } => (kib as u64 * passes as u64).saturating_mul(ARGON2_NS),
         }
     }
 }

@@ -7,7 +7,7 @@ use pbkdf2::pbkdf2_hmac;
 use sha_crypt::{Sha512Params, sha512_crypt_b64};
 use sha2::{Sha256, Sha512};
 
-use crate::hash::{CRYPT_ROUNDS, digits};
+use crate::hash::{CRYPT_ROUNDS, Hash, digits};
 use crate::same;
 
 /// Bytes of a stored value that is read: those made here have at most 160.
@@ -16,13 +16,6 @@ const LONGEST: usize = 512;
 const LONGEST_CRYPT_SALT: usize = 16;
 /// Lanes are gone through one after the other; stored values have 1 to 8.
 const MOST_LANES: u32 = 64;
-
-/// CPU of a round, or of a pass through a KiB, in nanoseconds: of a machine that is slow today, so that a
-/// time that is allowed is not exceeded by far elsewhere.
-const CRYPT_NS: u64 = 700;
-const PBKDF2_SHA256_NS: u64 = 500;
-const PBKDF2_SHA512_NS: u64 = 1_000;
-const ARGON2_NS: u64 = 2_000;
 
 /// A stored value of a slow hash.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -75,22 +68,20 @@ impl Slow {
 
     /// Memory that a check takes.
     pub const fn memory_bytes(&self) -> u64 {
-        match self.work {
-            Work::Argon2 { kib, .. } => kib as u64 * 1024,
-            _ => 0,
-        }
+        self.hash().memory_bytes()
     }
 
     /// CPU that a check of a password takes at most, roughly.
-    pub fn nanoseconds(&self, password: &[u8]) -> u64 {
+    pub const fn nanoseconds(&self, password: &[u8]) -> u64 {
+        self.hash().nanoseconds(password.len())
+    }
+
+    const fn hash(&self) -> Hash {
         match self.work {
-            // The password goes into every round, and a block of SHA-512 is 128 bytes.
-            Work::Crypt { rounds, .. } => u64::from(rounds) * CRYPT_NS * (1 + password.len() as u64 / 64),
-            Work::Pbkdf2Sha256 { rounds, .. } => u64::from(rounds) * PBKDF2_SHA256_NS,
-            Work::Pbkdf2Sha512 { rounds, .. } => u64::from(rounds) * PBKDF2_SHA512_NS,
-            Work::Argon2 { kib, passes, .. } => {
-                (u64::from(kib) * u64::from(passes)).saturating_mul(ARGON2_NS)
-            }
+            Work::Crypt { rounds, .. } => Hash::Crypt { rounds },
+            Work::Pbkdf2Sha256 { rounds, .. } => Hash::Pbkdf2Sha256 { rounds },
+            Work::Pbkdf2Sha512 { rounds, .. } => Hash::Pbkdf2Sha512 { rounds },
+            Work::Argon2 { kib, passes, .. } => Hash::Argon2 { kib, passes },
         }
     }
 

@@ -54,7 +54,7 @@ mod module {
     #[pymodule_export]
     use crate::groups::{Groups, check_groups, remove_groups, seed_groups};
     #[pymodule_export]
-    use crate::hashes::hash_facts;
+    use crate::hashes::{hash_facts, hash_nanoseconds};
     #[pymodule_export]
     use crate::histogram::Histogram;
     #[pymodule_export]
