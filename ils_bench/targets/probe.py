@@ -75,10 +75,13 @@ def probe(
                     f"{address} does not show {base!r}: {words} {more}".rstrip(),
                     "bind as a user who may read it, with --bind-dn and --password-file",
                 )
+            stranger = who == ANONYMOUS
             raise WrongBase(
-                f"{address} has no entry {base!r}",
-                "name the DN that holds the people with --base, or make it with "
-                "`sitebench ils seed`",
+                f"{address} has no entry {base!r}"
+                + ", or does not show it to anonymous users" * stranger,
+                "name the DN that holds the people with --base, "
+                + "bind as a user who may read it (--bind-dn), " * stranger
+                + "or make it with `sitebench ils seed`",
             )
 
 

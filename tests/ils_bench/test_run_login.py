@@ -695,6 +695,26 @@ def test_a_directory_that_shows_nothing_to_strangers_says_so(
         right(in_process("ils", "run", "login", *argv, *how, *who, *BRIEF))
 
 
+def test_a_slapd_that_denies_every_entry_to_strangers_lets_them_log_in(
+    slapd: Path, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """`by users read by * none`: a stranger is told noSuchObject, as of a base that is wrong."""
+    path = tmp_path / "accounts.csv"
+    with stock_slapd.running(tmp_path_factory.mktemp("closed"), closed=True) as server:
+        to = ("--to", f"{server.url}/{BASE}", "--profile", "person", *WHO)
+        assert as_admin("seed", *to, "--accounts", path).code == 0
+        names = keep(path, ["uid", "password"])
+        where = ("--target", server.url, "--accounts", names, *BRIEF)
+        right(in_process("ils", "run", "login", "--base", BASE, *where))
+        search = in_process("ils", "run", "login", "--base", BASE, *where, "--how", "search-bind")
+        assert search.code == 2
+        assert f"has no entry {BASE!r}, or does not show it to anonymous users" in search.err
+        assert "--bind-dn" in search.err
+        wrong = in_process("ils", "run", "login", "--base", f"ou=none,{BASE}", *where)
+        assert wrong.code != 0
+        assert "check the name, the password and --base" in wrong.err
+
+
 def test_a_million_accounts_are_read_in_seconds(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     with path.open("w") as file:

@@ -89,11 +89,13 @@ def running(
     member_of: bool = False,
     message_bytes: int | None = None,
     auxiliary: bool = False,
+    closed: bool = False,
 ) -> Iterator[StockSlapd]:
     """Start one with an empty database, not even its suffix, and stop it; with more modules.
 
     It hangs up on messages of more than `message_bytes`. With `auxiliary` a posixGroup must be
     something else as well (RFC 2307bis). With `member_of` it keeps memberOf.
+    With `closed` it says of every entry that there is none, to those who have not logged in.
     With `last` each login is written down. With `policies` that of `POLICY` holds once it is there,
     and each request is logged, for `refused`.
     """
@@ -110,6 +112,9 @@ def running(
             )
         )
         text = text.replace(str(nis), str(folder / "nis.ldif"))
+    if closed:
+        assert text.count("olcAccess: to *\n  by * read") == 1
+        text = text.replace("to *\n  by * read", "to *\n  by users read\n  by * none")
     if last:
         text = text.replace("olcLastMod: TRUE", "olcLastMod: TRUE\nolcLastBind: TRUE")
     if policies:
