@@ -276,10 +276,8 @@ def not_known(
     `measured_s`: less than its time where it was known at a look, and no longer with the half
     second after it. `used_up`: the data of its users were, before its time.
     """
-    name, limit = (
-        until.percentile.replace("_", "."),
-        format_duration(float(min(until.limit_s, round(measured_s)))),
-    )
+    name = until.percentile.replace("_", ".")
+    limit = format_duration(min(until.limit_s, float(round(measured_s))))
     if used_up:
         return PointWarning(
             WarningKind.NOT_KNOWN,
