@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import click
@@ -15,7 +16,7 @@ _ALSO_CALLED = {
     "users": ("concurrency", "connections", "vus"),
     "clients": ("users", "concurrency", "connections", "vus"),
     "rate": ("qps", "rps", "arrival-rate"),
-    "target": ("url", "host", "server"),
+    "target": ("url", "host", "server", "to"),
     "out": ("output",),
     "password-file": ("password", "w", "bind-password"),
 }
@@ -63,6 +64,23 @@ def _command_meant(tried: str, context: Any) -> str | None:
         return f"`{_NOT_COMMANDS[tried]}`"
     if near := nearest(tried, context.command.list_commands(context)):
         return near
-    groups = ((name, each) for name, each in context.command.members() if hasattr(each, "members"))
-    with_it = [name for name, group in groups if tried in dict(group.members())]
-    return " or ".join(f"`{context.command_path} {name} {tried}`" for name in with_it)
+    found = list(_deeper(tried, context.command, context.command_path, context))
+    return " or ".join(f"`{each}`" for each in found) if found else None
+
+
+def _deeper(tried: str, group: Any, path: str, context: Any) -> Iterator[str]:
+    """Yield the command lines below a group that end with this word: a command, or an operation."""
+    for name, each in group.members():
+        if hasattr(each, "members"):
+            if tried in dict(each.members()):
+                yield f"{path} {name} {tried}"
+            else:
+                yield from _deeper(tried, each, f"{path} {name}", context)
+        elif name == "run" and any(_takes(tried, argument, context) for argument in each.params):
+            yield f"{path} {name} {tried}"
+
+
+def _takes(word: str, argument: Any, context: Any) -> bool:
+    return isinstance(argument, click.Argument) and any(
+        item.value == word for item in argument.shell_complete(context, word)
+    )
