@@ -27,6 +27,9 @@ _EXAMPLE = (
     "30s:100 users"
 )
 _USERS = re.compile(r"\s*users?$")
+_ROW = "write a minute and the rate then on each line, such as 0,100 and 1,250"
+_CLOCK = re.compile(r"\d:\d\d")
+"""A time of day."""
 _LEAST_S = 0.001
 _MOST_S = 86_400.0
 """A day, which has 1,440 minutes: as many rows are a table that can still be looked at."""
@@ -217,13 +220,14 @@ def _of_file(path: str) -> Stages:
     """Read rows of a minute and the rate then; a first row of minute 0 is where the rate begins."""
     import csv
 
-    text = read_text(path, "the stages", BadFile, "name a CSV file: a minute and a rate a line")
-    # Spreadsheets begin a file with a byte order mark.
+    text = read_text(path, "the stages", BadFile, f"name a CSV file; {_ROW}")
+    # Spreadsheets begin a file with a byte order mark, and may part cells otherwise.
     lines = text.removeprefix("\ufeff").splitlines()
+    parted = next((each for each in ";,\t" if any(each in line for line in lines)), ",")
     try:
-        rows = [*enumerate(csv.reader(lines), 1)]
+        rows = [*enumerate(csv.reader(lines, delimiter=parted), 1)]
     except csv.Error as error:
-        raise BadFile(f"{path} is no CSV file: {error}", "write 5,500 on a line") from error
+        raise BadFile(f"{path} is no CSV file: {error}", _ROW) from error
     found: list[Stage] = []
     begin_s, begun = 0.0, False
     for line, row in rows:
@@ -233,10 +237,13 @@ def _of_file(path: str) -> Stages:
         begun, is_first = True, not begun
         if is_first and not any(map(_number, cells)):
             continue  # The names of the columns.
-        place = f"{path}:{line}: {','.join(row)!r}"
+        place = f"{path}:{line}: {parted.join(row)!r}"
         minute = _number(cells[0])
         if len(cells) != 2 or minute is None or minute < 0:
-            raise BadFile(f"{place} is not a minute and a rate", "write 5,500 on a line")
+            remedy = _ROW
+            if _CLOCK.search(cells[0]):
+                remedy += "; count the minutes from the first row, which is minute 0"
+            raise BadFile(f"{place} is not a minute and a rate", remedy)
         at_s = minute * 60.0
         if not found and not at_s:
             # Rows say a rate at a time: here it does not rise from 0.
@@ -246,7 +253,7 @@ def _of_file(path: str) -> Stages:
         found.append(Stage(float(f"{at_s - begin_s:.12g}"), _rate(cells[1], place)))
         begin_s = at_s
     if not found:
-        raise BadFile(f"{path} has no row", "write a minute and a rate on each line")
+        raise BadFile(f"{path} has no row", _ROW)
     return _checked(path, found)
 
 

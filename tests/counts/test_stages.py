@@ -120,6 +120,13 @@ def test_a_file_may_begin_as_spreadsheets_begin_it(before: str, tmp_path: Path) 
     assert Stages.asked(f"@{file}") == Stages.parse("30s:100,1m:500")
 
 
+@pytest.mark.parametrize("parted", [";", "\t", " ; "])
+def test_a_file_may_part_its_cells_as_spreadsheets_do(parted: str, tmp_path: Path) -> None:
+    file = tmp_path / "monday.csv"
+    file.write_text(f"minute{parted}rate\n0.5{parted}100\n1.5{parted}500\n")
+    assert Stages.asked(f"@{file}") == Stages.parse("30s:100,1m:500")
+
+
 def test_a_first_row_of_minute_0_is_the_rate_to_begin_with(tmp_path: Path) -> None:
     file = tmp_path / "monday.csv"
     file.write_text("0,100\n1,100\n2,0\n")
@@ -136,6 +143,8 @@ def test_a_first_row_of_minute_0_is_the_rate_to_begin_with(tmp_path: Path) -> No
         ("minute,rate\n", "has no row"),
         ("1,100\n2\n", "monday.csv:2: '2' is not a minute and a rate"),
         ("1,100\nlater,5\n", "monday.csv:2: 'later,5' is not a minute"),
+        ("09:00,500\n09:01,700\n", "count the minutes from the first row"),
+        ("1;100\n2;x;3\n", "monday.csv:2: '2;x;3' is not a minute"),
         ("1,100\n1,200\n", "monday.csv:2: '1,200' is not after the minute before"),
         ("2,100\n1,200\n", "is not after the minute before"),
         ("1,-5\n", "rate '-5' is not above zero"),
