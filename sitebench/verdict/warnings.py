@@ -254,7 +254,9 @@ def _too_short(window: Evidence) -> PointWarning | None:
 def _too_few_samples(window: Evidence) -> PointWarning | None:
     """Warn that the tail was not sampled."""
     latency = window.clocks[LATENCY]
-    if latency.p99 is not None:
+    growing = window.settled is not None and window.settled.state == Steadiness.GROWING
+    if latency.p99 is not None or growing:
+        # No window is long enough for a p99 that grows with it.
         return None
     takes = ""
     if latency.n and not window.staged:

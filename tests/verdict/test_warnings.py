@@ -119,6 +119,13 @@ def test_every_kind_that_a_window_can_show_is_tested_here() -> None:
     assert {*SIGNS} == {*WarningKind} - of_targets - of_workers - of_options - {"clock-skew"}
 
 
+def test_a_rate_that_the_target_does_not_keep_up_with_is_not_measured_longer() -> None:
+    """It was to be lowered, and measured longer."""
+    growing = Settled(Steadiness.GROWING, "what was due and not answered became more")
+    seen = changed(QUIET, latency=durations(600.0, n=500), settled=growing)
+    assert kinds(seen) == {WarningKind.UNSETTLED}
+
+
 def test_a_quota_is_named_as_what_held_the_tester_back() -> None:
     (warning,) = find_warnings(with_generator(QUIET, throttled_s=2.0))
     assert warning.kind == WarningKind.GENERATOR_STARVED
