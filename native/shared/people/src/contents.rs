@@ -65,16 +65,23 @@ const TYPES: [(&str, &str); 36] = [
     ("uidnumber", ""),
 ];
 
-/// Every name by its length, which leaves three to compare with.
-static BY_LENGTH: LazyLock<Vec<Vec<(&str, usize)>>> = LazyLock::new(|| {
+/// Every name in its [`place`], which leaves one to compare with, or two.
+static NAMES: LazyLock<Vec<Vec<(&str, usize)>>> = LazyLock::new(|| {
     let names = TYPES.iter().enumerate().flat_map(|(kind, &(first, other))| [(first, kind), (other, kind)]);
-    let mut by_length = Vec::new();
-    for (name, kind) in names.filter(|(name, _)| !name.is_empty()) {
-        by_length.resize_with(by_length.len().max(name.len() + 1), Vec::new);
-        by_length[name.len()].push((name, kind));
+    let mut places = Vec::new();
+    for (name, kind) in names {
+        if let Some(place) = place(name.as_bytes()) {
+            places.resize_with(places.len().max(place + 1), Vec::new);
+            places[place].push((name, kind));
+        }
     }
-    by_length
+    places
 });
+
+/// By length and first letter, in either case.
+fn place(name: &[u8]) -> Option<usize> {
+    name.first().map(|&letter| name.len() << 5 | usize::from(letter & 31))
+}
 
 /// How many people there are, and the sum of their hashes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -261,8 +268,8 @@ impl Hasher {
 
 /// Which of `TYPES` a name is about.
 fn kind(name: &[u8]) -> Option<usize> {
-    let same_length = BY_LENGTH.get(name.len())?;
-    same_length.iter().find(|(known, _)| name.eq_ignore_ascii_case(known.as_bytes())).map(|&(_, kind)| kind)
+    let here = NAMES.get(place(name)?)?;
+    here.iter().find(|(known, _)| name.eq_ignore_ascii_case(known.as_bytes())).map(|&(_, kind)| kind)
 }
 
 fn pairs<'a>(attributes: impl Iterator<Item = Attribute<'a>>) -> impl Iterator<Item = (&'a [u8], &'a [u8])> {
