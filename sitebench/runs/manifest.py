@@ -54,6 +54,8 @@ _CONTAINERS = {Path("/.dockerenv"): "docker", Path("/run/.containerenv"): "podma
 
 def collect(argv: Sequence[str], more: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """Return the facts about this run on this machine, and the facts in `more`."""
+    from sitebench.monitor import memory
+
     return {
         "command": ["sitebench", *argv],
         "started": dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
@@ -62,13 +64,13 @@ def collect(argv: Sequence[str], more: Mapping[str, Any] | None = None) -> dict[
         "kernel": f"{platform.system()} {platform.release()} {platform.machine()}",
         "system": (_field("/etc/os-release", "PRETTY_NAME", "=") or "").strip('"') or None,
         "virtualisation": _virtualisation(),
-        "memory_bytes": _memory_bytes(),
+        "memory_bytes": memory.machine_bytes(),
         "limits": {
             "open_files": resource.getrlimit(resource.RLIMIT_NOFILE),
             "processes": resource.getrlimit(resource.RLIMIT_NPROC),
             "locked_memory": resource.getrlimit(resource.RLIMIT_MEMLOCK),
             "group_cores": _group_cores(),
-            "group_memory_bytes": _group_memory_bytes(),
+            "group_memory_bytes": memory.group_bytes(),
         },
         "sysctls": {name.replace("/", "."): _read(Path("/proc/sys") / name) for name in SYSCTLS},
         "huge_pages": _chosen(_read(Path("/sys/kernel/mm/transparent_hugepage/enabled"))),
@@ -146,10 +148,6 @@ def _field(path: str, name: str, sign: str) -> str | None:
     return None
 
 
-def _memory_bytes() -> int:
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-
-
 def _group_cores() -> float | None:
     """Return how many cores' worth of CPU a control group allows this process, None for all."""
     from sitebench.monitor.throttle import Throttle
@@ -157,23 +155,6 @@ def _group_cores() -> float | None:
     throttle = Throttle(os.getpid())
     throttle.read()
     return throttle.quota_cores()
-
-
-def _group_memory_bytes() -> int | None:
-    """Return how much memory the control groups around this process allow it, None for all."""
-    from sitebench.monitor.throttle import ancestry
-
-    paths = []
-    for line in (_read(Path("/proc/self/cgroup")) or "").splitlines():
-        _, controllers, path = line.split(":", 2)
-        if not controllers:
-            paths += [f"/sys/fs/cgroup{group}/memory.max" for group in ancestry(path, "/")]
-        elif "memory" in controllers.split(","):
-            limit = "memory.limit_in_bytes"
-            paths += [f"/sys/fs/cgroup/memory{group}/{limit}" for group in ancestry(path, "/")]
-    limits = [int(text) for path in paths if (text := _read(Path(path)) or "").isdigit()]
-    # Version 1 writes "no limit" as a number larger than all memory.
-    return min((limit for limit in limits if limit < _memory_bytes()), default=None)
 
 
 def _chosen(text: str | None) -> str | None:

@@ -11,8 +11,6 @@ from pathlib import Path
 from threading import Event
 from typing import Any
 
-import psutil
-
 from sitebench._engine import Contents, Population, hash_facts, profile_facts
 from sitebench.errors import BadInput
 from sitebench.seeders import DEFAULT_BASE, DEFAULT_POOL, HASHES, Profile
@@ -113,6 +111,8 @@ def generate(spec: Spec, *, cache: Path | None = None) -> People:
 
 
 def _check_passwords(spec: Spec) -> None:
+    from sitebench.monitor.memory import usable_bytes
+
     _, _, has_passwords = profile_facts(spec.profile)
     if not has_passwords and "passwords" in spec.to_dict():
         raise BadInput(
@@ -128,10 +128,10 @@ def _check_passwords(spec: Spec) -> None:
             f"Active Directory takes no {scheme}, only passwords that it hashes itself",
             "leave --hash out",
         )
-    if memory > (there := psutil.virtual_memory().total):
+    if memory > (there := usable_bytes()):
         raise BadInput(
-            f"{spec.hash} takes {memory / 2**30:,.1f} GiB of memory for each login, and this "
-            f"machine has {there / 2**30:,.1f}",
+            f"{spec.hash} takes {memory / 2**30:,.1f} GiB of memory for each login, and there are "
+            f"{there / 2**30:,.1f} here",
             "name less of it, such as argon2:64m",
         )
 

@@ -15,6 +15,7 @@ import psutil
 
 from sitebench._engine import hash_facts
 from sitebench.errors import BadInput
+from sitebench.monitor.memory import usable_bytes
 from sitebench.seeders.people import People, Spec
 from sitebench.seeders.pools import cache_folder, no_cache
 from sitebench.system.files import atomic_write
@@ -37,7 +38,7 @@ def make_hashes(people: People, *, cache: Path | None = None) -> None:
         return
     assert spec.hash is not None
     _, _, _, memory = hash_facts(spec.hash)
-    free = psutil.virtual_memory().available
+    free = min(psutil.virtual_memory().available, usable_bytes())
     if memory > free:
         # Systems promise more than they have, and end a process that takes it.
         raise BadInput(

@@ -1,0 +1,43 @@
+"""The memory that there is: the machine's, or what a control group leaves of it."""
+
+import subprocess
+import sys
+
+import psutil
+
+from sitebench.errors import NotPossible
+from sitebench.monitor.memory import machine_bytes, usable_bytes
+from sitebench.system import groups
+from tests.faults.groups import unavailable
+
+_MOST = 512 * 2**20
+_SAYS = "from sitebench.monitor.memory import usable_bytes; print(usable_bytes())"
+_SEEDS = ("-m", "sitebench", "ils", "seed", "--to", "/dev/null", "--profile", "person")
+
+
+def test_the_machine_has_what_psutil_says() -> None:
+    assert machine_bytes() == psutil.virtual_memory().total
+    assert usable_bytes() <= machine_bytes()
+
+
+def test_a_control_group_leaves_less() -> None:
+    """A hash that takes a gibibyte was refused by the machine's memory alone."""
+    try:
+        with groups.memory(_MOST) as group:
+            assert _inside(group, "-c", _SAYS).stdout.strip() == str(_MOST)
+            refused = _inside(group, *_SEEDS, "--hash", "argon2:1g", "--hash-pool", "1")
+    except NotPossible as error:
+        unavailable(str(error))
+    assert refused.returncode != 0
+    assert "takes 1.0 GiB of memory for each login, and there are 0.5 here" in refused.stderr
+
+
+def _inside(group: groups.Group, *argv: str) -> subprocess.CompletedProcess[str]:
+    enter = f'echo $$ > {group.procs} && exec "$@"'
+    return subprocess.run(
+        ["/bin/sh", "-c", enter, "sh", sys.executable, *argv],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
