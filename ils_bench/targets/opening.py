@@ -22,6 +22,7 @@ from sitebench.errors import BadInput
 from sitebench.scenario.script import Script
 from sitebench.seeders.people import Spec, generate
 from sitebench.seeders.slow_hashes import make_hashes
+from sitebench.system.network import on_loopback
 from sitebench.targets.embedded import open_child
 from sitebench.targets.limits import Limits, refuse_limits
 from sitebench.targets.tls import SYSTEM, Trust
@@ -106,7 +107,18 @@ def address(options: Any, programs: Sequence[Program]) -> OpenDirectory:
         remedy = f"{error.remedy}; an account of the file will do"
         raise HiddenBase(error.message, remedy) from None
     assure_controls(target, programs)
+    if target.who.password is not None or bind_themselves(programs):
+        say_if_clear(target.address)
     return target
+
+
+def say_if_clear(at: DirectoryAddress) -> None:
+    """Say so where passwords go over a network without TLS."""
+    if at.encrypted or on_loopback(at.host):
+        return
+    from sitebench.measure.command import say
+
+    say(f"passwords go to {at} in the clear: use ldaps://, or add --start-tls")
 
 
 def address_embedded(options: Any) -> OpenDirectory:
