@@ -21,6 +21,12 @@ def _only_binds(program: Program) -> bool:
     return isinstance(program, Script) and program.verbs <= {"bind"} and not program.start["steps"]
 
 
+def send_passwords(programs: Many[Program]) -> bool:
+    """Return whether a scenario file does: its connections bind, or a step of its users does."""
+    scripts = (each for each in programs if isinstance(each, Script))
+    return bind_themselves(programs) or any("bind" in each.verbs for each in scripts)
+
+
 def bind_themselves(programs: Many[Program]) -> bool:
     """Return whether a scenario file says who reads: others may not see what its users see."""
     scripts = (each for each in programs if isinstance(each, Script))

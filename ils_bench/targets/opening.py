@@ -8,7 +8,7 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from ils_bench.options import LoadTestOptions
-from ils_bench.programs import Program, bind_themselves, need_base
+from ils_bench.programs import Program, bind_themselves, need_base, send_passwords
 from ils_bench.targets.address import START_TLS, DirectoryAddress, parse_address
 from ils_bench.targets.controls import assure_controls
 from ils_bench.targets.groups import GroupSpec, spec_of_groups
@@ -107,7 +107,7 @@ def address(options: Any, programs: Sequence[Program]) -> OpenDirectory:
         remedy = f"{error.remedy}; an account of the file will do"
         raise HiddenBase(error.message, remedy) from None
     assure_controls(target, programs)
-    if target.who.password is not None or bind_themselves(programs):
+    if target.who.password is not None or send_passwords(programs):
         say_if_clear(target.address)
     return target
 

@@ -2,6 +2,10 @@
 
 import pytest
 
+from ils_bench.logins import script_of
+from ils_bench.options import IlsOptions
+from ils_bench.programs import send_passwords
+from ils_bench.sequences import built_in
 from ils_bench.targets.address import START_TLS, DirectoryAddress
 from ils_bench.targets.opening import say_if_clear
 
@@ -22,3 +26,8 @@ def test_passwords_in_the_clear_over_a_network_are_said(
     shown = " ".join(capsys.readouterr().err.split())
     assert said in shown
     assert bool(said) == bool(shown)
+
+
+def test_logins_send_passwords_and_lookups_do_not() -> None:
+    assert send_passwords([script_of(IlsOptions(profile="person"))])
+    assert not send_passwords([built_in("lookup")])
