@@ -522,7 +522,7 @@ def test_the_first_steps_of_a_user_need_a_word_too(folder: Path, directory: Ldap
 
 
 def test_locust_asks_for_a_word_too(folder: Path, directory: LdapDirectory) -> None:
-    load = ("--headless", "-u", "1", "-t", "1s", "--only-summary")
+    load = ("--headless", "-u", "1", "-t", "3s", "--only-summary")
     where = ("--target", directory.url, "--scenario", "mix.toml", "FileUser")
     file = str(Path(__file__).parents[2] / "locustfiles/ils.py")
     ran = python_module("locust", "-f", file, *load, *where, cwd=folder)

@@ -8,7 +8,7 @@ WEB = str(Path(__file__).parents[2] / "locustfiles" / "web.py")
 
 
 def headless(folder: Path, *more: str) -> Ran:
-    short = ("--headless", "-u", "2", "-r", "2", "-t", "1s", "--only-summary")
+    short = ("--headless", "-u", "2", "-r", "2", "-t", "3s", "--rate", "200", "--only-summary")
     return python_module("locust", "-f", WEB, *short, *more, cwd=folder)
 
 
