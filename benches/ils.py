@@ -238,6 +238,15 @@ ROWS: tuple[Row, ...] = (
         at_most=0.3,
     ),
     Row(
+        "fill-person",
+        "filling the embedded directory with 1m people of the profile person, ns a byte",
+        "paper's",
+        "fill-person.ns_per_byte",
+        "fill-paper.ns_per_byte",
+        1.0,
+        at_most=1.1,
+    ),
+    Row(
         "memory",
         "resident memory at 1m, bytes",
         "encoded answers",
@@ -291,6 +300,8 @@ class DirectoryBench(Bench):
             Trial("web-ui", self._web_ui),
             Trial("memory", self._memory),
             Trial("fill", self._fill),
+            Trial("fill-paper", lambda: self._fill_with("paper")),
+            Trial("fill-person", lambda: self._fill_with("person")),
             Trial("slapd", self._slapd),
             *ils_seeding.trials(),
         ]
@@ -411,6 +422,14 @@ class DirectoryBench(Bench):
         with open_target(options, MILLION):
             embedded_s = time.monotonic() - began
         return {"embedded_s": embedded_s, "slapadd_s": self._slapadd(slapadd, options)}
+
+    def _fill_with(self, profile: str) -> Values:
+        options = replace(self._options(MILLION), profile=profile)
+        population = generate(spec_of(options, MILLION)).population
+        began = time.monotonic()
+        with open_target(options, MILLION):
+            took_s = time.monotonic() - began
+        return {"ns_per_byte": took_s * 1e9 / population.encoded_answer_bytes(0, MILLION)}
 
     def _slapadd(self, slapadd: str, options: IlsOptions) -> float:
         people: Spec = spec_of(options, MILLION)
