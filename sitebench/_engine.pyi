@@ -880,15 +880,16 @@ def busy_limit(
     """
 
 def floor_exchange(
-    port: int, connections: int, seconds: float, request_bytes: int, response_bytes: int
+    port: int, connections: int, seconds: float, request: bytes, response_bytes: int
 ) -> dict[str, float]:
     """Trade bytes with a `NullResponder` as fast as one thread can, over open connections.
 
+    Any server does that answers this request with so many bytes, whatever it answers.
     Returns operations, seconds, cpu_ns of this side's thread, and p50_ns, p99_ns and max_ns of the
     first connection's operations.
     """
 
 def floor_connect(
-    port: int, connections: int, seconds: float, request_bytes: int, response_bytes: int
+    port: int, connections: int, seconds: float, request: bytes, response_bytes: int
 ) -> dict[str, float]:
     """Connect, trade once and close, over and over; returns what `floor_exchange` returns."""

@@ -65,14 +65,14 @@ def connects(server: Responder, connections: int, seconds: float) -> Floor:
 
 
 def _measured(
-    loop: Callable[[int, int, float, int, int], dict[str, float]],
+    loop: Callable[[int, int, float, bytes, int], dict[str, float]],
     server: Responder,
     connections: int,
     seconds: float,
 ) -> Floor:
-    server_ns = cpu_ns(server.pid)
+    request, server_ns = b"." * server.exchange.request_bytes, cpu_ns(server.pid)
     with translated():
-        found = loop(server.port, connections, seconds, *server.exchange)
+        found = loop(server.port, connections, seconds, request, server.exchange.response_bytes)
     server_ns = cpu_ns(server.pid) - server_ns
     operations = max(found["operations"], 1.0)
     return Floor(

@@ -2,12 +2,14 @@
 
 import socket
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from sitebench._engine import EngineError, NullResponder, floor_connect, floor_exchange
 
 REQUEST, RESPONSE = 104, 1_283
+SENT = b"." * REQUEST
 
 
 @pytest.fixture
@@ -38,7 +40,7 @@ def test_a_loop_reports_what_it_traded(
     responder: NullResponder, measure: Callable[..., dict[str, float]], connections: int
 ) -> None:
     for seconds in (0.2, 1, 5):  # A busy machine needs more to get something done.
-        found = measure(responder.port, connections, seconds, REQUEST, RESPONSE)
+        found = measure(responder.port, connections, seconds, SENT, RESPONSE)
         if found["operations"] > 100:
             break
     assert set(found) == {"operations", "seconds", "cpu_ns", "p50_ns", "p99_ns", "max_ns"}
@@ -48,12 +50,25 @@ def test_a_loop_reports_what_it_traded(
     assert 0 < found["p50_ns"] <= found["p99_ns"] <= found["max_ns"]
 
 
+def test_a_server_is_sent_the_request_as_it_is() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server, ThreadPoolExecutor() as threads:
+        port = server.getsockname()[1]
+        traded = threads.submit(floor_exchange, port, 1, 0.2, b"hello", 3)
+        client, _ = server.accept()
+        with client:
+            client.settimeout(10)
+            while asked := receive(client, 5):
+                assert asked == b"hello"
+                client.sendall(b"yes")
+        assert traded.result()["operations"] > 0
+
+
 def test_once_stopped_it_does_not_answer_and_stopping_again_does_nothing() -> None:
     responder = NullResponder(REQUEST, RESPONSE)
     responder.stop()
     responder.stop()
     with pytest.raises(EngineError, match="is it running"):
-        floor_exchange(responder.port, 1, 0.1, REQUEST, RESPONSE)
+        floor_exchange(responder.port, 1, 0.1, SENT, RESPONSE)
 
 
 def test_a_port_in_use_is_named(responder: NullResponder) -> None:
@@ -65,6 +80,6 @@ def test_sizes_and_times_that_make_no_sense_are_refused(responder: NullResponder
     with pytest.raises(EngineError, match="cannot be traded"):
         NullResponder(0, RESPONSE)
     with pytest.raises(EngineError, match="0 connections"):
-        floor_exchange(responder.port, 0, 0.1, REQUEST, RESPONSE)
+        floor_exchange(responder.port, 0, 0.1, SENT, RESPONSE)
     with pytest.raises(ValueError, match="seconds"):
-        floor_exchange(responder.port, 1, -1.0, REQUEST, RESPONSE)
+        floor_exchange(responder.port, 1, -1.0, SENT, RESPONSE)

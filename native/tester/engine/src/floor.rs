@@ -55,10 +55,10 @@ pub fn floor_exchange(
     port: u16,
     connections: usize,
     seconds: f64,
-    request_bytes: usize,
+    request: Vec<u8>,
     response_bytes: usize,
 ) -> PyResult<Bound<'_, PyDict>> {
-    let load = load_of(port, connections, seconds, request_bytes, response_bytes)?;
+    let load = load_of(port, connections, seconds, request, response_bytes)?;
     measure(py, || load::floor::exchange(&load))
 }
 
@@ -69,18 +69,18 @@ pub fn floor_connect(
     port: u16,
     connections: usize,
     seconds: f64,
-    request_bytes: usize,
+    request: Vec<u8>,
     response_bytes: usize,
 ) -> PyResult<Bound<'_, PyDict>> {
-    let load = load_of(port, connections, seconds, request_bytes, response_bytes)?;
+    let load = load_of(port, connections, seconds, request, response_bytes)?;
     measure(py, || load::floor::connect_cycles(&load))
 }
 
-fn load_of(port: u16, connections: usize, seconds: f64, request: usize, response: usize) -> PyResult<Load> {
+fn load_of(port: u16, connections: usize, seconds: f64, request: Vec<u8>, response: usize) -> PyResult<Load> {
     let duration = Duration::try_from_secs_f64(seconds)
         .map_err(|error| PyValueError::new_err(format!("seconds is {seconds}: {error}")))?;
     let target = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
-    Ok(Load { target, connections, duration, sizes: Sizes { request, response } })
+    Ok(Load { target, connections, duration, request, response })
 }
 
 fn measure(

@@ -30,13 +30,8 @@ pub fn connect_cycles(load: &Load) -> Result<Measured, FloorError> {
     load.check()?;
     let mut poll = Poll::new().map_err(FloorError::io("cannot create an epoll instance"))?;
     let registry = poll.registry().try_clone().map_err(FloorError::io("cannot copy a descriptor"))?;
-    let mut opener = Opener {
-        sources: Sources::new(load.target, true, 0),
-        registry,
-        request: vec![b'.'; load.sizes.request],
-        load,
-    };
-    let mut space = vec![0; load.sizes.response];
+    let mut opener = Opener { sources: Sources::new(load.target, true, 0), registry, load };
+    let mut space = vec![0; load.response];
     let mut latency = histogram()?;
     let mut events = Events::with_capacity(EVENTS);
     let mut operations = 0u64;
@@ -51,7 +46,7 @@ pub fn connect_cycles(load: &Load) -> Result<Measured, FloorError> {
             let place = event.token().0;
             let cycle = &mut cycles[place];
             if !cycle.asked {
-                write(&cycle.socket, &opener.request, load.target)?;
+                write(&cycle.socket, &load.request, load.target)?;
                 cycle.asked = true;
             }
             match recv(&cycle.socket, &mut space, RecvFlags::empty()) {
@@ -60,7 +55,7 @@ pub fn connect_cycles(load: &Load) -> Result<Measured, FloorError> {
                 Err(Errno::AGAIN | Errno::INTR) => continue,
                 Err(error) => return Err(FloorError::io("cannot read from the responder")(error)),
             }
-            if cycle.received < load.sizes.response {
+            if cycle.received < load.response {
                 continue;
             }
             write(&cycle.socket, &[b'.'; FAREWELL_BYTES], load.target)?;
@@ -81,7 +76,6 @@ pub fn connect_cycles(load: &Load) -> Result<Measured, FloorError> {
 struct Opener<'l> {
     sources: Sources,
     registry: Registry,
-    request: Vec<u8>,
     load: &'l Load,
 }
 
@@ -91,7 +85,7 @@ impl Opener<'_> {
     fn open(&mut self, place: usize) -> Result<Cycle, FloorError> {
         let target = self.load.target;
         let socket = self.sources.connect().map_err(|source| self.refusal(source))?;
-        let asked = match send(&socket, &self.request, SendFlags::NOSIGNAL) {
+        let asked = match send(&socket, &self.load.request, SendFlags::NOSIGNAL) {
             Ok(_) => true,
             Err(Errno::AGAIN | Errno::INTR) => false,
             Err(error) => return Err(FloorError::Connect { target, source: error.into() }),

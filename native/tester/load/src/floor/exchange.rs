@@ -26,8 +26,8 @@ pub fn exchange(load: &Load) -> Result<Measured, FloorError> {
     load.check()?;
     let mut poll = Poll::new().map_err(FloorError::io("cannot create an epoll instance"))?;
     let mut exchanges = open(load, &poll)?;
-    let request = vec![b'.'; load.sizes.request];
-    let mut space = vec![0; load.sizes.response];
+    let request = &load.request;
+    let mut space = vec![0; load.response];
     let mut latency = histogram()?;
     let mut events = Events::with_capacity(EVENTS);
     let mut operations = 0u64;
@@ -35,7 +35,7 @@ pub fn exchange(load: &Load) -> Result<Measured, FloorError> {
     let (start, cpu) = (now_ns(), thread_cpu_ns());
     let end = start + load.duration.as_nanos() as u64;
     for exchange in &exchanges {
-        write(&exchange.socket, &request, load.target)?;
+        write(&exchange.socket, request, load.target)?;
     }
     let (mut now, mut first_sent) = (start, start);
     while now < end {
@@ -49,7 +49,7 @@ pub fn exchange(load: &Load) -> Result<Measured, FloorError> {
                 Err(Errno::AGAIN | Errno::INTR) => continue,
                 Err(error) => return Err(FloorError::io("cannot read from the responder")(error)),
             }
-            if exchange.received < load.sizes.response {
+            if exchange.received < load.response {
                 continue;
             }
             exchange.received = 0;
@@ -59,7 +59,7 @@ pub fn exchange(load: &Load) -> Result<Measured, FloorError> {
                 latency.saturating_record(done - first_sent);
                 first_sent = done;
             }
-            write(&exchange.socket, &request, load.target)?;
+            write(&exchange.socket, request, load.target)?;
         }
         now = now_ns();
     }

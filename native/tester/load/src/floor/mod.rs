@@ -34,7 +34,7 @@ pub use exchange::exchange;
 pub use responder::NullResponder;
 
 /// What a client of the floor does.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Load {
     /// Where the responder listens.
     pub target: SocketAddr,
@@ -42,8 +42,10 @@ pub struct Load {
     pub connections: usize,
     /// For how long.
     pub duration: Duration,
-    /// The sizes traded, which have to be the responder's.
-    pub sizes: Sizes,
+    /// What is sent; its length has to be the responder's.
+    pub request: Vec<u8>,
+    /// Bytes of the answer, which have to be the responder's.
+    pub response: usize,
 }
 
 /// Bytes of one operation.
@@ -90,7 +92,7 @@ impl Sizes {
 
 impl Load {
     fn check(&self) -> Result<(), FloorError> {
-        self.sizes.check()?;
+        Sizes { request: self.request.len(), response: self.response }.check()?;
         if self.connections == 0 {
             return Err(FloorError::NoConnections);
         }

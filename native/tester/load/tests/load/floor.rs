@@ -12,7 +12,13 @@ const BIND: Sizes = Sizes { request: 14, response: 14 };
 const SHORT: Duration = Duration::from_millis(200);
 
 fn load(target: SocketAddr, connections: usize, sizes: Sizes) -> Load {
-    Load { target, connections, duration: SHORT, sizes }
+    Load {
+        target,
+        connections,
+        duration: SHORT,
+        request: vec![b'.'; sizes.request],
+        response: sizes.response,
+    }
 }
 
 /// Whether a trial did something worth looking at; on a busy machine it gets more time for it.
