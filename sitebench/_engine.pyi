@@ -884,7 +884,7 @@ def floor_exchange(
 ) -> dict[str, float]:
     """Trade bytes with a `NullResponder` as fast as one thread can, over open connections.
 
-    Any server does that answers this request with so many bytes, whatever it answers.
+    Any server will do that answers this request with so many bytes, whatever they say.
     Returns operations, seconds, cpu_ns of this side's thread, and p50_ns, p99_ns and max_ns of the
     first connection's operations.
     """
