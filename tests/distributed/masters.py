@@ -153,12 +153,16 @@ class Master:
     def stop(self) -> None:
         self.opener.open(f"{self.web}/stop", b"", timeout=left_s()).close()
 
-    def workers_ready(self) -> int:
+    def ready(self) -> set[str]:
+        """Return the workers that are, by their ids."""
         # Of the web UI's statistics only this is not kept for two seconds.
         with contextlib.suppress(urllib.error.URLError, ConnectionError):
             found: dict[str, Any] = json.loads(self.get("/stats/requests"))
-            return sum(each["state"] == "ready" for each in found.get("workers", ()))
-        return 0
+            return {each["id"] for each in found.get("workers", ()) if each["state"] == "ready"}
+        return set()
+
+    def workers_ready(self) -> int:
+        return len(self.ready())
 
     def shown(self) -> Counter[str]:
         """Return what Locust's own statistics say, by step."""

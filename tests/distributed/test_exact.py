@@ -202,7 +202,7 @@ class TestWithTheWebUi:
     def test_a_worker_killed(self, screen: Master, ground: Ground, directory: Directory) -> None:
         """What it had sent stays; what the others did is all there."""
         waited_for(lambda: screen.workers_ready() == 4, "four workers did not come")
-        before = screen.counted()
+        before, four = screen.counted(), screen.ready()
         screen.swarm(8, "LookupUser", target=f"ldap://{directory.address}")
         waited_for(lambda: ground.all_made_load() and did(directory) > ENOUGH, "nothing was done")
         killed = ground.workers[1].locust()
@@ -223,6 +223,9 @@ class TestWithTheWebUi:
         assert counted == of_the_others + sent
         unsent = directory.stats()["searches"] - LOOKS - counted["lookup"]
         assert unsent >= 0
+        # The next test would begin with the one that is gone.
+        waited_for(lambda: len(screen.ready() - four) == 1, "no other took its place")
+        waited_for(lambda: screen.workers_ready() == 4, "the one that is gone is still waited for")
 
 
 @pytest.mark.timeout(300)
