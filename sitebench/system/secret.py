@@ -9,6 +9,7 @@ can, and it ends with the last of these processes.
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import getpass
 import os
 import re
@@ -25,6 +26,8 @@ UI_LOGIN = "SITEBENCH_UI_LOGIN"
 WEB_TOKEN = "SITEBENCH_WEB_TOKEN"
 _VARIABLES = (BIND_PASSWORD, KEY_PASSWORD, UI_LOGIN, WEB_TOKEN)
 
+FIRST_DESCRIPTOR = 100
+"""What is handed on has at least this number: a process that is given it has opened fewer files."""
 _held: list[int] = []
 
 
@@ -111,9 +114,10 @@ def held(content: bytes) -> Iterator[str]:
 
 
 def _hold(content: bytes) -> int:
-    descriptor = os.memfd_create("secret")
-    with open(descriptor, "wb", closefd=False) as file:
+    with os.fdopen(os.memfd_create("secret"), "wb") as file:
         file.write(content)
+        file.flush()
+        descriptor = fcntl.fcntl(file, fcntl.F_DUPFD_CLOEXEC, FIRST_DESCRIPTOR)
     _held.append(descriptor)
     return descriptor
 

@@ -1,0 +1,280 @@
+"""Processes that have their imports already: forks of one that stays ready.
+
+What a process imports (Locust, the suites) can take longer than what it is for. So one process
+imports it, and forks whenever one is wanted. It ends with the process that started it, however that
+ended: its input is a socket, over which requests come. Each brings a line of its own, also a
+socket. On it the fork says that it is there, and waits until it may go; on it the process that
+stays ready says how the fork ended.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import json
+import os
+import resource
+import select
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Mapping, Sequence
+from pkgutil import resolve_name
+from typing import Any
+
+from sitebench.errors import MeasurementFailed
+from sitebench.system.child import of_this_parent
+from sitebench.system.programs import last_line, python_module
+from sitebench.system.secret import without_secrets
+
+_MOST_DESCRIPTORS = 250
+_ANSWER_BYTES = 64
+_LIMITS = [value for name, value in vars(resource).items() if name.startswith("RLIMIT_")]
+
+
+class Forked:
+    """A process that was forked; used like a `subprocess.Popen`."""
+
+    def __init__(self, pid: int, line: socket.socket) -> None:
+        self.pid = pid
+        self.returncode: int | None = None
+        self._line = line
+
+    def poll(self) -> int | None:
+        """Return the exit code (less than 0: of a signal), or None while it runs."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.wait(0.0)
+        return self.returncode
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Wait until it ends; return its exit code, or raise TimeoutExpired."""
+        if self.returncode is None:
+            waiting = select.poll()
+            waiting.register(self._line, select.POLLIN)
+            if not waiting.poll(None if timeout is None else timeout * 1e3):
+                raise subprocess.TimeoutExpired("a fork", timeout or 0.0)
+            # Nothing comes if what stays ready was killed; its forks then end as orphans.
+            self.returncode = int(self._line.recv(_ANSWER_BYTES) or -signal.SIGKILL)
+            self._line.close()
+        return self.returncode
+
+    def send_signal(self, number: int) -> None:
+        """Send it a signal, unless it has ended."""
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+    def kill(self) -> None:
+        """Kill it, unless it has ended."""
+        self.send_signal(signal.SIGKILL)
+
+
+class _Ready:
+    """The process that stays ready to call a function."""
+
+    def __init__(self, function: str) -> None:
+        self._said = os.memfd_create("said")
+        self._control, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with its:
+            self._process = subprocess.Popen(
+                [*python_module("sitebench.system.forked"), function],
+                stdin=its.fileno(),
+                stdout=self._said,
+                stderr=self._said,
+                env=without_secrets(os.environ),
+                start_new_session=True,
+            )
+
+    @property
+    def alive(self) -> bool:
+        return self._process.poll() is None
+
+    def fork(self, request: bytes, descriptors: Sequence[int]) -> Forked:
+        line, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        told, here = os.memfd_create("request"), os.open(".", os.O_PATH)
+        try:
+            os.write(told, request)
+            socket.send_fds(self._control, [b"."], [its.fileno(), told, here, *descriptors])
+            its.close()
+            if not (pid := line.recv(_ANSWER_BYTES)):
+                raise self._failed()
+            forked = Forked(int(pid), line)
+            line.send(b"go")
+        except BaseException:
+            # So the fork, if there is one already, never goes.
+            line.close()
+            raise
+        finally:
+            its.close()
+            os.close(told)
+            os.close(here)
+        return forked
+
+    def _failed(self) -> MeasurementFailed:
+        code = self._process.wait()
+        said = os.pread(self._said, 1 << 16, 0).decode(errors="replace")
+        return MeasurementFailed(
+            f"the process that points are forked from ended (exit code {code}): {last_line(said)}",
+            "see whether this machine is out of memory, then run the same command again",
+        )
+
+    def end(self) -> None:
+        self._control.close()
+        self._process.wait()
+
+
+_Inherited = tuple[object, ...]
+_ready: dict[tuple[str, int, _Inherited], _Ready] = {}
+_asking = threading.Lock()
+
+
+def fork(
+    function: str,
+    arguments: Sequence[str],
+    *,
+    output: int,
+    environment: Mapping[str, str],
+    descriptors: Sequence[int] = (),
+) -> Forked:
+    """Call a function, "module:name", in a process that has imported its module before.
+
+    It finds its arguments in `sys.argv[1:]`, and what it writes goes to `output`. The descriptors
+    are handed on under the same numbers, so none may be one that it has opened itself: those of
+    `secret.handed_on` are not.
+    """
+    request = {"arguments": arguments, "environment": dict(environment), "as": descriptors}
+    key = (function, os.getpid(), _inherited())
+    with _asking:
+        if key in _ready and not _ready[key].alive:
+            _ready.pop(key).end()
+        if key not in _ready:
+            _ready[key] = _Ready(function)
+        return _ready[key].fork(json.dumps(request).encode(), [output, *descriptors])
+
+
+def _inherited() -> _Inherited:
+    """Return what a new process has of this one: a fork has it of the process that stays ready."""
+    return (
+        tuple(sorted(os.sched_getaffinity(0))),
+        os.sched_getscheduler(0),
+        os.getpriority(os.PRIO_PROCESS, 0),
+        tuple(resource.getrlimit(limit) for limit in _LIMITS),
+        tuple((k, v) for k, v in os.environ.items() if k.startswith("PYTHON")),
+    )
+
+
+@atexit.register
+def _end() -> None:
+    for (_, pid, _), ready in _ready.items():
+        if pid == os.getpid():
+            ready.end()
+
+
+# As they are before Locust exchanges them for gevent's, which leave work to an event loop.
+_fork, _waitpid, _close = os.fork, os.waitpid, os.close
+_select, _on_signal = select.select, signal.signal
+
+
+class _StayingReady:
+    """The process that stays ready: forks for each request."""
+
+    def __init__(self) -> None:
+        self._control = socket.socket(fileno=os.dup(sys.stdin.fileno()))
+        self._lines: dict[int, int] = {}
+        """Of each fork that lives, by its id."""
+        self._woken, self._waker = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+        _on_signal(signal.SIGCHLD, lambda number, frame: None)
+        signal.set_wakeup_fd(self._waker)
+
+    def until_forked(self) -> None:
+        """Stay ready; return in every fork."""
+        sources: list[Any] = [self._control, self._woken]
+        while True:
+            ready, _, _ = _select(sources, [], [])
+            if self._woken in ready:
+                os.read(self._woken, 1 << 10)
+                self._say_who_ended()
+            if self._control in ready and self._forked():
+                return
+
+    def _forked(self) -> bool:
+        """Fork for the next request; return whether this is the fork."""
+        asked, received, _, _ = socket.recv_fds(
+            self._control, 1, _MOST_DESCRIPTORS, socket.MSG_CMSG_CLOEXEC
+        )
+        if not asked:
+            os._exit(0)  # Who asks has ended.
+        line, told, *rest = received
+        request = json.loads(os.pread(told, os.fstat(told).st_size, 0))
+        _close(told)
+        environment = of_this_parent(request["environment"])
+        if (pid := _fork()) == 0:
+            self._wait_to_go(line)
+            _become(request["arguments"], environment, request["as"], *rest)
+            return True
+        self._lines[pid] = line
+        for each in rest:
+            _close(each)
+        return False
+
+    def _say_who_ended(self) -> None:
+        for pid in [*self._lines]:
+            if (ended := _waitpid(pid, os.WNOHANG)) != (0, 0):
+                line = self._lines.pop(pid)
+                with contextlib.suppress(OSError):
+                    # One that was killed at once has not read that it may go, and an end of a
+                    # line that is closed with something to read resets the line.
+                    os.set_blocking(line, False)
+                    os.read(line, _ANSWER_BYTES)
+                with contextlib.suppress(OSError):
+                    os.write(line, b"%d" % os.waitstatus_to_exitcode(ended[1]))
+                _close(line)
+
+    def _wait_to_go(self, line: int) -> None:
+        """In a fork, leave what stays ready alone, and wait until its process is known."""
+        signal.set_wakeup_fd(-1)
+        _on_signal(signal.SIGCHLD, signal.SIG_DFL)
+        self._control.close()
+        for each in (self._woken, self._waker, *self._lines.values()):
+            _close(each)
+        with contextlib.suppress(OSError):
+            os.write(line, b"%d" % os.getpid())
+            if os.read(line, _ANSWER_BYTES):
+                _close(line)
+                return
+        os._exit(0)
+
+
+def _become(
+    arguments: list[str],
+    environment: dict[str, str],
+    numbers: list[int],
+    here: int,
+    output: int,
+    *handed_on: int,
+) -> None:
+    """Be the process that was asked for."""
+    os.setsid()
+    os.fchdir(here)
+    null = os.open(os.devnull, os.O_RDONLY)
+    wanted = [(null, 0), (output, 1), (output, 2), *zip(handed_on, numbers, strict=True)]
+    for have, want in wanted:
+        os.dup2(have, want)
+    for each in (here, null, output, *handed_on):
+        _close(each)
+    os.environ.clear()
+    os.environ.update(environment)
+    sys.argv[1:] = arguments
+
+
+def main() -> None:
+    """Import a function's module; then call the function, in each fork."""
+    staying_ready = _StayingReady()
+    function = resolve_name(sys.argv[1])
+    staying_ready.until_forked()
+    function()
+
+
+if __name__ == "__main__":
+    main()

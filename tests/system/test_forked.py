@@ -1,0 +1,257 @@
+"""Processes forked from one that stays ready: what new ones would be, and gone with who asked."""
+
+import json
+import os
+import resource
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from sitebench.errors import MeasurementFailed
+from sitebench.system import secret
+from sitebench.system.forked import fork
+from tests.support.waiting import eventually
+
+ROOT = str(Path(__file__).parents[2])
+FORK = """
+import json, os, resource, signal, sys, time
+imported = time.monotonic_ns()
+def say():
+    print(json.dumps({
+        "imported": imported,
+        "arguments": sys.argv[1:],
+        "folder": os.getcwd(),
+        "variables": dict(os.environ),
+        "input": os.readlink("/proc/self/fd/0"),
+        "session": os.getsid(0) == os.getpid(),
+        "open": sorted(n for n in range(200) if os.path.exists(f"/proc/self/fd/{n}")),
+        "interrupt": signal.getsignal(signal.SIGINT) is signal.default_int_handler,
+        "child": signal.getsignal(signal.SIGCHLD) == signal.SIG_DFL,
+        "cores": sorted(os.sched_getaffinity(0)),
+    }))
+def read():
+    print(open(sys.argv[1]).read())
+def end():
+    sys.exit(int(sys.argv[1]))
+def wait():
+    time.sleep(60)
+def orphan():
+    from sitebench.system.child import orphaned
+    while not orphaned():
+        time.sleep(0.02)
+    open(sys.argv[1], "w").close()
+"""
+
+
+@pytest.fixture
+def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Return the name of a module that only what is started in this test finds."""
+    (tmp_path / "forked_here.py").write_text(FORK)
+    monkeypatch.setenv("PYTHONPATH", f"{tmp_path}:{ROOT}")
+    return "forked_here"
+
+
+class Ran:
+    """A fork that is to write something, and end."""
+
+    def __init__(self, function: str, *arguments: str, **environment: str) -> None:
+        self._output = os.memfd_create("output")
+        self.process = fork(
+            function,
+            arguments,
+            output=self._output,
+            environment={**os.environ, **environment},
+            descriptors=secret.handed_on(),
+        )
+
+    def text(self) -> str:
+        assert self.process.wait() == 0
+        with os.fdopen(self._output) as file:
+            file.seek(0)
+            return file.read()
+
+    @property
+    def said(self) -> dict[str, Any]:
+        return dict(json.loads(self.text()))
+
+
+def test_a_fork_is_what_a_new_process_would_be(
+    module: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = Ran(f"{module}:say", "with", "a b", COLOUR="blue").said
+    assert first["arguments"] == ["with", "a b"]
+    assert first["variables"]["COLOUR"] == "blue"
+    assert first["input"] == os.devnull
+    assert first["session"]
+    assert first["open"] == [0, 1, 2]
+    assert first["interrupt"]
+    assert first["child"]
+    monkeypatch.chdir(tmp_path)
+    second = Ran(f"{module}:say").said
+    assert second["folder"] == str(tmp_path)
+    assert second["arguments"] == []
+    assert "COLOUR" not in second["variables"]
+    # What the tests are for: nothing was imported again.
+    assert second["imported"] == first["imported"]
+
+
+def test_nor_is_another_forked_from_one_that_has_other_cores_or_limits(module: str) -> None:
+    first = Ran(f"{module}:say").said
+    cores = os.sched_getaffinity(0)
+    try:
+        os.sched_setaffinity(0, {max(cores)})
+        second = Ran(f"{module}:say").said
+    finally:
+        os.sched_setaffinity(0, cores)
+    assert (first["cores"], second["cores"]) == (sorted(cores), [max(cores)])
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft - 1, hard))
+        third = Ran(f"{module}:say").said
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    assert len({each["imported"] for each in (first, second, third)}) == 3
+    assert Ran(f"{module}:say").said["imported"] == first["imported"]
+
+
+def test_it_reads_the_secrets_that_are_held_here_and_no_others(module: str) -> None:
+    before = Ran(f"{module}:say").said["open"]
+    with secret.held(b"first") as one, secret.held(b"second") as other:
+        assert Ran(f"{module}:read", one).text() == "first\n"
+        assert Ran(f"{module}:read", other).text() == "second\n"
+        assert Ran(f"{module}:read", one).text() == "first\n"
+        held = [int(Path(each).name) for each in (one, other)]
+        assert Ran(f"{module}:say").said["open"] == before + sorted(held)
+    assert Ran(f"{module}:say").said["open"] == before
+
+
+def test_neither_is_it_told_a_secret_that_what_stays_ready_could_show(
+    module: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A fork may need the password; /proc shows what variables its parent was started with."""
+    monkeypatch.setenv(secret.BIND_PASSWORD, "hunter2")
+    ran = Ran(f"{module}:wait")
+    try:
+        assert "hunter2" not in Path(f"/proc/{ran.process.pid}/environ").read_text()
+    finally:
+        ran.process.kill()
+        ran.process.wait()
+    assert Ran(f"{module}:say").said["variables"][secret.BIND_PASSWORD] == "hunter2"
+
+
+@pytest.mark.parametrize("code", [0, 3])
+def test_its_exit_code_is_known(module: str, code: int) -> None:
+    process = Ran(f"{module}:end", str(code)).process
+    assert process.wait() == code
+    assert process.poll() == process.wait(1.0) == code
+    process.kill()
+
+
+def test_a_signal_ends_it_and_it_is_told_apart_from_the_others(module: str) -> None:
+    one, other = (Ran(f"{module}:wait").process for _ in range(2))
+    assert (one.poll(), other.poll()) == (None, None)
+    with pytest.raises(subprocess.TimeoutExpired):
+        one.wait(0.01)
+    one.send_signal(signal.SIGTERM)
+    assert one.wait() == -signal.SIGTERM
+    assert other.poll() is None
+    other.kill()
+    assert other.wait() == -signal.SIGKILL
+    assert not psutil.pid_exists(one.pid)
+
+
+def test_a_module_that_cannot_be_imported_is_an_error_that_says_why(
+    module: str, tmp_path: Path
+) -> None:
+    (tmp_path / f"{module}.py").write_text("raise ImportError('no such part')")
+    with pytest.raises(MeasurementFailed, match="no such part"):
+        Ran(f"{module}:say")
+    # The next one tries again.
+    (tmp_path / f"{module}.py").write_text(FORK)
+    assert Ran(f"{module}:say").said
+
+
+def test_it_notices_that_its_parent_was_killed_and_the_next_has_a_new_one(
+    module: str, tmp_path: Path
+) -> None:
+    noticed = tmp_path / "noticed"
+    process = Ran(f"{module}:orphan", str(noticed)).process
+    parent = psutil.Process(process.pid).ppid()
+    assert parent != os.getpid()
+    os.kill(parent, signal.SIGKILL)
+    assert process.wait() == -signal.SIGKILL
+    assert eventually(noticed.exists)
+    assert Ran(f"{module}:say").said
+
+
+STARTS = """
+import os, sys, time
+from sitebench.system.forked import fork
+process = fork("forked_here:orphan", [sys.argv[1]], output=1, environment=os.environ)
+print(process.pid, flush=True)
+time.sleep(60)
+"""
+
+
+def test_neither_it_nor_what_stays_ready_outlives_who_asked(module: str, tmp_path: Path) -> None:
+    noticed = tmp_path / "noticed"
+    argv = [sys.executable, "-c", STARTS, str(noticed)]
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as asks:
+        assert asks.stdout is not None
+        forked = int(asks.stdout.readline())
+        family = psutil.Process(asks.pid).children(recursive=True)
+        assert [each.pid for each in family][1:] == [forked]
+        asks.kill()
+    _, alive = psutil.wait_procs(family, timeout=60)
+    assert alive == []
+    assert noticed.exists()
+
+
+def test_one_that_was_given_up_before_it_was_known_never_goes(
+    module: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ctrl-C while it is forked: the load of a point that no sweep knows would go on for ever."""
+    Ran(f"{module}:say").text()
+    noticed, pairs, forked = tmp_path / "noticed", socket.socketpair, list[int]()
+
+    class Line(socket.socket):
+        def recv(self, *most: int) -> bytes:
+            forked.append(int(super().recv(*most)))
+            raise KeyboardInterrupt
+
+    def interrupted(*of: int) -> tuple[socket.socket, socket.socket]:
+        ours, its = pairs(*of)
+        return Line(fileno=ours.detach()), its
+
+    monkeypatch.setattr(socket, "socketpair", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        Ran(f"{module}:end", "0")
+    monkeypatch.undo()
+    assert eventually(lambda: not psutil.pid_exists(forked[0]))
+    assert not noticed.exists()
+
+
+def test_what_stays_ready_keeps_nothing_of_the_forks_that_have_ended() -> None:
+    """Of Locust, too, whose os.close leaves the closing to an event loop."""
+
+    def kept() -> int:
+        ran = Ran("sitebench.suite_base.process:main", "--version")
+        parent = psutil.Process(ran.process.pid).ppid()
+        assert ran.text().startswith("locust ")
+        return psutil.Process(parent).num_fds()
+
+    first = kept()
+    assert [kept() for _ in range(3)] == [first] * 3
+
+
+def test_one_that_is_killed_at_once_has_an_exit_code(module: str) -> None:
+    for _ in range(20):
+        process = Ran(f"{module}:wait").process
+        process.kill()
+        assert process.wait() == -signal.SIGKILL
