@@ -28,7 +28,8 @@ from sitebench.options.addresses import MasterAddress
 from sitebench.runs.point import PointResult, PointSpec
 from sitebench.runs.store import RunStore
 from sitebench.system import secret
-from sitebench.system.child import of_this_parent, revive
+from sitebench.system.child import revive
+from sitebench.system.forked import Forked, fork
 from sitebench.system.programs import last_line, python_module
 
 POLL_S = 0.25
@@ -39,6 +40,7 @@ CLEANUP_NOTICE_S = 2.0
 LEAVES = "; Ctrl-C now leaves the rest there"
 REMOVED = "removed "
 """What begins the line in which a point's process says what it cleaned up."""
+_LOCUST = python_module("sitebench.locust.process")
 _DECIDED = ("measured", "failed")
 """States that a point's process reports before it ends."""
 
@@ -94,7 +96,7 @@ class PointCommand:
             users = stages.users_at(0.0)  # More come later: `locust.role_local`.
         mine = PointOptions(str(store), spec.key, self.target_pid, self.target_cores, least)
         return [
-            *(*python_module("sitebench.locust.process"), "-f", str(self.locustfile), "--headless"),
+            *(*_LOCUST, "-f", str(self.locustfile), "--headless"),
             *("--only-summary", "--loglevel", "WARNING"),
             *("--users", str(users), "--spawn-rate", str(users)),
             *([] if gathering is None else gathering.argv()),
@@ -118,7 +120,7 @@ def run_point(
     )
     argv = command.argv(spec, store.path.resolve(), lost_before=lost)
     with tempfile.TemporaryFile("w+") as output:
-        process = _started(argv, output.fileno())
+        process = _started(argv[len(_LOCUST) :], output.fileno())
         try:
             code = _attended(process, spec, store, command, watch)
         finally:
@@ -140,22 +142,19 @@ def run_point(
     return result
 
 
-def _started(argv: list[str], output: int) -> subprocess.Popen[bytes]:
+def _started(arguments: Sequence[str], output: int) -> Forked:
     needed = secret.without_secrets(os.environ, secret.BIND_PASSWORD, secret.KEY_PASSWORD)
-    environment = {k: v for k, v in needed.items() if not k.startswith("LOCUST_")}
-    return subprocess.Popen(
-        argv,
-        stdin=subprocess.DEVNULL,
-        stdout=output,
-        stderr=output,
-        env=of_this_parent(environment),
-        pass_fds=secret.handed_on(),
-        start_new_session=True,
+    return fork(
+        "sitebench.suite_base.process:main",
+        arguments,
+        output=output,
+        environment={k: v for k, v in needed.items() if not k.startswith("LOCUST_")},
+        descriptors=secret.handed_on(),
     )
 
 
 def _attended(
-    process: subprocess.Popen[bytes],
+    process: Forked,
     spec: PointSpec,
     store: RunStore,
     command: PointCommand,
@@ -185,9 +184,7 @@ def most_s(spec: PointSpec) -> float:
     return spec.warmup_s + measured_s + spec.timeout_s + GRACE_S
 
 
-def _ended(
-    process: subprocess.Popen[bytes], command: PointCommand, patience_s: float, hint: str = ""
-) -> int | None:
+def _ended(process: Forked, command: PointCommand, patience_s: float, hint: str = "") -> int | None:
     """Wait for the process and its clean-up; return its exit code, or None if it still runs.
 
     While clean-up is pending it waits; after that, for `patience_s` more.
@@ -206,7 +203,7 @@ def _ended(
     return None
 
 
-def _end(process: subprocess.Popen[bytes], command: PointCommand) -> None:
+def _end(process: Forked, command: PointCommand) -> None:
     """Let Locust end in order, so that added people are removed; then kill it."""
     if process.poll() is not None:
         return

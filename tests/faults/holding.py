@@ -17,7 +17,7 @@ from sitebench.runs.runfile import RunFile
 from tests.support.cli import SITEBENCH
 from tests.support.waiting import eventually
 
-GENERATOR = "sitebench.locust.process"
+GENERATOR = "sitebench.system.forked"
 DIRECTORY = "ils_bench.targets.embedded"
 SITE = "ps_bench.targets.embedded"
 SLAPD = "slapd"
@@ -99,13 +99,16 @@ def _makes_load(run: Path) -> bool:
 
 
 def _processes(pid: int) -> Pids:
-    """Return the helper processes of a run by their module, or their program's name."""
+    """Return the helper processes of a run by their module, or their program's name.
+
+    Of a point's and what it was forked from, the point's, which comes after its parent.
+    """
     found: dict[str, int] = {}
     for child in psutil.Process(pid).children(recursive=True):
         with contextlib.suppress(psutil.Error):
             argv = child.cmdline()
             module = argv[argv.index("-m") + 1] if "-m" in argv else child.name()
-            found.setdefault(module, child.pid)
+            found[module] = child.pid
     return found
 
 

@@ -89,7 +89,7 @@ def test_neither_load_nor_target_outlives_a_killed_sweep(tmp_path: Path, suite: 
     with sweep.started(*argv):
         assert eventually(lambda: "measure" in sweep.phases(), 60)
         began = {each.partition("-m ")[2].split()[0] for each in sweep.processes()}
-        modules = ("sitebench.cli.main", "sitebench.locust.process")
+        modules = ("sitebench.cli.main", "sitebench.system.forked")
         assert began == {*modules, f"{suite}_bench.targets.embedded"}
     assert eventually(lambda: not sweep.processes(), 60), sweep.processes()
     assert list(sweep.temporary.iterdir()) == []

@@ -1,5 +1,6 @@
 """`--stages`: a rate that rises and falls, and what came of it minute by minute."""
 
+import contextlib
 import csv
 import json
 import os
@@ -12,6 +13,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from ils_bench.targets.ldap_directory import LdapDirectory
@@ -99,7 +101,7 @@ def test_the_spans_in_which_the_tester_stood_still_are_named() -> None:
     """Seven good minutes of eight hide a bad one in every mean of the whole."""
     argv = [*SITEBENCH, *map(str, (*EVEN, "--stages", "1ms:500,8s:500", "--json"))]
     with subprocess.Popen(argv, stdout=-1, stderr=-1, text=True) as command:
-        tester = _child(command.pid, "sitebench.locust.process")
+        tester = _tester(command.pid)
         time.sleep(6.0)
         os.kill(tester, signal.SIGSTOP)
         time.sleep(2.5)
@@ -118,12 +120,13 @@ def test_the_spans_in_which_the_tester_stood_still_are_named() -> None:
     assert 2 <= end_s - begin_s <= 4
 
 
-def _child(of: int, runs: str) -> int:
-    """Wait for a process among a process's children that runs this, and return its id."""
+def _tester(of: int) -> int:
+    """Wait for a command's point, and return the id of its process."""
     while True:
-        for child in Path(f"/proc/{of}/task/{of}/children").read_text().split():
-            if runs in Path(f"/proc/{child}/cmdline").read_text():
-                return int(child)
+        for child in psutil.Process(of).children():
+            with contextlib.suppress(psutil.Error):
+                if "sitebench.system.forked" in child.cmdline() and (forks := child.children()):
+                    return forks[0].pid
         time.sleep(0.05)
 
 
