@@ -85,8 +85,8 @@ def test_an_open_schedule_keeps_its_rate() -> None:
         *("--warmup", "200ms", "--measure", "2s"),
     )
     (point,) = ran.objects
-    # What was due in the window has ended in it, or has joined its queue. A user under way may be at
-    # the images of a page that is counted.
+    # What was due in the window has ended in it, or has joined its queue. A user under way may be
+    # at the images of a page that is counted.
     begin, end = point["queue_start"], point["queue_end"]
     due = point["operations"] + end["backlog"] - begin["backlog"]
     assert point["failures"] == 0
