@@ -14,7 +14,7 @@ import pytest
 
 from ils_bench import logins
 from ils_bench.accounts import accounts_of
-from ils_bench.options import HOW, IlsOptions
+from ils_bench.options import IlsOptions
 from ils_bench.points import POINTS
 from ils_bench.targets.password_schemes import assure_bounded
 from sitebench import LdapDirectory
@@ -32,7 +32,9 @@ from tests.support.refusing_directory import refusing
 from tests.support.stock_slapd import ADMIN, BASE, PASSWORD, StockSlapd
 
 PEOPLE = 60
-BRIEF = ("--users", "2", "--threads", "1", "--warmup", "0s", "--measure", "600ms", "--json")
+FAST = ("--users", "2", "--threads", "1", "--warmup", "0s", "--measure", "600ms", "--json")
+BRIEF = ("--rate", "300", *FAST)
+"""Where nothing depends on how fast users go: at full speed slapd takes what the window left."""
 WHO = ("--entries", str(PEOPLE), "--locales", ",".join(LOCALES))
 
 
@@ -42,6 +44,11 @@ def steps(ran: Ran, operation: str = "login") -> dict[str, int]:
     return {s["step"]: s["count"] for s in point["steps"] if s["program"] == operation}
 
 
+def let_in(tried: Ran) -> None:
+    """Look at one login without a load."""
+    assert (tried.code, ": success" in tried.out) == (0, True), tried.err
+
+
 def right(ran: Ran) -> None:
     assert ran.code == 0, ran.err
     (point,) = ran.objects
@@ -49,14 +56,14 @@ def right(ran: Ran) -> None:
     assert point["failures"] == 0, point["examples"]
 
 
-@pytest.mark.parametrize("how", HOW)
+@pytest.mark.parametrize("how", ["bind", "search-bind-groups"])
 @pytest.mark.parametrize("target", ["embedded", "openldap"])
 def test_people_of_a_target_that_is_started_log_in(target: str, how: str) -> None:
     ran = in_process("ils", "run", "login", "--target", target, "--how", how, *WHO, *BRIEF)
     right(ran)
     assert "people of the profile person, who have passwords" in ran.err
     done = steps(ran)
-    assert ("search" in done, "groups" in done) == (how != "bind", how == "search-bind-groups")
+    assert ("search" in done) == ("groups" in done) == (how != "bind")
     where = "main" if how == "bind" else "login"
     # A login is a connection, and one bind on it.
     assert abs(done[f"{where}: connect"] - done["sequence"]) <= 2
@@ -65,25 +72,25 @@ def test_people_of_a_target_that_is_started_log_in(target: str, how: str) -> Non
 
 
 def test_connections_may_be_kept() -> None:
-    ran = in_process("ils", "run", "login", "--over", "kept", *WHO, *BRIEF)
+    ran = in_process("ils", "run", "login", "--over", "kept", *WHO, *FAST)
     right(ran)
     assert steps(ran)["bind"] > 100
     # Both users may have begun in the window.
     assert steps(ran).get("main: connect", 0) <= 2
 
 
-@pytest.mark.parametrize(
-    "more", [("--profile", "posix"), ("--hash", "clear"), ("--one-password", "x1")]
-)
-def test_they_are_of_the_kind_that_is_named(more: tuple[str, ...]) -> None:
-    ran = in_process("ils", "run", "login", *more, "--how", "search-bind", *WHO, *BRIEF)
+def test_they_are_of_the_kind_that_is_named() -> None:
+    """Those who are loaded, those whom the first login is of, and those whom users log in as."""
+    kind = ("--profile", "posix", "--hash", "clear", "--one-password", "x1")
+    ran = in_process("ils", "run", "login", *kind, "--how", "search-bind", *WHO, *BRIEF)
     right(ran)
+    assert ("search" in steps(ran), "groups" in steps(ran)) == (True, False)
 
 
 def test_all_take_turns_unless_keys_says_otherwise() -> None:
     assert 'deal = "shuffled"' in logins.text_of(IlsOptions(profile="person"))
     assert 'deal = "zipfian"' in logins.text_of(IlsOptions(profile="person", keys="zipfian"))
-    right(in_process("ils", "run", "login", "--keys", "hotspot", *WHO, *BRIEF))
+    let_in(in_process("ils", "run", "login", "--keys", "hotspot", *WHO, "--check"))
 
 
 def test_wrong_passwords_are_a_share_and_are_right_answers() -> None:
@@ -387,8 +394,16 @@ def keep(accounts: Path, columns: list[str], name: str = "own.csv") -> Path:
     return path
 
 
-@pytest.mark.parametrize("how", HOW)
-@pytest.mark.parametrize("columns", [["uid", "password"], ["dn", "uid", "password"]])
+@pytest.mark.parametrize(
+    ("columns", "how"),
+    # A search is for the name, whether there is a DN or not.
+    [
+        (["uid", "password"], "bind"),
+        (["dn", "uid", "password"], "bind"),
+        (["uid", "password"], "search-bind"),
+        (["dn", "uid", "password"], "search-bind-groups"),
+    ],
+)
 def test_accounts_of_a_file_log_in(
     directory: LdapDirectory, accounts: Path, how: str, columns: list[str]
 ) -> None:
@@ -399,7 +414,7 @@ def test_accounts_of_a_file_log_in(
     other = own.with_name("other.csv")
     other.write_text(own.read_text().replace("uid,password", "log in,Geheim", 1))
     named = f"{other}:Geheim=password,log in=uid"
-    right(in_process("ils", "run", "login", *where, "--accounts", named, "--how", how, *BRIEF))
+    let_in(in_process("ils", "run", "login", *where, "--accounts", named, "--how", how, "--check"))
     # How many people logged in is in the result.
     assert ran.objects[0]["entries"] == PEOPLE
     with accounts.open() as file:
@@ -416,7 +431,7 @@ def test_accounts_may_be_parted_by_semicolons_and_a_row_is_not_shown(
     other = tmp_path / "semicolons.csv"
     other.write_text("".join(f"{name};{password}\n" for name, password in rows))
     where = ("--target", directory.url, "--base", directory.base)
-    right(in_process("ils", "run", "login", *where, "--accounts", other, *BRIEF))
+    let_in(in_process("ils", "run", "login", *where, "--accounts", other, "--check"))
     other.write_text("jsmith;swordfish\nabyron;battery\n")
     ran = in_process("ils", "run", "login", *where, "--accounts", other, *BRIEF)
     assert (ran.code, "no column is called password" in ran.err) == (2, True), ran.err
@@ -450,8 +465,8 @@ def test_dns_alone_are_bound_as_and_not_searched_for(
     directory: LdapDirectory, accounts: Path
 ) -> None:
     own = keep(accounts, ["dn", "password"])
-    argv = ("--target", directory.url, "--accounts", own, *BRIEF)
-    right(in_process("ils", "run", "login", *argv))
+    argv = ("--target", directory.url, "--accounts", own, "--check")
+    let_in(in_process("ils", "run", "login", *argv))
     ran = in_process("ils", "run", "login", *argv, "--how", "search-bind")
     assert (ran.code, "has DNs alone" in ran.err) == (2, True), ran.err
 
@@ -503,11 +518,14 @@ def test_no_account_is_sent_two_wrong_passwords(
     stock: StockSlapd, strangers: Path, before: Counter[str], more: tuple[str, ...]
 ) -> None:
     wrong = ("--wrong", "30%", "--measure", "20s")
-    ran = in_process("ils", "run", "login", *at(stock, strangers), *BRIEF, *wrong, *more)
+    ran = in_process("ils", "run", "login", *at(stock, strangers), *FAST, *wrong, *more)
     assert ran.code == 0, ran.err
     (point,) = ran.objects
     # Sixty wrong ones are of two hundred logins: it ends with the last of them.
-    assert "data-used-up" in [each["kind"] for each in point["warnings"]]
+    kinds = {each["kind"] for each in point["warnings"]}
+    assert "data-used-up" in kinds
+    # These logins write nothing.
+    assert not kinds & {"login-writes", "login-rehashes"}
     assert point["failures"] == 0
     assert stock.refused() - before == Counter({f"uid=user.{n},{BASE}": 1 for n in range(PEOPLE)})
 
@@ -543,7 +561,7 @@ def test_a_file_s_wrong_password_is_tried_once_and_ends_the_run(
     assert "stale-1" not in ran.err
     assert stock.refused() - before == Counter({f"uid=user.19,{BASE}": 1})
     # Who owns the accounts may go on.
-    ran = as_admin("run", "login", *at(stock, strangers), *BRIEF, "--allow-failures")
+    ran = as_admin("run", "login", *at(stock, strangers), *FAST, "--allow-failures")
     assert ran.code == 0, ran.err
     assert ran.objects[0]["failures"] > 1
     assert (stock.refused() - before)[f"uid=user.19,{BASE}"] > 3
@@ -587,14 +605,6 @@ def test_the_first_account_is_tried_before_the_load(stock: StockSlapd, tmp_path:
         assert ran.code in (1, 2)
         assert said in ran.err
         assert "x1" not in ran.err
-
-
-@pytest.mark.usefixtures("before")
-def test_no_write_is_seen_where_none_is(stock: StockSlapd, strangers: Path) -> None:
-    ran = in_process("ils", "run", "login", *at(stock, strangers), *BRIEF)
-    right(ran)
-    kinds = {each["kind"] for each in ran.objects[0]["warnings"]}
-    assert not kinds & {"login-writes", "login-rehashes"}
 
 
 def test_what_a_wrong_password_left_is_cleared_once_and_no_write_of_each_login(
@@ -715,11 +725,11 @@ def test_a_slapd_that_denies_every_entry_to_strangers_lets_them_log_in(
         assert "check the name, the password and --base" in wrong.err
 
 
-def test_a_million_accounts_are_read_in_seconds(tmp_path: Path) -> None:
+def test_a_hundred_thousand_accounts_are_read_in_a_second_or_two(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     with path.open("w") as file:
         file.write("dn,password\n")
-        file.writelines(f'"uid=user.{i},{BASE}",pw{i}\n' for i in range(1_000_000))
+        file.writelines(f'"uid=user.{i},{BASE}",pw{i}\n' for i in range(100_000))
     began = time.process_time()
-    assert len(accounts_of(str(path))) == 1_000_000
-    assert time.process_time() - began < 20
+    assert len(accounts_of(str(path))) == 100_000
+    assert time.process_time() - began < 2
