@@ -9,8 +9,8 @@ from pathlib import Path
 import psutil
 
 from benches.soak.account import STAYED
-from benches.soak.mix import USERS
-from benches.soak.reading import ENTRIES, Soaked, read
+from benches.soak.mix import LIFE_S, USERS
+from benches.soak.reading import COUNTERS, ENTRIES, Soaked, read
 from sitebench.errors import SitebenchError
 from sitebench.runs.runfile import RunFile
 from tests.support.cli import python_module
@@ -39,8 +39,11 @@ def soaked(path: Path) -> Soaked:
 
 def test_lanes_and_directory_have_counted_the_same_to_the_last_operation(tmp_path: Path) -> None:
     run = tmp_path / "soak.sitebench"
-    ran = python_module("benches.soak", *SMALL, "--measure", "10s", "--out", str(run))
+    ran = python_module("benches.soak", *SMALL, "--measure", f"{LIFE_S + 1}s", "--out", str(run))
     found = soaked(run)
+    with RunFile(run) as file:
+        counters = file.manifest()[COUNTERS]
+    assert counters["after"]["expired"] > counters["before"]["expired"]
     assert (ran.code == 0) == all(figure.holds for figure in found.figures), ran.err
     for what in ("CPU per operation, directory", "memory, tester", STAYED):
         assert what in ran.out
@@ -50,7 +53,7 @@ def test_lanes_and_directory_have_counted_the_same_to_the_last_operation(tmp_pat
 def test_a_soak_that_is_interrupted_accounts_for_what_was_done(tmp_path: Path) -> None:
     run, scratch = tmp_path / "soak.sitebench", tmp_path / "scratch"
     scratch.mkdir()
-    argv = [sys.executable, "-m", "benches.soak", *SMALL, "--measure", "24s", "--out", str(run)]
+    argv = [sys.executable, "-m", "benches.soak", *SMALL, "--measure", "16s", "--out", str(run)]
     with subprocess.Popen(
         argv,
         stdout=subprocess.PIPE,
