@@ -10,7 +10,7 @@ import os
 import uuid
 from typing import Any
 
-from ldap3 import ANONYMOUS, ASYNC, SCHEMA, SIMPLE, SYNC, Connection, Server
+from ldap3 import ANONYMOUS, ASYNC, NONE, SCHEMA, SIMPLE, SYNC, Connection, Server
 
 _settings: dict[str, str] = json.loads(os.environ["LDAP3_SUITE"])
 
@@ -53,6 +53,10 @@ _USER_CLASSES = ["top", "person", "organizationalPerson", "inetOrgPerson", "exte
 _Added = tuple[str, dict[str, Any]]
 
 
+_schema: Any = None
+"""The server's, once it was read: to decode it takes longer than most of the tests."""
+
+
 class _RefusedError(Exception):
     """The server refused what a test needs before it can begin."""
 
@@ -76,9 +80,11 @@ def get_connection(  # noqa: PLR0917 - the tests'
     **mechanism: Any,
 ) -> Any:
     """Return a connection, bound unless told otherwise, as the administrator or anonymously."""
-    server = Server(
-        test_server, use_ssl=use_ssl, get_info=get_info or test_get_info, mode=test_server_mode
-    )
+    known = _schema if get_info is None else None
+    asked = NONE if known is not None else get_info or test_get_info
+    server = Server(test_server, use_ssl=use_ssl, get_info=asked, mode=test_server_mode)
+    if known is not None:
+        server.attach_schema_info(known)
     who: dict[str, Any] = {"authentication": authentication or test_authentication}
     if who["authentication"] != ANONYMOUS:
         who |= {"user": test_user, "password": test_password}
@@ -181,8 +187,10 @@ def add_group(
 
 
 def prepare() -> None:
-    """Add the containers and the second user, where they are not there yet."""
+    """Read the schema, and add the containers and the second user where they are not there yet."""
+    global _schema
     connection = get_connection(check_names=False)
+    _schema = connection.server.schema
     for dn in (test_base, test_moved):
         name = dn.partition(",")[0].partition("=")[2]
         _must_be_there(connection, dn, "organizationalUnit", {"ou": name})

@@ -1,16 +1,17 @@
-"""Runs modules of ldap3's tests in this process and prints one JSON line per test.
+"""Runs modules of ldap3's tests in a few processes and prints one JSON line per test.
 
-`python driver.py FOLDER PLANS`, where FOLDER holds the package `test` and PLANS is a JSON list of
-[module, [tests to leave out]]. `prepare` instead of PLANS adds what the tests expect to find.
+`python driver.py FOLDER SHARES`, where FOLDER holds the package `test`, and SHARES is a JSON list
+of what each process runs: lists of [module, [tests to leave out]].
 """
 
 import importlib
 import json
+import multiprocessing
 import sys
 import unittest
 import warnings
+from multiprocessing.connection import Connection
 from types import TracebackType
-from typing import TextIO
 
 _ExcInfo = tuple[type[BaseException], BaseException, TracebackType] | tuple[None, None, None]
 
@@ -18,10 +19,10 @@ _ExcInfo = tuple[type[BaseException], BaseException, TracebackType] | tuple[None
 class _Lines(unittest.TestResult):
     """Says how each test ended. A test that fails in its tearDown as well is told once."""
 
-    def __init__(self, module: str, out: TextIO) -> None:
+    def __init__(self, module: str) -> None:
         super().__init__()
+        self.lines: list[str] = []
         self._module = module
-        self._out = out
         self._told: set[str] = set()
 
     def _tell(self, test: unittest.TestCase, outcome: str, detail: str = "") -> None:
@@ -29,8 +30,7 @@ class _Lines(unittest.TestResult):
         if name not in self._told:
             self._told.add(name)
             line = {"module": self._module, "test": name, "outcome": outcome, "detail": detail}
-            self._out.write(json.dumps(line) + "\n")
-            self._out.flush()
+            self.lines.append(json.dumps(line))
 
     def addSuccess(self, test: unittest.TestCase) -> None:  # noqa: N802 - unittest's names
         self._tell(test, "passed")
@@ -45,25 +45,36 @@ class _Lines(unittest.TestResult):
         self._tell(test, "skipped", reason)
 
 
-def _run(module: str, left_out: list[str]) -> None:
-    result = _Lines(module, sys.stdout)
+def _run(module: str, left_out: list[str]) -> list[str]:
+    result = _Lines(module)
     for group in unittest.defaultTestLoader.loadTestsFromName(f"test.{module}"):
         assert isinstance(group, unittest.TestSuite)
         for test in group:
             assert isinstance(test, unittest.TestCase)
             if test.id().rpartition(".")[2] not in left_out:
                 test.run(result)
+    return result.lines
+
+
+def _run_share(share: list[tuple[str, list[str]]], told: Connection) -> None:
+    told.send([line for module, left_out in share for line in _run(module, left_out)])
 
 
 def main() -> None:
-    folder, plans = sys.argv[1:]
+    folder, shares = sys.argv[1:]
     warnings.simplefilter("ignore")
     sys.path.insert(0, folder)
-    if plans == "prepare":
-        importlib.import_module("test.config").prepare()
-        return
-    for module, left_out in json.loads(plans):
-        _run(module, left_out)
+    importlib.import_module("test.config").prepare()
+    # Forked, as importing ldap3 takes longer than most of its tests.
+    context = multiprocessing.get_context("fork")
+    heard = []
+    for share in json.loads(shares):
+        hearing, told = context.Pipe(duplex=False)
+        context.Process(target=_run_share, args=(share, told)).start()
+        told.close()
+        heard.append(hearing)
+    for hearing in heard:
+        print("\n".join(hearing.recv()))
 
 
 if __name__ == "__main__":

@@ -7,7 +7,6 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -74,8 +73,9 @@ def _settings(server: Served, base: str, strategy: str) -> dict[str, str]:
     }
 
 
-def _drive(folder: Path, settings: dict[str, str], work: str) -> str:
-    """Run the driver in a process of its own and return what it printed."""
+def _drive(folder: Path, settings: dict[str, str], shares: list[list[Plan]]) -> str:
+    """Run the driver and return what it printed."""
+    work = json.dumps([[[plan.module, plan.left_out] for plan in share] for share in shares])
     environment = os.environ | {"LDAP3_SUITE": json.dumps(settings)}
     environment.pop("PYTHONPATH", None)
     try:
@@ -89,16 +89,10 @@ def _drive(folder: Path, settings: dict[str, str], work: str) -> str:
             check=False,
         )
     except subprocess.TimeoutExpired as error:
-        raise SuiteError(f"{work} took more than {PROCESS_WITHIN_S} s") from error
+        raise SuiteError(f"it took more than {PROCESS_WITHIN_S} s") from error
     if done.returncode != 0:
-        raise SuiteError(f"{work} ended with {done.returncode}: {done.stderr}")
+        raise SuiteError(f"it ended with {done.returncode}: {done.stderr}")
     return done.stdout
-
-
-def _run_share(folder: Path, settings: dict[str, str], share: list[Plan]) -> list[Outcome]:
-    work = json.dumps([[plan.module, plan.left_out] for plan in share])
-    lines = [line for line in _drive(folder, settings, work).splitlines() if line.startswith("{")]
-    return [Outcome(**json.loads(line)) for line in lines]
 
 
 def run_suite(server: Served, *, base: str | None = None, strategy: str = "sync") -> SuiteResult:
@@ -108,11 +102,9 @@ def run_suite(server: Served, *, base: str | None = None, strategy: str = "sync"
         folder = Path(name)
         applicable = plans(unpack_tests(folder))
         shutil.copy(HERE / "config_module.py", folder / "test" / "config.py")
-        _drive(folder, settings, "prepare")
         shares = [applicable[i::PROCESSES] for i in range(PROCESSES)]
-        with ThreadPoolExecutor(PROCESSES) as pool:
-            runs = pool.map(lambda share: _run_share(folder, settings, share), shares)
-            outcomes = tuple(outcome for run in runs for outcome in run)
+        lines = _drive(folder, settings, shares).splitlines()
+    outcomes = tuple(Outcome(**json.loads(line)) for line in lines if line.startswith("{"))
     silent = {plan.module for plan in applicable} - {outcome.module for outcome in outcomes}
     if silent:
         raise SuiteError(f"no test ran of {', '.join(sorted(silent))}")
