@@ -21,8 +21,9 @@ from tests.conformance.running import KINDS
 from tests.conformance.served import Served
 from tests.support.programs import required_program
 
+PEOPLE = 2_000
 LOOKUPS = 10_000
-BY_NAME = 500
+BY_NAME = 200
 PAGE = 500
 PAGED_RESULTS = "1.2.840.113556.1.4.319"
 LANES = 8
@@ -36,7 +37,7 @@ LOOKUP = Sequence(
 
 @pytest.fixture(scope="module")
 def people() -> People:
-    return generate(Spec(LOOKUPS, seed=SEED, locales=LOCALES))
+    return generate(Spec(PEOPLE, seed=SEED, locales=LOCALES))
 
 
 @pytest.fixture(scope="module", params=KINDS)
@@ -70,7 +71,7 @@ def engine_config(target: OpenDirectory) -> str:
             "connect_timeout_ms": 5_000,
             "schedule": {"kind": "closed"},
             "keys": {"choice": "uniform", "seed": SEED},
-            "adds": {"start": LOOKUPS, "keys": 1_000},
+            "adds": {"start": PEOPLE, "keys": 1_000},
             "programs": [LOOKUP.to_program()],
         }
     )
@@ -112,7 +113,7 @@ def test_ldap3_reads_what_the_population_says(
         connection.search(target.base, text, SUBTREE, attributes=["*"], **more)
         return {found["dn"]: lowered(found["raw_attributes"]) for found in connection.response}
 
-    wanted = {dn: lowered(held) for dn, held in map(population.entry, range(LOOKUPS))}
+    wanted = {dn: lowered(held) for dn, held in map(population.entry, range(PEOPLE))}
     everybody: dict[str, dict[str, list[bytes]]] = {}
     cookie: bytes | None = b""
     while cookie is not None:
@@ -120,7 +121,7 @@ def test_ldap3_reads_what_the_population_says(
         cookie = connection.result["controls"][PAGED_RESULTS]["value"]["cookie"] or None
     assert everybody == wanted
 
-    for i in random.Random(SEED).sample(range(LOOKUPS), BY_NAME):
+    for i in random.Random(SEED).sample(range(PEOPLE), BY_NAME):
         text = f"(&(objectClass=RTPerson)(cn={escaped(population.name(i))}))"
         dn = population.dn(i)
         assert search(text) == {dn: wanted[dn]}
