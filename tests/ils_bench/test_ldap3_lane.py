@@ -7,7 +7,10 @@ from ils_bench.targets.probe import connected
 from ils_bench.targets.target import OpenDirectory
 from tests.support.cli import in_process
 
-SHORT = ("--client", "ldap3", "--users", "4", "--warmup", "200ms", "--measure", "1s", "--json")
+SHORT = (
+    *("--client", "ldap3", "--users", "4", "--think", "15ms"),  # At full speed it takes a core.
+    *("--warmup", "200ms", "--measure", "1s", "--json"),
+)
 LOCALES = ("--locales", "en_US,de_DE,ja_JP")
 MANAGE_DSA_IT = ("2.16.840.1.113730.3.4.2", True, None)
 """The control by which a referral is itself what is meant (RFC 3296)."""
@@ -68,7 +71,7 @@ def test_a_referral_is_followed_nowhere(openldap: OpenDirectory) -> None:
 def test_think_times_slow_a_user_down(slapd: object) -> None:
     ran = in_process(
         *("ils", "run", "lookup", "--target", "openldap", "--entries", "300"),
-        *("--think", "50ms", *LOCALES, *SHORT),
+        *(*LOCALES, *SHORT, "--think", "50ms"),
     )
     assert ran.code == 0, ran.err
     # 4 users that think 50 ms between lookups: 80 a second at most, and some of them.
