@@ -34,7 +34,7 @@ def test_a_sweep_measures_every_size_and_is_resumed(tmp_path: Path) -> None:
 def test_a_site_that_dies_is_named_and_what_was_measured_is_kept(tmp_path: Path) -> None:
     ground = Ground(tmp_path)
     window = ("--warmup", "0s", "--measure", "4s")
-    argv = ("ps", "sweep", "--sizes", "100,200", *LOAD, *RATE, *window)
+    argv = ("ps", "sweep", "--sizes", "100,200", *LOAD, "--rate", "20", *window)
     with ground.started(*argv, "--json", "--out", str(ground.run)) as sweep:
         assert eventually(lambda: ground.windows() == 2 or sweep.poll() is not None, 60)
         finished = ground.done()
@@ -70,7 +70,7 @@ def test_each_request_can_be_measured_alone(operation: str) -> None:
 
 
 def test_a_connection_per_request_or_per_user() -> None:
-    each = ("ps", "run", "page", "--entries", "200", "--json", *LOAD, *SHORT)
+    each = ("ps", "run", "page", "--entries", "200", "--rate", "1k", "--json", *LOAD, *SHORT)
     apart, kept = in_process(*each, "--no-keepalive"), in_process(*each, "--keepalive")
     (first,), (second,) = apart.objects, kept.objects
     assert first["figures"]["connects_per_s"] == pytest.approx(first["ops_per_s"], rel=0.1)
@@ -100,7 +100,7 @@ def test_an_open_schedule_keeps_its_rate() -> None:
 def test_the_mix_is_exact_but_for_the_decks_cut_by_the_window() -> None:
     for window in ("1s", "8s", "30s"):  # A busy machine needs longer for two decks.
         ran = in_process(
-            *("ps", "run", "--entries", "500", "--json", *LOAD),
+            *("ps", "run", "--entries", "500", "--rate", "500", "--json", *LOAD),
             *("--warmup", "200ms", "--measure", window),
         )
         found = ran.objects[0]["figures"]["mix"]["scenario"]
