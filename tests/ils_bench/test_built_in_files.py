@@ -2,8 +2,6 @@
 
 import json
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import ldap3
@@ -14,6 +12,7 @@ from ils_bench.logins import LOGIN
 from ils_bench.suite import SUITE
 from sitebench import LdapDirectory
 from sitebench.scenario import script
+from tests.support.cli import in_process
 
 PAPERS = [each for each in SUITE.operations if each != LOGIN]
 BEFORE = json.loads(Path(__file__).with_name("programs.json").read_text())
@@ -46,11 +45,9 @@ def test_a_stranger_s_file_that_says_the_same_is_the_same(operation: str, tmp_pa
 
 
 def sitebench(*words: str) -> str:
-    done = subprocess.run(
-        [sys.executable, "-m", "sitebench", *words], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    done = in_process(*words)
+    assert done.code == 0, done.err
+    return done.out
 
 
 def test_operations_are_listed_and_printed(tmp_path: Path) -> None:
@@ -97,8 +94,8 @@ def test_people_whom_a_file_adds_to_a_directory_of_another_are_removed(tmp_path:
         before = people_in(directory)
         told = sitebench(
             *("ils", "run", str(path), "--target", f"{directory.url}", "--base", directory.base),
-            *("--entries", "200", "--users", "2", "--measure", "1s", "--i-own-this-target"),
-            *("--json",),
+            *("--entries", "200", "--users", "2", "--i-own-this-target"),
+            *("--rate", "200", "--warmup", "200ms", "--measure", "1s", "--json"),
         )
         assert people_in(directory) == before == 200
     point = json.loads(told.splitlines()[-1])
@@ -113,13 +110,8 @@ def test_check_knows_people_and_adds_none(tmp_path: Path) -> None:
     looking.write_text(sequences.text_of("lookup"))
     moving.write_text(MOVING)
     assert "lookup " in sitebench("ils", "run", str(looking), "--entries", "1k", "--check")
-    done = subprocess.run(
-        [sys.executable, "-m", "sitebench", "ils", "run", str(moving), "--check"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert (done.returncode, "--check adds no people" in done.stderr) == (2, True), done.stderr
+    done = in_process("ils", "run", moving, "--check")
+    assert (done.code, "--check adds no people" in done.err) == (2, True), done.err
 
 
 def test_rows_of_what_is_added_are_those_of_the_engine(tmp_path: Path) -> None:
