@@ -58,10 +58,10 @@ def flask(database: str, folder: Path) -> AbstractContextManager[str]:
 
 def measured(url: str, *more: str) -> None:
     """Run the example's scenario; everything must be right, and everything must have been asked."""
-    for window in ("1s", "4s", "30s"):  # A busy machine needs longer for a deck of a hundred.
+    for window in ("2s", "8s", "30s"):  # A busy machine needs longer for a deck of a hundred.
         ran = in_process(
             *("ps", "run", str(EXAMPLE / "site.toml"), "--target", url),
-            *("--entries", str(PEOPLE), "--users", "4", "--threads", "1"),
+            *("--entries", str(PEOPLE), "--users", "4", "--threads", "1", "--think", "20ms"),
             *("--warmup", "0s", "--measure", window, "--json", *more),
         )
         assert ran.code == 0, ran.err
@@ -94,6 +94,7 @@ def test_a_site_behind_a_login_with_accounts_from_a_csv_file(tmp_path: Path) -> 
         ran = in_process(
             *("ps", "run", str(LOGIN / "login.toml"), "--data", f"account={accounts}"),
             *("--target", url, "--i-own-this-target", "--users", "4", "--threads", "1"),
+            *("--rate", "20"),
             *("--warmup", "0s", "--measure", "2s", "--json"),
         )
     assert ran.code == 0, ran.err
