@@ -133,7 +133,7 @@ def test_the_slapd_we_start_lets_everyone_read_it() -> None:
 
 RUN = (
     *("ils", "run", "lookup", "--entries", "200", "--locales", "en_US", "--users", "4"),
-    *("--warmup", "500ms", "--measure", "2500ms", "--json"),
+    *("--rate", "500", "--warmup", "500ms", "--measure", "2500ms", "--json"),
 )
 
 

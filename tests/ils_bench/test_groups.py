@@ -91,7 +91,10 @@ def test_they_are_seeded_verified_and_removed_with_the_people(stock: StockSlapd)
     assert stock.entries("person") == []
 
 
-LOGINS = ("run", "login", "--how", "search-bind-groups", "--users", "2", "--warmup", "0s")
+LOGINS = (
+    *("run", "login", "--how", "search-bind-groups"),
+    *("--users", "2", "--rate", "200", "--warmup", "0s"),
+)
 
 
 @pytest.mark.parametrize("profile", ["person", "posix"])

@@ -14,7 +14,8 @@ from tests.support.waiting import eventually
 
 @pytest.mark.timeout(300)
 def test_a_terminated_measurement_ends_in_order_and_leaves_nothing(tmp_path: Path) -> None:
-    argv = ("ils", "run", "lookup", "--entries", "100", "--warmup", "0s", "--measure", "60s")
+    argv = ("ils", "run", "lookup", "--entries", "100", "--rate", "200", "--warmup", "0s")
+    argv += ("--measure", "60s")
     with subprocess.Popen(
         [*SITEBENCH, *argv],
         stdout=subprocess.PIPE,

@@ -76,7 +76,7 @@ def test_a_site_lists_its_requests() -> None:
 def test_a_point_is_measured_with_it(argv: tuple[str, ...], points: int, tmp_path: Path) -> None:
     """The process that makes the load refused: to it, the server runs already."""
     (tmp_path / "index.html").write_text("hello")
-    where = ("--docroot", str(tmp_path), "--path", "/index.html", "--users", "1")
+    where = ("--docroot", str(tmp_path), "--path", "/index.html", "--users", "1", "--rate", "200")
     ran = in_process("web", *argv, *where, "--warmup", "0s", "--measure", "500ms", "--json")
     assert [point["failures"] for point in ran.objects] == [0] * points
 

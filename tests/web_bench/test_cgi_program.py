@@ -45,7 +45,7 @@ def test_it_is_measured(tmp_path: Path) -> None:
     path = tmp_path / "mine.sh"
     path.write_text("#!/bin/sh\nprintf 'Content-Type: text/plain\\r\\n\\r\\n%6250s' mine\n")
     path.chmod(0o755)
-    load = ("--users", 1, "--warmup", "0s", "--measure", "1s", "--threads", 1)
+    load = ("--users", 1, "--rate", 50, "--warmup", "0s", "--measure", "1s", "--threads", 1)
     measured = in_process("web", "run", "spice-cgi", "--cgi-program", path, *load, "--json")
     assert measured.code == 0, measured.err
     (point,) = measured.objects

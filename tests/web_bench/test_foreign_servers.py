@@ -7,11 +7,14 @@ from pathlib import Path
 import pytest
 
 from sitebench.runs.runfile import RunFile
-from tests.support.cli import Ran, in_process, sitebench
+from tests.support.cli import Ran, in_process
 from tests.tls.certificates import self_signed
 from tests.web_bench.servers import Server, nginx, serving
 
-SHORT = ("--warmup", "0s", "--measure", "1s", "--threads", "1", "--users", "2")
+SHORT = (
+    *("--users", "2", "--threads", "1", "--rate", "200"),
+    *("--warmup", "0s", "--measure", "500ms"),
+)
 PAGE = b"<p>hello"
 
 
@@ -57,7 +60,7 @@ def address(server: Server) -> str:
 def test_one_path_is_measured_at_any_server(tmp_path: Path) -> None:
     path, asked = "/?q=a,b&x=%7B1%7D", list[str]()
     with site(asked) as server:
-        ran = sitebench(
+        ran = in_process(
             *("web", "run", "--path", path, "--target", address(server), *SHORT, "--json"),
             *("--out", "run"),
             cwd=tmp_path,
@@ -79,7 +82,7 @@ def test_one_path_is_measured_below_a_base_and_over_tls(tmp_path: Path, docroot:
     shown = self_signed(tmp_path, "server")
     with nginx(docroot, tmp_path / "nginx", shown=shown) as url:
         assert url.startswith("https://")
-        ran = sitebench(
+        ran = in_process(
             *("web", "run", "--path", "/index.html", "--target", url, "--tls-insecure"),
             *(*SHORT, "--json"),
             cwd=tmp_path,
@@ -138,7 +141,7 @@ def test_a_workload_of_ones_own_paths_is_asked_nothing_before(tmp_path: Path) ->
     )
     asked = list[str]()
     with site(asked) as server:
-        ran = sitebench(
+        ran = in_process(
             *("web", "run", "own.toml", "--target", address(server), *SHORT, "--json"), cwd=tmp_path
         )
     assert (ran.code, ran.objects[0]["failures"]) == (0, 0), ran.err
