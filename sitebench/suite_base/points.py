@@ -158,6 +158,10 @@ class SuitePoints(ABC, Generic[_P, _T]):
         """Raise what is wrong with options, as far as it shows before anything is begun."""
         if (described := self.described_by(options)) is not None:
             self.program(options, described[0])
+        if options.client != "native" and options.rate is not None:
+            raise BadInput(
+                f"--client {options.client} does no --rate", "leave it out: the native client does"
+            )
         for each in programs:
             if not isinstance(each, Script):
                 continue

@@ -76,3 +76,11 @@ def test_think_times_slow_a_user_down(slapd: object) -> None:
     assert ran.code == 0, ran.err
     # 4 users that think 50 ms between lookups: 80 a second at most, and some of them.
     assert 0 < ran.objects[0]["ops_per_s"] < 100
+
+
+def test_a_rate_is_refused_with_the_client_that_has_one() -> None:
+    ran = in_process("ils", "run", "lookup", "--client", "ldap3", "--rate", "50")
+    assert ran.code == 2
+    assert ran.err == (
+        "sitebench: --client ldap3 does no --rate\n  leave it out: the native client does\n"
+    )
