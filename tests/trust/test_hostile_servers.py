@@ -101,7 +101,10 @@ def ended(argv: Sequence[str], answer: Answer, folder: Path) -> Ended:
 
 
 # Longer than two timeouts: the first requests may have begun before the window.
-LOAD = ("--users", "2", "--threads", "1", "--warmup", "0s", "--measure", "3s", "--timeout", "1s")
+LOAD = (
+    *("--users", "2", "--threads", "1", "--rate", "20"),
+    *("--warmup", "0s", "--measure", "1s", "--timeout", "400ms"),
+)
 WEB = ("web", "run", "--path", "/", "--target", "http://127.0.0.1:{port}", *LOAD)
 SITE = ("ps", "run", "page", "--entries", "10", "--target", "http://127.0.0.1:{port}", *LOAD)
 DIRECTORY = (
