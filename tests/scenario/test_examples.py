@@ -59,11 +59,12 @@ def directory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LdapDirector
 
 
 def run(example: script.Script, directory: LdapDirectory) -> Snapshot:
-    """Run a scenario for half a second with as many users as it names."""
+    """Run a scenario for half a second with as many users as it names, who pause a little."""
     options = IlsOptions(target=directory.url, threads=1)
     address = parse_address(directory.url)
     slot, tables = WorkerSlot(), {f"{example.name}/{k}": v for k, v in example.tables.items()}
-    config = engine_config(options, address, [example], slot=slot, first_added=0, who=MANAGER)
+    who_pause = [example.thinking(0.002)]
+    config = engine_config(options, address, who_pause, slot=slot, first_added=0, who=MANAGER)
     engine = Engine(config, None, None, tables)
     try:
         engine.start_lanes(example.name, example.load.get("users", 4))
