@@ -11,7 +11,7 @@ from ils_bench.targets.ldap_directory import LdapDirectory
 from sitebench.system.network import free_port
 from tests.scenario.people import BASE, SUFFIX, write_accounts, write_ldif
 from tests.scenario.test_workers import worker
-from tests.support.cli import Ran, in_process, python_module, sitebench
+from tests.support.cli import Ran, in_process, python_module
 
 ROWS = 400
 ONCE = f"""
@@ -141,7 +141,7 @@ def test_workers_share_the_rows(folder: Path, directory: LdapDirectory) -> None:
             running.enter_context(worker(each, port))
         workers = ("--workers", "2", "--bind", f"127.0.0.1:{port}", "--measure", "60s")
         argv = ("ils", "run", "once.toml", "--target", directory.url, *LOAD, *workers)
-        ran = sitebench(*argv, cwd=folder)
+        ran = in_process(*argv, cwd=folder)
     assert ran.code == 0, ran.err
     (point,) = ran.objects
     # Those of one worker alone are half of them; without sharing it were twice as many.

@@ -18,7 +18,7 @@ from sitebench.counts.fail_log import MOST, FailLog
 from sitebench.system.network import free_port
 from tests.scenario.people import BASE, SUFFIX, write_accounts, write_ldif
 from tests.scenario.test_workers import worker
-from tests.support.cli import Ran, in_process, python_module, sitebench
+from tests.support.cli import Ran, in_process, python_module
 from tests.support.waiting import eventually
 
 MIX = f"""
@@ -96,9 +96,7 @@ def test_workers_hand_theirs_to_the_master(folder: Path, directory: LdapDirector
             (folder / name).mkdir()
             write_accounts(folder / name)
             running.enter_context(worker(folder / name, port))
-        ran = sitebench(
-            *argv(directory, "--workers", "2", "--bind", f"127.0.0.1:{port}"), cwd=folder
-        )
+        ran = run(folder, directory, "--workers", "2", "--bind", f"127.0.0.1:{port}")
     assert ran.code == 0, ran.err
     # Those of the worker that began first may be all of them.
     phases = [each["phase"] for each in logged(folder)]
@@ -169,7 +167,7 @@ def test_the_run_file_is_no_log(folder: Path, directory: LdapDirectory) -> None:
 def test_locust_begins_the_log_anew_and_overwrites_nothing_else(
     folder: Path, directory: LdapDirectory
 ) -> None:
-    load = ("--headless", "-u", "2", "--only-summary", "--warmup", "0s")
+    load = ("--headless", "-u", "2", "--think", "1ms", "--only-summary", "--warmup", "0s")
     where = ("--target", directory.url, "--scenario", "mix.toml", "FileUser")
     file = str(Path(__file__).parents[2] / "locustfiles/ils.py")
     before = json.dumps(dict.fromkeys(("time", "asked"), "of a run before"))

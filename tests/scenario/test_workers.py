@@ -11,7 +11,7 @@ import pytest
 from ils_bench.targets.ldap_directory import LdapDirectory
 from sitebench.system.network import free_port
 from tests.scenario.people import BASE, SUFFIX, write_accounts, write_ldif
-from tests.support.cli import SITEBENCH, Ran, sitebench
+from tests.support.cli import SITEBENCH, Ran, in_process
 
 MIX = f"""
 base = "{BASE}"
@@ -53,10 +53,10 @@ def measured(folders: list[Path]) -> Ran:
     with LdapDirectory(0, ldif=ldif, suffix=SUFFIX) as directory, contextlib.ExitStack() as running:
         for each in others:
             running.enter_context(worker(each, port))
-        load = ("--users", "4", "--threads", "1", "--warmup", "0s", "--measure", "1s", "--json")
-        workers = ("--workers", "2", "--bind", f"127.0.0.1:{port}")
+        load = ("--users", "4", "--threads", "1", "--think", "2ms", "--warmup", "0s", "--json")
+        workers = ("--measure", "1s", "--workers", "2", "--bind", f"127.0.0.1:{port}")
         argv = ("ils", "run", "mix.toml", "--target", directory.url, *load, *workers)
-        return sitebench(*argv, cwd=master)
+        return in_process(*argv, cwd=master)
 
 
 def test_two_workers_make_the_load_of_a_file(folders: list[Path]) -> None:
