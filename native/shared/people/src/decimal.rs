@@ -1,5 +1,16 @@
 //! Decimal digits without a formatter, on the stack.
 
+/// The numbers below 100 in two digits each: half the divisions.
+const PAIRS: [[u8; 2]; 100] = {
+    let mut pairs = [[b'0'; 2]; 100];
+    let mut number = 0;
+    while number < 100 {
+        pairs[number] = [b'0' + number as u8 / 10, b'0' + number as u8 % 10];
+        number += 1;
+    }
+    pairs
+};
+
 /// A number's decimal digits.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Decimal {
@@ -10,17 +21,20 @@ pub(crate) struct Decimal {
 impl Decimal {
     /// Writes `number` out.
     #[inline]
-    pub(crate) const fn new(mut number: u64) -> Self {
-        let mut digits = [b'0'; 20];
-        let mut start = 20;
-        loop {
-            start -= 1;
-            digits[start] = b'0' + (number % 10) as u8;
-            number /= 10;
+    pub(crate) fn new(mut number: u64) -> Self {
+        let mut digits = [0; 20];
+        let mut start = digits.len();
+        for pair in digits.as_chunks_mut().0.iter_mut().rev() {
+            *pair = PAIRS[(number % 100) as usize];
+            start -= 2;
+            number /= 100;
             if number == 0 {
-                return Self { digits, start: start as u8 };
+                break;
             }
         }
+        // The first pair may be of one digit.
+        start += usize::from(digits[start] == b'0');
+        Self { digits, start: start as u8 }
     }
 
     /// The digits.
