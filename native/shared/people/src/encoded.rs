@@ -2,6 +2,7 @@
 
 use wire::ber::{self, element_size, tag};
 
+use crate::decimal::Decimal;
 use crate::draw::{Chance, Draw};
 
 /// A pool of values, each encoded as a whole attribute: `SEQUENCE { type, SET { value } }`.
@@ -85,6 +86,12 @@ impl Pool {
 pub(crate) fn write_attribute(name: &str, value: &[u8], out: &mut Vec<u8>) {
     write_attribute_header(name, value.len(), out);
     out.extend_from_slice(value);
+}
+
+/// Appends an attribute with one number. Inlined for the name, as the header is.
+#[inline(always)]
+pub(crate) fn write_number(name: &str, number: u64, out: &mut Vec<u8>) {
+    write_attribute(name, Decimal::new(number).as_bytes(), out);
 }
 
 /// Appends an attribute with several values.

@@ -5,7 +5,7 @@ use wire::ber::{self, tag};
 
 use crate::decimal::Decimal;
 use crate::draw::{Chance, Draw};
-use crate::encoded::{Pool, write_attribute};
+use crate::encoded::{Pool, write_attribute, write_number};
 use crate::name::{Address, DOMAINS};
 use crate::pools::{Field, LocalePools};
 
@@ -98,10 +98,6 @@ impl Locale {
         // The category: 1 personal, 2 business, 4 adults only; the last is left out.
         write_number("ilsA39321630", 1 + (flags >> FLAGS.len() & 1), out);
     }
-}
-
-fn write_number(name: &str, number: u64, out: &mut Vec<u8>) {
-    write_attribute(name, Decimal::new(number).as_bytes(), out);
 }
 
 /// An address in 10.0.0.0/8 as sIPAddress has it: the first octet lowest (10.70.41.96 is 1613317642).

@@ -3,13 +3,11 @@
 //! The paper gives rates only: 1.9 MB/s sent at 1,500 direct lookups a second (Tables 6 and 9). Text
 //! takes up what the other attributes leave, so every answer has the same size in every script.
 
-use wire::ber::{self, element_size, tag};
+use wire::ber::tag;
 
 use crate::decimal::Decimal;
 use crate::draw::{Chance, Draw};
-use crate::encoded::{
-    Picked, Pool, attribute_size, write_attribute, write_attribute_header, write_multi_attribute,
-};
+use crate::encoded::{Pool, attribute_size, write_attribute, write_multi_attribute, write_number};
 use crate::name::{Address, DOMAINS, FullName, dn_element_size};
 use crate::pools::{Field, LocalePools};
 use crate::spec::{DEFAULT_BASE, OBJECT_CLASS};
@@ -21,8 +19,9 @@ pub(crate) const ANSWER_BYTES: usize = 1_283;
 const DONE_BYTES: usize = 14;
 /// LDAPMessage header, message id of one byte, SearchResultEntry header; lengths of two bytes.
 const ENTRY_HEADER_BYTES: usize = 4 + 3 + 4;
-/// Header of the attribute list, length of two bytes.
-const LIST_HEADER_BYTES: usize = 4;
+/// Header of the attribute list, before its length is known. That takes two bytes: the constant attributes and
+/// the shortest text are longer than 255 bytes, and the list is never much longer than an answer.
+const LIST_HEADER: [u8; 4] = [tag::SEQUENCE, 0x82, 0, 0];
 
 /// The attribute that takes up the slack, and what it takes around a value of 256 bytes or more.
 const TEXT: &str = "description";
@@ -82,26 +81,24 @@ impl Paper {
 
     #[inline]
     pub(crate) fn write_attributes(&self, chance: Chance, i: u64, out: &mut Vec<u8>) {
-        let person = Person::draw(self.locale(chance), chance, i);
-        let rest = self.object_class.len() + self.application.len() + person.size();
-        let room = list_room(dn_element_size(person.name.len(), DEFAULT_BASE.len()));
-        let text = room.saturating_sub(rest + TEXT_OVERHEAD).max(SHORTEST_TEXT);
-        let text = person.locale.text.slice(chance, text);
-
-        let length = rest + attribute_size(TEXT, text.len());
-        out.reserve(element_size(length));
-        ber::write_header(out, tag::SEQUENCE, length);
+        let locale = self.locale(chance);
+        out.reserve(ANSWER_BYTES);
+        out.extend_from_slice(&LIST_HEADER);
+        let start = out.len();
         out.extend_from_slice(&self.object_class);
-        person.write(out);
+        let name = locale.write(chance, i, out);
         out.extend_from_slice(&self.application);
-        write_attribute_header(TEXT, text.len(), out);
-        out.extend_from_slice(text);
+        let room = list_room(dn_element_size(name, DEFAULT_BASE.len()));
+        let room = room.saturating_sub(out.len() - start + TEXT_OVERHEAD).max(SHORTEST_TEXT);
+        write_attribute(TEXT, locale.text.slice(chance, room), out);
+        let length = (out.len() - start) as u16;
+        out[start - 2..start].copy_from_slice(&length.to_be_bytes());
     }
 }
 
 /// What an answer of the wanted size leaves for the content of the attribute list.
 const fn list_room(dn_element: usize) -> usize {
-    ANSWER_BYTES - DONE_BYTES - ENTRY_HEADER_BYTES - LIST_HEADER_BYTES - dn_element
+    ANSWER_BYTES - DONE_BYTES - ENTRY_HEADER_BYTES - LIST_HEADER.len() - dn_element
 }
 
 /// What NetMeeting announces of itself (the attributes of its MODIFY), the same for every person.
@@ -152,74 +149,27 @@ impl Locale {
             + attribute_size("sSecurity", digits)
             + dn_element_size(name, DEFAULT_BASE.len())
     }
-}
 
-/// The attributes one person draws.
-struct Person<'a> {
-    locale: &'a Locale,
-    name: FullName<'a>,
-    mail: Address<'a>,
-    given: Picked<'a>,
-    family: Picked<'a>,
-    phone: Picked<'a>,
-    city: Picked<'a>,
-    company: Picked<'a>,
-    job: Picked<'a>,
-    address: Decimal,
-    token: Decimal,
-}
-
-impl<'a> Person<'a> {
+    /// Appends the attributes that a person draws; returns the length of their name.
     #[inline]
-    fn draw(locale: &'a Locale, chance: Chance, i: u64) -> Self {
+    fn write(&self, chance: Chance, i: u64, out: &mut Vec<u8>) -> usize {
         let number = Decimal::new(i);
-        let given = locale.given.pick(chance, Draw::Given);
-        let family = locale.family.pick(chance, Draw::Family);
-        let user = locale.user.pick(chance, Draw::User).value;
-        Self {
-            locale,
-            name: FullName { given: given.value, family: family.value, number },
-            mail: Address { user, number, domain: DOMAINS[chance.below(Draw::Domain, DOMAINS.len())] },
-            given,
-            family,
-            phone: locale.phone.pick(chance, Draw::Phone),
-            city: locale.city.pick(chance, Draw::City),
-            company: locale.company.pick(chance, Draw::Company),
-            job: locale.job.pick(chance, Draw::Job),
-            address: Decimal::new(u64::from(super::ils::private_address(chance))),
-            token: Decimal::new(super::ils::security_token(chance)),
-        }
-    }
-
-    #[inline]
-    fn size(&self) -> usize {
-        attribute_size("cn", self.name.len())
-            + self.family.attribute.len()
-            + self.given.attribute.len()
-            + attribute_size("mail", self.mail.len())
-            + self.phone.attribute.len()
-            + self.locale.country.len()
-            + self.city.attribute.len()
-            + self.company.attribute.len()
-            + self.job.attribute.len()
-            + attribute_size("sIPAddress", self.address.len())
-            + attribute_size("sSecurity", self.token.len())
-    }
-
-    #[inline]
-    fn write(&self, out: &mut Vec<u8>) {
-        self.name.write_attribute(out);
-        out.extend_from_slice(self.family.attribute);
-        out.extend_from_slice(self.given.attribute);
-        self.mail.write_attribute("mail", out);
-        out.extend_from_slice(self.phone.attribute);
-        out.extend_from_slice(&self.locale.country);
-        out.extend_from_slice(self.city.attribute);
-        out.extend_from_slice(self.company.attribute);
-        out.extend_from_slice(self.job.attribute);
-        write_attribute_header("sIPAddress", self.address.len(), out);
-        out.extend_from_slice(self.address.as_bytes());
-        write_attribute_header("sSecurity", self.token.len(), out);
-        out.extend_from_slice(self.token.as_bytes());
+        let given = self.given.pick(chance, Draw::Given);
+        let family = self.family.pick(chance, Draw::Family);
+        let name = FullName { given: given.value, family: family.value, number };
+        name.write_attribute(out);
+        out.extend_from_slice(family.attribute);
+        out.extend_from_slice(given.attribute);
+        let user = self.user.pick(chance, Draw::User).value;
+        let domain = DOMAINS[chance.below(Draw::Domain, DOMAINS.len())];
+        Address { user, number, domain }.write_attribute("mail", out);
+        out.extend_from_slice(self.phone.pick(chance, Draw::Phone).attribute);
+        out.extend_from_slice(&self.country);
+        out.extend_from_slice(self.city.pick(chance, Draw::City).attribute);
+        out.extend_from_slice(self.company.pick(chance, Draw::Company).attribute);
+        out.extend_from_slice(self.job.pick(chance, Draw::Job).attribute);
+        write_number("sIPAddress", u64::from(super::ils::private_address(chance)), out);
+        write_number("sSecurity", super::ils::security_token(chance), out);
+        name.len()
     }
 }
