@@ -1,5 +1,6 @@
 //! From a step to the bytes that are sent.
 
+use memchr::memchr;
 use people::Spec;
 use wire::ldap::request::write_add;
 
@@ -147,5 +148,5 @@ impl Ldap {
 #[inline]
 fn plain_name<'d>(dn: &'d [u8], naming: &str, base: &[u8]) -> Option<&'d [u8]> {
     let name = dn.get(naming.len() + 1..)?.strip_suffix(base)?.strip_suffix(b",")?;
-    (!name.contains(&b'\\')).then_some(name)
+    memchr(b'\\', name).is_none().then_some(name)
 }
