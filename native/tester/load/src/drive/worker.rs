@@ -394,26 +394,31 @@ impl<P: Protocol> Worker<P> {
 
     #[inline]
     fn settle(&mut self, id: usize, fate: Fate) {
-        if fate == Fate::Ended
-            && let Some((program, mut lane)) = self.lanes[id].take()
-        {
-            self.context.protocol.leave(lane.state());
-            for &pool in &self.programs[program].pools {
-                self.context.pools[pool].count_lane(false);
-            }
-            self.free.push(id as u32);
-            let now_ns = now_ns();
-            self.context.waiting_ns += now_ns.saturating_sub(lane.since_ns());
-            self.count_lanes(now_ns);
-            self.running -= 1;
-            if lane.used_up() {
-                self.used_up.push(program);
-            }
-            if self.running == 0 && self.context.without_row > 0 {
-                self.ended_ns = Some(now_ns);
-                // What arrives now finds no row, and is not late.
-                self.context.arrivals.end();
-            }
+        if fate == Fate::Ended {
+            self.remove(id);
+        }
+    }
+
+    /// Removes a lane that has ended.
+    #[cold]
+    fn remove(&mut self, id: usize) {
+        let Some((program, mut lane)) = self.lanes[id].take() else { return };
+        self.context.protocol.leave(lane.state());
+        for &pool in &self.programs[program].pools {
+            self.context.pools[pool].count_lane(false);
+        }
+        self.free.push(id as u32);
+        let now_ns = now_ns();
+        self.context.waiting_ns += now_ns.saturating_sub(lane.since_ns());
+        self.count_lanes(now_ns);
+        self.running -= 1;
+        if lane.used_up() {
+            self.used_up.push(program);
+        }
+        if self.running == 0 && self.context.without_row > 0 {
+            self.ended_ns = Some(now_ns);
+            // What arrives now finds no row, and is not late.
+            self.context.arrivals.end();
         }
     }
 
