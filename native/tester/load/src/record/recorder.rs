@@ -50,6 +50,7 @@
 //! Where users come and go it is all operations, by when they began.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::ops::{Index, IndexMut, Range};
 use std::sync::Arc;
 
@@ -176,7 +177,9 @@ impl Recorder {
     }
 
     /// Records an operation.
-    #[inline]
+    ///
+    /// Inlined into [`Split::record`], its one caller for every operation.
+    #[inline(always)]
     pub fn record(&mut self, sample: &Sample) {
         self.count += 1;
         self[Counter::BytesOut] += sample.bytes_out;
@@ -333,20 +336,23 @@ impl Spans {
         Self::new(0, 0, true)
     }
 
-    #[inline]
+    /// Kept out of line: only schedules of stages and crowds have spans.
+    #[inline(never)]
     fn record(&mut self, slot: Slot, sample: &Sample) {
         if sample.due_ns >= self.until_ns {
             return;
         }
         let since_ns = sample.due_ns.checked_sub(self.origin_ns);
         let Some(span) = since_ns.and_then(|since_ns| since_ns.checked_div(self.span_ns)) else { return };
-        if let Some(recorder) = self.found.get_mut(&(span, slot)) {
-            recorder.record(sample);
-        } else if let Ok(mut recorder) = Recorder::new(self.open) {
-            // It cannot fail: all recorders have the same bounds, and there were some before.
-            recorder.record(sample);
-            self.found.insert((span, slot), recorder);
-        }
+        let recorder = match self.found.entry((span, slot)) {
+            Entry::Occupied(found) => found.into_mut(),
+            Entry::Vacant(place) => match Recorder::new(self.open) {
+                Ok(recorder) => place.insert(recorder),
+                // It cannot fail: all recorders have the same bounds, and there were some before.
+                Err(_) => return,
+            },
+        };
+        recorder.record(sample);
     }
 
     fn merge(&mut self, other: Self) -> Result<(), AdditionError> {
@@ -404,8 +410,9 @@ impl Split {
         } else {
             &mut self.older
         };
-        side[slot].record(sample);
-        let open = side[slot].open;
+        let recorder = &mut side[slot];
+        recorder.record(sample);
+        let open = recorder.open;
         if self.spans.span_ns > 0 && open == self.spans.open {
             self.spans.record(slot, sample);
         }
