@@ -93,11 +93,19 @@ impl Frame {
         if size > SHORT || self.places.len() >= FEW {
             return self.write_long(out, id, fields);
         }
-        out.extend_from_slice(&[tag::SEQUENCE, size as u8]);
-        self.write_rest(out, id, fields, |length| {
-            let Length { text, places, .. } = &self.lengths[length];
-            text + usize::from(ends[places.end] - ends[places.start])
-        });
+        out.extend_from_slice(&[tag::SEQUENCE, size as u8, tag::INTEGER, 1, id]);
+        let (start, mut from) = (out.len(), 0);
+        for place in &self.places {
+            out.extend_from_slice(&self.text[from..place.at]);
+            out.extend_from_slice(fields[place.field]);
+            from = place.at;
+        }
+        out.extend_from_slice(&self.text[from..]);
+        let content = &mut out[start..];
+        for Length { at, text, places, .. } in &self.lengths {
+            let before = ends[places.start];
+            content[at + usize::from(before)] = *text as u8 + (ends[places.end] - before);
+        }
     }
 
     /// The same for lengths of any width.
@@ -121,12 +129,6 @@ impl Frame {
             wider[at] = wider[at + 1] + ber::length_width(sizes[at]) - 1;
         }
         ber::write_header(out, tag::SEQUENCE, ID_SIZE + self.text.len() + ends[places] + wider[0]);
-        self.write_rest(out, id, fields, |length| sizes[length]);
-    }
-
-    /// Appends what follows the message's length, given the sizes of elements.
-    #[inline]
-    fn write_rest(&self, out: &mut Vec<u8>, id: u8, fields: &[&[u8]], size: impl Fn(usize) -> usize) {
         out.extend_from_slice(&[tag::INTEGER, 1, id]);
         let mut from = 0;
         for place in &self.places {
@@ -135,7 +137,7 @@ impl Frame {
             // From the last, as a wide one moves what is behind it.
             for length in place.lengths.clone().rev() {
                 let at = start + self.lengths[length].at;
-                match size(length) {
+                match sizes[length] {
                     size @ ..=SHORT => out[at] = size as u8,
                     size => write_wide(out, at, size),
                 }
