@@ -207,6 +207,10 @@ impl<'a> Reader<'a> {
 /// The value of an INTEGER's or ENUMERATED's content.
 #[inline]
 pub fn integer(content: &[u8]) -> Result<i64, BerError> {
+    // Nearly every number takes one byte.
+    if let [byte] = *content {
+        return Ok(i64::from(byte.cast_signed()));
+    }
     let (Some(&first), true) = (content.first(), content.len() <= 8) else {
         return Err(BerError::BadInteger(content.len()));
     };

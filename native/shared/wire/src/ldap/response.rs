@@ -59,7 +59,9 @@ pub struct Outcome<'a> {
 
 impl<'a> Response<'a> {
     /// Decodes one message, as [`super::frame::message_length`] cut it out.
-    #[inline]
+    ///
+    /// Inlined, as a caller that takes it apart at once needs no copy of it in memory.
+    #[inline(always)]
     pub fn decode(message: &'a [u8]) -> Result<Self, DecodeError> {
         let mut outer = Reader::new(message);
         let mut fields = outer.sequence()?;
