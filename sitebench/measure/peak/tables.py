@@ -213,11 +213,20 @@ def seen(found: HighestRate, tried: Sequence[Probe]) -> Seen | None:
     """Return what a search saw at its rate and above it; None where either is not the target's."""
     if found.rate is None or found.ceiling is None or not found.limit_known:
         return None
+
+    def of_target(rate: float) -> list[Probe]:
+        # Other programs may be what broke a rate, and so may lanes that were too few.
+        return [
+            each
+            for each in tried
+            if each.trial.rate == rate
+            and each.reply.answer.of_target
+            and not (each.reply.crowded and each.trial.users < found.users)
+        ]
+
     high = found.ceiling.rate
-    held = [
-        each.reply.answer for each in tried if each.trial.rate == found.rate and each.trial.long
-    ]
-    broke = [each.reply.answer for each in tried if each.trial.rate == high]
+    held = [each.reply.answer for each in of_target(found.rate) if each.trial.long]
+    broke = [each.reply.answer for each in of_target(high)]
     return Seen(held.count(Answer.HELD), len(held), high, broke.count(Answer.BROKE), len(broke))
 
 

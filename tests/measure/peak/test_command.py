@@ -15,6 +15,7 @@ from sitebench.measure.peak.curve import knee, spots
 from sitebench.measure.peak.search import Answer, Ceiling, HighestRate, Reply, SearchPlan, Trial
 from sitebench.measure.peak.tables import (
     Probe,
+    Seen,
     clients_peak,
     clients_table,
     rates_answer,
@@ -169,6 +170,23 @@ def test_a_search_says_what_it_found_and_what_it_did_not() -> None:
     assert "limit is not known, this machine was busy with other programs: at 800/s" in busy
     assert "limit lies above and is not known: at 800/s" in said(760, Answer.BUSY)
     assert "broke 1 of 2 times at 800/s" in said(760, Answer.BROKE, Answer.BROKE, Answer.HELD)
+
+
+def test_what_lanes_or_other_programs_broke_is_not_counted() -> None:
+    ceiling = Ceiling(800, Reply(Answer.BROKE, 700, "p99 is 9 ms"), sure=True)
+    probes = [
+        Probe(Trial(rate, users, True, 0), a_spec(), None, Reply(answer, rate, "", crowded))
+        for rate, users, answer, crowded in (
+            (760.0, 32, Answer.BROKE, True),
+            (760.0, 64, Answer.BUSY, False),
+            (760.0, 64, Answer.HELD, False),
+            (800.0, 64, Answer.BUSY, False),
+            (800.0, 64, Answer.BROKE, True),
+            (800.0, 128, Answer.BROKE, False),
+        )
+    ]
+    saw = seen(HighestRate(760, ceiling, 64), probes)
+    assert saw == Seen(held=1, held_of=1, broke_at=800, broke=2, broke_of=2)
 
 
 def test_an_answer_says_how_far_apart_the_rate_was_held() -> None:
