@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import gc
 import json
 import os
 import resource
@@ -272,6 +273,8 @@ def main() -> None:
     """Import a function's module; then call the function, in each fork."""
     staying_ready = _StayingReady()
     function = resolve_name(sys.argv[1])
+    # Forks share what was imported: a collection in one would copy it all to look at it.
+    gc.freeze()
     staying_ready.until_forked()
     function()
 
