@@ -30,14 +30,14 @@ from ils_bench.seeding.groups import (
 )
 from ils_bench.seeding.logins import check_logins
 from ils_bench.targets.address import parse_address
-from ils_bench.targets.groups import ldif_of, posix_group_is_auxiliary, spec_of_groups
+from ils_bench.targets.groups import ldif_of, spec_of_groups
 from ils_bench.targets.identity import identity_of, password_asked
 from ils_bench.targets.live import assure_encrypted, open_live, seed
 from ils_bench.targets.opening import OWN_TARGETS
 from ils_bench.targets.password_schemes import remedy_of
 from ils_bench.targets.people import spec_of, suffix_of
 from ils_bench.targets.probe import WrongBase, connected, exists, probe
-from ils_bench.targets.profile import suited
+from ils_bench.targets.profile import posix_group_is_auxiliary, suited
 from ils_bench.targets.target import OpenDirectory
 from sitebench._engine import Contents, Groups, LdifCount, Population, read_people
 from sitebench.errors import (

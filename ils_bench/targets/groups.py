@@ -7,12 +7,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
-from ils_bench.targets.address import parse_address
-from ils_bench.targets.identity import identity_of
 from sitebench._engine import Groups, Population
 from sitebench.errors import BadInput
 from sitebench.system.native_errors import translated
-from sitebench.targets.tls import Trust
 
 EVERYONE = 0
 """A size that is as many as there are people."""
@@ -72,14 +69,3 @@ def ldif_of(groups: Groups | None) -> Iterator[bytes]:
     if groups is not None:
         for number in reversed(range(groups.count)):
             yield groups.ldif(number, number + 1)
-
-
-def posix_group_is_auxiliary(options: Any) -> bool:
-    """Whether the schema of a directory has posixGroup as a class beside another (RFC 2307bis)."""
-    from ils_bench.targets.probe import connected
-    from ils_bench.targets.profile import classes_of
-
-    address = parse_address(options.target, start_tls=options.start_tls)
-    with connected(address, identity_of(options), Trust.of(options), brief=True) as connection:
-        known = [each.lower() for each in classes_of(connection)]
-    return any(b"'posixgroup'" in each and b" auxiliary" in each for each in known)

@@ -83,3 +83,13 @@ def _read(connection: Any, dn: str, condition: str, *attributes: str) -> dict[st
     entries = [each for each in connection.response or () if each["type"] == "searchResEntry"]
     found: dict[str, list[bytes]] = dict(entries[0]["raw_attributes"]) if entries else {}
     return found
+
+
+def posix_group_is_auxiliary(options: Any) -> bool:
+    """Whether the schema of a directory has posixGroup as a class beside another (RFC 2307bis)."""
+    from ils_bench.targets.probe import connected
+
+    address = parse_address(options.target, start_tls=options.start_tls)
+    with connected(address, identity_of(options), Trust.of(options), brief=True) as connection:
+        known = [each.lower() for each in classes_of(connection)]
+    return any(b"'posixgroup'" in each and b" auxiliary" in each for each in known)

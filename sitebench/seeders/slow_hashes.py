@@ -11,11 +11,8 @@ import json
 import time
 from pathlib import Path
 
-import psutil
-
 from sitebench._engine import hash_facts
 from sitebench.errors import BadInput
-from sitebench.monitor.memory import usable_bytes
 from sitebench.seeders.people import People, Spec
 from sitebench.seeders.pools import cache_folder, no_cache
 from sitebench.system.files import atomic_write
@@ -38,7 +35,7 @@ def make_hashes(people: People, *, cache: Path | None = None) -> None:
         return
     assert spec.hash is not None
     _, _, _, memory = hash_facts(spec.hash)
-    free = min(psutil.virtual_memory().available, usable_bytes())
+    free = _free_bytes()
     if memory > free:
         # Systems promise more than they have, and end a process that takes it.
         raise BadInput(
@@ -60,6 +57,15 @@ def make_hashes(people: People, *, cache: Path | None = None) -> None:
         _, made = population.slow_hashes
         if made > ready:
             _keep(path, population.hashes())
+
+
+def _free_bytes() -> int:
+    # Imported here, as nearly no directory has hashes that are slow.
+    import psutil
+
+    from sitebench.monitor.memory import usable_bytes
+
+    return min(psutil.virtual_memory().available, usable_bytes())
 
 
 def _make_and_say(people: People, threads: int, left_s: float, one_s: float) -> None:
