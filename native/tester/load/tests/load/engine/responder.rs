@@ -18,6 +18,9 @@ use wire::ldap::{Operation, Request, ResultCode, SearchRequest, op};
 
 use super::gate::Gate;
 
+/// How many are remembered. A test that is late, as a busy machine wakes it, hears thousands.
+pub const MOST_MESSAGES: usize = 100_000;
+
 /// What to do with a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Do {
@@ -90,7 +93,7 @@ pub struct Seen {
     answered: Mutex<BTreeMap<u8, u64>>,
     /// DNs that were added and not deleted, with their attributes.
     pub added: Mutex<BTreeMap<Vec<u8>, Vec<u8>>>,
-    /// The first messages, whole.
+    /// The first messages, whole: [`MOST_MESSAGES`].
     pub messages: Mutex<Vec<Vec<u8>>>,
     /// The connections that they came over, from 0.
     pub over: Mutex<Vec<u64>>,
@@ -240,7 +243,7 @@ fn react(shared: &Shared, stream: &mut TcpStream, message: &[u8], connection: u6
 
 fn remember(shared: &Shared, message: &[u8], connection: u64) {
     let mut messages = shared.seen.messages.lock().unwrap();
-    if messages.len() < 1_000 {
+    if messages.len() < MOST_MESSAGES {
         messages.push(message.to_vec());
         shared.seen.over.lock().unwrap().push(connection);
     }

@@ -12,7 +12,7 @@ use wire::ldap::filter::Kind;
 use wire::ldap::{Operation, Request, ResultCode, op};
 
 use super::harness::{eventually, people};
-use super::responder::{Do, Responder};
+use super::responder::{Do, MOST_MESSAGES, Responder};
 use super::scenarios::{row, run, try_start};
 
 /// How long a connection lives, as the file says it.
@@ -224,7 +224,7 @@ proptest! {
         let spoke = || responder.seen.over.lock().unwrap().iter().copied().collect::<BTreeSet<_>>().len() as u64;
         prop_assert!(eventually(|| responder.seen.answered(op::UNBIND_REQUEST) == spoke()), "{}", user.text());
         let (ends, heard): (Vec<_>, Vec<_>) = heard(&responder).into_iter().partition(|(_, word)| word == "unbind");
-        prop_assert!(heard.len() + ends.len() < 900, "some are missing");
+        prop_assert!(heard.len() + ends.len() < MOST_MESSAGES, "some are missing");
         let mut model = Model::default();
         while model.said.len() < heard.len() {
             model.iteration(&user);
