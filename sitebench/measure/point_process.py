@@ -212,4 +212,5 @@ def _end(process: Forked, command: PointCommand) -> None:
         _ended(process, command, GRACE_S / 4, LEAVES)
     finally:
         process.kill()
-        process.wait()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(GRACE_S / 4)

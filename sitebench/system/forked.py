@@ -13,6 +13,7 @@ import atexit
 import contextlib
 import gc
 import json
+import math
 import os
 import resource
 import select
@@ -21,17 +22,22 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Mapping, Sequence
 from pkgutil import resolve_name
 from typing import Any
 
 from sitebench.errors import MeasurementFailed
-from sitebench.system.child import of_this_parent
+from sitebench.system.child import lives, of_this_parent
 from sitebench.system.programs import last_line, python_module
 from sitebench.system.secret import without_secrets
 
 _MOST_DESCRIPTORS = 250
-_ANSWER_BYTES = 64
+_ANSWER_BYTES = 256
+_ENDS_WITHIN_S = 5.0
+_LOOKS_EVERY_S = 0.05
+_READ_AT_START = ("PYTHON", "GEVENT", "LANG", "LC_", "LD_", "MALLOC_")
+"""How variables begin that a process reads when it starts, or as it imports."""
 _LIMITS = [value for name, value in vars(resource).items() if name.startswith("RLIMIT_")]
 
 
@@ -56,10 +62,24 @@ class Forked:
             waiting.register(self._line, select.POLLIN)
             if not waiting.poll(None if timeout is None else timeout * 1e3):
                 raise subprocess.TimeoutExpired("a fork", timeout or 0.0)
-            # Nothing comes if what stays ready was killed; its forks then end as orphans.
-            self.returncode = int(self._line.recv(_ANSWER_BYTES) or -signal.SIGKILL)
+            try:
+                answer = self._line.recv(_ANSWER_BYTES)
+            except ConnectionResetError:
+                # A fork that was killed at once has not read that it may go.
+                answer = self._line.recv(_ANSWER_BYTES)
+            if not answer:
+                self._wait_for_orphan(timeout)
+            self.returncode = int(answer or -signal.SIGKILL)
             self._line.close()
         return self.returncode
+
+    def _wait_for_orphan(self, timeout: float | None) -> None:
+        """Wait for a fork whose parent was killed: it notices, and ends by itself."""
+        give_up = math.inf if timeout is None else time.monotonic() + timeout
+        while lives(self.pid):
+            if time.monotonic() > give_up:
+                raise subprocess.TimeoutExpired("a fork", timeout or 0.0)
+            time.sleep(_LOOKS_EVERY_S)
 
     def send_signal(self, number: int) -> None:
         """Send it a signal, unless it has ended."""
@@ -74,7 +94,7 @@ class Forked:
 class _Ready:
     """The process that stays ready to call a function."""
 
-    def __init__(self, function: str) -> None:
+    def __init__(self, function: str, environment: Mapping[str, str]) -> None:
         self._said = os.memfd_create("said")
         self._control, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with its:
@@ -83,7 +103,7 @@ class _Ready:
                 stdin=its.fileno(),
                 stdout=self._said,
                 stderr=self._said,
-                env=without_secrets(os.environ),
+                env=without_secrets(environment),
                 start_new_session=True,
             )
 
@@ -93,23 +113,32 @@ class _Ready:
 
     def fork(self, request: bytes, descriptors: Sequence[int]) -> Forked:
         line, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        told, here = os.memfd_create("request"), os.open(".", os.O_PATH)
+        told, forked = os.memfd_create("request"), None
         try:
             os.write(told, request)
-            socket.send_fds(self._control, [b"."], [its.fileno(), told, here, *descriptors])
+            with contextlib.suppress(OSError):
+                socket.send_fds(self._control, [b"."], [its.fileno(), told, *descriptors])
             its.close()
-            if not (pid := line.recv(_ANSWER_BYTES)):
+            answer = line.recv(_ANSWER_BYTES)
+            if not answer:
                 raise self._failed()
-            forked = Forked(int(pid), line)
-            line.send(b"go")
+            if not answer.isdigit():
+                raise MeasurementFailed(
+                    f"no process can be forked for a point: {answer.decode()}", "end other programs"
+                )
+            forked = Forked(int(answer), line)
+            # One that was killed by now has an exit code.
+            with contextlib.suppress(OSError):
+                line.send(b"go")
         except BaseException:
-            # So the fork, if there is one already, never goes.
+            # If it did not go yet, it never goes.
             line.close()
+            if forked is not None:
+                os.kill(forked.pid, signal.SIGKILL)
             raise
         finally:
             its.close()
             os.close(told)
-            os.close(here)
         return forked
 
     def _failed(self) -> MeasurementFailed:
@@ -117,12 +146,19 @@ class _Ready:
         said = os.pread(self._said, 1 << 16, 0).decode(errors="replace")
         return MeasurementFailed(
             f"the process that points are forked from ended (exit code {code}): {last_line(said)}",
-            "see whether this machine is out of memory, then run the same command again",
+            "see what it said, and whether memory is left; then run the same command again",
         )
 
     def end(self) -> None:
+        # Not just closed: a fork of this process may have it, too.
+        with contextlib.suppress(OSError):
+            self._control.shutdown(socket.SHUT_RDWR)
         self._control.close()
-        self._process.wait()
+        try:
+            self._process.wait(_ENDS_WITHIN_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
 
 
 _Inherited = tuple[object, ...]
@@ -144,24 +180,33 @@ def fork(
     are handed on under the same numbers, so none may be one that it has opened itself: those of
     `secret.handed_on` are not.
     """
-    request = {"arguments": arguments, "environment": dict(environment), "as": descriptors}
-    key = (function, os.getpid(), _inherited())
+    request = {
+        "arguments": arguments,
+        "environment": dict(environment),
+        "limits": [(limit, resource.getrlimit(limit)) for limit in _LIMITS],
+        "as": descriptors,
+    }
+    key = (function, os.getpid(), _inherited(environment))
+    # Not ".", which may not be opened in a folder of another user.
+    here = os.open("/proc/self/cwd", os.O_PATH)
     with _asking:
         if key in _ready and not _ready[key].alive:
             _ready.pop(key).end()
         if key not in _ready:
-            _ready[key] = _Ready(function)
-        return _ready[key].fork(json.dumps(request).encode(), [output, *descriptors])
+            _ready[key] = _Ready(function, environment)
+        try:
+            return _ready[key].fork(json.dumps(request).encode(), [here, output, *descriptors])
+        finally:
+            os.close(here)
 
 
-def _inherited() -> _Inherited:
-    """Return what a new process has of this one: a fork has it of the process that stays ready."""
+def _inherited(environment: Mapping[str, str]) -> _Inherited:
+    """Return what a new process has and a fork cannot be given: it has what stays ready has."""
     return (
         tuple(sorted(os.sched_getaffinity(0))),
         os.sched_getscheduler(0),
         os.getpriority(os.PRIO_PROCESS, 0),
-        tuple(resource.getrlimit(limit) for limit in _LIMITS),
-        tuple((k, v) for k, v in os.environ.items() if k.startswith("PYTHON")),
+        tuple((k, v) for k, v in environment.items() if k.startswith(_READ_AT_START)),
     )
 
 
@@ -184,15 +229,20 @@ class _StayingReady:
         self._control = socket.socket(fileno=os.dup(sys.stdin.fileno()))
         self._lines: dict[int, int] = {}
         """Of each fork that lives, by its id."""
+        # A fork of who asks may hold its end of the socket: that it ended shows here.
+        self._asker = os.pidfd_open(os.getppid())
         self._woken, self._waker = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+        self._mask = signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGCHLD})
         _on_signal(signal.SIGCHLD, lambda number, frame: None)
         signal.set_wakeup_fd(self._waker)
 
     def until_forked(self) -> None:
         """Stay ready; return in every fork."""
-        sources: list[Any] = [self._control, self._woken]
+        sources: list[Any] = [self._control, self._woken, self._asker]
         while True:
             ready, _, _ = _select(sources, [], [])
+            if self._asker in ready:
+                os._exit(0)
             if self._woken in ready:
                 os.read(self._woken, 1 << 10)
                 self._say_who_ended()
@@ -209,12 +259,18 @@ class _StayingReady:
         line, told, *rest = received
         request = json.loads(os.pread(told, os.fstat(told).st_size, 0))
         _close(told)
-        environment = of_this_parent(request["environment"])
-        if (pid := _fork()) == 0:
-            self._wait_to_go(line)
-            _become(request["arguments"], environment, request["as"], *rest)
-            return True
-        self._lines[pid] = line
+        request["environment"] = of_this_parent(request["environment"])
+        try:
+            pid = _fork()
+        except OSError as error:
+            os.write(line, str(error).encode())
+            _close(line)
+        else:
+            if pid == 0:
+                self._wait_to_go(line)
+                _become(request, *rest)
+                return True
+            self._lines[pid] = line
         for each in rest:
             _close(each)
         return False
@@ -224,11 +280,6 @@ class _StayingReady:
             if (ended := _waitpid(pid, os.WNOHANG)) != (0, 0):
                 line = self._lines.pop(pid)
                 with contextlib.suppress(OSError):
-                    # One that was killed at once has not read that it may go, and an end of a
-                    # line that is closed with something to read resets the line.
-                    os.set_blocking(line, False)
-                    os.read(line, _ANSWER_BYTES)
-                with contextlib.suppress(OSError):
                     os.write(line, b"%d" % os.waitstatus_to_exitcode(ended[1]))
                 _close(line)
 
@@ -236,8 +287,9 @@ class _StayingReady:
         """In a fork, leave what stays ready alone, and wait until its process is known."""
         signal.set_wakeup_fd(-1)
         _on_signal(signal.SIGCHLD, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_SETMASK, self._mask)
         self._control.close()
-        for each in (self._woken, self._waker, *self._lines.values()):
+        for each in (self._asker, self._woken, self._waker, *self._lines.values()):
             _close(each)
         with contextlib.suppress(OSError):
             os.write(line, b"%d" % os.getpid())
@@ -247,26 +299,27 @@ class _StayingReady:
         os._exit(0)
 
 
-def _become(
-    arguments: list[str],
-    environment: dict[str, str],
-    numbers: list[int],
-    here: int,
-    output: int,
-    *handed_on: int,
-) -> None:
+def _become(request: dict[str, Any], here: int, output: int, *handed_on: int) -> None:
     """Be the process that was asked for."""
     os.setsid()
-    os.fchdir(here)
+    with contextlib.suppress(PermissionError):
+        # Where it may not be entered, the process that stays ready is in it already.
+        os.fchdir(here)
     null = os.open(os.devnull, os.O_RDONLY)
-    wanted = [(null, 0), (output, 1), (output, 2), *zip(handed_on, numbers, strict=True)]
+    wanted = [(null, 0), (output, 1), (output, 2), *zip(handed_on, request["as"], strict=True)]
     for have, want in wanted:
         os.dup2(have, want)
     for each in (here, null, output, *handed_on):
         _close(each)
-    os.environ.clear()
+    for limit, values in request["limits"]:
+        if resource.getrlimit(limit) != tuple(values):
+            resource.setrlimit(limit, values)
+    # A variable without a name cannot be changed.
+    environment = {name: value for name, value in request["environment"].items() if name}
+    for name in os.environ.keys() - environment.keys() - {""}:
+        del os.environ[name]
     os.environ.update(environment)
-    sys.argv[1:] = arguments
+    sys.argv[1:] = request["arguments"]
 
 
 def main() -> None:

@@ -13,6 +13,7 @@ import fcntl
 import getpass
 import os
 import re
+import resource
 import sys
 import warnings
 from collections.abc import Iterator, Mapping
@@ -27,7 +28,8 @@ WEB_TOKEN = "SITEBENCH_WEB_TOKEN"
 _VARIABLES = (BIND_PASSWORD, KEY_PASSWORD, UI_LOGIN, WEB_TOKEN)
 
 FIRST_DESCRIPTOR = 100
-"""What is handed on has at least this number: a process that is given it has opened fewer files."""
+"""What is handed on has at least this number, or half of those that a process may have: one that is
+given it has opened fewer files."""
 _held: list[int] = []
 
 
@@ -117,7 +119,9 @@ def _hold(content: bytes) -> int:
     with os.fdopen(os.memfd_create("secret"), "wb") as file:
         file.write(content)
         file.flush()
-        descriptor = fcntl.fcntl(file, fcntl.F_DUPFD_CLOEXEC, FIRST_DESCRIPTOR)
+        most, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+        first = min(FIRST_DESCRIPTOR, most // 2)
+        descriptor = fcntl.fcntl(file, fcntl.F_DUPFD_CLOEXEC, first)
     _held.append(descriptor)
     return descriptor
 

@@ -339,7 +339,7 @@ def test_ctrl_c_waits_for_a_slow_removal_and_a_second_one_does_not(
                 assert eventually(lambda: live.directory.stats()["adds"] > 1_000)
             else:
                 assert slow.removing.wait(left_s())
-            (load,) = psutil.Process(process.pid).children()
+            (load,) = psutil.Process(process.pid).children(recursive=True)[1:]
             process.send_signal(signal.SIGINT)
             said = iter(process.stderr.readline, "")
             waiting = f"removing the people that were added to {url}; Ctrl-C now leaves"
