@@ -15,6 +15,7 @@ from collections.abc import Mapping
 
 from sitebench.monitor import texts
 from sitebench.monitor.sample import InterfaceSample, MachineSample, NetworkSample
+from sitebench.system.secret import without_secrets
 
 _MEMORY = ("MemTotal", "MemAvailable")
 _PAGING = ("pswpin", "pswpout", "pgfault", "pgmajfault")
@@ -77,7 +78,9 @@ def _token_bucket(interface: str) -> int | None:
     if tc is None or interface == "lo":
         return None
     argv = [tc, "-j", "qdisc", "show", "dev", interface]
-    shown = subprocess.run(argv, capture_output=True, text=True, check=False).stdout
+    environment = without_secrets(os.environ)
+    done = subprocess.run(argv, env=environment, capture_output=True, text=True, check=False)
+    shown = done.stdout
     with contextlib.suppress(ValueError, KeyError, TypeError):
         rates = [each["options"]["rate"] for each in json.loads(shown) if each["kind"] == "tbf"]
         return 8 * min(rates) if rates else None

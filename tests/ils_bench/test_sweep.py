@@ -13,6 +13,7 @@ import pytest
 
 from sitebench.runs.runfile import RunFile
 from sitebench.runs.store import RunStore
+from tests.support.children import children
 from tests.support.cli import SITEBENCH, in_process
 
 PORTABLE = ("--client", "ldap3", "--target", "openldap", "--locales", "en_US", "--users", "2")
@@ -54,16 +55,6 @@ def started(slapd: object, tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
     if process.poll() is None:
         process.kill()
     process.communicate()
-
-
-def children(pid: int, name: str) -> list[psutil.Process]:
-    def called(process: psutil.Process) -> bool:
-        try:
-            return name in " ".join(process.cmdline())
-        except psutil.NoSuchProcess:
-            return False
-
-    return [each for each in psutil.Process(pid).children(recursive=True) if called(each)]
 
 
 def test_a_sweep_measures_every_operation_at_every_size(slapd: object, tmp_path: Path) -> None:
