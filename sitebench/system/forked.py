@@ -230,7 +230,10 @@ class _StayingReady:
         self._lines: dict[int, int] = {}
         """Of each fork that lives, by its id."""
         # A fork of who asks may hold its end of the socket: that it ended shows here.
-        self._asker = os.pidfd_open(os.getppid())
+        # Before Linux 5.3 it does not.
+        self._asker: list[int] = []
+        with contextlib.suppress(OSError):
+            self._asker.append(os.pidfd_open(os.getppid()))
         self._woken, self._waker = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
         self._mask = signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGCHLD})
         _on_signal(signal.SIGCHLD, lambda number, frame: None)
@@ -238,10 +241,10 @@ class _StayingReady:
 
     def until_forked(self) -> None:
         """Stay ready; return in every fork."""
-        sources: list[Any] = [self._control, self._woken, self._asker]
+        sources: list[Any] = [self._control, self._woken, *self._asker]
         while True:
             ready, _, _ = _select(sources, [], [])
-            if self._asker in ready:
+            if not {*self._asker}.isdisjoint(ready):
                 os._exit(0)
             if self._woken in ready:
                 os.read(self._woken, 1 << 10)
@@ -289,7 +292,7 @@ class _StayingReady:
         _on_signal(signal.SIGCHLD, signal.SIG_DFL)
         signal.pthread_sigmask(signal.SIG_SETMASK, self._mask)
         self._control.close()
-        for each in (self._asker, self._woken, self._waker, *self._lines.values()):
+        for each in (*self._asker, self._woken, self._waker, *self._lines.values()):
             _close(each)
         with contextlib.suppress(OSError):
             os.write(line, b"%d" % os.getpid())
