@@ -277,9 +277,8 @@ if __name__ == "__main__":
     process = fork("forked_here:orphan", sys.argv[1:], output=1, environment=os.environ)
     other = multiprocessing.get_context("fork").Process(target=time.sleep, args=(600,), daemon=True)
     other.start()
-    print(process.pid, os.getppid(), flush=True)
-    if sys.argv[1] != "exit":
-        time.sleep(600)
+    print(process.pid, flush=True)
+    sys.stdin.readline()
     process.kill()
     process.wait()
 """
@@ -292,14 +291,16 @@ def test_nor_where_who_asked_has_forked_itself_and_blocks_a_signal(
     """A process of its own keeps the socket open, and what stays ready has its mask."""
     noticed = tmp_path / "noticed"
     (tmp_path / "keeps.py").write_text(KEEPS)
-    argv = [sys.executable, str(tmp_path / "keeps.py"), str(noticed) if killed else "exit"]
-    with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as asks:
+    argv = [sys.executable, str(tmp_path / "keeps.py"), str(noticed)]
+    with subprocess.Popen(argv, stdin=-1, stdout=-1, text=True) as asks:
         assert asks.stdout is not None
-        forked = int(asks.stdout.readline().split()[0])
+        assert asks.stdin is not None
+        forked = int(asks.stdout.readline())
         parent = psutil.Process(psutil.Process(forked).ppid())
         family = psutil.Process(asks.pid).children(recursive=True)
         if killed:
             asks.kill()
+        asks.stdin.close()
         assert asks.wait() == (-signal.SIGKILL if killed else 0)
     try:
         assert psutil.wait_procs([parent], timeout=60)[1] == []
