@@ -191,7 +191,7 @@ def test_runs_that_differ_in_more_than_their_load_are_not_joined(tmp_path: Path)
 
 
 def test_spice_measures_what_the_tables_of_2000_need(tmp_path: Path) -> None:
-    brief = ("--clients", "1", "--warmup", "50ms", "--measure", "100ms")
+    brief = ("--clients", "1", "--warmup", "50ms", "--measure", "400ms")
     ran = in_process("web", "spice", *brief, "--out", tmp_path / "s.sitebench", "--quiet")
     assert ran.code == 0, ran.err
     measured = {each.spec.operation for each in load([tmp_path / "s.sitebench"]).runs[0].results}
