@@ -134,7 +134,8 @@ class _Ready:
             # If it did not go yet, it never goes.
             line.close()
             if forked is not None:
-                os.kill(forked.pid, signal.SIGKILL)
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(forked.pid, signal.SIGKILL)
             raise
         finally:
             its.close()
@@ -142,7 +143,8 @@ class _Ready:
         return forked
 
     def _failed(self) -> MeasurementFailed:
-        code = self._process.wait()
+        self.end()
+        code = self._process.returncode
         said = os.pread(self._said, 1 << 16, 0).decode(errors="replace")
         return MeasurementFailed(
             f"the process that points are forked from ended (exit code {code}): {last_line(said)}",
@@ -187,13 +189,13 @@ def fork(
         "as": descriptors,
     }
     key = (function, os.getpid(), _inherited(environment))
-    # Not ".", which may not be opened in a folder of another user.
-    here = os.open("/proc/self/cwd", os.O_PATH)
     with _asking:
         if key in _ready and not _ready[key].alive:
             _ready.pop(key).end()
         if key not in _ready:
             _ready[key] = _Ready(function, environment)
+        # Not ".", which may not be opened in a folder of another user.
+        here = os.open("/proc/self/cwd", os.O_PATH)
         try:
             return _ready[key].fork(json.dumps(request).encode(), [here, output, *descriptors])
         finally:
@@ -266,7 +268,8 @@ class _StayingReady:
         try:
             pid = _fork()
         except OSError as error:
-            os.write(line, str(error).encode())
+            with contextlib.suppress(OSError):
+                os.write(line, str(error).encode())
             _close(line)
         else:
             if pid == 0:
