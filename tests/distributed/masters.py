@@ -7,7 +7,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import urllib.error
 import urllib.parse
 import urllib.request
@@ -27,6 +26,7 @@ from tests.distributed.witness import FOLDER
 from tests.support.cli import SITEBENCH
 from tests.support.points import a_spec
 from tests.support.waiting import eventually, left_s
+from tests.support.warm import Warm
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -96,7 +96,7 @@ def worker(
 class Master:
     """A Locust master that records to a run file."""
 
-    process: subprocess.Popen[str]
+    process: Warm
     folder: Path
     web: str
     opener: urllib.request.OpenerDirector = field(
@@ -130,8 +130,8 @@ class Master:
 
     def enter(self) -> None:
         """Open the address that it prints, with its token if it has one."""
-        assert self.process.stdout is not None
-        said = next(line for line in self.process.stdout if line.startswith("web UI: "))
+        (said,) = self.process.lines(1)
+        assert said.startswith("web UI: "), said
         waited_for(lambda: self._opens(said.split()[2]), "the web UI does not answer")
 
     def _opens(self, url: str) -> bool:
@@ -178,7 +178,7 @@ class Master:
         """
         if how is not None:
             self.process.send_signal(how)
-        said, _ = self.process.communicate(timeout=left_s())
+        said, _ = self.process.communicate(left_s())
         assert self.process.returncode == 0 or (or_says and or_says in said), said
         totals: list[dict[str, Any]] = json.loads((self.folder / "totals.json").read_text())
         return _summed((each["name"], each["num_requests"]) for each in totals)
@@ -202,20 +202,12 @@ def master(folder: Path, locustfile: str, address: str, web_port: int, *more: st
         with RunStore(folder / "run") as store:
             store.begin(spec)
         record = ["--store", "run", "--point", spec.key]
-    argv = [sys.executable, "-m", "locust", "-f", str(HERE / locustfile), "--master"]
+    argv = ["-f", str(HERE / locustfile), "--master"]
     argv += ["--master-bind-host", address, "--master-bind-port", str(PORT)]
     argv += ["--web-host", "127.0.0.1", "--web-port", str(web_port), "--loglevel", "WARNING"]
     argv += [*record, "--json-file", "totals", *more]
-    process = subprocess.Popen(
-        argv,
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "XDG_STATE_HOME": str(folder / "state")},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        start_new_session=True,
-    )
+    state = {"XDG_STATE_HOME": str(folder / "state")}
+    process = Warm("locust", *argv, cwd=folder, together=True, env=state)
     try:
         made = Master(process, folder, f"http://127.0.0.1:{web_port}")
         if "--headless" not in more:
@@ -223,12 +215,12 @@ def master(folder: Path, locustfile: str, address: str, web_port: int, *more: st
         yield made
     finally:
         if process.poll() is None:
-            process.send_signal(signal.SIGTERM)
+            process.terminate()
             try:
-                process.communicate(timeout=left_s())
+                process.wait(left_s())
             except subprocess.TimeoutExpired:
                 process.kill()
-                process.communicate()
+                process.wait()
 
 
 def waited_for(happened: Any, what: str) -> None:

@@ -3,8 +3,6 @@
 import json
 import os
 import signal
-import subprocess
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,6 +16,7 @@ from sitebench.seeders.people import Spec, generate
 from sitebench.system.network import free_port
 from sitebench.targets.ownership import FLAG
 from tests.support.waiting import eventually, left_s
+from tests.support.warm import Warm
 
 LOCALES = ("en_US", "ru_RU")
 PEOPLE = 200
@@ -71,8 +70,8 @@ class Finished:
 
 
 def arguments(locustfile: Path | str, url: str | None, *more: str) -> list[str]:
-    """Return the command line of a Locust that takes its people from the fixtures above."""
-    argv = [sys.executable, "-m", "locust", "-f", str(locustfile), *more]
+    """Return the arguments of a Locust that takes its people from the fixtures above."""
+    argv = ["-f", str(locustfile), *more]
     argv += ["--locales", ",".join(LOCALES), "--entries", str(PEOPLE)]
     return argv if url is None else [*argv, "--target", url, FLAG, "--disposable"]
 
@@ -100,28 +99,19 @@ def headless(
     """
     url = None if "--target" in more else counting.url
     argv = arguments(locustfile, url, "--headless", "--json-file", "totals", *more)
-    environment = {**os.environ, "XDG_STATE_HOME": str(folder / "state")}
-    process = subprocess.Popen(
-        argv,
-        cwd=folder,
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        start_new_session=True,
-    )
+    state = {"XDG_STATE_HOME": str(folder / "state")}
+    process = Warm("locust", *argv, cwd=folder, together=True, env=state)
     if interrupt_after:
         under_way = eventually(
             lambda: min(counting.since()[each] for each in interrupt_after) > ENOUGH
         )
         os.killpg(process.pid, signal.SIGINT)
-        assert under_way, process.communicate(timeout=left_s())[0]
-    said, _ = process.communicate(timeout=left_s())
+        assert under_way, process.communicate(left_s())[0]
+    said, _ = process.communicate(left_s())
     file = folder / "totals.json"
     totals: list[dict[str, Any]] = json.loads(file.read_text()) if file.exists() else []
     return Finished(
-        process.returncode,
+        process.wait(),
         said,
         {(e["method"], e["name"]): e["num_requests"] for e in totals},
         {(e["method"], e["name"]): e["num_failures"] for e in totals},

@@ -3,8 +3,6 @@
 import csv
 import json
 import re
-import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -23,8 +21,10 @@ from tests.locustfiles.conftest import (
     arguments,
     headless,
 )
+from tests.support.cli import forked
 from tests.support.points import a_spec
 from tests.support.waiting import left_s
+from tests.support.warm import Warm
 
 ROOT = Path(__file__).parents[2]
 USERS = ("-u", "8", "-r", "8")
@@ -217,18 +217,9 @@ def test_a_test_without_one_operation_fails(
     tmp_path: Path, asked: tuple[str, ...], why: str
 ) -> None:
     argv = arguments(LOCUSTFILE, None, "--headless", *USERS)
-    ran = subprocess.run(
-        [*argv, *asked, "LookupUser"],
-        cwd=tmp_path,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        timeout=left_s(),
-        check=False,
-    )
-    assert ran.returncode == 1, ran.stdout
-    (said,) = [line for line in ran.stdout.splitlines() if "/ERROR/" in line]
+    ran = forked("locust", *argv, *asked, "LookupUser", cwd=tmp_path, timeout_s=left_s())
+    assert ran.code == 1, ran.err
+    (said,) = [line for line in ran.err.splitlines() if "/ERROR/" in line]
     assert "the test ended without one operation" in said
     assert why in said
 
@@ -239,12 +230,9 @@ def test_a_worker_with_another_locustfile_is_told_what_it_lacks(
     port = str(free_port())
     other = ["-f", "examples/own_sequence.py", "--worker", "--master-port", port]
     here = ("--master", "--master-bind-port", port, "--expect-workers", "1")
-    with subprocess.Popen([sys.executable, "-m", "locust", *other], cwd=ROOT) as worker:
-        try:
-            # It ends with its worker, long before.
-            ran = headless(tmp_path, counting, *here, *USERS, "-t", "60s", "LookupUser")
-        finally:
-            worker.terminate()
+    with Warm("locust", *other, cwd=ROOT):
+        # It ends with its worker, long before.
+        ran = headless(tmp_path, counting, *here, *USERS, "-t", "60s", "LookupUser")
     assert ran.code == 2
     assert "the locustfile of this worker has no LookupUser" in ran.said
     assert finished_with_one_line(ran), ran.said

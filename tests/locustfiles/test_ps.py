@@ -1,9 +1,6 @@
 """The site suite's locustfile: Locust's totals against the site's own counters, and the web UI."""
 
 import json
-import os
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,6 +14,7 @@ from sitebench._engine import Site
 from sitebench.counts.tally import Tally
 from sitebench.seeders.upd import UpdSpec, build
 from tests.locustfiles.conftest import LOCALES, PEOPLE, processes
+from tests.support.cli import forked
 from tests.support.drains import Drain, Step
 from tests.support.other_site import other_site
 from tests.support.screen import Screen, requests, screen_of
@@ -45,24 +43,16 @@ def site(tmp_path: Path) -> Iterator[Site]:
 
 
 def headless(folder: Path, site: Site, *more: str) -> Ran:
-    argv = [sys.executable, "-m", "locust", "-f", str(LOCUSTFILE), "--headless"]
+    argv = ["-f", str(LOCUSTFILE), "--headless"]
     argv += ["--json-file", "totals", "--target", f"http://{site.address}"]
     argv += ["--entries", str(PEOPLE), "--locales", ",".join(LOCALES), *more]
-    done = subprocess.run(
-        argv,
-        cwd=folder,
-        env={**os.environ},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=90,
-    )
+    ran = forked("locust", *argv, cwd=folder, timeout_s=90)
     totals = json.loads((folder / "totals.json").read_text())
     counts: dict[str, int] = {}
     for entry in totals:
         counts[entry["name"]] = counts.get(entry["name"], 0) + entry["num_requests"]
     failures = sum(entry["num_failures"] for entry in totals)
-    return Ran(done.returncode, done.stdout + done.stderr, counts, failures)
+    return Ran(ran.code, ran.out + ran.err, counts, failures)
 
 
 @pytest.mark.parametrize(("client", "distributed"), [("native", True), ("fasthttp", False)])
@@ -128,15 +118,8 @@ def test_each_class_runs_against_an_embedded_site(screen: Screen, user: str, ste
 
 def test_a_site_of_another_kind_ends_a_headless_test_before_any_load(tmp_path: Path) -> None:
     with other_site() as (url, asked):
-        argv = [sys.executable, "-m", "locust", "-f", str(LOCUSTFILE), "--headless", "-t", "9s"]
-        done = subprocess.run(
-            [*argv, "--target", url, "ScenarioUser"],
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=90,
-        )
-    assert done.returncode == 2
-    assert "not sitebench's own site" in done.stderr
+        argv = ["-f", str(LOCUSTFILE), "--headless", "-t", "9s", "--target", url, "ScenarioUser"]
+        ran = forked("locust", *argv, cwd=tmp_path, timeout_s=90)
+    assert ran.code == 2
+    assert "not sitebench's own site" in ran.err
     assert set(asked) == {"GET /"}

@@ -4,7 +4,6 @@ import re
 import signal
 import socket
 import sqlite3
-import subprocess
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,10 +15,11 @@ from tests.ps_bench.conftest import LOCALES, SIZE
 from tests.ps_bench.test_bad_input import refused
 from tests.support.cli import in_process
 from tests.support.serving import serving
+from tests.support.warm import Warm
 
 
 @contextmanager
-def site(*argv: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+def site(*argv: str) -> Iterator[tuple[Warm, str]]:
     """Yield a running site and its address."""
     with serving("ps", "--locales", ",".join(LOCALES), *argv) as (process, lines):
         found = re.search(r"http://[\d.:]+", lines[0])

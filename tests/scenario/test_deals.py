@@ -11,7 +11,7 @@ from ils_bench.targets.ldap_directory import LdapDirectory
 from sitebench.system.network import free_port
 from tests.scenario.people import BASE, SUFFIX, write_accounts, write_ldif
 from tests.scenario.test_workers import worker
-from tests.support.cli import Ran, in_process, python_module
+from tests.support.cli import Ran, forked, in_process
 
 ROWS = 400
 ONCE = f"""
@@ -122,7 +122,7 @@ def test_locust_ends_too(folder: Path, directory: LdapDirectory) -> None:
     load = ("--headless", "-u", "4", "-t", "60s", "--only-summary", "--json")
     where = ("--target", directory.url, "--scenario", "once.toml", "--warmup", "0s")
     file = str(Path(__file__).parents[2] / "locustfiles/ils.py")
-    ran = python_module("locust", "-f", file, *load, *where, cwd=folder, timeout_s=50)
+    ran = forked("locust", "-f", file, *load, *where, cwd=folder, timeout_s=50)
     assert ran.code == 0, ran.err
     counted = {each["name"]: each["num_requests"] for each in json.loads(ran.out)}
     assert counted["search"] == ROWS

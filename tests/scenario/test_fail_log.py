@@ -4,8 +4,6 @@ import contextlib
 import json
 import resource
 import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,8 +16,9 @@ from sitebench.counts.fail_log import MOST, FailLog
 from sitebench.system.network import free_port
 from tests.scenario.people import BASE, SUFFIX, write_accounts, write_ldif
 from tests.scenario.test_workers import worker
-from tests.support.cli import Ran, in_process, python_module
+from tests.support.cli import Ran, forked, in_process
 from tests.support.waiting import eventually
+from tests.support.warm import Warm
 
 MIX = f"""
 base = "{BASE}"
@@ -174,11 +173,11 @@ def test_locust_begins_the_log_anew_and_overwrites_nothing_else(
     rows = (folder / "accounts.csv").read_text()
     (folder / "failed.jsonl").write_text(before + "\n")
     argv = ("-f", file, *load, *where, "--fail-log")
-    ran = python_module("locust", *argv, "accounts.csv", cwd=folder, timeout_s=50)
+    ran = forked("locust", *argv, "accounts.csv", cwd=folder, timeout_s=50)
     assert "accounts.csv is there, and is no log of failures" in ran.err
     assert (folder / "accounts.csv").read_text() == rows
-    command, log = (sys.executable, "-m", "locust", *argv, "failed.jsonl"), folder / "failed.jsonl"
-    with subprocess.Popen(command, cwd=folder, stderr=subprocess.PIPE, text=True) as locust:
+    log = folder / "failed.jsonl"
+    with Warm("locust", *argv, "failed.jsonl", cwd=folder) as locust:
         assert eventually(
             lambda: log.read_text().count('"measure"') == MOST or locust.poll() is not None, 60
         )

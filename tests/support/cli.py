@@ -15,6 +15,7 @@ import pytest
 
 from sitebench.cli.main import main
 from sitebench.monitor.others import Others
+from tests.support.warm import Warm
 
 SITEBENCH = (sys.executable, "-m", "sitebench.cli.main")
 
@@ -34,8 +35,17 @@ class Ran:
 
 
 def sitebench(*argv: str, cwd: Path | None = None, timeout_s: float = 110, **env: str) -> Ran:
-    """Run a command to its end."""
-    return python_module(SITEBENCH[2], *argv, cwd=cwd, timeout_s=timeout_s, **env)
+    """Run a command to its end, in a fork that need not import it."""
+    return forked(SITEBENCH[2], *argv, cwd=cwd, timeout_s=timeout_s, **env)
+
+
+def forked(
+    name: str, *argv: str, cwd: Path | None = None, timeout_s: float = 110, **env: str
+) -> Ran:
+    """Run to its end what `python -m NAME` would run."""
+    with Warm(name, *argv, cwd=cwd, env={"COLUMNS": "160", **env}) as process:
+        out, err = process.communicate(timeout_s)
+        return Ran(process.wait(), out, without_note(err))
 
 
 def in_process(*argv: object, cwd: Path | None = None, **env: str) -> Ran:

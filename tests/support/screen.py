@@ -2,10 +2,6 @@
 
 import csv
 import json
-import os
-import subprocess
-import sys
-import tempfile
 import time
 import urllib.parse
 import urllib.request
@@ -16,6 +12,7 @@ from typing import Any
 from sitebench.system.network import free_port
 from tests.support.ui_address import UiAddress, printed
 from tests.support.waiting import eventually
+from tests.support.warm import Warm
 
 
 class Screen:
@@ -106,21 +103,10 @@ class Screen:
 
 def screen_of(locustfile: Path, folder: Path, *more: str) -> Iterator[Screen]:
     """Yield the web UI of a Locust that was given its locustfile, and little else."""
-    with tempfile.NamedTemporaryFile() as said:
-        process = subprocess.Popen(
-            [
-                *(sys.executable, "-m", "locust", "-f", str(locustfile)),
-                *("--web-host", "127.0.0.1", "--web-port", str(free_port()), *more),
-            ],
-            cwd=folder,
-            env={**os.environ},
-            stdin=subprocess.DEVNULL,
-            stdout=said,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
+    where = ("--web-host", "127.0.0.1", "--web-port", str(free_port()))
+    with Warm("locust", "-f", str(locustfile), *where, *more, cwd=folder, together=True) as process:
         try:
-            yield Screen(printed(process, Path(said.name)))
+            yield Screen(printed(process, process.said))
         finally:
             process.terminate()
             process.wait(20)

@@ -1,29 +1,20 @@
 """`sitebench ils serve` and `ps serve`, as another program starts and ends them."""
 
-import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from tests.support.cli import SITEBENCH
+from tests.support.warm import Warm
 
 GREETING = 3
 
 
 @contextmanager
-def serving(suite: str, *argv: str) -> Iterator[tuple[subprocess.Popen[str], list[str]]]:
+def serving(suite: str, *argv: str) -> Iterator[tuple[Warm, list[str]]]:
     """Yield a running server of a suite and the lines it greeted with; it is ended in order."""
-    with subprocess.Popen(
-        [*SITEBENCH, suite, "serve", "--port", "0", *argv],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    ) as process:
-        assert process.stdout is not None
+    command = (suite, "serve", "--port", "0", *argv)
+    with Warm("sitebench.cli.main", *command, together=True) as process:
         try:
-            yield process, [process.stdout.readline() for _ in range(GREETING)]
+            yield process, process.lines(GREETING)
         finally:
             process.terminate()
-            try:
-                process.wait(60)
-            finally:
-                process.kill()
+            process.wait(60)

@@ -6,10 +6,11 @@ import re
 import subprocess
 import urllib.error
 import urllib.request
+from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 
 from tests.support.waiting import eventually
+from tests.support.warm import Warm
 
 _STARTS_S = 100.0
 
@@ -40,11 +41,11 @@ class UiAddress:
         return urllib.request.Request(f"{self.base}{path}", data, {**self.headers, **named})
 
 
-def printed(process: subprocess.Popen[str], said: Path) -> UiAddress:
-    """Wait until a web UI has printed its address into a file, and answers there."""
+def printed(process: subprocess.Popen[str] | Warm, said: Callable[[], str]) -> UiAddress:
+    """Wait until a web UI has said its address, and answers there."""
 
     def address() -> UiAddress | None:
-        found = re.search(r"web UI: (\S+)/(?:\?token=(\S+))? \(", said.read_text())
+        found = re.search(r"web UI: (\S+)/(?:\?token=(\S+))? \(", said())
         return None if found is None else UiAddress(found[1], found[2])
 
     def answers() -> bool:
@@ -52,9 +53,9 @@ def printed(process: subprocess.Popen[str], said: Path) -> UiAddress:
         return there is not None and _answers(there)
 
     eventually(lambda: process.poll() is not None or answers(), _STARTS_S)
-    assert process.poll() is None, f"the web UI ended: {said.read_text()}"
+    assert process.poll() is None, f"the web UI ended: {said()}"
     there = address()
-    assert there is not None, f"the web UI prints no address: {said.read_text()}"
+    assert there is not None, f"the web UI prints no address: {said()}"
     assert _answers(there), "the web UI does not answer"
     return there
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import sys
 import tempfile
 import urllib.request
 from collections.abc import Iterator, Sequence
@@ -14,6 +13,7 @@ from pathlib import Path
 
 from sitebench.system.network import free_port
 from tests.support.browser import Browser
+from tests.support.cli import SITEBENCH
 from tests.support.ui_address import UiAddress, printed
 from tests.support.waiting import eventually
 
@@ -119,10 +119,10 @@ def web_ui(
 
     What it prints goes into `output`; the words of `before` start the command.
     """
-    argv = [sys.executable, "-m", "sitebench.cli.main", suite, "ui", "--no-browser"]
+    argv = [suite, "ui", "--no-browser", "--web-port", str(free_port()), *arguments]
     with tempfile.NamedTemporaryFile() as said:
         process = subprocess.Popen(
-            [*before, *argv, "--web-port", str(free_port()), *arguments],
+            [*before, *SITEBENCH, *argv],
             cwd=folder,
             env={**os.environ, **env},
             stdin=subprocess.DEVNULL,
@@ -131,7 +131,7 @@ def web_ui(
             text=True,
         )
         try:
-            yield process, printed(process, Path(said.name))
+            yield process, printed(process, Path(said.name).read_text)
         finally:
             if process.poll() is None:
                 process.send_signal(signal.SIGINT)

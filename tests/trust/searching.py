@@ -14,7 +14,7 @@ from pathlib import Path
 import psutil
 
 from sitebench.seeders.pools import cache_folder
-from tests.support.cli import SITEBENCH, Ran, sitebench
+from tests.support.cli import SITEBENCH, Ran, python_module
 from tests.support.programs import required_program
 
 ADMIN = "cn=admin,o=Intranet"
@@ -88,7 +88,9 @@ class Searched:
 
     def run(self, *argv: str, **env: str) -> Ran:
         """Run a command and keep what it said."""
-        ran = sitebench(*argv, cwd=self.folder, timeout_s=110, **self.environment(**env))
+        # Not forked: other users see the arguments and the environment that it starts with.
+        where = self.environment(**env)
+        ran = python_module(SITEBENCH[2], *argv, cwd=self.folder, timeout_s=110, **where)
         self.heard += [ran.out, ran.err]
         return ran
 

@@ -2,14 +2,14 @@
 
 from pathlib import Path
 
-from tests.support.cli import Ran, python_module
+from tests.support.cli import Ran, forked
 
 WEB = str(Path(__file__).parents[2] / "locustfiles" / "web.py")
 
 
 def headless(folder: Path, *more: str) -> Ran:
     short = ("--headless", "-u", "2", "-r", "2", "-t", "3s", "--rate", "200", "--only-summary")
-    return python_module("locust", "-f", WEB, *short, *more, cwd=folder)
+    return forked("locust", "-f", WEB, *short, *more, cwd=folder)
 
 
 def test_without_a_class_the_first_workload_runs(tmp_path: Path) -> None:
