@@ -12,9 +12,9 @@ from sitebench.suite import SUITES, suites
 
 FLOORS = [
     *("_engine errors", "units suite", "system", "monitor options", "counts", "verdict"),
-    *("runs targets scenario", "tables", "measure calibrate", "plan", "report", "locust compare"),
-    *("suite_base", "api", "http", "cli", "seeders", "ils_bench ps_bench web_bench"),
-    *("sitebench locustfiles __main__", "benches"),
+    *("runs targets scenario", "tables", "measure calibrate", "plan", "report"),
+    *("locust compare seeders", "suite_base", "api", "http", "cli"),
+    *("ils_bench ps_bench web_bench", "sitebench locustfiles __main__", "benches"),
 ]
 """Bottom-up: files and folders of sitebench/, and packages; `sitebench` is its public face. What
 stands on one floor does not import each other: suites least of all."""

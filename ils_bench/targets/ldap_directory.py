@@ -17,10 +17,9 @@ from ils_bench.targets.password_schemes import assure_bounded
 from ils_bench.targets.people import which_people
 from sitebench._engine import Directory, Groups, Population
 from sitebench.errors import BadInput
-from sitebench.seeders import Profile
+from sitebench.seeders import DEFAULT_LOCALES, Profile
 from sitebench.seeders.people import Spec, easily_typed, generate
 from sitebench.seeders.slow_hashes import make_hashes
-from sitebench.suite_base.options import DEFAULT_LOCALES
 from sitebench.system import secret
 from sitebench.targets.in_process import InProcess, certificate, keywords
 from sitebench.targets.serving import serve_until_stopped

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ps_bench.suite import SUITE
 from sitebench._engine import Site
+from sitebench.seeders import DEFAULT_LOCALES
 from sitebench.seeders.upd import Progress, UpdSpec, cached, copied
-from sitebench.suite_base.options import DEFAULT_LOCALES
 from sitebench.system.scratch import scratch
 from sitebench.targets.in_process import InProcess, certificate, keywords
 from sitebench.targets.serving import serve_until_stopped

@@ -8,6 +8,9 @@ from typing import Literal, get_args
 DEFAULT_BASE = "ou=Dynamic,o=Intranet"
 """Where people are in a directory."""
 
+DEFAULT_LOCALES = ("en_US", "de_DE", "fr_FR", "es_ES", "ru_RU", "el_GR", "ja_JP")
+"""Latin, Cyrillic, Greek and Japanese names, with and without diacritics."""
+
 Profile = Literal["paper", "small", "ils", "person", "posix", "ad"]
 """Which attributes people have."""
 PROFILES: tuple[Profile, ...] = get_args(Profile)

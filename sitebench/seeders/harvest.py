@@ -18,11 +18,10 @@ import sys
 import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from sitebench.errors import BadInput
-from sitebench.suite_base.options import DEFAULT_LOCALES
+from sitebench.seeders import DEFAULT_LOCALES
 
 if TYPE_CHECKING:
     from faker import Faker
@@ -48,6 +47,8 @@ class Field:
 
 def harvest(locales: Sequence[str]) -> str:
     """Return a pools file of locales, all of it from the Faker that is installed."""
+    from importlib.metadata import version
+
     head = f"{HEADER}\nfaker {version('faker')}\n"
     return head + "".join(
         section(each, lambda field: _values(FALLBACK_LOCALE, field)) for each in locales

@@ -13,9 +13,8 @@ from typing import Any
 
 from sitebench._engine import Contents, Population, hash_facts, profile_facts
 from sitebench.errors import BadInput
-from sitebench.seeders import DEFAULT_BASE, DEFAULT_POOL, HASHES, Profile
+from sitebench.seeders import DEFAULT_BASE, DEFAULT_LOCALES, DEFAULT_POOL, HASHES, Profile
 from sitebench.seeders.pools import PoolsFile, pools
-from sitebench.suite_base.options import DEFAULT_LOCALES
 from sitebench.system.native_errors import translated
 
 _PEOPLE_AT_A_TIME = 10_000

@@ -15,12 +15,11 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
 
 from sitebench.errors import BadInput
+from sitebench.seeders import DEFAULT_LOCALES
 from sitebench.seeders.harvest import EXAMPLES, FALLBACK_LOCALE, RECIPE, Field, country, section
-from sitebench.suite_base.options import DEFAULT_LOCALES
 from sitebench.system.files import atomic_write
 
 _SHIPPED = Path(__file__).with_name("pools.txt")
@@ -103,7 +102,12 @@ def cache_folder() -> Path:
 
 def _file_name(locales: Sequence[str]) -> str:
     """Return a name that changes whenever the content would."""
-    drawn = "" if set(locales) <= set(DEFAULT_LOCALES) else f"-faker-{version('faker')}"
+    drawn = ""
+    if not set(locales) <= set(DEFAULT_LOCALES):
+        # Late: its import takes as long as that of all this.
+        from importlib.metadata import version
+
+        drawn = f"-faker-{version('faker')}"
     key = hashlib.sha256(_SHIPPED.read_bytes() + " ".join(locales).encode()).hexdigest()[:12]
     return f"pools-{RECIPE}{drawn}-{key}.txt"
 

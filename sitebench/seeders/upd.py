@@ -16,9 +16,9 @@ from pathlib import Path
 
 from sitebench._engine import Visitors, build_upd, copy_upd, inspect_upd
 from sitebench.errors import BadInput, SitebenchError
+from sitebench.seeders import DEFAULT_LOCALES
 from sitebench.seeders.people import no_people_or_seed_below_zero
 from sitebench.seeders.pools import PoolsFile, cache_folder, pools
-from sitebench.suite_base.options import DEFAULT_LOCALES
 from sitebench.system.native_errors import translated
 
 Progress = Callable[[int, int], object]

@@ -10,13 +10,11 @@ from collections.abc import Mapping
 from sitebench.measure.options import SIZES_HELP, LoadOptions
 from sitebench.options import option
 from sitebench.options.spelling import spellings
+from sitebench.seeders import DEFAULT_LOCALES
 from sitebench.system import secret
 from sitebench.targets.limits import Limits
 from sitebench.targets.serving import parse_limits
 from sitebench.targets.tls_options import TlsOptions, TlsServeOptions
-
-DEFAULT_LOCALES = ("en_US", "de_DE", "fr_FR", "es_ES", "ru_RU", "el_GR", "ja_JP")
-"""Latin, Cyrillic, Greek and Japanese names, with and without diacritics."""
 
 
 def target_option(default: str, explanation: str) -> str:

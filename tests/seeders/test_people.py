@@ -9,9 +9,8 @@ import pytest
 
 from sitebench._engine import EngineError, Population, hash_facts, profile_facts
 from sitebench.errors import BadInput
-from sitebench.seeders import HASHES, PROFILES, Profile
+from sitebench.seeders import DEFAULT_LOCALES, HASHES, PROFILES, Profile
 from sitebench.seeders.people import People, Spec, generate
-from sitebench.suite_base.options import DEFAULT_LOCALES
 
 
 def test_a_thousand_are_the_first_of_a_million(people: People, cache: Path) -> None:

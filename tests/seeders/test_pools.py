@@ -6,14 +6,15 @@ import re
 import subprocess
 import sys
 import unicodedata
+from importlib import metadata
 from pathlib import Path
 
 import pytest
 
 from sitebench.errors import BadInput
+from sitebench.seeders import DEFAULT_LOCALES
 from sitebench.seeders.harvest import FIELDS, harvest
 from sitebench.seeders.pools import pools
-from sitebench.suite_base.options import DEFAULT_LOCALES
 
 # Two scripts, and the provider with the fewest names.
 FEW = ("en_US", "ja_JP")
@@ -76,8 +77,7 @@ def test_a_second_call_harvests_nothing(tmp_path: Path, monkeypatch: pytest.Monk
 
 def release_of_faker(number: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Pretend that another Faker is installed."""
-    for module in ("pools", "harvest"):
-        monkeypatch.setattr(f"sitebench.seeders.{module}.version", lambda package: number)
+    monkeypatch.setattr(metadata, "version", lambda package: number)
 
 
 @pytest.mark.parametrize("locales", [DEFAULT_LOCALES, FEW, DRAWN], ids="-".join)
