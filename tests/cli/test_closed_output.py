@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.cli import SITEBENCH, in_process
+from tests.support.waiting import left_s
 
 MEASURED = Path(__file__).parents[1] / "support/schema2.sitebench"
 PEOPLE = ("--entries", "100")
@@ -36,7 +37,7 @@ def test_a_reader_that_has_enough_ends_a_command_quietly(
         process.stdout.close()
         assert process.stderr is not None
         said = process.stderr.read()
-        assert process.wait(60) in codes, said
+        assert process.wait(left_s()) in codes, said
     assert "Traceback" not in said
     assert "Exception ignored" not in said
 

@@ -9,7 +9,7 @@ from sitebench.runs.runfile import RunFile
 from sitebench.suite import Suite, suite
 from tests.support.aftermath import Ground
 from tests.support.cli import in_process, without_note
-from tests.support.waiting import eventually
+from tests.support.waiting import eventually, left_s
 
 SHORT = ("demo", "ps", "--measure", "300ms")
 
@@ -54,9 +54,9 @@ def test_ctrl_c_leaves_one_line_with_the_points_that_the_demo_announced(
     file = tmp_path / f"demo-{each.name}.sitebench"
     ground.run = file
     with ground.started("demo", each.name) as process:
-        assert eventually(lambda: "warmup" in ground.phases(), 60)
+        assert eventually(lambda: "warmup" in ground.phases())
         process.send_signal(signal.SIGINT)
-        said = without_note(process.communicate(timeout=60)[1])
+        said = without_note(process.communicate(timeout=left_s())[1])
     assert process.returncode == 130
     after = said[said.index(f"--out {file.name}\n") :].splitlines()[1:]
     points = each.demo.points
@@ -65,4 +65,4 @@ def test_ctrl_c_leaves_one_line_with_the_points_that_the_demo_announced(
     ]
     with RunFile(file) as run:
         assert len(run.points()) == points
-    assert eventually(lambda: not ground.processes(), 30), ground.processes()
+    assert eventually(lambda: not ground.processes()), ground.processes()

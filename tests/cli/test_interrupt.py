@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.cli import in_process
+from tests.support.waiting import left_s
 
 ROOT = Path(__file__).parents[2]
 IGNORING = "click sitebench.__main__:main --version"
@@ -26,7 +27,7 @@ getattr(__import__(module, fromlist=[function]), function)()
 def interrupted_at(module: str, entry: str, *argv: str) -> subprocess.CompletedProcess[str]:
     """Run an entry point, and send Ctrl-C as it begins to import a module."""
     whole = [sys.executable, "-c", INTERRUPTED_AT, module, entry, *argv]
-    return subprocess.run(whole, capture_output=True, text=True, check=False, timeout=60)
+    return subprocess.run(whole, capture_output=True, text=True, check=False, timeout=left_s())
 
 
 def console_script() -> str:

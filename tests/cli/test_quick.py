@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.waiting import left_s
+
 HEAVY = ("typer", "pydantic", "rich", "locust", "ldap3", "faker", "gevent", "msgspec")
 ASKED = "_SITEBENCH_COMPLETE"
 BRIEF = ("--warmup", "0s", "--measure", "300ms", "--allow-failures", "-q")
@@ -25,7 +27,7 @@ def ran(*argv: str, **env: str) -> subprocess.CompletedProcess[str]:
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=left_s(),
     )
 
 
@@ -82,7 +84,7 @@ def test_completion_is_installed_once(shell: str, tmp_path: Path) -> None:
             capture_output=True,
             text=True,
             check=False,
-            timeout=60,
+            timeout=left_s(),
         )
         assert "_sitebench_completion" in read.stdout, read.stderr
 

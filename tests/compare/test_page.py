@@ -35,7 +35,7 @@ def browser(compared: Comparison, tmp_path_factory: pytest.TempPathFactory) -> I
     with browsing(required_program("chromedriver"), folder) as found:
         found.open(page.as_uri())
         drawn = "return document.documentElement.dataset.state === 'drawn'"
-        assert eventually(lambda: bool(found.run(drawn)), within_s=60)
+        assert eventually(lambda: bool(found.run(drawn)))
         yield found
 
 

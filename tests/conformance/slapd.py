@@ -12,6 +12,7 @@ from ils_bench.targets.openldap import fill
 from sitebench.system.network import free_port
 from tests.conformance.served import Served
 from tests.support.programs import required_program
+from tests.support.waiting import left_s
 
 SUFFIX = "o=Intranet"
 ADMIN_DN = "cn=admin,o=Intranet"
@@ -62,7 +63,6 @@ access to * by dn.exact="{admin_dn}" read
 """
 
 START_ATTEMPTS = 5
-START_WITHIN_S = 20.0
 
 
 class SlapdError(Exception):
@@ -96,7 +96,7 @@ def _start(program: Path, configuration: Path, port: int) -> subprocess.Popen[by
     """Start slapd in the foreground and wait until it listens."""
     command = [str(program), "-h", f"ldap://127.0.0.1:{port}", "-f", str(configuration), "-d", "0"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    deadline = time.monotonic() + START_WITHIN_S
+    deadline = time.monotonic() + left_s()
     while time.monotonic() < deadline:
         if process.poll() is not None:
             output = process.communicate()[0].decode(errors="replace")
@@ -105,13 +105,13 @@ def _start(program: Path, configuration: Path, port: int) -> subprocess.Popen[by
             return process
         time.sleep(0.02)
     _stop(process)
-    raise SlapdError(f"slapd does not listen on {port} after {START_WITHIN_S} s")
+    raise SlapdError(f"slapd does not listen on {port}")
 
 
 def _stop(process: subprocess.Popen[bytes]) -> None:
     process.send_signal(signal.SIGTERM)
     try:
-        process.communicate(timeout=10)
+        process.communicate(timeout=left_s())
     except subprocess.TimeoutExpired:
         process.kill()
         process.communicate()

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from tests.conformance.ldif_output import Entry, parse_entries
 from tests.conformance.served import Served
 from tests.support.programs import required_program
+from tests.support.waiting import left_s
 
 # No configuration file and no home directory may change what the clients do.
 CLEAN_ENVIRONMENT = {"LDAPNOINIT": "1", "LC_ALL": "C.UTF-8", "PATH": "/usr/bin:/bin"}
@@ -50,7 +51,7 @@ class Tools:
             stdin=subprocess.DEVNULL if text is None else None,
             capture_output=True,
             check=False,
-            timeout=60,
+            timeout=left_s(),
             env=CLEAN_ENVIRONMENT,
         )
         return Ran(done.returncode, done.stdout.decode(), done.stderr.decode())

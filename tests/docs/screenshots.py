@@ -115,7 +115,7 @@ def _report(browser: Browser, folder: Path) -> None:
     _size(browser, width=REPORT_WIDTH)
     browser.devtools("Emulation.setScrollbarsHidden", hidden=True)
     browser.open(page.as_uri())
-    assert eventually(lambda: browser.run(DRAWN) == "drawn", 30)
+    assert eventually(lambda: browser.run(DRAWN) == "drawn")
     for name, top, height in (
         ("report", "header", 1_000),
         ("report-rates", "#rates h2", 1_130),

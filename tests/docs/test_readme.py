@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 from tests.docs.shown import blocks
+from tests.support.waiting import left_s
 
 ROOT = Path(__file__).parents[2]
 PHONE_BOOK = """
@@ -29,7 +30,7 @@ def test_the_readme_s_python_runs(tmp_path: Path) -> None:
         capture_output=True,
         text=True,
         check=False,
-        timeout=100,
+        timeout=left_s(),
     )
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert "2 passed" in ran.stdout

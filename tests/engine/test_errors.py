@@ -102,7 +102,7 @@ def test_a_server_that_hangs_up_midway_is_no_usage_error(
     with serving({}, there) as directory:
         with relayed(directory.port, way) as port:
             error = raised(errors.MeasurementFailed, lambda: work(at(port), PEOPLE, 0, PEOPLE.size))
-        assert eventually(lambda: directory.stats()[counted] > 0, 30)
+        assert eventually(lambda: directory.stats()[counted] > 0)
     assert error.exit_code == EXIT_FAILED
     assert "closed the connection" in error.message
     assert error.remedy.endswith("run it again to go on")

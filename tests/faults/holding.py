@@ -15,7 +15,7 @@ import psutil
 from sitebench.errors import SitebenchError
 from sitebench.runs.runfile import RunFile
 from tests.support.cli import SITEBENCH
-from tests.support.waiting import eventually
+from tests.support.waiting import eventually, left_s
 
 GENERATOR = "sitebench.system.forked"
 DIRECTORY = "ils_bench.targets.embedded"
@@ -69,11 +69,11 @@ def _measured_once(
         env={**os.environ, "TMPDIR": str(run.parent)},
     )
     try:
-        assert eventually(lambda: _makes_load(run) or process.poll() is not None, within_s=60)
+        assert eventually(lambda: _makes_load(run) or process.poll() is not None)
         if process.poll() is None:
             held(_processes(process.pid))
         held_ns = time.monotonic_ns()
-        out, err = process.communicate(timeout=100)
+        out, err = process.communicate(timeout=left_s())
     finally:
         _end(process)
     assert process.returncode == 0, err
@@ -116,7 +116,7 @@ def _end(process: subprocess.Popen[str]) -> None:
     if process.poll() is None:
         process.send_signal(signal.SIGINT)
         try:
-            process.communicate(timeout=30)
+            process.communicate(timeout=left_s())
         except subprocess.TimeoutExpired:
             process.kill()
             process.communicate()

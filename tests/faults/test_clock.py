@@ -12,7 +12,7 @@ from tests.support.cli import Ran
 from tests.support.dynamic import refresh, there, ttl_s
 from tests.support.people import BASE
 from tests.support.stepped import WallClock
-from tests.support.waiting import eventually
+from tests.support.waiting import eventually, left_s
 
 RATE, SECONDS, LATER_S = 200, 4, 7_200
 
@@ -33,9 +33,9 @@ def test_a_stepped_clock_changes_nothing_that_is_measured(
     evenly = ("--rate", str(RATE), "--arrivals", "even")
     kept = ("--measure", f"{SECONDS}s", "--json", "--out", str(ground.run))
     with ground.started(*where, *load, *evenly, *kept, **clock.environment) as process:
-        assert eventually(lambda: "measure" in ground.phases(), 60)
+        assert eventually(lambda: "measure" in ground.phases())
         clock.set_ahead(step_s)
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=left_s())
     ran = Ran(process.returncode, out, err)
     assert ran.code == 0, ran.err
     (point,) = ran.objects
@@ -73,7 +73,7 @@ def test_a_stepped_clock_lets_no_entry_expire_and_none_live_on(
             clock.set_ahead(LATER_S)
             assert 500 <= ttl_s(connection, f"cn=Long,{BASE}") <= 600
             clock.set_ahead(-LATER_S)
-            assert eventually(lambda: not there(connection, f"cn=Brief,{BASE}"), 30)
+            assert eventually(lambda: not there(connection, f"cn=Brief,{BASE}"))
             assert 500 <= ttl_s(connection, f"cn=Long,{BASE}") <= 600
         process.terminate()
-        process.communicate(timeout=30)
+        process.communicate(timeout=left_s())

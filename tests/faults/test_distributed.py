@@ -20,9 +20,9 @@ def test_a_killed_master_costs_its_point_and_neither_run_file_nor_worker(
     with worker(tmp_path / "worker", where, None) as one:
         out = ("--measure", "60s", "--out", str(ground.run))
         with ground.started(*load, *out) as process:
-            assert eventually(lambda: "measure" in ground.phases(), 60)
+            assert eventually(lambda: "measure" in ground.phases())
             killed(process)
-        assert eventually(lambda: not ground.processes(), 60)
+        assert eventually(lambda: not ground.processes())
         ground.assert_whole()
         ground.run.unlink()
         # It waits for the next master, as it did for this one.

@@ -13,7 +13,7 @@ from tests.support.aftermath import Ground
 from tests.support.cli import Ran
 from tests.support.screen import Screen
 from tests.support.serving import serving
-from tests.support.waiting import eventually
+from tests.support.waiting import eventually, left_s
 from tests.support.web_page import web_ui
 
 MANY = ("--entries", "3k", "--locales", ",".join(LOCALES))
@@ -52,10 +52,10 @@ def test_a_sweep_is_gone_on_with_when_its_run_file_has_room(ground: Ground, disk
     load = ("--locales", ",".join(LOCALES), "--users", "2", "--threads", "1", "--warmup", "0s")
     out = (*RATE, "--measure", "4s", "--out", str(ground.run))
     with ground.started(*sweep, *load, *out) as process:
-        assert eventually(lambda: ground.windows() == 2 or process.poll() is not None, 60)
+        assert eventually(lambda: ground.windows() == 2 or process.poll() is not None)
         finished = ground.done()
         fill(disk.path / "filler")
-        said, err = process.communicate(timeout=60)
+        said, err = process.communicate(timeout=left_s())
     what = refused(Ran(process.returncode, said, err))
     assert what == f"sitebench: cannot write run file {ground.run}: database or disk is full"
     ground.assert_over()
@@ -121,7 +121,7 @@ def test_a_site_refuses_updates_shows_pages_and_stores_again_when_there_is_room(
         ground.run.unlink()
         assert ground.point(*load, "--measure", "1s")["failures_by_kind"] == {}
         process.terminate()
-        said, _ = process.communicate(timeout=30)
+        said, _ = process.communicate(timeout=left_s())
         assert process.returncode == 0, said
     assert "the site stores no writes: database or disk is full" in said
     assert "the site stores writes again" in said

@@ -7,7 +7,7 @@ from tests.faults.served import LANES, RATE
 from tests.support.aftermath import Ground
 from tests.support.cli import Ran
 from tests.support.programs import required_program
-from tests.support.waiting import eventually
+from tests.support.waiting import eventually, left_s
 
 
 def connections(side: Side) -> int:
@@ -26,14 +26,14 @@ def test_half_open_connections_are_given_up_on_both_sides(ground: Ground) -> Non
         how = (*RATE, "--timeout", "400ms", "--warmup", "0s", "--measure", "12s", "--json")
         out = ("--out", str(ground.run), "--allow-failures")
         with ground.started(*load, *threads, *how, *out, before=here.prefix) as process:
-            assert eventually(lambda: "measure" in ground.phases(), 60)
+            assert eventually(lambda: "measure" in ground.phases())
             there.pull()
             assert connections(there) >= LANES
-            assert eventually(lambda: ground.failures() >= 2 * LANES, 30)
+            assert eventually(lambda: ground.failures() >= 2 * LANES)
             # The directory was not told that they are gone.
-            assert eventually(lambda: connections(there) == 0, 30)
+            assert eventually(lambda: connections(there) == 0)
             there.plug()
-            said, err = process.communicate(timeout=60)
+            said, err = process.communicate(timeout=left_s())
     ran = Ran(process.returncode, said, err)
     assert ran.code == 0, ran.err
     (point,) = ran.objects

@@ -18,7 +18,7 @@ from tests.support.relay import (
     relayed,
     trickling,
 )
-from tests.support.waiting import eventually
+from tests.support.waiting import eventually, left_s
 
 NATIVE = (
     pytest.param("directory", "native", id="directory"),
@@ -47,12 +47,12 @@ def measured(
     with relayed(served.port, way) as port:
         argv = (*served.run(port), "--client", client, *window, *result)
         with ground.started(*argv) as process:
-            assert eventually(lambda: "measure" in ground.phases(), 60)
+            assert eventually(lambda: "measure" in ground.phases())
             way.now = bad()
             # Whole again before the end: a target that does not answer then is an error of the run.
-            eventually(lambda: ground.failures() >= 4 * LANES or process.poll() is not None, 30)
+            eventually(lambda: ground.failures() >= 4 * LANES or process.poll() is not None)
             way.now = slower
-            out, err = process.communicate(timeout=60)
+            out, err = process.communicate(timeout=left_s())
     assert process.returncode == 0, err
     (point,) = Ran(0, out, err).objects
     return point

@@ -56,7 +56,7 @@ def proxy(slapd: Path, folder: Path, behind: int) -> Iterator[str]:
     url = f"ldap://127.0.0.1:{port}"
     process = subprocess.Popen([slapd, "-d", "0", "-f", str(config), "-h", f"{url}/"])
     try:
-        assert eventually(lambda: answers(DirectoryAddress("127.0.0.1", port)), 20)
+        assert eventually(lambda: answers(DirectoryAddress("127.0.0.1", port)))
         yield url
     finally:
         process.terminate()
@@ -75,7 +75,7 @@ def writer(slapd: Path, folder: Path) -> Iterator[str]:
     process = subprocess.Popen([slapd, "-d", "0", "-f", str(config), "-h", f"{url}/"])
     put_ahead(process.pid)  # and so will be the threads that it starts
     try:
-        assert eventually(lambda: answers(DirectoryAddress("127.0.0.1", port)), 20)
+        assert eventually(lambda: answers(DirectoryAddress("127.0.0.1", port)))
         yield url
     finally:
         process.terminate()

@@ -10,7 +10,7 @@ from tests.faults.served import LANES, LOCALES, PEOPLE, RATE, Served
 from tests.support.aftermath import Ground
 from tests.support.cli import Ran
 from tests.support.mortal import Mortal, mortal
-from tests.support.waiting import eventually
+from tests.support.waiting import eventually, left_s
 
 GONE = {"connect-refused", "closed", "reset", "truncated"}
 NO_PERSON = {"directory": "wrong-answer", "slapd": "result:noSuchObject", "site": "status:404"}
@@ -33,9 +33,9 @@ def measured(
     load = (*Served(target.scheme, target.port).run(), *RATE, "--warmup", "0s", *how)
     result = ("--json", "--allow-failures", "--out", str(ground.run))
     with ground.started(*load, *result) as process:
-        assert eventually(lambda: "measure" in ground.phases(), 60)
+        assert eventually(lambda: "measure" in ground.phases())
         befalls()
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=left_s())
     assert process.returncode == 0, err
     (point,) = Ran(0, out, err).objects
     return point
@@ -52,7 +52,7 @@ def test_a_target_that_is_stopped_costs_timeouts_and_goes_on(
 ) -> None:
     def stop() -> None:
         with target.stopped():
-            assert eventually(lambda: ground.failures() >= 4 * LANES, 30)
+            assert eventually(lambda: ground.failures() >= 4 * LANES)
 
     point = measured(ground, target, stop, "--measure", "8s", "--timeout", "500ms")
     assert set(point["failures_by_kind"]) == {"timeout"}

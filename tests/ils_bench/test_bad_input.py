@@ -21,6 +21,7 @@ from sitebench.system.network import free_port
 from sitebench.targets.ownership import FLAG
 from tests.ils_bench.conftest import LOCALES
 from tests.support.cli import Ran, in_process, sitebench
+from tests.support.waiting import left_s
 
 SHORT = ("--users", "2", "--warmup", "100ms", "--measure", "500ms")
 
@@ -209,7 +210,11 @@ def limited(files: int, *argv: str) -> Ran:
         "sys.argv[0] = 'sitebench'; runpy.run_module('sitebench.cli.main', run_name='__main__')"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code, *argv], capture_output=True, text=True, check=False, timeout=90
+        [sys.executable, "-c", code, *argv],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=left_s(),
     )
     return Ran(done.returncode, done.stdout, done.stderr)
 
@@ -231,7 +236,7 @@ def test_file_descriptors_that_run_out_on_the_way(openldap: OpenDirectory) -> No
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=left_s(),
     )
     assert done.returncode == 1
     assert "this process may open no more files; raise `ulimit -n`" in done.stdout + done.stderr

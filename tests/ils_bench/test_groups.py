@@ -27,6 +27,7 @@ from tests.support import stock_slapd
 from tests.support.cli import SITEBENCH, Ran, in_process
 from tests.support.relay import relayed
 from tests.support.stock_slapd import ADMIN, BASE, PASSWORD, StockSlapd
+from tests.support.waiting import eventually, left_s
 
 PEOPLE = 60
 
@@ -298,9 +299,7 @@ def _seed_slowly(url: str) -> None:
 def test_a_seeding_that_was_killed_goes_on(stock: StockSlapd) -> None:
     process = multiprocessing.get_context("fork").Process(target=_seed_slowly, args=(stock.url,))
     process.start()
-    give_up = time.monotonic() + 60
-    while not (there := len(stock.entries("groupOfNames"))) and time.monotonic() < give_up:
-        time.sleep(0.05)
+    assert eventually(lambda: bool(stock.entries("groupOfNames")))
     assert process.pid is not None
     os.kill(process.pid, signal.SIGKILL)
     process.join()
@@ -559,10 +558,10 @@ def test_ctrl_c_ends_the_wait_for_a_large_group() -> None:
         argv = [*SITEBENCH, "ils", "seed", "--to", where, *some, *large]
         with subprocess.Popen(argv, stdout=-1, stderr=-1, text=True) as seeding:
             try:
-                assert way.lost.wait(60)
+                assert way.lost.wait(left_s())
                 time.sleep(0.5)
                 seeding.send_signal(signal.SIGINT)
-                _, said = seeding.communicate(timeout=20)
+                _, said = seeding.communicate(timeout=left_s())
             finally:
                 seeding.kill()
     assert seeding.returncode == 130, said

@@ -80,7 +80,7 @@ def slapd_of_cn_config(folder: Path) -> Iterator[DirectoryAddress]:
     address = DirectoryAddress("127.0.0.1", free_port())
     with subprocess.Popen([find("slapd"), "-d", "0", *where, "-h", f"{address}/"]) as slapd:
         try:
-            assert eventually(lambda: answers(address), 30)
+            assert eventually(lambda: answers(address))
             yield address
         finally:
             slapd.terminate()

@@ -19,6 +19,7 @@ from sitebench import LdapDirectory
 from tests.ils_bench.test_bad_input import refused
 from tests.support.cli import in_process
 from tests.support.serving import serving
+from tests.support.waiting import left_s
 
 LOCALES = ("--locales", "en_US,ja_JP")
 
@@ -46,7 +47,7 @@ def test_the_search_that_it_suggests_finds_somebody(ldapsearch: Path) -> None:
         assert lines[1].isascii()
         command = lines[1].strip().replace("ldapsearch", str(ldapsearch), 1)
         found = subprocess.run(
-            command, shell=True, capture_output=True, text=True, check=False, timeout=20
+            command, shell=True, capture_output=True, text=True, check=False, timeout=left_s()
         )
         assert "numEntries: 1" in found.stdout, found
 
@@ -71,7 +72,7 @@ def test_the_run_that_it_suggests_works(own: bool, tmp_path: Path) -> None:
 def test_it_ends_in_order(ending: signal.Signals) -> None:
     with serving("ils", *LOCALES, "--entries", "5") as (process, lines):
         process.send_signal(ending)
-        assert process.wait(10) == 0
+        assert process.wait(left_s()) == 0
         host, port = address(lines).removeprefix("ldap://").split(":")
         with pytest.raises(ConnectionRefusedError):
             socket.create_connection((host, int(port)), 1)

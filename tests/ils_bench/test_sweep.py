@@ -15,6 +15,7 @@ from sitebench.runs.runfile import RunFile
 from sitebench.runs.store import RunStore
 from tests.support.children import children
 from tests.support.cli import SITEBENCH, in_process
+from tests.support.waiting import eventually, left_s
 
 PORTABLE = ("--client", "ldap3", "--target", "openldap", "--locales", "en_US", "--users", "2")
 THINK = ("--think", "20ms")
@@ -34,11 +35,8 @@ def statuses(path: Path) -> list[str]:
         return []
 
 
-def wait_for(condition: Callable[[], bool], within_s: float = 60.0) -> None:
-    give_up = time.monotonic() + within_s
-    while not condition():
-        assert time.monotonic() < give_up, "it never happened"
-        time.sleep(0.05)
+def wait_for(condition: Callable[[], bool]) -> None:
+    assert eventually(condition), "it never happened"
 
 
 @pytest.fixture
@@ -82,11 +80,11 @@ def test_ctrl_c_ends_everything_and_the_same_command_goes_on(
     wait_for(lambda: statuses(run)[:2] == ["done", "running"])
     begun = psutil.Process(started.pid).children(recursive=True)
     started.send_signal(signal.SIGINT)
-    _, said = started.communicate(timeout=30)
+    _, said = started.communicate(timeout=left_s())
     assert started.returncode == 130
     assert "resume with: sitebench ils sweep" in said
     assert "Traceback" not in said
-    _, alive = psutil.wait_procs(begun, timeout=10)
+    _, alive = psutil.wait_procs(begun, timeout=left_s())
     assert not alive
     assert statuses(run).count("done") == 1
     again = in_process("ils", "sweep", *TWO, *PORTABLE, *LONG, cwd=tmp_path)
@@ -105,7 +103,7 @@ def test_a_target_that_dies_is_named_and_what_was_measured_is_kept(
     wait_for(lambda: len(children(started.pid, "system.forked")) == 2)
     time.sleep(1)
     os.kill(slapd_process.pid, signal.SIGKILL)
-    _, said = started.communicate(timeout=60)
+    _, said = started.communicate(timeout=left_s())
     assert started.returncode == 1
     lines = said.strip().splitlines()
     assert lines[0].startswith("sitebench: openldap at ldap://127.0.0.1:")
@@ -120,7 +118,7 @@ def test_a_killed_sweep_leaves_nothing_running(
     wait_for(lambda: "running" in statuses(tmp_path / "run"))
     begun = psutil.Process(started.pid).children(recursive=True)
     started.kill()
-    _, alive = psutil.wait_procs(begun, timeout=30)
+    _, alive = psutil.wait_procs(begun, timeout=left_s())
     assert not alive
 
 

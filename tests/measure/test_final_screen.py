@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.cli import SITEBENCH, in_process
+from tests.support.waiting import left_s
 
 LOAD = ("--users", "4", "--threads", "1", "--warmup", "200ms", "--measure", "1s")
 RUN = ("ils", "run", "lookup", "--entries", "100", "--locales", "en_US", "--rate", "200", *LOAD)
@@ -38,7 +39,7 @@ def on_a_terminal(*argv: str, columns: int, cwd: Path) -> list[str]:
         assert process.stderr is not None
         # What is printed at the end is less than what a terminal holds.
         said = process.stderr.read().decode()
-        assert process.wait(60) == 0, said
+        assert process.wait(left_s()) == 0, said
         text = b""
         while part := _read(shown.fileno()):
             text += part

@@ -74,7 +74,7 @@ def test_finished_points_survive_kill_9_at_any_moment_and_resume_completes_the_s
     assert len(now) == len(points)
     assert {key: now[key] for key in finished} == finished
     sweep.assert_whole()
-    assert eventually(lambda: not sweep.processes(), 30), sweep.processes()
+    assert eventually(lambda: not sweep.processes()), sweep.processes()
     assert list(sweep.temporary.iterdir()) == []
     assert [each.name for each in tmp_path.iterdir() if each.is_file()] == [sweep.run.name]
 
@@ -87,11 +87,11 @@ def test_neither_load_nor_target_outlives_a_killed_sweep(tmp_path: Path, suite: 
     long = ("--warmup", "0s", "--measure", "10m", "--out", str(sweep.run))
     argv = (suite, "sweep", "--sizes", "20", *operation, *load, *long)
     with sweep.started(*argv):
-        assert eventually(lambda: "measure" in sweep.phases(), 60)
+        assert eventually(lambda: "measure" in sweep.phases())
         began = {each.partition("-m ")[2].split()[0] for each in sweep.processes()}
         modules = ("sitebench.cli.main", "sitebench.system.forked")
         assert began == {*modules, f"{suite}_bench.targets.embedded"}
-    assert eventually(lambda: not sweep.processes(), 60), sweep.processes()
+    assert eventually(lambda: not sweep.processes()), sweep.processes()
     assert list(sweep.temporary.iterdir()) == []
     with RunFile(sweep.run) as run:
         (point,) = run.points()

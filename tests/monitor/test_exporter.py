@@ -64,7 +64,7 @@ def _answering(url: str) -> str:
             exporter.close()
         return True
 
-    assert eventually(answers, 20)
+    assert eventually(answers)
     return url
 
 

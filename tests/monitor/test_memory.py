@@ -9,6 +9,7 @@ from sitebench.errors import NotPossible
 from sitebench.monitor.memory import machine_bytes, usable_bytes
 from sitebench.system import groups
 from tests.faults.groups import unavailable
+from tests.support.waiting import left_s
 
 _MOST = 512 * 2**20
 _SAYS = "from sitebench.monitor.memory import usable_bytes; print(usable_bytes())"
@@ -38,6 +39,6 @@ def _inside(group: groups.Group, *argv: str) -> subprocess.CompletedProcess[str]
         ["/bin/sh", "-c", enter, "sh", sys.executable, *argv],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=left_s(),
         check=False,
     )

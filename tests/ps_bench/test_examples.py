@@ -15,6 +15,7 @@ from sitebench.http.site import probe
 from sitebench.system.network import free_port
 from tests.support.cli import in_process
 from tests.support.postgresql import postgresql
+from tests.support.waiting import left_s
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "flask_site"
 LOGIN = EXAMPLE.with_name("login_site")
@@ -34,7 +35,7 @@ def serving(example: Path, folder: Path, *argv: str) -> Iterator[str]:
             stderr=log,
         )
     url = f"http://127.0.0.1:{port}"
-    give_up = time.monotonic() + 30
+    give_up = time.monotonic() + left_s()
     try:
         while True:
             try:
@@ -48,7 +49,7 @@ def serving(example: Path, folder: Path, *argv: str) -> Iterator[str]:
         yield url
     finally:
         process.terminate()
-        process.wait(10)
+        process.wait(left_s())
 
 
 def flask(database: str, folder: Path) -> AbstractContextManager[str]:

@@ -15,6 +15,7 @@ from tests.ps_bench.conftest import LOCALES, SIZE
 from tests.ps_bench.test_bad_input import refused
 from tests.support.cli import in_process
 from tests.support.serving import serving
+from tests.support.waiting import left_s
 from tests.support.warm import Warm
 
 
@@ -37,7 +38,7 @@ def test_it_serves_pages_and_ends_in_order(ending: signal.Signals) -> None:
         assert len(page) == 8_290
         assert b'data-user="7"' in page
         process.send_signal(ending)
-        assert process.wait(10) == 0
+        assert process.wait(left_s()) == 0
 
 
 def test_a_database_of_ones_own_keeps_what_was_changed(tmp_path: Path) -> None:
@@ -51,7 +52,7 @@ def test_a_database_of_ones_own_keeps_what_was_changed(tmp_path: Path) -> None:
         with urllib.request.urlopen(request, timeout=10) as answer:
             assert answer.status == 204
         process.send_signal(signal.SIGINT)
-        assert process.wait(10) == 0
+        assert process.wait(left_s()) == 0
     with sqlite3.connect(file) as db:
         found = db.execute("SELECT background, accent FROM people WHERE id = 5").fetchone()
     db.close()

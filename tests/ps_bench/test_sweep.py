@@ -10,7 +10,7 @@ from sitebench.runs.store import RunStore
 from tests.ps_bench.conftest import LOCALES
 from tests.support.aftermath import Ground
 from tests.support.cli import in_process
-from tests.support.waiting import eventually
+from tests.support.waiting import eventually, left_s
 
 LOAD = ("--users", "8", "--threads", "1", "--locales", ",".join(LOCALES))
 SHORT = ("--warmup", "100ms", "--measure", "500ms")
@@ -36,12 +36,12 @@ def test_a_site_that_dies_is_named_and_what_was_measured_is_kept(tmp_path: Path)
     window = ("--warmup", "0s", "--measure", "4s")
     argv = ("ps", "sweep", "--sizes", "100,200", *LOAD, "--rate", "20", *window)
     with ground.started(*argv, "--json", "--out", str(ground.run)) as sweep:
-        assert eventually(lambda: ground.windows() == 2 or sweep.poll() is not None, 60)
+        assert eventually(lambda: ground.windows() == 2 or sweep.poll() is not None)
         finished = ground.done()
         children = psutil.Process(sweep.pid).children(recursive=True)
         (site,) = [each for each in children if "ps_bench.targets.embedded" in each.cmdline()]
         site.kill()
-        _, said = sweep.communicate(timeout=60)
+        _, said = sweep.communicate(timeout=left_s())
     assert sweep.returncode == 1
     what, remedy = said.strip().splitlines()
     assert what.startswith("sitebench: embedded at http://127.0.0.1:")

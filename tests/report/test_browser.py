@@ -82,7 +82,7 @@ def shown(browser: Browser, page: Path) -> Browser:
     """The page, drawn."""
     size(browser, 1_200)
     browser.open(page.as_uri())
-    assert eventually(lambda: browser.run(DRAWN) == "drawn", 30), "not: the page is drawn"
+    assert eventually(lambda: browser.run(DRAWN) == "drawn"), "not: the page is drawn"
     return browser
 
 
@@ -148,7 +148,7 @@ def test_the_legend_over_time_has_the_lines_that_are_drawn(
     made = tmp_path / "slow.html"
     made.write_text(build.html(one, build.sections(one)), encoding="utf-8")
     browser.open(made.as_uri())
-    assert eventually(lambda: browser.run(DRAWN) == "drawn", 30), "not: the page is drawn"
+    assert eventually(lambda: browser.run(DRAWN) == "drawn"), "not: the page is drawn"
     legend = (
         "return [...document.querySelectorAll('#figure-over-time .role-legend-label text')]"
         ".map(label => label.textContent).filter(name => /^p[0-9]|line/.test(name))"
@@ -171,28 +171,28 @@ def test_a_point_is_chosen_from_the_list_and_drawn(shown: Browser) -> None:
         "list.selectedIndex = arguments[0]; list.dispatchEvent(new Event('change'));"
     )
     shown.run(choose, 1)
-    assert eventually(lambda: shown.run(drawing) != before, 10), "not: another point is drawn"
+    assert eventually(lambda: shown.run(drawing) != before), "not: another point is drawn"
     shown.run(choose, 0)
-    assert eventually(lambda: shown.run(drawing) == before, 10), "not: the first one is drawn again"
+    assert eventually(lambda: shown.run(drawing) == before), "not: the first one is drawn again"
 
 
 def test_arrow_keys_show_one_series_alone_and_escape_all(shown: Browser) -> None:
     shown.run("document.querySelector('#papers details').open = true")
     place = "[data-chart=printed-ils-lookup] .drawing"
-    assert eventually(lambda: shown.run(MARKS)["printed-ils-lookup"] >= 3, 10)
+    assert eventually(lambda: shown.run(MARKS)["printed-ils-lookup"] >= 3)
     faint = (
         "return [...document.querySelectorAll('[data-chart=printed-ils-lookup] .mark-line path')]"
         ".filter(line => Number(line.getAttribute('opacity') ?? 1) < 0.5).length"
     )
     assert shown.run(faint) == 0
     shown.press(place, RIGHT)
-    assert eventually(lambda: shown.run(faint) == 2, 10), "not: two of three lines are faint"
+    assert eventually(lambda: shown.run(faint) == 2), "not: two of three lines are faint"
     label = shown.attribute(place, "aria-label")
     assert "Only " in label
     shown.press(place, LEFT)
     assert shown.attribute(place, "aria-label") != label
     shown.press(place, ESCAPE)
-    assert eventually(lambda: shown.run(faint) == 0, 10), "not: every line is there again"
+    assert eventually(lambda: shown.run(faint) == 0), "not: every line is there again"
 
 
 def test_the_planners_sliders_move_its_numbers(shown: Browser) -> None:
@@ -202,7 +202,7 @@ def test_the_planners_sliders_move_its_numbers(shown: Browser) -> None:
         "const slider = document.querySelector('[data-suite=ps] input[data-of=active]');"
         "slider.value = 8; slider.dispatchEvent(new Event('input', {bubbles: true}));"
     )
-    assert eventually(lambda: shown.text(answer) != before, 10), "not: the answer moves"
+    assert eventually(lambda: shown.text(answer) != before), "not: the answer moves"
     assert int(shown.text(answer).replace(",", "")) < int(before.replace(",", ""))
 
 
@@ -210,7 +210,7 @@ def test_the_planners_sliders_move_its_numbers(shown: Browser) -> None:
 def test_nothing_is_wider_than_the_screen(shown: Browser, width: int) -> None:
     size(shown, width)
     shown.reload()
-    assert eventually(lambda: shown.run(DRAWN) == "drawn", 30), "not: the page is drawn"
+    assert eventually(lambda: shown.run(DRAWN) == "drawn"), "not: the page is drawn"
     assert shown.run("return document.documentElement.scrollWidth") <= width
     overlapping = (
         "return [...document.querySelectorAll('.drawing')].filter(place =>"
@@ -248,14 +248,14 @@ def test_histograms_and_figures_are_downloaded_from_the_page(
     for name, begins in (("directory.csv", "point,"), ("site.hlog", "#[Logged with sitebench]")):
         shown.run("document.querySelector(`a[download='${arguments[0]}']`).click()", name)
         kept = tmp_path / name
-        assert eventually(kept.exists, 10), name
+        assert eventually(kept.exists), name
         assert kept.read_text().startswith(begins)
 
 
 def test_a_figure_of_1997_is_drawn_when_it_is_unfolded(shown: Browser) -> None:
     assert shown.run(MARKS)["printed-ils-lookup"] == 0
     shown.run("document.querySelector('#papers details').open = true")
-    assert eventually(lambda: shown.run(MARKS)["printed-ils-lookup"] >= 4, 10)
+    assert eventually(lambda: shown.run(MARKS)["printed-ils-lookup"] >= 4)
 
 
 def test_dark_screens_get_dark_and_paper_gets_light(shown: Browser) -> None:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sitebench.system.network import free_port
+from tests.support.waiting import left_s
 
 SUFFIX = "dc=example,dc=com"
 PEOPLE = 300
@@ -67,7 +68,7 @@ def people(base: str, rdn: str, kind: str) -> str:
 
 
 def until_it_answers(url: str, who: str, password: str = PASSWORD) -> None:
-    give_up = time.monotonic() + 60
+    give_up = time.monotonic() + left_s()
     while True:
         try:
             ldap("ldapsearch", url, who, "-b", "", "-s", "base", password=password)
@@ -121,7 +122,7 @@ def slapd(folder: Path) -> Iterator[Foreign]:
             yield Foreign(url, admin, base, "uid={person.uid}", counted, looks=2)
         finally:
             server.terminate()
-            server.wait(20)
+            server.wait(left_s())
 
 
 @contextlib.contextmanager
@@ -210,7 +211,7 @@ def apacheds(folder: Path) -> Iterator[Foreign]:
             yield Foreign(url, admin, base, "uid={person.uid}", counted)
         finally:
             server.terminate()
-            server.wait(30)
+            server.wait(left_s())
 
 
 @contextlib.contextmanager
@@ -243,4 +244,4 @@ def samba(folder: Path) -> Iterator[Foreign]:
             yield Foreign(url, admin, base, named, counted=None, options=options)
         finally:
             server.terminate()
-            server.wait(30)
+            server.wait(left_s())

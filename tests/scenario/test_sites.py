@@ -16,6 +16,7 @@ import pytest
 from sitebench._engine import Engine, Table
 from tests.ps_bench.test_examples import LOGIN, serving
 from tests.support.cli import in_process
+from tests.support.waiting import left_s
 from tests.tls.certificates import self_signed
 from tests.web_bench.servers import nginx, right
 from tests.web_bench.servers import serving as serving_by
@@ -38,7 +39,7 @@ def rows(url: str, text: str, data: Path | None, *, count: int, lanes: int = 4) 
     tables = {} if data is None else {"login/account": Table.read(str(data))}
     engine = Engine(json.dumps(config), tables=tables)
     engine.start_lanes("login", lanes)
-    give_up = time.monotonic() + 60
+    give_up = time.monotonic() + left_s()
     found: dict[str, Any] = {}
     while time.monotonic() < give_up and found.get("sequence", {"count": 0})["count"] < count:
         time.sleep(0.1)

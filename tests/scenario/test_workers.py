@@ -12,6 +12,7 @@ from ils_bench.targets.ldap_directory import LdapDirectory
 from sitebench.system.network import free_port
 from tests.scenario.people import BASE, SUFFIX, write_accounts, write_ldif
 from tests.support.cli import SITEBENCH, Ran, in_process
+from tests.support.waiting import left_s
 
 MIX = f"""
 base = "{BASE}"
@@ -33,7 +34,7 @@ def worker(folder: Path, port: int) -> Iterator[None]:
             yield
         finally:
             found.terminate()
-            found.communicate(timeout=20)
+            found.communicate(timeout=left_s())
 
 
 @pytest.fixture

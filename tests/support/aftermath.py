@@ -157,7 +157,7 @@ class Ground:
 
     def assert_over(self) -> None:
         """Check that nothing runs or lies about any more."""
-        assert eventually(lambda: not self.processes(), 60), self.processes()
+        assert eventually(lambda: not self.processes()), self.processes()
         assert list(self.temporary.iterdir()) == []
 
     def assert_clean(self) -> None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import json
 import subprocess
-import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from sitebench.system.network import free_port
-from tests.support.waiting import eventually
+from tests.support.waiting import eventually, left_s
 
 # The machine may have no sandbox, no screen and no network but its own.
 FLAGS = (
@@ -63,7 +63,7 @@ class Browser:
             except AssertionError:  # Between two pages there is none.
                 return False
 
-        assert eventually(answered, 60), "the form was not answered"
+        assert eventually(answered), "the form was not answered"
 
     def run(self, script: str, *arguments: object) -> Any:
         """Run a script in the page."""
@@ -117,7 +117,7 @@ def browsing(chromedriver: Path, folder: Path, *flags: str) -> Iterator[Browser]
             call("DELETE", f"{root}/session/{session}")
     finally:
         process.terminate()
-        process.wait(20)
+        process.wait(left_s())
 
 
 def call(method: str, url: str, body: object = None) -> Any:
@@ -125,7 +125,7 @@ def call(method: str, url: str, body: object = None) -> Any:
     data = None if body is None else json.dumps(body).encode()
     request = urllib.request.Request(url, data, {"Content-Type": "application/json"}, method=method)
     try:
-        with urllib.request.urlopen(request, timeout=60) as answer:
+        with urllib.request.urlopen(request, timeout=left_s()) as answer:
             return json.loads(answer.read())["value"]
     except urllib.error.HTTPError as error:
         with error:
@@ -133,12 +133,10 @@ def call(method: str, url: str, body: object = None) -> Any:
 
 
 def _wait(root: str) -> None:
-    give_up = time.monotonic() + 20
-    while True:
-        try:
+    def answers() -> bool:
+        with contextlib.suppress(urllib.error.URLError, ConnectionError):
             call("GET", f"{root}/status")
-        except (urllib.error.URLError, ConnectionError):
-            assert time.monotonic() < give_up, "chromedriver did not start"
-            time.sleep(0.05)
-        else:
-            return
+            return True
+        return False
+
+    assert eventually(answers), "chromedriver did not start"

@@ -4,6 +4,8 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
+from tests.support.waiting import left_s
+
 # 0 is "always": left alone, it trusts the values that a workbook of Excel's stores.
 SETTINGS = """<?xml version="1.0" encoding="UTF-8"?>
 <oor:items xmlns:oor="http://openoffice.org/2001/registry"
@@ -36,7 +38,7 @@ class LibreOffice:
             capture_output=True,
             text=True,
             check=False,
-            timeout=110,
+            timeout=left_s(),
         )
         found = [out / path.name for path in paths]
         assert all(path.exists() for path in found), done.stdout + done.stderr

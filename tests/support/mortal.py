@@ -45,7 +45,7 @@ class Mortal:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
-        assert eventually(self._listens, 30)
+        assert eventually(self._listens)
 
     def kill(self) -> None:
         """End it at once, as SIGKILL does."""

@@ -17,6 +17,7 @@ import psycopg
 
 from sitebench.system.network import free_port
 from tests.support.programs import required_program
+from tests.support.waiting import left_s
 
 USERS = ("postgres", "nobody")
 """Users that root switches to: PostgreSQL refuses to run as root."""
@@ -59,7 +60,7 @@ def postgresql() -> Iterator[str]:
         finally:
             # SIGINT is its fast shutdown: clients are sent away.
             server.send_signal(signal.SIGINT)
-            server.wait(30)
+            server.wait(left_s())
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -80,7 +81,7 @@ def _program(name: str) -> str:
 
 
 def _wait(url: str) -> None:
-    give_up = time.monotonic() + 30
+    give_up = time.monotonic() + left_s()
     while True:
         try:
             psycopg.connect(url, connect_timeout=5).close()

@@ -11,7 +11,7 @@ from typing import Any
 
 from sitebench.system.network import free_port
 from tests.support.ui_address import UiAddress, printed
-from tests.support.waiting import eventually
+from tests.support.waiting import eventually, left_s
 from tests.support.warm import Warm
 
 
@@ -42,11 +42,11 @@ class Screen:
             counts = [int(row["count"]) for row in found["steps"] if row["step"] == step]
             return bool(found["busy"]) and n <= sum(counts)
 
-        assert eventually(done, 30), self.live()
+        assert eventually(done), self.live()
 
     def until_lanes(self, n: int) -> None:
         """Wait until so many lanes run."""
-        assert eventually(lambda: self.live()["moments"]["lanes"][-1:] == [n], 30), self.live()
+        assert eventually(lambda: self.live()["moments"]["lanes"][-1:] == [n]), self.live()
 
     def workers(self) -> int:
         """Return how many workers have come to this master."""
@@ -90,8 +90,8 @@ class Screen:
         found: dict[str, Any] = json.loads(self.get("/stats/requests"))
         return found
 
-    def wait(self, ready: Any, within_s: float = 30.0) -> dict[str, Any]:
-        give_up = time.monotonic() + within_s
+    def wait(self, ready: Any) -> dict[str, Any]:
+        give_up = time.monotonic() + left_s()
         while True:
             # The UI caches its statistics for two seconds.
             stats = self.stats()
@@ -109,7 +109,7 @@ def screen_of(locustfile: Path, folder: Path, *more: str) -> Iterator[Screen]:
             yield Screen(printed(process, process.said))
         finally:
             process.terminate()
-            process.wait(20)
+            process.wait(left_s())
 
 
 def requests(stats: dict[str, Any], name: str) -> int:

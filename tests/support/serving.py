@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from tests.support.waiting import left_s
 from tests.support.warm import Warm
 
 GREETING = 3
@@ -17,4 +18,4 @@ def serving(suite: str, *argv: str) -> Iterator[tuple[Warm, list[str]]]:
             yield process, process.lines(GREETING)
         finally:
             process.terminate()
-            process.wait(60)
+            process.wait(left_s())

@@ -15,7 +15,7 @@ from sitebench.system.network import free_port
 from tests.support.browser import Browser
 from tests.support.cli import SITEBENCH
 from tests.support.ui_address import UiAddress, printed
-from tests.support.waiting import eventually
+from tests.support.waiting import eventually, left_s
 
 # React listens to events, and overwrites what was set behind its back.
 FILL = """
@@ -66,9 +66,9 @@ class WebPage:
         self.browser.open(self.root.page)
         assert self.sees("return document.querySelectorAll('button, input').length > 3")
 
-    def sees(self, script: str, *arguments: object, within_s: float = 30.0) -> bool:
+    def sees(self, script: str, *arguments: object) -> bool:
         """Wait until a script in the page says yes."""
-        return eventually(lambda: bool(self.browser.run(script, *arguments)), within_s)
+        return eventually(lambda: bool(self.browser.run(script, *arguments)))
 
     def fill(self, **fields: str) -> None:
         """Write into the form's fields, by their names there."""
@@ -135,7 +135,7 @@ def web_ui(
         finally:
             if process.poll() is None:
                 process.send_signal(signal.SIGINT)
-            process.wait(60)
+            process.wait(left_s())
             words = Path(said.name).read_text()
             print(words)  # Shown where the test fails.
             if output is not None:

@@ -18,7 +18,7 @@ from sitebench.errors import MeasurementFailed
 from sitebench.system import secret
 from sitebench.system.forked import fork
 from tests.support.cli import in_process
-from tests.support.waiting import eventually
+from tests.support.waiting import eventually, left_s
 
 ROOT = str(Path(__file__).parents[2])
 FORK = """
@@ -218,7 +218,7 @@ def test_neither_it_nor_what_stays_ready_outlives_who_asked(module: str, tmp_pat
         family = psutil.Process(asks.pid).children(recursive=True)
         assert [each.pid for each in family][1:] == [forked]
         asks.kill()
-    _, alive = psutil.wait_procs(family, timeout=60)
+    _, alive = psutil.wait_procs(family, timeout=left_s())
     assert alive == []
     assert noticed.exists()
 
@@ -303,7 +303,7 @@ def test_nor_where_who_asked_has_forked_itself_and_blocks_a_signal(
         asks.stdin.close()
         assert asks.wait() == (-signal.SIGKILL if killed else 0)
     try:
-        assert psutil.wait_procs([parent], timeout=60)[1] == []
+        assert psutil.wait_procs([parent], timeout=left_s())[1] == []
         assert eventually(lambda: not psutil.pid_exists(forked))
         assert noticed.exists() is killed
     finally:

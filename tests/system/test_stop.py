@@ -5,6 +5,7 @@ import sys
 from contextlib import closing
 
 from sitebench.system.stop import Stop
+from tests.support.waiting import left_s
 
 ROUNDS = """
 import random, signal
@@ -22,7 +23,11 @@ print("ended")
 def test_a_signal_at_any_moment_of_the_wait_ends_it() -> None:
     """An event of `threading` is stuck within a few hundred rounds."""
     ran = subprocess.run(
-        [sys.executable, "-c", ROUNDS], capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, "-c", ROUNDS],
+        capture_output=True,
+        text=True,
+        timeout=left_s(),
+        check=False,
     )
     assert ran.stdout == "ended\n", ran
 
@@ -34,7 +39,7 @@ def test_it_stays_set_and_gives_the_signals_back() -> None:
         with stop.on(signal.SIGUSR1, handler=lambda number, _: heard.append(number)):
             assert not stop.wait(0.01)
             os.kill(os.getpid(), signal.SIGUSR1)
-            assert stop.wait(30)
+            assert stop.wait(left_s())
         assert stop.wait(0)
     assert heard == [signal.SIGUSR1]
     assert signal.getsignal(signal.SIGUSR1) == before

@@ -16,8 +16,7 @@ from sitebench.seeders.people import Spec, generate
 from sitebench.system.network import free_port
 from sitebench.targets.tls import ServerTls
 from tests.support.programs import required_program
-
-START_WITHIN_S = 30.0
+from tests.support.waiting import left_s
 
 
 @dataclass(frozen=True)
@@ -52,11 +51,11 @@ def slapd(folder: Path, people: Spec, shown: ServerTls) -> Iterator[Slapd]:
         yield ports
     finally:
         process.terminate()
-        process.wait(20)
+        process.wait(left_s())
 
 
 def _await(process: subprocess.Popen[bytes], address: DirectoryAddress) -> None:
-    give_up = time.monotonic() + START_WITHIN_S
+    give_up = time.monotonic() + left_s()
     while True:
         try:
             return probe(address, None)

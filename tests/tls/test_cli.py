@@ -2,7 +2,6 @@
 
 import re
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
@@ -12,6 +11,7 @@ from sitebench.runs.runfile import RunFile
 from tests.ils_bench.test_bad_input import refused
 from tests.support.cli import in_process
 from tests.support.serving import serving
+from tests.support.waiting import eventually, left_s
 from tests.tls.certificates import PASSWORD, Authority, Certificate
 
 PEOPLE = ("--entries", "50", "--locales", "en_US")
@@ -25,7 +25,12 @@ def test_what_serve_suggests_works_and_leaves_no_file_behind() -> None:
     with serving("ils", *PEOPLE, "--tls", "self-signed") as (_, lines):
         assert "ldaps://127.0.0.1:" in lines[0]
         found = subprocess.run(
-            lines[1].strip(), shell=True, capture_output=True, text=True, check=False, timeout=30
+            lines[1].strip(),
+            shell=True,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=left_s(),
         )
         assert "numEntries: 1" in found.stdout, found
         ran = in_process(*lines[2].split()[1:], *PEOPLE, *SHORT)
@@ -34,10 +39,7 @@ def test_what_serve_suggests_works_and_leaves_no_file_behind() -> None:
         ca = re.search(r"--tls-ca (\S+)", lines[2])
         assert ca is not None
         assert Path(ca[1]).exists()
-    give_up = time.monotonic() + 30
-    while Path(ca[1]).exists():
-        assert time.monotonic() < give_up
-        time.sleep(0.05)
+    assert eventually(lambda: not Path(ca[1]).exists())
 
 
 def test_start_tls_as_serve_suggests_it() -> None:

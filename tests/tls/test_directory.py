@@ -17,7 +17,7 @@ from ils_bench.targets.probe import server_of
 from sitebench import errors
 from sitebench.targets.tls import ServerTls, Trust
 from tests.support.programs import required_program
-from tests.support.waiting import eventually
+from tests.support.waiting import eventually, left_s
 from tests.tls.certificates import PASSWORD, Authority, Certificate
 
 ANN = "cn=Ann\\, of the tests,ou=Dynamic,o=Intranet"
@@ -45,7 +45,7 @@ def tool(program: str, *argv: str, **env: str) -> subprocess.CompletedProcess[st
         capture_output=True,
         text=True,
         check=False,
-        timeout=30,
+        timeout=left_s(),
     )
 
 

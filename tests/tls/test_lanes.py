@@ -26,13 +26,13 @@ from sitebench.errors import SitebenchError
 from sitebench.seeders.people import Spec, generate
 from sitebench.system.network import free_port
 from sitebench.targets.tls import ServerTls, Trust, key_password
+from tests.support.waiting import left_s
 from tests.tls.certificates import PASSWORD, Authority, Certificate, self_signed
 from tests.tls.targets import Slapd, slapd
 
 PEOPLE = Spec(50, 1997, "paper", ("en_US",), "ou=Dynamic,o=Intranet")
 LANES = 4
 DONE = 20
-PATIENCE_S = 30.0
 
 
 def ran(
@@ -45,7 +45,7 @@ def ran(
     )
     engine = Engine(config, generate(PEOPLE).population)
     ended, failures = 0, Counter[str]()
-    give_up = time.monotonic() + PATIENCE_S
+    give_up = time.monotonic() + left_s()
     try:
         engine.start_lanes(sequence.name, LANES)
         while ended < DONE and not failures:

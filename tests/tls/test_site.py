@@ -28,12 +28,12 @@ from sitebench.targets.tls import ServerTls, Trust
 from tests.ils_bench.test_bad_input import refused
 from tests.support.cli import in_process
 from tests.support.programs import required_program
+from tests.support.waiting import left_s
 from tests.tls.certificates import Authority, Certificate
 from tests.tls.test_cli import SHORT
 
 PEOPLE = 50
 DONE = 40
-PATIENCE_S = 30.0
 
 
 def ran(address: SiteAddress, trust: Trust, scenario: Script) -> Counter[str]:
@@ -42,7 +42,7 @@ def ran(address: SiteAddress, trust: Trust, scenario: Script) -> Counter[str]:
     people = visitors(UpdSpec(PEOPLE))
     config = engine_config(options, address, [scenario], slot=WorkerSlot(), trust=trust)
     engine = Engine(config, people)
-    ended, failures, give_up = 0, Counter[str](), time.monotonic() + PATIENCE_S
+    ended, failures, give_up = 0, Counter[str](), time.monotonic() + left_s()
     try:
         engine.start_lanes(scenario.name, 4)
         while ended < DONE and not failures:
@@ -67,7 +67,7 @@ def test_python_and_curl_read_pages(tmp_path: Path) -> None:
             [str(required_program("curl")), "-sS", "--cacert", str(site.ca), f"{site.url}/image/0"],
             capture_output=True,
             check=False,
-            timeout=20,
+            timeout=left_s(),
         )
         assert said.returncode == 0, said.stderr
         stats = site.stats()

@@ -16,6 +16,7 @@ import psutil
 from sitebench.seeders.pools import cache_folder
 from tests.support.cli import SITEBENCH, Ran, python_module
 from tests.support.programs import required_program
+from tests.support.waiting import left_s
 
 ADMIN = "cn=admin,o=Intranet"
 SERVE = ("ils", "serve", "--entries", "0", "--port", "0", "--admin-dn", ADMIN)
@@ -103,7 +104,7 @@ class Searched:
         """Run a command at a terminal, and return its exit code and what it showed."""
         with self.terminal(*argv) as there:
             shown = there.until()
-            return there.process.wait(110), shown
+            return there.process.wait(left_s()), shown
 
     @contextlib.contextmanager
     def terminal(self, *argv: str) -> Iterator[Terminal]:
@@ -214,4 +215,4 @@ def administered(searched: Searched, *options: str, **env: str) -> Iterator[str]
             yield greeting.split(" at ")[1].split(",")[0]
         finally:
             process.terminate()
-            searched.heard.append(process.communicate(timeout=30)[0])
+            searched.heard.append(process.communicate(timeout=left_s())[0])

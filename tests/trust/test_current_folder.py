@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from sitebench.system.network import free_port
+from tests.support.waiting import left_s
 
 SITEBENCH = Path(sys.executable).with_name("sitebench")
 MODULES = ("locust", "sitebench", "ils_bench", "psutil", "msgspec", "json", "flask")
@@ -64,6 +65,6 @@ def test_nothing_of_it_runs_in_the_web_ui(folder: Path) -> None:
         assert process.stdout is not None
         said = process.stdout.readline()
         process.send_signal(signal.SIGINT)
-        process.communicate(timeout=60)
+        process.communicate(timeout=left_s())
     assert said.startswith("web UI: "), said
     assert untouched(folder)

@@ -22,7 +22,7 @@ from sitebench.runs.store import RunStore
 from tests.report import made
 from tests.support.browser import Browser, browsing
 from tests.support.cli import Ran, in_process
-from tests.support.waiting import eventually
+from tests.support.waiting import eventually, left_s
 
 SCRIPT = "<script>document.title = 'ran'</script>"
 MARKUP = '"><img src=x onerror="document.title = `ran`"><meta http-equiv=refresh content=0;url=a>'
@@ -147,7 +147,7 @@ def test_what_is_exported_to_a_terminal_is_shown_and_a_file_has_it_as_it_is(
         with contextlib.suppress(OSError):  # The end of a terminal that nobody has open any more.
             while part := seen.read(1 << 16):
                 shown += part
-        assert process.wait(60) == 0
+        assert process.wait(left_s()) == 0
     assert b"\\x1b[31m\\x9b7m" in shown
     assert b"\x1b" not in shown
     assert "\x9b".encode() not in shown
@@ -170,7 +170,7 @@ def test_nothing_of_it_runs_in_a_browser(page: str, hostile: Path, browser: Brow
     address = (hostile.parent / page).as_uri()
     browser.open(address)
     drawn = "return document.documentElement.dataset.state"
-    assert eventually(lambda: browser.run(drawn) == "drawn", 30)
+    assert eventually(lambda: browser.run(drawn) == "drawn")
     assert browser.run("return document.title") != "ran"
     assert browser.run("return location.href") == address
     count = "return document.querySelectorAll('img, meta[http-equiv=refresh]').length"

@@ -16,6 +16,7 @@ from ils_bench.options import IlsOptions
 from ils_bench.suite import SUITE
 from sitebench.system.network import free_port
 from tests.support.cli import SITEBENCH
+from tests.support.waiting import left_s
 
 PEOPLE = ("--entries", "10", "--locales", "en_US")
 LOAD = ("--users", "2", "--threads", "1", "--rate", "10", "--warmup", "0s", "--measure", "1s")
@@ -26,7 +27,6 @@ LOCUST = (sys.executable, "-m", "locust", "-f", str(SUITE.locustfile_path()))
 PAGE = (*LOCUST, "--web-port", "{port}")
 MASTER = (*LOCUST, "--master", "--headless", "--master-bind-port", "{port}")
 """It waits for its worker for ever."""
-DEADLINE_S = 60.0
 _LOOKS_EVERY_S = 0.25
 """What listens does so for a second at least, and each look reads all connections of a command."""
 LOOPBACK = {"127.0.0.1", "::1"}
@@ -69,7 +69,7 @@ def started(folder: Path, *argv: str) -> Iterator[subprocess.Popen[bytes]]:
 
 def heard_at(folder: Path, *argv: str) -> set[str]:
     """Return where a command listens: until it ends, or a little longer than it begins to."""
-    give_up, seen = time.monotonic() + DEADLINE_S, set[str]()
+    give_up, seen = time.monotonic() + left_s(), set[str]()
     serves = not {"serve", "ui", "locust"}.isdisjoint(argv)
     with started(folder, *(each.format(port=free_port()) for each in argv)) as process:
         while process.poll() is None and time.monotonic() < give_up:

@@ -62,9 +62,9 @@ def test_neither_pages_nor_downloads_hold_a_password(
             visitor.get("/sitebench/login", username="ann", password=word)
             form = {"user_count": "2", "spawn_rate": "2", "user_classes": "LookupUser"}
             assert json.loads(visitor.get("/swarm", **form))["success"]
-            assert eventually(visitor.looked_up, 60)
+            assert eventually(visitor.looked_up)
             visitor.get("/stop", now="yes")
-            assert eventually(lambda: not visitor.live()["busy"], 60)
+            assert eventually(lambda: not visitor.live()["busy"])
             for page in PAGES:
                 content = visitor.get(page)
                 (searched.folder / f"page{page.replace('/', '_')}").write_bytes(content)

@@ -18,7 +18,7 @@ import psutil
 
 from sitebench.http.address import SiteAddress
 from tests.support.programs import required_program
-from tests.support.waiting import eventually
+from tests.support.waiting import eventually, left_s
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ def assert_ends_with_its_parent(module: str, docroot: Path, how: signal.Signals)
         begun = family(psutil.Process(pid).ppid())
         assert len(begun) > 3
         process.send_signal(how)
-        process.wait(30)
+        process.wait(left_s())
         assert eventually(lambda: not any(each.is_running() for each in begun)), begun
 
 

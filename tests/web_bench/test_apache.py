@@ -24,10 +24,10 @@ def test_its_processes_are_as_many_as_asked_for_and_stay() -> None:
         # The master, the one that begins CGI programs, and two that serve; a program that has
         # answered may still be ending.
         expected = ["apache2"] * 4 + ["sitebench-cgi"]
-        assert eventually(lambda: names(started.pid) == expected, 20)
+        assert eventually(lambda: names(started.pid) == expected)
         begun = [each for each in family(started.pid) if each.name() == "apache2"]
         # Each of the two begins its threads one by one.
-        assert eventually(lambda: sorted(each.num_threads() for each in begun)[2:] == [322] * 2, 20)
+        assert eventually(lambda: sorted(each.num_threads() for each in begun)[2:] == [322] * 2)
         assert started.facts["version"].startswith("Apache/2")
         assert "@" not in started.facts["configuration"]
 

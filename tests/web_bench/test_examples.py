@@ -46,7 +46,7 @@ def serving(server: str, docroot: Path) -> Iterator[str]:
                 return True
             return False
 
-        assert eventually(answers, 30)
+        assert eventually(answers)
         yield url
         process.terminate()
 

@@ -23,9 +23,9 @@ def test_a_workload_from_the_form_to_the_report(chromedriver: Path, tmp_path: Pa
         page.press("Start")
         screen.until_done("cgi-env", 100)
         page.tab("Live")
-        assert eventually(lambda: bool(lines := page.lines()) and all(lines.values()), 30)
+        assert eventually(lambda: bool(lines := page.lines()) and all(lines.values()))
         page.press("Stop")
-        assert eventually(lambda: not screen.live()["busy"], 30)
+        assert eventually(lambda: not screen.live()["busy"])
         totals = screen.totals()
 
         copy, report = tmp_path / "copy.sitebench", tmp_path / "report.html"

@@ -24,7 +24,7 @@ def test_its_master_is_the_parent_of_all_programs() -> None:
     expected = {"nginx": 3, "fcgiwrap": 17, "sitebench-cgi": 1}
     with nginx.serving(None, threads=2) as started:
         # A program that has answered may still be ending, and fcgiwrap starting its processes.
-        assert eventually(lambda: Counter(names(started.pid)) == expected, 20)
+        assert eventually(lambda: Counter(names(started.pid)) == expected)
 
 
 def test_its_master_is_found_by_the_address_that_it_serves() -> None:

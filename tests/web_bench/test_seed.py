@@ -15,6 +15,7 @@ import pytest
 
 from sitebench.errors import BadFile, BadInput
 from tests.faults.disks import Disk, small_disk
+from tests.support.waiting import left_s
 from tests.web_bench.docroots import SPEC, contents
 from web_bench.seed import file_set, seed
 
@@ -105,7 +106,7 @@ def test_ctrl_c_ends_it_and_the_same_call_continues(tmp_path: Path) -> None:
         assert process.stdout is not None
         process.stdout.readline()
         process.send_signal(signal.SIGINT)
-        _, err = process.communicate(timeout=30)
+        _, err = process.communicate(timeout=left_s())
     assert err.splitlines()[-1].startswith("KeyboardInterrupt")
     lines = (tmp_path / "many.manifest").read_text().splitlines()
     assert "sha256" in lines[-1] or len(lines) == 1
@@ -175,7 +176,7 @@ def test_a_set_of_any_size_takes_the_same_memory(tmp_path: Path) -> None:
         few = [{"name": "a", "sizes": [100], "files": files}, {"name": "b", "sizes": [size]}]
         spec = MANY | {"files_per_class": 1, "classes": few}
         with seeding(spec, tmp_path / f"{files}") as process:
-            out, err = process.communicate(timeout=100)
+            out, err = process.communicate(timeout=left_s())
         assert process.returncode == 0, err
         return int(out.split()[-1])
 

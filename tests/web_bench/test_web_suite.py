@@ -12,6 +12,7 @@ import pytest
 import sitebench
 from sitebench.runs.runfile import RunFile
 from tests.support.cli import SITEBENCH, Ran, in_process
+from tests.support.waiting import left_s
 from web_bench.suite import SUITE
 from web_bench.targets.web_server import WebServer
 from web_bench.workload import built_in
@@ -286,7 +287,7 @@ def served(*argv: str, lines: int = 2) -> Iterator[list[str]]:
         assert process.stdout is not None
         yield [process.stdout.readline() for _ in range(lines)]
         process.send_signal(2)
-        assert process.wait(20) == 0
+        assert process.wait(left_s()) == 0
 
 
 def test_a_folder_of_ones_own_is_served_as_it_is(tmp_path: Path) -> None:
@@ -329,6 +330,6 @@ def test_serving_ends_with_ctrl_c_and_says_how_to_measure(tmp_path: Path, cache:
         assert process.stdout is not None
         first, second = process.stdout.readline(), process.stdout.readline()
         process.send_signal(2)
-        assert process.wait(20) == 0
+        assert process.wait(left_s()) == 0
     assert first.startswith("serving ")
     assert second.split()[:4] == ["sitebench", "web", "run", "webbench1-static"]

@@ -18,6 +18,7 @@ from tests.locustfiles.conftest import LOCUSTFILE
 from tests.support.cli import sitebench
 from tests.support.screen import Screen, screen_of
 from tests.support.ui_address import UiAddress
+from tests.support.waiting import left_s
 from tests.support.web_page import web_ui
 
 pytestmark = pytest.mark.timeout(180)
@@ -152,7 +153,7 @@ def test_so_it_is_with_a_locust_that_is_started_by_hand(tmp_path: Path) -> None:
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=left_s(),
         check=False,
     )
     assert ran.returncode == 2

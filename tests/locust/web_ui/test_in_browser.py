@@ -63,7 +63,7 @@ def moves(page: WebPage) -> bool:
     if not eventually(lambda: bool(lines := page.lines()) and all(lines.values()), 30):
         return False
     before = page.lines()
-    return eventually(lambda: all(page.lines()[chart] != before[chart] for chart in before), 30)
+    return eventually(lambda: all(page.lines()[chart] != before[chart] for chart in before))
 
 
 def done(page: WebPage, step: str) -> int:
@@ -120,7 +120,7 @@ def test_it_begins_with_the_live_page_and_says_at_once_that_it_stops(page: WebPa
     tabs = page.browser.run(TABS)
     assert [text for text, _ in tabs[:4]] == ["Live", "Microseconds", "Resources", "Verdict"]
     assert max(right for _, right in tabs) < 1_280
-    assert eventually(lambda: json.loads(page.get("/sitebench/live.json"))["quoted"], 30)
+    assert eventually(lambda: json.loads(page.get("/sitebench/live.json"))["quoted"])
     (row,) = [
         row
         for row in json.loads(page.get("/stats/requests"))["extended_stats"][2]["data"]
@@ -148,7 +148,7 @@ def test_the_other_fields_stand_under_headings_with_names_as_people_write_them(
     assert page.browser.run(names) == first
     heads = "return [...document.querySelectorAll('.sitebench-group')].map(h => h.textContent)"
     groups = ["Load", "Target", "Entries", "TLS", "Workers", "Advanced", "Load shape"]
-    assert eventually(lambda: page.browser.run(heads) == groups, 30), page.browser.run(heads)
+    assert eventually(lambda: page.browser.run(heads) == groups), page.browser.run(heads)
     labels = page.browser.run(
         "return [...document.querySelectorAll('form label')].map(label => label.textContent)"
     )
@@ -162,7 +162,7 @@ def test_a_ramp_to_the_knee_ends_by_itself(page: WebPage) -> None:
     page.fill(entries="1k", userCount="8", spawnRate="8", stepUsers="4", stepTime="1s", rate="")
     page.fill(shapeClass="Knee")
     page.press("Start")
-    assert eventually(lambda: bool(ended(page)), 60)
+    assert eventually(lambda: bool(ended(page)))
     (found,) = ended(page)
     assert found["error"] is None
     assert "4 users" in found["title"] or "8 users" in found["title"]
@@ -183,19 +183,19 @@ def test_two_tests_from_the_form_to_the_report(page: WebPage, tmp_path: Path) ->
     page.tab("Live")
     assert moves(page), "not: charts move"
     page.tab("Microseconds")
-    assert eventually(lambda: done(page, "lookup") > 1_000, 30), page.rows()
+    assert eventually(lambda: done(page, "lookup") > 1_000), page.rows()
     (row,) = [row for row in page.rows() if row[1] == "lookup"]
     p50, most = float(row[4]), float(row[9])
     assert 0 < p50 < most
     page.tab("Resources")
-    assert eventually(lambda: ["target", "CPU"] in [row[:2] for row in page.rows()], 30)
+    assert eventually(lambda: ["target", "CPU"] in [row[:2] for row in page.rows()])
     page.press("Edit")
     page.fill(userCount="6", spawnRate="6")
     page.press("Update")
     screen.until_lanes(6)
     # What it may say of this machine is not for a test; that it says something is.
     page.tab("Verdict")
-    assert eventually(lambda: any("Verdict" in row[0] for row in page.rows()), 30), page.rows()
+    assert eventually(lambda: any("Verdict" in row[0] for row in page.rows())), page.rows()
     page.press("Stop")
     lookups = totals_at_end(screen)
 
@@ -229,7 +229,7 @@ def test_two_tests_from_the_form_to_the_report(page: WebPage, tmp_path: Path) ->
 
 def totals_at_end(screen: Screen) -> dict[str, int]:
     """Wait for a test's end; return Locust's own totals of it, by step."""
-    assert eventually(lambda: not screen.live()["busy"], 30)
+    assert eventually(lambda: not screen.live()["busy"])
     return screen.totals()
 
 

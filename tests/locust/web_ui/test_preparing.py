@@ -30,7 +30,7 @@ def test_a_database_that_is_built_shows_its_progress_and_can_be_given_up(tmp_pat
             return len(seen) >= 2 and seen[-1]["done"] > seen[0]["done"]
 
         screen.start("PageUser")
-        assert eventually(filling, 60), seen
+        assert eventually(filling), seen
         assert seen[-1]["total"] == MANY
         stats = screen.stats()
         assert stats["state"] == "spawning"
@@ -68,7 +68,7 @@ def test_a_directory_of_ones_own_gets_its_people_for_the_test_alone(
         assert directory.stats()["adds"] == FEW
         screen.stop()
         assert screen.stats()["errors"] == []
-        assert eventually(lambda: directory.stats()["deletes"] == FEW, 30)
+        assert eventually(lambda: directory.stats()["deletes"] == FEW)
 
 
 def test_people_who_cannot_be_removed_are_told_of_in_a_line(
@@ -93,10 +93,10 @@ def test_who_is_there_when_seeding_is_stopped_is_removed_again(
         screen = Screen(root)
         empty = directory.stats()["entries"]
         screen.start("LookupUser")
-        assert eventually(lambda: ((screen.live()["preparing"] or {}).get("done", 0)) > 0, 60)
+        assert eventually(lambda: ((screen.live()["preparing"] or {}).get("done", 0)) > 0)
         screen.stop()
         assert 0 < directory.stats()["adds"] < MANY
-        assert eventually(lambda: directory.stats()["entries"] == empty, 30), directory.stats()
+        assert eventually(lambda: directory.stats()["entries"] == empty), directory.stats()
     assert "Traceback" not in output[0]
 
 

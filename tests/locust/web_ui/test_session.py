@@ -16,7 +16,7 @@ from tests.locustfiles.conftest import LOCALES, PEOPLE, Counting, counting_direc
 from tests.support.cli import SITEBENCH
 from tests.support.in_locust import in_locust
 from tests.support.screen import Screen
-from tests.support.waiting import eventually
+from tests.support.waiting import eventually, left_s
 from tests.support.web_page import web_ui
 
 pytestmark = pytest.mark.timeout(180)
@@ -229,7 +229,7 @@ def two_workers(master: str) -> Iterator[None]:
         yield
     finally:
         process.send_signal(signal.SIGINT)
-        process.wait(60)
+        process.wait(left_s())
 
 
 def test_workers_make_the_load_of_a_page_that_commands_them(tmp_path: Path) -> None:
@@ -238,7 +238,7 @@ def test_workers_make_the_load_of_a_page_that_commands_them(tmp_path: Path) -> N
     # The master first: a worker that looks for it may get its port, and find itself there.
     with web_ui(tmp_path, "ils", *asked) as (_, root), two_workers(master):
         screen = Screen(root)
-        assert eventually(lambda: screen.workers() == 2, 60), "not: two workers came"
+        assert eventually(lambda: screen.workers() == 2), "not: two workers came"
         # What is late as a window begins ends within it: at this rate that is little.
         screen.start("LookupUser", 2, rate="100")
         screen.until_done("lookup", 300)

@@ -79,7 +79,7 @@ def test_the_page_is_opened_by_a_file_so_that_no_process_list_has_the_token(
     monkeypatch.setenv("BROWSER", str(browser))
     (tmp_path / "ui").mkdir()
     with web_ui(tmp_path / "ui", "ps", "--browser") as (_, root):
-        assert eventually(lambda: said.exists() and said.read_text().endswith("\n"), 30)
+        assert eventually(lambda: said.exists() and said.read_text().endswith("\n"))
         opened = said.read_text().strip()
         file = Path(urllib.parse.unquote(urllib.parse.urlsplit(opened).path))
         assert opened.startswith("file://")
