@@ -28,7 +28,7 @@ def folders(tmp_path: Path) -> tuple[Path, Path]:
 
 
 def run(master: Path, worker: Path, *, wait_s: int) -> tuple[subprocess.CompletedProcess[str], str]:
-    """Run a test of three seconds with one worker; return how the master ended, and its words."""
+    """Run a short test with one worker; return how the master ended, and its words."""
     port = str(free_port())
     env = {**os.environ, "TMPDIR": str(worker.parent)}
     with subprocess.Popen(
@@ -43,7 +43,8 @@ def run(master: Path, worker: Path, *, wait_s: int) -> tuple[subprocess.Complete
             done = subprocess.run(
                 [
                     *(sys.executable, "-m", "locust", "-f", "lf.py", "--master", "--headless"),
-                    *("--master-bind-port", port, "-u", "2", "-r", "2", "-t", "2s"),
+                    *("--master-bind-port", port, "-u", "2", "-r", "2"),
+                    *("--warmup", "0s", "--measure", "500ms"),
                     *("--expect-workers", "1", "--expect-workers-max-wait", str(wait_s)),
                     *("--entries", "10", "--locales", "en_US", "--loglevel", "WARNING"),
                 ],

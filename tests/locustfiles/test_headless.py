@@ -92,9 +92,13 @@ def test_nothing_is_said_about_the_cpu_of_native_threads(
         "def seem(**_):\n"
         "    psutil.Process.cpu_percent = lambda self: 180.0\n"
         "events.spawning_complete.add_listener(seem)\n"
-        "events.usage_monitor.add_listener(lambda **seen: print('seen', seen['cpu_usage']))\n"
+        "def seen(environment, cpu_usage, **_):\n"
+        "    print('seen', cpu_usage)\n"
+        "    if cpu_usage == 180.0:\n"
+        "        environment.runner.quit()\n"
+        "events.usage_monitor.add_listener(seen)\n"
     )
-    load = ("-u", "4", "-r", "4", "-t", "3s", "--threads", "1", "--rate", "200")
+    load = ("-u", "4", "-r", "4", "--threads", "1", "--rate", "200")
     ran = headless(tmp_path, counting, *load, locustfile=busy)
     assert ran.code == 0, ran.said
     assert "seen 180.0" in ran.said
@@ -125,7 +129,7 @@ def test_a_listener_of_ones_own_gets_every_count_once(
 ) -> None:
     assert '--8<-- "examples/own_listener.py"' in (ROOT / "docs" / "locust.md").read_text()
     more = processes(2) if distributed else ()
-    load = (*USERS, "-t", "3s", "--rate", "2k")
+    load = (*USERS, "--rate", "2k", "--warmup", "0s", "--measure", "1s")
     ran = headless(tmp_path, counting, *load, *more, locustfile=OWN_LISTENER)
     assert ran.code == 0, ran.said
     told: Counter[tuple[str, str]] = Counter()

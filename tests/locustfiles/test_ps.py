@@ -18,6 +18,7 @@ from tests.support.cli import forked
 from tests.support.drains import Drain, Step
 from tests.support.other_site import other_site
 from tests.support.screen import Screen, requests, screen_of
+from tests.support.waiting import left_s
 
 LOCUSTFILE = Path(__file__).parents[2] / "locustfiles" / "ps.py"
 RUN = ("-u", "8", "-r", "8", "--threads", "1")
@@ -46,7 +47,7 @@ def headless(folder: Path, site: Site, *more: str) -> Ran:
     argv = ["-f", str(LOCUSTFILE), "--headless"]
     argv += ["--json-file", "totals", "--target", f"http://{site.address}"]
     argv += ["--entries", str(PEOPLE), "--locales", ",".join(LOCALES), *more]
-    ran = forked("locust", *argv, cwd=folder, timeout_s=90)
+    ran = forked("locust", *argv, cwd=folder, timeout_s=left_s())
     totals = json.loads((folder / "totals.json").read_text())
     counts: dict[str, int] = {}
     for entry in totals:
@@ -118,8 +119,8 @@ def test_each_class_runs_against_an_embedded_site(screen: Screen, user: str, ste
 
 def test_a_site_of_another_kind_ends_a_headless_test_before_any_load(tmp_path: Path) -> None:
     with other_site() as (url, asked):
-        argv = ["-f", str(LOCUSTFILE), "--headless", "-t", "9s", "--target", url, "ScenarioUser"]
-        ran = forked("locust", *argv, cwd=tmp_path, timeout_s=90)
+        argv = ["-f", str(LOCUSTFILE), "--headless", "--target", url, "ScenarioUser"]
+        ran = forked("locust", *argv, cwd=tmp_path, timeout_s=left_s())
     assert ran.code == 2
     assert "not sitebench's own site" in ran.err
     assert set(asked) == {"GET /"}

@@ -84,7 +84,7 @@ def test_a_shape_that_cannot_be_is_refused_in_one_line(
 
 
 def test_a_shape_of_ones_own_is_a_few_lines(tmp_path: Path, counting: Counting) -> None:
-    load = ("-u", "4", "-r", "100", "-t", "5s", "--rate", "200")
+    load = ("-u", "4", "-r", "100", "--rate", "200", "--warmup", "0s", "--measure", "1s")
     ran = headless(tmp_path, counting, *load, locustfile=OWN_SHAPE)
     assert ran.code == 0, ran.said
     assert asked_for(ran) == [1]

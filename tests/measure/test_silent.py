@@ -72,7 +72,7 @@ def test_so_is_a_program(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("of", "user"), [("ils", "LookupUser"), ("ps", "FileUser")])
 def test_so_is_locust(of: str, user: str, tmp_path: Path) -> None:
-    load = ("--headless", "-u", "2", "-t", "3s", user)
+    load = ("--headless", "-u", "2", *BRIEF[2:], user)
     with target(of, tmp_path) as where:
         file = str(suite(of).locustfile_path())
         ran = forked("locust", "-f", file, *where, *load, cwd=tmp_path)

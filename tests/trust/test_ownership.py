@@ -32,7 +32,7 @@ from tests.locustfiles.conftest import LOCUSTFILE, arguments
 from tests.locustfiles.conftest import PEOPLE as PEOPLE_OF_LOCUST
 from tests.support.cli import in_process
 from tests.support.screen import Screen, screen_of
-from tests.support.waiting import eventually
+from tests.support.waiting import eventually, left_s
 
 STRANGER = "192.0.2.1"
 """Not assigned (RFC 5737): a request to it would make the test wait."""
@@ -168,9 +168,9 @@ def test_a_locustfile_that_writes_is_refused_before_anybody_is_asked(
 ) -> None:
     file = tmp_path / "own.py"
     file.write_text(locustfile)
-    argv = arguments(file, None, "--headless", "-u", "1", "-t", "2s", "--target", *target)
+    argv = arguments(file, None, "--headless", "-u", "1", "--target", *target)
     done = subprocess.run(
-        argv, capture_output=True, text=True, check=False, timeout=60, cwd=tmp_path
+        argv, capture_output=True, text=True, check=False, timeout=left_s(), cwd=tmp_path
     )
     said = done.stdout + done.stderr
     assert done.returncode == 2, said
@@ -198,7 +198,7 @@ def test_a_test_from_the_page_that_writes_fails_and_writes_nothing(
     screen: Screen, elsewhere: LdapDirectory
 ) -> None:
     screen.start("OwnUser", 1)
-    assert eventually(lambda: screen.live()["word"] == "failed", 30), screen.live()
+    assert eventually(lambda: screen.live()["word"] == "failed"), screen.live()
     (said,) = [row for row in screen.live()["verdict"] if row["what"] == "Error"]
     assert elsewhere.host in said["message"]
     assert FLAG in said["remedy"]
@@ -286,13 +286,13 @@ def test_nor_does_a_program(empty: LdapDirectory) -> None:
 @pytest.mark.parametrize("classes", [("LookupUser",), ()], ids=["lookup", "all"])
 def test_nor_does_locust(classes: tuple[str, ...], empty: LdapDirectory, tmp_path: Path) -> None:
     before = empty.stats()["adds"]
-    more = ("--headless", "-u", "1", "-t", "2s", "--target", empty.url, "--base", "o=Intranet")
+    more = ("--headless", "-u", "1", "--target", empty.url, "--base", "o=Intranet")
     done = subprocess.run(
         arguments(LOCUSTFILE, None, *more, *classes),
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=left_s(),
         cwd=tmp_path,
     )
     said = done.stdout + done.stderr
@@ -333,8 +333,7 @@ def test_people_are_added_and_removed_where_a_file_declares_the_directory_ones_o
 
 def test_locust_adds_and_removes_them_too(empty: LdapDirectory, tmp_path: Path) -> None:
     before = empty.stats()
-    # It counts from the start, and they are added first.
-    load = ("--headless", "-u", "2", "-t", "4s", "--rate", "200")
+    load = ("--headless", "-u", "2", "--rate", "200", "--warmup", "0s", "--measure", "500ms")
     more = (*load, "--target", empty.url, "--base", "o=Intranet")
     argv = arguments(LOCUSTFILE, None, *more, FLAG, "LookupUser")
     done = subprocess.run(argv, capture_output=True, text=True, check=False, cwd=tmp_path)

@@ -16,7 +16,7 @@ from sitebench.errors import EXIT_MISSED, BadFile, UnknownValue
 from sitebench.scenario.script import made, read
 from sitebench.system.secret import address
 from tests.support.cli import in_process
-from tests.support.waiting import eventually
+from tests.support.waiting import eventually, left_s
 from tests.trust.searching import ADMIN, SERVE, Searched, administered
 
 PEOPLE = ("--entries", "20", "--locales", "en_US")
@@ -49,14 +49,14 @@ def test_a_search_finds_what_is_there(searched: Searched) -> None:
     # The observer may have read the files already.
     assert kinds - {"file, for a while"} == {"file", "said"}
     assert sum(each.startswith("file:") for each in searched.traces()) == 2
-    assert eventually(lambda: str(searched.folder / "log") in searched.passing, 30)
+    assert eventually(lambda: str(searched.folder / "log") in searched.passing)
     shows = [sys.executable, "-c", "import time; time.sleep(60)", searched.secret]
     told = {**os.environ, "TOLD": searched.secret}
     with subprocess.Popen(shows, env=told) as process:
         assert eventually(
             lambda: any(searched.secret in title for title in list(searched.titles)), 30
         )
-        assert eventually(lambda: bool(searched.told), 30)
+        assert eventually(lambda: bool(searched.told))
         process.kill()
 
 
@@ -149,20 +149,8 @@ def test_locust_at_its_most_talkative_leaves_no_trace(
                 [
                     *(sys.executable, "-m", "locust", "--headless"),
                     *("-f", str(SUITE.locustfile_path())),
-                    *(
-                        "-u",
-                        "2",
-                        "-t",
-                        "4s",
-                        "--think",
-                        "20ms",
-                        "--target",
-                        url,
-                        *known,
-                        *PEOPLE,
-                        *talk,
-                        *more,
-                    ),
+                    *("-u", "2", "--think", "20ms", "--warmup", "0s", "--measure", "1s"),
+                    *("--target", url, *known, *PEOPLE, *talk, *more),
                     *("--out", "run.sitebench", "LookupUser"),
                 ],
                 cwd=searched.folder,
@@ -170,7 +158,7 @@ def test_locust_at_its_most_talkative_leaves_no_trace(
                 capture_output=True,
                 text=True,
                 check=False,
-                timeout=110,
+                timeout=left_s(),
             )
             searched.heard += [ran.stdout, ran.stderr]
             assert (ran.returncode == 0) is ("o=Nowhere" not in more), ran.stderr

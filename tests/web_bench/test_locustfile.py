@@ -8,8 +8,9 @@ WEB = str(Path(__file__).parents[2] / "locustfiles" / "web.py")
 
 
 def headless(folder: Path, *more: str) -> Ran:
-    short = ("--headless", "-u", "2", "-r", "2", "-t", "3s", "--rate", "200", "--only-summary")
-    return forked("locust", "-f", WEB, *short, *more, cwd=folder)
+    short = ("--headless", "-u", "2", "-r", "2", "--rate", "200", "--only-summary")
+    window = ("--warmup", "0s", "--measure", "500ms")
+    return forked("locust", "-f", WEB, *short, *window, *more, cwd=folder)
 
 
 def test_without_a_class_the_first_workload_runs(tmp_path: Path) -> None:
