@@ -43,7 +43,17 @@ class Shop(HttpUser):
         self.client.get("/shop", name="shop")
 """
 
-LOAD = ("-u", "3", "-r", "3", "-t", "3s", "--rate", "100")
+UNTIL_ASKED = """
+
+from locust import LoadTestShape
+
+
+class UntilAsked(LoadTestShape):
+    def tick(self):
+        asked = {{each.name: each.num_requests for each in self.runner.stats.entries.values()}}
+        return (3, 3) if min(asked.get(name, 0) for name in {names}) < 5 else None
+"""
+"""However long a busy machine needs for it: a run time counts from the start."""
 
 
 @pytest.fixture
@@ -59,6 +69,12 @@ def mixed(site: tuple[str, list[str]], tmp_path: Path) -> Path:
     return path
 
 
+def until_asked(mixed: Path, *names: str) -> Path:
+    """Have tests of a locustfile end when each of these has been done some times."""
+    mixed.write_text(mixed.read_text() + UNTIL_ASKED.format(names=names))
+    return mixed
+
+
 def asked(site: tuple[str, list[str]], name: str) -> int:
     return sum(line == f"GET /{name}" for line in site[1])
 
@@ -72,7 +88,8 @@ def test_headless_every_class_keeps_its_target(
     distributed: bool,
 ) -> None:
     more = processes(1) if distributed else ()
-    ran = headless(tmp_path, counting, *LOAD, *more, locustfile=mixed)
+    file = until_asked(mixed, "fast", "shop", "lookup")
+    ran = headless(tmp_path, counting, "--rate", "100", *more, locustfile=file)
     assert ran.code == 0, ran.said
     assert not any(ran.failures.values()), ran.said
     agrees(ran, counting)
@@ -84,10 +101,9 @@ def test_headless_every_class_keeps_its_target(
 def test_a_file_that_imports_our_users_runs_its_others_alone(
     tmp_path: Path, counting: Counting, mixed: Path, site: tuple[str, list[str]]
 ) -> None:
+    until_asked(mixed, "fast")
     for more in (("Web", "Shop"), ("Web", "--tags", "web"), ("--tags", "web", "--exclude-tags=no")):
-        ran = headless(
-            tmp_path, counting, "-u", "2", "-r", "2", "-t", "1s", *more, locustfile=mixed
-        )
+        ran = headless(tmp_path, counting, *more, locustfile=mixed)
         assert ran.code == 0, ran.said
         assert "Traceback" not in ran.said
         assert {name for _, name in ran.counts} <= {"fast", "shop"}, ran.said
@@ -97,8 +113,8 @@ def test_a_file_that_imports_our_users_runs_its_others_alone(
 
 
 def test_so_it_is_with_worker_processes(tmp_path: Path, counting: Counting, mixed: Path) -> None:
-    few = ("-u", "2", "-r", "2", "-t", "3s", *processes(1))
-    ran = headless(tmp_path, counting, *few, "Web", locustfile=mixed)
+    file = until_asked(mixed, "fast")
+    ran = headless(tmp_path, counting, *processes(1), "Web", locustfile=file)
     assert ran.code == 0, ran.said
     assert "Traceback" not in ran.said
     assert ran.counts["GET", "fast"] > 0, ran.said
@@ -108,14 +124,15 @@ def test_so_it_is_with_worker_processes(tmp_path: Path, counting: Counting, mixe
 def test_autostart_sends_no_other_users_to_our_target(
     tmp_path: Path, counting: Counting, mixed: Path, site: tuple[str, list[str]]
 ) -> None:
-    load = (*LOAD, "--autostart", "--autoquit", "0")
-    argv = arguments(mixed, counting.url, *load, "--web-port", "0", "--json-file", "totals")
+    file, load = until_asked(mixed, "fast", "shop", "lookup"), ("--rate", "100")
+    page = ("--autostart", "--autoquit", "0", "--web-port", "0", "--json-file", "totals")
+    argv = arguments(file, counting.url, *load, *page)
     state = {"XDG_STATE_HOME": str(tmp_path / "state")}
     ran = forked("locust", *argv, cwd=tmp_path, timeout_s=left_s(), **state)
     assert ran.code == 0, ran.err
     assert asked(site, "fast") > 0
     assert asked(site, "shop") > 0
-    assert counting.since()["searches"] > 10
+    assert counting.since()["searches"] >= 5
 
 
 @pytest.fixture
