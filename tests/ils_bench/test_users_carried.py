@@ -171,8 +171,8 @@ def test_what_arrives_at_a_rate_are_passes() -> None:
     assert ran.code == 0, ran.err
     (found,) = ran.objects
     assert found["counts"] == ["sequence"]
-    assert found["ops_per_s"] == pytest.approx(40, rel=0.05)
-    assert step(found, "lookup")["per_s"] == pytest.approx(160, rel=0.1)
+    # All that were due in the window, however late a busy machine lets them end.
+    assert step(found, "sequence")["count"] == pytest.approx(40 * found["measure_s"], abs=2)
 
 
 def entries_by_connection(client: str) -> list[list[bytes]]:
