@@ -12,6 +12,7 @@ from sitebench.system.network import free_port
 from tests.scenario.people import BASE, SUFFIX, write_accounts, write_ldif
 from tests.scenario.test_workers import worker
 from tests.support.cli import Ran, forked, in_process
+from tests.support.waiting import left_s
 
 ROWS = 400
 ONCE = f"""
@@ -72,9 +73,9 @@ def test_the_window_ends_with_the_last_row_and_its_rate_is_of_that_time(
 
 def test_arrivals_that_find_no_row_are_not_late(folder: Path, directory: LdapDirectory) -> None:
     (point,) = run(folder, directory, "--measure", "60s", "--rate", "300").objects
-    assert (point["failures"], point["valid"]) == (0, True), point
-    # 400 rows at 300 a second.
-    assert 0.5 < point["measure_s"] < 1.5
+    assert point["failures"] == 0
+    assert not any(point["queue_end"].values()), point["queue_end"]
+    assert point["measure_s"] < 20
 
 
 def test_a_percentile_is_not_known_for_lack_of_rows_and_not_of_time(
@@ -119,10 +120,10 @@ def test_data_that_are_used_up_before_the_window_are_said_without_a_warm_up(
 
 
 def test_locust_ends_too(folder: Path, directory: LdapDirectory) -> None:
-    load = ("--headless", "-u", "4", "-t", "60s", "--only-summary", "--json")
+    load = ("--headless", "-u", "4", "--only-summary", "--json")
     where = ("--target", directory.url, "--scenario", "once.toml", "--warmup", "0s")
     file = str(Path(__file__).parents[2] / "locustfiles/ils.py")
-    ran = forked("locust", "-f", file, *load, *where, cwd=folder, timeout_s=50)
+    ran = forked("locust", "-f", file, *load, *where, cwd=folder, timeout_s=left_s())
     assert ran.code == 0, ran.err
     counted = {each["name"]: each["num_requests"] for each in json.loads(ran.out)}
     assert counted["search"] == ROWS
