@@ -73,10 +73,10 @@ def test_a_window_goes_on_until_the_percentile_is_known() -> None:
         (point,) = in_process(*LOAD, *WINDOW, *many, *target, "--until", "p50:25%,2m").objects
     # Fewer than 8 half seconds have no interval; mostly it takes 16 to tell how alike they are.
     assert point["measure_s"] >= 3.9
-    # Nothing else ends it before its time.
-    assert point["measure_s"] < 100
-    # With the half second after the last look it may be known no longer: that is told.
+    # Half seconds of a busy machine may be too alike to tell, and with the half second after
+    # the last look it may be known no longer: both are told. Nothing else ends it before its time.
     if "not-known" not in str(point["warnings"]):
+        assert point["measure_s"] < 100
         low, high = point["latency_us"]["intervals"]["p50"]
         assert high - low <= 0.25 * (high + low)
 
