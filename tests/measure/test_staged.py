@@ -19,8 +19,10 @@ import pytest
 
 from ils_bench.targets.ldap_directory import LdapDirectory
 from sitebench.system.network import free_port
+from tests.measure.test_window_edge import began_ns
 from tests.support.cli import SITEBENCH, Ran, in_process
 from tests.support.relay import relayed
+from tests.support.waiting import eventually, left_s
 
 LOAD = ("ils", "run", "lookup", "--entries", 100, "--locales", "en_US", "--users", 4)
 EVEN = (*LOAD, "--threads", 2, "--arrivals", "even")
@@ -45,6 +47,12 @@ class _StandsStill:
         client.sendall(piece)
 
 
+def assert_limited_by_no_load(point: dict[str, Any]) -> None:
+    """Check the verdict of stages; where other programs have the cores, the tester is the limit."""
+    assert point["verdict"] in ("staged", "generator"), point["evidence"]
+    assert point["valid"] == (point["verdict"] == "staged"), point["evidence"]
+
+
 def test_each_span_has_as_many_operations_as_the_integral_of_its_rate(tmp_path: Path) -> None:
     out = tmp_path / "staged.sitebench"
     (point,) = in_process(
@@ -56,7 +64,7 @@ def test_each_span_has_as_many_operations_as_the_integral_of_its_rate(tmp_path: 
     for each in spans:
         assert each["operations"] == pytest.approx(each["asked"], abs=1), each
     assert sum(each["operations"] for each in spans) == 1_500
-    assert (point["verdict"], point["valid"]) == ("staged", True)
+    assert_limited_by_no_load(point)
     assert point["settled"]["state"] == "staged"
     assert point["rate"] == pytest.approx(1_500 / 7)
     assert point["warmup_s"] == 0
@@ -71,7 +79,7 @@ def test_each_span_has_as_many_operations_as_the_integral_of_its_rate(tmp_path: 
     (drawn,) = (tmp_path / "figures").glob("stages-*.svg")
     assert all(f">{name}</text>" in drawn.read_text() for name in ("asked for", "p50", "max"))
     assert '<h2 id="stages-title">Stages</h2>' in page.read_text()
-    assert "No single load of its stages was the limit." in text.read_text()
+    assert ("No single load of its stages was the limit." in text.read_text()) == point["valid"]
     assert "every 1s: the stages last less than three minutes" in text.read_text()
     resumed = in_process(
         *EVEN, "--stages", "2s:400,2s:400,1s:0,1s:0,1s:200", "--json", "--out", out
@@ -80,47 +88,51 @@ def test_each_span_has_as_many_operations_as_the_integral_of_its_rate(tmp_path: 
 
 
 def test_what_a_stall_delays_is_in_the_spans_in_which_it_was_due() -> None:
-    """Not in that in which it was answered, two seconds later; the others are not late."""
-    way = _StandsStill(after=1_200, seconds=2.0)
+    """Not in that in which it was answered, seconds later; the others are not so late."""
+    way = _StandsStill(after=240, seconds=4.0)
     with LdapDirectory(100, locales=("en_US",)) as directory, relayed(directory.port, way) as port:
         target = ("--target", f"ldap://127.0.0.1:{port}")
         (point,) = in_process(
-            *EVEN, *target, "--stages", "1ms:500,8s:500", "--json", "--allow-failures"
+            *EVEN, *target, "--stages", "1ms:100,10s:100", "--json", "--allow-failures"
         ).objects
     spans = point["spans"]
-    assert len(spans) == 8
-    assert all(each["operations"] == pytest.approx(500, abs=2) for each in spans)
-    # The stall begins at 2.4 s, less what opening the target took of the pieces.
-    largest = [each["latency_us"]["max"] / 1e6 for each in spans]
-    assert max(largest[:2]) < 1 < min(largest[2:4]), largest
-    assert max(largest[5:]) < 1, largest
-    assert 0.3 < spans[3]["latency_us"]["p50"] / 1e6 < 1.7
+    assert len(spans) == 10
+    assert all(each["operations"] == pytest.approx(100, abs=2) for each in spans)
+    # It begins at 2.4 s, less what opening the target took of the pieces, and what is due a second
+    # later waits a second less. How a busy machine delays them shows before it and after it.
+    largest = [each["latency_us"]["max"] for each in spans]
+    assert max(*largest[:2], *largest[8:]) < min(largest[2:4]), largest
+    mean = [each["latency_us"]["mean"] for each in spans]
+    assert mean[3] > mean[4] > mean[5] > max(mean[8:]), mean
     assert spans[3]["lag_us"]["mean"] / 1e6 > 0.3
-    # It was the target that stood still.
-    assert point["verdict"] == "staged"
+    # It was the target that stood still: its lanes were all in use, however late the tester was.
+    assert min(each["tester_late"] for each in spans[3:6]) == 0, spans
 
 
-def test_the_spans_in_which_the_tester_stood_still_are_named() -> None:
+def test_the_spans_in_which_the_tester_stood_still_are_named(tmp_path: Path) -> None:
     """Seven good minutes of eight hide a bad one in every mean of the whole."""
-    argv = [*SITEBENCH, *map(str, (*EVEN, "--stages", "1ms:500,8s:500", "--json"))]
+    out = tmp_path / "still.sitebench"
+    told = ("--json", "--out", out)
+    argv = [*SITEBENCH, *map(str, (*EVEN, "--stages", "1ms:500,9s:500", *told))]
     with subprocess.Popen(argv, stdout=-1, stderr=-1, text=True) as command:
         tester = _tester(command.pid)
-        time.sleep(6.0)
+        assert eventually(lambda: began_ns(out) is not None)
+        time.sleep(2.0)
         os.kill(tester, signal.SIGSTOP)
         time.sleep(2.5)
         os.kill(tester, signal.SIGCONT)
-        printed, _ = command.communicate(timeout=60)
+        printed, _ = command.communicate(timeout=left_s())
     (point,) = map(json.loads, printed.splitlines())
     assert (point["verdict"], point["grade"]) == ("generator", "at least")
-    late = [each["begin_s"] for each in point["spans"] if each["tester_late"] > 0.5]
+    # One stretch, or more where other programs held it up too; the good ones are not named.
     named = re.match(
-        "the tester was the limit from 0:0(.) to 0:0(.); the other rows are the target's;",
-        point["evidence"],
+        "the tester was the limit from (.*); the other rows are the target's;", point["evidence"]
     )
     assert named, point["evidence"]
-    begin_s, end_s = map(int, named.groups())
-    assert late[0] <= begin_s < end_s <= late[-1] + 1
-    assert 2 <= end_s - begin_s <= 4
+    stretches = [range(*map(int, each)) for each in re.findall("0:0(.) to 0:0(.)", named[1])]
+    assert max(map(len, stretches)) >= 2, named[1]
+    late = {each["begin_s"] for each in point["spans"] if each["tester_late"] >= 0.5}
+    assert late >= {second for each in stretches for second in each}, point["spans"]
 
 
 def _tester(of: int) -> int:
@@ -138,21 +150,20 @@ def test_of_a_target_that_dies_the_spans_are_kept_and_one_line_says_when(tmp_pat
     out = tmp_path / "died.sitebench"
     with LdapDirectory(100, locales=("en_US",)) as directory:
         target = ("--target", directory.url)
-        stages = ("--stages", "1ms:200,6s:200", "--timeout", "1s")
+        stages = ("--stages", "1ms:200,9s:200", "--timeout", "1s")
         told = ("--json", "--out", out, "--junit", tmp_path / "died.xml")
         argv = [*SITEBENCH, *map(str, (*EVEN, *target, *stages, *told))]
         with subprocess.Popen(argv, stdout=-1, stderr=-1, text=True) as command:
-            while "measure" not in (in_process("export", out, "--what", "timeline").out):
-                assert command.poll() is None
-                time.sleep(0.1)
+            assert eventually(lambda: began_ns(out) is not None)
             time.sleep(2.0)
             directory.close()
-            printed, said = command.communicate(timeout=60)
+            printed, said = command.communicate(timeout=left_s())
     (point,) = map(json.loads, printed.splitlines())
     spans = point["spans"]
-    assert [each["operations"] for each in spans] == pytest.approx([200] * 6, abs=2)
-    assert spans[0]["failures"] == 0
-    assert [each["failures"] for each in spans[4:]] == pytest.approx([200] * 2, abs=2)
+    assert [each["operations"] for each in spans] == pytest.approx([200] * 9, abs=2)
+    # A busy machine may take a while to end it, and has an operation wait for its timeout.
+    assert spans[0]["failures"] < 100, spans
+    assert spans[-1]["failures"] == pytest.approx(200, abs=2), spans
     (died,) = [each for each in point["warnings"] if each["kind"] == "target-died"]
     assert "s into the stages, and what was due after counts as failed" in died["message"]
     assert command.returncode == 1
@@ -178,7 +189,7 @@ def test_workers_share_the_stages_and_their_spans_are_those_of_all(tmp_path: Pat
             ).objects
         finally:
             workers.send_signal(signal.SIGINT)
-            workers.communicate(timeout=30)
+            workers.communicate(timeout=left_s())
     assert [each["asked"] for each in point["spans"]] == [100, 300, 300, 100]
     for each in point["spans"]:
         # Each of both is off by one at each edge.
@@ -208,7 +219,7 @@ def test_a_file_of_minutes_is_the_same_as_stages(tmp_path: Path) -> None:
     # An objective is of the whole.
     assert ran.code == 0, ran.err
     (point,) = ran.objects
-    assert point["verdict"] == "staged"
+    assert_limited_by_no_load(point)
     assert point["spec"]["settings"]["stages"] == "1500ms:100,1500ms:100"
     assert sum(each["operations"] for each in point["spans"]) == 225
 
@@ -270,39 +281,47 @@ def test_where_stages_come_from_a_file_the_remedy_says_so(
 
 
 USERS = SCENARIO.replace("users = 4\n", 'think = "4ms"\n').replace('arrivals = "even"\n', "")
-USERS = USERS.replace('"1s:200/s", "1s:200/s"', '"2s:8", "2s:8", "1ms:1", "2s:1"')
+USERS = USERS.replace('"1s:200/s", "1s:200/s"', '"{0}s:8", "{0}s:8", "1ms:1", "{0}s:1"')
 
 
-def _with_users(tmp_path: Path, *more: object) -> Ran:
-    (tmp_path / "mix.toml").write_text(USERS)
+def _with_users(tmp_path: Path, *more: object, stage_s: int = 2) -> Ran:
+    (tmp_path / "mix.toml").write_text(USERS.replace("{0}", str(stage_s)))
     run = ("ils", "run", tmp_path / "mix.toml", "--entries", 100, "--locales", "en_US")
     return in_process(*run, *more)
 
 
-def _assert_users_came_and_went(point: Any, out: Path) -> None:
-    assert point["spec"]["users"] == 8
-    assert (point["verdict"], point["spec"]["rate"]) == ("staged", None)
-    spans = point["spans"]
-    assert [each["users"] for each in spans] == [2, 6, 8, 8, 1.003, 1]
-    assert all("asked" not in each and each["operations"] > 10 for each in spans)
-    table = csv.DictReader(in_process("export", out, "--what", "timeline").out.splitlines())
-    rows = [row for row in table if row["phase"] == "measure"]
-    lanes = {int(row["t_ns"]) / 1e9: int(row["lanes"]) for row in rows}
-    # On a busy machine they are late, and so are rows; but they come one after the other.
-    rising = [*lanes.values()][: 1 + max(n for n, each in enumerate(lanes.values()) if each == 8)]
+def _users_who_come_and_go(tmp_path: Path, out: Path, *more: object) -> dict[str, Any]:
+    """Have stages last longer until the machine keeps up: a busy one takes seconds for a user."""
+    for stage_s in (2, 8, 32):
+        out.unlink(missing_ok=True)
+        (point,) = _with_users(tmp_path, "--json", "--out", out, *more, stage_s=stage_s).objects
+        table = csv.DictReader(in_process("export", out, "--what", "timeline").out.splitlines())
+        at = {int(row["t_ns"]): int(row["lanes"]) for row in table if row["phase"] == "measure"}
+        lanes = [at[t_ns] for t_ns in sorted(at)]
+        if {1, 8} < {*lanes} and lanes[-1] == 1:
+            break
+    assert {1, 8} < {*lanes}, lanes
+    assert (max(lanes), lanes[-1]) == (8, 1), lanes
+    rising = lanes[: len(lanes) - lanes[::-1].index(8)]
     assert rising == sorted(rising)
-    assert {1, 8} < {*rising}
-    assert lanes[max(lanes)] == 1
+    assert point["spec"]["users"] == 8
+    assert_limited_by_no_load(point)
+    assert point["spec"]["rate"] is None
+    spans = point["spans"]
+    assert not any("asked" in each for each in spans)
+    # 1 to 8 at first, 8 and 1 then.
+    users_s = sum(each["users"] * each["seconds"] for each in spans)
+    assert users_s == pytest.approx((4 + 8 + 1) * stage_s, abs=0.01)
+    # Each operation is in one span, and no user is stopped in the middle of one.
+    operations = sum(each["operations"] for each in spans)
+    assert operations == pytest.approx(point["operations"], abs=8)
+    return point
 
 
 def test_users_come_and_go_by_stages_of_a_file(tmp_path: Path) -> None:
     out = tmp_path / "users.sitebench"
-    (point,) = _with_users(tmp_path, "--json", "--out", out).objects
-    _assert_users_came_and_went(point, out)
-    # Each operation is in one span, and no user is stopped in the middle of one.
-    assert sum(each["operations"] for each in point["spans"]) == pytest.approx(
-        point["operations"], abs=8
-    )
+    point = _users_who_come_and_go(tmp_path, out)
+    assert min(each["users"] for each in point["spans"]) == 1
     figures, text = tmp_path / "figures", tmp_path / "page.md"
     told = in_process("report", out, "--markdown", text, "--figures", figures)
     assert told.code == 0, told.err
@@ -316,12 +335,10 @@ def test_workers_share_users_who_come_and_go(tmp_path: Path) -> None:
     argv = [*SITEBENCH, "worker", "--master", where, "--processes", "2", "--threads", "1"]
     with subprocess.Popen(argv, stdout=-1, stderr=-1) as workers:
         try:
-            more = ("--workers", 2, "--bind", where, "--json", "--out", out)
-            (point,) = _with_users(tmp_path, *more).objects
+            _users_who_come_and_go(tmp_path, out, "--workers", 2, "--bind", where)
         finally:
             workers.send_signal(signal.SIGINT)
-            workers.communicate(timeout=30)
-    _assert_users_came_and_went(point, out)
+            workers.communicate(timeout=left_s())
 
 
 def test_the_command_line_wins_over_users_of_a_file(tmp_path: Path) -> None:
