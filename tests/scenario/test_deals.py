@@ -106,13 +106,21 @@ def test_data_that_are_used_up_in_the_warm_up_are_said_with_what_to_do(
     assert "give the file more rows, or warm up for less time (--warmup 0s)" in ran.err
 
 
+LOCUST = ("-f", str(Path(__file__).parents[2] / "locustfiles/ils.py"), "--headless")
+
+
+def locust(folder: Path, directory: LdapDirectory, *more: str) -> Ran:
+    where = ("--target", directory.url, "--scenario", "once.toml", "--warmup", "0s")
+    argv = (*LOCUST, *where, "--only-summary", "--json", *more)
+    return forked("locust", *argv, cwd=folder, timeout_s=left_s())
+
+
 def test_data_that_are_used_up_before_the_window_are_said_without_a_warm_up(
     folder: Path, directory: LdapDirectory
 ) -> None:
     write_accounts(folder, 4)
-    (folder / "once.toml").write_text(ONCE.replace("5ms", "0ms"))
-    # The first of so many are done before the last are connected, when the window begins.
-    ran = run(folder, directory, "--measure", "1s", "--users", "1500")
+    # The first is done with all of them seconds before the last begins, and with it the window.
+    ran = locust(folder, directory, "-u", "20", "-r", "5", "--measure", "1s")
     assert ran.code != 0
     assert "before anything was measured" in ran.err
     assert "give the file more rows" in ran.err
@@ -120,10 +128,7 @@ def test_data_that_are_used_up_before_the_window_are_said_without_a_warm_up(
 
 
 def test_locust_ends_too(folder: Path, directory: LdapDirectory) -> None:
-    load = ("--headless", "-u", "4", "--only-summary", "--json")
-    where = ("--target", directory.url, "--scenario", "once.toml", "--warmup", "0s")
-    file = str(Path(__file__).parents[2] / "locustfiles/ils.py")
-    ran = forked("locust", "-f", file, *load, *where, cwd=folder, timeout_s=left_s())
+    ran = locust(folder, directory, "-u", "4")
     assert ran.code == 0, ran.err
     counted = {each["name"]: each["num_requests"] for each in json.loads(ran.out)}
     assert counted["search"] == ROWS
