@@ -69,10 +69,15 @@ def slow_writes(folder: Path, per_s: int) -> Iterator[Group]:
     device = _disk_under(folder)
     with _group("blkio", "io") as (version, group):
         if version == 1:
-            group.write("blkio.throttle.write_iops_device", f"{device} {per_s}")
+            limit, one, none = "blkio.throttle.write_iops_device", f"{per_s}", "0"
         else:
-            group.write("io.max", f"{device} wiops={per_s}")
-        yield group
+            limit, one, none = "io.max", f"wiops={per_s}", "wiops=max"
+        group.write(limit, f"{device} {one}")
+        try:
+            yield group
+        finally:
+            # What waits is written now: nothing that waits for a disk can be ended.
+            group.write(limit, f"{device} {none}")
 
 
 @contextlib.contextmanager

@@ -52,7 +52,7 @@ for n in range({idle}):
 def test_a_target_of_hundreds_of_threads_is_seen_to_wait_for_its_disk(
     tmp_path: Path, writers: int
 ) -> None:
-    with slow_writes(tmp_path, per_s=40) as group, acting() as actor:
+    with acting() as actor, slow_writes(tmp_path, per_s=40) as group:
         group.add(actor.pid)
         use = _seen(actor, tmp_path, writers, THREADS - writers)
     assert use.target is not None
@@ -64,7 +64,7 @@ def test_a_target_of_hundreds_of_threads_is_seen_to_wait_for_its_disk(
 
 @pytest.mark.alone
 def test_of_a_thousand_threads_the_control_group_shows_the_one_that_waits(tmp_path: Path) -> None:
-    with slow_writes(tmp_path, per_s=40) as group, pressure_group() as own, acting() as actor:
+    with pressure_group() as own, acting() as actor, slow_writes(tmp_path, per_s=40) as group:
         group.add(actor.pid)
         own.add(actor.pid)
         use = _seen(actor, tmp_path, 1, 1_000)
