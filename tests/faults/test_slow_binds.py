@@ -4,8 +4,6 @@ import socket
 import time
 from pathlib import Path
 
-import pytest
-
 from tests.faults.served import Served
 from tests.support.cli import in_process
 from tests.support.relay import relayed
@@ -21,7 +19,6 @@ def _binding_slowly(piece: bytes, client: socket.socket) -> None:
     client.sendall(piece)
 
 
-@pytest.mark.alone
 def test_a_target_that_is_slow_to_bind_is_not_taken_for_a_late_tester(
     directory: Served, tmp_path: Path
 ) -> None:
