@@ -34,20 +34,6 @@ def delaying(delay_s: Callable[[float], float]) -> Way:
     return way
 
 
-def at_most(per_s: float) -> Way:
-    """Bring so many pieces a second at the most, whatever connections they are of."""
-    lock, free = threading.Lock(), 0.0
-
-    def way(piece: bytes, client: socket.socket) -> None:
-        nonlocal free
-        with lock:
-            mine = free = max(free + 1 / per_s, time.monotonic())
-        time.sleep(max(0.0, mine - time.monotonic()))
-        client.sendall(piece)
-
-    return way
-
-
 def paced(per_s: Callable[[float], float]) -> Way:
     """Bring so many pieces a second, whatever connections they are of, and late ones at once.
 
