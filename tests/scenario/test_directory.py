@@ -205,16 +205,20 @@ def test_a_papers_operation_with_an_objective_is_the_program_that_it_was(
 PEAK = ("--i-own-this-target", "--threads", "1", "--warmup", "0s", "--measure", "300ms")
 
 
-@pytest.mark.alone
 def test_peak_looks_for_a_rate_at_which_all_of_them_hold(
     folder: Path, directory: LdapDirectory
 ) -> None:
     (folder / "mix.toml").write_text(f'load.clients = [3]\n{MIX}objective = "max<1us"\n')
     peak = ("ils", "peak", "mix.toml", "--target", directory.url, *PEAK)
-    ran = in_process(*peak, "--start", "320", cwd=folder)
-    assert ran.code == 3, ran.err
-    assert "mix: no rate from 20/s up holds modify: max<1us: " in ran.err
-    assert "modify: max is " in ran.err
+    ran = in_process(*peak, "--start", "320", "--out", "run", cwd=folder)
+    assert "broke: modify: max is " in ran.err
+    with RunFile(folder / "run") as run:
+        (found,) = run.manifest()["peaks"]
+    assert found["rate"] is None
+    # At the lowest rate a tester without a core may be the reason.
+    if ran.code != 1 or "the tester reached its own first" not in ran.err:
+        assert ran.code == 3, ran.err
+        assert "mix: no rate from 20/s up holds modify: max<1us: " in ran.err
 
 
 def test_peak_measures_loads_that_are_named_whatever_a_file_asks_for(
