@@ -14,7 +14,6 @@ FAR = (*LOAD, "--rate", "100")  # Far from any limit.
 SHORT = (*FAR, "--measure", "500ms")
 
 
-@pytest.mark.alone
 def test_an_objective_that_is_met_passes_and_one_that_is_not_has_an_exit_code_of_its_own(
     tmp_path: Path,
 ) -> None:
