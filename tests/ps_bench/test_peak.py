@@ -7,8 +7,6 @@ import threading
 import time
 from pathlib import Path
 
-import pytest
-
 from sitebench.http.site import OpenSite
 from sitebench.runs.point import PointSpec
 from sitebench.runs.store import RunStore
@@ -17,10 +15,10 @@ from tests.support.cli import SITEBENCH, in_process
 from tests.support.faulty_site import Answer, Ask, Asked, faulty
 from tests.support.waiting import eventually
 
-TAKES_S = 0.01
+TAKES_S = 0.04
 LIMIT = 1 / TAKES_S
-SEARCH = ("--objective", "mean<300ms,failures<=0%", "--start", "50", "--precision", "50%")
-SHORT = ("--holds", "1", "--hold", "1500ms", "--warmup", "300ms", "--measure", "1s", "--json")
+SEARCH = ("--objective", "mean<1s,failures<=0%", "--start", "15", "--precision", "50%")
+SHORT = ("--holds", "1", "--hold", "1s", "--warmup", "200ms", "--measure", "1s", "--json")
 
 
 def done(run: Path) -> int:
@@ -33,16 +31,20 @@ def done(run: Path) -> int:
     return int(found[0])
 
 
-@pytest.mark.alone
 def test_the_search_encloses_the_limit_survives_ctrl_c_and_repeats_its_answer(
     site: OpenSite, tmp_path: Path
 ) -> None:
-    turn = threading.Lock()
+    turn, free_s, answers = threading.Lock(), 0.0, dict[str, Answer]()
 
     def one_at_a_time(asked: Asked, ask: Ask) -> Answer:
+        # How late this process wakes up, and what the site behind costs, makes it no slower.
+        nonlocal free_s
         with turn:
-            time.sleep(TAKES_S)
-        return ask(asked)
+            if asked.path not in answers:
+                answers[asked.path] = ask(asked)
+            free_s = mine_s = max(free_s, time.monotonic()) + TAKES_S
+        time.sleep(max(0.0, mine_s - time.monotonic()))
+        return answers[asked.path]
 
     with faulty(site.address, one_at_a_time) as address:
         target = ("--target", str(address), "--users", "8", "--threads", "1", *SIZE)
@@ -55,7 +57,8 @@ def test_the_search_encloses_the_limit_survives_ctrl_c_and_repeats_its_answer(
             cwd=tmp_path,
         )
         try:
-            assert eventually(lambda: done(tmp_path / "run") >= 1, within_s=60)
+            run = tmp_path / "run"
+            assert eventually(lambda: done(run) >= 1 or interrupted.poll() is not None)
             interrupted.send_signal(signal.SIGINT)
             _, said = interrupted.communicate(timeout=60)
         finally:
@@ -69,7 +72,7 @@ def test_the_search_encloses_the_limit_survives_ctrl_c_and_repeats_its_answer(
     assert points[0]["resumed"]
     assert not points[-1]["resumed"]
     peak = answer["peak"]
-    # It sleeps at least so long per request, one at a time: no machine makes it faster.
+    # Each takes at least so long, one at a time: no machine makes it faster.
     assert peak["rate"] <= LIMIT * 1.05
     keys = {PointSpec.of(point["spec"]).key: point for point in points}
     assert keys[peak["best"]]["rate"] == peak["rate"]
