@@ -52,7 +52,8 @@ def test_an_objective_that_nothing_meets_has_an_exit_code_of_its_own(tmp_path: P
     ran = in_process("ils", "peak", "lookup", *LOAD, *search, "--out", "run", cwd=tmp_path)
     assert ran.code == 3, ran.err
     results, (peak,) = read(tmp_path / "run")
-    assert [result.spec.rate for result in results] == [320, 160, 80, 40, 20]
+    # What broke beside other programs is tried once more.
+    assert list(dict.fromkeys(result.spec.rate for result in results)) == [320, 160, 80, 40, 20]
     assert (peak["best"], peak["rate"], peak["interval"]) == (None, None, None)
     lines = ran.err.strip().splitlines()
     assert "searching from 320/s up: about 1 min, longer where answers vary" in lines
