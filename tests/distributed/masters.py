@@ -5,6 +5,7 @@ import csv
 import io
 import json
 import os
+import re
 import signal
 import subprocess
 import urllib.error
@@ -24,9 +25,9 @@ from sitebench.runs.store import RunStore
 from tests.distributed.network import Host
 from tests.distributed.witness import FOLDER
 from tests.support.cli import SITEBENCH
+from tests.support.locusts import Locust
 from tests.support.points import a_spec
-from tests.support.waiting import eventually, left_s
-from tests.support.warm import Warm
+from tests.support.waiting import ends_s, eventually, left_s
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -53,7 +54,7 @@ class Worker:
             with contextlib.suppress(psutil.Error):
                 if "worker" in psutil.Process(pid).cmdline():
                     os.kill(pid, signal.SIGINT)
-        said, _ = self.process.communicate(timeout=left_s())
+        said, _ = self.process.communicate(timeout=ends_s())
         return said
 
 
@@ -96,7 +97,7 @@ def worker(
 class Master:
     """A Locust master that records to a run file."""
 
-    process: Warm
+    process: Locust
     folder: Path
     web: str
     opener: urllib.request.OpenerDirector = field(
@@ -130,9 +131,12 @@ class Master:
 
     def enter(self) -> None:
         """Open the address that it prints, with its token if it has one."""
-        (said,) = self.process.lines(1)
-        assert said.startswith("web UI: "), said
-        waited_for(lambda: self._opens(said.split()[2]), "the web UI does not answer")
+        waited_for(self._address, f"it prints no address: {self.process.said()}")
+        waited_for(lambda: self._opens(self._address()), "the web UI does not answer")
+
+    def _address(self) -> str:
+        found = re.search(r"web UI: (\S+)\s", self.process.said())
+        return "" if found is None else found[1]
 
     def _opens(self, url: str) -> bool:
         with contextlib.suppress(urllib.error.URLError, ConnectionError):
@@ -207,7 +211,7 @@ def master(folder: Path, locustfile: str, address: str, web_port: int, *more: st
     argv += ["--web-host", "127.0.0.1", "--web-port", str(web_port), "--loglevel", "WARNING"]
     argv += [*record, "--json-file", "totals", *more]
     state = {"XDG_STATE_HOME": str(folder / "state")}
-    process = Warm("locust", *argv, cwd=folder, together=True, env=state)
+    process = Locust(*argv, cwd=folder, together=True, env=state)
     try:
         made = Master(process, folder, f"http://127.0.0.1:{web_port}")
         if "--headless" not in more:
@@ -217,7 +221,7 @@ def master(folder: Path, locustfile: str, address: str, web_port: int, *more: st
         if process.poll() is None:
             process.terminate()
             try:
-                process.wait(left_s())
+                process.wait(ends_s())
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()

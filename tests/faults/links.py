@@ -11,7 +11,7 @@ from pathlib import Path
 from tests.faults.groups import unavailable
 from tests.support.cli import SITEBENCH
 from tests.support.programs import required_program
-from tests.support.waiting import left_s
+from tests.support.waiting import ends_s
 
 TARGET_ADDRESS, GENERATOR_ADDRESS = "10.93.61.1", "10.93.61.2"
 PORT = "3899"
@@ -94,7 +94,7 @@ def directory(side: Side, *more: str) -> Iterator[str]:
         yield f"ldap://{side.address}:{PORT}"
     finally:
         process.send_signal(signal.SIGINT)
-        process.communicate(timeout=left_s())
+        process.communicate(timeout=ends_s())
 
 
 def _do(*argv: str) -> None:

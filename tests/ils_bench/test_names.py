@@ -15,7 +15,8 @@ from ils_bench.targets.ldap_directory import LdapDirectory
 from ils_bench.targets.names import Names, names_of
 from ils_bench.targets.probe import connected
 from sitebench.errors import BadFile
-from tests.support.cli import forked, in_process
+from tests.support.cli import in_process
+from tests.support.locusts import run_locust
 
 SHORT = (
     *("--users", "2", "--threads", "1", "--think", "10ms"),
@@ -109,7 +110,7 @@ def test_peak_sweep_and_locust_take_a_list(theirs: LdapDirectory, tmp_path: Path
     assert "5" in sweep.out
     load = ("--headless", "-u", "1", *short[:4], "--rate", "200", "--entries", str(len(PEOPLE)))
     file = ("-f", str(SUITE.locustfile_path()))
-    ran = forked("locust", *file, *load, *at, "LookupUser", cwd=tmp_path)
+    ran = run_locust(*file, *load, *at, "LookupUser", cwd=tmp_path)
     assert ran.code == 0, ran.err
     assert re.search(r"lookup +\d{2,} +0\(0.00%\)", ran.out + ran.err)
 

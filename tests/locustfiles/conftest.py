@@ -15,8 +15,8 @@ from sitebench._engine import Directory
 from sitebench.seeders.people import Spec, generate
 from sitebench.system.network import free_port
 from sitebench.targets.ownership import FLAG
-from tests.support.waiting import eventually, left_s
-from tests.support.warm import Warm
+from tests.support.locusts import Locust
+from tests.support.waiting import ends_s, eventually, left_s
 
 LOCALES = ("en_US", "ru_RU")
 PEOPLE = 200
@@ -92,6 +92,7 @@ def headless(
     *more: str,
     locustfile: Path | str = LOCUSTFILE,
     interrupt_after: Sequence[str] = (),
+    forked: bool = True,
 ) -> Finished:
     """Run Locust without its web UI, and read the totals it wrote at its end.
 
@@ -100,14 +101,14 @@ def headless(
     url = None if "--target" in more else counting.url
     argv = arguments(locustfile, url, "--headless", "--json-file", "totals", *more)
     state = {"XDG_STATE_HOME": str(folder / "state")}
-    process = Warm("locust", *argv, cwd=folder, together=True, env=state)
-    if interrupt_after:
-        under_way = eventually(
-            lambda: min(counting.since()[each] for each in interrupt_after) > ENOUGH
-        )
-        os.killpg(process.pid, signal.SIGINT)
-        assert under_way, process.communicate(left_s())[0]
-    said, _ = process.communicate(left_s())
+    with Locust(*argv, cwd=folder, together=True, env=state, forked=forked) as process:
+        if interrupt_after:
+            under_way = eventually(
+                lambda: min(counting.since()[each] for each in interrupt_after) > ENOUGH
+            )
+            os.killpg(process.pid, signal.SIGINT)
+            assert under_way, process.communicate(ends_s())[0]
+        said, _ = process.communicate(left_s())
     file = folder / "totals.json"
     totals: list[dict[str, Any]] = json.loads(file.read_text()) if file.exists() else []
     return Finished(

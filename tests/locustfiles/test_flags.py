@@ -22,10 +22,8 @@ from tests.locustfiles.conftest import (
     counting_directory,
     headless,
 )
-from tests.support.cli import forked
+from tests.support.locusts import Locust, run_locust
 from tests.support.points import a_spec
-from tests.support.waiting import left_s
-from tests.support.warm import Warm
 
 ROOT = Path(__file__).parents[2]
 USERS = ("-u", "8", "-r", "8")
@@ -234,7 +232,7 @@ def test_a_test_without_one_operation_fails(
 def without_one_operation(tmp_path: Path, *asked: str) -> str:
     """Run Locust until it fails as it has done nothing; return the line that says so."""
     argv = arguments(LOCUSTFILE, None, "--headless", *USERS)
-    ran = forked("locust", *argv, *asked, "LookupUser", cwd=tmp_path, timeout_s=left_s())
+    ran = run_locust(*argv, *asked, "LookupUser", cwd=tmp_path)
     assert ran.code == 1, ran.err
     (said,) = [line for line in ran.err.splitlines() if "/ERROR/" in line]
     assert "the test ended without one operation" in said
@@ -247,7 +245,7 @@ def test_a_worker_with_another_locustfile_is_told_what_it_lacks(
     port = str(free_port())
     other = ["-f", "examples/own_sequence.py", "--worker", "--master-port", port]
     here = ("--master", "--master-bind-port", port, "--expect-workers", "1")
-    with Warm("locust", *other, cwd=ROOT):
+    with Locust(*other, cwd=ROOT):
         ran = headless(tmp_path, counting, *here, *USERS, "LookupUser")
     assert ran.code == 2
     assert "the locustfile of this worker has no LookupUser" in ran.said

@@ -12,10 +12,9 @@ from tests.locustfiles.conftest import (
     headless,
     processes,
 )
-from tests.support.cli import forked
+from tests.support.locusts import run_locust
 from tests.support.other_site import other_site
 from tests.support.screen import Screen, requests, screen_of
-from tests.support.waiting import left_s
 
 MIXED = """
 from locust import FastHttpUser, HttpUser, constant, tag, task
@@ -89,7 +88,8 @@ def test_headless_every_class_keeps_its_target(
 ) -> None:
     more = processes(1) if distributed else ()
     file = until_asked(mixed, "fast", "shop", "lookup")
-    ran = headless(tmp_path, counting, "--rate", "100", *more, locustfile=file)
+    load = ("--rate", "100")
+    ran = headless(tmp_path, counting, *load, *more, locustfile=file, forked=distributed)
     assert ran.code == 0, ran.said
     assert not any(ran.failures.values()), ran.said
     agrees(ran, counting)
@@ -128,7 +128,7 @@ def test_autostart_sends_no_other_users_to_our_target(
     page = ("--autostart", "--autoquit", "0", "--web-port", "0", "--json-file", "totals")
     argv = arguments(file, counting.url, *load, *page)
     state = {"XDG_STATE_HOME": str(tmp_path / "state")}
-    ran = forked("locust", *argv, cwd=tmp_path, timeout_s=left_s(), **state)
+    ran = run_locust(*argv, cwd=tmp_path, env=state)
     assert ran.code == 0, ran.err
     assert asked(site, "fast") > 0
     assert asked(site, "shop") > 0

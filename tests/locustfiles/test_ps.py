@@ -14,11 +14,10 @@ from sitebench._engine import Site
 from sitebench.counts.tally import Tally
 from sitebench.seeders.upd import UpdSpec, build
 from tests.locustfiles.conftest import LOCALES, PEOPLE, processes
-from tests.support.cli import forked
 from tests.support.drains import Drain, Step
+from tests.support.locusts import run_locust
 from tests.support.other_site import other_site
 from tests.support.screen import Screen, requests, screen_of
-from tests.support.waiting import left_s
 
 LOCUSTFILE = Path(__file__).parents[2] / "locustfiles" / "ps.py"
 RUN = ("-u", "8", "-r", "8", "--threads", "1")
@@ -43,11 +42,11 @@ def site(tmp_path: Path) -> Iterator[Site]:
     served.stop()
 
 
-def headless(folder: Path, site: Site, *more: str) -> Ran:
+def headless(folder: Path, site: Site, *more: str, forked: bool) -> Ran:
     argv = ["-f", str(LOCUSTFILE), "--headless"]
     argv += ["--json-file", "totals", "--target", f"http://{site.address}"]
     argv += ["--entries", str(PEOPLE), "--locales", ",".join(LOCALES), *more]
-    ran = forked("locust", *argv, cwd=folder, timeout_s=left_s())
+    ran = run_locust(*argv, cwd=folder, forked=forked)
     totals = json.loads((folder / "totals.json").read_text())
     counts: dict[str, int] = {}
     for entry in totals:
@@ -64,7 +63,7 @@ def test_every_request_is_counted_once(
     for seconds in (1, 3, 10, 30):  # A busy machine needs some of it to begin.
         before = site.stats()
         argv = (*RUN, "-t", f"{seconds}s", "--client", client, *how, "ScenarioUser")
-        ran = headless(tmp_path, site, *argv)
+        ran = headless(tmp_path, site, *argv, forked=distributed)
         assert ran.code == 0, ran.said
         assert ran.failures == 0
         counts = Counter(ran.counts)
@@ -120,7 +119,7 @@ def test_each_class_runs_against_an_embedded_site(screen: Screen, user: str, ste
 def test_a_site_of_another_kind_ends_a_headless_test_before_any_load(tmp_path: Path) -> None:
     with other_site() as (url, asked):
         argv = ["-f", str(LOCUSTFILE), "--headless", "--target", url, "ScenarioUser"]
-        ran = forked("locust", *argv, cwd=tmp_path, timeout_s=left_s())
+        ran = run_locust(*argv, cwd=tmp_path)
     assert ran.code == 2
     assert "not sitebench's own site" in ran.err
     assert set(asked) == {"GET /"}

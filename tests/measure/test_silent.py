@@ -11,7 +11,8 @@ from ils_bench.targets.ldap_directory import LdapDirectory
 from sitebench import run
 from sitebench.errors import PointFailed
 from sitebench.suite import suite
-from tests.support.cli import forked, in_process
+from tests.support.cli import in_process
+from tests.support.locusts import run_locust
 from tests.support.silent import silent_directory, silent_site
 
 PEOPLE = ("--entries", "10", "--locales", "en_US")
@@ -75,6 +76,6 @@ def test_so_is_locust(of: str, user: str, tmp_path: Path) -> None:
     load = ("--headless", "-u", "2", *BRIEF[2:], user)
     with target(of, tmp_path) as where:
         file = str(suite(of).locustfile_path())
-        ran = forked("locust", "-f", file, *where, *load, cwd=tmp_path)
+        ran = run_locust("-f", file, *where, *load, cwd=tmp_path)
     # What is under way when a test ends counts as a failure.
     assert ran.code == 1, ran.err

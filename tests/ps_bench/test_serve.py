@@ -4,6 +4,7 @@ import re
 import signal
 import socket
 import sqlite3
+import subprocess
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,11 +17,10 @@ from tests.ps_bench.test_bad_input import refused
 from tests.support.cli import in_process
 from tests.support.serving import serving
 from tests.support.waiting import left_s
-from tests.support.warm import Warm
 
 
 @contextmanager
-def site(*argv: str) -> Iterator[tuple[Warm, str]]:
+def site(*argv: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """Yield a running site and its address."""
     with serving("ps", "--locales", ",".join(LOCALES), *argv) as (process, lines):
         found = re.search(r"http://[\d.:]+", lines[0])

@@ -11,8 +11,8 @@ from ils_bench.targets.ldap_directory import LdapDirectory
 from sitebench.system.network import free_port
 from tests.scenario.people import BASE, SUFFIX, write_accounts, write_ldif
 from tests.scenario.test_workers import worker
-from tests.support.cli import Ran, forked, in_process
-from tests.support.waiting import left_s
+from tests.support.cli import Ran, in_process
+from tests.support.locusts import run_locust
 
 ROWS = 400
 ONCE = f"""
@@ -112,7 +112,7 @@ LOCUST = ("-f", str(Path(__file__).parents[2] / "locustfiles/ils.py"), "--headle
 def locust(folder: Path, directory: LdapDirectory, *more: str) -> Ran:
     where = ("--target", directory.url, "--scenario", "once.toml", "--warmup", "0s")
     argv = (*LOCUST, *where, "--only-summary", "--json", *more)
-    return forked("locust", *argv, cwd=folder, timeout_s=left_s())
+    return run_locust(*argv, cwd=folder)
 
 
 def test_data_that_are_used_up_before_the_window_are_said_without_a_warm_up(

@@ -23,7 +23,8 @@ from sitebench.runs.runfile import RunFile
 from sitebench.scenario import script
 from sitebench.scenario.script import Operation, Script
 from tests.scenario.people import BASE, SUFFIX, names, write_accounts, write_ldif
-from tests.support.cli import Ran, forked, in_process
+from tests.support.cli import Ran, in_process
+from tests.support.locusts import run_locust
 from tests.support.points import a_spec
 
 PEOPLE = 100
@@ -130,7 +131,7 @@ def test_so_is_it_by_locust(folder: Path, directory: LdapDirectory) -> None:
     where = ("--target", directory.url, "--i-own-this-target", "--scenario", "mix.toml")
     file = str(Path(__file__).parents[2] / "locustfiles/ils.py")
     # No class is named: where there is a file, it says what users do.
-    ran = forked("locust", "-f", file, *load, *window, *where, cwd=folder)
+    ran = run_locust("-f", file, *load, *window, *where, cwd=folder)
     assert ran.code == 0, ran.err
     counted = {each["name"]: each["num_requests"] for each in json.loads(ran.out)}
     assert counted["search"] > counted["modify"] > 0
@@ -548,7 +549,7 @@ def test_locust_asks_for_a_word_too(folder: Path, directory: LdapDirectory) -> N
     load = ("--headless", "-u", "1", "-t", "3s", "--only-summary")
     where = ("--target", directory.url, "--scenario", "mix.toml", "FileUser")
     file = str(Path(__file__).parents[2] / "locustfiles/ils.py")
-    ran = forked("locust", "-f", file, *load, *where, cwd=folder)
+    ran = run_locust("-f", file, *load, *where, cwd=folder)
     assert ran.code != 0
     assert "changes entries of" in ran.err
     assert not found_by(directory, "(telephoneNumber=*)")
@@ -565,7 +566,7 @@ def test_locust_says_that_a_files_load_is_its_own_to_say(
     window = ("--warmup", "0s", "--measure", "1s")
     where = ("--target", directory.url, "--scenario", "mix.toml")
     file = str(Path(__file__).parents[2] / "locustfiles/ils.py")
-    ran = forked("locust", "-f", file, *load, *window, *where, cwd=folder)
+    ran = run_locust("-f", file, *load, *window, *where, cwd=folder)
     assert ran.code == 0, ran.err
     assert "mix.toml: its [load] is left out (users, warmup)" in ran.err
 

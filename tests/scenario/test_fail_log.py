@@ -16,9 +16,9 @@ from sitebench.counts.fail_log import MOST, FailLog
 from sitebench.system.network import free_port
 from tests.scenario.people import BASE, SUFFIX, write_accounts, write_ldif
 from tests.scenario.test_workers import worker
-from tests.support.cli import Ran, forked, in_process
+from tests.support.cli import Ran, in_process
+from tests.support.locusts import Locust, run_locust
 from tests.support.waiting import eventually, left_s
-from tests.support.warm import Warm
 
 MIX = f"""
 base = "{BASE}"
@@ -183,11 +183,11 @@ def test_locust_begins_the_log_anew_and_overwrites_nothing_else(
     rows = (folder / "accounts.csv").read_text()
     (folder / "failed.jsonl").write_text(before + "\n")
     argv = ("-f", file, *load, *where, "--fail-log")
-    ran = forked("locust", *argv, "accounts.csv", cwd=folder, timeout_s=left_s())
+    ran = run_locust(*argv, "accounts.csv", cwd=folder)
     assert "accounts.csv is there, and is no log of failures" in ran.err
     assert (folder / "accounts.csv").read_text() == rows
     log = folder / "failed.jsonl"
-    with Warm("locust", *argv, "failed.jsonl", cwd=folder) as locust:
+    with Locust(*argv, "failed.jsonl", cwd=folder) as locust:
         assert eventually(
             lambda: log.read_text().count('"measure"') == MOST or locust.poll() is not None, 60
         )

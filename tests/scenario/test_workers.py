@@ -12,7 +12,7 @@ from ils_bench.targets.ldap_directory import LdapDirectory
 from sitebench.system.network import free_port
 from tests.scenario.people import BASE, SUFFIX, write_accounts, write_ldif
 from tests.support.cli import SITEBENCH, Ran, in_process
-from tests.support.waiting import left_s
+from tests.support.waiting import ends_s
 
 MIX = f"""
 base = "{BASE}"
@@ -34,7 +34,7 @@ def worker(folder: Path, port: int) -> Iterator[None]:
             yield
         finally:
             found.terminate()
-            found.communicate(timeout=left_s())
+            found.communicate(timeout=ends_s())
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from sitebench.system.network import free_port
-from tests.support.waiting import eventually, left_s
+from tests.support.waiting import ends_s, eventually, left_s
 
 # The machine may have no sandbox, no screen and no network but its own.
 FLAGS = (
@@ -117,7 +117,7 @@ def browsing(chromedriver: Path, folder: Path, *flags: str) -> Iterator[Browser]
             call("DELETE", f"{root}/session/{session}")
     finally:
         process.terminate()
-        process.wait(left_s())
+        process.wait(ends_s())
 
 
 def call(method: str, url: str, body: object = None) -> Any:

@@ -15,7 +15,7 @@ import pytest
 
 from sitebench.cli.main import main
 from sitebench.monitor.others import Others
-from tests.support.warm import Warm
+from tests.support.waiting import left_s
 
 SITEBENCH = (sys.executable, "-m", "sitebench.cli.main")
 
@@ -34,18 +34,11 @@ class Ran:
         return [json.loads(line) for line in self.out.splitlines()]
 
 
-def sitebench(*argv: str, cwd: Path | None = None, timeout_s: float = 110, **env: str) -> Ran:
-    """Run a command to its end, in a fork that need not import it."""
-    return forked(SITEBENCH[2], *argv, cwd=cwd, timeout_s=timeout_s, **env)
-
-
-def forked(
-    name: str, *argv: str, cwd: Path | None = None, timeout_s: float = 110, **env: str
+def sitebench(
+    *argv: str, cwd: Path | None = None, timeout_s: float | None = None, **env: str
 ) -> Ran:
-    """Run to its end what `python -m NAME` would run."""
-    with Warm(name, *argv, cwd=cwd, env={"COLUMNS": "160", **env}) as process:
-        out, err = process.communicate(timeout_s)
-        return Ran(process.wait(), out, without_note(err))
+    """Run a command to its end."""
+    return python_module(SITEBENCH[2], *argv, cwd=cwd, timeout_s=timeout_s, **env)
 
 
 def in_process(*argv: object, cwd: Path | None = None, **env: str) -> Ran:
@@ -76,15 +69,15 @@ def _becomes_another(*_: object) -> None:
 
 
 def python_module(
-    name: str, *argv: str, cwd: Path | None = None, timeout_s: float = 110, **env: str
+    name: str, *argv: str, cwd: Path | None = None, timeout_s: float | None = None, **env: str
 ) -> Ran:
-    """Run `python -m NAME` to its end."""
+    """Run `python -m NAME` to its end; a test waits as long as it has."""
     done = subprocess.run(
         [sys.executable, "-m", name, *argv],
         capture_output=True,
         text=True,
         check=False,
-        timeout=timeout_s,
+        timeout=left_s() if timeout_s is None else timeout_s,
         cwd=cwd,
         env={**os.environ, "COLUMNS": "160", **env},
     )

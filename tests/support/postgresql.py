@@ -17,7 +17,7 @@ import psycopg
 
 from sitebench.system.network import free_port
 from tests.support.programs import required_program
-from tests.support.waiting import left_s
+from tests.support.waiting import ends_s, left_s
 
 USERS = ("postgres", "nobody")
 """Users that root switches to: PostgreSQL refuses to run as root."""
@@ -60,7 +60,7 @@ def postgresql() -> Iterator[str]:
         finally:
             # SIGINT is its fast shutdown: clients are sent away.
             server.send_signal(signal.SIGINT)
-            server.wait(left_s())
+            server.wait(ends_s())
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 

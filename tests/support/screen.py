@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from sitebench.system.network import free_port
+from tests.support.locusts import Locust
 from tests.support.ui_address import UiAddress, printed
-from tests.support.waiting import eventually, left_s
-from tests.support.warm import Warm
+from tests.support.waiting import ends_s, eventually, left_s
 
 
 class Screen:
@@ -104,12 +104,12 @@ class Screen:
 def screen_of(locustfile: Path, folder: Path, *more: str) -> Iterator[Screen]:
     """Yield the web UI of a Locust that was given its locustfile, and little else."""
     where = ("--web-host", "127.0.0.1", "--web-port", str(free_port()))
-    with Warm("locust", "-f", str(locustfile), *where, *more, cwd=folder, together=True) as process:
+    with Locust("-f", str(locustfile), *where, *more, cwd=folder, together=True) as process:
         try:
             yield Screen(printed(process, process.said))
         finally:
             process.terminate()
-            process.wait(left_s())
+            process.wait(ends_s())
 
 
 def requests(stats: dict[str, Any], name: str) -> int:

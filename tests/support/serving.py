@@ -1,21 +1,30 @@
 """`sitebench ils serve` and `ps serve`, as another program starts and ends them."""
 
+import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from tests.support.waiting import left_s
-from tests.support.warm import Warm
+from tests.support.cli import SITEBENCH
+from tests.support.waiting import ends_s
 
 GREETING = 3
 
 
 @contextmanager
-def serving(suite: str, *argv: str) -> Iterator[tuple[Warm, list[str]]]:
+def serving(suite: str, *argv: str) -> Iterator[tuple[subprocess.Popen[str], list[str]]]:
     """Yield a running server of a suite and the lines it greeted with; it is ended in order."""
-    command = (suite, "serve", "--port", "0", *argv)
-    with Warm("sitebench.cli.main", *command, together=True) as process:
+    with subprocess.Popen(
+        [*SITEBENCH, suite, "serve", "--port", "0", *argv],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
         try:
-            yield process, process.lines(GREETING)
+            yield process, [process.stdout.readline() for _ in range(GREETING)]
         finally:
             process.terminate()
-            process.wait(left_s())
+            try:
+                process.wait(ends_s())
+            finally:
+                process.kill()

@@ -9,8 +9,8 @@ import urllib.request
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from tests.support.locusts import Locust
 from tests.support.waiting import eventually
-from tests.support.warm import Warm
 
 _STARTS_S = 100.0
 
@@ -41,7 +41,7 @@ class UiAddress:
         return urllib.request.Request(f"{self.base}{path}", data, {**self.headers, **named})
 
 
-def printed(process: subprocess.Popen[str] | Warm, said: Callable[[], str]) -> UiAddress:
+def printed(process: subprocess.Popen[str] | Locust, said: Callable[[], str]) -> UiAddress:
     """Wait until a web UI has said its address, and answers there."""
 
     def address() -> UiAddress | None:

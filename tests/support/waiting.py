@@ -28,6 +28,13 @@ def left_s() -> float:
     return max(1.0, _ends_at_s - AFTERWARDS_S - time.monotonic())
 
 
+def ends_s() -> float:
+    """Return how long what a test started may take to end, though the test has waited in vain."""
+    if _ends_at_s is None:
+        return 3_600.0
+    return max(1.0, _ends_at_s - 1.0 - time.monotonic())
+
+
 def eventually(happened: Callable[[], bool], within_s: float | None = None) -> bool:
     """Return whether `happened()` becomes true, as long as the test has time.
 

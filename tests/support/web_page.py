@@ -15,7 +15,7 @@ from sitebench.system.network import free_port
 from tests.support.browser import Browser
 from tests.support.cli import SITEBENCH
 from tests.support.ui_address import UiAddress, printed
-from tests.support.waiting import eventually, left_s
+from tests.support.waiting import ends_s, eventually
 
 # React listens to events, and overwrites what was set behind its back.
 FILL = """
@@ -135,7 +135,7 @@ def web_ui(
         finally:
             if process.poll() is None:
                 process.send_signal(signal.SIGINT)
-            process.wait(left_s())
+            process.wait(ends_s())
             words = Path(said.name).read_text()
             print(words)  # Shown where the test fails.
             if output is not None:

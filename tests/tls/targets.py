@@ -16,7 +16,7 @@ from sitebench.seeders.people import Spec, generate
 from sitebench.system.network import free_port
 from sitebench.targets.tls import ServerTls
 from tests.support.programs import required_program
-from tests.support.waiting import left_s
+from tests.support.waiting import ends_s, left_s
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ def slapd(folder: Path, people: Spec, shown: ServerTls) -> Iterator[Slapd]:
         yield ports
     finally:
         process.terminate()
-        process.wait(left_s())
+        process.wait(ends_s())
 
 
 def _await(process: subprocess.Popen[bytes], address: DirectoryAddress) -> None:

@@ -1,6 +1,7 @@
 """Nothing is written to a target that runs already unless the user says that it is theirs."""
 
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -35,6 +36,7 @@ from tests.support.screen import Screen, screen_of
 from tests.support.waiting import eventually, left_s
 
 STRANGER = "192.0.2.1"
+LOCUST = (sys.executable, "-m", "locust")
 """Not assigned (RFC 5737): a request to it would make the test wait."""
 
 PEOPLE = ("--entries", "10", "--locales", "en_US")
@@ -168,7 +170,7 @@ def test_a_locustfile_that_writes_is_refused_before_anybody_is_asked(
 ) -> None:
     file = tmp_path / "own.py"
     file.write_text(locustfile)
-    argv = arguments(file, None, "--headless", "-u", "1", "--target", *target)
+    argv = [*LOCUST, *arguments(file, None, "--headless", "-u", "1", "--target", *target)]
     done = subprocess.run(
         argv, capture_output=True, text=True, check=False, timeout=left_s(), cwd=tmp_path
     )
@@ -288,7 +290,7 @@ def test_nor_does_locust(classes: tuple[str, ...], empty: LdapDirectory, tmp_pat
     before = empty.stats()["adds"]
     more = ("--headless", "-u", "1", "--target", empty.url, "--base", "o=Intranet")
     done = subprocess.run(
-        arguments(LOCUSTFILE, None, *more, *classes),
+        [*LOCUST, *arguments(LOCUSTFILE, None, *more, *classes)],
         capture_output=True,
         text=True,
         check=False,
@@ -335,7 +337,7 @@ def test_locust_adds_and_removes_them_too(empty: LdapDirectory, tmp_path: Path) 
     before = empty.stats()
     load = ("--headless", "-u", "2", "--rate", "200", "--warmup", "0s", "--measure", "500ms")
     more = (*load, "--target", empty.url, "--base", "o=Intranet")
-    argv = arguments(LOCUSTFILE, None, *more, FLAG, "LookupUser")
+    argv = [*LOCUST, *arguments(LOCUSTFILE, None, *more, FLAG, "LookupUser")]
     done = subprocess.run(argv, capture_output=True, text=True, check=False, cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     after = empty.stats()

@@ -2,20 +2,21 @@
 
 from pathlib import Path
 
-from tests.support.cli import Ran, forked
+from tests.support.cli import Ran
+from tests.support.locusts import run_locust
 
 WEB = str(Path(__file__).parents[2] / "locustfiles" / "web.py")
 
 
-def headless(folder: Path, *more: str) -> Ran:
+def headless(folder: Path, *more: str, forked: bool = True) -> Ran:
     short = ("--headless", "-u", "2", "-r", "2", "--rate", "200", "--only-summary")
     window = ("--warmup", "0s", "--measure", "500ms")
-    return forked("locust", "-f", WEB, *short, *window, *more, cwd=folder)
+    return run_locust("-f", WEB, *short, *window, *more, cwd=folder, forked=forked)
 
 
 def test_without_a_class_the_first_workload_runs(tmp_path: Path) -> None:
     """All of them would run at once, each of which needs files of its own."""
-    ran = headless(tmp_path, "--target-threads", "1", "--threads", "1")
+    ran = headless(tmp_path, "--target-threads", "1", "--threads", "1", forked=False)
     assert ran.code == 0, ran.err
     assert "WebBench1StaticUser runs, as no user class was named" in ran.err
     assert "webbench1-static 2k" in ran.out + ran.err

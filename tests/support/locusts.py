@@ -1,0 +1,165 @@
+"""Locust as people start it, or forked from a process that has imported it, for half the CPU.
+
+One that is forked differs in what a process list shows of it, in the order of imports, and in what
+a process has from its start (locale, time zone, hash seed).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+
+from sitebench.system.child import of_this_parent
+from sitebench.system.forked import Forked, fork
+from sitebench.system.secret import FIRST_DESCRIPTOR
+from tests.support.cli import Ran
+from tests.support.waiting import ends_s, left_s
+
+
+class Locust:
+    """A Locust, in a session of its own; used like a Popen."""
+
+    def __init__(
+        self,
+        *argv: str,
+        cwd: Path | None = None,
+        env: Mapping[str, str] = MappingProxyType({}),
+        together: bool = False,
+        forked: bool = True,
+    ) -> None:
+        """Start it; `env` is more of its environment, and `together` has errors as it prints."""
+        self._out, self._err = _Heard(), _Heard()
+        start = _fork if forked else _start
+        try:
+            self._process = start(
+                argv,
+                cwd or Path.cwd(),
+                {**os.environ, "COLUMNS": "160", **env},
+                self._out.end,
+                (self._out if together else self._err).end,
+            )
+        finally:
+            self._out.no_more_of_ours()
+            self._err.no_more_of_ours()
+        self.pid = self._process.pid
+        self.poll, self.wait = self._process.poll, self._process.wait
+        self.send_signal = self._process.send_signal
+
+    @property
+    def returncode(self) -> int | None:
+        return self._process.returncode
+
+    def terminate(self) -> None:
+        self.send_signal(signal.SIGTERM)
+
+    def kill(self) -> None:
+        """Kill it and its worker processes."""
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.pid, signal.SIGKILL)
+
+    def said(self) -> str:
+        """Return what it has printed until now."""
+        return self._out.text()
+
+    def communicate(self, timeout: float | None = None) -> tuple[str, str]:
+        """Wait until it and all that it started have ended; return what they printed."""
+        self.wait(timeout)
+        return self._out.whole(timeout), self._err.whole(timeout)
+
+    def __enter__(self) -> Locust:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.kill()
+        self.wait(ends_s())
+
+
+class _Heard:
+    """What comes out of a pipe, until all have closed its other end."""
+
+    def __init__(self) -> None:
+        begin, self.end = os.pipe()
+        self._said = bytearray()
+        self._listening = threading.Thread(target=self._listen, args=(begin,), daemon=True)
+        self._listening.start()
+
+    def no_more_of_ours(self) -> None:
+        os.close(self.end)
+
+    def _listen(self, begin: int) -> None:
+        while part := os.read(begin, 1 << 16):
+            self._said += part
+        os.close(begin)
+
+    def text(self) -> str:
+        return self._said.decode(errors="replace")
+
+    def whole(self, timeout: float | None) -> str:
+        self._listening.join(timeout)
+        if self._listening.is_alive():
+            raise subprocess.TimeoutExpired("what Locust started", timeout or 0.0, self.text())
+        return self._said.decode()
+
+
+def _start(
+    argv: Sequence[str], cwd: Path, environment: Mapping[str, str], out: int, err: int
+) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "locust", *argv],
+        cwd=cwd,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=out,
+        stderr=err,
+        start_new_session=True,
+    )
+
+
+def _fork(
+    argv: Sequence[str], cwd: Path, environment: Mapping[str, str], out: int, err: int
+) -> Forked:
+    high = fcntl.fcntl(err, fcntl.F_DUPFD_CLOEXEC, FIRST_DESCRIPTOR)
+    try:
+        return fork(
+            "tests.support.forked_locust:main",
+            [str(high), str(cwd), *argv],
+            output=out,
+            environment=environment,
+            descriptors=[high],
+        )
+    finally:
+        os.close(high)
+
+
+def run_locust(
+    *argv: str,
+    cwd: Path | None = None,
+    env: Mapping[str, str] = MappingProxyType({}),
+    forked: bool = True,
+) -> Ran:
+    """Run Locust to its end, or the test's."""
+    with Locust(*argv, cwd=cwd, env=env, forked=forked) as process:
+        out, err = process.communicate(left_s())
+        return Ran(process.wait(), out, err)
+
+
+def begin() -> None:
+    """In the fork, be what `_fork` asked for."""
+    said, folder, *argv = sys.argv[1:]
+    os.dup2(int(said), sys.stderr.fileno())
+    os.close(int(said))
+    os.chdir(folder)
+    # As `python -m` has it.
+    sys.path.insert(0, folder)
+    sys.argv[1:] = argv
+    # A person's command does not end because the shell does.
+    for name in of_this_parent({}):
+        del os.environ[name]
