@@ -17,12 +17,10 @@ from sitebench.errors import BadRunFile
 from sitebench.runs.runfile import RunFile, TimelineRow
 from sitebench.runs.windows import Phase
 from tests.support.cli import SITEBENCH, Ran, without_note
-from tests.support.waiting import eventually
+from tests.support.waiting import eventually, left_s
 
 MARK = "SITEBENCH_TEST_OF_FAULTS"
 """Environment variable that identifies processes, whatever their parent is now."""
-
-ENDS_WITHIN_S = 100.0
 
 Points = dict[str, list[object]]
 """Everything that a run file has of each point, by the point's key."""
@@ -68,7 +66,7 @@ class Ground:
     def ran(self, *argv: str, before: Sequence[str] = (), **environment: str) -> Ran:
         """Run a command to its end."""
         with self.started(*argv, before=before, **environment) as process:
-            out, err = process.communicate(timeout=ENDS_WITHIN_S)
+            out, err = process.communicate(timeout=left_s())
         assert "Traceback" not in err, err
         return Ran(process.returncode, out, without_note(err))
 

@@ -22,7 +22,7 @@ class Screen:
         self.root = root
 
     def get(self, path: str) -> str:
-        with urllib.request.urlopen(self.root.request(path), timeout=30) as answer:
+        with urllib.request.urlopen(self.root.request(path), timeout=left_s()) as answer:
             text: str = answer.read().decode()
             return text
 
@@ -66,7 +66,9 @@ class Screen:
 
     def download(self, path: Path) -> Path:
         """Keep the run file as it is now."""
-        with urllib.request.urlopen(self.root.request("/sitebench/run"), timeout=60) as answer:
+        with urllib.request.urlopen(
+            self.root.request("/sitebench/run"), timeout=left_s()
+        ) as answer:
             path.write_bytes(answer.read())
         return path
 
@@ -78,7 +80,7 @@ class Screen:
 
     def post(self, path: str, **fields: str) -> dict[str, Any]:
         data = urllib.parse.urlencode(fields).encode()
-        with urllib.request.urlopen(self.root.request(path, data), timeout=60) as answer:
+        with urllib.request.urlopen(self.root.request(path, data), timeout=left_s()) as answer:
             found: dict[str, Any] = json.loads(answer.read())
             return found
 

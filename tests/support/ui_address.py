@@ -12,8 +12,6 @@ from dataclasses import dataclass
 from tests.support.locusts import Locust
 from tests.support.waiting import eventually
 
-_STARTS_S = 100.0
-
 
 @dataclass(frozen=True)
 class UiAddress:
@@ -52,7 +50,7 @@ def printed(process: subprocess.Popen[str] | Locust, said: Callable[[], str]) ->
         there = address()
         return there is not None and _answers(there)
 
-    eventually(lambda: process.poll() is not None or answers(), _STARTS_S)
+    eventually(lambda: process.poll() is not None or answers())
     assert process.poll() is None, f"the web UI ended: {said()}"
     there = address()
     assert there is not None, f"the web UI prints no address: {said()}"

@@ -15,7 +15,7 @@ from sitebench.system.network import free_port
 from tests.support.browser import Browser
 from tests.support.cli import SITEBENCH
 from tests.support.ui_address import UiAddress, printed
-from tests.support.waiting import ends_s, eventually
+from tests.support.waiting import ends_s, eventually, left_s
 
 # React listens to events, and overwrites what was set behind its back.
 FILL = """
@@ -101,7 +101,7 @@ class WebPage:
 
     def get(self, path: str) -> bytes:
         """Return what a link leads to."""
-        with urllib.request.urlopen(self.root.request(path), timeout=60) as answer:
+        with urllib.request.urlopen(self.root.request(path), timeout=left_s()) as answer:
             content: bytes = answer.read()
             return content
 
