@@ -22,6 +22,8 @@ from sitebench.runs.point import PointResult
 from sitebench.runs.runfile import RunFile
 from sitebench.scenario import script
 from sitebench.scenario.script import Operation, Script
+from sitebench.verdict.verdict import Bound
+from sitebench.verdict.warning import WarningKind
 from tests.scenario.people import BASE, SUFFIX, names, write_accounts, write_ldif
 from tests.support.cli import Ran, in_process
 from tests.support.locusts import run_locust
@@ -212,13 +214,18 @@ def test_peak_looks_for_a_rate_at_which_all_of_them_hold(
     (folder / "mix.toml").write_text(f'load.clients = [3]\n{MIX}objective = "max<1us"\n')
     peak = ("ils", "peak", "mix.toml", "--target", directory.url, *PEAK)
     ran = in_process(*peak, "--start", "320", "--out", "run", cwd=folder)
-    assert "broke: modify: max is " in ran.err
     with RunFile(folder / "run") as run:
         (found,) = run.manifest()["peaks"]
+        *_, lowest = (each for each in run.results() if each.spec.rate == 20)
     assert found["rate"] is None
-    # At the lowest rate a tester without a core may be the reason.
-    if ran.code != 1 or "the tester reached its own first" not in ran.err:
+    # On a busy machine other programs may be the reason, or a tester without a core.
+    if WarningKind.NOISY_MACHINE in {each.kind for each in lowest.verdict.warnings}:
+        assert (ran.code, "this machine was busy with other programs" in ran.err) == (1, True)
+    elif lowest.verdict.bound == Bound.GENERATOR:
+        assert (ran.code, "the tester reached its own first" in ran.err) == (1, True)
+    else:
         assert ran.code == 3, ran.err
+        assert "broke: modify: max is " in ran.err
         assert "mix: no rate from 20/s up holds modify: max<1us: " in ran.err
 
 
