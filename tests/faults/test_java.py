@@ -39,7 +39,7 @@ def durable(folder: Path) -> Iterator[tuple[str, int]]:
             stderr=out,
         )
     try:
-        assert eventually(lambda: answers(DirectoryAddress("127.0.0.1", port)), 30), log.read_text()
+        assert eventually(lambda: answers(DirectoryAddress("127.0.0.1", port))), log.read_text()
         yield f"ldap://127.0.0.1:{port}", process.pid
     finally:
         process.kill()

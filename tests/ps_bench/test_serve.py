@@ -33,7 +33,7 @@ def site(*argv: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
 def test_it_serves_pages_and_ends_in_order(ending: signal.Signals) -> None:
     with site("--entries", "20") as (process, url):
         request = urllib.request.Request(url, headers={"Cookie": "user=7"})
-        with urllib.request.urlopen(request, timeout=10) as answer:
+        with urllib.request.urlopen(request, timeout=left_s()) as answer:
             page = answer.read()
         assert len(page) == 8_290
         assert b'data-user="7"' in page
@@ -49,7 +49,7 @@ def test_a_database_of_ones_own_keeps_what_was_changed(tmp_path: Path) -> None:
     with site("--database", str(file), "--durability", "full") as (process, url):
         form = b"background=%23010203&accent=%23040506"
         request = urllib.request.Request(f"{url}/preferences", form, {"Cookie": "user=5"})
-        with urllib.request.urlopen(request, timeout=10) as answer:
+        with urllib.request.urlopen(request, timeout=left_s()) as answer:
             assert answer.status == 204
         process.send_signal(signal.SIGINT)
         assert process.wait(left_s()) == 0

@@ -50,14 +50,11 @@ def test_a_search_finds_what_is_there(searched: Searched) -> None:
     assert kinds - {"file, for a while"} == {"file", "said"}
     assert sum(each.startswith("file:") for each in searched.traces()) == 2
     assert eventually(lambda: str(searched.folder / "log") in searched.passing)
-    shows = [sys.executable, "-c", "import time; time.sleep(60)", searched.secret]
+    shows = [sys.executable, "-c", "import sys; sys.stdin.read()", searched.secret]
     told = {**os.environ, "TOLD": searched.secret}
-    with subprocess.Popen(shows, env=told) as process:
-        assert eventually(
-            lambda: any(searched.secret in title for title in list(searched.titles)), 30
-        )
+    with subprocess.Popen(shows, env=told, stdin=subprocess.PIPE):
+        assert eventually(lambda: any(searched.secret in title for title in list(searched.titles)))
         assert eventually(lambda: bool(searched.told))
-        process.kill()
 
 
 def test_a_search_finds_it_however_it_is_written(tmp_path: Path) -> None:

@@ -60,7 +60,7 @@ def wide(browser: Browser) -> None:
 
 def moves(page: WebPage) -> bool:
     """Return whether every live chart is drawn, and another than it was a moment ago."""
-    if not eventually(lambda: bool(lines := page.lines()) and all(lines.values()), 30):
+    if not eventually(lambda: bool(lines := page.lines()) and all(lines.values())):
         return False
     before = page.lines()
     return eventually(lambda: all(page.lines()[chart] != before[chart] for chart in before))
