@@ -16,6 +16,9 @@ import pytest
 from tests.faults.groups import cpu_quota, unavailable
 from tests.faults.holding import DIRECTORY, GENERATOR, Pids, grades, measured, put_ahead
 
+pytestmark = pytest.mark.alone
+"""Rivals, and a process that is put ahead, would starve other tests."""
+
 RUN = ("ils", "run", "lookup", "--entries", "1k", "--users", "256", "--threads", "1")
 SLIVER = 0.2
 RIVALS = 4
@@ -26,10 +29,7 @@ RIVAL = "import sys; sys.stdin.read()\nwhile True: pass"
 
 @contextlib.contextmanager
 def rivals(core: int) -> Iterator[Callable[[], None]]:
-    """Have programs ready that want all of a core; return what lets them loose.
-
-    They would starve other tests.
-    """
+    """Have programs ready that want all of a core; return what lets them loose."""
     # A session each: the kernel shares a core out by session first (sched_autogroup).
     waiting = [
         subprocess.Popen(
@@ -82,7 +82,6 @@ def test_a_generator_with_a_sliver_of_cpu_is_called_the_bottleneck(tmp_path: Pat
     assert "generator-starved" in {each["kind"] for each in point["warnings"]}
 
 
-@pytest.mark.alone
 def test_a_target_with_a_sliver_of_cpu_is_called_cpu_bound(tmp_path: Path) -> None:
     with cpu_quota(SLIVER) as group:
 
@@ -96,7 +95,6 @@ def test_a_target_with_a_sliver_of_cpu_is_called_cpu_bound(tmp_path: Path) -> No
     assert "0.2 cores that its quota allows" in point["evidence"]
 
 
-@pytest.mark.alone
 def test_a_generator_whose_core_others_are_busy_on_is_called_the_bottleneck(tmp_path: Path) -> None:
     crowded, free = two_cores()
 
@@ -113,7 +111,6 @@ def test_a_generator_whose_core_others_are_busy_on_is_called_the_bottleneck(tmp_
     assert "its threads waited" in point["evidence"]
 
 
-@pytest.mark.alone
 def test_a_target_whose_core_others_are_busy_on_has_a_lower_bound_only(tmp_path: Path) -> None:
     crowded, free = two_cores()
 
