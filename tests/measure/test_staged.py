@@ -3,6 +3,7 @@
 import contextlib
 import csv
 import json
+import math
 import os
 import re
 import shutil
@@ -11,6 +12,7 @@ import socket
 import subprocess
 import threading
 import time
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -47,9 +49,25 @@ class _StandsStill:
         client.sendall(piece)
 
 
+def held_up(point: dict[str, Any]) -> bool:
+    """Return whether other programs left the tester too little of this machine, or the target."""
+    spans, use, threads = point["spans"], point["resources"], point["generator"]["cpu_s_per_thread"]
+    wanted_s = sum(threads) + use["generator"]["waited_s"]
+    ours_s = sum(each["cpu_s"] for each in (use["generator"], use.get("target")) if each)
+    busy = use["machine"]["busy_per_core"]
+    return (
+        any(
+            (each["tester_late"] or 0) >= 0.5 or (each["tester_busy"] or 0) >= 0.9 for each in spans
+        )
+        or wanted_s >= 0.7 * len(threads) * use["seconds"]
+        or sum(busy) - ours_s / use["seconds"] >= 0.5 * len(busy)
+    )
+
+
 def assert_limited_by_no_load(point: dict[str, Any]) -> None:
-    """Check the verdict of stages; where other programs have the cores, the tester is the limit."""
-    assert point["verdict"] in ("staged", "generator"), point["evidence"]
+    """Check the verdict of stages; only where it was held up, the tester is the limit."""
+    allowed = ("staged", "generator") if held_up(point) else ("staged",)
+    assert point["verdict"] in allowed, point["evidence"]
     assert point["valid"] == (point["verdict"] == "staged"), point["evidence"]
 
 
@@ -93,20 +111,21 @@ def test_what_a_stall_delays_is_in_the_spans_in_which_it_was_due() -> None:
     with LdapDirectory(100, locales=("en_US",)) as directory, relayed(directory.port, way) as port:
         target = ("--target", f"ldap://127.0.0.1:{port}")
         (point,) = in_process(
-            *EVEN, *target, "--stages", "1ms:100,10s:100", "--json", "--allow-failures"
+            *EVEN, *target, "--stages", "1ms:100,11990ms:100", "--json", "--allow-failures"
         ).objects
+    assert_limited_by_no_load(point)
     spans = point["spans"]
-    assert len(spans) == 10
-    assert all(each["operations"] == pytest.approx(100, abs=2) for each in spans)
+    assert len(spans) == 12
+    assert all(each["operations"] == pytest.approx(each["asked"], abs=2) for each in spans)
     # It begins at 2.4 s, less what opening the target took of the pieces, and what is due a second
-    # later waits a second less. How a busy machine delays them shows before it and after it.
+    # later waits a second less. How a busy machine delays them shows before it and well after it.
     largest = [each["latency_us"]["max"] for each in spans]
-    assert max(*largest[:2], *largest[8:]) < min(largest[2:4]), largest
+    assert max(*largest[:2], *largest[-2:]) < min(largest[2:4]), largest
     mean = [each["latency_us"]["mean"] for each in spans]
-    assert mean[3] > mean[4] > mean[5] > max(mean[8:]), mean
+    assert mean[3] > mean[4] > mean[5] > max(mean[-2:]), mean
     assert spans[3]["lag_us"]["mean"] / 1e6 > 0.3
     # It was the target that stood still: its lanes were all in use, however late the tester was.
-    assert min(each["tester_late"] for each in spans[3:6]) == 0, spans
+    assert sum(each["tester_late"] > 0.5 for each in spans[3:6]) <= 1, spans
 
 
 def test_the_spans_in_which_the_tester_stood_still_are_named(tmp_path: Path) -> None:
@@ -117,9 +136,12 @@ def test_the_spans_in_which_the_tester_stood_still_are_named(tmp_path: Path) -> 
     with subprocess.Popen(argv, stdout=-1, stderr=-1, text=True) as command:
         tester = _tester(command.pid)
         assert eventually(lambda: began_ns(out) is not None)
+        began = began_ns(out)
         time.sleep(2.0)
         os.kill(tester, signal.SIGSTOP)
+        stopped = time.monotonic_ns()
         time.sleep(2.5)
+        went_on = time.monotonic_ns()
         os.kill(tester, signal.SIGCONT)
         printed, _ = command.communicate(timeout=left_s())
     (point,) = map(json.loads, printed.splitlines())
@@ -130,9 +152,17 @@ def test_the_spans_in_which_the_tester_stood_still_are_named(tmp_path: Path) -> 
     )
     assert named, point["evidence"]
     stretches = [range(*map(int, each)) for each in re.findall("0:0(.) to 0:0(.)", named[1])]
-    assert max(map(len, stretches)) >= 2, named[1]
-    late = {each["begin_s"] for each in point["spans"] if each["tester_late"] >= 0.5}
-    assert late >= {second for each in stretches for second in each}, point["spans"]
+    assert began is not None
+    still = {*range(math.ceil((stopped - began) / 1e9), int((went_on - began) / 1e9))}
+    assert any(still <= {*each} for each in stretches if len(each) >= 2), (still, named[1])
+    spans = point["spans"]
+    assert sum(map(len, stretches)) < len(spans), named[1]
+    late = {each["begin_s"] for each in spans if each["tester_late"] >= 0.5}
+    assert late >= {second for each in stretches for second in each}, spans
+    # Two operations that wait at its end have one wait for 2 ms: here none did, nor in the next.
+    for one, after in pairwise(spans):
+        if max(each["lag_us"]["max"] for each in (one, after)) < 2_000:
+            assert one["tester_late"] < 0.5, (one, after)
 
 
 def _tester(of: int) -> int:
@@ -155,8 +185,10 @@ def test_of_a_target_that_dies_the_spans_are_kept_and_one_line_says_when(tmp_pat
         argv = [*SITEBENCH, *map(str, (*EVEN, *target, *stages, *told))]
         with subprocess.Popen(argv, stdout=-1, stderr=-1, text=True) as command:
             assert eventually(lambda: began_ns(out) is not None)
+            began = began_ns(out)
             time.sleep(2.0)
             directory.close()
+            closed = time.monotonic_ns()
             printed, said = command.communicate(timeout=left_s())
     (point,) = map(json.loads, printed.splitlines())
     spans = point["spans"]
@@ -164,6 +196,10 @@ def test_of_a_target_that_dies_the_spans_are_kept_and_one_line_says_when(tmp_pat
     # A busy machine may take a while to end it, and has an operation wait for its timeout.
     assert spans[0]["failures"] < 100, spans
     assert spans[-1]["failures"] == pytest.approx(200, abs=2), spans
+    # What is due when it has ended has failed, and nothing of it was answered.
+    assert began is not None
+    after = [each for each in spans if each["begin_s"] >= (closed - began) / 1e9]
+    assert all(each["failures"] == each["operations"] for each in after), spans
     (died,) = [each for each in point["warnings"] if each["kind"] == "target-died"]
     assert "s into the stages, and what was due after counts as failed" in died["message"]
     assert command.returncode == 1
@@ -291,14 +327,14 @@ def _with_users(tmp_path: Path, *more: object, stage_s: int = 2) -> Ran:
 
 
 def _users_who_come_and_go(tmp_path: Path, out: Path, *more: object) -> dict[str, Any]:
-    """Have stages last longer until the machine keeps up: a busy one takes seconds for a user."""
+    """Have stages last longer where the machine does not keep up: it takes seconds for a user."""
     for stage_s in (2, 8, 32):
         out.unlink(missing_ok=True)
         (point,) = _with_users(tmp_path, "--json", "--out", out, *more, stage_s=stage_s).objects
         table = csv.DictReader(in_process("export", out, "--what", "timeline").out.splitlines())
         at = {int(row["t_ns"]): int(row["lanes"]) for row in table if row["phase"] == "measure"}
         lanes = [at[t_ns] for t_ns in sorted(at)]
-        if {1, 8} < {*lanes} and lanes[-1] == 1:
+        if ({1, 8} < {*lanes} and lanes[-1] == 1) or not held_up(point):
             break
     assert {1, 8} < {*lanes}, lanes
     assert (max(lanes), lanes[-1]) == (8, 1), lanes
@@ -312,6 +348,7 @@ def _users_who_come_and_go(tmp_path: Path, out: Path, *more: object) -> dict[str
     # 1 to 8 at first, 8 and 1 then.
     users_s = sum(each["users"] * each["seconds"] for each in spans)
     assert users_s == pytest.approx((4 + 8 + 1) * stage_s, abs=0.01)
+    assert held_up(point) or all(each["operations"] > 0 for each in spans), spans
     # Each operation is in one span, and no user is stopped in the middle of one.
     operations = sum(each["operations"] for each in spans)
     assert operations == pytest.approx(point["operations"], abs=8)
