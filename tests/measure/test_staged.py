@@ -132,7 +132,7 @@ def test_the_spans_in_which_the_tester_stood_still_are_named(tmp_path: Path) -> 
     """Seven good minutes of eight hide a bad one in every mean of the whole."""
     out = tmp_path / "still.sitebench"
     told = ("--json", "--out", out)
-    argv = [*SITEBENCH, *map(str, (*EVEN, "--stages", "1ms:500,9s:500", *told))]
+    argv = [*SITEBENCH, *map(str, (*EVEN, "--stages", "1ms:100,9s:100", *told))]
     with subprocess.Popen(argv, stdout=-1, stderr=-1, text=True) as command:
         tester = _tester(command.pid)
         assert eventually(lambda: began_ns(out) is not None)
@@ -159,9 +159,9 @@ def test_the_spans_in_which_the_tester_stood_still_are_named(tmp_path: Path) -> 
     assert sum(map(len, stretches)) < len(spans), named[1]
     late = {each["begin_s"] for each in spans if each["tester_late"] >= 0.5}
     assert late >= {second for each in stretches for second in each}, spans
-    # Two operations that wait at its end have one wait for 2 ms: here none did, nor in the next.
+    # Where two operations wait, one has for 10 ms: here none has, nor in the next.
     for one, after in pairwise(spans):
-        if max(each["lag_us"]["max"] for each in (one, after)) < 2_000:
+        if max(each["lag_us"]["max"] for each in (one, after)) < 10_000:
             assert one["tester_late"] < 0.5, (one, after)
 
 
