@@ -36,9 +36,7 @@ def slapd_there(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 
 @pytest.fixture
-def probe(slapd_there: Served, monkeypatch: pytest.MonkeyPatch) -> Iterator[DirectoryMonitor]:
-    """Reads it however long an answer takes: a slapd without a core needs seconds at times."""
-    monkeypatch.setattr("ils_bench.targets.monitor._TIMEOUT_S", left_s())
+def probe(slapd_there: Served) -> Iterator[DirectoryMonitor]:
     target = opened(slapd_there, slapd_there.admin_dn, slapd_there.admin_password)
     made = DirectoryMonitor(target)
     yield made
@@ -53,8 +51,10 @@ def _search(served: Served, times: int) -> None:
 
 
 def test_every_search_is_counted_the_readings_own_too(
-    probe: DirectoryMonitor, slapd_there: Served
+    probe: DirectoryMonitor, slapd_there: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    # However long an answer takes: a slapd without a core needs seconds at times.
+    monkeypatch.setattr("ils_bench.targets.monitor._TIMEOUT_S", left_s())
     readings: list[Mapping[str, float]] = []
 
     def by_others() -> float:
