@@ -73,9 +73,12 @@ def test_the_window_ends_with_the_last_row_and_its_rate_is_of_that_time(
 
 def test_arrivals_that_find_no_row_are_not_late(folder: Path, directory: LdapDirectory) -> None:
     (point,) = run(folder, directory, "--measure", "60s", "--rate", "300").objects
-    assert point["failures"] == 0
-    assert not any(point["queue_end"].values()), point["queue_end"]
+    assert (point["failures"], point["operations"]) == (0, pytest.approx(ROWS, abs=8))
+    assert point["queue_end"] == {"backlog": 0, "in_flight": 0}
+    assert point["lag_us"]["n"] == point["operations"]
     assert point["measure_s"] < 20
+    # A busy machine may take longer for 400 rows at 300 a second, and the tester is late then.
+    assert point["valid"] or (point["verdict"] == "generator" and point["measure_s"] > 1.5), point
 
 
 def test_a_percentile_is_not_known_for_lack_of_rows_and_not_of_time(
