@@ -70,13 +70,17 @@ def test_a_window_goes_on_until_the_percentile_is_known() -> None:
     with LdapDirectory(100, locales=("en_US",)) as directory, relayed(directory.port, way) as port:
         target = ("--target", f"ldap://127.0.0.1:{port}")
         many = ("--users", 16, "--warmup", "1s")
-        (point,) = in_process(*LOAD, *WINDOW, *many, *target, "--until", "p50:25%,2m").objects
-    # Fewer than 8 half seconds have no interval; mostly it takes 16 to tell how alike they are.
-    assert point["measure_s"] >= 3.9
-    # Half seconds of a busy machine may be too alike to tell, and with the half second after
-    # the last look it may be known no longer: both are told. Nothing else ends it before its time.
+        # Half seconds of a busy machine may be too alike to tell.
+        for _ in range(3):
+            (point,) = in_process(*LOAD, *WINDOW, *many, *target, "--until", "p50:25%,1m").objects
+            # Fewer than 8 half seconds have no interval; mostly it takes 16 to tell how alike they
+            # are.
+            assert point["measure_s"] >= 3.9
+            if point["measure_s"] < 50:
+                break
+    assert point["measure_s"] < 50
+    # With the half second after the last look it may be known no longer: that is told.
     if "not-known" not in str(point["warnings"]):
-        assert point["measure_s"] < 100
         low, high = point["latency_us"]["intervals"]["p50"]
         assert high - low <= 0.25 * (high + low)
 
