@@ -23,7 +23,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pkgutil import resolve_name
 from typing import Any
 
@@ -328,14 +328,44 @@ def _become(request: dict[str, Any], here: int, output: int, *handed_on: int) ->
     sys.argv[1:] = request["arguments"]
 
 
+class _Leaving:
+    """Ends a fork when all else is done: without taking apart what it shares, which copies it."""
+
+    def __init__(self) -> None:
+        self._code: int | None = None
+        # Registered before all others, it is called after them.
+        atexit.register(self._leave)
+
+    def call(self, function: Callable[[], object]) -> None:
+        """Call a function, and note the exit code of how it ends."""
+        self._code = 1
+        try:
+            function()
+        except SystemExit as ended:
+            if ended.code is None or isinstance(ended.code, int):
+                self._code = ended.code or 0
+            raise
+        except KeyboardInterrupt:
+            self._code = None  # It ends by a signal.
+            raise
+        self._code = 0
+
+    def _leave(self) -> None:
+        if self._code is not None:
+            for stream in (sys.stdout, sys.stderr):
+                with contextlib.suppress(OSError):
+                    stream.flush()
+            os._exit(self._code & 0xFF)
+
+
 def main() -> None:
     """Import a function's module; then call the function, in each fork."""
-    staying_ready = _StayingReady()
+    leaving, staying_ready = _Leaving(), _StayingReady()
     function = resolve_name(sys.argv[1])
     # Forks share what was imported: a collection in one would copy it all to look at it.
     gc.freeze()
     staying_ready.until_forked()
-    function()
+    leaving.call(function)
 
 
 if __name__ == "__main__":

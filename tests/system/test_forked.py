@@ -43,6 +43,12 @@ def read():
     print(open(sys.argv[1]).read())
 def end():
     sys.exit(int(sys.argv[1]))
+def ends_by():
+    import atexit, threading
+    atexit.register(print, "at exit")
+    threading.Timer(0.2, print, ["a thread"]).start()
+    print("not flushed yet")
+    exec(sys.argv[1])
 def wait():
     time.sleep(60)
 def note():
@@ -79,6 +85,9 @@ class Ran:
 
     def text(self) -> str:
         assert self.process.wait() == 0
+        return self.read()
+
+    def read(self) -> str:
         with os.fdopen(self._output) as file:
             file.seek(0)
             return file.read()
@@ -160,6 +169,27 @@ def test_its_exit_code_is_known(module: str, code: int) -> None:
     assert process.wait() == code
     assert process.poll() == process.wait(1.0) == code
     process.kill()
+
+
+@pytest.mark.parametrize(
+    ("way", "code", "says"),
+    [
+        ("pass", 0, []),
+        ("sys.exit()", 0, []),
+        ("sys.exit(259)", 3, []),
+        ("sys.exit('too bad')", 1, ["too bad"]),
+        ("1 / 0", 1, ["ZeroDivisionError: division by zero"]),
+        ("raise KeyboardInterrupt", -signal.SIGINT, ["KeyboardInterrupt"]),
+    ],
+)
+def test_it_ends_as_a_new_process_would(module: str, way: str, code: int, says: list[str]) -> None:
+    ran = Ran(f"{module}:ends_by", way)
+    assert ran.process.wait() == code
+    lines = ran.read().splitlines()
+    assert [line for line in lines if line in {"not flushed yet", "a thread", "at exit"}] == [
+        *("not flushed yet", "a thread", "at exit")
+    ]
+    assert all(each in lines for each in says)
 
 
 def test_a_signal_ends_it_and_it_is_told_apart_from_the_others(module: str) -> None:
