@@ -41,7 +41,7 @@ endef
 
 .PHONY: test
 test: build system-packages ## run every Python test, real servers included
-	@$(call pytest,"not alone and not long and not servers",--numprocesses 5 --dist loadfile --no-loadscope-reorder)
+	@$(call pytest,"not alone and not long and not servers",--numprocesses 7 --dist loadfile --no-loadscope-reorder)
 	@$(call pytest,"alone and not long")
 
 .PHONY: long-test
