@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -203,6 +204,7 @@ class Recorder:
         self._store: RunStore | None = None
         if options.store is not None and options.point is not None:
             self._store = RunStore(options.store, create=False)
+            atexit.register(self._store.close)
 
     def recording(self, subject: Subject) -> Recording:
         """Return what one test is written to; only points and sessions ask exporter and probe."""

@@ -36,6 +36,8 @@ _MOST_DESCRIPTORS = 250
 _ANSWER_BYTES = 256
 _ENDS_WITHIN_S = 5.0
 _LOOKS_EVERY_S = 0.05
+_EXIT_NOT_WRITTEN = 120
+"""Python's own, where what was printed cannot be written."""
 _READ_AT_START = ("PYTHON", "GEVENT", "LANG", "LC_", "LD_", "MALLOC_")
 """How variables begin that a process reads when it starts, or as it imports."""
 _LIMITS = [value for name, value in vars(resource).items() if name.startswith("RLIMIT_")]
@@ -333,7 +335,7 @@ class _Leaving:
 
     def __init__(self) -> None:
         self._code: int | None = None
-        # Registered before all others, it is called after them.
+        # Registered before those of what is imported from now on, it is called after them.
         atexit.register(self._leave)
 
     def call(self, function: Callable[[], object]) -> None:
@@ -351,11 +353,15 @@ class _Leaving:
         self._code = 0
 
     def _leave(self) -> None:
-        if self._code is not None:
-            for stream in (sys.stdout, sys.stderr):
-                with contextlib.suppress(OSError):
+        if self._code is None:
+            return
+        for stream in (sys.stdout, sys.stderr):
+            if stream is not None and not stream.closed:
+                try:
                     stream.flush()
-            os._exit(self._code & 0xFF)
+                except OSError:
+                    self._code = _EXIT_NOT_WRITTEN
+        os._exit(self._code & 0xFF)
 
 
 def main() -> None:

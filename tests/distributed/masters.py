@@ -131,7 +131,8 @@ class Master:
 
     def enter(self) -> None:
         """Open the address that it prints, with its token if it has one."""
-        waited_for(self._address, f"it prints no address: {self.process.said()}")
+        eventually(lambda: bool(self._address()) or self.process.poll() is not None)
+        assert self._address(), f"it prints no address: {self.process.said()}"
         waited_for(lambda: self._opens(self._address()), "the web UI does not answer")
 
     def _address(self) -> str:

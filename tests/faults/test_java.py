@@ -39,7 +39,9 @@ def durable(folder: Path) -> Iterator[tuple[str, int]]:
             stderr=out,
         )
     try:
-        assert eventually(lambda: answers(DirectoryAddress("127.0.0.1", port))), log.read_text()
+        there = DirectoryAddress("127.0.0.1", port)
+        eventually(lambda: process.poll() is not None or answers(there))
+        assert process.poll() is None, log.read_text()
         yield f"ldap://127.0.0.1:{port}", process.pid
     finally:
         process.kill()

@@ -175,8 +175,10 @@ def test_what_arrives_at_a_rate_are_passes() -> None:
     passes = step(found, "sequence")["count"]
     assert passes == pytest.approx(40 * found["measure_s"], abs=2)
     assert found["ops_per_s"] < 80
-    # Each of 16 users may have begun a pass before the window, or end it after.
-    assert step(found, "lookup")["count"] == pytest.approx(4 * passes, abs=4 * 16)
+    # Each of 16 users may have begun a pass before the window, or end it after, and those that are
+    # due in the window wait for a busy machine.
+    waited = 40 * found["lag_us"]["max"] / 1e6
+    assert step(found, "lookup")["count"] == pytest.approx(4 * passes, abs=4 * (16 + waited))
 
 
 def entries_by_connection(client: str) -> list[list[bytes]]:

@@ -101,6 +101,8 @@ def headless(
     url = None if "--target" in more else counting.url
     argv = arguments(locustfile, url, "--headless", "--json-file", "totals", *more)
     state = {"XDG_STATE_HOME": str(folder / "state")}
+    # A worker that is a fork of a fork has no time to send its last words.
+    forked = forked and "--processes" not in more
     with Locust(*argv, cwd=folder, together=True, env=state, forked=forked) as process:
         if interrupt_after:
             under_way = eventually(

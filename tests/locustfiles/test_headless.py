@@ -30,9 +30,7 @@ def test_worker_processes_lose_nothing_and_add_people_of_their_own(
     tmp_path: Path, counting: Counting
 ) -> None:
     classes, each = ("LookupUser", "AddUser"), ("searches", "adds")
-    ran = headless(
-        tmp_path, counting, *USERS, *processes(2), *classes, interrupt_after=each, forked=False
-    )
+    ran = headless(tmp_path, counting, *USERS, *processes(2), *classes, interrupt_after=each)
     assert ran.code == 0, ran.said
     assert ran.counts["lookup", "lookup"] > 100
     assert ran.counts["add", "add"] > 100

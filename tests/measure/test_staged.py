@@ -52,7 +52,7 @@ class _StandsStill:
 def held_up(point: dict[str, Any]) -> bool:
     """Return whether the tester had no core, or was late: its threads, or all of it in a span."""
     use, threads = point["resources"], point["generator"]["cpu_s_per_thread"]
-    wanted_s = sum(threads) + use["generator"]["waited_s"]
+    wanted_s = sum(threads) + (use["generator"]["waited_s"] or 0.0)
     late, busy = (
         [each[of] or 0.0 for each in point["spans"]] for of in ("tester_late", "tester_busy")
     )
@@ -155,9 +155,9 @@ def test_the_spans_in_which_the_tester_stood_still_are_named(tmp_path: Path) -> 
         "the tester was the limit from (.*); the other rows are the target's;", point["evidence"]
     )
     assert named, point["evidence"]
-    stretches = [range(*map(int, each)) for each in re.findall("0:0(.) to 0:0(.)", named[1])]
+    stretches = [range(*map(int, each)) for each in re.findall(r"0:(\d\d) to 0:(\d\d)", named[1])]
     assert began is not None
-    still = {*range(math.ceil((stopped - began) / 1e9), int((went_on - began) / 1e9))}
+    still = {*range(math.ceil((stopped - began) / 1e9), min(9, int((went_on - began) / 1e9)))}
     assert any(still <= {*each} for each in stretches if len(each) >= 2), (still, named[1])
     spans = point["spans"]
     assert sum(map(len, stretches)) < len(spans), named[1]
@@ -203,6 +203,7 @@ def test_of_a_target_that_dies_the_spans_are_kept_and_one_line_says_when(tmp_pat
     # What is due when it has ended has failed, and nothing of it was answered.
     assert began is not None
     after = [each for each in spans if each["begin_s"] >= (closed - began) / 1e9]
+    assert after or closed - began > 8e9
     assert all(each["failures"] == each["operations"] for each in after), spans
     (died,) = [each for each in point["warnings"] if each["kind"] == "target-died"]
     assert "s into the stages, and what was due after counts as failed" in died["message"]

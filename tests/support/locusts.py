@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import math
 import os
 import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
@@ -71,8 +73,9 @@ class Locust:
 
     def communicate(self, timeout: float | None = None) -> tuple[str, str]:
         """Wait until it and all that it started have ended; return what they printed."""
+        deadline = math.inf if timeout is None else time.monotonic() + timeout
         self.wait(timeout)
-        return self._out.whole(timeout), self._err.whole(timeout)
+        return self._out.whole(deadline), self._err.whole(deadline)
 
     def __enter__(self) -> Locust:
         return self
@@ -102,10 +105,11 @@ class _Heard:
     def text(self) -> str:
         return self._said.decode(errors="replace")
 
-    def whole(self, timeout: float | None) -> str:
-        self._listening.join(timeout)
+    def whole(self, deadline: float) -> str:
+        left = deadline - time.monotonic()
+        self._listening.join(None if left == math.inf else max(0.0, left))
         if self._listening.is_alive():
-            raise subprocess.TimeoutExpired("what Locust started", timeout or 0.0, self.text())
+            raise subprocess.TimeoutExpired("what Locust started", left, self.text())
         return self._said.decode()
 
 

@@ -43,6 +43,14 @@ def read():
     print(open(sys.argv[1]).read())
 def end():
     sys.exit(int(sys.argv[1]))
+class Torn:
+    def __del__(self, write=os.write):
+        write(1, b"taken apart\\n")
+sys.torn = Torn()
+def forks():
+    if os.fork() == 0:
+        sys.exit(5)
+    print(os.waitstatus_to_exitcode(os.wait()[1]))
 def ends_by():
     import atexit, threading
     atexit.register(print, "at exit")
@@ -67,6 +75,7 @@ def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """Return the name of a module that only what is started in this test finds."""
     (tmp_path / "forked_here.py").write_text(FORK)
     monkeypatch.setenv("PYTHONPATH", f"{tmp_path}:{ROOT}")
+    monkeypatch.delenv("PYTHONUNBUFFERED", raising=False)
     return "forked_here"
 
 
@@ -190,6 +199,18 @@ def test_it_ends_as_a_new_process_would(module: str, way: str, code: int, says: 
         *("not flushed yet", "a thread", "at exit")
     ]
     assert all(each in lines for each in says)
+    assert ("taken apart" in lines) == (code == -signal.SIGINT)
+
+
+def test_what_it_forks_itself_has_exit_codes_of_its_own(module: str) -> None:
+    assert Ran(f"{module}:forks").text() == "5\n"
+
+
+def test_what_cannot_be_written_is_an_exit_code(module: str) -> None:
+    with Path("/dev/full").open("w") as full:
+        environment = {**os.environ}
+        process = fork(f"{module}:forks", (), output=full.fileno(), environment=environment)
+        assert process.wait() == 120
 
 
 def test_a_signal_ends_it_and_it_is_told_apart_from_the_others(module: str) -> None:
