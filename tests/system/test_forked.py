@@ -114,7 +114,8 @@ def test_a_fork_is_what_a_new_process_would_be(
     assert first["variables"]["COLOUR"] == "blue"
     assert first["input"] == os.devnull
     assert first["session"]
-    assert first["open"] == [0, 1, 2]
+    # A command keeps the passwords that it was given, and tests run commands in this process.
+    assert first["open"] == [0, 1, 2, *secret.handed_on()]
     assert first["interrupt"]
     assert first["child"]
     monkeypatch.chdir(tmp_path)
