@@ -1,7 +1,9 @@
 """Fixtures of all tests; each package adds its own beside its tests."""
 
+import gc
 import signal
 import sys
+from collections.abc import Iterator
 from importlib.abc import MetaPathFinder
 from pathlib import Path
 
@@ -44,6 +46,15 @@ def pytest_configure(config: pytest.Config) -> None:
             watching.communicate()
 
         config.add_cleanup(end)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """Keep all these objects out of collections of garbage, which would look at each of them."""
+    gc.disable()
+    yield
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.hookimpl(tryfirst=True)
