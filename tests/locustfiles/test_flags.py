@@ -90,6 +90,8 @@ def test_reset_stats_forgets_what_was_before_all_users_ran(
     ramp = ("-u", "4", "-r", "2", "--reset-stats")
     ran = headless(tmp_path, counting, *SHORT, *ramp, *recorded, "LookupUser")
     assert ran.code == 0, ran.said
+    # It is closed: all that it has is in the one file.
+    assert [each.name for each in tmp_path.glob("run*")] == ["run"]
     since, whole = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
     reset = False
     with RunFile(tmp_path / "run") as run:
