@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import http.client
 import random
 import shlex
 import sys
@@ -23,7 +22,6 @@ from sitebench.measure.outcomes import judge_points, missed_objectives, raise_if
 from sitebench.measure.progress import JsonLines, LiveProgress, Shown, counting
 from sitebench.measure.sweep import Stage, repeated
 from sitebench.measure.sweep import sweep as run_sweep
-from sitebench.monitor.exporter import Exporter
 from sitebench.options.spelling import gives
 from sitebench.runs.manifest import COMPARED, ONCE, collect, continued
 from sitebench.runs.point import MOST_FAILURES, PointResult, PointSpec
@@ -105,10 +103,14 @@ def _check_monitor(options: RepeatOptions) -> None:
     url = getattr(options, "monitor", None)
     if url is None:
         return
+    from http.client import HTTPException
+
+    from sitebench.monitor.exporter import Exporter
+
     exporter = Exporter(url)
     try:
         exporter.read()
-    except (OSError, http.client.HTTPException, ValueError) as error:
+    except (OSError, HTTPException, ValueError) as error:
         raise BadInput(
             f"--monitor: {url} cannot be read: {error}",
             "start node_exporter on the target's machine, or leave --monitor out",

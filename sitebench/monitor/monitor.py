@@ -12,7 +12,6 @@ import threading
 from collections.abc import Callable, Mapping
 from typing import Generic, Protocol, TypeVar
 
-from sitebench.monitor.exporter import Exporter
 from sitebench.monitor.handshake import Handshakes
 from sitebench.monitor.machine import MachineReader, NetworkReader, network_namespace
 from sitebench.monitor.process import ProcessReader, Stalls
@@ -128,6 +127,8 @@ class Monitor:
         self._interface = None if address is None else interface_to(*address)
         self._remote: _Background[MachineSample] | None = None
         if exporter is not None:
+            from sitebench.monitor.exporter import Exporter
+
             remote = Exporter(exporter)
             name = f"node_exporter at {remote.url}"
             self._remote = _Background(name, remote.read, remote.close)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import importlib.metadata
 import json
 import os
 import platform
@@ -93,11 +92,13 @@ def continued(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, An
 
 def _versions() -> dict[str, str]:
     """Return the versions of all software that influences the figures."""
+    from importlib.metadata import PackageNotFoundError, version
+
     found = {"python": sys.version.split()[0], "sqlite": sqlite3.sqlite_version}
     for name in (*_PACKAGES, *(name for each in suites() for name in each.packages)):
         try:
-            found[name] = importlib.metadata.version(name)
-        except importlib.metadata.PackageNotFoundError:
+            found[name] = version(name)
+        except PackageNotFoundError:
             continue
     return found
 

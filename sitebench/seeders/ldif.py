@@ -6,7 +6,6 @@ import errno
 import fcntl
 import os
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from itertools import chain
 from pathlib import Path
@@ -27,6 +26,7 @@ def pieces(
 
     The next piece is made while this one is used: the engine works without the interpreter's lock.
     """
+    from concurrent.futures import ThreadPoolExecutor
 
     def make(begin: int) -> tuple[int, bytes]:
         end = min(begin + _PEOPLE_PER_PIECE, stop)

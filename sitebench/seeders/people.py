@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Event
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sitebench._engine import Contents, Population, hash_facts, profile_facts
 from sitebench.errors import BadInput
 from sitebench.seeders import DEFAULT_BASE, DEFAULT_LOCALES, DEFAULT_POOL, HASHES, Profile
 from sitebench.seeders.pools import PoolsFile, pools
 from sitebench.system.native_errors import translated
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 _PEOPLE_AT_A_TIME = 10_000
 _LOOKED_AT = 100
@@ -153,6 +155,8 @@ def easily_typed(population: Population) -> int:
 @contextmanager
 def contents_meanwhile(population: Population) -> Iterator[Future[Contents]]:
     """Digest the whole population in a thread; an exception in the block ends it early."""
+    from concurrent.futures import ThreadPoolExecutor
+
     left = Event()
 
     def count() -> Contents:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import pickle
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -107,6 +106,8 @@ def own_locustfile(user: OwnUser, program: object | None) -> Iterator[tuple[Path
     if program is None:
         yield None
         return
+    import pickle
+
     with scratch() as folder, secret.held(pickle.dumps(program)) as kept:
         path = folder / "own.py"
         words = {"module": user.module, "base": user.base, "attribute": user.attribute}

@@ -22,8 +22,6 @@ from dataclasses import dataclass
 from types import FrameType
 from typing import Any
 
-import psutil
-
 from sitebench import errors
 from sitebench.errors import MeasurementFailed, SitebenchError
 from sitebench.system.programs import python_module
@@ -145,6 +143,8 @@ def orphaned() -> bool:
 
 def lives(pid: int) -> bool:
     """Return whether a process runs; a killed one stays behind as a zombie for a while."""
+    import psutil
+
     try:
         return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:

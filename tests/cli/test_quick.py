@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -10,20 +11,29 @@ import pytest
 from tests.support.waiting import left_s
 
 HEAVY = ("typer", "pydantic", "rich", "locust", "ldap3", "faker", "gevent", "msgspec")
+SLOW = ("http.client", "email", "importlib.metadata", "concurrent.futures", "logging", "pickle")
+"""Of Python itself: together they take a tenth of what a command at a directory takes to begin."""
 ASKED = "_SITEBENCH_COMPLETE"
 BRIEF = ("--warmup", "0s", "--measure", "300ms", "--allow-failures", "-q")
 
 
 def ran(*argv: str, **env: str) -> subprocess.CompletedProcess[str]:
     """Run the command line, and then print the heavy modules that it has imported."""
+    return watched(HEAVY, argv, env)
+
+
+def watched(
+    modules: tuple[str, ...], argv: tuple[str, ...], env: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run the command line, and then print those of some modules that it has imported."""
     code = (
         "import sys, atexit\n"
-        f"atexit.register(lambda: print([each for each in {HEAVY} if each in sys.modules]))\n"
+        f"atexit.register(lambda: print([each for each in {modules} if each in sys.modules]))\n"
         "from sitebench.__main__ import main\nmain()"
     )
     return subprocess.run(
         [sys.executable, "-c", code, *argv],
-        env={**os.environ, **env},
+        env={**os.environ, **(env or {})},
         capture_output=True,
         text=True,
         check=False,
@@ -94,6 +104,11 @@ def test_a_shell_without_completion_is_told_in_a_line(tmp_path: Path) -> None:
     assert done.returncode == 2
     assert done.stderr.startswith("sitebench: there is no completion for tcsh\n")
     assert not list(tmp_path.iterdir())
+
+
+def test_a_run_begins_without_what_few_need() -> None:
+    done = watched(SLOW, ("ils", "run", "nothing"))
+    assert (done.returncode, done.stdout) == (2, "[]\n"), done.stderr
 
 
 def test_a_run_at_a_server_of_its_own_imports_what_it_needs() -> None:
