@@ -42,7 +42,7 @@ endef
 .PHONY: test
 test: build system-packages ## run every Python test, real servers included
 	@$(call pytest,"not alone and not long and not servers",--numprocesses 7 --dist loadfile --no-loadscope-reorder)
-	@$(call pytest,"alone and not long")
+	@$(call pytest,"alone and not long",$$(grep -rl "mark.alone" tests --include="*.py"))
 
 .PHONY: long-test
 long-test: build system-packages ## run the tests that take many minutes, on a quiet machine
