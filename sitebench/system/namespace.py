@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import socket
 import subprocess
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -35,23 +36,30 @@ def remote_host(bits_per_s: int | None = None) -> Iterator[RemoteHost]:
     ip = find_program("ip", "install iproute2")
     pid, n = os.getpid(), next(_made)
     name, device = f"sitebench-{pid}-{n}", f"sb{pid}-{n}"
-    subnet = f"10.95.{(pid + 83 * n) % 250}"
 
     with ExitStack() as stack:
         _run(ip, "netns", "add", name)
         stack.callback(_run, ip, "netns", "del", name)
         inner = ("type", "veth", "peer", "name", "eth0", "netns", name)
         _run(ip, "link", "add", device, *inner)
-        _run(ip, "addr", "add", f"{subnet}.1/30", "dev", device)
+        ours, address = _addresses(socket.if_nametoindex(device))
+        _run(ip, "addr", "add", f"{ours}/30", "dev", device)
         _run(ip, "link", "set", device, "up")
-        _run(ip, "-n", name, "addr", "add", f"{subnet}.2/30", "dev", "eth0")
+        _run(ip, "-n", name, "addr", "add", f"{address}/30", "dev", "eth0")
         _run(ip, "-n", name, "link", "set", "eth0", "up")
         _run(ip, "-n", name, "link", "set", "lo", "up")
         if bits_per_s is not None:
             tc, rate = find_program("tc", "install iproute2"), f"{bits_per_s}bit"
             for side in ((tc, "qdisc", "add", "dev", device), _tc_in_namespace(tc, name)):
                 _run(*side, "root", "tbf", "rate", rate, *_BUCKET)
-        yield RemoteHost(f"{subnet}.2", f"{subnet}.1", (ip, "netns", "exec", name))
+        yield RemoteHost(address, ours, (ip, "netns", "exec", name))
+
+
+def _addresses(interface: int) -> tuple[str, str]:
+    """Return both ends' addresses: the interface's number is no other's, so they are not either."""
+    network = 4 * (interface % (1 << 14))
+    ours, theirs = (f"10.95.{each >> 8}.{each & 255}" for each in (network + 1, network + 2))
+    return ours, theirs
 
 
 def _tc_in_namespace(tc: str, name: str) -> tuple[str, ...]:

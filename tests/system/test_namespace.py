@@ -1,0 +1,25 @@
+"""Hosts across a network, on this machine."""
+
+import itertools
+import socket
+import subprocess
+import sys
+
+import pytest
+
+from sitebench.system import namespace
+from sitebench.system.namespace import remote_host
+
+CONNECT = "import socket, sys; socket.create_connection((sys.argv[1], int(sys.argv[2])))"
+
+
+def test_hosts_at_once_have_addresses_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of other programs too: every 250th host had the same address."""
+    monkeypatch.setattr(namespace, "_made", itertools.count(0, 250))
+    with remote_host() as first, remote_host() as second:
+        assert len({first.address, first.ours, second.address, second.ours}) == 4
+        for host in (first, second):
+            with socket.create_server((host.ours, 0)) as server:
+                to = (host.ours, str(server.getsockname()[1]))
+                subprocess.run([*host.before, sys.executable, "-c", CONNECT, *to], check=True)
+                server.accept()[0].close()
