@@ -154,10 +154,9 @@ def test_a_web_ui_without_room_for_a_copy_of_its_run_file_says_so(
     few = ("--entries", "300", "--locales", ",".join(LOCALES), "--threads", "1", *RATE)
     output: list[str] = []
     there = ground.environment | {"TMPDIR": str(disk.path)}
-    with web_ui(ground.folder, "ils", *few, "--out", str(ground.run), output=output, **there) as (
-        _,
-        root,
-    ):
+    out = ("--out", str(ground.run))
+    ui = web_ui(ground.folder, "ils", *few, *out, output=output, forked=False, **there)
+    with ui as (_, root):
         screen = Screen(root)
         screen.start("LookupUser")
         screen.until_done("lookup", 100)

@@ -13,10 +13,9 @@ def test_a_web_ui_out_of_descriptors_says_so_and_runs_the_next_test(ground: Grou
     few = (str(required_program("prlimit")), "--nofile=150:150")
     who = ("--entries", str(PEOPLE), "--locales", ",".join(LOCALES), "--threads", "1")
     output: list[str] = []
-    with web_ui(ground.folder, "ils", *who, output=output, before=few, **ground.environment) as (
-        _,
-        root,
-    ):
+    there = ground.environment
+    ui = web_ui(ground.folder, "ils", *who, output=output, before=few, forked=False, **there)
+    with ui as (_, root):
         screen = Screen(root)
         screen.start("LookupUser", users=300)
         screen.wait(lambda stats: stats["state"] == "stopped")

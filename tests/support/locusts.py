@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import functools
 import math
 import os
 import signal
@@ -36,10 +37,14 @@ class Locust:
         env: Mapping[str, str] = MappingProxyType({}),
         together: bool = False,
         forked: bool = True,
+        main: str = "tests.support.forked_locust:main",
     ) -> None:
-        """Start it; `env` is more of its environment, and `together` has errors as it prints."""
+        """Start it; `env` is more of its environment, and `together` has errors as it prints.
+
+        One that is forked begins with `main`.
+        """
         self._out, self._err = _Heard(), _Heard()
-        start = _fork if forked else _start
+        start = functools.partial(_fork, main=main) if forked else _start
         try:
             self._process = start(
                 argv,
@@ -128,12 +133,12 @@ def _start(
 
 
 def _fork(
-    argv: Sequence[str], cwd: Path, environment: Mapping[str, str], out: int, err: int
+    argv: Sequence[str], cwd: Path, environment: Mapping[str, str], out: int, err: int, *, main: str
 ) -> Forked:
     high = fcntl.fcntl(err, fcntl.F_DUPFD_CLOEXEC, FIRST_DESCRIPTOR)
     try:
         return fork(
-            "tests.support.forked_locust:main",
+            main,
             [str(high), str(cwd), *argv],
             output=out,
             environment=environment,

@@ -14,6 +14,7 @@ from pathlib import Path
 from sitebench.system.network import free_port
 from tests.support.browser import Browser
 from tests.support.cli import SITEBENCH
+from tests.support.locusts import Locust
 from tests.support.ui_address import UiAddress, printed
 from tests.support.waiting import ends_s, eventually, left_s
 
@@ -113,30 +114,38 @@ def web_ui(
     *arguments: str,
     output: list[str] | None = None,
     before: Sequence[str] = (),
+    forked: bool = True,
     **env: str,
-) -> Iterator[tuple[subprocess.Popen[str], UiAddress]]:
+) -> Iterator[tuple[subprocess.Popen[str] | Locust, UiAddress]]:
     """Yield `sitebench HALF ui` and its address, once it answers; Ctrl-C stops it.
 
-    What it prints goes into `output`; the words of `before` start the command.
+    What it prints goes into `output`. One that is `forked` has its imports already, and a process
+    list shows it otherwise; one that is not begins with the words of `before`.
     """
     argv = [suite, "ui", "--no-browser", "--web-port", str(free_port()), *arguments]
-    with tempfile.NamedTemporaryFile() as said:
-        process = subprocess.Popen(
-            [*before, *SITEBENCH, *argv],
-            cwd=folder,
-            env={**os.environ, **env},
-            stdin=subprocess.DEVNULL,
-            stdout=said,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
+    process: subprocess.Popen[str] | Locust
+    with tempfile.NamedTemporaryFile() as file:
+        if forked:
+            main = "tests.support.forked_ui:main"
+            process = Locust(*argv, cwd=folder, env=env, together=True, main=main)
+            said = process.said
+        else:
+            process = subprocess.Popen(
+                [*before, *SITEBENCH, *argv],
+                cwd=folder,
+                env={**os.environ, **env},
+                stdin=subprocess.DEVNULL,
+                stdout=file,
+                stderr=subprocess.STDOUT,
+                text=True,
+            )
+            said = Path(file.name).read_text
         try:
-            yield process, printed(process, Path(said.name).read_text)
+            yield process, printed(process, said)
         finally:
             if process.poll() is None:
                 process.send_signal(signal.SIGINT)
-            process.wait(ends_s())
-            words = Path(said.name).read_text()
-            print(words)  # Shown where the test fails.
+            process.communicate(timeout=ends_s())
+            print(said())  # Shown where the test fails.
             if output is not None:
-                output.append(words)
+                output.append(said())

@@ -56,7 +56,8 @@ def test_neither_pages_nor_downloads_hold_a_password(
         # One of each way.
         given = ("--login-file", str(login))
         told = searched.environment(SITEBENCH_BIND_PASSWORD=searched.secret)
-        opened = web_ui(searched.folder, "ils", *known, *given, output=searched.heard, **told)
+        words = [*known, *given]
+        opened = web_ui(searched.folder, "ils", *words, output=searched.heard, forked=False, **told)
         with opened as (_, root):
             visitor = Visitor(root.base)
             visitor.get("/sitebench/login", username="ann", password=word)

@@ -15,7 +15,8 @@ pytestmark = pytest.mark.timeout(300)
 
 def test_a_workload_from_the_form_to_the_report(chromedriver: Path, tmp_path: Path) -> None:
     (tmp_path / "ui").mkdir()
-    with web_ui(tmp_path / "ui", "web") as (_, root), browsing(chromedriver, tmp_path) as browser:
+    ui = web_ui(tmp_path / "ui", "web", forked=False)
+    with ui as (_, root), browsing(chromedriver, tmp_path) as browser:
         page, screen = WebPage(browser, root), Screen(root)
         page.open()
         page.choose("WebBench1LightUser")

@@ -50,7 +50,8 @@ def test_it_says_where_it_is_and_what_becomes_of_its_run_file(
     tmp_path: Path, discard: tuple[str, ...]
 ) -> None:
     output: list[str] = []
-    with web_ui(tmp_path, "ils", "--entries", "1k", *discard, output=output) as (_, root):
+    few = ("--entries", "1k", *discard)
+    with web_ui(tmp_path, "ils", *few, output=output, forked=False) as (_, root):
         screen = Screen(root)
         screen.start("LookupUser")
         screen.until_done("lookup", 100)
@@ -78,7 +79,7 @@ def test_the_page_is_opened_by_a_file_so_that_no_process_list_has_the_token(
     browser.chmod(0o755)
     monkeypatch.setenv("BROWSER", str(browser))
     (tmp_path / "ui").mkdir()
-    with web_ui(tmp_path / "ui", "ps", "--browser") as (_, root):
+    with web_ui(tmp_path / "ui", "ps", "--browser", forked=False) as (_, root):
         assert eventually(lambda: said.exists() and said.read_text().endswith("\n"))
         opened = said.read_text().strip()
         file = Path(urllib.parse.unquote(urllib.parse.urlsplit(opened).path))
