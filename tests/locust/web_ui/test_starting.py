@@ -9,13 +9,14 @@ import urllib.parse
 import urllib.request
 from pathlib import Path
 
+import psutil
 import pytest
 
 from sitebench.system.network import free_port
 from tests.support.browser import browsing
 from tests.support.cli import sitebench
 from tests.support.screen import Screen
-from tests.support.waiting import eventually
+from tests.support.waiting import eventually, left_s
 from tests.support.web_page import WebPage, web_ui
 
 pytestmark = pytest.mark.timeout(180)
@@ -62,6 +63,20 @@ def test_it_says_where_it_is_and_what_becomes_of_its_run_file(
     assert f"results: {kept.name}" in said
     assert kept.exists() == (not discard)
     assert (f"run file: {kept.name}" in said) == (not discard)
+
+
+def test_its_page_takes_little_of_the_machine_that_measures(tmp_path: Path) -> None:
+    """Ten loads take less than its start; they took twice as much."""
+    with web_ui(tmp_path, "ils") as (process, root):
+        used = psutil.Process(process.pid).cpu_times
+
+        def cpu_s() -> float:
+            return used().user + used().system
+
+        start_s = cpu_s()
+        for _ in range(10):
+            urllib.request.urlopen(root.request("/"), timeout=left_s()).close()
+        assert cpu_s() - start_s < start_s
 
 
 def test_a_session_without_a_test_leaves_no_run_file(tmp_path: Path) -> None:
