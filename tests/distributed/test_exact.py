@@ -23,9 +23,10 @@ from sitebench.seeders.people import Spec, generate
 from sitebench.seeders.upd import UpdSpec, build
 from sitebench.system.network import free_port
 from sitebench.targets.ownership import FLAG
-from tests.distributed.masters import PORT, Master, Worker, master, waited_for, worker
+from tests.distributed.masters import PORT, Master, master, waited_for
 from tests.distributed.network import Host, Network, network
-from tests.distributed.witness import seen, seen_by_process
+from tests.distributed.witness import FOLDER, seen, seen_by_process
+from tests.support.workers import Workers, forked_workers
 
 PEOPLE = 200
 LOCALES = ("en_US",)
@@ -46,7 +47,7 @@ class Ground:
     """A network, and the workers on it."""
 
     net: Network
-    workers: list[Worker]
+    workers: list[Workers]
     folder: Path
 
     def saw(self) -> Counter[str]:
@@ -65,14 +66,15 @@ class Ground:
 @contextlib.contextmanager
 def ground_in(folder: Path) -> Iterator[Ground]:
     with network(3) as net, contextlib.ExitStack() as stack:
-        clients: list[tuple[str, ...]] = [(), ("--client", "ldap3"), ("--client", "fasthttp")]
 
-        def wait(host: Host, client: tuple[str, ...]) -> Worker:
-            where = f"{net.address}:{PORT}"
-            made = worker(folder, where, host, "--threads", "1", *client)
+        def wait(host: Host, client: str | None) -> Workers:
+            where, env = f"{net.address}:{PORT}", {FOLDER: str(folder)}
+            made = forked_workers(
+                folder, where, client=client, threads=1, network=host.name, env=env
+            )
             return stack.enter_context(made)
 
-        made = [wait(*each) for each in zip(net.hosts, clients, strict=True)]
+        made = [wait(*each) for each in zip(net.hosts, (None, "ldap3", "fasthttp"), strict=True)]
         yield Ground(net, made, folder)
 
 
@@ -94,8 +96,10 @@ def directory_at(ground: Ground, port: int) -> Iterator[Directory]:
     people = generate(Spec(PEOPLE, locales=LOCALES)).population
     config = {"host": ground.net.address, "port": port, "suffix": "o=Intranet", "profile": "paper"}
     made = Directory(json.dumps(config), people)
-    yield made
-    made.stop()
+    try:
+        yield made
+    finally:
+        made.stop()
 
 
 @pytest.fixture
@@ -204,8 +208,7 @@ class TestWithTheWebUi:
         before, three = screen.counted(), screen.ready()
         screen.swarm(8, "LookupUser", target=f"ldap://{directory.address}")
         waited_for(lambda: ground.all_made_load() and did(directory) > ENOUGH, "nothing was done")
-        killed = ground.workers[0].locust()
-        assert killed is not None
+        killed = ground.workers[0].started[-1]
         first = ground.drained_by(killed.pid)
         waited_for(lambda: ground.drained_by(killed.pid) != first, "it drained once and no more")
         killed.kill()

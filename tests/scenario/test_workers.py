@@ -2,8 +2,7 @@
 
 import contextlib
 import shutil
-import subprocess
-from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
@@ -11,8 +10,8 @@ import pytest
 from ils_bench.targets.ldap_directory import LdapDirectory
 from sitebench.system.network import free_port
 from tests.scenario.people import BASE, SUFFIX, write_accounts, write_ldif
-from tests.support.cli import SITEBENCH, Ran, in_process
-from tests.support.waiting import ends_s
+from tests.support.cli import Ran, in_process
+from tests.support.workers import Workers, forked_workers
 
 MIX = f"""
 base = "{BASE}"
@@ -25,16 +24,8 @@ expect.entries = 1
 """
 
 
-@contextlib.contextmanager
-def worker(folder: Path, port: int) -> Iterator[None]:
-    argv = [*SITEBENCH, "worker", "--master", f"127.0.0.1:{port}"]
-    pipe = subprocess.PIPE
-    with subprocess.Popen(argv, cwd=folder, stderr=pipe, stdout=pipe) as found:
-        try:
-            yield
-        finally:
-            found.terminate()
-            found.communicate(timeout=ends_s())
+def worker(folder: Path, port: int) -> AbstractContextManager[Workers]:
+    return forked_workers(folder, f"127.0.0.1:{port}")
 
 
 @pytest.fixture

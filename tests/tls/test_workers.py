@@ -6,8 +6,8 @@ import pytest
 
 from sitebench.runs.runfile import RunFile
 from sitebench.system.network import free_port
-from tests.distributed.masters import worker
-from tests.support.cli import sitebench
+from tests.support.cli import in_process
+from tests.support.workers import forked_workers
 
 PEOPLE = ("--entries", "50", "--locales", "en_US")
 SHORT = (
@@ -27,8 +27,8 @@ SHORT = (
 def test_a_worker_measures_over_tls(test: tuple[str, ...], tmp_path: Path) -> None:
     master, out = f"127.0.0.1:{free_port()}", tmp_path / "run"
     gathering = ("--workers", "1", "--bind", master, "--out", str(out))
-    with worker(tmp_path, master, None):
-        ran = sitebench(*test, *PEOPLE, *SHORT, *gathering)
+    with forked_workers(tmp_path, master):
+        ran = in_process(*test, *PEOPLE, *SHORT, *gathering)
     assert ran.code == 0, ran.err
     assert ran.objects[0]["operations"] > 0
     assert ran.objects[0]["failures"] == 0

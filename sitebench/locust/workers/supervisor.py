@@ -8,9 +8,11 @@ This process does not import Locust, and nothing that it started outlives it, ho
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import time
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from sitebench.locust.workers.choice import environment
 from sitebench.options.addresses import MasterAddress
@@ -19,6 +21,9 @@ from sitebench.system.programs import python_module
 from sitebench.system.scratch import scratch
 from sitebench.system.secret import BIND_PASSWORD, KEY_PASSWORD, without_secrets
 from sitebench.system.stop import Stop
+
+if TYPE_CHECKING:
+    from sitebench.system.forked import Forked
 
 _POLL_S = 0.1
 _GRACE_S = 20.0
@@ -50,6 +55,19 @@ class WorkerCommand:
         kept = {k: v for k, v in needed.items() if not k.startswith("LOCUST_")}
         return of_this_parent(kept | environment(self.client, self.threads) | {"TMPDIR": folder})
 
+    def start(self, folder: str) -> subprocess.Popen[bytes] | Forked:
+        """Start one worker, with a temporary folder of its own."""
+        # A group of its own: Ctrl-C is for the parent, which ends its workers in order. The same
+        # session: Linux shares cores out by session, and workers that had one each would have
+        # twice the share of one process with two threads, and interrupt a target on this machine
+        # at every answer (docs/decisions/0090).
+        return subprocess.Popen(
+            self.argv(),
+            env=self.environment(folder),
+            stdin=subprocess.DEVNULL,
+            process_group=0,
+        )
+
 
 @dataclass
 class _WorkerProcess:
@@ -57,7 +75,7 @@ class _WorkerProcess:
 
     command: WorkerCommand
     folder: str
-    process: subprocess.Popen[bytes] | None = None
+    process: subprocess.Popen[bytes] | Forked | None = None
     began: float = field(default=0.0)
 
     def keep_alive(self) -> None:
@@ -65,21 +83,12 @@ class _WorkerProcess:
         ended = self.process is None or self.process.poll() is not None
         if ended and time.monotonic() - self.began > _SHORT_S:
             self.began = time.monotonic()
-            # A group of its own: Ctrl-C is for the parent, which ends its workers in order. The
-            # same session: Linux shares cores out by session, and workers that had one each would
-            # have twice the share of one process with two threads, and interrupt a target on this
-            # machine at every answer (docs/decisions/0090).
-            self.process = subprocess.Popen(
-                self.command.argv(),
-                env=self.command.environment(self.folder),
-                stdin=subprocess.DEVNULL,
-                process_group=0,
-            )
+            self.process = self.command.start(self.folder)
 
     def terminate(self) -> None:
         """Let it send its last counts and end; one that waits for a master ends at once."""
         if self.process is not None and self.process.poll() is None:
-            self.process.terminate()
+            self.process.send_signal(signal.SIGTERM)
 
     def end(self, give_up: float) -> None:
         """Wait for its end until then, and kill it."""

@@ -1,0 +1,72 @@
+"""Workers as `sitebench worker` keeps them, forked from a process that has imported Locust.
+
+Its supervisor runs here, on a thread. That the command starts one, and what a process list shows of
+both, is for tests with a real one: `tests.distributed.masters.worker`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+
+from sitebench.locust.workers.supervisor import WorkerCommand, supervise
+from sitebench.options.addresses import MasterAddress
+from sitebench.system.forked import Forked, fork
+from sitebench.system.stop import Stop
+
+
+@dataclass(frozen=True, kw_only=True)
+class Workers(WorkerCommand):
+    """How they are started, and those that were."""
+
+    cwd: Path
+    log: Path
+    """What they print."""
+    network: str
+    """The network namespace that they are in, if it is another."""
+    env: Mapping[str, str]
+    """More of their environment."""
+    started: list[Forked] = field(default_factory=list)
+
+    def start(self, folder: str) -> Forked:
+        _, _, _, module, *argv = self.argv()
+        with self.log.open("ab") as log:
+            made = fork(
+                "tests.support.forked_worker:main",
+                [self.network, str(self.cwd), module, *argv],
+                output=log.fileno(),
+                environment={**self.environment(folder), **self.env},
+            )
+        self.started.append(made)
+        return made
+
+
+@contextlib.contextmanager
+def forked_workers(
+    cwd: Path,
+    master: str,
+    *,
+    processes: int = 1,
+    client: str | None = None,
+    threads: int | None = None,
+    network: str = "",
+    env: Mapping[str, str] = MappingProxyType({}),
+) -> Iterator[Workers]:
+    """Have so many wait for masters, in a folder."""
+    where = MasterAddress.parse(master)
+    log = cwd / "workers.log"
+    made = Workers(where, processes, client, threads, cwd=cwd, log=log, network=network, env=env)
+    stopped = Stop()
+    supervising = threading.Thread(target=supervise, args=(made, stopped))
+    supervising.start()
+    try:
+        yield made
+    finally:
+        stopped.set()
+        supervising.join()
+        stopped.close()
+        print(log.read_text() if log.exists() else "")  # Shown where the test fails.
