@@ -20,6 +20,7 @@ from sitebench.system.network import free_port
 from tests.distributed.masters import Worker, waited_for, worker
 from tests.support.cli import Ran, in_process
 from tests.support.drains import Drain, Step, histogram
+from tests.support.workers import forked_workers
 
 LOOKUP = ("ils", "run", "lookup", "--entries", "100", "--locales", "en_US", "--users", "2")
 BRIEF = ("--rate", "50", "--warmup", "0s", "--measure", "1s", "--json", "--workers", "1")
@@ -44,7 +45,7 @@ messages.Message.send = send
 
 @contextmanager
 def other(folder: Path, code: str) -> Iterator[tuple[Worker, str]]:
-    """Have a worker wait in whose process this code ran first."""
+    """Have a worker wait in whose process this code ran before any import."""
     (folder / "first").mkdir()
     (folder / "first" / "sitecustomize.py").write_text(code)
     where = f"127.0.0.1:{free_port()}"
@@ -54,6 +55,13 @@ def other(folder: Path, code: str) -> Iterator[tuple[Worker, str]]:
 
 def run(where: str) -> Ran:
     return in_process(*LOOKUP, *BRIEF, "--bind", where)
+
+
+def run_with(folder: Path, code: str) -> Ran:
+    """Run with a worker that has all its imports as this code runs."""
+    where = f"127.0.0.1:{free_port()}"
+    with forked_workers(folder, where, threads=1, first=code):
+        return run(where)
 
 
 BOTH = re.compile(r"sitebench (\S+) \(build (\w{12})\), this is sitebench (\S+) \(build (\w{12})\)")
@@ -93,8 +101,7 @@ def test_a_worker_that_does_not_compare_is_refused_by_the_master(tmp_path: Path)
 def test_a_message_of_another_form_ends_the_run_in_a_line(
     tmp_path: Path, change: str, named: str
 ) -> None:
-    with other(tmp_path, SENDS.format(change=change)) as (_, where):
-        ran = run(where)
+    ran = run_with(tmp_path, SENDS.format(change=change))
     assert ran.code == 1, ran.err
     (line,) = [line for line in ran.err.splitlines() if line.startswith("sitebench: ")]
     assert named in line
@@ -103,8 +110,7 @@ def test_a_message_of_another_form_ends_the_run_in_a_line(
 
 def test_the_order_of_fields_means_nothing(tmp_path: Path) -> None:
     change = "plain = dict(reversed(plain.items()))"
-    with other(tmp_path, SENDS.format(change=change)) as (_, where):
-        ran = run(where)
+    ran = run_with(tmp_path, SENDS.format(change=change))
     assert ran.code == 0, ran.err
     point = json.loads(ran.out)
     assert point["operations"] > 0

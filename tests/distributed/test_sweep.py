@@ -63,7 +63,17 @@ def test_a_sweep_goes_on_when_a_worker_is_lost(
     here = Ground(tmp_path)
     argv = ["ils", "sweep", "--sizes", "500", "--operations", "lookup,connect", *PEOPLE]
     argv += ["--workers", "2", "--bind", where, "--target-host", net.address]
-    argv += ["--warmup", "200ms", "--measure", "4s", "--out", str(here.run), "--json"]
+    argv += [
+        "--think",
+        "10ms",
+        "--warmup",
+        "200ms",
+        "--measure",
+        "4s",
+        "--out",
+        str(here.run),
+        "--json",
+    ]
     with here.started(*argv) as sweep:
         waited_for(lambda: measuring(here.run) or sweep.poll() is not None, "nothing was measured")
         killed = workers[0].locust()
@@ -100,9 +110,9 @@ def told_by_everybody(argv: list[str], here: Ground, address: str) -> None:
     (flagged,) = (r for r in results if any(each.ended == "lost" for each in r.workers))
     assert not flagged.verdict.valid
     assert address in flagged.verdict.evidence
-    again = here.ran(*(word for word in argv if word != "--json"))
-    page = here.folder / "page.html"
-    made = here.ran("report", str(here.run), "--out", str(page))
+    page, printing = here.folder / "page.html", [word for word in argv if word != "--json"]
+    again = in_process(*printing, XDG_STATE_HOME=here.environment["XDG_STATE_HOME"])
+    made = in_process("report", here.run, "--out", page)
     assert (again.code, made.code) == (0, 0), again.err + made.err
     for text in (" ".join(again.out.split()), page.read_text()):
         assert address in text

@@ -14,8 +14,8 @@ _CLONE_NEWNET = 0x40000000
 
 
 def main() -> None:
-    """Be the module that a supervisor starts, in this network namespace and folder."""
-    network, folder, module, *sys.argv[1:] = sys.argv[1:]
+    """Run this code, in this network namespace and folder; then be the module of a worker."""
+    first, network, folder, module, *sys.argv[1:] = sys.argv[1:]
     if network:
         # `os.setns` is Python 3.12's.
         libc = ctypes.CDLL(None, use_errno=True)
@@ -24,4 +24,5 @@ def main() -> None:
                 raise OSError(ctypes.get_errno(), f"setns to {network}")
     gevent.reinit()
     os.chdir(folder)
+    exec(first, {})
     runpy.run_module(module, run_name="__main__", alter_sys=True)

@@ -28,6 +28,8 @@ class Workers(WorkerCommand):
     """What they print."""
     network: str
     """The network namespace that they are in, if it is another."""
+    first: str
+    """Code that runs in a worker's process before it begins."""
     env: Mapping[str, str]
     """More of their environment."""
     started: list[Forked] = field(default_factory=list)
@@ -37,7 +39,7 @@ class Workers(WorkerCommand):
         with self.log.open("ab") as log:
             made = fork(
                 "tests.support.forked_worker:main",
-                [self.network, str(self.cwd), module, *argv],
+                [self.first, self.network, str(self.cwd), module, *argv],
                 output=log.fileno(),
                 environment={**self.environment(folder), **self.env},
             )
@@ -54,12 +56,23 @@ def forked_workers(
     client: str | None = None,
     threads: int | None = None,
     network: str = "",
+    first: str = "",
     env: Mapping[str, str] = MappingProxyType({}),
 ) -> Iterator[Workers]:
     """Have so many wait for masters, in a folder."""
     where = MasterAddress.parse(master)
     log = cwd / "workers.log"
-    made = Workers(where, processes, client, threads, cwd=cwd, log=log, network=network, env=env)
+    made = Workers(
+        where,
+        processes,
+        client,
+        threads,
+        cwd=cwd,
+        log=log,
+        network=network,
+        first=first,
+        env=env,
+    )
     stopped = Stop()
     supervising = threading.Thread(target=supervise, args=(made, stopped))
     supervising.start()

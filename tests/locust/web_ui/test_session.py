@@ -1,10 +1,7 @@
 """Every test of a web UI is a point of its run file, with counts equal to the directory's own."""
 
-import signal
-import subprocess
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import psutil
@@ -13,11 +10,11 @@ import pytest
 from sitebench.runs.runfile import RunFile, StoredPoint
 from sitebench.system.network import free_port
 from tests.locustfiles.conftest import LOCALES, PEOPLE, Counting, counting_directory, headless
-from tests.support.cli import SITEBENCH
 from tests.support.in_locust import in_locust
 from tests.support.screen import Screen
-from tests.support.waiting import eventually, left_s
+from tests.support.waiting import eventually
 from tests.support.web_page import web_ui
+from tests.support.workers import forked_workers
 
 pytestmark = pytest.mark.timeout(180)
 PEOPLE_THERE = ("--entries", str(PEOPLE), "--locales", ",".join(LOCALES))
@@ -217,26 +214,12 @@ def test_the_run_file_is_copied_beside_what_goes_on(tmp_path: Path) -> None:
     assert len(points(copy)) == 1
 
 
-@contextmanager
-def two_workers(master: str) -> Iterator[None]:
-    process = subprocess.Popen(
-        [*SITEBENCH, "worker", "--master", master, "--processes", "2", "--threads", "1"],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    try:
-        yield
-    finally:
-        process.send_signal(signal.SIGINT)
-        process.wait(left_s())
-
-
 def test_workers_make_the_load_of_a_page_that_commands_them(tmp_path: Path) -> None:
     master = f"127.0.0.1:{free_port()}"
     asked = ("--workers", "2", "--bind", master, "--entries", "1k")
     # The master first: a worker that looks for it may get its port, and find itself there.
-    with web_ui(tmp_path, "ils", *asked) as (_, root), two_workers(master):
+    two = forked_workers(tmp_path, master, processes=2, threads=1)
+    with web_ui(tmp_path, "ils", *asked) as (_, root), two:
         screen = Screen(root)
         assert eventually(lambda: screen.workers() == 2), "not: two workers came"
         # What is late as a window begins ends within it: at this rate that is little.
