@@ -26,6 +26,11 @@ from sitebench.system.secret import FIRST_DESCRIPTOR
 from tests.support.cli import Ran
 from tests.support.waiting import ends_s, left_s
 
+FORKED_LOCUST = "tests.support.forked_locust:main"
+"""Begins as `locust` does."""
+FORKED_UI = "tests.support.forked_ui:main"
+"""Begins as `sitebench`, and becomes Locust."""
+
 
 class Locust:
     """A Locust, in a session of its own; used like a Popen."""
@@ -37,7 +42,7 @@ class Locust:
         env: Mapping[str, str] = MappingProxyType({}),
         together: bool = False,
         forked: bool = True,
-        main: str = "tests.support.forked_locust:main",
+        main: str = FORKED_LOCUST,
     ) -> None:
         """Start it; `env` is more of its environment, and `together` has errors as it prints.
 
@@ -153,9 +158,10 @@ def run_locust(
     cwd: Path | None = None,
     env: Mapping[str, str] = MappingProxyType({}),
     forked: bool = True,
+    main: str = FORKED_LOCUST,
 ) -> Ran:
     """Run Locust to its end, or the test's."""
-    with Locust(*argv, cwd=cwd, env=env, forked=forked) as process:
+    with Locust(*argv, cwd=cwd, env=env, forked=forked, main=main) as process:
         out, err = process.communicate(left_s())
         return Ran(process.wait(), out, err)
 

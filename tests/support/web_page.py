@@ -14,7 +14,7 @@ from pathlib import Path
 from sitebench.system.network import free_port
 from tests.support.browser import Browser
 from tests.support.cli import SITEBENCH
-from tests.support.locusts import Locust
+from tests.support.locusts import FORKED_UI, Locust
 from tests.support.ui_address import UiAddress, printed
 from tests.support.waiting import ends_s, eventually, left_s
 
@@ -126,8 +126,7 @@ def web_ui(
     process: subprocess.Popen[str] | Locust
     with tempfile.NamedTemporaryFile() as file:
         if forked:
-            main = "tests.support.forked_ui:main"
-            process = Locust(*argv, cwd=folder, env=env, together=True, main=main)
+            process = Locust(*argv, cwd=folder, env=env, together=True, main=FORKED_UI)
             said = process.said
         else:
             process = subprocess.Popen(

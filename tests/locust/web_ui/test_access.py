@@ -2,9 +2,6 @@
 
 import http.cookiejar
 import json
-import os
-import subprocess
-import sys
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -15,10 +12,9 @@ import pytest
 
 from sitebench.system.network import free_port
 from tests.locustfiles.conftest import LOCUSTFILE
-from tests.support.cli import sitebench
+from tests.support.locusts import FORKED_UI, run_locust
 from tests.support.screen import Screen, screen_of
 from tests.support.ui_address import UiAddress
-from tests.support.waiting import left_s
 from tests.support.web_page import web_ui
 
 pytestmark = pytest.mark.timeout(180)
@@ -136,7 +132,8 @@ def test_a_script_chooses_the_token(tmp_path: Path) -> None:
 def test_a_token_that_can_be_guessed_or_cannot_be_sent_is_one_line(
     tmp_path: Path, token: str
 ) -> None:
-    ran = sitebench("ils", "ui", "--no-browser", *FEW, cwd=tmp_path, SITEBENCH_WEB_TOKEN=token)
+    argv, told = ("ils", "ui", "--no-browser", *FEW), {"SITEBENCH_WEB_TOKEN": token}
+    ran = run_locust(*argv, cwd=tmp_path, env=told, main=FORKED_UI)
     assert ran.code == 2
     (line, _) = ran.err.splitlines()
     assert line.startswith("sitebench: $SITEBENCH_WEB_TOKEN is not at least 16 characters")
@@ -145,20 +142,11 @@ def test_a_token_that_can_be_guessed_or_cannot_be_sent_is_one_line(
 
 
 def test_so_it_is_with_a_locust_that_is_started_by_hand(tmp_path: Path) -> None:
-    argv = [sys.executable, "-m", "locust", "-f", str(LOCUSTFILE), "--web-port", str(free_port())]
-    ran = subprocess.run(
-        argv,
-        cwd=tmp_path,
-        env={**os.environ, "SITEBENCH_WEB_TOKEN": "short"},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=left_s(),
-        check=False,
-    )
-    assert ran.returncode == 2
-    assert "sitebench: $SITEBENCH_WEB_TOKEN is not at least 16 characters" in ran.stderr
-    assert "Traceback" not in ran.stderr
+    argv, told = ("--web-port", str(free_port())), {"SITEBENCH_WEB_TOKEN": "short"}
+    ran = run_locust("-f", str(LOCUSTFILE), *argv, cwd=tmp_path, env=told)
+    assert ran.code == 2
+    assert "sitebench: $SITEBENCH_WEB_TOKEN is not at least 16 characters" in ran.err
+    assert "Traceback" not in ran.err
     assert list(tmp_path.iterdir()) == []
 
 
