@@ -2,14 +2,14 @@
 
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from sitebench.system.network import free_port
 from tests.distributed.masters import ROOT
-from tests.support.cli import SITEBENCH
+from tests.support.cli import SITEBENCH, Ran
+from tests.support.locusts import run_locust
 from tests.support.waiting import left_s
 
 LOCUSTFILE = "import ours\nfrom ils_bench.locustfile import LookupUser\n"
@@ -27,7 +27,7 @@ def folders(tmp_path: Path) -> tuple[Path, Path]:
     return master, worker
 
 
-def run(master: Path, worker: Path, *, wait_s: int) -> tuple[subprocess.CompletedProcess[str], str]:
+def run(master: Path, worker: Path, *, wait_s: int) -> tuple[Ran, str]:
     """Run a short test with one worker; return how the master ended, and its words."""
     port = str(free_port())
     env = {**os.environ, "TMPDIR": str(worker.parent)}
@@ -40,20 +40,14 @@ def run(master: Path, worker: Path, *, wait_s: int) -> tuple[subprocess.Complete
         text=True,
     ) as waiting:
         try:
-            done = subprocess.run(
-                [
-                    *(sys.executable, "-m", "locust", "-f", "lf.py", "--master", "--headless"),
-                    *("--master-bind-port", port, "-u", "2", "-r", "2"),
-                    *("--warmup", "0s", "--measure", "500ms"),
-                    *("--expect-workers", "1", "--expect-workers-max-wait", str(wait_s)),
-                    *("--entries", "10", "--locales", "en_US", "--loglevel", "WARNING"),
-                ],
+            done = run_locust(
+                *("-f", "lf.py", "--master", "--headless"),
+                *("--master-bind-port", port, "-u", "2", "-r", "2"),
+                *("--warmup", "0s", "--measure", "500ms"),
+                *("--expect-workers", "1", "--expect-workers-max-wait", str(wait_s)),
+                *("--entries", "10", "--locales", "en_US", "--loglevel", "WARNING"),
                 cwd=master,
-                env={**env, "PYTHONPATH": f"{master}:{ROOT}"},
-                capture_output=True,
-                text=True,
-                timeout=left_s(),
-                check=False,
+                env={"TMPDIR": str(worker.parent)},
             )
         finally:
             waiting.terminate()
@@ -69,7 +63,7 @@ def test_a_worker_finds_them_in_its_own_folder_after_everything_else(
     for name in SHADOWS:
         (worker / f"{name}.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w').close()\n")
     done, said = run(master, worker, wait_s=30)
-    assert done.returncode == 0, done.stderr + said
+    assert done.code == 0, done.err + said
     assert not (tmp_path / "ran").exists()
     assert "Traceback" not in said
 
@@ -78,8 +72,8 @@ def test_a_worker_without_them_says_so_once_and_tells_the_master(
     folders: tuple[Path, Path],
 ) -> None:
     done, said = run(*folders, wait_s=8)
-    assert done.returncode != 0
+    assert done.code != 0
     found = "the master's locustfile cannot be imported here: No module named 'ours'; "
     assert said.count(found + "start this worker in a folder with its modules") == 1, said
-    assert done.stderr.count(found) == 1, done.stderr
-    assert "Traceback" not in said + done.stderr
+    assert done.err.count(found) == 1, done.err
+    assert "Traceback" not in said + done.err
