@@ -6,22 +6,20 @@ that turn hostile when the load begins.
 
 from __future__ import annotations
 
-import json
-import os
+import itertools
 import re
 import socket
-import subprocess
-import sys
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.support.cli import SITEBENCH
+from tests.support.forked_command import run_forked
 from tests.support.hostile_target import (
     BASE,
     DONE,
@@ -62,14 +60,6 @@ BUSY_S = 60.0
 AT_ONCE = 6
 """Commands: most of them wait."""
 
-# The memory of a process begins, for the kernel, with that of the one that started it.
-MEASURED = """
-import json, resource, subprocess, sys
-ran = subprocess.run(sys.argv[1:], capture_output=True, text=True)
-most = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
-print(json.dumps([ran.returncode, ran.stdout, ran.stderr, most / 1024]))
-"""
-
 
 @dataclass(frozen=True)
 class Ended:
@@ -87,17 +77,8 @@ def ended(argv: Sequence[str], answer: Answer, folder: Path) -> Ended:
     with hostile(answer) as port:
         told = [each.format(port=port) for each in argv]
         began = time.monotonic()
-        ran = subprocess.run(
-            [sys.executable, "-I", "-S", "-c", MEASURED, *SITEBENCH, *told],
-            capture_output=True,
-            text=True,
-            check=True,
-            timeout=200,
-            cwd=folder,
-            env={**os.environ, "COLUMNS": "160"},
-        )
-        code, out, err, mib = json.loads(ran.stdout)
-        return Ended(code, out, err, mib, time.monotonic() - began)
+        ran, mib = run_forked(*told, cwd=folder, timeout_s=200)
+        return Ended(ran.code, ran.out, ran.err, mib, time.monotonic() - began)
 
 
 # Longer than two timeouts: the first requests may have begun before the window.
@@ -116,18 +97,21 @@ NOT_FOUND = b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"
 MOVED = b"HTTP/1.1 302 Found\r\nLocation: /\r\nContent-Length: 0\r\n\r\n"
 
 
-def site(load: Answer | bytes, look: bytes = GOOD) -> Answer:
+def site(load: Answer | bytes, look: Answer | bytes = GOOD) -> Answer:
     """Answer looks, which ask for the connection's end, and the requests of a load as told."""
 
     def answer(connection: socket.socket, over: threading.Event) -> None:
-        while asked := connection.recv(65_536):
-            if b"Connection: close" in asked:
-                connection.sendall(look)
+        # What answers by itself reads the request, too.
+        while asked := connection.recv(65_536, socket.MSG_PEEK):
+            looks = b"Connection: close" in asked
+            said = look if looks else load
+            if callable(said):
+                said(connection, over)
                 return
-            if callable(load):
-                load(connection, over)
+            connection.recv(65_536)
+            connection.sendall(said)
+            if looks:
                 return
-            connection.sendall(load)
 
     return answer
 
@@ -207,30 +191,57 @@ REFUSED: Mapping[str, Mapping[str, Row]] = {
         },
     },
 }
-MEASURED_ONES: Mapping[str, Mapping[str, Row]] = {
-    "web": {
-        "good": (WEB, site(GOOD)),
-        # Of a front page without end, the begin is a good answer to a look.
-        "a body without end": (WEB, LARGE_SITES["a body without end"]),
-        "small chunks": (WEB, LARGE_SITES["small chunks"]),
-        "header lines": (WEB, site(ENDLESS_SITES["header lines"])),
-        "silence": (WEB, site(hold)),
-    },
-    "ils": {
-        "good": (DIRECTORY, directory()),
-        "entries": (DIRECTORY, directory(lambda number: flood(entry(number, b"x" * 1_000) * 60))),
-        "intermediate responses": (
-            DIRECTORY,
-            directory(
-                lambda number: flood(message(number, INTERMEDIATE, tlv(0x80, b"1.2.3")) * 1_000)
+
+
+class Turns:
+    """Answers the first operation in one way, the next one in another, and so on round."""
+
+    def __init__(self, ways: Mapping[str, Callable[..., Any]]) -> None:
+        self.unseen = set(ways)
+        self._turns, self._turning = itertools.cycle(ways.items()), threading.Lock()
+
+    def __call__(self, *asked: Any) -> Any:
+        with self._turning:
+            name, way = next(self._turns)
+        self.unseen.discard(name)
+        return way(*asked)
+
+
+def hostile_site() -> tuple[Answer, set[str]]:
+    """Return one that turns hostile when a load begins, and its ways that no load has met yet."""
+    turns = Turns(
+        {
+            **a_part(LARGE_SITES, "a body without end", "small chunks"),
+            **a_part(ENDLESS_SITES, "header lines"),
+            "silence": hold,
+        }
+    )
+    # Of a front page without end, the begin is a good answer to a look.
+    look = LARGE_SITES["a body without end"]
+    return site(turns, look), turns.unseen
+
+
+def hostile_directory() -> tuple[Answer, set[str]]:
+    """Return such a directory."""
+    turns = Turns(
+        {
+            "entries": lambda number: flood(entry(number, b"x" * 1_000) * 60),
+            "intermediate responses": lambda number: flood(
+                message(number, INTERMEDIATE, tlv(0x80, b"1.2.3")) * 1_000
             ),
-        ),
-        "a length of 2 GB": (
-            DIRECTORY,
-            directory(lambda number: b"\x30\x84\x7f\xff\xff\xff\x02\x01" + number),
-        ),
-        "silence": (DIRECTORY, directory(lambda _: hold)),
-    },
+            "a length of 2 GB": lambda number: b"\x30\x84\x7f\xff\xff\xff\x02\x01" + number,
+            "silence": lambda _: hold,
+        }
+    )
+    return directory(turns), turns.unseen
+
+
+A_LANE_EACH = ("--users", "4")
+UNHURRIED = ("--timeout", "60s")
+"""For good servers, which answer late where the machine is busy."""
+TURNING: Mapping[str, tuple[Row, Callable[[], tuple[Answer, set[str]]]]] = {
+    "web": ((WEB, site(GOOD)), hostile_site),
+    "ils": ((DIRECTORY, directory()), hostile_directory),
 }
 
 
@@ -267,13 +278,18 @@ def test_a_command_that_looks_at_a_hostile_server_ends_soon_and_small(
         assert remedy.startswith("  ")
 
 
-@pytest.mark.parametrize("half", MEASURED_ONES)
+@pytest.mark.parametrize("half", TURNING)
 def test_a_load_on_a_server_that_turns_hostile_ends_soon_and_small(
     half: str, tmp_path: Path
 ) -> None:
-    good, others = all_ended(MEASURED_ONES[half], tmp_path)
+    (command, good_answer), hostile_one = TURNING[half]
+    answer, unseen = hostile_one()
+    rows = {
+        "good": ((*command, *A_LANE_EACH, *UNHURRIED), good_answer),
+        "hostile": ((*command, *A_LANE_EACH), answer),
+    }
+    good, others = all_ended(rows, tmp_path)
     assert good.code == 0, good
-    for name, each in others.items():
-        print(f"{name}: {each}")
-        assert_soon_and_small(each, good)
-        assert "no operation succeeded: " in each.err
+    assert_soon_and_small(others["hostile"], good)
+    assert "no operation succeeded: " in others["hostile"].err, others
+    assert unseen == set()
