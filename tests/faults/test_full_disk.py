@@ -73,12 +73,12 @@ def test_a_sweep_is_gone_on_with_when_its_run_file_has_room(ground: Ground, disk
 def test_an_ldif_file_is_gone_on_with_when_there_is_room(ground: Ground, disk: Disk) -> None:
     path = disk.path / "people.ldif"
     seed = ("ils", "seed", "--to", str(path), *MANY)
-    assert "No space left on device" in refused(ground.ran(*seed))
+    assert "No space left on device" in refused(ground.here(*seed))
     assert names(disk.path) == {"people.ldif.part"}
     disk.grow("16m")
-    assert ground.ran(*seed).code == 0
+    assert ground.here(*seed).code == 0
     assert names(disk.path) == {"people.ldif"}
-    assert ground.ran("ils", "verify", str(path), *MANY).code == 0
+    assert ground.here("ils", "verify", str(path), *MANY).code == 0
 
 
 def test_a_folder_of_slapds_is_gone_on_with_when_there_is_room(
@@ -86,19 +86,19 @@ def test_a_folder_of_slapds_is_gone_on_with_when_there_is_room(
 ) -> None:
     folder = f"slapd:{disk.path / 'people'}"
     seed = ("ils", "seed", "--to", folder, *MANY)
-    assert "slapadd could not load the people" in refused(ground.ran(*seed))
+    assert "slapadd could not load the people" in refused(ground.here(*seed))
     disk.grow("64m")
-    assert ground.ran(*seed).code == 0
-    assert ground.ran("ils", "verify", folder, *MANY).code == 0
+    assert ground.here(*seed).code == 0
+    assert ground.here("ils", "verify", folder, *MANY).code == 0
 
 
 def test_a_database_is_whole_or_not_there(ground: Ground, disk: Disk) -> None:
     upd = disk.path / "people.upd"
     seed = ("ps", "seed", str(upd), "--locales", ",".join(LOCALES), "--entries", "10k")
-    assert "the disk is full" in refused(ground.ran(*seed))
+    assert "the disk is full" in refused(ground.here(*seed))
     assert names(disk.path) == set()
     disk.grow("16m")
-    assert ground.ran(*seed).code == 0
+    assert ground.here(*seed).code == 0
     assert names(disk.path) == {upd.name}
 
 
@@ -107,7 +107,7 @@ def test_a_site_refuses_updates_shows_pages_and_stores_again_when_there_is_room(
 ) -> None:
     some = ("--entries", "1k", "--locales", ",".join(LOCALES))
     upd = disk.path / "people.upd"
-    assert ground.ran("ps", "seed", str(upd), *some).code == 0
+    assert ground.here("ps", "seed", str(upd), *some).code == 0
     with serving("ps", "--database", str(upd), *some) as (process, greeting):
         url = greeting[0].split(" at ")[1].split()[0]
         fill(disk.path / "filler")
@@ -140,11 +140,11 @@ def test_what_is_made_of_a_run_is_whole_or_not_there(
         }
         argvs = [(*argv, str(ground.run), "--out", str(out)) for argv, out in made.items()]
         for argv in argvs:
-            assert "No space left on device" in refused(ground.ran(*argv))
+            assert "No space left on device" in refused(ground.here(*argv))
             assert names(disk.path) == set()
         disk.grow("64m")
         for argv in argvs:
-            assert ground.ran(*argv).code == 0
+            assert ground.here(*argv).code == 0
         assert names(disk.path) == {out.name for out in made.values()}
 
 

@@ -7,7 +7,6 @@ import pytest
 
 from tests.faults.served import LANES, Served
 from tests.support.aftermath import Ground
-from tests.support.cli import Ran
 from tests.support.relay import (
     Changing,
     Way,
@@ -18,7 +17,7 @@ from tests.support.relay import (
     relayed,
     trickling,
 )
-from tests.support.waiting import eventually, left_s
+from tests.support.waiting import eventually
 
 NATIVE = (
     pytest.param("directory", "native", id="directory"),
@@ -43,19 +42,15 @@ def measured(
     """Return a point in whose window the network went bad, once lanes were at work."""
     way = Changing(slower)
     window = ("--warmup", "0s", "--measure", "4s", *more)
-    result = ("--json", "--allow-failures", "--out", str(ground.run))
+
+    def worsen(over: Callable[[], bool]) -> None:
+        way.now = bad()
+        # Whole again before the end: a target that does not answer then is an error of the run.
+        eventually(lambda: ground.failures() >= 4 * LANES or over())
+        way.now = slower
+
     with relayed(served.port, way) as port:
-        argv = (*served.run(port), "--client", client, *window, *result)
-        with ground.started(*argv) as process:
-            assert eventually(lambda: "measure" in ground.phases())
-            way.now = bad()
-            # Whole again before the end: a target that does not answer then is an error of the run.
-            eventually(lambda: ground.failures() >= 4 * LANES or process.poll() is not None)
-            way.now = slower
-            out, err = process.communicate(timeout=left_s())
-    assert process.returncode == 0, err
-    (point,) = Ran(0, out, err).objects
-    return point
+        return ground.befallen(worsen, *served.run(port), "--client", client, *window)
 
 
 def waited_in_vain(point: dict[str, Any], least_us: float) -> int:

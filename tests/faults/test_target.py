@@ -8,9 +8,8 @@ import pytest
 
 from tests.faults.served import LANES, LOCALES, PEOPLE, RATE, Served
 from tests.support.aftermath import Ground
-from tests.support.cli import Ran
 from tests.support.mortal import Mortal, mortal
-from tests.support.waiting import eventually, left_s
+from tests.support.waiting import eventually
 
 GONE = {"connect-refused", "closed", "reset", "truncated"}
 NO_PERSON = {"directory": "wrong-answer", "slapd": "result:noSuchObject", "site": "status:404"}
@@ -31,14 +30,7 @@ def measured(
 ) -> dict[str, Any]:
     """Return a point in whose window something befalls its target, once lanes are at work."""
     load = (*Served(target.scheme, target.port).run(), *RATE, "--warmup", "0s", *how)
-    result = ("--json", "--allow-failures", "--out", str(ground.run))
-    with ground.started(*load, *result) as process:
-        assert eventually(lambda: "measure" in ground.phases())
-        befalls()
-        out, err = process.communicate(timeout=left_s())
-    assert process.returncode == 0, err
-    (point,) = Ran(0, out, err).objects
-    return point
+    return ground.befallen(lambda _: befalls(), *load)
 
 
 def lost(point: dict[str, Any]) -> int:
@@ -89,5 +81,5 @@ def test_a_target_that_is_killed_and_comes_back_empty_is_named(
     assert lost(point) >= 1, point["failures_by_kind"]
     assert point["operations"] > LANES
     page = ground.folder / "page.html"
-    assert ground.ran("report", str(ground.run), "--out", str(page)).code == 0
+    assert ground.here("report", str(ground.run), "--out", str(page)).code == 0
     assert NO_PERSON[kind] in page.read_text()

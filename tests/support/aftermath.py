@@ -5,22 +5,29 @@ import itertools
 import os
 import sqlite3
 import subprocess
+import tempfile
+import threading
 import uuid
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import psutil
+import pytest
 
 from sitebench.errors import BadRunFile
 from sitebench.runs.runfile import RunFile, TimelineRow
 from sitebench.runs.windows import Phase
-from tests.support.cli import SITEBENCH, Ran, without_note
+from tests.support.cli import SITEBENCH, Ran, in_process, without_note
 from tests.support.waiting import eventually, left_s
 
 MARK = "SITEBENCH_TEST_OF_FAULTS"
 """Environment variable that identifies processes, whatever their parent is now."""
+
+FORKS = "sitebench.system.forked"
+"""Module of the process that points are forked from."""
 
 Points = dict[str, list[object]]
 """Everything that a run file has of each point, by the point's key."""
@@ -70,12 +77,46 @@ class Ground:
         assert "Traceback" not in err, err
         return Ran(process.returncode, out, without_note(err))
 
+    def here(self, *argv: str) -> Ran:
+        """Run a command to its end in this process, which keeps what its points are forked from."""
+        with pytest.MonkeyPatch.context() as patch:
+            # Or it is the folder of the first one that asked in this process.
+            patch.setattr(tempfile, "tempdir", None)
+            ran = in_process(*argv, cwd=self.folder, **self.environment)
+        assert "Traceback" not in ran.err, ran.err
+        return ran
+
     def point(self, *argv: str, before: Sequence[str] = (), **environment: str) -> dict[str, Any]:
         """Measure a point into the run file, and return it."""
         command = (*argv, "--json", "--allow-failures", "--out", str(self.run))
-        ran = self.ran(*command, before=before, **environment)
+        if before or environment:
+            ran = self.ran(*command, before=before, **environment)
+        else:
+            ran = self.here(*command)
         assert ran.code == 0, ran.err
         (point,) = ran.objects
+        return point
+
+    def befallen(self, fault: Callable[[Callable[[], bool]], object], *argv: str) -> dict[str, Any]:
+        """Measure a point, in whose window a fault happens, into the run file, and return it.
+
+        The fault happens on another thread, once lanes are at work. It is told how to ask whether
+        the command has ended.
+        """
+        over = threading.Event()
+
+        def happen() -> None:
+            assert eventually(lambda: "measure" in self.phases() or over.is_set())
+            assert not over.is_set(), "the command ended before lanes were at work"
+            fault(over.is_set)
+
+        with ThreadPoolExecutor(1) as pool:
+            happening = pool.submit(happen)
+            try:
+                point = self.point(*argv)
+            finally:
+                over.set()
+            happening.result()
         return point
 
     def processes(self) -> list[str]:
@@ -83,11 +124,21 @@ class Ground:
         found = []
         for each in psutil.process_iter():
             try:
-                if each.environ().get(MARK) == self.mark:
+                if self._of_ours(each):
                     found.append(" ".join(each.cmdline()))
             except psutil.Error:
                 continue
         return found
+
+    def _of_ours(self, process: psutil.Process) -> bool:
+        """Whether it is of a command that was started, or of one in this process.
+
+        What the latter's points are forked from stays ready for the next one; a fork has its
+        environment as /proc shows it, and the folder of the command.
+        """
+        if process.ppid() == os.getpid() and FORKS in process.cmdline():
+            return False
+        return process.environ().get(MARK) == self.mark or process.cwd() == str(self.folder)
 
     def _timeline(self) -> list[TimelineRow]:
         try:
