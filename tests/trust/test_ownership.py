@@ -1,7 +1,5 @@
 """Nothing is written to a target that runs already unless the user says that it is theirs."""
 
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -32,11 +30,11 @@ from tests.ils_bench.test_bad_input import refused
 from tests.locustfiles.conftest import LOCUSTFILE, arguments
 from tests.locustfiles.conftest import PEOPLE as PEOPLE_OF_LOCUST
 from tests.support.cli import in_process
+from tests.support.locusts import run_locust
 from tests.support.screen import Screen, screen_of
-from tests.support.waiting import eventually, left_s
+from tests.support.waiting import eventually
 
 STRANGER = "192.0.2.1"
-LOCUST = (sys.executable, "-m", "locust")
 """Not assigned (RFC 5737): a request to it would make the test wait."""
 
 PEOPLE = ("--entries", "10", "--locales", "en_US")
@@ -170,12 +168,10 @@ def test_a_locustfile_that_writes_is_refused_before_anybody_is_asked(
 ) -> None:
     file = tmp_path / "own.py"
     file.write_text(locustfile)
-    argv = [*LOCUST, *arguments(file, None, "--headless", "-u", "1", "--target", *target)]
-    done = subprocess.run(
-        argv, capture_output=True, text=True, check=False, timeout=left_s(), cwd=tmp_path
-    )
-    said = done.stdout + done.stderr
-    assert done.returncode == 2, said
+    argv = arguments(file, None, "--headless", "-u", "1", "--target", *target)
+    done = run_locust(*argv, cwd=tmp_path)
+    said = done.out + done.err
+    assert done.code == 2, said
     assert STRANGER in said
     assert FLAG in said
     assert "Traceback" not in said
@@ -289,16 +285,9 @@ def test_nor_does_a_program(empty: LdapDirectory) -> None:
 def test_nor_does_locust(classes: tuple[str, ...], empty: LdapDirectory, tmp_path: Path) -> None:
     before = empty.stats()["adds"]
     more = ("--headless", "-u", "1", "--target", empty.url, "--base", "o=Intranet")
-    done = subprocess.run(
-        [*LOCUST, *arguments(LOCUSTFILE, None, *more, *classes)],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=left_s(),
-        cwd=tmp_path,
-    )
-    said = done.stdout + done.stderr
-    assert done.returncode == 2, said
+    done = run_locust(*arguments(LOCUSTFILE, None, *more, *classes), cwd=tmp_path)
+    said = done.out + done.err
+    assert done.code == 2, said
     assert FLAG in said
     assert ("needs people" in said) == bool(classes)
     assert empty.stats()["adds"] == before
@@ -337,9 +326,8 @@ def test_locust_adds_and_removes_them_too(empty: LdapDirectory, tmp_path: Path) 
     before = empty.stats()
     load = ("--headless", "-u", "2", "--rate", "200", "--warmup", "0s", "--measure", "500ms")
     more = (*load, "--target", empty.url, "--base", "o=Intranet")
-    argv = [*LOCUST, *arguments(LOCUSTFILE, None, *more, FLAG, "LookupUser")]
-    done = subprocess.run(argv, capture_output=True, text=True, check=False, cwd=tmp_path)
-    assert done.returncode == 0, done.stdout + done.stderr
+    done = run_locust(*arguments(LOCUSTFILE, None, *more, FLAG, "LookupUser"), cwd=tmp_path)
+    assert done.code == 0, done.out + done.err
     after = empty.stats()
     assert after["adds"] == before["adds"] + PEOPLE_OF_LOCUST
     assert after["entries"] == before["entries"]
