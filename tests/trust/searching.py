@@ -6,15 +6,17 @@ import os
 import secrets
 import sqlite3
 import subprocess
+import tempfile
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import psutil
+import pytest
 
 from sitebench.seeders.pools import cache_folder
-from tests.support.cli import SITEBENCH, Ran, python_module
+from tests.support.cli import SITEBENCH, Ran, in_process, python_module
 from tests.support.programs import required_program
 from tests.support.waiting import left_s
 
@@ -98,6 +100,14 @@ class Searched:
     def done(self, *argv: str, **env: str) -> None:
         """Run a command that has to work."""
         ran = self.run(*argv, **env)
+        assert ran.code == 0, (argv, ran.err)
+
+    def shown(self, *argv: str) -> None:
+        """Run a command, which has to work and is given no secret, in this process."""
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(tempfile, "tempdir", None)
+            ran = in_process(*argv, cwd=self.folder, **self.environment())
+        self.heard += [ran.out, ran.err]
         assert ran.code == 0, (argv, ran.err)
 
     def typing(self, *argv: str) -> tuple[int, str]:

@@ -43,5 +43,5 @@ def test_neither_keys_nor_their_passwords_leave_a_trace(
         with worker(searched.folder, master, None) as helper:
             searched.done(*run, "--workers", "1", "--bind", master, "--out", "run.sitebench")
             searched.heard.append(helper.end())
-    searched.done("report", "run.sitebench", "--out", "report.html")
+    searched.shown("report", "run.sitebench", "--out", "report.html")
     assert searched.traces() == []
