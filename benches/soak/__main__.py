@@ -18,6 +18,7 @@ class _SoakOptions:
     entries: int = option.size(100_000, "People in the directory.")
     measure: float = option.duration(120.0, "Length of the measured window.")
     users: int = option.count(64, "Lanes.", at_least=16)
+    think: float = option.duration(0.0, "Mean think time of a lane between operations.")
     out: str | None = option.file("Run file (default: a name with the time in it).")
 
 
@@ -31,7 +32,8 @@ def main(options: _SoakOptions) -> None:
     fails when memory grows on either side, when an operation takes more CPU time at the end than
     at the beginning, or when lanes and directory have not counted the same.
     """
-    soak(options.entries, options.measure, options.users, options.out or run_file("ils-soak"))
+    out = options.out or run_file("ils-soak")
+    soak(options.entries, options.measure, options.users, options.think, out)
 
 
 if __name__ == "__main__":

@@ -95,7 +95,7 @@ class CountingProgress(LiveProgress):
             store.append_sample(store.point_id(spec.key), time.monotonic_ns(), rows)
 
 
-def soak(entries: int, measure_s: float, users: int, out: str) -> None:
+def soak(entries: int, measure_s: float, users: int, think_s: float, out: str) -> None:
     """Run the mix, show the result, and raise when a bound does not hold."""
     if Path(out).exists():
         raise BadInput(f"{out} exists already", "name a new run file with --out")
@@ -104,6 +104,7 @@ def soak(entries: int, measure_s: float, users: int, out: str) -> None:
         entries=entries,
         profile=mix.PROFILE,
         users=users,
+        think=think_s,
         warmup=min(mix.SETTLED_S, measure_s / 4),
         measure=measure_s,
         ring=mix.RING,
