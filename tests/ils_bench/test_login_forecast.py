@@ -32,8 +32,10 @@ def test_a_sweep_over_hashes_is_planned_from(target: str, tmp_path: Path) -> Non
     run = tmp_path / "run.sitebench"
     hashes = ("ssha", "pbkdf2-sha256:2000", "pbkdf2-sha256:20000", "argon2:1m:1", "argon2:8m:1")
     who = ("--entries", "60", "--hash-pool", "5", "--locales", ",".join(LOCALES))
-    # So long, and none dearer, as one login must end in it, on a tenth of a core too.
-    load = ("--target", target, "--users", "1", "--warmup", "100ms", "--measure", "2s")
+    # So long, and none dearer, as one login must end in it, on a tenth of a core too. What one
+    # costs is known from thirty as from thousands, which would take both cores for as long.
+    window = ("--warmup", "100ms", "--measure", "2s")
+    load = ("--target", target, "--users", "1", "--think", "50ms", *window)
     sweep = ("sweep", "--operations", "login", "--profile", "person", "--hash", ",".join(hashes))
     ran = in_process("ils", *sweep, *who, *load, "--out", run)
     assert ran.code == 0, ran.err
