@@ -28,7 +28,7 @@ from tests.docs.test_told import page
 from tests.ils_bench.conftest import LOCALES
 from tests.scenario.test_workers import worker
 from tests.support import stock_slapd
-from tests.support.cli import Ran, in_process, sitebench
+from tests.support.cli import Ran, in_process
 from tests.support.refusing_directory import refusing
 from tests.support.stock_slapd import ADMIN, BASE, PASSWORD, StockSlapd
 
@@ -541,7 +541,7 @@ def test_two_workers_share_the_accounts(
     load = (*at(stock, strangers), *BRIEF, "--wrong", "50%", "--rate", "30", "--measure", "20s")
     argv = ("ils", "run", "login", *load, "--workers", "2", "--bind", f"127.0.0.1:{port}")
     with worker(strangers.parent, port), worker(strangers.parent, port):
-        ran = sitebench(*map(str, argv))
+        ran = in_process(*argv)
     assert ran.code == 0, ran.err
     assert min(each["operations"] for each in ran.objects[0]["workers"]) > 0
     found = stock.refused() - before
