@@ -12,6 +12,7 @@ import socket
 import subprocess
 import threading
 import time
+from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,7 @@ from sitebench.system.network import free_port
 from tests.measure.test_window_edge import began_ns
 from tests.support.cli import SITEBENCH, Ran, in_process
 from tests.support.relay import relayed
-from tests.support.waiting import eventually, left_s
+from tests.support.waiting import ends_s, eventually, left_s
 
 LOAD = ("ils", "run", "lookup", "--entries", 100, "--locales", "en_US", "--users", 4)
 EVEN = (*LOAD, "--threads", 2, "--arrivals", "even")
@@ -219,25 +220,6 @@ def test_of_a_target_that_dies_the_spans_are_kept_and_one_line_says_when(tmp_pat
     assert "s into the stages, and what was due after" in page.read_text()
 
 
-def test_workers_share_the_stages_and_their_spans_are_those_of_all(tmp_path: Path) -> None:
-    where = f"127.0.0.1:{free_port()}"
-    argv = [*SITEBENCH, "worker", "--master", where, "--processes", "2", "--threads", "1"]
-    with subprocess.Popen(argv, stdout=-1, stderr=-1) as workers:
-        try:
-            (point,) = in_process(
-                *(*LOAD, "--arrivals", "even", "--workers", 2, "--bind", where),
-                *("--stages", "2s:400,2s:0", "--json"),
-            ).objects
-        finally:
-            workers.send_signal(signal.SIGINT)
-            workers.communicate(timeout=left_s())
-    assert [each["asked"] for each in point["spans"]] == [100, 300, 300, 100]
-    for each in point["spans"]:
-        # Each of both is off by one at each edge.
-        assert each["operations"] == pytest.approx(each["asked"], abs=4), each
-    assert sum(each["operations"] for each in point["spans"]) == 800
-
-
 def test_the_table_of_the_terminal_has_a_row_for_each_span() -> None:
     printed = in_process(*EVEN, "--stages", "1s:200,1s:300").out
     assert "stages 1s:200, 1s:300" in printed
@@ -372,17 +354,6 @@ def test_users_come_and_go_by_stages_of_a_file(tmp_path: Path) -> None:
     assert "each operation is in the row in which it began" in text.read_text()
 
 
-def test_workers_share_users_who_come_and_go(tmp_path: Path) -> None:
-    where, out = f"127.0.0.1:{free_port()}", tmp_path / "users.sitebench"
-    argv = [*SITEBENCH, "worker", "--master", where, "--processes", "2", "--threads", "1"]
-    with subprocess.Popen(argv, stdout=-1, stderr=-1) as workers:
-        try:
-            _users_who_come_and_go(tmp_path, out, "--workers", 2, "--bind", where)
-        finally:
-            workers.send_signal(signal.SIGINT)
-            workers.communicate(timeout=left_s())
-
-
 def test_the_command_line_wins_over_users_of_a_file(tmp_path: Path) -> None:
     more = ("--users", 2, "--measure", "1s", "--warmup", "0s", "--json")
     (point,) = _with_users(tmp_path, *more).objects
@@ -464,3 +435,33 @@ def test_a_file_without_stages_has_no_spans_to_export() -> None:
 def test_vary_does_not_list_stages_and_says_why_it_takes_none() -> None:
     assert "--stages" not in in_process("ils", "vary", "--help").out
     assert "--stages" in in_process("ils", "run", "--help").out
+
+
+@pytest.fixture(scope="module")
+def workers() -> Iterator[tuple[object, ...]]:
+    """Two workers, which serve one test after the other; return how to measure with them."""
+    where = f"127.0.0.1:{free_port()}"
+    argv = [*SITEBENCH, "worker", "--master", where, "--processes", "2", "--threads", "1"]
+    nothing = subprocess.DEVNULL
+    with subprocess.Popen(argv, stdout=nothing, stderr=nothing) as process:
+        try:
+            yield ("--workers", 2, "--bind", where)
+        finally:
+            process.send_signal(signal.SIGINT)
+            process.wait(timeout=ends_s())
+
+
+def test_workers_share_the_stages_and_their_spans_are_those_of_all(
+    workers: tuple[object, ...],
+) -> None:
+    load = (*LOAD, "--arrivals", "even", "--stages", "2s:400,2s:0", "--json")
+    (point,) = in_process(*load, *workers).objects
+    assert [each["asked"] for each in point["spans"]] == [100, 300, 300, 100]
+    for each in point["spans"]:
+        # Each of both is off by one at each edge.
+        assert each["operations"] == pytest.approx(each["asked"], abs=4), each
+    assert sum(each["operations"] for each in point["spans"]) == 800
+
+
+def test_workers_share_users_who_come_and_go(tmp_path: Path, workers: tuple[object, ...]) -> None:
+    _users_who_come_and_go(tmp_path, tmp_path / "users.sitebench", *workers)
