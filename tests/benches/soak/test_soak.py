@@ -16,7 +16,7 @@ from sitebench.runs.runfile import RunFile
 from tests.support.cli import python_module
 from tests.support.waiting import eventually
 
-SMALL = ("--entries", "1k", "--users", "16", "--think", "100ms")
+SMALL = ("--entries", "1k", "--users", "16", "--think", "20ms")
 """Whether each is counted does not hang on how many there are; at full rate they take two cores."""
 
 
