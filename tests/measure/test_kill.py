@@ -110,7 +110,7 @@ def test_a_sweep_whose_run_file_may_not_grow_says_so_and_is_completed_when_it_ma
     load = ("--locales", "en_US", "--users", "2", "--rate", "100")
     short = ("--warmup", "100ms", "--measure", "300ms", "--json", "--out", str(sweep.run))
     argv = ("ils", "sweep", "--sizes", "20", *load, *short)
-    assert sweep.ran(*argv, "--operations", "lookup").code == 0
+    assert sweep.here(*argv, "--operations", "lookup").code == 0
     finished = sweep.done()
     assert len(finished) == 1
     command = [*argv, "--operations", "lookup,connect"]

@@ -1,15 +1,12 @@
 """`--stages`: a rate that rises and falls, and what came of it minute by minute."""
 
-import contextlib
 import csv
-import json
 import math
 import os
 import re
 import shutil
 import signal
 import socket
-import subprocess
 import threading
 import time
 from collections.abc import Iterator
@@ -17,15 +14,15 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import psutil
 import pytest
 
 from ils_bench.targets.ldap_directory import LdapDirectory
 from sitebench.system.network import free_port
-from tests.measure.test_window_edge import began_ns
-from tests.support.cli import SITEBENCH, Ran, in_process
+from tests.measure.test_window_edge import ran_beside
+from tests.support.children import children
+from tests.support.cli import Ran, in_process
 from tests.support.relay import relayed
-from tests.support.waiting import ends_s, eventually, left_s
+from tests.support.workers import forked_workers
 
 LOAD = ("ils", "run", "lookup", "--entries", 100, "--locales", "en_US", "--users", 4)
 EVEN = (*LOAD, "--threads", 2, "--arrivals", "even")
@@ -136,20 +133,20 @@ def test_what_a_stall_delays_is_in_the_spans_in_which_it_was_due() -> None:
 def test_the_spans_in_which_the_tester_stood_still_are_named(tmp_path: Path) -> None:
     """Seven good minutes of eight hide a bad one in every mean of the whole."""
     out = tmp_path / "still.sitebench"
-    told = ("--json", "--out", out)
-    argv = [*SITEBENCH, *map(str, (*EVEN, "--stages", "1ms:100,9s:100", *told))]
-    with subprocess.Popen(argv, stdout=-1, stderr=-1, text=True) as command:
-        tester = _tester(command.pid)
-        assert eventually(lambda: began_ns(out) is not None)
-        began = began_ns(out)
+
+    def stop(began: float) -> tuple[float, int, int]:
+        tester = _tester()
         time.sleep(2.0)
         os.kill(tester, signal.SIGSTOP)
         stopped = time.monotonic_ns()
         time.sleep(2.5)
         went_on = time.monotonic_ns()
         os.kill(tester, signal.SIGCONT)
-        printed, _ = command.communicate(timeout=left_s())
-    (point,) = map(json.loads, printed.splitlines())
+        return began, stopped, went_on
+
+    stages = ("--stages", "1ms:100,9s:100", "--json")
+    ran, (began, stopped, went_on) = ran_beside(stop, out, *EVEN, *stages)
+    (point,) = ran.objects
     assert (point["verdict"], point["grade"]) == ("generator", "at least")
     # One stretch, or more where other programs held it up too; the good ones are not named.
     named = re.match(
@@ -157,7 +154,6 @@ def test_the_spans_in_which_the_tester_stood_still_are_named(tmp_path: Path) -> 
     )
     assert named, point["evidence"]
     stretches = [range(*map(int, each)) for each in re.findall(r"0:(\d\d) to 0:(\d\d)", named[1])]
-    assert began is not None
     still = {*range(math.ceil((stopped - began) / 1e9), min(9, int((went_on - began) / 1e9)))}
     assert any(still <= {*each} for each in stretches if len(each) >= 2), (still, named[1])
     spans = point["spans"]
@@ -170,14 +166,12 @@ def test_the_spans_in_which_the_tester_stood_still_are_named(tmp_path: Path) -> 
             assert one["tester_late"] < 0.5, (one, after)
 
 
-def _tester(of: int) -> int:
-    """Wait for a command's point, and return the id of its process."""
-    while True:
-        for child in psutil.Process(of).children():
-            with contextlib.suppress(psutil.Error):
-                if "sitebench.system.forked" in child.cmdline() and (forks := child.children()):
-                    return forks[0].pid
-        time.sleep(0.05)
+def _tester() -> int:
+    """Return the id of the process of the point that this process has measured."""
+    found = children(os.getpid(), "sitebench.suite_base.process:main")
+    # And not of what points are forked from.
+    (tester,) = (each.pid for each in found if each.ppid() != os.getpid())
+    return tester
 
 
 def test_of_a_target_that_dies_the_spans_are_kept_and_one_line_says_when(tmp_path: Path) -> None:
@@ -186,30 +180,28 @@ def test_of_a_target_that_dies_the_spans_are_kept_and_one_line_says_when(tmp_pat
     with LdapDirectory(100, locales=("en_US",)) as directory:
         target = ("--target", directory.url)
         stages = ("--stages", "1ms:200,9s:200", "--timeout", "1s")
-        told = ("--json", "--out", out, "--junit", tmp_path / "died.xml")
-        argv = [*SITEBENCH, *map(str, (*EVEN, *target, *stages, *told))]
-        with subprocess.Popen(argv, stdout=-1, stderr=-1, text=True) as command:
-            assert eventually(lambda: began_ns(out) is not None)
-            began = began_ns(out)
+        told = ("--json", "--junit", tmp_path / "died.xml")
+
+        def close(began: float) -> tuple[float, int]:
             time.sleep(2.0)
             directory.close()
-            closed = time.monotonic_ns()
-            printed, said = command.communicate(timeout=left_s())
-    (point,) = map(json.loads, printed.splitlines())
+            return began, time.monotonic_ns()
+
+        ran, (began, closed) = ran_beside(close, out, *EVEN, *target, *stages, *told)
+    (point,) = ran.objects
     spans = point["spans"]
     assert [each["operations"] for each in spans] == pytest.approx([200] * 9, abs=2)
     # A busy machine may take a while to end it, and has an operation wait for its timeout.
     assert spans[0]["failures"] < 100, spans
     assert spans[-1]["failures"] == pytest.approx(200, abs=2), spans
     # What is due when it has ended has failed, and nothing of it was answered.
-    assert began is not None
     after = [each for each in spans if each["begin_s"] >= (closed - began) / 1e9]
     assert after or closed - began > 8e9
     assert all(each["failures"] == each["operations"] for each in after), spans
     (died,) = [each for each in point["warnings"] if each["kind"] == "target-died"]
     assert "s into the stages, and what was due after counts as failed" in died["message"]
-    assert command.returncode == 1
-    (line,) = [line for line in said.splitlines() if line.startswith("sitebench: ")]
+    assert ran.code == 1
+    (line,) = [line for line in ran.err.splitlines() if line.startswith("sitebench: ")]
     assert died["message"] in line
     assert 'errors="1"' in (tmp_path / "died.xml").read_text()
 
@@ -438,17 +430,11 @@ def test_vary_does_not_list_stages_and_says_why_it_takes_none() -> None:
 
 
 @pytest.fixture(scope="module")
-def workers() -> Iterator[tuple[object, ...]]:
+def workers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[object, ...]]:
     """Two workers, which serve one test after the other; return how to measure with them."""
-    where = f"127.0.0.1:{free_port()}"
-    argv = [*SITEBENCH, "worker", "--master", where, "--processes", "2", "--threads", "1"]
-    nothing = subprocess.DEVNULL
-    with subprocess.Popen(argv, stdout=nothing, stderr=nothing) as process:
-        try:
-            yield ("--workers", 2, "--bind", where)
-        finally:
-            process.send_signal(signal.SIGINT)
-            process.wait(timeout=ends_s())
+    where, folder = f"127.0.0.1:{free_port()}", tmp_path_factory.mktemp("workers")
+    with forked_workers(folder, where, processes=2, threads=1):
+        yield ("--workers", 2, "--bind", where)
 
 
 def test_workers_share_the_stages_and_their_spans_are_those_of_all(

@@ -1,12 +1,13 @@
 """A stall at a window's end: the arrivals that it makes wait are the window's, and none is lost."""
 
 import contextlib
-import json
 import subprocess
+import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 
@@ -14,15 +15,16 @@ from sitebench.errors import BadRunFile
 from sitebench.runs.runfile import RunFile
 from sitebench.system.network import free_port
 from sitebench.targets.ownership import FLAG
-from tests.distributed.masters import worker
-from tests.support.cli import SITEBENCH
+from tests.support.cli import Ran, in_process
 from tests.support.frozen import freeze, served
 from tests.support.waiting import eventually
+from tests.support.workers import forked_workers
 
 RATE = 1_000
 MEASURE_S = 2.0
 STALL_S = 1.0
 LANES = 8
+T = TypeVar("T")
 
 
 def began_ns(path: Path, phase: str = "measure") -> float | None:
@@ -44,6 +46,29 @@ def ended(process: subprocess.Popen[str]) -> Iterator[subprocess.Popen[str]]:
             process.terminate()
 
 
+def ran_beside(happen: Callable[[float], T], out: Path, *argv: object) -> tuple[Ran, T]:
+    """Measure in this process into a file, and do something on another thread meanwhile.
+
+    It is told when the window began, in ns; where none does, the command's end ends the wait.
+    """
+    over = threading.Event()
+
+    def wait() -> T:
+        assert eventually(lambda: began_ns(out) is not None or over.is_set())
+        began = began_ns(out)
+        assert began is not None, "the command ended before its window"
+        return happen(began)
+
+    with ThreadPoolExecutor(1) as pool:
+        happening = pool.submit(wait)
+        try:
+            ran = in_process(*argv, "--out", out)
+        finally:
+            over.set()
+        print(ran.err)  # Shown where the test fails.
+        return ran, happening.result()
+
+
 def stalled(folder: Path, out: Path, workers: int) -> tuple[dict[str, Any], int, int]:
     """Measure a directory that stands still about the window's end.
 
@@ -55,18 +80,21 @@ def stalled(folder: Path, out: Path, workers: int) -> tuple[dict[str, Any], int,
         argv += ["--entries", "100", "--locales", "en_US", "--users", str(LANES), "--threads", "1"]
         argv += ["--rate", str(RATE), "--arrivals", "even"]
         argv += ["--warmup", "200ms", "--measure", f"{MEASURE_S}s", FLAG]
-        argv += ["--out", str(out), "--json"]
+        argv += ["--json"]
         where = f"127.0.0.1:{free_port()}"
-        made_by = worker(folder, where, None) if workers else contextlib.nullcontext()
+        made_by = forked_workers(folder, where) if workers else contextlib.nullcontext()
         argv += ["--workers", str(workers), "--bind", where] if workers else []
-        with made_by, ended(subprocess.Popen([*SITEBENCH, *argv], stdout=-1, text=True)) as process:
-            assert eventually(lambda: began_ns(out) is not None)
-            over_s = (began_ns(out) or 0.0) / 1e9 + MEASURE_S
+
+        def stall(began: float) -> tuple[int, int]:
+            over_s = began / 1e9 + MEASURE_S
             time.sleep(max(0.0, over_s - STALL_S / 2 - time.monotonic()))
-            stopped_ns, goes_on_ns = freeze(pid, STALL_S)
-            printed, _ = process.communicate()
-    assert process.returncode == 0
-    return json.loads(printed), stopped_ns, goes_on_ns
+            return freeze(pid, STALL_S)
+
+        with made_by:
+            ran, (stopped_ns, goes_on_ns) = ran_beside(stall, out, *argv)
+    assert ran.code == 0, ran.err
+    (found,) = ran.objects
+    return found, stopped_ns, goes_on_ns
 
 
 @pytest.mark.timeout(300)
