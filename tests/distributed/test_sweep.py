@@ -198,6 +198,17 @@ def test_workers_share_cores_as_one_process_would_and_ctrl_c_is_not_for_them(
         assert all(os.getpgid(pid) == pid for pid in workers)
 
 
+def test_a_worker_is_started_with_what_its_command_chose(tmp_path: Path) -> None:
+    """Test_exact sees what it makes of that."""
+    chosen = ("--client", "ldap3", "--threads", "3")
+    with worker(tmp_path, f"127.0.0.1:{free_port()}", None, *chosen) as one:
+        waited_for(lambda: one.locust() is not None, "no Locust was started")
+        started = one.locust()
+        assert started is not None
+        found = started.environ()
+    assert (found["SITEBENCH_CLIENT"], found["SITEBENCH_THREADS"]) == ("ldap3", "3")
+
+
 def test_workers_do_not_outlive_their_supervisor(tmp_path: Path) -> None:
     with worker(tmp_path, f"127.0.0.1:{free_port()}", None) as one:
         waited_for(lambda: one.locust() is not None, "no Locust was started")
