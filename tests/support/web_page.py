@@ -122,6 +122,7 @@ def web_ui(
     What it prints goes into `output`. One that is `forked` has its imports already, and a process
     list shows it otherwise; one that is not begins with the words of `before`.
     """
+    assert not (forked and before), "words before a command that is none"
     argv = [suite, "ui", "--no-browser", "--web-port", str(free_port()), *arguments]
     process: subprocess.Popen[str] | Locust
     with tempfile.NamedTemporaryFile() as file:

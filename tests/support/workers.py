@@ -7,6 +7,7 @@ both, is for tests with a real one: `tests.distributed.masters.worker`.
 from __future__ import annotations
 
 import contextlib
+import sys
 import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -35,11 +36,12 @@ class Workers(WorkerCommand):
     started: list[Forked] = field(default_factory=list)
 
     def start(self, folder: str) -> Forked:
-        _, _, _, module, *argv = self.argv()
+        python, *flags, module = self.argv()[:4]
+        assert (python, flags) == (sys.executable, ["-P", "-m"])
         with self.log.open("ab") as log:
             made = fork(
                 "tests.support.forked_worker:main",
-                [self.first, self.network, str(self.cwd), module, *argv],
+                [self.first, self.network, str(self.cwd), module, *self.argv()[4:]],
                 output=log.fileno(),
                 environment={**self.environment(folder), **self.env},
             )
