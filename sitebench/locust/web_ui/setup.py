@@ -104,7 +104,7 @@ def _list_options_once() -> None:
     It makes a parser for each, and reads this when that is complete.
     """
     parser: Any = LocustArgumentParser
-    listed = parser.args_included_in_web_ui
+    listed = getattr(parser, "args_included_in_web_ui", None)
     if isinstance(listed, property) and listed.fget is not None:
         once = functools.cached_property(listed.fget)
         once.__set_name__(parser, "args_included_in_web_ui")
