@@ -58,7 +58,11 @@ def test_it_says_where_it_is_and_what_becomes_of_its_run_file(
         screen.until_done("lookup", 100)
         screen.stop()
         (kept,) = tmp_path.glob("ui-*.sitebench")
+        # A test runs as it is stopped.
+        screen.start("ConnectUser")
+        screen.until_done("connect", 100)
     (said,) = output
+    assert "Traceback" not in said
     assert f"web UI: {root.page} (Ctrl-C to stop)" in said
     assert f"results: {kept.name}" in said
     assert kept.exists() == (not discard)
