@@ -114,6 +114,20 @@ def test_a_run_begins_without_what_few_need() -> None:
 def test_a_run_at_a_server_of_its_own_imports_what_it_needs() -> None:
     """Two tenths of a second of CPU, twice a point: ldap3 is for directories of others."""
     asked = ("--entries", "20", "--locales", "en_US", "--users", "1", "--rate", "50")
-    done = ran("ils", "run", "lookup", *asked, *BRIEF)
+    done = watched((*HEAVY, "http.client"), ("ils", "run", "lookup", *asked, *BRIEF))
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[-1] == "['rich', 'msgspec']"
+
+
+@pytest.mark.parametrize("module", ["ils_bench.targets.embedded", "ps_bench.targets.embedded"])
+def test_a_server_of_its_own_begins_without_what_few_need(module: str) -> None:
+    few = (*SLOW, "psutil")
+    code = f"import {module}, sys; print([each for each in {few} if each in sys.modules])"
+    found = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=left_s(),
+    )
+    assert found.stdout == "[]\n"
