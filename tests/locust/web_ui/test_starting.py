@@ -51,8 +51,11 @@ def test_it_says_where_it_is_and_what_becomes_of_its_run_file(
     tmp_path: Path, discard: tuple[str, ...]
 ) -> None:
     output: list[str] = []
-    few = ("--entries", "1k", *discard)
-    with web_ui(tmp_path, "ils", *few, output=output, forked=False) as (_, root):
+    few, chosen = ("--entries", "1k", *discard), {"SITEBENCH_WEB_TOKEN": "Of-a-script_0123"}
+    ui = web_ui(tmp_path, "ils", *few, output=output, forked=False, **chosen)
+    with ui as (_, root):
+        # What the command finds in its environment is there for what it becomes.
+        assert [root.token] == [*chosen.values()]
         screen = Screen(root)
         screen.start("LookupUser")
         screen.until_done("lookup", 100)
