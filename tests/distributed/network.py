@@ -9,6 +9,7 @@ several can run at once, and all of it goes away with the context, whatever happ
 
 import contextlib
 import os
+import socket
 import string
 import subprocess
 from collections.abc import Iterator, Sequence
@@ -52,10 +53,13 @@ def network(size: int) -> Iterator[Network]:
     ip, tc = (str(required_program(name)) for name in ("ip", "tc"))
     # The kernel takes a namespace and its devices away some time after it is told to.
     me = f"{os.getpid()}{next(_LETTERS)}"
-    bridge, subnet = f"sbb{me}", f"10.94.{os.getpid() % 250}"
+    bridge = f"sbb{me}"
     with contextlib.ExitStack() as stack:
         _do(ip, "link", "add", bridge, "type", "bridge")
         stack.callback(_do, ip, "link", "del", bridge)
+        # Its number is no other interface's, of other tests either.
+        number = socket.if_nametoindex(bridge)
+        subnet = f"10.{96 + number // 256 % 16}.{number % 256}"
         _do(ip, "addr", "add", f"{subnet}.1/24", "dev", bridge)
         _do(ip, "link", "set", bridge, "up")
         hosts = []
