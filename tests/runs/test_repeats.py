@@ -5,16 +5,22 @@ from dataclasses import replace
 
 import pytest
 
-from sitebench.runs.point import PointResult
+from sitebench.counts.tally import Tally
+from sitebench.measure.summarise import summarise
+from sitebench.runs.point import PointResult, PointSpec
 from sitebench.runs.repeats import (
     Series,
+    counted,
     least_repeats,
     median_interval,
+    of_operation,
     other_loads,
     rate_at_half,
     series,
 )
-from tests.support.points import a_result, a_spec
+from sitebench.verdict.verdict import Bound, Quoted
+from tests.support.drains import Drain, Step, histogram
+from tests.support.points import a_result, a_spec, a_use
 
 
 def repeated(*counts: int, entries: int = 1_000) -> list[PointResult]:
@@ -92,6 +98,114 @@ def test_one_invalid_repeat_makes_the_series_invalid() -> None:
     assert Series(good.spec, (good, good)).valid
     spoilt = replace(bad, verdict=replace(bad.verdict, valid=False))
     assert not Series(good.spec, (good, spoilt)).valid
+
+
+def judged(bound: str, at_most: float | None = None, repeat: int = 0) -> PointResult:
+    """Return a point of a verdict."""
+    made = a_result(a_spec(repeat=repeat))
+    verdict = replace(
+        made.verdict, bound=bound, valid=bound == Bound.SOFTWARE, at_most_per_s=at_most
+    )
+    return replace(made, verdict=verdict)
+
+
+@pytest.mark.parametrize(
+    ("bounds", "grade"),
+    [
+        ((Bound.SOFTWARE, Bound.SOFTWARE), Quoted.MEASURED),
+        ((Bound.SOFTWARE, Bound.GENERATOR), Quoted.AT_LEAST),
+        ((Bound.GENERATOR, Bound.UNSETTLED, Bound.SOFTWARE), Quoted.NOT_USABLE),
+    ],
+)
+def test_repeats_may_be_quoted_as_the_worst_of_them(bounds: tuple[str, ...], grade: Quoted) -> None:
+    (found,) = series(judged(bound, repeat=n) for n, bound in enumerate(bounds))
+    assert found.grade == grade
+    assert found.usable == (grade != Quoted.NOT_USABLE)
+
+
+def test_lower_bounds_have_an_upper_one_where_each_of_them_has() -> None:
+    tester = Bound.GENERATOR
+
+    def at_most(*results: PointResult) -> float | None:
+        return Series(a_spec(), results).at_most
+
+    assert at_most(judged(tester, 20_000.0), judged(tester, 30_000.0)) == 30_000.0
+    assert at_most(judged(tester, 20_000.0), judged(Bound.SOFTWARE)) == 20_000.0
+    assert at_most(judged(tester, 20_000.0), judged(tester)) is None
+    assert at_most(judged(Bound.SOFTWARE, 9.0)) is None
+
+
+def of_two_operations(spec: PointSpec, finds: int, writes: int, failed: int = 0) -> PointResult:
+    """Return a point of 2 s of two operations: a search of 50 us, and a change of 900 us."""
+    steps = []
+    for name, done, failures, ns in (
+        ("find", finds, {}, 50_000),
+        ("write", writes, {"timeout": failed} if failed else {}, 900_000),
+    ):
+        took = histogram()
+        took.record(ns, done)
+        count = done + sum(failures.values())
+        steps.append(Step(name, name, count, failures, 104 * count, 1_283 * count, took))
+    tally = Tally.starting(Drain(0, 10))
+    tally.add(Drain(10, 10 + 2_000_000_000, tuple(steps), cpu_ns=(800_000_000,)))
+    counts = [(step.program, step.step) for step in steps]
+    return summarise(spec, tally, counts, a_use(), target_cores=1, native=True)
+
+
+def test_a_total_is_the_sum_of_its_operations_and_each_has_its_own_figures() -> None:
+    points = [
+        of_two_operations(a_spec("mix", repeat=0), 1_000, 200),
+        of_two_operations(a_spec("mix", repeat=1), 3_000, 400, failed=7),
+    ]
+    (found,) = series(points)
+    assert not found.part
+    find, write = found.parts
+    assert (find.part, write.part) == (True, True)
+    assert [each.spec.operation for each in (find, write)] == ["- find", "- write"]
+    assert find.values(rate) == [500.0, 1_500.0]
+    assert write.values(rate) == [100.0, 200.0]
+    assert [each.operations for each in write.results] == [200, 400]
+    assert (find.failures, write.failures) == (0, 7)
+    assert [each.failures for each in write.results] == [0, 7]
+    for part, us in ((find, 50), (write, 900)):
+        median = part.values(lambda result: result.clocks["latency"].percentiles["p50"])
+        assert median == pytest.approx([us, us], rel=0.02)
+    assert {step.program for result in write.results for step in result.steps} == {"write"}
+
+
+def test_one_operation_has_no_parts_and_one_that_was_not_done_no_figures() -> None:
+    (single,) = series(repeated(100, 200))
+    assert single.parts == ()
+    mixed = of_two_operations(a_spec("mix"), 1_000, 0)
+    assert series([mixed])[0].parts == ()
+    absent = of_operation(mixed, "nothing")
+    assert (absent.operations, absent.failures, absent.steps) == (0, 0, ())
+    limited = replace(mixed, verdict=replace(mixed.verdict, at_most_per_s=9_000.0))
+    # What the target can do at most is of the mixture.
+    assert of_operation(limited, "find").verdict.at_most_per_s is None
+
+
+def test_of_two_tries_the_higher_rate_counts_and_noise_decides_for_the_targets_own() -> None:
+    def tried(threads: int, bound: str, count: int) -> PointResult:
+        found = a_result(a_spec(threads=threads), count)
+        verdict = replace(found.verdict, bound=bound, valid=bound == Bound.SOFTWARE)
+        return replace(found, verdict=verdict)
+
+    own, tester = Bound.SOFTWARE, Bound.GENERATOR
+
+    def chosen(*results: PointResult) -> int:
+        (found,) = counted(results)
+        return found.operations
+
+    assert chosen(tried(1, tester, 100), tried(2, tester, 101)) == 101
+    assert chosen(tried(1, tester, 101), tried(2, tester, 100)) == 101
+    assert chosen(tried(1, own, 100), tried(2, tester, 104)) == 100
+    assert chosen(tried(1, tester, 104), tried(2, own, 100)) == 100
+    assert chosen(tried(1, own, 100), tried(2, tester, 106)) == 106
+    # Of what cannot be used, no rate is high enough.
+    assert chosen(tried(1, own, 100), tried(2, Bound.UNSETTLED, 900)) == 100
+    # Equal ones: the first.
+    assert counted([tried(1, own, 100), tried(2, own, 100)])[0].spec.threads == 1
 
 
 def test_the_rate_at_half_is_that_of_the_same_repeat_or_the_median() -> None:
