@@ -54,6 +54,15 @@ def verdicts(point: Compared) -> dict[str, str]:
     return {row.measure.key: row.verdict for row in point.rows}
 
 
+def test_what_an_operation_costs_is_in_microseconds() -> None:
+    _, point = compared([20_000.0] * 6, [10_000.0] * 6)
+    row = point.row("target_cpu")
+    assert row is not None
+    # 1.9 s of CPU in 2 s.
+    assert row.a == pytest.approx([47.5] * 6)
+    assert row.b == pytest.approx([95.0] * 6)
+
+
 def test_a_slower_target_is_called_slower_by_every_measure() -> None:
     analysis, point = compared(noisy(10, 15_000, 1), noisy(10, 14_250, 2))
     assert verdicts(point) == {

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitebench.compare.statistics import detectable, least_pairs, pair_shift
+from sitebench.compare.statistics import Shift, detectable, least_pairs, pair_shift
 
 # Rates of lookups, two directories, ten windows of one second each.
 A = (15089, 14820, 14510, 14782, 14412, 15434, 14528, 16108, 14781, 16154)
@@ -129,6 +129,17 @@ def test_what_is_called_detectable_is_found_about_four_times_in_five(n: int, alp
         for _ in range(ROUNDS)
     )
     assert 0.7 <= found / ROUNDS <= 0.9
+
+
+@pytest.mark.parametrize(("low", "high"), [(-3.0, 1.0), (-1.0, 3.0)])
+def test_what_is_called_detectable_is_as_far_as_the_wider_side_reaches(
+    low: float, high: float
+) -> None:
+    # 0.8416 and 1.9600: the normal quantiles of 80 % and of 97.5 %, as printed in every textbook.
+    for estimate in (0.0, 20.0):
+        shift = Shift(estimate, estimate + low, estimate + high)
+        assert detectable(shift, 0.05) == pytest.approx(3 * (1 + 0.8416 / 1.9600), rel=1e-4)
+    assert detectable(Shift(0.0, None, None), 0.05) is None
 
 
 def _detectable(differences: list[float], alpha: float) -> float:
