@@ -31,18 +31,12 @@ help: ## list the targets
 demo: build ## set up, measure the embedded directory, site and web server, report
 	@$(BIN)/sitebench demo
 
-# Most tests wait for a window or a server, so more processes than cores are busy. Many
-# measure while others use the same cores. One that failed is run once more, with nothing
-# beside it, and both results are printed; one that fails again fails the run.
-define pytest
-$(BIN)/pytest -m $(1) $(2) || { [ $$? -eq 1 ] && echo "failed above; once more, with nothing beside it:" && \
-    $(BIN)/pytest -m $(1) --last-failed --last-failed-no-failures none --exitfirst; }
-endef
-
+# Most tests wait for a window or a server, so more processes than cores are busy. What a test
+# beside it would disturb runs after that.
 .PHONY: test
 test: build system-packages ## run every Python test, real servers included
-	@$(call pytest,"not alone and not long and not servers",--numprocesses 7 --dist loadfile --no-loadscope-reorder)
-	@$(call pytest,"alone and not long",$$(grep -rl "mark.alone" tests --include="*.py"))
+	@$(BIN)/pytest -m "not alone and not long and not servers" --numprocesses 7 --dist loadfile --no-loadscope-reorder
+	@$(BIN)/pytest -m "alone and not long" $$(grep -rl "mark.alone" tests --include="*.py")
 
 .PHONY: long-test
 long-test: build system-packages ## run the tests that take many minutes, on a quiet machine
