@@ -56,7 +56,7 @@ class WorkerCommand:
         return of_this_parent(kept | environment(self.client, self.threads) | {"TMPDIR": folder})
 
     def start(self, folder: str) -> subprocess.Popen[bytes] | Forked:
-        """Start one worker, with a temporary folder of its own."""
+        """Start one worker, with a temporary folder of its own; some tests fork it instead."""
         # A group of its own: Ctrl-C is for the parent, which ends its workers in order. The same
         # session: Linux shares cores out by session, and workers that had one each would have
         # twice the share of one process with two threads, and interrupt a target on this machine
