@@ -50,8 +50,11 @@ def remote_host(bits_per_s: int | None = None) -> Iterator[RemoteHost]:
         _run(ip, "-n", name, "link", "set", "lo", "up")
         if bits_per_s is not None:
             tc, rate = find_program("tc", "install iproute2"), f"{bits_per_s}bit"
-            for side in ((tc, "qdisc", "add", "dev", device), _tc_in_namespace(tc, name)):
-                _run(*side, "root", "tbf", "rate", rate, *_BUCKET)
+            for side in (
+                ("qdisc", "add", "dev", device),
+                ("-n", name, "qdisc", "add", "dev", "eth0"),
+            ):
+                _run(tc, *side, "root", "tbf", "rate", rate, *_BUCKET)
         yield RemoteHost(address, ours, (ip, "netns", "exec", name))
 
 
@@ -60,10 +63,6 @@ def _addresses(interface: int) -> tuple[str, str]:
     network = 4 * (interface % (1 << 14))
     ours, theirs = (f"10.95.{each >> 8}.{each & 255}" for each in (network + 1, network + 2))
     return ours, theirs
-
-
-def _tc_in_namespace(tc: str, name: str) -> tuple[str, ...]:
-    return (tc, "-n", name, "qdisc", "add", "dev", "eth0")
 
 
 def _run(*argv: str) -> None:
