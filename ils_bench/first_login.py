@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from ils_bench.accounts import accounts_of
@@ -17,6 +16,7 @@ from ils_bench.options import BIND
 from ils_bench.targets.people import spec_of
 from ils_bench.targets.target import OpenDirectory
 from sitebench.errors import BadInput, MeasurementFailed
+from sitebench.frozen import frozen
 from sitebench.seeders.people import generate
 from sitebench.verdict.warning import PointWarning
 
@@ -34,7 +34,7 @@ _GRAIN_S = 1.1
 """Times of logins are kept in seconds: a second login within one is not written."""
 
 
-@dataclass(frozen=True)
+@frozen
 class FirstLogin:
     """What a login wrote, if anything."""
 

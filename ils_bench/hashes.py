@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from sitebench._engine import hash_facts
+from sitebench.frozen import frozen
 from sitebench.system.native_errors import translated
 
 ROUNDS, PASSES, MEMORY = "rounds", "passes", "MiB of memory"
@@ -16,7 +16,7 @@ _USUAL = {"crypt": 5_000.0, "argon2": 3.0}
 _MIB = 2.0**20
 
 
-@dataclass(frozen=True)
+@frozen
 class Hashed:
     """A hash taken apart: its name, and the numbers that make it dearer."""
 

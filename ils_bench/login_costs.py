@@ -7,7 +7,6 @@ servers are never one plan's.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 from ils_bench.hashes import AS_STORED, Hashed
 from ils_bench.logins import LOGIN
@@ -15,6 +14,7 @@ from ils_bench.suite import SUITE
 from ils_bench.targets.opening import OWN_TARGETS
 from sitebench.counts.metrics import LATENCY
 from sitebench.errors import BadInput
+from sitebench.frozen import frozen
 from sitebench.plan.measured import target_key, target_names
 from sitebench.plan.suite import MeasuredRun
 from sitebench.runs.point import MOST_FAILURES, PointResult, PointSpec
@@ -34,7 +34,7 @@ _BESIDE_CPU = frozenset((Bound.TARGET_CPU, Bound.GENERATOR, Bound.SCHEDULE, Boun
 """Bounds by which no other resource of the server was used up."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Cost:
     """What logins with one hash cost, as the median over repeats."""
 
@@ -50,7 +50,7 @@ class Cost:
     warnings: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
+@frozen
 class Server:
     """One server at one size, and its costs by hash."""
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import permutations
 
 from ils_bench.hashes import MEMORY, Hashed
@@ -17,6 +16,7 @@ from ils_bench.login_costs import Cost, Server, server_of
 from ils_bench.options import parse_hashes
 from ils_bench.suite import SUITE
 from sitebench.errors import BadInput, UnknownValue
+from sitebench.frozen import frozen
 from sitebench.options import option
 from sitebench.plan.formula import Constant, Formula, IfAny, Input, Least
 from sitebench.plan.model import MOST_CORES, Step
@@ -42,7 +42,7 @@ def _mebibytes(text: str) -> float:
     return found / _MIB
 
 
-@option.options
+@frozen
 class LoginPlanOptions(CostPlanOptions):
     """Options of `sitebench plan logins`."""
 
@@ -88,7 +88,7 @@ class LoginPlanOptions(CostPlanOptions):
     )
 
 
-@dataclass(frozen=True)
+@frozen
 class _Held:
     """The server's memory: at rest, and how many checks of a slow hash it holds at once."""
 
@@ -96,7 +96,7 @@ class _Held:
     at_once: float | None = None
 
 
-@dataclass(frozen=True)
+@frozen
 class _Case:
     """One hash that is planned with, and the measured points that say what it costs."""
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import gcd
 from typing import Any
 
@@ -18,6 +18,7 @@ from ils_bench.quick import plain, quoted
 from ils_bench.targets.people import suffix_of
 from sitebench._engine import profile_facts
 from sitebench.errors import BadFile, BadInput
+from sitebench.frozen import frozen
 from sitebench.measure.options import LoadOptions, PeakOptions
 from sitebench.scenario.script import Script, made
 from sitebench.seeders import Profile
@@ -177,7 +178,7 @@ def _operation(name: str, data: str, options: Any, weight: int) -> list[str]:
     return [*lines, ""]
 
 
-@dataclass(frozen=True)
+@frozen
 class _Person:
     """The fields that stand for one: what binds, what finds it, and its password."""
 

@@ -10,6 +10,7 @@ from ils_bench.suite import SUITE
 from ils_bench.targets.names import check_form
 from sitebench import units
 from sitebench.errors import BadInput, UnknownValue
+from sitebench.frozen import frozen
 from sitebench.locust.web_ui.options import SessionOptions
 from sitebench.measure.options import PointOptions
 from sitebench.options import option
@@ -76,7 +77,7 @@ def _pool(text: str) -> int:
     return 0 if text.strip() == "all" else units.parse_size(text)
 
 
-@option.options
+@frozen
 class KindOptions:
     """What kind of people there are, and how they log in."""
 
@@ -124,7 +125,7 @@ def _show_group_sizes(members: tuple[int, ...]) -> str:
     return ",".join(str(each or "all") for each in members)
 
 
-@option.options
+@frozen
 class GroupOptions:
     """Groups of the people."""
 
@@ -156,7 +157,7 @@ class GroupOptions:
     )
 
 
-@option.options
+@frozen
 class DirectoryOptions(EndpointOptions, KindOptions):
     """The directory, and how to bind to it."""
 
@@ -194,7 +195,7 @@ class DirectoryOptions(EndpointOptions, KindOptions):
     profile_given: bool = option.given("profile")
 
 
-@option.options
+@frozen
 class LoadTestOptions(DirectoryOptions, GroupOptions, ScenarioOptions, SuiteTestOptions):
     """A test of a directory, but for its size."""
 
@@ -272,7 +273,7 @@ class LoadTestOptions(DirectoryOptions, GroupOptions, ScenarioOptions, SuiteTest
     )
 
 
-@option.options
+@frozen
 class IlsOptions(EntriesOption, LoadTestOptions):
     """One test at one size."""
 
@@ -302,7 +303,7 @@ def assure_told_apart(options: Any, load: Mapping[str, Any], path: str) -> None:
             )
 
 
-@option.options
+@frozen
 class LocustOptions(SessionOptions, PointOptions, IlsOptions):
     """What the locustfile takes."""
 
@@ -310,7 +311,7 @@ class LocustOptions(SessionOptions, PointOptions, IlsOptions):
     embedded: bool = option.flag("An embedded directory, which a command started.", hidden=True)
 
 
-@option.options
+@frozen
 class SweepOptions(SizesOption):
     """What `sitebench ils sweep` takes besides the options of a test."""
 
@@ -343,7 +344,7 @@ class SweepOptions(SizesOption):
     lab: str = lab_option()
 
 
-@option.options
+@frozen
 class SeedOptions(EntriesOption, DirectoryOptions, PeopleOptions, GroupOptions):
     """What `sitebench ils seed` and `verify` take."""
 
@@ -356,7 +357,7 @@ class SeedOptions(EntriesOption, DirectoryOptions, PeopleOptions, GroupOptions):
     tls_resume: bool = option.flag("For tests only.", hidden=True)
 
 
-@option.options
+@frozen
 class CleanOptions(SeedOptions):
     """What `sitebench ils clean` takes."""
 
@@ -369,7 +370,7 @@ class CleanOptions(SeedOptions):
     )
 
 
-@option.options
+@frozen
 class ServeOptions(PeopleOptions, KindOptions, GroupOptions, ServerOptions):
     """What `sitebench ils serve` takes."""
 

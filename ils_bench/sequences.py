@@ -22,12 +22,12 @@ import dataclasses
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
 from sitebench._engine import check_scenario, profile_facts
 from sitebench.errors import BadInput
+from sitebench.frozen import frozen
 from sitebench.scenario.script import REMOVE
 
 _ONLINE_MINUTES = 10
@@ -38,7 +38,7 @@ class BadSequence(BadInput):
     """A sequence that no lane could run."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Step:
     """One thing a lane does."""
 
@@ -69,7 +69,7 @@ def _plain(value: Any) -> Any:
     return value
 
 
-@dataclass(frozen=True)
+@frozen
 class Connect(Step):
     """Open a TCP connection."""
 
@@ -77,7 +77,7 @@ class Connect(Step):
     name: str = ""
 
 
-@dataclass(frozen=True)
+@frozen
 class Bind(Step):
     """Bind: anonymously, simply with a DN and a password, or by a SASL mechanism."""
 
@@ -89,7 +89,7 @@ class Bind(Step):
     sasl: str | None = None
 
 
-@dataclass(frozen=True)
+@frozen
 class Unbind(Step):
     """Say goodbye and close the connection."""
 
@@ -97,7 +97,7 @@ class Unbind(Step):
     name: str = ""
 
 
-@dataclass(frozen=True)
+@frozen
 class Repeat(Step):
     """Do the steps a number of times."""
 
@@ -106,7 +106,7 @@ class Repeat(Step):
     steps: tuple[Step, ...]
 
 
-@dataclass(frozen=True)
+@frozen
 class Think(Step):
     """Do nothing for a while, as people do."""
 
@@ -115,7 +115,7 @@ class Think(Step):
     distribution: str = "exponential"
 
 
-@dataclass(frozen=True)
+@frozen
 class Lookup(Step):
     """Find one person by name, all attributes unless some are named.
 
@@ -131,7 +131,7 @@ class Lookup(Step):
     name: str = ""
 
 
-@dataclass(frozen=True)
+@frozen
 class Add(Step):
     """Enter a person who is not there yet."""
 
@@ -140,7 +140,7 @@ class Add(Step):
     name: str = ""
 
 
-@dataclass(frozen=True)
+@frozen
 class Delete(Step):
     """Remove a person."""
 
@@ -149,7 +149,7 @@ class Delete(Step):
     name: str = ""
 
 
-@dataclass(frozen=True)
+@frozen
 class Change:
     """One change of a Modify: add, delete, replace or increment (RFC 4525)."""
 
@@ -158,7 +158,7 @@ class Change:
     values: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
+@frozen
 class Modify(Step):
     """Change a person's attributes."""
 
@@ -168,7 +168,7 @@ class Modify(Step):
     name: str = ""
 
 
-@dataclass(frozen=True)
+@frozen
 class Refresh(Step):
     """Keep a person online with RFC 2589's extended operation."""
 
@@ -178,7 +178,7 @@ class Refresh(Step):
     name: str = ""
 
 
-@dataclass(frozen=True)
+@frozen
 class Compare(Step):
     """Ask whether a person has the value the population says."""
 
@@ -188,7 +188,7 @@ class Compare(Step):
     name: str = ""
 
 
-@dataclass(frozen=True)
+@frozen
 class Retrieve(Step):
     """List everyone, as far as the server's size limit or ours goes."""
 
@@ -198,7 +198,7 @@ class Retrieve(Step):
     name: str = ""
 
 
-@dataclass(frozen=True)
+@frozen
 class Search(Step):
     """Any search; the base is the target's unless given."""
 
@@ -211,7 +211,7 @@ class Search(Step):
     name: str = ""
 
 
-@dataclass(frozen=True)
+@frozen
 class Sequence:
     """A named list of steps, and which of them counts as an operation."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence as Many
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from locust.env import Environment
@@ -29,6 +29,7 @@ from ils_bench.targets.target import OpenDirectory
 from sitebench._engine import PortableUsers
 from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.errors import BadFile, BadInput, MeasurementFailed
+from sitebench.frozen import frozen
 from sitebench.locust.prepared import Prepared
 from sitebench.locust.preparing import Preparing, run_in_thread
 from sitebench.locust.recorder import Observed, Recording
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
     from ils_bench.ldap3_lane import Ldap3Lanes
 
 
-@dataclass(frozen=True)
+@frozen
 class _More:
     """What the processes of a test have to know of a directory."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sitebench.frozen import frozen
 from sitebench.http.options import SiteTestOptions
 from sitebench.locust.web_ui.options import SessionOptions
 from sitebench.measure.options import PointOptions
@@ -17,7 +18,7 @@ from sitebench.suite_base.options import (
 )
 
 
-@option.options
+@frozen
 class _DatabaseOptions:
     """How the embedded site keeps its user properties."""
 
@@ -36,7 +37,7 @@ class _DatabaseOptions:
     )
 
 
-@option.options
+@frozen
 class TestOptions(_DatabaseOptions, SiteTestOptions):
     """A test of a site, but for its size."""
 
@@ -47,17 +48,17 @@ class TestOptions(_DatabaseOptions, SiteTestOptions):
     )
 
 
-@option.options
+@frozen
 class PsOptions(EntriesOption, TestOptions):
     """One test at one size."""
 
 
-@option.options
+@frozen
 class LocustOptions(SessionOptions, PointOptions, PsOptions):
     """What the locustfile takes."""
 
 
-@option.options
+@frozen
 class SweepOptions(SizesOption):
     """What `sitebench ps sweep` takes besides the options of a test."""
 
@@ -67,12 +68,12 @@ class SweepOptions(SizesOption):
     lab: str = lab_option()
 
 
-@option.options
+@frozen
 class SeedOptions(EntriesOption, PeopleOptions):
     """What `sitebench ps seed` takes."""
 
 
-@option.options
+@frozen
 class ServeOptions(_DatabaseOptions, PeopleOptions, ServerOptions):
     """What `sitebench ps serve` takes."""
 
@@ -86,7 +87,7 @@ class ServeOptions(_DatabaseOptions, PeopleOptions, ServerOptions):
     )
 
 
-@option.options
+@frozen
 class HarOptions:
     """What `sitebench ps from-har` takes."""
 

@@ -11,17 +11,18 @@ from __future__ import annotations
 import functools
 import importlib.util
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from pkgutil import resolve_name
 
 from sitebench.errors import BadInput
+from sitebench.frozen import frozen
 
 SUITES = ("ils_bench", "ps_bench", "web_bench")
 """The packages, in the order in which the command line lists them."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen(kw_only=True)
 class Demo:
     """What `sitebench demo` measures of a suite."""
 
@@ -33,7 +34,7 @@ class Demo:
     """A command of `sitebench` to try afterwards; `{run}` is the run file."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen(kw_only=True)
 class PaperSweep:
     """The sweep over sizes that a paper printed."""
 
@@ -46,7 +47,7 @@ class PaperSweep:
     """What else an operation was measured with."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen(kw_only=True)
 class Suite:
     """One suite; what is "module:name" here is imported by `pkgutil.resolve_name`."""
 

@@ -11,7 +11,7 @@ import pytest
 from sitebench.suite import SUITES, suites
 
 FLOORS = [
-    *("_engine errors", "units suite", "system", "monitor options", "counts", "verdict"),
+    *("_engine errors frozen", "units suite", "system", "monitor options", "counts", "verdict"),
     *("runs targets scenario", "tables", "measure calibrate", "plan", "report"),
     *("locust compare seeders", "suite_base", "api", "http", "cli"),
     *("ils_bench ps_bench web_bench", "sitebench locustfiles __main__", "benches"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from sitebench.errors import UnknownValue
+from sitebench.frozen import frozen
 from sitebench.http.address import SiteAddress, parse_address
 from sitebench.http.options import LogOption
 from sitebench.locust.web_ui.options import SessionOptions
@@ -40,7 +41,7 @@ def _path(text: str) -> str:
     return text
 
 
-@option.options
+@frozen
 class FileSetOptions:
     """Which files: they follow from the workload, these, and nothing else."""
 
@@ -55,7 +56,7 @@ class FileSetOptions:
     )
 
 
-@option.options
+@frozen
 class TestOptions(
     FileSetOptions, LogOption, EndpointOptions, StartedOptions, ScenarioOptions, LoadOptions
 ):
@@ -132,17 +133,17 @@ class TestOptions(
     client: str = option.choice("native", "Unused.", "native", hidden=True)
 
 
-@option.options
+@frozen
 class WebOptions(TestOptions):
     """One test."""
 
 
-@option.options
+@frozen
 class LocustOptions(SessionOptions, PointOptions, WebOptions):
     """What the locustfile takes."""
 
 
-@option.options
+@frozen
 class SweepOptions:
     """What `sitebench web sweep` and `spice` take besides the options of a test."""
 
@@ -159,7 +160,7 @@ class SweepOptions:
     )
 
 
-@option.options
+@frozen
 class VerifyOptions(FileSetOptions, EndpointOptions):
     """What `sitebench web verify` takes."""
 
@@ -169,7 +170,7 @@ class VerifyOptions(FileSetOptions, EndpointOptions):
     connections: int = option.count(4, "Connections that ask at the same time.", panel="Load")
 
 
-@option.options
+@frozen
 class ServeOptions(FileSetOptions, ServerOptions):
     """What `sitebench web serve` takes."""
 
@@ -192,7 +193,7 @@ class ServeOptions(FileSetOptions, ServerOptions):
     workload_given: bool = option.given("workload")
 
 
-@option.options
+@frozen
 class ListingOptions:
     """What `sitebench web workloads` takes."""
 

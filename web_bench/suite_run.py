@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NoReturn
 
 from sitebench._engine import PortableUsers
 from sitebench.counts.source import SEQUENCE
 from sitebench.errors import BadInput
+from sitebench.frozen import frozen
 from sitebench.http.address import parse_address
 from sitebench.locust.prepared import Prepared
 from sitebench.locust.preparing import Preparing
@@ -23,7 +23,7 @@ from web_bench.targets.open_web import OpenWeb
 from web_bench.workload import Workload
 
 
-@dataclass(frozen=True)
+@frozen
 class _More:
     """What the processes of a test have to know of a web server."""
 

@@ -10,12 +10,13 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from importlib.resources import files as package
 from typing import Any
 
 from sitebench.counts.source import SEQUENCE
 from sitebench.errors import BadFile, BadInput
+from sitebench.frozen import frozen
 from sitebench.options.spelling import nearest
 from sitebench.scenario import script
 from sitebench.scenario.script import Script
@@ -37,7 +38,7 @@ PATH = "path"
 """The operation that --path describes."""
 
 
-@dataclass(frozen=True)
+@frozen
 class FileClass:
     """Files that are requested equally often: a row of a paper's table."""
 
@@ -50,7 +51,7 @@ class FileClass:
     """How many; for each of `sizes` as many as the set's `files_per_class` unless given."""
 
 
-@dataclass(frozen=True)
+@frozen
 class FileSet:
     """The files of a workload; their contents follow from the spec and its seed alone."""
 
@@ -94,7 +95,7 @@ def _described(each: FileClass) -> dict[str, Any]:
     return {"name": each.name, **sizes, **({} if each.files is None else {"files": each.files})}
 
 
-@dataclass(frozen=True)
+@frozen
 class RequestClass:
     """Requests of one kind: for a file of a class, for a path, or for a program.
 
@@ -116,7 +117,7 @@ class RequestClass:
     tls: bool = False
 
 
-@dataclass(frozen=True)
+@frozen
 class Workload(Script):
     """A weighted mix of requests, and the sweep that it is measured over."""
 

@@ -13,13 +13,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from ils_bench.seeding import journal
 from ils_bench.seeding.journal import Reservation
 from ils_bench.targets.target import OpenDirectory
 from sitebench._engine import first_person, remove_people
 from sitebench.errors import SitebenchError
+from sitebench.frozen import frozen
 from sitebench.seeders.people import generate
 from sitebench.system.native_errors import translated
 
@@ -34,7 +34,7 @@ _BLOCK = 1_000
 """Keys deleted at a time, or an eighth of those so far: as many may be asked for in vain."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Added:
     """What a run knows of the people that it added."""
 

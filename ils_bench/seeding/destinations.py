@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from ils_bench.targets.address import DirectoryAddress, parse_address
 from sitebench.errors import BadInput, UnknownValue
+from sitebench.frozen import frozen
 from sitebench.seeders import DEFAULT_BASE
 
 _SLAPD = "slapd:"
 
 
-@dataclass(frozen=True)
+@frozen
 class Stream:
     """LDIF on standard output or input."""
 
@@ -22,7 +23,7 @@ class Stream:
         return "standard input"
 
 
-@dataclass(frozen=True)
+@frozen
 class LdifFile:
     path: Path
 
@@ -30,7 +31,7 @@ class LdifFile:
         return str(self.path)
 
 
-@dataclass(frozen=True)
+@frozen
 class SlapdFolder:
     """A folder that slapd can be started on."""
 
@@ -40,7 +41,7 @@ class SlapdFolder:
         return str(self.path)
 
 
-@dataclass(frozen=True)
+@frozen
 class LiveDirectory:
     """A running directory; its URL may name the base."""
 

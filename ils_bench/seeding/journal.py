@@ -14,11 +14,11 @@ import secrets
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
 
+from sitebench.frozen import frozen
 from sitebench.seeders import Profile
 from sitebench.seeders.people import Spec
 
@@ -28,7 +28,7 @@ ROOM = 9 * FIRST_ADDED
 """Number of keys from there on with as many digits, and so with names of the same length."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Reservation:
     """People [start, stop) of a population in a directory, and the process that adds them."""
 

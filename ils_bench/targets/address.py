@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
 from sitebench.errors import BadInput, UnknownValue
+from sitebench.frozen import frozen
 from sitebench.system import secret
 from sitebench.system.network import HOST_AND_PORT
 from sitebench.targets.tls import Trust
@@ -15,7 +15,7 @@ START_TLS = "ldap+tls"
 _PORTS = {"ldap": 389, "ldaps": 636}
 
 
-@dataclass(frozen=True)
+@frozen
 class DirectoryAddress:
     host: str
     port: int

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any
 
 from sitebench._engine import Groups, Population
 from sitebench.errors import BadInput
+from sitebench.frozen import frozen
 from sitebench.system.native_errors import translated
 
 EVERYONE = 0
@@ -19,7 +20,7 @@ _CLASSES = {"posix": "posixGroup", "ad": "group"}
 _OF_BOTH = "groupOfNames+posixGroup"
 
 
-@dataclass(frozen=True)
+@frozen
 class GroupSpec:
     """What `--groups` and the options beside it say; `native/shared/people` says what they mean."""
 

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, TypeVar
 
 from ils_bench.options import EXTERNAL, DirectoryOptions
 from sitebench.errors import BadFile, BadInput, WrongPassword
+from sitebench.frozen import frozen
 from sitebench.system import secret
 from sitebench.system.secret import BIND_PASSWORD
 
 _T = TypeVar("_T", bound=DirectoryOptions)
 
 
-@dataclass(frozen=True)
+@frozen
 class Identity:
     """A DN, its password and a SASL mechanism; without a mechanism, a simple bind."""
 

@@ -9,7 +9,7 @@ are as spreadsheets elsewhere part them: by semicolons or tabs.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from typing import Any
 from ils_bench.lists import file_and_columns, separator_of, shown
 from sitebench._engine import Table
 from sitebench.errors import BadFile, UnknownValue
+from sitebench.frozen import frozen
 from sitebench.system.native_errors import translated
 from sitebench.units import plural
 
@@ -40,7 +41,7 @@ def check_form(text: str) -> str:
     return text
 
 
-@dataclass(frozen=True)
+@frozen
 class Listed:
     """The names of a column, which lie in the engine."""
 
@@ -57,7 +58,7 @@ class Listed:
         return self.table.cell(i, self.column)
 
 
-@dataclass(frozen=True)
+@frozen
 class Names:
     """The names of people, from 0 on; as many as one likes where they are numbered."""
 

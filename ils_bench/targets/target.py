@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import socket
-from dataclasses import dataclass
 
 from ils_bench.targets.address import DirectoryAddress
 from ils_bench.targets.identity import ANONYMOUS, Identity
+from sitebench.frozen import frozen
 from sitebench.targets.open_target import OpenTarget
 
 _BIND = bytes.fromhex("300c 020101 6007 020103 0400 8000")
@@ -16,7 +16,7 @@ _BOUND = bytes.fromhex("300c 020101 6107 0a0100 0400 0400")
 _ANSWER_S = 5.0
 
 
-@dataclass(frozen=True)
+@frozen
 class OpenDirectory(OpenTarget[DirectoryAddress]):
     base: str
     who: Identity = ANONYMOUS

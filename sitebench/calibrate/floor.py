@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from sitebench._engine import floor_connect, floor_exchange
+from sitebench.frozen import frozen
 from sitebench.system.child import Child
 from sitebench.system.machine import cpu_ns
 from sitebench.system.native_errors import translated
@@ -24,7 +24,7 @@ class Exchange(NamedTuple):
     response_bytes: int
 
 
-@dataclass(frozen=True)
+@frozen
 class Responder:
     """The floor's server, in a process of its own."""
 
@@ -33,7 +33,7 @@ class Responder:
     exchange: Exchange
 
 
-@dataclass(frozen=True)
+@frozen
 class Floor:
     """What the raw loops reached."""
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sitebench.errors import BadInput, printable
+from sitebench.frozen import frozen
 from sitebench.options import option
 from sitebench.options.command import argument, command
 from sitebench.system.files import atomic_write, cannot_write
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 ROWS = ("points", "steps", "spans", "timeline", "samples")
 
 
-@dataclass(frozen=True)
+@frozen
 class _ExportOptions:
     """What `sitebench export` takes besides the run file."""
 

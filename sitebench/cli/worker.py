@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from sitebench.frozen import frozen
 from sitebench.locust.workers.choice import PORTABLE
 from sitebench.options import option
 from sitebench.options.addresses import MasterAddress
@@ -12,7 +11,7 @@ from sitebench.options.command import option as command_option
 from sitebench.units import plural
 
 
-@dataclass(frozen=True)
+@frozen
 class _WorkerOptions:
     """What `sitebench worker` takes besides the master."""
 

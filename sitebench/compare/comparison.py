@@ -18,7 +18,6 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
 
@@ -26,6 +25,7 @@ from sitebench.compare.effect import Effect, effect, null
 from sitebench.compare.matching import Matched, title
 from sitebench.compare.statistics import least_pairs
 from sitebench.counts.metrics import LATENCY
+from sitebench.frozen import frozen
 from sitebench.measure.objective import METRICS
 from sitebench.runs.point import PointResult, PointSpec
 from sitebench.verdict.verdict import Quoted
@@ -59,7 +59,7 @@ _Side = Mapping[int, PointResult]
 """A side's results by repeat."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Measure:
     """One value of a repeat; `more` and `less` say what B is if it has more or less of it."""
 
@@ -108,7 +108,7 @@ _MEASURES = (
 )
 
 
-@dataclass(frozen=True)
+@frozen
 class Row:
     """One measure of one point: the values of both sides' repeats, and their comparison."""
 
@@ -159,7 +159,7 @@ class Row:
         return self.enough and self.null is not None and self.null.differs
 
 
-@dataclass(frozen=True)
+@frozen
 class Missing:
     """A measure that is not compared, because some repeats do not have it."""
 
@@ -171,7 +171,7 @@ class Missing:
         return f"{self.measure.title}: {self.without} of {self.repeats} repeats have none"
 
 
-@dataclass(frozen=True)
+@frozen
 class Compared:
     """One point that both runs have: its rows, and what was left out."""
 
@@ -222,7 +222,7 @@ class Compared:
         )
 
 
-@dataclass(frozen=True)
+@frozen
 class Analysis:
     """Every point, and how it was compared."""
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from sitebench.compare.statistics import detectable, pair_shift
+from sitebench.frozen import frozen
 
 _Logs = Sequence[float]
 """Logarithms of measured values: their differences are ratios."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Effect:
     """B over A, and what their repeats could have shown; no bounds if there are too few values."""
 

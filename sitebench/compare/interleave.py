@@ -18,7 +18,6 @@ import subprocess
 import tempfile
 import uuid
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +29,7 @@ from sitebench.errors import (
     MeasurementFailed,
     SitebenchError,
 )
+from sitebench.frozen import frozen
 from sitebench.measure.command import say
 from sitebench.options.spelling import gives, long_option
 from sitebench.runs.manifest import COMPARED
@@ -48,7 +48,7 @@ _END_S = 60.0
 _EXAMPLE = "such as 'ils run lookup --target {} --entries 10k --measure 2s'"
 
 
-@dataclass(frozen=True)
+@frozen
 class Turn:
     """One measurement: which side, and for which time (from 0)."""
 
@@ -56,7 +56,7 @@ class Turn:
     repeat: int
 
 
-@dataclass(frozen=True)
+@frozen
 class Interleaving:
     """What is measured with which two values, how often, in which order."""
 

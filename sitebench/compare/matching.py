@@ -7,11 +7,11 @@ options of a point must be equal, unless they are what is compared.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from sitebench import units
 from sitebench.errors import BadInput
+from sitebench.frozen import frozen
 from sitebench.runs.point import PointSpec
 from sitebench.runs.repeats import Series
 from sitebench.suite import suites
@@ -20,7 +20,7 @@ from sitebench.units import plural
 _UNSET = "not set"
 
 
-@dataclass(frozen=True)
+@frozen
 class Difference:
     """An option in which two runs differ."""
 
@@ -32,7 +32,7 @@ class Difference:
         return f"{self.name} ({self.a} / {self.b})"
 
 
-@dataclass(frozen=True)
+@frozen
 class Matched:
     """A point that both runs have."""
 
@@ -40,7 +40,7 @@ class Matched:
     b: Series
 
 
-@dataclass(frozen=True)
+@frozen
 class Matching:
     """Points of both runs, and those that only one has."""
 

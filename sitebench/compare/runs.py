@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from sitebench.compare.comparison import Analysis, Design, analyse
 from sitebench.compare.matching import Difference, Matching, check_facts, match, title, varied
 from sitebench.errors import BadInput
+from sitebench.frozen import frozen
 from sitebench.runs.counting import alike
 from sitebench.runs.manifest import COMPARED
 from sitebench.runs.point import PointResult, PointSpec
@@ -27,7 +27,7 @@ _MACHINE = {
 """Facts of a manifest that identify the tester's machine."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Run:
     """One run file, as a comparison reads it."""
 
@@ -54,7 +54,7 @@ class Run:
         return (min(begun), max(ended)) if begun else None
 
 
-@dataclass(frozen=True)
+@frozen
 class Remark:
     """A reason to be careful with the answer, and what to do about it."""
 
@@ -64,7 +64,7 @@ class Remark:
     """Whether points that were asked for are not compared."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Comparison:
     """Two runs, what they have in common, and the answer."""
 

@@ -20,7 +20,8 @@ import functools
 import math
 import statistics
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from sitebench.frozen import frozen
 
 _EXACT_UP_TO = 60
 """Up to this many values the distribution is counted exactly; beyond, it is taken as normal."""
@@ -31,7 +32,7 @@ _POWER = 0.80
 _NORMAL = statistics.NormalDist()
 
 
-@dataclass(frozen=True)
+@frozen
 class Shift:
     """How far the second side is from the first; no bounds if there are too few values."""
 

@@ -7,11 +7,12 @@ that a percentile which falls among such operations is a lower bound: it is writ
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from typing import Any
 
 from sitebench._engine import Histogram
 from sitebench.counts import metrics
+from sitebench.frozen import frozen
 
 LEAST_BEYOND = 100
 """A percentile needs this many samples beyond it; with fewer it is None."""
@@ -36,7 +37,7 @@ def with_censored(answered: Histogram, censored: Histogram) -> Histogram:
     return together
 
 
-@dataclass(frozen=True)
+@frozen
 class Durations:
     """Summary of a histogram, in microseconds; None where there are too few samples."""
 

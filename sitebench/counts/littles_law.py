@@ -18,13 +18,13 @@ A lost drain, an operation counted twice, a wrong clock or a saturated histogram
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from sitebench.frozen import frozen
 
 TOLERANCE = 0.02
 """Method rule 9."""
 
 
-@dataclass(frozen=True)
+@frozen
 class LittlesLaw:
     """Both sides in lanes, and the relative difference of the clocks' side."""
 

@@ -29,12 +29,13 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import pairwise
 from statistics import NormalDist
 
 from sitebench._engine import Histogram
 from sitebench.counts.durations import PERCENTILES, percentile_ns, with_censored
+from sitebench.frozen import frozen
 from sitebench.units import format_duration
 
 _Z = NormalDist().inv_cdf(0.975)
@@ -63,7 +64,7 @@ Bounds = tuple[float, float | None]
 """Low and high in microseconds; no high where its rank is beyond the last sample."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Intervals:
     """The 95 % intervals of a window's percentiles, and why others have none."""
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+
+from sitebench.frozen import frozen
 
 LEAST_SHARE = 0.005
 """Growth by less than this share of what was due is none. It is a third of what is always to be
@@ -12,7 +13,7 @@ found: a rate that is 1.5 % above what the target can do."""
 _DEVIATIONS = 3
 
 
-@dataclass(frozen=True)
+@frozen
 class Queue:
     """What is due and not answered: not begun for want of a lane, and under way."""
 

@@ -13,6 +13,7 @@ from typing import Protocol
 
 from sitebench._engine import Histogram, Snapshot, StepStats
 from sitebench.counts import metrics
+from sitebench.frozen import frozen
 
 SEQUENCE = "sequence"
 """Step name under which a whole pass of a program is recorded."""
@@ -65,7 +66,7 @@ class StepTotals:
             self.counters[counter] += n
 
 
-@dataclass(frozen=True)
+@frozen
 class Drain:
     """One drain of one process, or of several together: as plain values."""
 

@@ -17,6 +17,7 @@ from sitebench.counts.durations import Durations
 from sitebench.counts.metrics import CENSORED, LAG, LATENCY
 from sitebench.counts.source import Drained, StepRecord
 from sitebench.counts.stages import Stages
+from sitebench.frozen import frozen
 
 _CLOCKS = (LATENCY, CENSORED, LAG)
 
@@ -24,7 +25,7 @@ _HELD_BACK_S = 2.0
 """Drains are taken every half second: a tester this late with one had no core."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Span:
     """What was due in one span."""
 

@@ -14,10 +14,10 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from sitebench import units
 from sitebench.errors import BadFile, UnknownValue
+from sitebench.frozen import frozen
 from sitebench.options.option import sendable
 from sitebench.system.texts import read_text
 from sitebench.units import plural
@@ -44,7 +44,7 @@ _MOST_SHORT = 12
 """More spans of a short test have too few operations for a percentile."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Stage:
     """How long it lasts, and the rate or the number of users at its end."""
 
@@ -57,7 +57,7 @@ class Stage:
         return f"{units.format_duration(self.lasts_s)}:{self.level:.15g}{of}"
 
 
-@dataclass(frozen=True)
+@frozen
 class Stages:
     """Stages one after the other."""
 

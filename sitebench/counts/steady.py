@@ -26,12 +26,12 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from itertools import accumulate, combinations, pairwise
 from statistics import NormalDist, median
 
 from sitebench.counts.queue import LEAST_SHARE
+from sitebench.frozen import frozen
 
 MIN_SLOTS = 8
 """With fewer slots only a strictly monotone series is significant."""
@@ -81,7 +81,7 @@ class Steadiness(StrEnum):
     """It was to change, by stages: nothing was tested."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Settled:
     """Whether a window was steady; the slope is its change from end to end, in percent."""
 
@@ -90,7 +90,7 @@ class Settled:
     slope_percent: float | None = None
 
 
-@dataclass(frozen=True)
+@frozen
 class _Drift:
     """Drift of one span: its change as a share of what is usual, and the p-value of that."""
 

@@ -9,12 +9,12 @@ may be less alike than elsewhere.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from sitebench import units
 from sitebench.counts.durations import PERCENTILES
 from sitebench.counts.percentile_interval import Intervals
 from sitebench.errors import UnknownValue
+from sitebench.frozen import frozen
 
 MOST_ALIKE = 0.5
 """Of half seconds that are alike by 0.9, p50:5% stopped 26 of 100 windows where it was off by more,
@@ -24,7 +24,7 @@ _LIMIT_S = 300.0
 _PATTERN = re.compile(r"(p[0-9.]+):([0-9.]+%)(?:,(.+))?")
 
 
-@dataclass(frozen=True)
+@frozen
 class Until:
     """A percentile, how well it is to be known, and when to give up."""
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
+from sitebench.frozen import frozen
 from sitebench.monitor import Use
 
 
-@dataclass(frozen=True)
+@frozen
 class WorkerSeen:
     """One worker within the measured window.
 

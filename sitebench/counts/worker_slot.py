@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+
+from sitebench.frozen import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class WorkerSlot:
     """A process's index among those that make the load of one test, and their number."""
 

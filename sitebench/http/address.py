@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from sitebench.errors import UnknownValue
+from sitebench.frozen import frozen
 from sitebench.system import secret
 from sitebench.system.network import HOST_AND_PORT
 
@@ -13,7 +13,7 @@ _REMEDY = "write embedded, or an address such as http://127.0.0.1:8080"
 _PORTS = {"http": 80, "https": 443}
 
 
-@dataclass(frozen=True)
+@frozen
 class SiteAddress:
     """Where a site listens, and below which path it is."""
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from sitebench.errors import BadInput
+from sitebench.frozen import frozen
 from sitebench.options import option
 from sitebench.suite_base.options import ScenarioOptions, SuiteTestOptions, target_option
 
 
-@option.options
+@frozen
 class LogOption:
     """What a server that is started here writes of its requests."""
 
@@ -28,7 +29,7 @@ def refuse_log(options: LogOption) -> None:
         )
 
 
-@option.options
+@frozen
 class SiteTestOptions(LogOption, ScenarioOptions, SuiteTestOptions):
     """A test of a site, but for its size."""
 

@@ -9,10 +9,10 @@ import http.client
 import io
 import socket
 import ssl
-from dataclasses import dataclass
 from typing import Any
 
 from sitebench.errors import OutOfPorts, TargetTalksNonsense, TargetUnreachable
+from sitebench.frozen import frozen
 from sitebench.http.address import SiteAddress, parse_address
 from sitebench.measure.diagnosis import PORTS_REMEDY
 from sitebench.targets.deadline import Deadline
@@ -27,7 +27,7 @@ _MOST_BYTES = 1 << 20
 """Of a front page with its head; more is not looked at."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Page:
     """What a site answers to a stranger: its status, some headers, and a body."""
 
@@ -153,7 +153,7 @@ def _connect(
         ) from error
 
 
-@dataclass(frozen=True)
+@frozen
 class OpenSite(OpenTarget[SiteAddress]):
     def probe(self) -> Page:
         return probe(self.address, self.trust)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import threading
 import time
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from typing import Any
 
 import gevent  # type: ignore[import-untyped]
@@ -27,6 +26,7 @@ from sitebench.counts.metrics import (
 )
 from sitebench.counts.source import SEQUENCE, Drain, StepTotals
 from sitebench.errors import BadInput
+from sitebench.frozen import frozen
 
 A_DAY_S = 86_400.0
 _POLL_S = 0.005
@@ -40,7 +40,7 @@ def within(seconds: float) -> gevent.Timeout:
     return gevent.Timeout(seconds, TimeoutError("timed out"))
 
 
-@dataclass(frozen=True)
+@frozen
 class Ended:
     """The outcome of one operation, the time it took, and the lane's own time before it."""
 

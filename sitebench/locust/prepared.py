@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Generic, TypeVar
 
 import msgspec
 
+from sitebench.frozen import frozen
 from sitebench.options import convert
 from sitebench.targets.tls import Trust
 
 _M = TypeVar("_M")
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen(kw_only=True)
 class Prepared(Generic[_M]):
     """A test that may begin: its options, where its target is, and what a suite adds."""
 

@@ -15,6 +15,7 @@ from sitebench.counts.steady import MOST_WINDOWS, Steadiness, settle
 from sitebench.counts.tally import Tally
 from sitebench.counts.until import MOST_ALIKE, Until
 from sitebench.errors import SitebenchError, TargetDied
+from sitebench.frozen import frozen
 from sitebench.measure.options import PointOptions
 from sitebench.measure.summarise import summarise
 from sitebench.monitor import Monitor, Probe
@@ -61,7 +62,7 @@ class Observed(TypedDict, total=False):
     watch: Callable[[Iterable[Tally]], None]
 
 
-@dataclass(frozen=True)
+@frozen
 class Subject:
     """What a suite knows of a test: what is monitored, what counts, and what is recorded of it."""
 

@@ -22,7 +22,7 @@ import math
 import operator
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +30,7 @@ from sitebench import units
 from sitebench.counts.durations import LEAST_BEYOND, PERCENTILES
 from sitebench.counts.metrics import LATENCY
 from sitebench.errors import UnknownValue
+from sitebench.frozen import frozen
 from sitebench.suite import suites
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 Number = float | None
 
 
-@dataclass(frozen=True)
+@frozen
 class _Metric:
     """A metric of a condition: where its value is, how its bound is parsed and shown."""
 
@@ -151,7 +152,7 @@ class ObjectiveState(StrEnum):
     UNKNOWN = "unknown"
 
 
-@dataclass(frozen=True)
+@frozen
 class _ConditionResult:
     """One condition at one point: met or not, and the measured value in words."""
 
@@ -169,7 +170,7 @@ class _ConditionResult:
         return f"{asked.name} is {self.found} (asked: {asked.text})"
 
 
-@dataclass(frozen=True)
+@frozen
 class _Condition:
     """One metric and its bound."""
 
@@ -218,7 +219,7 @@ class _Condition:
         return _ConditionResult(self, state, value, shown)
 
 
-@dataclass(frozen=True)
+@frozen
 class Objective:
     """Conditions that must all hold."""
 
@@ -284,7 +285,7 @@ class Objective:
         return any(each.metric == metric for each in self.conditions)
 
 
-@dataclass(frozen=True)
+@frozen
 class _Judgement:
     """All conditions at one point: broken if any is, met if all are."""
 

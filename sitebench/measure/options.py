@@ -11,6 +11,7 @@ from sitebench import units
 from sitebench.counts.stages import Stages
 from sitebench.counts.until import Until
 from sitebench.errors import BadInput, UnknownValue
+from sitebench.frozen import frozen
 from sitebench.measure.objective import Objective
 from sitebench.options import option
 from sitebench.options.addresses import MasterAddress, parse_exporter, reachable_host
@@ -41,7 +42,7 @@ def _one_number_of_users(text: str) -> int:
     return units.parse_size(text)
 
 
-@option.options
+@frozen
 class LoadOptions:
     """The load, and what makes it."""
 
@@ -199,7 +200,7 @@ def staged(options: Any) -> Any:
     )
 
 
-@option.options
+@frozen
 class _OutputOptions:
     """Where results go."""
 
@@ -209,7 +210,7 @@ class _OutputOptions:
     quiet: bool = option.flag(QUIET, **_OUTPUT)
 
 
-@option.options
+@frozen
 class RepeatOptions(_OutputOptions):
     """How often each point is measured."""
 
@@ -220,7 +221,7 @@ class RepeatOptions(_OutputOptions):
     )
 
 
-@option.options
+@frozen
 class MeasureOptions(RepeatOptions):
     """What `run` and `sweep` take besides their points."""
 
@@ -253,7 +254,7 @@ def refused_stages() -> Stages | None:
     return option.parsed(None, "Refused.", parse=Stages.asked, metavar="STAGES", hidden=True)
 
 
-@option.options
+@frozen
 class VaryOptions:
     """What `vary` does not take of what is measured: it compares rates, and stages have no one."""
 
@@ -284,7 +285,7 @@ def _percentage(text: str) -> float:
     return share
 
 
-@option.options
+@frozen
 class PeakOptions(RepeatOptions):
     """What `peak` takes besides the operation: given client counts, or an objective."""
 
@@ -334,7 +335,7 @@ class PeakOptions(RepeatOptions):
     stages: Stages | None = refused_stages()
 
 
-@option.options
+@frozen
 class PointOptions:
     """What a sweep passes to the Locust process of a point; hidden from users."""
 

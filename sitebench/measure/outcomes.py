@@ -8,10 +8,11 @@ the point does not pass.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 
 from sitebench.errors import ObjectiveMissed
+from sitebench.frozen import frozen
 from sitebench.measure.objective import Objective, ObjectiveState
 from sitebench.runs.point import PointResult, PointSpec
 from sitebench.runs.repeats import counted
@@ -29,7 +30,7 @@ class Outcome(StrEnum):
     SKIPPED = "skipped"
 
 
-@dataclass(frozen=True)
+@frozen
 class Judged:
     """A point, its outcome and the reason in a sentence."""
 

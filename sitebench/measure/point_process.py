@@ -16,12 +16,12 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from sitebench.counts.fail_log import GIVEN_UP
 from sitebench.counts.steady import MOST_WINDOWS
 from sitebench.errors import PointFailed
+from sitebench.frozen import frozen
 from sitebench.measure.options import LoadOptions, PointOptions
 from sitebench.options import convert
 from sitebench.options.addresses import MasterAddress
@@ -45,7 +45,7 @@ _DECIDED = ("measured", "failed")
 """States that a point's process reports before it ends."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Gathering:
     """The workers of a point: how many, the master's address, and how long to wait for them."""
 
@@ -68,7 +68,7 @@ class Gathering:
         ]
 
 
-@dataclass(frozen=True)
+@frozen
 class PointCommand:
     """What to run for a point, in addition to its specification."""
 

@@ -14,10 +14,11 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Protocol
 
 from sitebench.errors import SitebenchError
+from sitebench.frozen import frozen
 from sitebench.measure.diagnosis import void
 from sitebench.measure.point_process import PointCommand, run_point
 from sitebench.runs.manifest import COMPARED
@@ -54,7 +55,7 @@ class _Reporter(Protocol):
     def finished(self, result: PointResult, *, resumed: bool) -> None: ...
 
 
-@dataclass(frozen=True)
+@frozen
 class Stage:
     """Points that share one target, and how to open it."""
 

@@ -22,6 +22,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from sitebench.frozen import frozen
+
 _RTT_AT = 68
 """Offset of tcpi_rtt in struct tcp_info (linux/tcp.h): 8 bytes of small fields, 15 numbers."""
 _ESTABLISHED, _SYN_SENT = 1, 2
@@ -33,7 +35,7 @@ _MOST = 64
 """Handshakes under way at a time: with as many, the path is silent."""
 
 
-@dataclass(frozen=True)
+@frozen
 class RoundTrips:
     """Round trips so far, and how long those have lasted that are under way for long."""
 

@@ -11,9 +11,9 @@ import contextlib
 import os
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from sitebench.errors import printable
+from sitebench.frozen import frozen
 from sitebench.monitor import texts
 from sitebench.system.machine import cpu_ns
 from sitebench.units import plural
@@ -26,7 +26,7 @@ _LEAST_NAMED = 0.05
 """A program that takes fewer cores is not named."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Others:
     """What other programs used of the cores that sitebench may use, and which used most."""
 
@@ -59,7 +59,7 @@ def others() -> Others:
     return found
 
 
-@dataclass(frozen=True)
+@frozen
 class _Reading:
     """Seconds of CPU so far, of the cores, of this process, and of each of the others."""
 

@@ -21,6 +21,7 @@ from dataclasses import dataclass, field
 
 import psutil
 
+from sitebench.frozen import frozen
 from sitebench.monitor import texts
 from sitebench.monitor.child_clock import ChildClock
 from sitebench.monitor.sample import ProcessSample
@@ -71,7 +72,7 @@ class _Threads:
         return total
 
 
-@dataclass(frozen=True)
+@frozen
 class _Thread:
     """One thread: its context switches, and its time on a core and waiting for one."""
 
@@ -112,7 +113,7 @@ class _Family:
     allowed: set[int] = field(default_factory=set)
 
 
-@dataclass(frozen=True)
+@frozen
 class _Clocked:
     """A process whose children are not waited for."""
 

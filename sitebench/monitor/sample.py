@@ -7,9 +7,10 @@ whatever lies between, and a second that was missed costs detail, never a wrong 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from typing import Any
 
+from sitebench.frozen import frozen
 from sitebench.monitor.figures import FIGURES
 from sitebench.monitor.handshake import RoundTrips
 
@@ -25,7 +26,7 @@ def _rows(who: str, sample: Any, prefix: str = "", suffix: str = "") -> Iterator
             yield who, prefix + each.name + suffix, value
 
 
-@dataclass(frozen=True)
+@frozen
 class ProcessSample:
     """A process, or a target's process with its descendants, since it began."""
 
@@ -60,7 +61,7 @@ class ProcessSample:
             yield who, f"thread_cpu_s.{name}", cpu_s
 
 
-@dataclass(frozen=True)
+@frozen
 class CoreSample:
     """One core's time since boot, by what it was spent on."""
 
@@ -80,7 +81,7 @@ class CoreSample:
 CORE_TIMES = ("user_s", "system_s", "iowait_s", "irq_s", "stolen_s")
 
 
-@dataclass(frozen=True)
+@frozen
 class DiskSample:
     """One whole disk since boot."""
 
@@ -90,7 +91,7 @@ class DiskSample:
     in_flight: int
 
 
-@dataclass(frozen=True)
+@frozen
 class InterfaceSample:
     """One network interface since it came up."""
 
@@ -101,7 +102,7 @@ class InterfaceSample:
     drops: int
 
 
-@dataclass(frozen=True)
+@frozen
 class NetworkSample:
     """One network namespace: its interfaces, its TCP, and its TCP sockets now."""
 
@@ -122,7 +123,7 @@ class NetworkSample:
             yield who, f"sockets.{state}", n
 
 
-@dataclass(frozen=True)
+@frozen
 class MachineSample:
     """A machine at `at_s` of the monotonic clock that reads it.
 
@@ -165,7 +166,7 @@ class MachineSample:
         return float(sum(getattr(core, name) for core in self.cores))
 
 
-@dataclass(frozen=True)
+@frozen
 class Answers:
     """Requests to a source other than this machine's own files, and how many went unanswered."""
 
@@ -175,7 +176,7 @@ class Answers:
     reason: str = ""
 
 
-@dataclass(frozen=True)
+@frozen
 class Sample:
     """Everything at one instant; the target is None if it is remote or has ended."""
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 
+from sitebench.frozen import frozen
 from sitebench.monitor.sample import CoreSample, DiskSample, InterfaceSample
 
 TICK_S = 1.0 / os.sysconf("SC_CLK_TCK")
@@ -46,7 +46,7 @@ def names(path: str) -> list[str]:
         return []
 
 
-@dataclass(frozen=True)
+@frozen
 class _Stat:
     """What /proc/stat says."""
 
@@ -160,7 +160,7 @@ def sockets(text: str, text6: str = "") -> dict[str, int]:
     return found
 
 
-@dataclass(frozen=True)
+@frozen
 class ProcessStat:
     """What /proc/PID/stat says; the last ones include children that ended and were waited for."""
 
@@ -240,7 +240,7 @@ def quota_cores(limit: str | None, quota: str | None, period: str | None) -> flo
     return int(allowed) / int(per)
 
 
-@dataclass(frozen=True)
+@frozen
 class CpuHierarchy:
     """Where the hierarchy of control groups that rations the CPU is mounted."""
 

@@ -6,11 +6,13 @@ A figure that a machine does not report is None or absent, never zero.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from typing import Any
 
+from sitebench.frozen import frozen
 
-@dataclass(frozen=True)
+
+@frozen
 class ProcessUse:
     """What one process used; a target's children and threads are summed into it.
 
@@ -44,7 +46,7 @@ class ProcessUse:
     """The cores that one or another of its processes may run on, at the end."""
 
 
-@dataclass(frozen=True)
+@frozen
 class DiskUse:
     """What one whole disk did; `busy_share` is the part of the window with a request in flight."""
 
@@ -55,7 +57,7 @@ class DiskUse:
     in_flight: int
 
 
-@dataclass(frozen=True)
+@frozen
 class InterfaceUse:
     """What one network interface carried; a virtual one has no speed."""
 
@@ -68,7 +70,7 @@ class InterfaceUse:
     speed_bits_s: int | None = None
 
 
-@dataclass(frozen=True)
+@frozen
 class MachineUse:
     """What a whole machine used.
 
@@ -107,7 +109,7 @@ class MachineUse:
         return sum(self.busy_per_core)
 
 
-@dataclass(frozen=True)
+@frozen
 class Gap:
     """A source that did not always answer: its samples are missing."""
 
@@ -117,7 +119,7 @@ class Gap:
     reason: str
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen(kw_only=True)
 class Use:
     """What a window used, by target, generator and their machines.
 

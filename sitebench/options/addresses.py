@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from sitebench.errors import UnknownValue
+from sitebench.frozen import frozen
 from sitebench.system import secret
 
 _EXPORTER_PORT = 9100
@@ -40,7 +40,7 @@ def reachable_host(text: str) -> str:
     return text
 
 
-@dataclass(frozen=True)
+@frozen
 class MasterAddress:
     """Where a master listens for its workers: HOST or HOST:PORT."""
 

@@ -3,7 +3,7 @@
 An options class is a frozen dataclass, whose fields are made by the functions below, one for each
 kind of value:
 
-    @option.options
+    @frozen
     class Example:
         measure: float = option.duration(10.0, "Length of the measured window.")
         threads: int | None = option.count(None, "Load threads (default: half the cores).")
@@ -16,11 +16,12 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Literal, TypedDict, TypeVar, Unpack, dataclass_transform, get_args
+from dataclasses import field
+from typing import Any, Literal, TypedDict, TypeVar, Unpack, get_args
 
 from sitebench import units
 from sitebench.errors import UnknownValue
+from sitebench.frozen import frozen
 
 _T = TypeVar("_T")
 _Number = TypeVar("_Number", bound=float | None)
@@ -48,7 +49,7 @@ _MOST_PER_S = 10_000_000
 _KEY = "sitebench.options.option"
 
 
-@dataclass(frozen=True)
+@frozen
 class Option:
     """What a field's metadata holds of its option."""
 
@@ -312,28 +313,6 @@ def joined(values: tuple[object, ...]) -> str:
     return ",".join(str(value) for value in values)
 
 
-def _alike(one: Any, other: object) -> bool:
-    return type(one) is type(other) and vars(one) == vars(other)
-
-
-def _shown(one: Any) -> str:
-    return f"{type(one).__name__}({', '.join(f'{name}={x!r}' for name, x in vars(one).items())})"
-
-
-@dataclass_transform(frozen_default=True, field_specifiers=(field,))
-def options(cls: type[_T]) -> type[_T]:
-    """Make an options class: a frozen dataclass that compares and shows its fields in a loop.
-
-    The methods for that which `dataclass` compiles, a line for each of fifty fields in a dozen
-    classes, took half of the time of a key of completion.
-    """
-    made = dataclass(frozen=True, repr=False, eq=False)(cls)
-    made.__repr__ = _shown  # type: ignore[method-assign]
-    made.__eq__ = _alike  # type: ignore[method-assign]
-    made.__hash__ = None  # type: ignore[assignment]
-    return made
-
-
 _COMBINED: dict[tuple[type[Any], ...], type[Any]] = {}
 
 
@@ -341,7 +320,7 @@ def combined(*classes: type[Any]) -> type[Any]:
     """Return an options class with the options of all; of one name, that of the first holds."""
     if classes not in _COMBINED:
         name = "".join(each.__name__.removesuffix("Options") for each in classes)
-        _COMBINED[classes] = options(type(f"{name}Options", classes, {}))
+        _COMBINED[classes] = frozen(type(f"{name}Options", classes, {}))
     return _COMBINED[classes]
 
 

@@ -8,9 +8,10 @@ the largest, for up to twice as many people, and refuses more (method rule 11).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from sitebench.errors import BadInput
+from sitebench.frozen import frozen
 from sitebench.plan.model import Scenario, needed, people_per_machine, round_half_up, solve
 from sitebench.plan.options import PlanOptions
 from sitebench.plan.rates import PAGES, UNSTATED, RateTable
@@ -21,7 +22,7 @@ _STRETCH = 2.0
 """By what factor an answer may exceed the largest size measured."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Plan:
     """One answer: the scenario, the rates it came from, and its warnings."""
 

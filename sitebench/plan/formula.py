@@ -10,7 +10,8 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+
+from sitebench.frozen import frozen
 
 Name = Callable[[str], str]
 """Returns an input's name in another language: a cell, a property of an object."""
@@ -64,7 +65,7 @@ def formula(value: Formula | Number) -> Formula:
     return value if isinstance(value, Formula) else Constant(float(value))
 
 
-@dataclass(frozen=True)
+@frozen
 class Input(Formula):
     """A number that is typed in, or the result of an earlier step of the law."""
 
@@ -83,7 +84,7 @@ class Input(Formula):
         return self.key.replace("_", " ")
 
 
-@dataclass(frozen=True)
+@frozen
 class Constant(Formula):
     """A number of the law itself."""
 
@@ -102,7 +103,7 @@ class Constant(Formula):
         return f"{self.number:.15g}"
 
 
-@dataclass(frozen=True)
+@frozen
 class Operation(Formula):
     """Two formulas and the operator between them."""
 
@@ -151,7 +152,7 @@ def _applied(side: Formula, inputs: Mapping[str, float]) -> Formula:
     return side
 
 
-@dataclass(frozen=True)
+@frozen
 class Least(Formula):
     """The smaller of two."""
 
@@ -171,7 +172,7 @@ class Least(Formula):
         return f"the smaller of {self.left.words(inputs)} and {self.right.words(inputs)}"
 
 
-@dataclass(frozen=True)
+@frozen
 class WholeUp(Formula):
     """The next whole number, at least 1: half a machine cannot be bought."""
 
@@ -190,7 +191,7 @@ class WholeUp(Formula):
         return f"{self.of.words(inputs)}, rounded up"
 
 
-@dataclass(frozen=True)
+@frozen
 class IfAny(Formula):
     """One formula where a condition is above zero, else another."""
 

@@ -15,11 +15,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 
 from sitebench._engine import busy_limit
 from sitebench.errors import UnknownValue
+from sitebench.frozen import frozen
 from sitebench.plan.formula import Constant, Formula, IfAny, Input, Least, WholeUp
 from sitebench.plan.rates import PAGES
 
@@ -29,7 +30,7 @@ PERCENTILES = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99, "p99.9": 0.999}
 MOST_CORES = 10_000
 
 
-@dataclass(frozen=True)
+@frozen
 class Step:
     """One number of a law, and the formula that gives it."""
 
@@ -39,7 +40,7 @@ class Step:
     formula: Formula
 
 
-@dataclass(frozen=True)
+@frozen
 class Law:
     """What one machine serves, and how many machines a community needs."""
 
@@ -142,7 +143,7 @@ def _machines(busy: Formula) -> tuple[Step, ...]:
     )
 
 
-@dataclass(frozen=True)
+@frozen
 class Scenario:
     """What people do, and what the machines have to satisfy.
 

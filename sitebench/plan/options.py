@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from sitebench.errors import BadInput
+from sitebench.frozen import frozen
 from sitebench.measure.objective import Objective
 from sitebench.measure.options import objective_option
 from sitebench.options import option
@@ -53,7 +54,7 @@ def _show(pairs: Pairs) -> str:
     return option.joined(tuple(f"{name}={value:g}" for name, value in pairs))
 
 
-@option.options
+@frozen
 class PlanOptions:
     """The planner's options in any suite; each suite's class adds its own and its presets."""
 
@@ -99,7 +100,7 @@ class PlanOptions:
         raise NotImplementedError
 
 
-@option.options
+@frozen
 class CostPlanOptions:
     """The options of any plan of costs; each one's class adds its own."""
 
@@ -113,7 +114,7 @@ class CostPlanOptions:
     xlsx: str | None = option.file("Workbook to write, with live formulas.", panel="Output")
 
 
-@option.options
+@frozen
 class MixPlanOptions(PlanOptions):
     """Of a suite whose users do a mix of operations in each session."""
 

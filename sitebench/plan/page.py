@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from html import escape
 from importlib.resources import files
 from types import MappingProxyType
 from typing import Any
 
+from sitebench.frozen import frozen
 from sitebench.plan.choose import Plan, on_first, with_calculations
 from sitebench.plan.choose import plan as planned
 from sitebench.plan.model import (
@@ -40,7 +40,7 @@ _ANSWERS = {
 }
 
 
-@dataclass(frozen=True)
+@frozen
 class _Field:
     """One input: a number, and for most a slider.
 
@@ -88,7 +88,7 @@ def _script() -> str:
     return files("sitebench.plan").joinpath("planner.js").read_text()
 
 
-@dataclass(frozen=True)
+@frozen
 class _Planner:
     plan: Plan
     operations: tuple[str, ...]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from sitebench.errors import UnknownValue
+from sitebench.frozen import frozen
 from sitebench.units import format_size
 
 PAGES = "pages"
@@ -15,7 +15,7 @@ UNSTATED = 0
 """The size of typed-in rates, for which the number of people is not known."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Remark:
     """A note on one rate: why it is missing, or what it leaves open."""
 
@@ -29,7 +29,7 @@ class Remark:
         return f"{self.operation} at {format_size(self.size)}: {self.message}"
 
 
-@dataclass(frozen=True)
+@frozen
 class RateTable:
     """One machine: the rates of each operation, one per size; None where it was not measured."""
 

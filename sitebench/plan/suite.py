@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from pkgutil import resolve_name
 from typing import Any
 
+from sitebench.frozen import frozen
 from sitebench.plan.model import Scenario, Step
 from sitebench.plan.options import CostPlanOptions, PlanOptions
 from sitebench.plan.rates import RateTable
@@ -17,7 +17,7 @@ from sitebench.runs.repeats import Of, Series
 from sitebench.suite import suites
 
 
-@dataclass(frozen=True)
+@frozen
 class PrintedAnswer:
     """What the paper's workbook prints for its own inputs on one machine."""
 
@@ -34,7 +34,7 @@ class PrintedAnswer:
         return all(ours == printed for ours, printed in pairs)
 
 
-@dataclass(frozen=True)
+@frozen
 class Calculation:
     """A law of a suite beside its plan: its inputs, and steps that follow from them."""
 
@@ -52,7 +52,7 @@ class Calculation:
         return found
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen(kw_only=True)
 class PlanSuite:
     name: str
     title: str
@@ -81,7 +81,7 @@ class PlanSuite:
     """Returns why our answers differ from the printed ones, a paragraph each; called only if so."""
 
 
-@dataclass(frozen=True)
+@frozen
 class MeasuredRun:
     """What a plan may take from one run file."""
 
@@ -90,7 +90,7 @@ class MeasuredRun:
     results: Sequence[PointResult]
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen(kw_only=True)
 class CostAnswer:
     """What measured costs say: a row for each case, the law behind it, and warnings."""
 
@@ -103,7 +103,7 @@ class CostAnswer:
     """The answer in the object that `--json` prints."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen(kw_only=True)
 class CostPlan:
     """A plan of costs that were measured: without a community, and without machines of 1997.
 

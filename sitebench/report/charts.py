@@ -12,8 +12,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
+
+from sitebench.frozen import frozen
 
 Spec = dict[str, Any]
 
@@ -101,7 +103,7 @@ ALL_SERIES = "all series"
 """Placeholder for the names of a dataset's series, where a scale has to list them."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Chart:
     """One figure; its id is also the name of the image file, `chooser` the list that selects."""
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from pkgutil import resolve_name
@@ -14,6 +13,7 @@ from typing import Any, cast
 from sitebench._engine import Histogram
 from sitebench.counts.metrics import CENSORED, LATENCY, SERVICE
 from sitebench.errors import BadRunFile
+from sitebench.frozen import frozen
 from sitebench.monitor.figures import rates
 from sitebench.report.suite import ReportSuite
 from sitebench.runs.export import hlog, table
@@ -36,7 +36,7 @@ Track = list[tuple[int, float]]
 """Values of one figure over time: (t_ns, value); of a counter, its rate."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Point:
     """One measured point, with what it did over time."""
 
@@ -55,7 +55,7 @@ class Point:
         return self.result.spec
 
 
-@dataclass(frozen=True)
+@frozen
 class Run:
     """One run file."""
 
@@ -115,7 +115,7 @@ class Run:
         return searched and self.found_at(each) is None
 
 
-@dataclass(frozen=True)
+@frozen
 class Report:
     """Everything a section can show."""
 

@@ -12,17 +12,17 @@ import hashlib
 import json
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 
+from sitebench.frozen import frozen
 from sitebench.report.bundle import bundle
 from sitebench.report.charts import Chart, theme
 
 _ASSETS = Path(__file__).parent / "assets"
 
 
-@dataclass(frozen=True)
+@frozen
 class Section:
     """A part of the page: `body` is HTML in which every foreign text is escaped.
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
+from sitebench.frozen import frozen
 from sitebench.report.table import Cell, Mark, ReportTable, Row
 from sitebench.runs.repeats import Series
 from sitebench.tables.tables import setup
@@ -14,7 +14,7 @@ _NO_NUMBER = "-"
 _REPEATS = "Repeats"
 
 
-@dataclass(frozen=True)
+@frozen
 class PaperTable:
     """One table as printed: a machine, its sizes, and a row of cells per measurement."""
 

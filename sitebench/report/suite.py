@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from sitebench.frozen import frozen
 from sitebench.report.charts import Chart
 from sitebench.report.table import ReportTable, Row
 from sitebench.runs.point import PointResult, PointSpec
@@ -12,7 +13,7 @@ from sitebench.runs.repeats import Of, Series
 from sitebench.units import format_size
 
 
-@dataclass(frozen=True)
+@frozen
 class Printed:
     """Printed figures of a paper: one machine's over sizes."""
 
@@ -21,7 +22,7 @@ class Printed:
     rates: Sequence[float]
 
 
-@dataclass(frozen=True)
+@frozen
 class RateFigure:
     """Operations per second against size, or another figure, for one operation."""
 
@@ -38,7 +39,7 @@ class RateFigure:
     """Whether it is a figure of a point, which may do what a file of the user's says."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Folded:
     """Tables under a title; with it alone to be seen at first, if they are long."""
 
@@ -47,7 +48,7 @@ class Folded:
     folded: bool = False
 
 
-@dataclass(frozen=True)
+@frozen
 class ReportSuite:
     """One suite, as a report shows it."""
 

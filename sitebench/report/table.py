@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from html import escape
+
+from sitebench.frozen import frozen
 
 NOTHING = "n/a"
 
@@ -26,7 +27,7 @@ class Mark(StrEnum):
     FAIL = "fail"
 
 
-@dataclass(frozen=True)
+@frozen
 class Cell:
     """One cell; `why` is shown on hover, and in Markdown only by the notes."""
 
@@ -38,7 +39,7 @@ class Cell:
 Row = Sequence[str | Cell]
 
 
-@dataclass(frozen=True)
+@frozen
 class ReportTable:
     """Columns and rows under a title; the first `left` columns are words, the others figures."""
 

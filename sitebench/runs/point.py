@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 from collections.abc import Container, Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from typing import Any, Protocol, TypeVar
 
 import msgspec
@@ -19,6 +19,7 @@ from sitebench.counts.steady import Settled
 from sitebench.counts.until import Until
 from sitebench.counts.worker_seen import WorkerSeen
 from sitebench.errors import printable
+from sitebench.frozen import frozen
 from sitebench.units import format_size, plural
 from sitebench.verdict.verdict import Verdict
 from sitebench.verdict.window import Window
@@ -42,7 +43,7 @@ def with_suite_key(fields: Mapping[str, Any]) -> dict[str, Any]:
     return {SUITE_KEY if name == "suite" else name: value for name, value in fields.items()}
 
 
-@dataclass(frozen=True)
+@frozen
 class PointSpec:
     """What is measured: target x size x operation x load.
 
@@ -170,7 +171,7 @@ class PointSpec:
         return msgspec.convert(fields, cls)
 
 
-@dataclass(frozen=True)
+@frozen
 class Demand:
     """What one operation costs the target; None where its process cannot be monitored."""
 
@@ -181,7 +182,7 @@ class Demand:
     sent_bytes: float
 
 
-@dataclass(frozen=True)
+@frozen
 class StepResult:
     """One step of a program within the window."""
 
@@ -262,7 +263,7 @@ def failing(
     return wholes + [each for each in rows if each.program not in names and not each.overlaps]
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen(kw_only=True)
 class PointResult(Window):
     """What one point gave: every figure that a table or a report shows of it is in here.
 

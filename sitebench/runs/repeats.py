@@ -11,9 +11,10 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from sitebench.counts.durations import clocks
+from sitebench.frozen import frozen
 from sitebench.runs.point import PointResult, PointSpec
 from sitebench.verdict.evidence import OtherLoad
 from sitebench.verdict.verdict import Quoted
@@ -29,7 +30,7 @@ Of = Callable[[PointResult], float | None]
 """The figure to take of each repeat; None where that repeat does not have it."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Interval:
     """Two measured values, and the probability that they enclose the true median."""
 
@@ -76,7 +77,7 @@ def of_operation(result: PointResult, name: str) -> PointResult:
     )
 
 
-@dataclass(frozen=True)
+@frozen
 class Series:
     """All repeats of one point, in the order they were measured; `spec` has repeat 0."""
 

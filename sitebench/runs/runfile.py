@@ -17,7 +17,6 @@ import json
 import shutil
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -25,6 +24,7 @@ import msgspec
 
 from sitebench.counts.source import StepTotals
 from sitebench.errors import BadRunFile, printable
+from sitebench.frozen import frozen
 from sitebench.runs import counting, schema, steps
 from sitebench.runs.point import PointResult, PointSpec
 from sitebench.system.closing import Closing
@@ -44,7 +44,7 @@ _NOT_AS_WRITTEN = (
 _DAMAGED = "it may be truncated: copy it again, with the -wal file beside it where there is one"
 
 
-@dataclass(frozen=True)
+@frozen
 class StoredPoint:
     """One point: its specification, its status, and its result.
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from itertools import zip_longest
 
@@ -23,6 +23,7 @@ from sitebench.counts.source import Drained
 from sitebench.counts.spans import SpanCounts
 from sitebench.counts.tally import Tally
 from sitebench.counts.worker_seen import WorkerSeen
+from sitebench.frozen import frozen
 from sitebench.monitor import Changes, Monitor, Sample, Use, use_between
 from sitebench.runs.point import PointResult
 from sitebench.runs.store import RunStore
@@ -41,7 +42,7 @@ class Phase(StrEnum):
     AFTER = "after"
 
 
-@dataclass(frozen=True)
+@frozen
 class PointFile:
     """The run file and the row in it that a point's recordings go to."""
 

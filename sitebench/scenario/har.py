@@ -24,6 +24,7 @@ from urllib.parse import parse_qsl, quote, unquote, unquote_plus, urlsplit
 from sitebench._engine import EngineError
 from sitebench._engine import Scenario as Read
 from sitebench.errors import BadFile, UnknownValue, printable
+from sitebench.frozen import frozen
 from sitebench.scenario.recording import Exchange, read
 from sitebench.scenario.script import SECRET
 from sitebench.units import plural
@@ -87,7 +88,7 @@ _TAKEN = {
 _TO_ESCAPE = re.compile("[\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
-@dataclass(frozen=True)
+@frozen
 class Converted:
     """A scenario file, and lines on what its user has to know."""
 

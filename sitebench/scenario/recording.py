@@ -9,20 +9,20 @@ import base64
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
 from sitebench.errors import BadFile, printable
+from sitebench.frozen import frozen
 
 _METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
 _ASSET = re.compile(r"(image|font|audio|video)/|text/css|application/font|.*javascript")
 _REMEDY = "save the recording as HAR in the network view of a browser's developer tools"
 
 
-@dataclass(frozen=True)
+@frozen
 class Exchange:
     """A request and its answer."""
 

@@ -13,7 +13,7 @@ import json
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Self
@@ -23,6 +23,7 @@ from sitebench._engine import Scenario as Read
 from sitebench.counts.source import SEQUENCE
 from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.errors import BadFile, BadInput, UnknownValue
+from sitebench.frozen import frozen
 from sitebench.system.native_errors import translated
 from sitebench.system.texts import read_text
 
@@ -39,7 +40,7 @@ _READING = frozenset(("GET", "HEAD", "file", "program"))
 _BY_DN = frozenset(("bind", "compare", "modify", "modify_dn", "delete", "refresh"))
 
 
-@dataclass(frozen=True)
+@frozen
 class Operation:
     """A card of the deck."""
 
@@ -68,7 +69,7 @@ class Operation:
         return tuple(name for name, verb in self.steps if verb not in _READING)
 
 
-@dataclass(frozen=True)
+@frozen
 class Needed:
     """A control that the directory must know."""
 
@@ -77,7 +78,7 @@ class Needed:
     line: int
 
 
-@dataclass(frozen=True)
+@frozen
 class Script:
     """A scenario that users run."""
 

@@ -9,12 +9,13 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
 from sitebench import units
 from sitebench.errors import BadInput
+from sitebench.frozen import frozen
 from sitebench.locust.web_ui.options import UiOptions
 from sitebench.measure.options import (
     DEFAULT_SIZES,
@@ -67,7 +68,7 @@ _HELP = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen(kw_only=True)
 class TestCommands:
     """What the commands of a suite take, and what their help says."""
 
@@ -271,7 +272,7 @@ def one_operation(suite: Suite) -> Callable[[str], Argument]:
     return made
 
 
-@dataclass(frozen=True)
+@frozen
 class Part:
     """Points of one target: what is measured there, and with which numbers of clients."""
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Any
 
+from sitebench.frozen import frozen
 from sitebench.measure.point_process import Gathering, PointCommand
 from sitebench.options import convert
 from sitebench.runs.point import PointSpec
@@ -28,7 +29,7 @@ class OwnUser({base}):
 """
 
 
-@dataclass(frozen=True)
+@frozen
 class Endpoint:
     """An open target that points are measured at."""
 
@@ -87,7 +88,7 @@ class Endpoint:
         return {"name": self.target.name, **self.target.facts}
 
 
-@dataclass(frozen=True)
+@frozen
 class OwnUser:
     """The user class that repeats a program of the caller's, and the attribute that takes it."""
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from sitebench.frozen import frozen
 from sitebench.measure.options import SIZES_HELP, LoadOptions
 from sitebench.options import option
 from sitebench.options.spelling import spellings
@@ -28,7 +29,7 @@ def port_option(default: int) -> int:
     return option.count(default, explanation, "PORT", at_least=0, at_most=65_535, panel="Target")
 
 
-@option.options
+@frozen
 class EndpointOptions(TlsOptions):
     """The target, and how to connect to it."""
 
@@ -41,14 +42,14 @@ class EndpointOptions(TlsOptions):
     )
 
 
-@option.options
+@frozen
 class EntriesOption:
     """One size."""
 
     entries: int = option.size(10_000, "People in the directory or database.", panel="Entries")
 
 
-@option.options
+@frozen
 class SizesOption:
     """Several sizes, for a sweep."""
 
@@ -75,7 +76,7 @@ def lab_option() -> str:
     )
 
 
-@option.options
+@frozen
 class PeopleOptions:
     """What, with the size, determines the people."""
 
@@ -92,7 +93,7 @@ class PeopleOptions:
     )
 
 
-@option.options
+@frozen
 class StartedOptions:
     """A target that is started for a test."""
 
@@ -107,12 +108,12 @@ class StartedOptions:
     )
 
 
-@option.options
+@frozen
 class SuiteTestOptions(EndpointOptions, StartedOptions, PeopleOptions, LoadOptions):
     """A test in any suite, but for its size."""
 
 
-@option.options
+@frozen
 class ScenarioOptions:
     """A scenario file in the place of an operation."""
 
@@ -148,7 +149,7 @@ class ScenarioOptions:
     keys_given: bool = option.given("keys")
 
 
-@option.options
+@frozen
 class ServerOptions(TlsServeOptions):
     """The server of any suite's `serve`."""
 

@@ -11,7 +11,7 @@ import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any, ClassVar, Generic, NoReturn, Protocol, Self, TypeVar
@@ -21,6 +21,7 @@ from sitebench.counts import fail_log
 from sitebench.counts.stages import Stages
 from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.errors import BadInput, UnknownValue
+from sitebench.frozen import frozen
 from sitebench.measure.objective import Objective
 from sitebench.measure.options import PeakOptions, check_pace, staged
 from sitebench.measure.sweep import Stage
@@ -69,7 +70,7 @@ _P = TypeVar("_P", bound=Program)
 _T = TypeVar("_T", bound=OpenTarget[Any])
 
 
-@dataclass(frozen=True)
+@frozen
 class Load(Generic[_P, _T]):
     """What one process is to do: which programs, at which target, as which worker."""
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from sitebench.frozen import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class Scaling:
     """What more processors brought."""
 

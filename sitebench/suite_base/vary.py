@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,6 +22,7 @@ from rich.text import Text
 from sitebench.compare.effect import Effect, effect, odd_and_even
 from sitebench.counts.metrics import LATENCY
 from sitebench.errors import BadInput, NotPossible, UnknownValue
+from sitebench.frozen import frozen
 from sitebench.measure.command import Seeding, measure, say
 from sitebench.measure.options import run_file
 from sitebench.options.option import fields_of, named
@@ -53,7 +54,7 @@ _ALIASES = {"workers": "target_threads"}
 """Factors that are called otherwise than their option."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Level:
     """One value of a factor, and the options of its point."""
 

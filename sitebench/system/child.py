@@ -18,12 +18,12 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from types import FrameType
 from typing import Any
 
 from sitebench import errors
 from sitebench.errors import MeasurementFailed, SitebenchError
+from sitebench.frozen import frozen
 from sitebench.system.programs import python_module
 from sitebench.system.secret import without_secrets
 from sitebench.system.stop import Stop
@@ -164,7 +164,7 @@ def revive(found: Mapping[str, str]) -> SitebenchError:
     return kind(found["message"], found["remedy"])
 
 
-@dataclass(frozen=True)
+@frozen
 class Service:
     """What a child serves: its first answer, how to stop it, and its state."""
 

@@ -7,17 +7,17 @@ import itertools
 import os
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from sitebench.errors import NotPossible
+from sitebench.frozen import frozen
 
 _REMEDY = "run it as root, where control groups can be written"
 _EMPTY_S = 5.0
 _made = itertools.count()
 
 
-@dataclass(frozen=True)
+@frozen
 class Group:
     """A control group; `procs` is the file that takes the ids of processes."""
 

@@ -8,9 +8,9 @@ import socket
 import subprocess
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 
 from sitebench.errors import NotPossible
+from sitebench.frozen import frozen
 from sitebench.system.programs import find_program
 
 _BUCKET = ("burst", "32kb", "latency", "50ms")
@@ -18,7 +18,7 @@ _BUCKET = ("burst", "32kb", "latency", "50ms")
 _made = itertools.count()
 
 
-@dataclass(frozen=True)
+@frozen
 class RemoteHost:
     """Its address, ours, and what to put before a command that shall run there."""
 

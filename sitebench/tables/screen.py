@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
+from sitebench.frozen import frozen
 from sitebench.runs.point import PointResult
 from sitebench.runs.repeats import Series, least_repeats, series
 from sitebench.tables.tables import around, bounds, latency_mark, rate_mark, rate_of
@@ -22,7 +22,7 @@ LONGER = 1.5
 """A window is so much longer than asked for where it was extended until something is known."""
 
 
-@dataclass(frozen=True)
+@frozen
 class _Column:
     name: str
     cells: Sequence[str]

@@ -8,11 +8,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
 from sitebench.errors import BadInput, NotPossible, UnknownValue
+from sitebench.frozen import frozen
 from sitebench.system import groups
 from sitebench.system.namespace import remote_host
 from sitebench.system.programs import find_program
@@ -32,7 +33,7 @@ _NONE = "none"
 _ENTER = 'for group in $1; do echo $$ > "$group" || exit 1; done; shift; exec "$@"'
 
 
-@dataclass(frozen=True)
+@frozen
 class Limits:
     """What a target gets at most; None is what the machine has."""
 
@@ -77,7 +78,7 @@ class Limits:
         return ",".join(shown(name, value) for name, value in given if value is not None)
 
 
-@dataclass(frozen=True)
+@frozen
 class Confinement:
     """How a target is started within its limits."""
 

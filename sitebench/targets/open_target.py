@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Generic, Protocol, TypedDict, TypeVar
 
 from sitebench.errors import OutOfPorts, SitebenchError, TargetDied
+from sitebench.frozen import frozen
 from sitebench.system.closing import Closing
 from sitebench.targets import ownership
 from sitebench.targets.tls import SYSTEM, Trust
@@ -41,7 +42,7 @@ class Known(TypedDict, total=False):
     ca: str | None
 
 
-@dataclass(frozen=True)
+@frozen
 class OpenTarget(Closing, Generic[_A]):
     """A server that answers; a suite's own says how to `probe` it.
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import contextlib
 import ssl
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 from sitebench.errors import BadFile, BadInput, TlsFailed
+from sitebench.frozen import frozen
 from sitebench.options.spelling import long_option
 from sitebench.system import secret
 from sitebench.system.scratch import scratch
@@ -19,7 +20,7 @@ from sitebench.verdict.warning import PointWarning, WarningKind
 _OF_TLS = ("tls_ca", "tls_insecure", "tls_cert", "tls_key", "tls_key_password_file")
 
 
-@dataclass(frozen=True)
+@frozen
 class Trust:
     """Client TLS settings. CA certificates are passed as PEM text, private keys as paths."""
 
@@ -152,7 +153,7 @@ def check_tls(options: Any) -> None:
     Trust.of(options).context()
 
 
-@dataclass(frozen=True)
+@frozen
 class ServerTls:
     """A server's certificate; without files, one is made."""
 
@@ -195,7 +196,7 @@ def ca_file(pem: str) -> Iterator[str]:
         yield str(path)
 
 
-@dataclass(frozen=True)
+@frozen
 class _Fault:
     kind: str
     signs: tuple[str, ...]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from sitebench.frozen import frozen
 from sitebench.options import option
 from sitebench.options.option import Placement
 from sitebench.system import secret
@@ -19,7 +20,7 @@ _CERTIFICATE: Final[Placement] = {"panel": "TLS", "identity": False}
 _KEY: Final[Placement] = {"panel": "TLS", "identity": False, "form": False}
 
 
-@option.options
+@frozen
 class TlsOptions:
     """TLS of clients: what they trust, their certificate, and session resumption."""
 
@@ -42,7 +43,7 @@ class TlsOptions:
     )
 
 
-@option.options
+@frozen
 class TlsServeOptions:
     """TLS of servers: their certificate, and the clients that they accept."""
 

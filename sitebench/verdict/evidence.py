@@ -6,17 +6,16 @@ None, never zero, where the machine does not say.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from sitebench.counts.metrics import BYTES_IN, BYTES_OUT
 from sitebench.counts.steady import Steadiness
+from sitebench.frozen import frozen
 from sitebench.monitor import InterfaceUse, MachineUse
 from sitebench.monitor.reached import LOOPBACK
 from sitebench.verdict.rules.thresholds import USED_UP
 from sitebench.verdict.window import Window
 
 
-@dataclass(frozen=True)
+@frozen
 class OtherLoad:
     """What the target used at another load of the same run."""
 
@@ -25,7 +24,7 @@ class OtherLoad:
     """CPU of an operation."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen(kw_only=True)
 class Evidence(Window):
     """A measured window, and under what conditions it was measured."""
 

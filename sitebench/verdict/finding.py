@@ -6,8 +6,9 @@ The resources are the rows of the paper's Tables 10, 11, 15 and 16, the grades i
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from sitebench.frozen import frozen
 
 
 class Resource(StrEnum):
@@ -30,7 +31,7 @@ class Grade(StrEnum):
     UNKNOWN = "unknown"
 
 
-@dataclass(frozen=True)
+@frozen
 class Finding:
     """Whether one resource limited the target, and the evidence in a sentence."""
 

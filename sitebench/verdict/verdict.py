@@ -7,13 +7,14 @@ combines them. docs/verdict.md says how, with every threshold and where it comes
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from enum import StrEnum
 from typing import Any
 
 import msgspec
 
 from sitebench.counts.steady import Steadiness
+from sitebench.frozen import frozen
 from sitebench.units import format_rate, plural
 from sitebench.verdict.evidence import Evidence
 from sitebench.verdict.finding import Finding, Grade, Resource
@@ -62,7 +63,7 @@ class Quoted(StrEnum):
     NOT_USABLE = "not usable"
 
 
-@dataclass(frozen=True)
+@frozen
 class Verdict:
     """What limited the point, whether the figure is the target's, and why."""
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from enum import StrEnum
 from typing import Any
+
+from sitebench.frozen import frozen
 
 
 class WarningKind(StrEnum):
@@ -38,7 +40,7 @@ class WarningKind(StrEnum):
     CLOCK_SKEW = "clock-skew"
 
 
-@dataclass(frozen=True)
+@frozen
 class PointWarning:
     """A reason to distrust a figure, and what to do about it."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from sitebench.counts.durations import Durations, clocks
 from sitebench.counts.littles_law import LittlesLaw
@@ -11,10 +11,11 @@ from sitebench.counts.metrics import LAG, SERVICE, WRONG
 from sitebench.counts.queue import Queue
 from sitebench.counts.spans import Span
 from sitebench.counts.steady import Settled
+from sitebench.frozen import frozen
 from sitebench.monitor import Use
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen(kw_only=True)
 class Window:
     """Counts, durations and resource use of one measured window."""
 

@@ -26,6 +26,7 @@ import psutil
 
 from benches.command import run
 from sitebench.errors import EXIT_FAILED
+from sitebench.frozen import frozen
 from sitebench.options import option
 from sitebench.options.command import argument, command
 from sitebench.runs.runfile import RunFile
@@ -213,7 +214,7 @@ def within(pair: Pair) -> bool:
     return abs(pair.ratio - 1) <= CLOSE
 
 
-@option.options
+@frozen
 class _Options:
     """What `python -m tests.ils_bench.login_forecast` takes."""
 

@@ -2,11 +2,12 @@
 
 import pytest
 
+from sitebench.frozen import frozen
 from sitebench.options import option
 from sitebench.options.command import command, invoke
 
 
-@option.options
+@frozen
 class Length:
     """A length, and whether it was given."""
 

@@ -2,10 +2,10 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from sitebench._engine import Histogram
 from sitebench.counts import metrics, source
+from sitebench.frozen import frozen
 
 
 def histogram(*values_ns: int) -> Histogram:
@@ -56,7 +56,7 @@ class Step(source.StepTotals):
         )
 
 
-@dataclass(frozen=True)
+@frozen
 class Drain(source.Drain):
     """What one lane, or more, did between two instants."""
 

@@ -10,17 +10,18 @@ import contextlib
 import sys
 import threading
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from types import MappingProxyType
 
+from sitebench.frozen import frozen
 from sitebench.locust.workers.supervisor import WorkerCommand, supervise
 from sitebench.options.addresses import MasterAddress
 from sitebench.system.forked import Forked, fork
 from sitebench.system.stop import Stop
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen(kw_only=True)
 class Workers(WorkerCommand):
     """How they are started, and those that were."""
 

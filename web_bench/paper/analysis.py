@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from sitebench.errors import BadInput
+from sitebench.frozen import frozen
 from sitebench.measure.peak.curve import MOST_FAILED, Spot, failed, knee
 from sitebench.runs.repeats import Series
 from sitebench.units import format_rate
@@ -64,7 +64,7 @@ def curve(found: Sequence[Series]) -> list[CurvePoint]:
     return sorted(points, key=lambda each: each.clients)
 
 
-@dataclass(frozen=True)
+@frozen
 class Stages:
     """The two stages of a sweep, by their numbers of clients.
 
@@ -245,7 +245,7 @@ def _compared(name: str) -> bool:
     return name != STATIC and name.startswith(("spice-", "ecommerce-"))
 
 
-@dataclass(frozen=True)
+@frozen
 class Prediction:
     """A mix's rate by the cost model, beside the measured one."""
 

@@ -6,10 +6,10 @@ Rates are requests per second, times are seconds, sizes are bytes unless a name 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from sitebench.errors import BadInput
+from sitebench.frozen import frozen
 
 MBIT = 10**6
 WEBSTONE_MBIT = 2**20
@@ -68,7 +68,7 @@ def off_mean(measured: float, mean_bytes: float) -> float:
     return measured / mean_bytes - 1
 
 
-@dataclass(frozen=True)
+@frozen
 class MeasuredMix:
     """The saturated rate of a mix, and the share of its requests that are of the second kind."""
 
@@ -76,7 +76,7 @@ class MeasuredMix:
     requests_per_s: float
 
 
-@dataclass(frozen=True)
+@frozen
 class Costs:
     """Seconds of the bottleneck's time that one request of each kind takes: 1/X = sum of f D."""
 
@@ -129,7 +129,7 @@ def load_factor(requests_per_s: float, latency_s: float) -> float:
     return requests_per_s * latency_s
 
 
-@dataclass(frozen=True)
+@frozen
 class CurvePoint:
     """One point of a sweep over clients."""
 
@@ -143,7 +143,7 @@ def peak(curve: Sequence[CurvePoint]) -> CurvePoint:
     return min(curve, key=lambda each: (-each.requests_per_s, each.clients))
 
 
-@dataclass(frozen=True)
+@frozen
 class Efficiency:
     """SPICE efficiency: what of the static test's rate and latency a program keeps.
 
@@ -167,7 +167,7 @@ def efficiency(static: CurvePoint, spice: CurvePoint) -> Efficiency:
     )
 
 
-@dataclass(frozen=True)
+@frozen
 class SpiceEfficiency:
     """The efficiency in three ways."""
 

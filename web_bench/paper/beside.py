@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from sitebench.counts.metrics import LATENCY
+from sitebench.frozen import frozen
 from sitebench.report.printed import PrintedTable, statements_table
 from sitebench.report.suite import Folded
 from sitebench.report.table import Cell, Mark, ReportTable, Row
@@ -68,7 +68,7 @@ def _processors(text: str) -> int | None:
     return 4 if _FOUR.search(text) else 1 if _ONE.search(text) else None
 
 
-@dataclass(frozen=True)
+@frozen
 class _Today:
     """What was measured, by workload; `wanted` processors are those of the table or row."""
 

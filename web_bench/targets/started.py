@@ -19,13 +19,14 @@ import socket
 import subprocess
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from pathlib import Path
 from typing import Any
 
 import psutil
 
 from sitebench.errors import BadInput, MeasurementFailed
+from sitebench.frozen import frozen
 from sitebench.http.address import SiteAddress
 from sitebench.system.child import Child, Service, lives
 from sitebench.system.network import free_port
@@ -54,7 +55,7 @@ _DATE_BYTES = len("2000-02-07")
 PARSED_DATE = '<!--#config timefmt="%Y-%m-%d" --><!--#echo var="DATE_LOCAL" -->'
 
 
-@dataclass(frozen=True)
+@frozen
 class Started:
     """A server that answers, and the programs behind it."""
 
@@ -71,7 +72,7 @@ class Started:
     alive: Callable[[], bool]
 
 
-@dataclass(frozen=True)
+@frozen
 class Server:
     """A server program; in its template, `@name@` is replaced by a value."""
 

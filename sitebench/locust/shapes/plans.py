@@ -17,13 +17,14 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from sitebench.errors import BadInput
+from sitebench.frozen import frozen
 from sitebench.options import option
 
 _GAIN = 1.1
 """Below the knee, twice the users do nearly twice as much; what is measured varies by less."""
 
 
-@dataclass(frozen=True)
+@frozen
 class ShapeOptions:
     """The shape, and the parameters of those that are ready to use, besides Locust's own."""
 
@@ -58,7 +59,7 @@ class ShapePlan(Protocol):
         """Return the number of users."""
 
 
-@dataclass(frozen=True)
+@frozen
 class StepsPlan:
     """Adds `step_users` with each step, up to `top`; with `down` it takes them away again.
 
@@ -87,7 +88,7 @@ class StepsPlan:
         return math.ceil(self.top / self.step_users)
 
 
-@dataclass(frozen=True)
+@frozen
 class SpikePlan:
     """Few users, `top` for a moment, few again; then the same over and over."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from sitebench._engine import Histogram
@@ -12,6 +11,7 @@ from sitebench.counts.durations import PERCENTILES, Durations, percentile_ns
 from sitebench.counts.metrics import BYTES_IN, BYTES_OUT, LATENCY
 from sitebench.counts.source import SEQUENCE, Drained, ended
 from sitebench.counts.tally import Tally
+from sitebench.frozen import frozen
 from sitebench.monitor import MachineSample, Sample
 from sitebench.monitor.between import share
 from sitebench.monitor.figures import Figure, describe
@@ -39,7 +39,7 @@ _SHOWN: Mapping[str, Sequence[str]] = {
 """The figures that the table of resources shows; the run file has more."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Interval:
     """The operations between two drains."""
 
@@ -55,7 +55,7 @@ class Interval:
     max_us: float | None
 
 
-@dataclass(frozen=True)
+@frozen
 class Usage:
     """The use of target, tester and machine between two samples; None is unknown."""
 
@@ -68,7 +68,7 @@ class Usage:
     available_bytes: float
 
 
-@dataclass(frozen=True)
+@frozen
 class Resource:
     """One reading, or the rate of a counter, with its unit."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from sitebench.counts.stages import Stages
+from sitebench.frozen import frozen
 from sitebench.measure.options import refused_stages
 from sitebench.options import option
 from sitebench.options.option import Placement
@@ -14,7 +15,7 @@ from sitebench.system import secret
 _START: Final[Placement] = {"panel": "Web UI", "identity": False, "form": False}
 
 
-@option.options
+@frozen
 class SessionOptions:
     """A session of several tests, in one run file."""
 
@@ -33,7 +34,7 @@ class SessionOptions:
     browser: bool = option.flag("Web UI opened in the browser.", **_START)
 
 
-@option.options
+@frozen
 class UiOptions(SessionOptions):
     """What `ui` takes besides the first values of the form."""
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 
 from sitebench.errors import SitebenchError
+from sitebench.frozen import frozen
 from sitebench.locust.bridge import Bridge
 from sitebench.locust.preparing import Preparing
 from sitebench.locust.web_ui.live import LiveView
@@ -26,7 +26,7 @@ _WORDS = {
 }
 
 
-@dataclass(frozen=True)
+@frozen
 class State:
     """Everything a page may ask for, at one instant."""
 

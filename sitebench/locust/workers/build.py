@@ -9,20 +9,21 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, fields
 from functools import cache
 from typing import Any
 
 from sitebench import _engine
 from sitebench.counts import metrics
 from sitebench.errors import OtherBuild
+from sitebench.frozen import frozen
 from sitebench.locust.prepared import Prepared
 from sitebench.locust.workers import messages
 from sitebench.runs import schema
 from sitebench.system.version import version
 
 
-@dataclass(frozen=True)
+@frozen
 class Build:
     """What a worker's first message says, and a master's prepared test."""
 

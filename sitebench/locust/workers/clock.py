@@ -15,12 +15,13 @@ import time
 from dataclasses import dataclass, field, replace
 
 from sitebench.counts.source import Drain
+from sitebench.frozen import frozen
 
 ENOUGH = 8
 """Pings before a test; every drain is one more."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Ping:
     """One round trip, in nanoseconds of monotonic clocks."""
 

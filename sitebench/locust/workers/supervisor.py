@@ -14,6 +14,7 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from sitebench.frozen import frozen
 from sitebench.locust.workers.choice import environment
 from sitebench.options.addresses import MasterAddress
 from sitebench.system.child import of_this_parent
@@ -32,7 +33,7 @@ _SHORT_S = 1.0
 """A worker that ended sooner than this is not started again at once."""
 
 
-@dataclass(frozen=True)
+@frozen
 class WorkerCommand:
     """How workers are started: their master, their number, and what they choose for themselves."""
 

@@ -13,7 +13,7 @@ import math
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from rich.console import RenderableType
@@ -28,6 +28,7 @@ from sitebench.errors import (
     SitebenchError,
     WrongPassword,
 )
+from sitebench.frozen import frozen
 from sitebench.measure.command import Seeding, recording, say, show
 from sitebench.measure.objective import RATES, Objective, ObjectiveState
 from sitebench.measure.options import DEFAULT_CLIENTS, DEFAULT_USERS, PeakOptions
@@ -78,7 +79,7 @@ _ROOM = 1.1
 """Factor on the samples that a percentile needs, for those cut off at the window's edges."""
 
 
-@dataclass(frozen=True)
+@frozen
 class LoadLevel:
     """One load to measure: what differs between the points of a search."""
 
@@ -87,7 +88,7 @@ class LoadLevel:
     measure: float
 
 
-@dataclass(frozen=True)
+@frozen
 class PeakJob:
     """What a suite provides for the operation whose peak is searched."""
 
@@ -203,7 +204,7 @@ def _live(options: PeakOptions) -> LiveProgress:
     return LiveProgress(point_name, quiet=options.quiet, judged=judged)
 
 
-@dataclass(frozen=True)
+@frozen
 class _PeakSearch:
     """One running call of `peak`."""
 

@@ -28,12 +28,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Generator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from math import floor, log10
 
 from sitebench.counts.durations import Durations
 from sitebench.counts.metrics import LAG, LATENCY, SERVICE
+from sitebench.frozen import frozen
 from sitebench.measure.objective import Objective, ObjectiveState
 from sitebench.runs.point import PointResult
 from sitebench.verdict.rules.generator import rate_reached
@@ -69,7 +70,7 @@ class Answer(StrEnum):
         return self in (Answer.HELD, Answer.BROKE)
 
 
-@dataclass(frozen=True)
+@frozen
 class Trial:
     """What to measure: a rate with a number of lanes, for the short window or the long one."""
 
@@ -81,7 +82,7 @@ class Trial:
     """How long after the trial before it."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Reply:
     """The result of a trial and the reason; `crowded` if operations waited for a free lane."""
 
@@ -91,7 +92,7 @@ class Reply:
     crowded: bool = False
 
 
-@dataclass(frozen=True)
+@frozen
 class Ceiling:
     """A rate that did not hold, and why; `sure` if that was in the long window."""
 
@@ -100,7 +101,7 @@ class Ceiling:
     sure: bool
 
 
-@dataclass(frozen=True)
+@frozen
 class SearchPlan:
     """Where a search begins, and how far it goes."""
 
@@ -118,7 +119,7 @@ class SearchPlan:
         return rounded(self.start / 2**_FEWEST_HALVINGS)
 
 
-@dataclass(frozen=True)
+@frozen
 class HighestRate:
     """The highest rate that held every time, and the lowest above it that did not."""
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 from rich.console import Group
 
+from sitebench.frozen import frozen
 from sitebench.measure.objective import Objective
 from sitebench.measure.peak.curve import MOST_FAILED, Spot, failed
 from sitebench.measure.peak.search import Answer, HighestRate, Reply, SearchPlan, Trial
@@ -27,7 +28,7 @@ from sitebench.tables.tables import (
 from sitebench.units import format_duration, format_ns, format_rate, plural
 
 
-@dataclass(frozen=True)
+@frozen
 class Seen:
     """How often the rate that a search found held, and how often the next one broke."""
 
@@ -38,7 +39,7 @@ class Seen:
     broke_of: int
 
 
-@dataclass(frozen=True)
+@frozen
 class Peak:
     """The answer; as JSON in the manifest, under `peaks`, and printed by `--json`."""
 
@@ -169,7 +170,7 @@ def usl_lines(law: Usl | None, foresee: Sequence[int]) -> list[str]:
     return lines
 
 
-@dataclass(frozen=True)
+@frozen
 class Probe:
     """One trial of a search and its reply; no result if the tester failed."""
 

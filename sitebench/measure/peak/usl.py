@@ -19,11 +19,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from itertools import product
 from typing import Any
 
 from sitebench.errors import BeyondMeasured
+from sitebench.frozen import frozen
 
 _LEAST_LOADS = 4
 """Three parameters fit any three points exactly; a misfit shows with four."""
@@ -34,7 +35,7 @@ _FURTHEST = 2
 _Column = tuple[float, ...]
 
 
-@dataclass(frozen=True)
+@frozen
 class Usl:
     """A fitted law, how well it fits, and up to where it was measured."""
 

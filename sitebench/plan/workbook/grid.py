@@ -7,7 +7,6 @@ show the result that is stored with each formula; a law's formula gives both fro
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from xlsxwriter.utility import (  # type: ignore[import-untyped]
@@ -15,6 +14,7 @@ from xlsxwriter.utility import (  # type: ignore[import-untyped]
     xl_rowcol_to_cell,
 )
 
+from sitebench.frozen import frozen
 from sitebench.plan.formula import Formula, Name
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ MISSING = "n/a"
 NUMBER, SHARE, SMALL, WHOLE = "#,##0.####", "0.0##%", "0.000000", "#,##0"
 
 
-@dataclass(frozen=True)
+@frozen
 class _Styles:
     title: Format
     heading: Format

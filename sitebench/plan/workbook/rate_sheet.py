@@ -7,9 +7,9 @@ of its machine's name, the operation's position and the column of the size.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from sitebench.frozen import frozen
 from sitebench.plan.rates import UNSTATED, RateTable
 from sitebench.plan.suite import PlanSuite
 from sitebench.plan.workbook.grid import MISSING, NUMBER, WHOLE, Grid, Value, cell
@@ -29,7 +29,7 @@ def size_label(size: int) -> Value:
     return "any" if size == UNSTATED else float(size)
 
 
-@dataclass(frozen=True)
+@frozen
 class RateSheet:
     """A suite's sheet of rates, and the formulas that refer to it."""
 

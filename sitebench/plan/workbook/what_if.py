@@ -7,9 +7,9 @@ with its rates, the law step by step and the answers; then the two tables of the
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from sitebench.frozen import frozen
 from sitebench.plan.formula import Formula, Input
 from sitebench.plan.model import PERCENTILES, Law, Scenario, rate_key, wait_factor
 from sitebench.plan.rates import UNSTATED, RateTable
@@ -26,7 +26,7 @@ _SLOW = "objective cannot be met"
 _SHAPES = {"share": SHARE, "s": SMALL}
 
 
-@dataclass(frozen=True)
+@frozen
 class Machine:
     """One column: a machine at a size."""
 
@@ -34,7 +34,7 @@ class Machine:
     size: int
 
 
-@dataclass(frozen=True)
+@frozen
 class WhatIf:
     """The content of one sheet."""
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sitebench.errors import BadInput
+from sitebench.frozen import frozen
 from sitebench.plan.choose import Plan, on_first, with_calculations
 from sitebench.plan.choose import plan as planned
 from sitebench.plan.model import law_of, with_all
@@ -45,7 +46,7 @@ _SOURCES = (
 _BOOK = {"in_memory": True, "strings_to_formulas": False, "strings_to_urls": False}
 
 
-@dataclass(frozen=True)
+@frozen
 class Planned:
     """One suite: its plan, and the machines that its sheet offers, the plan's first."""
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from html import escape
 from typing import Any
 
+from sitebench.frozen import frozen
 from sitebench.report.charts import (
     AXES,
     FADED,
@@ -41,7 +41,7 @@ _QUANTILES = {"p50": "median", "p99": "99 %", "p99_9": "99.9 %"}
 _CHOOSER = "choose-curve"
 
 
-@dataclass(frozen=True)
+@frozen
 class _Curve:
     """One run's points of one operation, size, target and schedule, least load first."""
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from html import escape
 from typing import Any
 
+from sitebench.frozen import frozen
 from sitebench.report.charts import (
     FADED,
     SHOWN,
@@ -31,7 +32,7 @@ from sitebench.runs.repeats import Of, Series
 from sitebench.units import format_size
 
 
-@dataclass(frozen=True)
+@frozen
 class _Line:
     """One series of the figure: the sizes of one run, target and load."""
 

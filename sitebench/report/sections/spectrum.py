@@ -9,11 +9,11 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from sitebench._engine import Histogram
 from sitebench.counts.durations import LEAST_BEYOND
+from sitebench.frozen import frozen
 from sitebench.report.charts import (
     ALL_SERIES,
     AXES,
@@ -45,7 +45,7 @@ _CHOOSER = "choose-spectrum"
 _LATENCY, _SERVICE = "latency", "service time"
 
 
-@dataclass(frozen=True)
+@frozen
 class _Group:
     """Points drawn together: one operation at several sizes, or at several loads."""
 

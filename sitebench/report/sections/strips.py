@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
+from sitebench.frozen import frozen
 from sitebench.report.charts import short
 from sitebench.report.model import Track
 
@@ -17,7 +17,7 @@ _Drawn = dict[str, Track]
 """Values over time by the name of the line."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Strip:
     """One track of resources: its title and axis, and how to take it from the samples."""
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
 
 from sitebench.counts.metrics import SERVICE
 from sitebench.counts.queue import Queue, allowed_growth
 from sitebench.counts.spans import Span
+from sitebench.frozen import frozen
 from sitebench.units import format_clock, format_ns, plural
 from sitebench.verdict.evidence import Evidence
 from sitebench.verdict.rules.thresholds import (
@@ -32,7 +32,7 @@ _MOST_NAMED = 5
 """Stretches of a day; its rows have the others."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Generator:
     """Whether the tester is at its ceiling, and the evidence in a sentence."""
 

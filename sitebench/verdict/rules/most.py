@@ -18,9 +18,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import combinations
 
+from sitebench.frozen import frozen
 from sitebench.units import format_ns
 from sitebench.verdict.evidence import Evidence
 from sitebench.verdict.rules.thresholds import BEYOND
@@ -38,7 +38,7 @@ _APART = 1.5
 """Of two loads that are less apart, by the CPU used, the difference in cost may be noise."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Most:
     """An upper bound of the rate, and how it comes about."""
 
