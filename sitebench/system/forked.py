@@ -367,9 +367,12 @@ class _Leaving:
 def main() -> None:
     """Import a function's module; then call the function, in each fork."""
     leaving, staying_ready = _Leaving(), _StayingReady()
+    # What is imported stays: collections would find nothing to free, again and again. Forks share
+    # it, so a collection in one would copy it all to look at it.
+    gc.disable()
     function = resolve_name(sys.argv[1])
-    # Forks share what was imported: a collection in one would copy it all to look at it.
     gc.freeze()
+    gc.enable()
     staying_ready.until_forked()
     leaving.call(function)
 
