@@ -116,7 +116,11 @@ impl StepStats {
 
 /// The histograms by the names of their clocks.
 fn clocks(py: Python<'_>, open: bool, recorded: [Hdr<u64>; Clock::COUNT]) -> PyResult<Bound<'_, PyDict>> {
-    let recorded = recorded.into_iter().map(|times| Py::new(py, Histogram::from(times)));
+    let recorded = recorded.into_iter().map(|times| {
+        // Others are added to it: it has the digits of all, which one without samples need not have here.
+        let times = if times.is_empty() { Histogram::empty()? } else { Histogram::from(times) };
+        Py::new(py, times)
+    });
     let recorded = recorded.collect::<PyResult<Vec<_>>>()?;
     let clocks = PyDict::new(py);
     for clock in Clock::ALL {

@@ -25,7 +25,7 @@ use crate::protocol::Protocol;
 use crate::record::clock::{MILLI, now_ns};
 use crate::record::examples::Examples;
 use crate::record::log::{Log, LogSpec};
-use crate::record::recorder::{Label, Spans, Split};
+use crate::record::recorder::{Blank, Label, Spans, Split};
 
 /// Everything a driver needs apart from the protocol.
 pub(crate) struct Plan<R> {
@@ -112,6 +112,8 @@ pub(crate) struct Driver {
     /// Stages of a rate that have not begun, none where users come and go, and the length of their spans.
     ahead: Option<(Vec<Stage>, u64)>,
     window_start_ns: u64,
+    /// What the next drain's recorders are made of.
+    blank: Blank,
     stopped: bool,
 }
 
@@ -142,6 +144,7 @@ impl Driver {
             pace,
             ahead,
             window_start_ns: now_ns(),
+            blank: Blank::default(),
             stopped: false,
             programs,
         };
@@ -158,7 +161,7 @@ impl Driver {
                 registry: poll.registry().try_clone()?,
                 addresses: plan.addresses.iter().map(endpoints).collect(),
                 protocol,
-                recorders: Split::new(&labels)?,
+                recorders: Split::new(&labels, &mut driver.blank)?,
                 examples: Examples::default(),
                 log: Log::new(plan.log),
                 timers: Timers::default(),
@@ -239,10 +242,13 @@ impl Driver {
     pub(crate) fn drain(&mut self, cut: bool) -> Result<Snapshot, CommandError> {
         self.check_running()?;
         let labels = self.labels.clone();
+        let mut blank = std::mem::take(&mut self.blank);
         let replies = self.ask(|reply| {
-            let fresh = Split::new(&labels)?;
+            let fresh = Split::new(&labels, &mut blank)?;
             Ok(Command::Drain { fresh, cut, reply })
-        })?;
+        });
+        self.blank = blank;
+        let replies = replies?;
         let snapshot = self.snapshot(replies)?;
         if cut && let Some((stages, span_ns)) = self.ahead.take() {
             self.begin(&stages, span_ns)?;
@@ -284,7 +290,8 @@ impl Driver {
 
     fn snapshot(&mut self, replies: Vec<Receiver<Drained>>) -> Result<Snapshot, CommandError> {
         let drained = replies.iter().map(Receiver::recv).collect::<Result<Vec<_>, _>>()?;
-        let snapshot = Snapshot::merge(self.window_start_ns, &self.labels, &self.decks, drained)?;
+        let snapshot =
+            Snapshot::merge(self.window_start_ns, &self.labels, &self.decks, drained, &mut self.blank)?;
         self.window_start_ns = snapshot.t1_ns;
         Ok(snapshot)
     }

@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
-use hdrhistogram::{AdditionError, Histogram};
+use hdrhistogram::{CreationError, Histogram};
 
+use crate::drive::driver::CommandError;
 use crate::drive::worker::{Drained, lane_number};
 use crate::program::DeckPlan;
 use crate::record::examples::Example;
 use crate::record::failure::Failure;
 use crate::record::metric::{Clock, Counter};
-use crate::record::recorder::{Label, Recorder, Recorders, Split};
+use crate::record::recorder::{Blank, Label, Recorder, Recorders, Split};
 
 /// Everything recorded between two drains.
 #[derive(Debug)]
@@ -94,7 +95,8 @@ pub struct StepSnapshot {
     pub open: bool,
     /// One for each of [`Counter::ALL`].
     pub counters: [u64; Counter::COUNT],
-    /// One for each of [`Clock::ALL`], as recorded; [`Self::clock`] reads them.
+    /// One for each of [`Clock::ALL`], as recorded; [`Self::clock`] reads them. One without samples has no room
+    /// for any.
     pub clocks: [Histogram<u64>; Clock::COUNT],
 }
 
@@ -118,7 +120,8 @@ impl Snapshot {
         labels: &[Label],
         decks: &[DeckPlan],
         drained: Vec<Drained>,
-    ) -> Result<Self, AdditionError> {
+        blank: &mut Blank,
+    ) -> Result<Self, CommandError> {
         let at_ns = drained.iter().map(|part| part.at_ns).max().unwrap_or(t0_ns);
         let cpu_ns = drained.iter().map(|part| part.cpu_ns).collect();
         let sum = |of: fn(&Drained) -> u64| drained.iter().map(of).sum();
@@ -139,14 +142,15 @@ impl Snapshot {
             part.recorders
         });
         let mut all = parts.next().unwrap_or_else(Split::none);
-        parts.try_for_each(|part| all.merge(part))?;
+        parts.try_for_each(|part| all.merge(part, blank))?;
         log.sort_by_key(|entry| entry.unix_ms);
         let spans = all.spans.found.into_iter().filter_map(|((span, slot), recorder)| {
             Some((span, step(labels.get(usize::from(slot.0))?, recorder, Vec::new())))
         });
         let spans = spans.collect();
         let [steps, late, older] =
-            [all.since, all.before, all.older].map(|part| steps(labels, part, &examples));
+            [all.since, all.before, all.older].map(|part| steps(labels, part, &examples, blank));
+        let (steps, late, older) = (steps?, late?, older?);
         Ok(Self {
             t0_ns,
             t1_ns,
@@ -195,10 +199,19 @@ fn deck(n: usize, plan: &DeckPlan, drained: &[Drained]) -> DeckSnapshot {
     }
 }
 
-fn steps(labels: &[Label], recorders: Recorders, examples: &[Example]) -> Vec<StepSnapshot> {
-    let all = labels.iter().zip(recorders.into_vec()).enumerate();
-    let busy = all.filter(|(_, (_, recorder))| recorder.count > 0);
-    busy.map(|(slot, (label, recorder))| {
+fn steps(
+    labels: &[Label],
+    recorders: Recorders,
+    examples: &[Example],
+    blank: &mut Blank,
+) -> Result<Vec<StepSnapshot>, CreationError> {
+    let mut found = Vec::new();
+    for (slot, (label, mut recorder)) in labels.iter().zip(recorders.into_vec()).enumerate() {
+        if recorder.count == 0 {
+            blank.keep(recorder);
+            continue;
+        }
+        blank.keep_empty(&mut recorder)?;
         // Other examples may belong to another window.
         let example = |&(failure, _): &(Failure, u64)| {
             let mut all = examples.iter();
@@ -206,9 +219,9 @@ fn steps(labels: &[Label], recorders: Recorders, examples: &[Example]) -> Vec<St
         };
         let examples = recorder.failures.iter().filter_map(example);
         let examples = examples.map(|each| (each.failure.label(), each.text.clone())).collect();
-        step(label, recorder, examples)
-    })
-    .collect()
+        found.push(step(label, recorder, examples));
+    }
+    Ok(found)
 }
 
 fn step(label: &Label, recorder: Recorder, examples: Vec<(String, String)>) -> StepSnapshot {

@@ -76,6 +76,46 @@ fn no_histogram() -> Result<Histogram<u64>, CreationError> {
     Histogram::new_with_bounds(1, 2, 0)
 }
 
+/// Histograms without samples, for the next recorders: to make one is to write 270 KB.
+///
+/// Most of what a drain brings is empty: failures are few, and so are operations from before a cut.
+#[derive(Debug, Default)]
+pub(crate) struct Blank(Vec<Histogram<u64>>);
+
+impl Blank {
+    fn take(&mut self) -> Result<Histogram<u64>, CreationError> {
+        self.0.pop().map_or_else(histogram, Ok)
+    }
+
+    /// Keeps the histograms of recorders that are done with.
+    fn keep_all(&mut self, recorders: Recorders) {
+        recorders.0.into_iter().for_each(|recorder| self.keep(recorder));
+    }
+
+    /// Keeps the histograms of a recorder that is done with.
+    pub(crate) fn keep(&mut self, recorder: Recorder) {
+        for (clock, mut times) in Clock::ALL.into_iter().zip(recorder.clocks) {
+            if clock.recorded(recorder.open) == Some(clock) {
+                if !times.is_empty() {
+                    times.reset();
+                }
+                self.0.push(times);
+            }
+        }
+    }
+
+    /// Keeps those histograms of a recorder that are empty. Small ones take their place, so nothing can be
+    /// recorded there.
+    pub(crate) fn keep_empty(&mut self, recorder: &mut Recorder) -> Result<(), CreationError> {
+        for clock in Clock::ALL {
+            if clock.recorded(recorder.open) == Some(clock) && recorder[clock].is_empty() {
+                self.0.push(std::mem::replace(&mut recorder[clock], no_histogram()?));
+            }
+        }
+        Ok(())
+    }
+}
+
 /// The index of a recorder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Slot(pub(crate) u16);
@@ -165,12 +205,12 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    fn new(open: bool) -> Result<Self, CreationError> {
+    fn new(open: bool, blank: &mut Blank) -> Result<Self, CreationError> {
         let none = no_histogram()?;
         let mut clocks = Clock::ALL.map(|_| none.clone());
         for clock in Clock::ALL {
             if clock.recorded(open) == Some(clock) {
-                clocks[clock.index()] = histogram()?;
+                clocks[clock.index()] = blank.take()?;
             }
         }
         Ok(Self { count: 0, failures: Vec::new(), clocks, counters: [0; Counter::COUNT], open })
@@ -275,8 +315,8 @@ pub struct Recorders(Vec<Recorder>);
 
 impl Recorders {
     /// Empty recorders for all labels.
-    pub fn new(labels: &[Label]) -> Result<Self, CreationError> {
-        labels.iter().map(|label| Recorder::new(label.open)).collect::<Result<_, _>>().map(Self)
+    fn new(labels: &[Label], blank: &mut Blank) -> Result<Self, CreationError> {
+        labels.iter().map(|label| Recorder::new(label.open, blank)).collect::<Result<_, _>>().map(Self)
     }
 
     /// No recorders, for a thread that records no more.
@@ -346,7 +386,7 @@ impl Spans {
         let Some(span) = since_ns.and_then(|since_ns| since_ns.checked_div(self.span_ns)) else { return };
         let recorder = match self.found.entry((span, slot)) {
             Entry::Occupied(found) => found.into_mut(),
-            Entry::Vacant(place) => match Recorder::new(self.open) {
+            Entry::Vacant(place) => match Recorder::new(self.open, &mut Blank::default()) {
                 Ok(recorder) => place.insert(recorder),
                 // It cannot fail: all recorders have the same bounds, and there were some before.
                 Err(_) => return,
@@ -379,8 +419,8 @@ pub(crate) struct Split {
 
 impl Split {
     /// Empty recorders without a cut: everything goes to `since`.
-    pub(crate) fn new(labels: &[Label]) -> Result<Self, CreationError> {
-        let [older, before, since] = [(); 3].map(|()| Recorders::new(labels));
+    pub(crate) fn new(labels: &[Label], blank: &mut Blank) -> Result<Self, CreationError> {
+        let [older, before, since] = [(); 3].map(|()| Recorders::new(labels, blank));
         Ok(Self { over_ns: 0..0, older: older?, before: before?, since: since?, spans: Spans::none() })
     }
 
@@ -437,11 +477,14 @@ impl Split {
     }
 
     /// Adds another thread's recorders.
-    pub(crate) fn merge(&mut self, other: Self) -> Result<(), AdditionError> {
-        self.older.merge(&other.older)?;
-        self.before.merge(&other.before)?;
-        self.since.merge(&other.since)?;
-        self.spans.merge(other.spans)
+    pub(crate) fn merge(&mut self, other: Self, blank: &mut Blank) -> Result<(), AdditionError> {
+        let Self { older, before, since, spans, .. } = other;
+        for (mine, theirs) in [(&mut self.older, older), (&mut self.before, before), (&mut self.since, since)]
+        {
+            mine.merge(&theirs)?;
+            blank.keep_all(theirs);
+        }
+        self.spans.merge(spans)
     }
 }
 
@@ -467,7 +510,11 @@ mod tests {
     }
 
     fn recorders(open: bool) -> Recorders {
-        Recorders::new(&labels(open)).unwrap()
+        Recorders::new(&labels(open), &mut Blank::default()).unwrap()
+    }
+
+    fn no_split(open: bool) -> Split {
+        Split::new(&labels(open), &mut Blank::default()).unwrap()
     }
 
     #[test]
@@ -515,10 +562,37 @@ mod tests {
     }
 
     #[test]
+    fn what_was_drained_is_kept_for_the_next_recorders_and_they_are_empty() {
+        let mut blank = Blank::default();
+        for open in [true, false] {
+            let (empty, mut used) = (recorders(open), recorders(open));
+            let missing = Sample { end: End::Unanswered(Failure::Timeout), ..SAMPLE };
+            [SAMPLE, missing].iter().for_each(|sample| used[Slot(0)].record(sample));
+            blank.keep_all(used);
+            let again = Recorders::new(&labels(open), &mut blank).unwrap();
+            assert_eq!(again[Slot(0)].clocks, empty[Slot(0)].clocks, "{open}");
+            assert!(blank.0.is_empty(), "all of it is used again");
+        }
+    }
+
+    #[test]
+    fn only_clocks_that_recorded_nothing_are_kept_from_what_is_handed_out() {
+        let (mut used, mut blank) = (recorders(true), Blank::default());
+        let recorder = &mut used[Slot(0)];
+        recorder.record(&SAMPLE);
+        let found = |recorder: &Recorder| recorder.clocks.each_ref().map(|times| (times.len(), times.max()));
+        let before = found(recorder);
+        blank.keep_empty(recorder).unwrap();
+        assert_eq!(found(recorder), before);
+        assert_eq!(blank.0.len(), before.iter().filter(|&&(samples, _)| samples == 0).count());
+        assert!(blank.0.iter().all(|times| times.is_empty() && times.high() > 1_000 * SECOND));
+    }
+
+    #[test]
     fn an_operation_belongs_to_the_window_in_which_it_was_due() {
-        let mut split = Split::new(&labels(true)).unwrap();
+        let mut split = no_split(true);
         split.record(Slot(0), &SAMPLE);
-        let first = split.swap(Split::new(&labels(true)).unwrap());
+        let first = split.swap(no_split(true));
         split.cut(50);
         split.cut(200);
         for due_ns in [48, 49, 199, 200, 201, 202] {
@@ -532,13 +606,13 @@ mod tests {
 
     #[test]
     fn an_arrival_is_in_the_span_in_which_it_was_due_however_late_it_ends() {
-        let mut split = Split::new(&labels(true)).unwrap();
+        let mut split = no_split(true);
         split.spans = Spans::new(100, 50, true);
         let sample = |due_ns: u64| Sample { due_ns, started_ns: 10_000, ended_ns: 10_100, ..SAMPLE };
         for due_ns in [99, 100, 149, 150, 5_000] {
             split.record(Slot(0), &sample(due_ns));
         }
-        let mut first = split.swap(Split::new(&labels(true)).unwrap());
+        let mut first = split.swap(no_split(true));
         split.cut(6_000);
         split.record(Slot(0), &sample(149));
         let spans = |split: &Split| -> Vec<(u64, u64)> {
@@ -546,14 +620,14 @@ mod tests {
         };
         assert_eq!(spans(&first), [(0, 2), (1, 1), (98, 1)]);
         assert_eq!(spans(&split), [(0, 1)]);
-        first.merge(split).unwrap();
+        first.merge(split, &mut Blank::default()).unwrap();
         assert_eq!(spans(&first), [(0, 3), (1, 1), (98, 1)]);
     }
 
     #[test]
     fn without_spans_and_beside_the_arrivals_of_others_nothing_is_recorded_twice() {
         for (open, span_ns) in [(true, 0), (false, 0), (false, 50)] {
-            let mut split = Split::new(&labels(open)).unwrap();
+            let mut split = no_split(open);
             split.spans = Spans::new(0, span_ns, true);
             split.record(Slot(0), &SAMPLE);
             assert!(split.spans.found.is_empty(), "{open} {span_ns}");
@@ -562,12 +636,12 @@ mod tests {
 
     #[test]
     fn where_users_come_and_go_an_operation_is_in_the_span_in_which_it_began() {
-        let mut split = Split::new(&labels(false)).unwrap();
+        let mut split = no_split(false);
         split.spans = Spans::new(100, 50, false);
         for started_ns in [99, 100, 149, 150] {
             split.record(Slot(0), &Sample { due_ns: started_ns, started_ns, ended_ns: 400, ..SAMPLE });
         }
-        let fresh = split.swap(Split::new(&labels(false)).unwrap());
+        let fresh = split.swap(no_split(false));
         split.record(Slot(0), &Sample { due_ns: 149, started_ns: 149, ended_ns: 500, ..SAMPLE });
         let found = |split: &Split| -> Vec<(u64, u64, u64)> {
             let spans = split.spans.found.iter();
@@ -579,10 +653,10 @@ mod tests {
         // Users go on after the window, until what began in it has ended.
         split.cut(200);
         split.record(Slot(0), &Sample { due_ns: 200, started_ns: 200, ended_ns: 500, ..SAMPLE });
-        let mut last = split.swap(Split::new(&labels(false)).unwrap());
+        let mut last = split.swap(no_split(false));
         split.record(Slot(0), &Sample { due_ns: 210, started_ns: 210, ended_ns: 600, ..SAMPLE });
         split.record(Slot(0), &Sample { due_ns: 199, started_ns: 199, ended_ns: 600, ..SAMPLE });
-        last.merge(split).unwrap();
+        last.merge(split, &mut Blank::default()).unwrap();
         assert_eq!(found(&last), [(0, 1, 351), (1, 1, 401)]);
     }
 
