@@ -112,6 +112,7 @@ pub(crate) struct Driver {
     /// Stages of a rate that have not begun, none where users come and go, and the length of their spans.
     ahead: Option<(Vec<Stage>, u64)>,
     window_start_ns: u64,
+    cuts: usize,
     /// What the next drain's recorders are made of.
     blank: Blank,
     stopped: bool,
@@ -144,6 +145,7 @@ impl Driver {
             pace,
             ahead,
             window_start_ns: now_ns(),
+            cuts: 0,
             blank: Blank::default(),
             stopped: false,
             programs,
@@ -161,7 +163,7 @@ impl Driver {
                 registry: poll.registry().try_clone()?,
                 addresses: plan.addresses.iter().map(endpoints).collect(),
                 protocol,
-                recorders: Split::new(&labels, &mut driver.blank)?,
+                recorders: Split::new(&labels, 0, &mut driver.blank)?,
                 examples: Examples::default(),
                 log: Log::new(plan.log),
                 timers: Timers::default(),
@@ -242,9 +244,10 @@ impl Driver {
     pub(crate) fn drain(&mut self, cut: bool) -> Result<Snapshot, CommandError> {
         self.check_running()?;
         let labels = self.labels.clone();
+        self.cuts += usize::from(cut);
         let mut blank = std::mem::take(&mut self.blank);
         let replies = self.ask(|reply| {
-            let fresh = Split::new(&labels, &mut blank)?;
+            let fresh = Split::new(&labels, self.cuts, &mut blank)?;
             Ok(Command::Drain { fresh, cut, reply })
         });
         self.blank = blank;

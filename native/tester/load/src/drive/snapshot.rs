@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use hdrhistogram::{CreationError, Histogram};
+use hdrhistogram::{AdditionError, Histogram};
 
-use crate::drive::driver::CommandError;
 use crate::drive::worker::{Drained, lane_number};
 use crate::program::DeckPlan;
 use crate::record::examples::Example;
@@ -121,7 +120,7 @@ impl Snapshot {
         decks: &[DeckPlan],
         drained: Vec<Drained>,
         blank: &mut Blank,
-    ) -> Result<Self, CommandError> {
+    ) -> Result<Self, AdditionError> {
         let at_ns = drained.iter().map(|part| part.at_ns).max().unwrap_or(t0_ns);
         let cpu_ns = drained.iter().map(|part| part.cpu_ns).collect();
         let sum = |of: fn(&Drained) -> u64| drained.iter().map(of).sum();
@@ -150,7 +149,6 @@ impl Snapshot {
         let spans = spans.collect();
         let [steps, late, older] =
             [all.since, all.before, all.older].map(|part| steps(labels, part, &examples, blank));
-        let (steps, late, older) = (steps?, late?, older?);
         Ok(Self {
             t0_ns,
             t1_ns,
@@ -204,14 +202,14 @@ fn steps(
     recorders: Recorders,
     examples: &[Example],
     blank: &mut Blank,
-) -> Result<Vec<StepSnapshot>, CreationError> {
+) -> Vec<StepSnapshot> {
     let mut found = Vec::new();
     for (slot, (label, mut recorder)) in labels.iter().zip(recorders.into_vec()).enumerate() {
         if recorder.count == 0 {
             blank.keep(recorder);
             continue;
         }
-        blank.keep_empty(&mut recorder)?;
+        blank.keep_empty(&mut recorder);
         // Other examples may belong to another window.
         let example = |&(failure, _): &(Failure, u64)| {
             let mut all = examples.iter();
@@ -221,7 +219,7 @@ fn steps(
         let examples = examples.map(|each| (each.failure.label(), each.text.clone())).collect();
         found.push(step(label, recorder, examples));
     }
-    Ok(found)
+    found
 }
 
 fn step(label: &Label, recorder: Recorder, examples: Vec<(String, String)>) -> StepSnapshot {

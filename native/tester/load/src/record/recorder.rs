@@ -106,13 +106,13 @@ impl Blank {
 
     /// Keeps those histograms of a recorder that are empty. Small ones take their place, so nothing can be
     /// recorded there.
-    pub(crate) fn keep_empty(&mut self, recorder: &mut Recorder) -> Result<(), CreationError> {
+    pub(crate) fn keep_empty(&mut self, recorder: &mut Recorder) {
         for clock in Clock::ALL {
-            if clock.recorded(recorder.open) == Some(clock) && recorder[clock].is_empty() {
-                self.0.push(std::mem::replace(&mut recorder[clock], no_histogram()?));
+            let is_blank = clock.recorded(recorder.open) == Some(clock) && recorder[clock].is_empty();
+            if is_blank && let Ok(small) = no_histogram() {
+                self.0.push(std::mem::replace(&mut recorder[clock], small));
             }
         }
-        Ok(())
     }
 }
 
@@ -418,10 +418,13 @@ pub(crate) struct Split {
 }
 
 impl Split {
-    /// Empty recorders without a cut: everything goes to `since`.
-    pub(crate) fn new(labels: &[Label], blank: &mut Blank) -> Result<Self, CreationError> {
-        let [older, before, since] = [(); 3].map(|()| Recorders::new(labels, blank));
-        Ok(Self { over_ns: 0..0, older: older?, before: before?, since: since?, spans: Spans::none() })
+    /// Empty recorders for a thread that has made so many cuts. Before the first, everything goes to `since`, and
+    /// before the second nothing is older than the window before.
+    pub(crate) fn new(labels: &[Label], cuts: usize, blank: &mut Blank) -> Result<Self, CreationError> {
+        let mut recorders =
+            |are_used| if are_used { Recorders::new(labels, blank) } else { Ok(Recorders::none()) };
+        let (older, before, since) = (recorders(cuts > 1)?, recorders(cuts > 0)?, recorders(true)?);
+        Ok(Self { over_ns: 0..0, older, before, since, spans: Spans::none() })
     }
 
     /// No recorders, for a thread that records no more.
@@ -514,7 +517,7 @@ mod tests {
     }
 
     fn no_split(open: bool) -> Split {
-        Split::new(&labels(open), &mut Blank::default()).unwrap()
+        Split::new(&labels(open), 2, &mut Blank::default()).unwrap()
     }
 
     #[test]
@@ -582,7 +585,7 @@ mod tests {
         recorder.record(&SAMPLE);
         let found = |recorder: &Recorder| recorder.clocks.each_ref().map(|times| (times.len(), times.max()));
         let before = found(recorder);
-        blank.keep_empty(recorder).unwrap();
+        blank.keep_empty(recorder);
         assert_eq!(found(recorder), before);
         assert_eq!(blank.0.len(), before.iter().filter(|&&(samples, _)| samples == 0).count());
         assert!(blank.0.iter().all(|times| times.is_empty() && times.high() > 1_000 * SECOND));
