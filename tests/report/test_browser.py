@@ -78,12 +78,27 @@ def browser(chromedriver: Path, tmp_path_factory: pytest.TempPathFactory) -> Ite
 
 
 @pytest.fixture
-def shown(browser: Browser, page: Path) -> Browser:
-    """The page, drawn."""
+def fresh(browser: Browser, page: Path) -> Browser:
+    """The page, drawn for one test, which may change it."""
     size(browser, 1_200)
     browser.open(page.as_uri())
-    assert eventually(lambda: browser.run(DRAWN) == "drawn"), "not: the page is drawn"
+    until_drawn(browser)
     return browser
+
+
+@pytest.fixture
+def shown(browser: Browser, request: pytest.FixtureRequest) -> Browser:
+    """The page as the test before left it, if that has changed nothing of it either."""
+    if not browser.run("return window.unchanged === true"):
+        request.getfixturevalue("fresh")
+        browser.run("window.unchanged = true")
+    size(browser, 1_200)
+    return browser
+
+
+def until_drawn(browser: Browser) -> None:
+    """Wait until a page has all its charts."""
+    assert eventually(lambda: browser.run(DRAWN) == "drawn"), "not: the page is drawn"
 
 
 def size(browser: Browser, width: int) -> None:
@@ -119,6 +134,57 @@ def test_verdict_cards_and_chart_are_seen_without_scrolling(shown: Browser) -> N
     assert 0 < shown.run(ends, ".cards") < shown.run(ends, "#figure-overview") <= 900
 
 
+CUT = (
+    "return [...document.querySelectorAll('#results > .scroll')]"
+    ".filter(place => place.scrollWidth > place.clientWidth).map(place => place.ariaLabel)"
+)
+
+
+def test_no_result_is_cut_on_a_screen_or_on_paper(shown: Browser) -> None:
+    assert shown.run(CUT) == []
+    shown.devtools("Emulation.setEmulatedMedia", media="print", features=[])
+    size(shown, 710)  # Letter, without its margins.
+    assert shown.run(CUT) == []
+    shown.devtools("Emulation.setEmulatedMedia", media="", features=[])
+
+
+def test_histograms_and_figures_are_downloaded_from_the_page(
+    shown: Browser, tmp_path: Path
+) -> None:
+    shown.devtools("Page.setDownloadBehavior", behavior="allow", downloadPath=str(tmp_path))
+    for name, begins in (("directory.csv", "point,"), ("site.hlog", "#[Logged with sitebench]")):
+        shown.run("document.querySelector(`a[download='${arguments[0]}']`).click()", name)
+        kept = tmp_path / name
+        assert eventually(kept.exists), name
+        assert kept.read_text().startswith(begins)
+
+
+def test_dark_screens_get_dark_and_paper_gets_light(shown: Browser) -> None:
+    ground = "return getComputedStyle(document.body).backgroundColor"
+    ink = (
+        "return getComputedStyle(document.querySelector"
+        "('[data-chart=rate-ils-lookup] .role-axis-label text')).fill"
+    )
+    light = shown.run(ground), shown.run(ink)
+    dark = {"name": "prefers-color-scheme", "value": "dark"}
+    shown.devtools("Emulation.setEmulatedMedia", features=[dark])
+    assert shown.run(ground) == "rgb(20, 24, 28)"
+    assert shown.run(ink) != light[1]
+    shown.devtools("Emulation.setEmulatedMedia", media="print", features=[dark])
+    assert (shown.run(ground), shown.run(ink)) == light
+    assert shown.run("return getComputedStyle(document.querySelector('nav')).display") == "none"
+    shown.devtools("Emulation.setEmulatedMedia", media="", features=[])
+
+
+def test_the_page_prints(shown: Browser, tmp_path: Path) -> None:
+    paper = base64.b64decode(shown.devtools("Page.printToPDF", printBackground=True)["data"])
+    (tmp_path / "report.pdf").write_bytes(paper)
+    assert paper.startswith(b"%PDF")
+    pages = re.search(rb"/Type\s*/Pages\b.*?/Count (\d+)", paper, re.DOTALL)
+    assert len(paper) > 50_000
+    assert pages is None or int(pages[1]) >= 3
+
+
 @pytest.mark.parametrize(
     ("per_s", "drawn", "width", "needs"),
     [
@@ -148,7 +214,7 @@ def test_the_legend_over_time_has_the_lines_that_are_drawn(
     made = tmp_path / "slow.html"
     made.write_text(build.html(one, build.sections(one)), encoding="utf-8")
     browser.open(made.as_uri())
-    assert eventually(lambda: browser.run(DRAWN) == "drawn"), "not: the page is drawn"
+    until_drawn(browser)
     legend = (
         "return [...document.querySelectorAll('#figure-over-time .role-legend-label text')]"
         ".map(label => label.textContent).filter(name => /^p[0-9]|line/.test(name))"
@@ -160,125 +226,74 @@ def test_the_legend_over_time_has_the_lines_that_are_drawn(
     assert browser.complaints() == []
 
 
-def test_a_point_is_chosen_from_the_list_and_drawn(shown: Browser) -> None:
+def test_a_point_is_chosen_from_the_list_and_drawn(fresh: Browser) -> None:
     drawing = (
         "return [...document.querySelectorAll('[data-chart=over-time] svg .mark-rect path')]"
         ".map(cell => cell.getAttribute('d') + cell.getAttribute('transform')).join()"
     )
-    before = shown.run(drawing)
+    before = fresh.run(drawing)
     choose = (
         "const list = document.getElementById('choose-moment');"
         "list.selectedIndex = arguments[0]; list.dispatchEvent(new Event('change'));"
     )
-    shown.run(choose, 1)
-    assert eventually(lambda: shown.run(drawing) != before), "not: another point is drawn"
-    shown.run(choose, 0)
-    assert eventually(lambda: shown.run(drawing) == before), "not: the first one is drawn again"
+    fresh.run(choose, 1)
+    assert eventually(lambda: fresh.run(drawing) != before), "not: another point is drawn"
+    fresh.run(choose, 0)
+    assert eventually(lambda: fresh.run(drawing) == before), "not: the first one is drawn again"
 
 
-def test_arrow_keys_show_one_series_alone_and_escape_all(shown: Browser) -> None:
-    shown.run("document.querySelector('#papers details').open = true")
+def test_arrow_keys_show_one_series_alone_and_escape_all(fresh: Browser) -> None:
+    fresh.run("document.querySelector('#papers details').open = true")
     place = "[data-chart=printed-ils-lookup] .drawing"
-    assert eventually(lambda: shown.run(MARKS)["printed-ils-lookup"] >= 3)
+    assert eventually(lambda: fresh.run(MARKS)["printed-ils-lookup"] >= 3)
     faint = (
         "return [...document.querySelectorAll('[data-chart=printed-ils-lookup] .mark-line path')]"
         ".filter(line => Number(line.getAttribute('opacity') ?? 1) < 0.5).length"
     )
-    assert shown.run(faint) == 0
-    shown.press(place, RIGHT)
-    assert eventually(lambda: shown.run(faint) == 2), "not: two of three lines are faint"
-    label = shown.attribute(place, "aria-label")
+    assert fresh.run(faint) == 0
+    fresh.press(place, RIGHT)
+    assert eventually(lambda: fresh.run(faint) == 2), "not: two of three lines are faint"
+    label = fresh.attribute(place, "aria-label")
     assert "Only " in label
-    shown.press(place, LEFT)
-    assert shown.attribute(place, "aria-label") != label
-    shown.press(place, ESCAPE)
-    assert eventually(lambda: shown.run(faint) == 0), "not: every line is there again"
+    fresh.press(place, LEFT)
+    assert fresh.attribute(place, "aria-label") != label
+    fresh.press(place, ESCAPE)
+    assert eventually(lambda: fresh.run(faint) == 0), "not: every line is there again"
 
 
-def test_the_planners_sliders_move_its_numbers(shown: Browser) -> None:
+def test_the_planners_sliders_move_its_numbers(fresh: Browser) -> None:
     answer = "[data-suite=ps] output[data-answer=served]"
-    before = shown.text(answer)
-    shown.run(
+    before = fresh.text(answer)
+    fresh.run(
         "const slider = document.querySelector('[data-suite=ps] input[data-of=active]');"
         "slider.value = 8; slider.dispatchEvent(new Event('input', {bubbles: true}));"
     )
-    assert eventually(lambda: shown.text(answer) != before), "not: the answer moves"
-    assert int(shown.text(answer).replace(",", "")) < int(before.replace(",", ""))
+    assert eventually(lambda: fresh.text(answer) != before), "not: the answer moves"
+    assert int(fresh.text(answer).replace(",", "")) < int(before.replace(",", ""))
 
 
 @pytest.mark.parametrize("width", [1_200, 390])
-def test_nothing_is_wider_than_the_screen(shown: Browser, width: int) -> None:
-    size(shown, width)
-    shown.reload()
-    assert eventually(lambda: shown.run(DRAWN) == "drawn"), "not: the page is drawn"
-    assert shown.run("return document.documentElement.scrollWidth") <= width
+def test_nothing_is_wider_than_the_screen(browser: Browser, page: Path, width: int) -> None:
+    size(browser, width)
+    browser.open(page.as_uri())
+    until_drawn(browser)
+    assert browser.run("return document.documentElement.scrollWidth") <= width
     overlapping = (
         "return [...document.querySelectorAll('.drawing')].filter(place =>"
         " place.querySelector('svg') && place.querySelector('svg').getBoundingClientRect().right"
         " > place.getBoundingClientRect().right + 1).map(place => place.parentNode.id)"
     )
-    assert shown.run(overlapping) == []
+    assert browser.run(overlapping) == []
     cut = (
         "const svg = document.querySelector('#figure-overview svg'),"
         " right = svg.getBoundingClientRect().right;"
         "return [...svg.querySelectorAll('.mark-text text')]"
         ".filter(word => word.getBoundingClientRect().right > right).map(word => word.textContent)"
     )
-    assert shown.run(cut) == []
+    assert browser.run(cut) == []
 
 
-CUT = (
-    "return [...document.querySelectorAll('#results > .scroll')]"
-    ".filter(place => place.scrollWidth > place.clientWidth).map(place => place.ariaLabel)"
-)
-
-
-def test_no_result_is_cut_on_a_screen_or_on_paper(shown: Browser) -> None:
-    assert shown.run(CUT) == []
-    shown.devtools("Emulation.setEmulatedMedia", media="print", features=[])
-    size(shown, 710)  # Letter, without its margins.
-    assert shown.run(CUT) == []
-    shown.devtools("Emulation.setEmulatedMedia", media="", features=[])
-
-
-def test_histograms_and_figures_are_downloaded_from_the_page(
-    shown: Browser, tmp_path: Path
-) -> None:
-    shown.devtools("Page.setDownloadBehavior", behavior="allow", downloadPath=str(tmp_path))
-    for name, begins in (("directory.csv", "point,"), ("site.hlog", "#[Logged with sitebench]")):
-        shown.run("document.querySelector(`a[download='${arguments[0]}']`).click()", name)
-        kept = tmp_path / name
-        assert eventually(kept.exists), name
-        assert kept.read_text().startswith(begins)
-
-
-def test_a_figure_of_1997_is_drawn_when_it_is_unfolded(shown: Browser) -> None:
-    assert shown.run(MARKS)["printed-ils-lookup"] == 0
-    shown.run("document.querySelector('#papers details').open = true")
-    assert eventually(lambda: shown.run(MARKS)["printed-ils-lookup"] >= 4)
-
-
-def test_dark_screens_get_dark_and_paper_gets_light(shown: Browser) -> None:
-    ground = "return getComputedStyle(document.body).backgroundColor"
-    ink = (
-        "return getComputedStyle(document.querySelector"
-        "('[data-chart=rate-ils-lookup] .role-axis-label text')).fill"
-    )
-    light = shown.run(ground), shown.run(ink)
-    dark = {"name": "prefers-color-scheme", "value": "dark"}
-    shown.devtools("Emulation.setEmulatedMedia", features=[dark])
-    assert shown.run(ground) == "rgb(20, 24, 28)"
-    assert shown.run(ink) != light[1]
-    shown.devtools("Emulation.setEmulatedMedia", media="print", features=[dark])
-    assert (shown.run(ground), shown.run(ink)) == light
-    assert shown.run("return getComputedStyle(document.querySelector('nav')).display") == "none"
-    shown.devtools("Emulation.setEmulatedMedia", media="", features=[])
-
-
-def test_the_page_prints(shown: Browser, tmp_path: Path) -> None:
-    paper = base64.b64decode(shown.devtools("Page.printToPDF", printBackground=True)["data"])
-    (tmp_path / "report.pdf").write_bytes(paper)
-    assert paper.startswith(b"%PDF")
-    pages = re.search(rb"/Type\s*/Pages\b.*?/Count (\d+)", paper, re.DOTALL)
-    assert len(paper) > 50_000
-    assert pages is None or int(pages[1]) >= 3
+def test_a_figure_of_1997_is_drawn_when_it_is_unfolded(fresh: Browser) -> None:
+    assert fresh.run(MARKS)["printed-ils-lookup"] == 0
+    fresh.run("document.querySelector('#papers details').open = true")
+    assert eventually(lambda: fresh.run(MARKS)["printed-ils-lookup"] >= 4)
