@@ -42,6 +42,12 @@ def _shown(one: Any) -> str:
     return f"{type(one).__qualname__}({', '.join(values)})"
 
 
+def _getter(names: list[str]) -> Callable[[Any], tuple[object, ...]]:
+    if len(names) > 1:
+        return attrgetter(*names)
+    return lambda one: tuple(getattr(one, name) for name in names)
+
+
 _SHARED = {
     "__setattr__": _set_once,
     "__delattr__": _keep,
@@ -65,8 +71,7 @@ def frozen(cls: type[Any] | None = None, /, *, kw_only: bool = False) -> Any:
     def made(cls: type[Any]) -> type[Any]:
         own = set(vars(cls))
         made = dataclass(repr=False, eq=False, kw_only=kw_only)(cls)
-        compared = [each.name for each in fields(made) if each.compare]
-        made._compared = staticmethod(attrgetter(*compared) if compared else lambda _: ())
+        made._compared = staticmethod(_getter([each.name for each in fields(made) if each.compare]))
         for name, method in _SHARED.items():
             if name not in own:
                 setattr(made, name, method)

@@ -2,6 +2,7 @@
 
 import copy
 import dataclasses
+import math
 import pickle
 from collections.abc import Callable
 from dataclasses import FrozenInstanceError, dataclass, field
@@ -95,6 +96,20 @@ def test_what_inherits_from_it_has_its_fields_and_is_frozen() -> None:
     for name in ("size", "unit"):
         with pytest.raises(FrozenInstanceError):
             setattr(Below("a"), name, 1)
+
+
+def test_of_one_field_it_is_the_same() -> None:
+    @dataclass(frozen=True)
+    class Library:
+        value: Any
+
+    @frozen
+    class Ours:
+        value: Any
+
+    for value in (math.nan, "a", (1, 2)):
+        assert (Ours(value) == Ours(value)) is (Library(value) == Library(value))
+        assert hash(Ours(value)) == hash(Library(value))
 
 
 def test_copies_are_equal_and_frozen() -> None:
