@@ -13,18 +13,27 @@ from operator import attrgetter
 from typing import Any, TypeVar, dataclass_transform, overload
 
 _T = TypeVar("_T")
+_PARAMETERS = "__dataclass_params__"
+"""What the library asks of the classes above one: whether they are frozen."""
 
 
 def _set_once(one: Any, name: str, value: object) -> None:
     """Set a field, as `__init__` does; what is set, and what is no field, stays as it is."""
     mine = vars(one)
-    if name in mine or name not in one.__dataclass_fields__:
+    if (name in mine or name not in one.__dataclass_fields__) and _is_frozen(one, name):
         raise FrozenInstanceError(f"cannot assign to field {name!r}")
     mine[name] = value
 
 
 def _keep(one: Any, name: str) -> None:
-    raise FrozenInstanceError(f"cannot delete field {name!r}")
+    if _is_frozen(one, name):
+        raise FrozenInstanceError(f"cannot delete field {name!r}")
+    object.__delattr__(one, name)
+
+
+def _is_frozen(one: Any, name: str) -> bool:
+    """Return whether it may not be set: a class that only inherits may have attributes more."""
+    return name in one.__dataclass_fields__ or "__dataclass_fields__" in vars(type(one))
 
 
 def _alike(one: Any, other: Any) -> Any:
@@ -43,9 +52,10 @@ def _shown(one: Any) -> str:
 
 
 def _getter(names: list[str]) -> Callable[[Any], tuple[object, ...]]:
-    if len(names) > 1:
-        return attrgetter(*names)
-    return lambda one: tuple(getattr(one, name) for name in names)
+    if len(names) == 1:
+        (name,) = names
+        return lambda one: (getattr(one, name),)
+    return attrgetter(*names) if names else lambda _: ()
 
 
 _SHARED = {
@@ -63,14 +73,17 @@ def frozen(cls: type[_T], /) -> type[_T]: ...
 def frozen(*, kw_only: bool) -> Callable[[type[_T]], type[_T]]: ...
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
 def frozen(cls: type[Any] | None = None, /, *, kw_only: bool = False) -> Any:
-    """Make a frozen dataclass, as `dataclass(frozen=True)` does; methods of its own stay.
+    """Make a frozen dataclass, as `dataclass(frozen=True)` does; methods of its own stay."""
 
-    To the library it is one that is not frozen: what inherits from it is made by `frozen`, too.
-    """
-
-    def made(cls: type[Any]) -> type[Any]:
-        own = set(vars(cls))
+    def made(cls: type[Any]) -> Any:
+        own = {name for name, value in vars(cls).items() if value is not None}
+        above = [getattr(each, _PARAMETERS) for each in cls.__mro__ if hasattr(each, _PARAMETERS)]
+        # The library makes none that is not frozen below one that is; this one will be.
+        for parameters in above:
+            parameters.frozen = False
         made = dataclass(repr=False, eq=False, kw_only=kw_only)(cls)
+        for parameters in (*above, getattr(made, _PARAMETERS)):
+            parameters.frozen = True
         made._compared = staticmethod(_getter([each.name for each in fields(made) if each.compare]))
         for name, method in _SHARED.items():
             if name not in own:

@@ -140,12 +140,12 @@ CUT = (
 )
 
 
-def test_no_result_is_cut_on_a_screen_or_on_paper(shown: Browser) -> None:
-    assert shown.run(CUT) == []
-    shown.devtools("Emulation.setEmulatedMedia", media="print", features=[])
-    size(shown, 710)  # Letter, without its margins.
-    assert shown.run(CUT) == []
-    shown.devtools("Emulation.setEmulatedMedia", media="", features=[])
+def test_no_result_is_cut_on_a_screen_or_on_paper(fresh: Browser) -> None:
+    assert fresh.run(CUT) == []
+    fresh.devtools("Emulation.setEmulatedMedia", media="print", features=[])
+    size(fresh, 710)  # Letter, without its margins.
+    assert fresh.run(CUT) == []
+    fresh.devtools("Emulation.setEmulatedMedia", media="", features=[])
 
 
 def test_histograms_and_figures_are_downloaded_from_the_page(
@@ -159,21 +159,21 @@ def test_histograms_and_figures_are_downloaded_from_the_page(
         assert kept.read_text().startswith(begins)
 
 
-def test_dark_screens_get_dark_and_paper_gets_light(shown: Browser) -> None:
+def test_dark_screens_get_dark_and_paper_gets_light(fresh: Browser) -> None:
     ground = "return getComputedStyle(document.body).backgroundColor"
     ink = (
         "return getComputedStyle(document.querySelector"
         "('[data-chart=rate-ils-lookup] .role-axis-label text')).fill"
     )
-    light = shown.run(ground), shown.run(ink)
+    light = fresh.run(ground), fresh.run(ink)
     dark = {"name": "prefers-color-scheme", "value": "dark"}
-    shown.devtools("Emulation.setEmulatedMedia", features=[dark])
-    assert shown.run(ground) == "rgb(20, 24, 28)"
-    assert shown.run(ink) != light[1]
-    shown.devtools("Emulation.setEmulatedMedia", media="print", features=[dark])
-    assert (shown.run(ground), shown.run(ink)) == light
-    assert shown.run("return getComputedStyle(document.querySelector('nav')).display") == "none"
-    shown.devtools("Emulation.setEmulatedMedia", media="", features=[])
+    fresh.devtools("Emulation.setEmulatedMedia", features=[dark])
+    assert fresh.run(ground) == "rgb(20, 24, 28)"
+    assert fresh.run(ink) != light[1]
+    fresh.devtools("Emulation.setEmulatedMedia", media="print", features=[dark])
+    assert (fresh.run(ground), fresh.run(ink)) == light
+    assert fresh.run("return getComputedStyle(document.querySelector('nav')).display") == "none"
+    fresh.devtools("Emulation.setEmulatedMedia", media="", features=[])
 
 
 def test_the_page_prints(shown: Browser, tmp_path: Path) -> None:
