@@ -360,6 +360,9 @@ def test_pages_of_native_lanes_and_of_fasthttp(ground: Ground, tmp_path: Path) -
         target = (FLAG, "--target", f"http://{site.address}", "--scenario", "../site.toml")
         more = (*HEADLESS, *target, *POPULATION, "FileUser")
         folder = tmp_path / "master"
+        # One that has the file of the master before, and came too late for it, would join with it.
+        for worker in (each for every in ground.workers for each in every.started[-1:]):
+            worker.kill()
         with master(folder, "witnessed_ps.py", ground.net.address, free_port(), *more) as run:
             waited_for(lambda: ground.all_made_load() and site.stats()["pages"] > ENOUGH, "no page")
             shown = run.end(signal.SIGINT)
