@@ -99,6 +99,13 @@ def test_what_inherits_from_it_is_frozen_too(above: type[Any], decorate: Any) ->
 
 
 @pytest.mark.parametrize("above", [LIBRARY, OURS], ids=["library", "ours"])
+def test_one_that_cannot_be_made_leaves_the_class_above_frozen(above: type[Any]) -> None:
+    with pytest.raises(TypeError, match="non-default argument"):
+        frozen(type("Below", (above,), {"__annotations__": {"unit": "str"}}))
+    dataclass(frozen=True)(type("Below", (above,), {}))
+
+
+@pytest.mark.parametrize("above", [LIBRARY, OURS], ids=["library", "ours"])
 def test_what_only_inherits_from_it_may_have_attributes_of_its_own(above: type[Any]) -> None:
     one = type("Below", (above,), {})("a")
     one.own = 1

@@ -517,7 +517,7 @@ mod tests {
         Recorders::new(&labels(open), &mut Blank::default()).unwrap()
     }
 
-    fn no_split(open: bool) -> Split {
+    fn empty_split(open: bool) -> Split {
         Split::new(&labels(open), 2, &mut Blank::default()).unwrap()
     }
 
@@ -594,9 +594,9 @@ mod tests {
 
     #[test]
     fn an_operation_belongs_to_the_window_in_which_it_was_due() {
-        let mut split = no_split(true);
+        let mut split = empty_split(true);
         split.record(Slot(0), &SAMPLE);
-        let first = split.swap(no_split(true));
+        let first = split.swap(empty_split(true));
         split.cut(50);
         split.cut(200);
         for due_ns in [48, 49, 199, 200, 201, 202] {
@@ -610,13 +610,13 @@ mod tests {
 
     #[test]
     fn an_arrival_is_in_the_span_in_which_it_was_due_however_late_it_ends() {
-        let mut split = no_split(true);
+        let mut split = empty_split(true);
         split.spans = Spans::new(100, 50, true);
         let sample = |due_ns: u64| Sample { due_ns, started_ns: 10_000, ended_ns: 10_100, ..SAMPLE };
         for due_ns in [99, 100, 149, 150, 5_000] {
             split.record(Slot(0), &sample(due_ns));
         }
-        let mut first = split.swap(no_split(true));
+        let mut first = split.swap(empty_split(true));
         split.cut(6_000);
         split.record(Slot(0), &sample(149));
         let spans = |split: &Split| -> Vec<(u64, u64)> {
@@ -631,7 +631,7 @@ mod tests {
     #[test]
     fn without_spans_and_beside_the_arrivals_of_others_nothing_is_recorded_twice() {
         for (open, span_ns) in [(true, 0), (false, 0), (false, 50)] {
-            let mut split = no_split(open);
+            let mut split = empty_split(open);
             split.spans = Spans::new(0, span_ns, true);
             split.record(Slot(0), &SAMPLE);
             assert!(split.spans.found.is_empty(), "{open} {span_ns}");
@@ -640,12 +640,12 @@ mod tests {
 
     #[test]
     fn where_users_come_and_go_an_operation_is_in_the_span_in_which_it_began() {
-        let mut split = no_split(false);
+        let mut split = empty_split(false);
         split.spans = Spans::new(100, 50, false);
         for started_ns in [99, 100, 149, 150] {
             split.record(Slot(0), &Sample { due_ns: started_ns, started_ns, ended_ns: 400, ..SAMPLE });
         }
-        let fresh = split.swap(no_split(false));
+        let fresh = split.swap(empty_split(false));
         split.record(Slot(0), &Sample { due_ns: 149, started_ns: 149, ended_ns: 500, ..SAMPLE });
         let found = |split: &Split| -> Vec<(u64, u64, u64)> {
             let spans = split.spans.found.iter();
@@ -657,7 +657,7 @@ mod tests {
         // Users go on after the window, until what began in it has ended.
         split.cut(200);
         split.record(Slot(0), &Sample { due_ns: 200, started_ns: 200, ended_ns: 500, ..SAMPLE });
-        let mut last = split.swap(no_split(false));
+        let mut last = split.swap(empty_split(false));
         split.record(Slot(0), &Sample { due_ns: 210, started_ns: 210, ended_ns: 600, ..SAMPLE });
         split.record(Slot(0), &Sample { due_ns: 199, started_ns: 199, ended_ns: 600, ..SAMPLE });
         last.merge(split, &mut Blank::default()).unwrap();
