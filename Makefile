@@ -109,6 +109,10 @@ native-mutants: rust ## the same of the load engine, with cargo-mutants (takes h
 	@command -v cargo-mutants >/dev/null || $(CARGO) install --locked cargo-mutants
 	@cd native && cargo mutants --package sitebench-load $(foreach file,$(FILES),--file $(file))
 
+.PHONY: lines
+lines: ## count the lines of product, tests and docs by room, without blank lines and comments
+	@$(PYTHON) -m tests.lines
+
 .PHONY: check
 check: build rust ## check lint, format, types, stubs and docs, in both languages
 	@$(BIN)/ruff check .
