@@ -68,7 +68,7 @@ def compare(options: _CompareOptions, a: str, b: str) -> None:
 
     sitebench compare 1 2 --interleave 'ils run lookup --target openldap --threads {}'
 
-    Run files that were not interleaved get a ratio, and no answer:
+    Run files that were not interleaved get a ratio, and an answer only beyond a factor of two:
 
     sitebench compare before.sitebench after.sitebench
     """
@@ -188,13 +188,14 @@ def _warn_of_too_few(repeats: int, files: tuple[Path, Path]) -> None:
     """Say, once the points are known after the first turn, that so few repeats cannot pass."""
     from sitebench.compare.comparison import repeats_to_tell
     from sitebench.measure.command import say
+    from sitebench.runs.repeats import series
     from sitebench.runs.runfile import RunFile
 
     for path in files:
         with RunFile(path) as file:
             results = file.results()
             points = sum(each.spec.repeat == 0 for each in file.points())
-        if results and (least := repeats_to_tell(points, results[0])) > repeats:
+        if results and (least := repeats_to_tell(points, series(results[:1])[0])) > repeats:
             of = plural(points, "point")
             say(f"with {repeats} repeats of {of}, B cannot pass: that needs --repeats {least}")
 

@@ -8,9 +8,13 @@ other rows share the rest, and that half too where the first row differs (Wiens'
 2003: it keeps the promise, and does not ask the most certain row to pay for all others). Each
 answer has an A/A null beside it: the same procedure, with as many values, on repeats of one side.
 
+A mix is compared as a whole, and each of its operations as a point of its own: the total's median
+is that of the frequent operation.
+
 Only interleaved repeats are decided. Of runs measured one after the other, what the machine did
 between the two is part of the difference, and no figure of either run knows how large it is:
-repeats within a run are alike where runs are not. They get a ratio, and nothing is claimed.
+repeats within a run are alike where runs are not. They get a ratio, and a claim only where the
+intervals of both medians are further apart than any machine drifts.
 """
 
 from __future__ import annotations
@@ -22,12 +26,13 @@ from enum import StrEnum
 from functools import partial
 
 from sitebench.compare.effect import Effect, effect, null
-from sitebench.compare.matching import Matched, title
+from sitebench.compare.matching import Matched
 from sitebench.compare.statistics import least_pairs
 from sitebench.counts.metrics import LATENCY
 from sitebench.frozen import frozen
 from sitebench.measure.objective import METRICS
-from sitebench.runs.point import PointResult, PointSpec
+from sitebench.runs.point import PointResult
+from sitebench.runs.repeats import Series, median_interval
 from sitebench.verdict.verdict import Quoted
 
 _FAMILY_ALPHA = 0.05
@@ -42,6 +47,9 @@ _LEAST_REPEATS = 5
 _MOST_LEFT_OUT = 0.25
 """A point with a larger share of invalid repeats is not compared."""
 _MANY_LEFT_OUT = "more than a quarter of its repeats"
+
+_BEYOND_DRIFT = 2.0
+"""Runs measured apart differ where the nearer ends of both intervals are this factor apart."""
 
 NONE = "no detectable difference"
 TOO_FEW = "too few repeats"
@@ -93,6 +101,7 @@ WORSE = frozenset(("slower", "fails more", "more CPU"))
 _MEASURES = (
     Measure("ops_per_s", "Operations/s", lambda r: r.ops_per_s, "faster", "slower", "operations/s"),
     Measure("p50", "Latency p50", partial(_latency, "p50"), "slower", "faster", "us"),
+    Measure("p95", "Latency p95", partial(_latency, "p95"), "slower", "faster", "us"),
     Measure("p99", "Latency p99", partial(_latency, "p99"), "slower", "faster", "us"),
     Measure("succeeded", "Succeeded", _succeeded, "fails less", "fails more", "%"),
     Measure("target_cpu", "Target CPU/op", _target_cpu, "more CPU", "less CPU", "us", judged=False),
@@ -106,6 +115,10 @@ _MEASURES = (
         judged=False,
     ),
 )
+
+
+_OF_OPERATIONS = frozenset(("p50", "p95", "succeeded"))
+"""Measures of one operation of a mix: its rate is a share of the total, its CPU is not known."""
 
 
 @frozen
@@ -140,18 +153,26 @@ class Row:
     @property
     def differs(self) -> bool:
         """Whether a difference is claimed."""
+        if self.least is None:
+            return self._beyond_drift
         return self.enough and self.effect.differs
+
+    @property
+    def _beyond_drift(self) -> bool:
+        """Whether the intervals of both medians are further apart than a machine drifts."""
+        a, b = median_interval(self.a), median_interval(self.b)
+        if a is None or b is None:
+            return False
+        return b.low > _BEYOND_DRIFT * a.high or a.low > _BEYOND_DRIFT * b.high
 
     @property
     def verdict(self) -> str:
         """What B is, in words."""
+        if self.differs:
+            return self.measure.more if self.effect.ratio > 1 else self.measure.less
         if self.least is None:
             return APART
-        if not self.enough:
-            return TOO_FEW
-        if not self.differs:
-            return NONE
-        return self.measure.more if self.effect.ratio > 1 else self.measure.less
+        return NONE if self.enough else TOO_FEW
 
     @property
     def alarmed(self) -> bool:
@@ -176,12 +197,16 @@ class Compared:
     """One point that both runs have: its rows, and what was left out."""
 
     matched: Matched
-    title: str
     rows: tuple[Row, ...]
     left_out: tuple[str, ...]
     missing: tuple[Missing, ...]
     costs_only: str = ""
     """Why rates and latencies were not compared, where only the cost of an operation was."""
+
+    @property
+    def title(self) -> str:
+        """What was measured."""
+        return self.matched.title
 
     def row(self, key: str) -> Row | None:
         return next((row for row in self.rows if row.measure.key == key), None)
@@ -198,28 +223,33 @@ class Compared:
 
     @property
     def undecided(self) -> str:
-        """Why this point does not tell whether B is slower; empty if it does.
-
-        A measure that no repeat of either side has is not asked about.
-        """
+        """Why this point does not tell whether B is slower; empty if it does."""
         if not self.rows:
             return "not compared"
         judged = [row for row in self.rows if row.measure.judged]
         if not judged:
             return "its rates are not compared"
         if any(row.least is None for row in judged):
-            return f"{Design.APART}: {APART}"
-        lacking = [each for each in self.missing if 0 < each.without < each.repeats]
-        found = {
+            return "" if self._faster_beyond_drift else f"{Design.APART}: {APART}"
+        lacking = [measure for measure in self.missing if measure.measure.judged]
+        reasons = {
             TOO_FEW + " for": [row.measure for row in judged if not row.enough],
             "the A/A null finds a difference in": [row.measure for row in judged if row.alarmed],
-            "some repeats have no": [each.measure for each in lacking if each.measure.judged],
+            "no repeat has a": [m.measure for m in lacking if m.without == m.repeats],
+            "some repeats have no": [m.measure for m in lacking if m.without < m.repeats],
         }
         return "; ".join(
-            f"{why} {', '.join(each.title.lower() for each in measures)}"
-            for why, measures in found.items()
+            f"{reason} {', '.join(measure.title.lower() for measure in measures)}"
+            for reason, measures in reasons.items()
             if measures
         )
+
+    @property
+    def _faster_beyond_drift(self) -> bool:
+        """Whether B, measured apart, is faster by its first row and does not fail more."""
+        succeeded = self.row("succeeded")
+        fails_more = succeeded is not None and succeeded.median_b < succeeded.median_a
+        return self.rows[0].verdict == "faster" and not self.slower and not fails_more
 
 
 @frozen
@@ -236,23 +266,29 @@ _Values = tuple[Measure, list[float], list[float]]
 
 def analyse(matched: Sequence[Matched], design: Design, planned: int = 0) -> Analysis:
     """Compare every point that both runs have, once it has as many repeats as were planned."""
-    kept = [_valid(each, design, planned) for each in matched]
-    found = [
-        _values(each.a.spec, a, b, costs_only=bool(costs_only))
-        for each, (a, b, _, costs_only) in zip(matched, kept, strict=True)
+    repeats = [
+        (point, _valid(point, design, planned))
+        for whole in matched
+        for point in (whole, *whole.operations)
     ]
-    alpha = _FAMILY_ALPHA / max(1, sum(bool(values) for values, _ in found))
+    # What keeps a mix from being compared is said once, of the whole.
+    repeats = [
+        (point, sides)
+        for point, sides in repeats
+        if not point.operation or (sides[0] and not sides[3])
+    ]
+    measured = [_values(point, a, b, costs_only) for point, (a, b, _, costs_only) in repeats]
+    alpha = _FAMILY_ALPHA / max(1, sum(bool(values) for values, _ in measured))
     points = tuple(
         Compared(
-            each,
-            title(each.a.spec),
+            point,
             _rows(values, design, alpha),
-            tuple(left_out),
+            () if point.operation else tuple(left_out),
             tuple(missing),
             costs_only,
         )
-        for each, (_, _, left_out, costs_only), (values, missing) in zip(
-            matched, kept, found, strict=True
+        for (point, (_, _, left_out, costs_only)), (values, missing) in zip(
+            repeats, measured, strict=True
         )
     )
     return Analysis(design, sum(len(point.rows) for point in points), points)
@@ -315,15 +351,18 @@ def _too_few(kept: Sequence[_Side], sides: Sequence[_Side]) -> bool:
 
 
 def _values(
-    spec: PointSpec,
+    point: Matched,
     results_a: Sequence[PointResult],
     results_b: Sequence[PointResult],
-    *,
-    costs_only: bool,
+    costs_only: str,
 ) -> tuple[list[_Values], list[Missing]]:
     """Return the values of each measure; a measure that a repeat lacks is listed instead."""
     found, missing = list[_Values](), []
-    for measure in (each for each in _MEASURES if not costs_only or each.key == "target_cpu"):
+    for measure in _MEASURES:
+        if (costs_only and measure.key != "target_cpu") or (
+            point.operation and measure.key not in _OF_OPERATIONS
+        ):
+            continue
         a, b = ([measure.of(result) for result in side] for side in (results_a, results_b))
         if not a or not b or (measure.key == "succeeded" and {*a, *b} == {100.0}):
             continue
@@ -343,7 +382,7 @@ def _values(
             missing.append(Missing(measure, without, len(a) + len(b)))
         else:
             found.append((measure, mine, theirs))
-    first = "ops_per_s" if spec.rate is None else "p50"
+    first = "ops_per_s" if point.a.spec.rate is None else "p50"
     return sorted(found, key=lambda each: each[0].key != first), missing
 
 
@@ -360,13 +399,14 @@ def _rest(alpha: float, rows: int, *, first_differs: bool = False) -> float:
     return (alpha if first_differs else (1 - _FIRST) * alpha) / max(1, rows - 1)
 
 
-def repeats_to_tell(points: int, one: PointResult) -> int:
+def repeats_to_tell(points: int, one: Series) -> int:
     """Return how many pairs of so many points like one tell that B is not slower."""
-    values = {each.key: each.of(one) for each in _MEASURES}
+    (result,) = one.results
+    values = {measure.key: measure.of(result) for measure in _MEASURES}
     rows = sum(x is not None and x > 0 for x in values.values())
     if values["succeeded"] == 100.0:
         rows -= 1
-    return _least(_rest(_FAMILY_ALPHA / points, rows))
+    return _least(_rest(_FAMILY_ALPHA / (points * (1 + len(one.parts))), rows))
 
 
 def _least(alpha: float) -> int:

@@ -20,7 +20,7 @@ from sitebench.report.charts import (
     transposed,
 )
 from sitebench.report.sections.spectrum import levels, spectrum_spec
-from sitebench.runs.repeats import median_interval
+from sitebench.runs.repeats import Series, median_interval
 from sitebench.runs.runfile import RunFile
 from sitebench.runs.timeline import counted_steps
 
@@ -228,8 +228,7 @@ def spectra_chart(comparison: Comparison) -> Chart:
         for n, point in enumerate(comparison.analysis.points):
             matched = point.matched
             sides = ((comparison.a, a, matched.a), (comparison.b, b, matched.b))
-            keys = [{result.spec.key for result in series.results} for *_, series in sides]
-            merged = [_merged(run, file, k) for (run, file, _), k in zip(sides, keys, strict=True)]
+            merged = [_merged(run, file, series) for run, file, series in sides]
             choices[f"p{n}"] = {"spectra": _spectra(merged)}
             titles[f"p{n}"] = point.title
     return Chart(
@@ -253,12 +252,13 @@ def spectra_chart(comparison: Comparison) -> Chart:
     )
 
 
-def _merged(run: Run, file: RunFile, keys: set[str]) -> Histogram:
+def _merged(run: Run, file: RunFile, series: Series) -> Histogram:
     """Merge a point's valid repeats, bucket by bucket."""
     latency = Histogram()
+    results = {result.spec.key: result for result in series.results}
     for point in run.points:
-        result = point.result
-        if result is None or point.spec.key not in keys or not result.verdict.valid:
+        result = results.get(point.spec.key)
+        if result is None or not result.verdict.valid:
             continue
         counted = counted_steps(result)
         for step in file.steps(point.id):

@@ -6,7 +6,7 @@ options of a point must be equal, unless they are what is compared.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from sitebench import units
@@ -34,10 +34,26 @@ class Difference:
 
 @frozen
 class Matched:
-    """A point that both runs have."""
+    """A point that both runs have, or one of its operations."""
 
     a: Series
     b: Series
+    operation: str = ""
+    """The operation's name; empty for the whole point."""
+
+    @property
+    def title(self) -> str:
+        """Return the name of the point, and of the operation where it is one of several."""
+        point = title(self.a.results[0].spec)
+        return f"{self.operation} of {point}" if self.operation else point
+
+    @property
+    def operations(self) -> Iterator[Matched]:
+        """Yield a pair for each operation of a mix; none where there is one operation."""
+        names = dict.fromkeys([*self.a.operations, *self.b.operations])
+        if len(names) > 1:
+            for name in names:
+                yield Matched(self.a.of_operation(name), self.b.of_operation(name), name)
 
 
 @frozen

@@ -74,7 +74,7 @@ def _point(point: Compared) -> dict[str, Any]:
     spec = point.matched.a.spec
     return {
         "point": point.title,
-        "operation": spec.operation,
+        "operation": point.matched.operation or spec.operation,
         "entries": spec.entries,
         "users": spec.users,
         "rate": spec.rate,

@@ -51,13 +51,19 @@ def answer(point: Compared) -> str:
     change = _percent(first, first.effect.ratio)
     title = first.measure.title
     what, interval = title[:1].lower() + title[1:], _interval(first, first.effect)
-    if first.least is None:
+    if first.least is None and first.verdict == APART:
         return f"{point.title}: {Design.APART}: {APART} ({change} {what})"
-    if not first.enough:
+    if first.least is not None and not first.enough:
         return (
             f"{point.title}: too few repeats ({point.repeats}); at least {first.least} are needed"
         )
-    if first.verdict == NONE:
+    if first.least is None:
+        medians = f"{_value(first, first.median_a)} and {_value(first, first.median_b)}"
+        main = (
+            f"B is {first.verdict} ({what} {medians}), by more than a machine drifts; "
+            f"{Design.APART}: do not quote the factor"
+        )
+    elif first.verdict == NONE:
         main = (
             f"{NONE} in {what}: {change} ({interval}); these repeats could have shown "
             f"about {detectable(first)}"
@@ -70,7 +76,9 @@ def answer(point: Compared) -> str:
         shares = (_value(failing, failing.median_b), _value(failing, failing.median_a))
         main = "B fails more: {} succeeded, of A {}; {}".format(*shares, main)
     more = [
-        f"{row.measure.title} {_percent(row, row.effect.ratio)}" for row in others if row.differs
+        f"{row.measure.title} {_percent(row, row.effect.ratio)}"
+        for row in others
+        if row.differs and row.least is not None
     ]
     found = "; ".join([f"{point.title}: {main}", *([", ".join(more)] if more else [])])
     if point.costs_only:
@@ -111,8 +119,9 @@ def decided(analysis: Analysis) -> str:
         return "Nothing was compared."
     if analysis.design is Design.APART:
         return (
-            "Not decided: the runs were measured apart, and what happened to the machine between "
-            "them is part of every ratio of their medians."
+            "The runs were measured apart, and what happened to the machine between them is part "
+            "of every ratio of their medians. Only a row is decided whose medians have 95 % "
+            "intervals more than a factor of two apart."
         )
     return (
         "Decided by pairs of repeats in random order (Wilcoxon's signed ranks): a row differs if "

@@ -87,20 +87,21 @@ class Series:
     """Whether it is one operation of several, of which its point is the sum."""
 
     @property
+    def operations(self) -> list[str]:
+        """The operations that were counted in any repeat."""
+        steps = [step for result in self.results for step in result.steps]
+        return list(dict.fromkeys(s.program for s in steps if s.counted and s.count))
+
+    @property
     def parts(self) -> tuple[Series, ...]:
         """The operations that its total is the sum of; none where that is one."""
-        steps = [step for result in self.results for step in result.steps]
-        names = list(dict.fromkeys(s.program for s in steps if s.counted and s.count))
-        if len(names) < 2:
-            return ()
-        return tuple(
-            Series(
-                replace(self.spec, operation=f"- {name}"),
-                tuple(of_operation(result, name) for result in self.results),
-                part=True,
-            )
-            for name in names
-        )
+        names = self.operations
+        return tuple(map(self.of_operation, names)) if len(names) > 1 else ()
+
+    def of_operation(self, name: str) -> Series:
+        """Return the repeats of one of its operations."""
+        results = tuple(of_operation(result, name) for result in self.results)
+        return Series(replace(self.spec, operation=f"- {name}"), results, part=True)
 
     @property
     def n(self) -> int:

@@ -82,7 +82,7 @@ def test_a_pipeline_can_fail_on_what_is_slower(runs: Path) -> None:
 @pytest.mark.parametrize(
     ("b", "why"),
     [
-        ("few-b", "too few repeats for operations/s, latency p50, latency p99"),
+        ("few-b", "too few repeats for operations/s, latency p50, latency p95, latency p99"),
         ("spoiled-b", "not compared"),
         ("no-p99-b", "some repeats have no latency p99"),
         ("unfinished-b", "B has not finished"),

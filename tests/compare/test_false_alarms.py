@@ -80,7 +80,10 @@ def repeat_of(repeat: int, rate: float, p99: float, cpu: float) -> PointResult:
     """Return a repeat whose figures are off by these logarithms."""
     base = a_result()
     slower = exp(-rate)
-    latency = replace(base.clocks["latency"], p50=4_200 * slower, p99=5_900 * slower * exp(p99))
+    tail = slower * exp(p99)
+    latency = replace(
+        base.clocks["latency"], p50=4_200 * slower, p95=5_400 * tail, p99=5_900 * tail
+    )
     use = replace(base.use, target=ProcessUse(1.9 * exp(cpu), 50_000_000))
     spec, seconds = replace(base.spec, repeat=repeat), base.seconds * slower
     return changed(base, spec=spec, seconds=seconds, latency=latency, use=use)
@@ -98,10 +101,10 @@ def a_comparison(design: Design, noise: str, seed: int, *, instance: float, b: f
     machine = [NOISE[noise](lot) for _ in range(3)]
     sides: dict[str, list[PointResult]] = {"a": [], "b": []}
     for side, repeat in order:
-        rate, p99, cpu = (next(series) + lot.gauss(0, instance) for series in machine)
+        rate, p99, cpu = (next(level) + lot.gauss(0, instance) for level in machine)
         sides[side].append(repeat_of(repeat, rate + b * (side == "b"), p99, cpu))
-    both = Matched(*(Series(a_spec(), tuple(each)) for each in sides.values()))
-    return analyse([both], design)
+    series_a, series_b = (Series(a_spec(), tuple(results)) for results in sides.values())
+    return analyse([Matched(series_a, series_b)], design)
 
 
 def differing(found: Sequence[Analysis]) -> int:

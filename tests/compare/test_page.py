@@ -48,7 +48,7 @@ def test_every_chart_is_drawn(browser: Browser) -> None:
     states = "return [...document.querySelectorAll('figure.chart')].map(f => f.dataset.state)"
     assert browser.run(states) == ["drawn"] * 3
     marks = "return document.querySelectorAll(arguments[0] + ' .role-mark.mark-symbol path').length"
-    assert browser.run(marks, "#figure-ratios") == 20  # two points, five measures, with nulls
+    assert browser.run(marks, "#figure-ratios") == 24  # two points, six measures, with nulls
     assert browser.run(marks, "#figure-repeats") == 20  # ten repeats of both sides
     assert browser.run(marks, "#figure-spectra") > 20
 
