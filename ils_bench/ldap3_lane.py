@@ -7,13 +7,13 @@ most of it ldap3's decoding, so the tester is the bottleneck far sooner; the ver
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 from ils_bench.options import IlsOptions
 from ils_bench.targets.probe import opened, server_of
+from ils_bench.targets.reading import AnswerLimits, LateError, NonsenseError, limited_connection
 from ils_bench.targets.target import OpenDirectory
 from sitebench._engine import LdapRequest, PortableUsers, Step, Steps
 from sitebench.locust.portable import (
@@ -28,6 +28,9 @@ from sitebench.targets.tls import fault_kind
 
 _SCOPES = ("BASE", "LEVEL", "SUBTREE", "SUBORDINATES")
 _DEREFERENCES = ("NEVER", "SEARCH", "FINDING_BASE", "ALWAYS")
+_MOST_ANSWER_BYTES = 16 << 20
+"""`MESSAGE_BYTES` of `native/tester/load/src/ldap/receive.rs`; ldap3's objects take ten times it."""
+_MOST_ANSWER_MESSAGES = 100_000
 _CHANGES = ("MODIFY_ADD", "MODIFY_DELETE", "MODIFY_REPLACE", "MODIFY_INCREMENT")
 
 
@@ -46,6 +49,9 @@ class Ldap3Lanes(PortableLanes):
         super().__init__(environment, users)
         self.target = target
         self.timeout_s = options.timeout
+        self.limits = AnswerLimits(
+            options.timeout, options.timeout, _MOST_ANSWER_BYTES, _MOST_ANSWER_MESSAGES
+        )
         self.server = server_of(target.address, target.trust, connecting_s(options.timeout))
 
     def lane(self, program: str) -> _Ldap3Lane:
@@ -86,15 +92,8 @@ class _Ldap3Lane(PortableLane):
         return self._timed(connection, lambda: _send(connection, request), request)
 
     def _new(self) -> Any:
-        import ldap3
-
-        return ldap3.Connection(
-            self._lanes.server,
-            # Whole seconds: ldap3 gives them to the kernel as they are.
-            receive_timeout=max(1, math.ceil(self._lanes.timeout_s)),
-            check_names=False,
-            collect_usage=True,
-            auto_encode=False,
+        return limited_connection(
+            self._lanes.server, self._lanes.limits, collect_usage=True, auto_encode=False
         )
 
     def _timed(
@@ -112,7 +111,7 @@ class _Ldap3Lane(PortableLane):
             with within(self._lanes.timeout_s):
                 act()
             self.clock.answered()
-        except (LDAPException, OSError) as error:
+        except (LDAPException, NonsenseError, OSError) as error:
             self.clock.answered()
             kind, answered = _kind(error), False
             shown = self.steps.lost(kind)
@@ -205,7 +204,7 @@ def _kind(error: Exception) -> str:
     if (fault := fault_kind(error)) is not None:
         return fault
     name, text = type(error).__name__, str(error).lower()
-    if "timed out" in text or "timeout" in name.lower():
+    if isinstance(error, LateError) or "timed out" in text or "timeout" in name.lower():
         return "timeout"
     if name == "LDAPSocketOpenError":
         return "connect-refused" if "refused" in text else "connect-timeout"

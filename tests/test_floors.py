@@ -93,3 +93,21 @@ def test_only_the_registry_names_a_suite() -> None:
 def test_no_test_imports_locust_into_its_own_process(module: str) -> None:
     with pytest.raises(ImportError, match="in_locust"):
         import_module(module)
+
+
+def test_only_the_limited_connection_is_one_of_ldap3() -> None:
+    assert {
+        module
+        for module, tree in trees().items()
+        for node in ast.walk(tree)
+        if (
+            isinstance(node, ast.Attribute)
+            and node.attr == "Connection"
+            and ast.unparse(node.value) == "ldap3"
+        )
+        or (
+            isinstance(node, ast.ImportFrom)
+            and str(node.module).partition(".")[0] == "ldap3"
+            and "Connection" in {alias.name for alias in node.names}
+        )
+    } == {"ils_bench.targets.reading"}

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ils_bench.targets.target import OpenDirectory
+from sitebench.errors import BadInput, WrongPassword
 
 _TIMEOUT_S = 1.0
 _BASE = "cn=Monitor"
@@ -28,6 +29,7 @@ class DirectoryMonitor:
         self.source = f"{_BASE} of {target.address}"
         self._target = target
         self._connection: Any = None
+        self._end = contextlib.ExitStack()
         self._answered = False
         self._looked = self._full = 0
 
@@ -74,19 +76,15 @@ class DirectoryMonitor:
 
     def _connect(self) -> Any:
         """Return a bound connection, or None where the directory does not want us."""
-        import ldap3
+        from ils_bench.targets.probe import connected
 
-        from ils_bench.targets.probe import opened, server_of
-
-        server = server_of(self._target.address, self._target.trust, _TIMEOUT_S)
-        connection = ldap3.Connection(server, check_names=False, **self._target.who.to_ldap3())
-        opened(connection, self._target.address)
-        # Not ldap3's receive_timeout: it asks the kernel, which gevent's sockets never wait in.
-        connection.socket.settimeout(_TIMEOUT_S)
-        if connection.bind():
-            return connection
-        connection.unbind()
-        return None
+        target = self._target
+        try:
+            return self._end.enter_context(
+                connected(target.address, target.who, target.trust, whole_s=_TIMEOUT_S)
+            )
+        except (WrongPassword, BadInput):
+            return None
 
     def _operations(self) -> Iterator[tuple[str, float]]:
         for name, attributes in self._search("cn=Operations", *_OPERATIONS, whole=True):
@@ -111,10 +109,9 @@ class DirectoryMonitor:
                 yield first, entry["attributes"]
 
     def close(self) -> None:
-        connection, self._connection = self._connection, None
-        if connection is not None:
-            with contextlib.suppress(Exception):
-                connection.unbind()
+        self._connection = None
+        with contextlib.suppress(Exception):
+            self._end.close()
 
 
 def _value(name: str, attributes: Mapping[str, Any], attribute: str) -> dict[str, float]:

@@ -18,7 +18,7 @@ from ldap3.core.exceptions import LDAPException
 
 from ils_bench.targets.address import START_TLS, DirectoryAddress
 from ils_bench.targets.identity import ANONYMOUS, Identity
-from ils_bench.targets.reading import NonsenseError, Reading
+from ils_bench.targets.reading import AnswerLimits, NonsenseError, limited_connection
 from sitebench.errors import (
     BadInput,
     OutOfPorts,
@@ -36,8 +36,8 @@ _Watch = Callable[[socket.socket], None]
 _LANGUAGES = {"ldap": "plain LDAP, not ldaps", "ldaps": "ldaps", START_TLS: "StartTLS"}
 WHOLE_S = 10.0
 """For all of a probe, and for any one answer, however steadily the directory sends."""
-_ANSWER_S = 5
-"""Without a byte. Whole seconds: ldap3 passes them to the kernel unchanged."""
+_SILENCE_S = 5.0
+"""Without a byte."""
 _SUCCESS, _NO_SUCH_OBJECT, _INVALID_CREDENTIALS = 0, 32, 49
 _ROOT_DSE_ATTRIBUTES = [
     "vendorName",
@@ -132,19 +132,18 @@ def connected(
     trust: Trust = SYSTEM,
     *,
     brief: bool = False,
+    whole_s: float | None = None,
 ) -> Any:
-    """Yield a bound connection of ldap3 that reads within limits; a brief one ends after WHOLE_S.
+    """Yield a bound connection of ldap3 that reads within limits; a brief one ends after `whole_s`.
 
-    Others may send many requests, and have as long for each answer.
+    Others may send many requests, and have as long for each answer: WHOLE_S by default.
     """
     with contextlib.ExitStack() as end:
-        deadline = end.enter_context(Deadline(WHOLE_S))
+        deadline = end.enter_context(Deadline(WHOLE_S if whole_s is None else whole_s))
         _reach(address, deadline)
-        server = server_of(address, trust, _ANSWER_S, deadline.watch)
-        connection = ldap3.Connection(
-            server, receive_timeout=_ANSWER_S, check_names=False, **who.to_ldap3()
-        )
-        Reading(connection, WHOLE_S, lambda: deadline.over)
+        limits = AnswerLimits(min(_SILENCE_S, deadline.seconds), deadline.seconds)
+        server = server_of(address, trust, limits.silence_s, deadline.watch)
+        connection = limited_connection(server, limits, lambda: deadline.over, **who.to_ldap3())
         try:
             try:
                 opened(connection, address)
@@ -188,7 +187,7 @@ def _nonsense(
 def _reach(address: DirectoryAddress, deadline: Deadline) -> None:
     try:
         there = (address.host, address.port)
-        socket.create_connection(there, deadline.left(_ANSWER_S)).close()
+        socket.create_connection(there, deadline.left(_SILENCE_S)).close()
     except OSError as error:
         if error.errno == errno.EADDRNOTAVAIL:
             raise OutOfPorts(f"no local port is left to reach {address}", PORTS_REMEDY) from error

@@ -1,4 +1,4 @@
-"""Receiving for a connection of ldap3, which itself reads as much, and as long, as it is sent."""
+"""Connections of ldap3 with limits: ldap3 itself reads as much, and as long, as it is sent."""
 
 from __future__ import annotations
 
@@ -6,15 +6,31 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+import ldap3
 from ldap3.core.exceptions import LDAPException, LDAPSocketReceiveError
 
+from sitebench.frozen import frozen
 from sitebench.targets.tls import short
 
-_MOST_BYTES = 256 << 10
-"""In the answers to a request: names and the root DSE have a few thousand. What ldap3 makes of so
-many takes it up to half a second of CPU, in which no clock is looked at, and 40 MB."""
-_MOST_MESSAGES = 1_000
-"""In the answers to a request: an entry, and references to other directories."""
+
+@frozen
+class AnswerLimits:
+    """What a connection reads of the answers to one request."""
+
+    silence_s: float
+    """Between two bytes."""
+    whole_s: float
+    """However steadily the directory sends."""
+    most_bytes: int = 256 << 10
+    """Names and the root DSE have a few thousand. What ldap3 makes of so many takes it up to half a
+    second of CPU, in which no clock is looked at, and 40 MB."""
+    most_messages: int = 1_000
+    """An entry, and references to other directories."""
+
+
+_MESSAGES_PER_TURN = 100
+"""Decoded before another greenlet gets its turn: some 5 ms. A socket that always has data to read
+never waits in gevent's hub, and then no timeout and no signal is seen."""
 _AT_ONCE = 16_384
 """As much as a record of TLS holds; its messages are decoded before the clock is looked at."""
 _LONGEST_HEAD = 2 + 127
@@ -25,11 +41,30 @@ class NonsenseError(Exception):
     """Something that no directory answers."""
 
 
-class Reading:
+class LateError(NonsenseError):
+    """An answer that takes longer than its limit."""
+
+
+def limited_connection(
+    server: ldap3.Server,
+    limits: AnswerLimits,
+    over: Callable[[], bool] = lambda: False,
+    **more: Any,
+) -> Any:
+    """Return a connection of ldap3, not open yet, that reads within limits, and none once `over`.
+
+    Until its first answer the timeout of each call is the server's `connect_timeout`.
+    """
+    connection = ldap3.Connection(server, check_names=False, **more)
+    _Reading(connection, limits, over)
+    return connection
+
+
+class _Reading:
     """Receives the answers to one request after the other, each within limits."""
 
-    def __init__(self, connection: Any, answer_s: float, over: Callable[[], bool]) -> None:
-        self._connection, self._answer_s, self._over = connection, answer_s, over
+    def __init__(self, connection: Any, limits: AnswerLimits, over: Callable[[], bool]) -> None:
+        self._connection, self._limits, self._over = connection, limits, over
         self._request: Any = None
         self._socket: Any = None
         self._unread = bytearray()
@@ -41,7 +76,7 @@ class Reading:
     def _respond(self, *arguments: Any, **more: Any) -> Any:
         try:
             return self._answers(*arguments, **more)
-        except (LDAPException, NonsenseError):
+        except (LDAPException, NonsenseError, OSError):
             raise
         # ldap3's parser may raise anything on bytes that are not LDAP.
         except Exception as error:
@@ -52,43 +87,48 @@ class Reading:
         connection = self._connection
         if connection.request is not self._request:
             self._request = connection.request
-            self._until = time.monotonic() + self._answer_s
+            self._until = time.monotonic() + self._limits.whole_s
             self._bytes = self._messages = 0
         if connection.socket is not self._socket:
             if self._unread:
                 raise NonsenseError("it sends more in the clear after it accepted StartTLS")
             self._socket = connection.socket
-        while not (found := self._whole()):
+            self._socket.settimeout(self._limits.silence_s)
+        while not (messages := self._whole()):
             if not (received := self._received()):
                 return []
             self._unread += received
-        self._messages += len(found)
-        if self._messages > _MOST_MESSAGES:
-            raise NonsenseError(f"it answers a request with over {_MOST_MESSAGES:,} messages")
-        return found
+        turns = self._messages // _MESSAGES_PER_TURN
+        self._messages += len(messages)
+        if self._messages > (most := self._limits.most_messages):
+            raise NonsenseError(f"it answers a request with over {most:,} messages")
+        if self._messages // _MESSAGES_PER_TURN > turns:
+            time.sleep(0)
+        return messages
 
     def _received(self) -> bytes:
         if self._over() or time.monotonic() >= self._until:
-            raise NonsenseError(f"its answer takes longer than {self._answer_s:g} s")
+            raise LateError(f"its answer takes longer than {self._limits.whole_s:g} s")
         try:
             received: bytes = self._socket.recv(_AT_ONCE)
         except OSError as error:
             raise LDAPSocketReceiveError(f"error receiving data: {error}") from error
         self._bytes += len(received)
-        if self._bytes > _MOST_BYTES:
-            raise NonsenseError(f"it answers a request with over {_MOST_BYTES:,} bytes")
+        if self._bytes > (most := self._limits.most_bytes):
+            raise NonsenseError(f"it answers a request with over {most:,} bytes")
         return received
 
     def _whole(self) -> list[bytes]:
-        """Take out the messages that are there as a whole."""
-        found: list[bytes] = []
+        """Take out the messages that are there as a whole, at most those of a turn."""
+        messages: list[bytes] = []
         begin = 0
-        while True:
+        while len(messages) < _MESSAGES_PER_TURN:
             size = self._size_of(self._unread[begin : begin + _LONGEST_HEAD])
-            if size > _MOST_BYTES:
-                raise NonsenseError(f"it answers with a message of over {_MOST_BYTES:,} bytes")
+            if size > (most := self._limits.most_bytes):
+                raise NonsenseError(f"it answers with a message of over {most:,} bytes")
             if size < 0 or begin + size > len(self._unread):
-                del self._unread[:begin]
-                return found
-            found.append(bytes(self._unread[begin : begin + size]))
+                break
+            messages.append(bytes(self._unread[begin : begin + size]))
             begin += size
+        del self._unread[:begin]
+        return messages

@@ -7,6 +7,7 @@ that turn hostile when the load begins.
 from __future__ import annotations
 
 import itertools
+import json
 import re
 import socket
 import threading
@@ -116,18 +117,23 @@ def site(load: Answer | bytes, look: Answer | bytes = GOOD) -> Answer:
     return answer
 
 
-def directory(load: Part | None = None) -> Answer:
-    """Have everybody who is looked for; answer the searches of a load as told."""
+MONITOR = b"cn=Monitor"
+
+
+def directory(load: Part | None = None, monitor: Part | None = None) -> Answer:
+    """Have everybody who is looked for; answer searches of a load and of cn=Monitor as told."""
 
     def answer(connection: socket.socket, over: threading.Event) -> None:
         received = b""
-        while part := connection.recv(65_536):
-            received += part
+        while chunk := connection.recv(65_536):
+            received += chunk
             while (whole := split(received)) is not None:
                 number, operation, received = whole
                 # Below a base, and aliases are left alone (RFC 4511 4.5.1): a load's search.
-                if load is not None and b"\x0a\x01\x02\x0a\x01\x00" in operation:
-                    said = load(number)
+                of_load = b"\x0a\x01\x02\x0a\x01\x00" in operation
+                part = monitor if MONITOR in operation else load if of_load else None
+                if part is not None:
+                    said = part(number)
                     if callable(said):
                         said(connection, over)
                         return
@@ -221,9 +227,9 @@ def hostile_site() -> tuple[Answer, set[str]]:
     return site(turns, look), turns.unseen
 
 
-def hostile_directory() -> tuple[Answer, set[str]]:
-    """Return such a directory."""
-    turns = Turns(
+def hostile_turns() -> Turns:
+    """Return the ways in which a directory turns hostile."""
+    return Turns(
         {
             "entries": lambda number: flood(entry(number, b"x" * 1_000) * 60),
             "intermediate responses": lambda number: flood(
@@ -233,15 +239,22 @@ def hostile_directory() -> tuple[Answer, set[str]]:
             "silence": lambda _: hold,
         }
     )
+
+
+def hostile_directory() -> tuple[Answer, set[str]]:
+    """Return such a directory."""
+    turns = hostile_turns()
     return directory(turns), turns.unseen
 
 
 A_LANE_EACH = ("--users", "4")
 UNHURRIED = ("--timeout", "60s")
 """For good servers, which answer late where the machine is busy."""
+LDAP3 = (*(each for each in DIRECTORY if each not in ("--rate", "20")), "--client", "ldap3")
 TURNING: Mapping[str, tuple[Row, Callable[[], tuple[Answer, set[str]]]]] = {
     "web": ((WEB, site(GOOD)), hostile_site),
     "ils": ((DIRECTORY, directory()), hostile_directory),
+    "ils by ldap3": ((LDAP3, directory()), hostile_directory),
 }
 
 
@@ -293,3 +306,16 @@ def test_a_load_on_a_server_that_turns_hostile_ends_soon_and_small(
     assert_soon_and_small(others["hostile"], good)
     assert "no operation succeeded: " in others["hostile"].err, others
     assert unseen == set()
+
+
+def test_a_load_on_a_directory_whose_monitor_is_hostile_is_measured(tmp_path: Path) -> None:
+    turns = hostile_turns()
+    argv = (*DIRECTORY, *A_LANE_EACH, *UNHURRIED, "--measure", "4s", "--json")
+    ran = ended(argv, directory(monitor=turns), tmp_path)
+    assert ran.code == 0, ran
+    assert ran.took_s < BUSY_S
+    (point,) = map(json.loads, ran.out.splitlines())
+    (gap,) = point["resources"]["gaps"]
+    assert gap["source"].startswith("cn=Monitor of ")
+    assert gap["missing"] == gap["asked"] > 0
+    assert len(turns.unseen) < 2
