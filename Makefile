@@ -144,6 +144,14 @@ locks: rust $(BIN)/uv ## check that the committed lock files are complete
 bench: build system-packages ## measure the speed and memory ratios (takes minutes)
 	@$(BIN)/python -m benches
 
+# With the C library's system calls: rustix's own reading of the auxiliary vector ends in SIGSEGV under valgrind.
+.PHONY: instructions
+instructions: build ## count the load engine's instructions per operation, under callgrind; CASES names some
+	@command -v valgrind >/dev/null || { echo "valgrind is missing: apt-get install valgrind" >&2; exit 1; }
+	@RUSTFLAGS="--cfg rustix_use_libc" $(CARGO) build $(MANIFEST) --release --package sitebench-load --example job \
+	    --target-dir native/target/profiling
+	@$(BIN)/python -m benches.instructions $(CASES)
+
 # The pages and examples, where a wheel has them for `sitebench docs`. In a checkout it reads them where they are.
 .PHONY: data
 data:
