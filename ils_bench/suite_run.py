@@ -76,11 +76,11 @@ class IlsRun(BaseSuiteRun[Program, OpenDirectory]):
         if theirs and options.store is None:
             # Removed after the test, and also when it is stopped while they are being added.
             self.after.callback(run_in_thread, lambda: clean.remove_seeded(target))
-            programs = self.programs(options)
+            programs = self.programs
             preparing.run_with_progress(
                 lambda progress: make_ready(target, options, options.entries, programs, progress)
             )
-        if theirs and any(map(logins.is_login, self.programs(options))):
+        if theirs and any(map(logins.is_login, self.programs)):
             self._begin_logins(options, target)
         return _More(
             target.disposable or options.disposable,
@@ -177,7 +177,7 @@ class IlsRun(BaseSuiteRun[Program, OpenDirectory]):
 
         In a directory of the user's they are reserved, and removed at the end of the test.
         """
-        adds = any(each.adding for each in self.programs(options))
+        adds = any(each.adding for each in self.programs)
         if target.disposable or options.disposable or not adds:
             return [journal.FIRST_ADDED + index * options.ring for index in range(processes)]
         return [self._reserve(options, target).start for _ in range(processes)]
@@ -188,13 +188,13 @@ class IlsRun(BaseSuiteRun[Program, OpenDirectory]):
             spec_of(options, options.entries),
             bind_dn=options.bind_dn,
             keys=options.ring,
-            sparse=any(each.removes for each in self.programs(options)),
+            sparse=any(each.removes for each in self.programs),
         )
         self._windows = None
 
         def remove() -> None:
             # In the hub itself it would keep workers' heartbeats waiting.
-            known = added(self._windows, self.programs(options), options.threads)
+            known = added(self._windows, self.programs, options.threads)
             removed = run_in_thread(lambda: clean.remove(reservation, target, added=known))
             told_of_removal(target, removed)
 

@@ -208,6 +208,13 @@ class Recorder:
             # A fork ends without the interpreter's finalizers (docs/decisions/0193).
             atexit.register(self._store.close)
 
+    @property
+    def planned(self) -> PointSpec | None:
+        """The specification of the point that this process measures, if it measures one."""
+        if self._store is None or self._options.point is None:
+            return None
+        return self._store.spec(self._options.point)
+
     def recording(self, subject: Subject) -> Recording:
         """Return what one test is written to; only points and sessions ask exporter and probe."""
         if self._session is not None:

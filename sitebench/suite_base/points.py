@@ -7,7 +7,6 @@ says how its programs and its targets are made, and the rest follows.
 from __future__ import annotations
 
 import contextlib
-import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -32,7 +31,7 @@ from sitebench.scenario import checking, script
 from sitebench.scenario.script import Script
 from sitebench.suite import Suite, suites
 from sitebench.suite_base.endpoint import Endpoint, OwnUser, own_locustfile
-from sitebench.suite_base.scripts import objective_of, say_kept
+from sitebench.suite_base.scripts import objective_of, say_kept, settings_of
 from sitebench.system.native_errors import translated
 from sitebench.targets import ownership
 from sitebench.targets.open_target import OpenTarget, ServerAddress
@@ -345,13 +344,7 @@ class SuitePoints(ABC, Generic[_P, _T]):
             )
         if programs is None:
             programs = [self.program(options, operation)]
-        if (path := self.file(options)) is not None:
-            # Read once more: what is wrong with it was said above.
-            digest = hashlib.sha256(Path(path).read_bytes()).hexdigest()
-            settings["scenario_digest"] = digest
-        for found in programs:
-            if isinstance(found, Script):
-                settings |= {f"data_{name}": each for name, each in found.digests.items()}
+        settings |= settings_of(self.file(options), programs)
         chosen = convert.to_texts(options) | settings
         if options.rate is None or options.arrivals == "even":
             # Even ones are not named: points measured before there was a choice keep their keys.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -9,6 +10,8 @@ from sitebench._engine import Table
 from sitebench.errors import BadFile, UnknownValue
 from sitebench.measure.objective import Objective
 from sitebench.scenario.script import Script
+
+_DIGEST = "scenario_digest"
 
 
 def objective_of(found: Script, asked: Objective | None) -> Objective | None:
@@ -30,6 +33,38 @@ def say_kept(found: Script, target: str) -> None:
 
     for name in found.keeps:
         say(f"what {found.path} added to {target} stays there: {name}")
+
+
+def text_of(path: str | None, programs: Iterable[Any]) -> tuple[str, str] | None:
+    """Return the name and the text of the scenario file that programs were read from."""
+    texts = (each.text for each in programs if isinstance(each, Script) and each.path == path)
+    return next(((path, text) for text in texts if path is not None), None)
+
+
+def settings_of(path: str | None, programs: Iterable[Any]) -> dict[str, str]:
+    """Return the digests that identify a point: of its scenario file, and of its data."""
+    programs = list(programs)
+    settings = {
+        f"data_{name}": digest
+        for program in programs
+        if isinstance(program, Script)
+        for name, digest in program.digests.items()
+    }
+    if (file := text_of(path, programs)) is not None:
+        settings[_DIGEST] = hashlib.sha256(file[1].encode()).hexdigest()
+    return settings
+
+
+def assure_planned(planned: Mapping[str, str], path: str | None, programs: Iterable[Any]) -> None:
+    """Raise where the scenario file or its data are not those that the point was planned with."""
+    for name, digest in settings_of(path, programs).items():
+        if planned.get(name) != digest:
+            changed = path if name == _DIGEST else f"the data {name[len('data_') :]!r}"
+            of = "" if name == _DIGEST or path is None else f" of {path}"
+            raise BadFile(
+                f"{changed}{of} changed after this point was planned",
+                "leave it as it is while points are measured, and run the command again",
+            )
 
 
 def digests_of(programs: Iterable[Any]) -> dict[str, str]:

@@ -19,7 +19,7 @@ from locust.runners import WorkerRunner
 from sitebench._engine import Engine, PortableUsers
 from sitebench.counts.source import Source
 from sitebench.counts.worker_slot import WorkerSlot
-from sitebench.errors import BadFile, BadInput, SitebenchError
+from sitebench.errors import BadInput, SitebenchError
 from sitebench.locust.lanes import Lane, Session
 from sitebench.locust.prepared import Prepared
 from sitebench.locust.preparing import Preparing
@@ -41,10 +41,10 @@ from sitebench.runs.point import PointSpec
 from sitebench.scenario.script import Script
 from sitebench.suite_base.points import Load, Program, SuitePoints, untold
 from sitebench.suite_base.scenario_user import ScenarioUser
-from sitebench.suite_base.scripts import digests_of, tables_of
+from sitebench.suite_base.scripts import assure_planned, digests_of, tables_of, text_of
 from sitebench.system.machine import engine_threads
 from sitebench.system.native_errors import translated
-from sitebench.system.texts import read_text, receive
+from sitebench.system.texts import receive
 from sitebench.targets.limits import refuse_limits
 from sitebench.targets.open_target import OpenTarget
 from sitebench.units import format_size
@@ -73,6 +73,8 @@ class BaseSuiteRun(ABC, Generic[_P, _T]):
         """What is closed when the test is over."""
         self.session = open_session(environment)
         self._facts: dict[str, Any] = {}
+        self.programs: Sequence[_P] = ()
+        """What the user classes of the present test repeat: their files are read once."""
         options = self.options()
         self._recorder = Recorder(options, options.monitor, self.session)
 
@@ -92,7 +94,9 @@ class BaseSuiteRun(ABC, Generic[_P, _T]):
     def load(self, prepared: Prepared[Any], slot: WorkerSlot) -> Load[_P, _T]:
         """Return what this process is to do."""
         options = of_this_worker(prepared.options)
-        return Load(options, self.target_in(prepared), self.programs(options), slot)
+        if isinstance(self.environment.runner, WorkerRunner):
+            self.programs = self._read_programs(options, self.environment.user_classes)
+        return Load(options, self.target_in(prepared), self.programs, slot)
 
     def prepare_more(self, options: Any, target: _T, processes: int, preparing: Preparing) -> Any:
         """Return what else the processes of a test have to know: a `more`."""
@@ -118,22 +122,22 @@ class BaseSuiteRun(ABC, Generic[_P, _T]):
         """Return those of these user classes that are lanes; Locust alone runs the others."""
         return [each for each in users if issubclass(each, LaneUser)]
 
-    def programs(self, options: Any, users: Sequence[type[Any]] | None = None) -> list[_P]:
-        """Return what user classes repeat; by default those of this test."""
-        found: dict[str, _P] = {}
-        for user in self.ours(self.environment.user_classes if users is None else users):
+    def _read_programs(self, options: Any, users: Sequence[type[Any]]) -> list[_P]:
+        """Read what user classes repeat."""
+        programs: dict[str, _P] = {}
+        for user in self.ours(users):
             built: _P = user.build(options)
             program = built.thinking(options.think)
-            if found.setdefault(program.name, program) != program:
+            if programs.setdefault(program.name, program) != program:
                 raise BadInput(
                     f"two user classes have different {self._word}s named {program.name!r}",
                     f"give each {self._word} a name of its own",
                 )
-        return list(found.values())
+        return list(programs.values())
 
     def check(self, options: Any, users: Sequence[type[Any]]) -> None:
         """Raise what is wrong with options, and unless a target of the user's answers."""
-        programs = self.programs(options, users)
+        programs = self._read_programs(options, users)
         if not programs:
             return
         self.points.check(options, programs)
@@ -151,7 +155,9 @@ class BaseSuiteRun(ABC, Generic[_P, _T]):
             # It is for other people's users, and what a user of Locust types first.
             log.warning("sitebench's users ask %s: --target, and not --host", options.target)
         preparing.title = options.target
-        programs = self.programs(options)
+        self.programs = programs = self._read_programs(options, self.environment.user_classes)
+        if (planned := self._recorder.planned) is not None:
+            assure_planned(planned.settings, self.points.file(options), programs)
         if options.point is None:
             _say_what_is_left_out(self.ours(self.environment.user_classes), programs)
         if people := self.points.people(options, programs):
@@ -174,7 +180,7 @@ class BaseSuiteRun(ABC, Generic[_P, _T]):
             warmup_s=options.warmup,
             measure_s=options.measure,
             timeout_s=options.timeout,
-            text=self._text(options),
+            text=text_of(self.points.file(options), programs),
             more=self.prepare_more(options, target, processes, preparing),
             data=digests_of(programs),
             fail_log=options.fail_log,
@@ -194,7 +200,7 @@ class BaseSuiteRun(ABC, Generic[_P, _T]):
     def record(self, prepared: Prepared[Any]) -> Recording:
         """Observe the target, and write down what lanes do."""
         options, target = prepared.options, self.target_in(prepared)
-        programs = self.programs(options)
+        programs = self.programs
         names = [program.name for program in programs]
 
         def spec() -> PointSpec:
@@ -216,11 +222,6 @@ class BaseSuiteRun(ABC, Generic[_P, _T]):
                 **self.observe(target, programs),
             )
         )
-
-    def _text(self, options: Any) -> tuple[str, str] | None:
-        """Return the name and the text of the file that workers on other machines need, too."""
-        path = self.points.file(options)
-        return (path, read_text(path, f"the {self._word}", BadFile)) if path else None
 
     @property
     def _word(self) -> str:

@@ -14,7 +14,7 @@ from sitebench.measure.objective import Objective
 from sitebench.measure.options import MeasureOptions, PeakOptions
 from sitebench.options.option import combined
 from sitebench.scenario.script import made, read
-from sitebench.suite_base.scripts import digests_of, objective_of, tables_of
+from sitebench.suite_base.scripts import assure_planned, digests_of, objective_of, tables_of
 
 RUN, PEAK = combined(MeasureOptions, IlsOptions), combined(PeakOptions, IlsOptions)
 MIX = """
@@ -158,6 +158,18 @@ def test_each_process_has_the_data_of_the_first(mix: str) -> None:
         tables_of(["lookup", read(mix)], digests)
     with pytest.raises(BadFile, match="are others here"):
         tables_of([read(mix)], {})
+
+
+def test_point_is_refused_when_its_file_or_data_are_not_those_planned(mix: str) -> None:
+    planned = ILS.point(RUN(scenario=mix), "mix").settings
+    assure_planned(planned, mix, [read(mix)])
+    Path(mix).with_name("who.csv").write_text("uid\na\nc\n")
+    with pytest.raises(BadFile, match=r"^the data 'who' of .*mix\.toml changed after"):
+        assure_planned(planned, mix, [read(mix)])
+    Path(mix).with_name("who.csv").write_text("uid\na\nb\n")
+    Path(mix).write_text(f"{MIX} ")
+    with pytest.raises(BadFile, match=r"mix\.toml changed after this point was planned"):
+        assure_planned(planned, mix, [read(mix)])
 
 
 def test_the_data_of_a_file_are_part_of_its_point(mix: str) -> None:

@@ -1,0 +1,165 @@
+"""A scenario or its data edited while a sweep runs: a point measures what was planned, or fails."""
+
+import contextlib
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from ils_bench.options import IlsOptions
+from ils_bench.points import POINTS as ILS
+from ils_bench.targets.ldap_directory import LdapDirectory
+from ps_bench.options import PsOptions
+from ps_bench.points import POINTS as PS
+from sitebench.errors import BadFile
+from sitebench.measure.options import MeasureOptions
+from sitebench.measure.point_process import run_point
+from sitebench.options.addresses import MasterAddress
+from sitebench.options.option import combined
+from sitebench.runs.point import PointResult
+from sitebench.runs.store import RunStore
+from sitebench.suite_base.points import SuitePoints, untold
+from sitebench.system.network import free_port
+from tests.scenario.people import BASE, SUFFIX, write_accounts, write_ldif
+from tests.support.other_site import other_site
+from tests.support.workers import forked_workers
+from web_bench.options import WebOptions
+from web_bench.points import POINTS as WEB
+
+SEARCH = f"""
+base = "{BASE}"
+data.person.file = "accounts.csv"
+
+[[operation]]
+search = "(uid={{person.uid}})"
+expect.entries = 1
+"""
+GET = """
+data.person.file = "accounts.csv"
+
+[[operation]]
+get = "/{person.uid}"
+expect.status = 200
+"""
+LOCUSTFILE = """
+from pathlib import Path
+from {module}.locustfile import FileUser
+from {module}.suite_run import {run}
+
+prepare = {run}.prepare
+
+def edited(self, *arguments):
+    prepared = prepare(self, *arguments)
+    for name, text in {edits!r}.items():
+        Path(name).write_text(text)
+    return prepared
+
+{run}.prepare = edited
+"""
+"""The file of a suite, by which files are edited after they were read and compared."""
+
+
+class Case(NamedTuple):
+    points: SuitePoints[Any, Any]
+    options: type[Any]
+    scenario: str
+
+
+SUITES = [Case(ILS, IlsOptions, SEARCH), Case(PS, PsOptions, GET), Case(WEB, WebOptions, GET)]
+LOADS = pytest.mark.parametrize("workers", [None, 1], ids=["alone", "workers"])
+OF_SUITES = pytest.mark.parametrize("case", SUITES, ids=["ils", "ps", "web"])
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@contextlib.contextmanager
+def target_of(case: Case, folder: Path) -> Iterator[str]:
+    if case.points is ILS:
+        with LdapDirectory(0, ldif=write_ldif(folder), suffix=SUFFIX) as directory:
+            yield directory.url
+    else:
+        with other_site() as (url, _):
+            yield url
+
+
+def measured(
+    case: Case,
+    folder: Path,
+    workers: int | None,
+    *,
+    edit: Callable[[], object] = lambda: None,
+    edits: dict[str, str] | None = None,
+) -> PointResult:
+    """Measure a scenario: `edit` is called once it is planned, `edits` once the point has begun."""
+    (folder / "mix.toml").write_text(case.scenario)
+    write_accounts(folder)
+    bind = MasterAddress("127.0.0.1", free_port())
+    with contextlib.ExitStack() as stack:
+        url = stack.enter_context(target_of(case, folder))
+        options = combined(MeasureOptions, case.options)(
+            scenario="mix.toml",
+            target=url,
+            users=2,
+            think=0.02,
+            warmup=0.0,
+            measure=0.5,
+            workers=workers,
+            bind=bind,
+        )
+        stage = case.points.stage(options, ["mix"], untold)
+        if workers:
+            stack.enter_context(forked_workers(folder, str(bind)))
+        store = stack.enter_context(RunStore(folder / "run"))
+        store.plan(stage.points)
+        [spec] = stage.points
+        command = stack.enter_context(stage.open()).command(spec)
+        if edits is not None:
+            suite = case.points.suite
+            run, module = f"{suite.name.title()}Run", f"{suite.name}_bench"
+            own = folder / "edited.py"
+            own.write_text(LOCUSTFILE.format(module=module, run=run, edits=edits))
+            command = replace(command, locustfile=own)
+        edit()
+        return run_point(spec, store, command)
+
+
+@OF_SUITES
+@LOADS
+def test_point_fails_when_its_scenario_was_edited_after_planning(
+    case: Case, workers: int | None, folder: Path
+) -> None:
+    text = case.scenario.replace("{person.uid}", "x{person.uid}")
+    with pytest.raises(BadFile, match=r"^mix\.toml changed after this point was planned; leave it"):
+        measured(case, folder, workers, edit=lambda: (folder / "mix.toml").write_text(text))
+
+
+@OF_SUITES
+def test_point_fails_when_its_data_were_edited_after_planning(case: Case, folder: Path) -> None:
+    with pytest.raises(BadFile, match=r"^the data 'person' of mix\.toml changed after"):
+        measured(case, folder, None, edit=lambda: write_accounts(folder, 99))
+
+
+@OF_SUITES
+@LOADS
+def test_files_edited_once_the_point_has_begun_change_nothing(
+    case: Case, workers: int | None, folder: Path
+) -> None:
+    wrong = case.scenario.replace("entries = 1", "entries = 9").replace("= 200", "= 404")
+    edits = {"mix.toml": wrong}
+    if not workers:
+        edits["accounts.csv"] = "uid,password\nnobody,a\n"
+    result = measured(case, folder, workers, edits=edits)
+    assert result.failures == 0
+    assert result.operations > 10
+
+
+@OF_SUITES
+def test_workers_refuse_data_edited_once_the_point_has_begun(case: Case, folder: Path) -> None:
+    with pytest.raises(BadFile, match=r"the data 'person' of mix\.toml are others here"):
+        measured(case, folder, 1, edits={"accounts.csv": "uid,password\nnobody,a\n"})
