@@ -28,7 +28,7 @@ from sitebench.runs.store import RunStore
 from sitebench.system.child import dump
 from sitebench.system.machine import usable_cores
 from sitebench.verdict.rules.thresholds import USED_UP
-from sitebench.verdict.verdict import Quoted
+from sitebench.verdict.verdict import Bound, Quoted
 
 
 class Endpoint(Protocol):
@@ -127,7 +127,7 @@ def second_try(result: PointResult) -> PointSpec | None:
     if chosen or result.workers or spec.client != "native" or threads >= usable_cores():
         return None
     busy = machine.busy_cores >= USED_UP * len(machine.busy_per_core)
-    if busy or result.verdict.grade != Quoted.AT_LEAST:
+    if busy or result.verdict.bound == Bound.OTHERS or result.verdict.grade != Quoted.AT_LEAST:
         return None
     return replace(spec, threads=threads + 1)
 

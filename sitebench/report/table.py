@@ -19,6 +19,7 @@ class Mark(StrEnum):
     INVALID = "invalid"
     BOUND = "bound"
     PRIMARY = "primary"
+    TAKEN = "taken"
     POSSIBLE = "possible"
     NO = "no"
     UNKNOWN = "unknown"

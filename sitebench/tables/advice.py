@@ -34,6 +34,7 @@ _TELL: Mapping[str, frozenset[str]] = {
     Bound.GENERATOR: frozenset(
         (_NOISY, _STARVED, _NEAR_CEILING, WarningKind.SCHEDULE_LAG, WarningKind.WORKER_LOST)
     ),
+    Bound.OTHERS: frozenset((_NOISY,)),
     Bound.UNSETTLED: frozenset((WarningKind.UNSETTLED,)),
 }
 """Warnings that say why a point that is not valid is not."""
@@ -42,6 +43,7 @@ _LAST = (WarningKind.TOO_SHORT, WarningKind.TOO_FEW_SAMPLES, WarningKind.UNWATCH
 
 _REMEDIES: Mapping[str, str] = {
     Bound.GENERATOR: MORE_LOAD,
+    Bound.OTHERS: "end other programs, and measure again",
 }
 
 

@@ -34,13 +34,19 @@ TITLES: dict[str, str] = {
 
 WORDS: dict[str, str] = {
     Grade.PRIMARY: "Primary",
+    Grade.TAKEN: "Taken by others",
     Grade.POSSIBLE: "Possible",
     Grade.NO: "No",
     Grade.UNKNOWN: "Not enough information",
 }
-"""The paper's words, worst first."""
+"""The paper's words, and one for what it did not have: worst first."""
 
-_STYLES: dict[str, str] = {Grade.PRIMARY: "bold", Grade.POSSIBLE: "yellow", Grade.UNKNOWN: "dim"}
+_STYLES: dict[str, str] = {
+    Grade.PRIMARY: "bold",
+    Grade.TAKEN: "red",
+    Grade.POSSIBLE: "yellow",
+    Grade.UNKNOWN: "dim",
+}
 _MOST_COLUMNS = 6
 """More points have a row each: a terminal is no wider."""
 

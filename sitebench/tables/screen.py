@@ -13,11 +13,17 @@ from sitebench.runs.point import PointResult
 from sitebench.runs.repeats import Series, least_repeats, series
 from sitebench.tables.tables import around, bounds, latency_mark, rate_mark, rate_of
 from sitebench.units import format_duration, format_rate, format_size
-from sitebench.verdict.verdict import Quoted
+from sitebench.verdict.verdict import Bound, Quoted
 
 _GAP = "  "
 _DROPPED = ("p95", "p50")
 """Columns that a narrow terminal has no room for, the first to go first."""
+_LOWER = Quoted.AT_LEAST
+_TOO_HIGH = {
+    Bound.GENERATOR: "too high by the tester's own delays",
+    Bound.OTHERS: "too high beside other programs",
+}
+"""What a star says of a latency whose rate is a lower bound."""
 LONGER = 1.5
 """A window is so much longer than asked for where it was extended until something is known."""
 
@@ -131,12 +137,11 @@ def _notes(found: Sequence[Series]) -> list[str]:
     marks = []
     if any(each.grade == Quoted.AT_LEAST and each.at_most is not None for each in found):
         marks.append("a..b: the true rate is between a and b")
-    starred = {
-        Quoted.AT_LEAST: "too high by the tester's own delays",
-        Quoted.NOT_USABLE: "not usable",
-    }
     grades = {each.grade for each in found}
-    if why := [words for grade, words in starred.items() if grade in grades]:
+    lower = {r.verdict.bound for each in found for r in each.results if r.verdict.grade == _LOWER}
+    why = [words for bound, words in _TOO_HIGH.items() if bound in lower and _LOWER in grades]
+    why += ["not usable"] * (Quoted.NOT_USABLE in grades)
+    if why:
         marks.append(f"*: {', or '.join(why)}")
     notes = [f"{'; '.join(marks)}."] if marks else []
     most, least = max(each.n for each in found), min(each.n for each in found)

@@ -11,7 +11,7 @@ from sitebench.counts.steady import Steadiness
 from sitebench.frozen import frozen
 from sitebench.monitor import InterfaceUse, MachineUse
 from sitebench.monitor.reached import LOOPBACK
-from sitebench.verdict.rules.thresholds import USED_UP
+from sitebench.verdict.rules.thresholds import STALLED_MOST, USED_UP
 from sitebench.verdict.window import Window
 
 
@@ -134,6 +134,37 @@ class Evidence(Window):
         target = self.use.target.cpu_s if self.use.target else 0.0
         ours = (target + self.use.generator.cpu_s) / self.seconds
         return max(0.0, self.use.machine.busy_cores - ours)
+
+    @property
+    def usable_cores(self) -> tuple[int, ...]:
+        """The cores of its machine that the processes of a target on this machine may run on."""
+        every = tuple(range(len(self.use.machine.busy_per_core)))
+        target = self.use.target
+        return every if target is None else target.allowed_cores or every
+
+    @property
+    def taken_cores(self) -> float:
+        """How many of the `usable_cores` other programs used: neither target nor tester."""
+        target, usable = self.use.target, self.usable_cores
+        if target is None or len(usable) == len(self.use.machine.busy_per_core):
+            return self.others_cores
+        # What else these cores did; the tester may have, where it can run there.
+        shared = set(usable) & set(self.use.generator.allowed_cores or usable)
+        ours_s = target.cpu_s + (self.use.generator.cpu_s if shared else 0.0)
+        busy = (self.allowed_busy or 0.0) * len(usable)
+        return max(0.0, min(self.others_cores, busy - ours_s / self.seconds))
+
+    @property
+    def taken(self) -> bool:
+        """Whether other programs had at least half of the cores of a target that were all busy.
+
+        A target that used up its quota, or its one thread's core, had all that it may use.
+        """
+        used, busy = self.target_share, self.allowed_busy
+        if used is None or busy is None or not self.use.target_is_local:
+            return False
+        most = self.taken_cores >= STALLED_MOST * len(self.usable_cores)
+        return used < USED_UP <= busy and most
 
     @property
     def link(self) -> InterfaceUse | None:

@@ -26,6 +26,8 @@ class Grade(StrEnum):
     """How far a resource was the bottleneck."""
 
     PRIMARY = "primary"
+    TAKEN = "taken"
+    """Other programs had it, so that the target's own limit is not known."""
     POSSIBLE = "possible"
     NO = "no"
     UNKNOWN = "unknown"

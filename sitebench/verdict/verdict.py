@@ -18,7 +18,7 @@ from sitebench.frozen import frozen
 from sitebench.units import format_rate, plural
 from sitebench.verdict.evidence import Evidence
 from sitebench.verdict.finding import Finding, Grade, Resource
-from sitebench.verdict.rules.cpu import cpu, starved
+from sitebench.verdict.rules.cpu import cpu
 from sitebench.verdict.rules.disk import disk
 from sitebench.verdict.rules.generator import Generator, generator, schedule_kept
 from sitebench.verdict.rules.memory import memory
@@ -26,6 +26,8 @@ from sitebench.verdict.rules.most import most
 from sitebench.verdict.rules.network import network
 from sitebench.verdict.rules.operating_system import operating_system
 from sitebench.verdict.rules.software import serialised, software
+from sitebench.verdict.rules.thresholds import USED_UP
+from sitebench.verdict.rules.wording import share
 from sitebench.verdict.warning import PointWarning, WarningKind
 from sitebench.verdict.warnings import find_warnings
 
@@ -45,6 +47,8 @@ class Bound(StrEnum):
     """Its software, too: operations wait for each other, by a lock or a pool of threads."""
     DISK = "disk"
     GENERATOR = "generator"
+    OTHERS = "others"
+    """Programs that are neither target nor tester had the cores."""
     SCHEDULE = "schedule"
     STAGED = "staged"
     """The load changed by stages, so that no one resource can have limited it."""
@@ -59,7 +63,7 @@ class Quoted(StrEnum):
 
     MEASURED = "measured"
     AT_LEAST = "at least"
-    """The tester was the limit: the target did so much, and may do more."""
+    """The tester was the limit, or other programs had the cores: the target may do more."""
     NOT_USABLE = "not usable"
 
 
@@ -81,8 +85,8 @@ class Verdict:
         if self.valid:
             return Quoted.MEASURED
         lost = any(each.kind == WarningKind.WORKER_LOST for each in self.warnings)
-        by_tester = self.bound == Bound.GENERATOR and not lost
-        return Quoted.AT_LEAST if by_tester else Quoted.NOT_USABLE
+        not_of_target = self.bound in (Bound.GENERATOR, Bound.OTHERS) and not lost
+        return Quoted.AT_LEAST if not_of_target else Quoted.NOT_USABLE
 
     def to_json(self) -> dict[str, Any]:
         """Return the verdict's part of the object that a point is kept as."""
@@ -120,13 +124,13 @@ def judge(window: Evidence, known: Sequence[PointWarning] = ()) -> Verdict:
         verdict = Verdict(Bound.FAILED, False, spoiling.message)
     elif window.settled is not None and (
         window.settled.state == Steadiness.UNSETTLED
-        or (window.settled.state == Steadiness.GROWING and not tester.used_up)
+        or (window.settled.state == Steadiness.GROWING and not (tester.used_up or window.taken))
     ):
         # There was no single rate, or no single latency, that a resource could limit.
         verdict = Verdict(Bound.UNSETTLED, False, window.settled.evidence)
     else:
         verdict = _bound(window, tester, findings)
-        if tester.spans:
+        if tester.spans and verdict.bound != Bound.OTHERS:
             only = f"the tester was the limit from {tester.spans}; the other rows are the target's"
             verdict = Verdict(Bound.GENERATOR, False, f"{only}; over all {verdict.evidence}")
         if verdict.valid and window.staged:
@@ -150,7 +154,8 @@ def _findings(window: Evidence, tester: Generator) -> tuple[Finding, ...]:
     disks = disk(window)
     used_up = first[0].grade == Grade.PRIMARY
     kernel = operating_system(window, cpu_used_up=used_up)
-    pressed = used_up or not (tester.used_up or schedule_kept(window) or window.thinks)
+    held_back = tester.used_up or window.taken
+    pressed = used_up or not (held_back or schedule_kept(window) or window.thinks)
     return (*first, kernel, software(window, (*first, kernel, disks), pressed=pressed), disks)
 
 
@@ -160,20 +165,21 @@ def _bound(window: Evidence, tester: Generator, findings: Sequence[Finding]) -> 
     used_up = [finding.resource for finding in findings if finding.grade == Grade.PRIMARY]
     failed = f"; {plural(window.failures, 'operation')} failed" if window.failures else ""
     both = f"{evidence[Resource.CPU]}; {tester.message}{failed}"
-    if tester.starved or starved(window):
-        others = f"other programs used {window.others_cores:.2f} cores of this machine"
-        why = f"{both}: {others}"
-        return Verdict(Bound.GENERATOR, False, why)
-    if tester.used_up and not tester.spans:
+    by_others = tester.starved or window.taken
+    if tester.used_up and not (tester.spans or by_others):
         # A faster one might have shown more, whatever of the target's is used up beside it.
         limits = ["the tester", *_names(used_up)]
         were = "was the limit" if len(limits) == 1 else "were used up: the rate is a lower bound"
         return Verdict(Bound.GENERATOR, False, f"{both}: {' and '.join(limits)} {were}")
     if schedule_kept(window):
         return Verdict(Bound.SCHEDULE, True, f"the schedule's rate was kept; {both}")
+    if by_others:
+        # What the target's CPU says is that its cores were taken.
+        cores = f"other programs used {window.others_cores:.2f} cores of this machine"
+        return Verdict(Bound.OTHERS, False, both if window.taken else f"{both}: {cores}")
     if len(used_up) != 1:
         full = " and ".join(_names(used_up))
-        what = f"{full} are used up" if full else "no monitored resource is used up"
+        what = f"{full} are used up" if full else _none_used_up(window)
         return Verdict(Bound.UNDECIDED, True, f"{what}; {both}")
     (name,) = used_up
     if name == Resource.CPU:
@@ -181,6 +187,18 @@ def _bound(window: Evidence, tester: Generator, findings: Sequence[Finding]) -> 
     waits = name == Resource.SOFTWARE and serialised(window) is not None
     bound = Bound.SERIALISED if waits else Bound(name)
     return Verdict(bound, True, f"{evidence[name]}; {both}")
+
+
+def _none_used_up(window: Evidence) -> str:
+    """Return that no resource is used up, or who shared cores that none had most of."""
+    target, busy = window.per_second(window.use.target_cpu_s), window.allowed_busy
+    if target is None or busy is None or busy < USED_UP:
+        return "no monitored resource is used up"
+    tester = window.use.generator.cpu_s / window.seconds
+    return (
+        f"the target's cores were {share(busy)} busy: target {target:.2f}, tester {tester:.2f}, "
+        f"everything else {window.others_cores:.2f}"
+    )
 
 
 def with_interval(window: Evidence, verdict: Verdict) -> Verdict:

@@ -52,6 +52,7 @@ def test_the_key_of_a_first_try_is_what_it_was() -> None:
     [
         a_result(),
         limited(a_spec(threads=2)),
+        replace(limited(), verdict=replace(limited().verdict, bound=Bound.OTHERS)),
         limited(a_spec(settings={"threads": "1"})),
         limited(a_spec(client="ldap3")),
         limited(generator_cpu_s=(1.0,) * usable_cores()),
@@ -61,7 +62,7 @@ def test_the_key_of_a_first_try_is_what_it_was() -> None:
             )
         ),
     ],
-    ids=["measured", "tried", "chosen", "portable", "no core left", "busy"],
+    ids=["measured", "tried", "others", "chosen", "portable", "no core left", "busy"],
 )
 def test_nothing_more_is_tried(result: PointResult) -> None:
     assert second_try(result) is None

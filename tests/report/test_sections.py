@@ -95,7 +95,7 @@ def of_one(report: Report, bound: str, *kinds: str) -> Run:
     (run,) = with_bound(report, "add", bound).runs
     (point,) = (each for each in run.points if each.spec.operation == "add")
     kept = tuple(PointWarning(kind, "", "") for kind in kinds)
-    valid = bound not in ("generator", "unsettled", "leak")
+    valid = bound not in ("generator", "others", "unsettled", "leak")
     judged = replace(point.result.verdict, bound=bound, valid=valid, warnings=kept)
     one = replace(point, result=replace(point.result, verdict=judged))
     return replace(run, points=[one], stored=[])
@@ -117,6 +117,12 @@ def of_one(report: Report, bound: str, *kinds: str) -> Run:
             (),
             "Not yet an answer about the server: the load generator reached its own limit first. "
             "It did at least 20,000/s.",
+        ),
+        (
+            "others",
+            ("noisy-machine",),
+            "Not yet an answer about the server: other programs had the processors that it "
+            "needed. It did at least 20,000/s.",
         ),
         ("unsettled", (), "No answer about the server: its speed had not settled."),
         ("leak", (), "No answer about the server: it showed people the data of others."),

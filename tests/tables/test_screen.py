@@ -42,6 +42,7 @@ def test_a_healthy_point_is_a_title_a_head_and_a_row() -> None:
     [
         (Bound.GENERATOR, 37_000.0, "10,000..37,000", "generator"),
         (Bound.GENERATOR, None, ">= 10,000", "generator"),
+        (Bound.OTHERS, None, ">= 10,000", "others"),
         (Bound.UNSETTLED, None, "10,000", "unsettled (not usable)"),
     ],
 )
@@ -54,8 +55,11 @@ def test_a_rate_that_is_not_the_targets_own_says_so(
     assert row.endswith(limit)
     about = " ".join(notes[1:])
     assert ("a..b: the true rate is between a and b" in about) == (at_most is not None)
-    waits = bound == Bound.GENERATOR
-    assert about.endswith("*: too high by the tester's own delays." if waits else "*: not usable.")
+    why = {
+        Bound.GENERATOR: "too high by the tester's own delays",
+        Bound.OTHERS: "too high beside other programs",
+    }
+    assert about.endswith(f"*: {why.get(Bound(bound), 'not usable')}.")
 
 
 def test_marked_and_unmarked_figures_stand_below_each_other() -> None:

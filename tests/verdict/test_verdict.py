@@ -80,8 +80,12 @@ def test_a_tester_that_other_programs_starved_has_no_number_of_the_targets() -> 
     starved = with_generator(with_target(crowded, cpu_s=2.0, waited_s=8.0), waited_s=6.0)
     own = replace(starved, generator_cpu_s=(3.0,))
     verdict = judge(own)
-    assert (verdict.bound, verdict.grade) == (Bound.GENERATOR, Quoted.AT_LEAST)
-    assert "other programs used 1.50 cores" in verdict.evidence
+    assert (verdict.bound, verdict.grade) == (Bound.OTHERS, Quoted.AT_LEAST)
+    assert "other programs used 1.50" in verdict.evidence
+    # So are those beside a tester whose target is on another machine.
+    far = judge(with_use(own, target=None, target_is_local=False))
+    assert (far.bound, far.grade) == (Bound.OTHERS, Quoted.AT_LEAST)
+    assert "other programs used 1.70 cores of this machine" in far.evidence
     # Where target and tester themselves fill the machine, both are at their ceiling there.
     ours = with_target(with_generator(own, cpu_s=8.0, waited_s=6.0), cpu_s=9.0, waited_s=1.0)
     assert (judge(ours).bound, judge(ours).valid) == (Bound.GENERATOR, False)
@@ -93,13 +97,13 @@ def test_a_target_that_other_programs_starved_has_a_lower_bound_only() -> None:
     crowded = with_machine(QUIET, busy_per_core=(1.0, 1.0))
     starved = replace(with_target(crowded, cpu_s=2.5, waited_s=7.3), generator_cpu_s=(3.0,))
     verdict = judge(starved)
-    assert (verdict.bound, verdict.grade) == (Bound.GENERATOR, Quoted.AT_LEAST)
+    assert (verdict.bound, verdict.grade) == (Bound.OTHERS, Quoted.AT_LEAST)
     assert "other programs used 1." in verdict.evidence
     # What others do on other cores takes none of its own, where the tester has those.
     apart = with_target(starved, allowed_cores=(0,))
     elsewhere = with_machine(apart, busy_per_core=(1.0, 1.0, 1.0, 1.0))
     assert judge(elsewhere).bound == Bound.TARGET_CPU
-    assert judge(with_generator(elsewhere, allowed_cores=(1,))).bound == Bound.GENERATOR
+    assert judge(with_generator(elsewhere, allowed_cores=(1,))).bound == Bound.OTHERS
     # A quota of its own is a limit of its own.
     quiet = with_machine(starved, busy_per_core=(0.5, 0.5))
     assert judge(with_target(quiet, quota_cores=0.25)).bound == Bound.TARGET_CPU
@@ -326,7 +330,7 @@ def test_operations_that_wait_for_each_other_are_a_verdict_of_their_own(
     verdict = judge(seen)
     assert (verdict.bound, verdict.valid) == (Bound.SERIALISED, True)
     assert words in verdict.evidence
-    assert "left 60% of its 1 core idle" in verdict.evidence
+    assert "operations wait for a lock, or one of a few threads" in verdict.evidence
     # Not where the cores, or a disk, are what is used up.
     assert judge(with_target(seen, cpu_s=9.9)).bound == Bound.TARGET_CPU
     slow_disk = with_target(seen, disk_wait_share=0.9, written_bytes=1_000_000)

@@ -262,13 +262,17 @@ def reply_of(result: PointResult, objective: Objective) -> Reply:
 
     If the tester was used up and the target was not, the target's limit is still unknown. A rate
     that was not reached did not hold, whatever the latencies of the operations that were done. What
-    did not hold while other programs had most of the machine says nothing of the target either.
+    did not hold while other programs had most of the cores says nothing of the target either.
     """
-    reply, warned = _on_its_own(result, objective), result.verdict.warnings
-    noise = next((each for each in warned if each.kind == WarningKind.NOISY_MACHINE), None)
-    if noise is None or reply.answer is Answer.HELD:
+    reply, verdict = _on_its_own(result, objective), result.verdict
+    if reply.answer is Answer.HELD:
         return reply
-    return Reply(Answer.BUSY, reply.achieved, f"{noise.message}; {reply.message}")
+    noisy = (each.message for each in verdict.warnings if each.kind == WarningKind.NOISY_MACHINE)
+    if (noise := next(noisy, None)) is not None:
+        return Reply(Answer.BUSY, reply.achieved, f"{noise}; {reply.message}")
+    if verdict.bound == Bound.OTHERS:
+        return replace(reply, answer=Answer.BUSY, crowded=False)
+    return reply
 
 
 def _on_its_own(result: PointResult, objective: Objective) -> Reply:

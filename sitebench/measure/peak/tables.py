@@ -26,6 +26,7 @@ from sitebench.tables.tables import (
     titled,
 )
 from sitebench.units import format_duration, format_ns, format_rate, plural
+from sitebench.verdict.verdict import Bound
 
 
 @frozen
@@ -106,8 +107,10 @@ def _clients_answer(found: Sequence[Series], best: Series | None, bend: Spot | N
     rate = best.median(rate_of) or 0.0
     if not best.valid:
         clients = f"with {best.spec.clients}{around_it}"
-        return f"{name}: at least {format_rate(rate)}/s, {clients}; the tester was the limit."
-    answer = f"{name}: at most {format_rate(rate)}/s, with {best.spec.clients}{around_it}"
+        by_others = any(each.verdict.bound == Bound.OTHERS for each in best.results)
+        limit = "other programs had the cores" if by_others else "the tester was the limit"
+        return f"{name}: at least {format_rate(rate)}/s, {clients}; {limit}."
+    answer = f"{name}: highest measured {format_rate(rate)}/s, with {best.spec.clients}{around_it}"
     spoilt = [each for each in found if not each.valid or failed(each.results) > MOST_FAILED]
     higher = [each for each in spoilt if (each.median(rate_of) or 0.0) > rate]
     if higher:

@@ -17,6 +17,7 @@ from sitebench.verdict.finding import Finding, Grade
 
 _MARKS = {
     Grade.PRIMARY: Mark.PRIMARY,
+    Grade.TAKEN: Mark.TAKEN,
     Grade.POSSIBLE: Mark.POSSIBLE,
     Grade.NO: Mark.NO,
     Grade.UNKNOWN: Mark.UNKNOWN,

@@ -73,11 +73,11 @@ def _one(result: PointResult) -> str:
 def _at_least(bounds: Sequence[PointResult]) -> str:
     """Return why the server was not loaded fully, and what it did all the same."""
     kinds = {warning.kind for result in bounds for warning in result.verdict.warnings}
-    why = (
-        "the computer that made the load was too busy to load it fully"
-        if kinds & _BUSY
-        else "the load generator reached its own limit first"
-    )
+    why = "the load generator reached its own limit first"
+    if all(result.verdict.bound == Bound.OTHERS for result in bounds):
+        why = "other programs had the processors that it needed"
+    elif kinds & _BUSY:
+        why = "the computer that made the load was too busy to load it fully"
     did = 'All figures mean "at least".'
     if len(bounds) == 1:
         did = f"It did at least {format_rate(bounds[0].ops_per_s)}/s."

@@ -17,12 +17,13 @@ from sitebench.runs.point import MOST_FAILURES, PointResult
 from sitebench.runs.repeats import Series
 from sitebench.tables.tables import latency_mark, rate_mark
 from sitebench.units import format_rate, format_size
-from sitebench.verdict.verdict import Quoted
+from sitebench.verdict.verdict import Bound, Quoted
 from sitebench.verdict.warnings import MORE_LOAD
 
 _BOUNDS = {
     "target-cpu": "the target's CPU",
     "generator": "the load generator",
+    "others": "other programs, which had the cores,",
     "schedule": "the requested rate",
     "staged": "no single load of its stages",
     "undecided": "no single monitored resource",
@@ -293,13 +294,19 @@ def warned(report: Report, run: Run) -> list[Warned]:
         f'quote the rate as "at least", and no latency; for more, {MORE_LOAD}',
         bad=False,
     )
+    taken = Warned(
+        "Lower bounds: other programs had the cores",
+        'quote the rate as "at least", and no latency; for more, end them and measure again',
+        bad=False,
+    )
     found: dict[tuple[str, str], Warned] = {}
     for point in run.points:
         name = report.distinct_name(point.spec, run)
         verdict = point.result.verdict
         if not verdict.valid:
             why = f"{verdict.bound}: {verdict.evidence}"
-            kept = bounds if verdict.grade == Quoted.AT_LEAST else invalid
+            lower = taken if verdict.bound == Bound.OTHERS else bounds
+            kept = lower if verdict.grade == Quoted.AT_LEAST else invalid
             kept.messages.setdefault(why, []).append(name)
         for warning in verdict.warnings:
             title = warning.kind.replace("-", " ").capitalize()
@@ -307,7 +314,7 @@ def warned(report: Report, run: Run) -> list[Warned]:
                 (warning.kind, warning.remedy), Warned(title, warning.remedy, False)
             )
             kind.messages.setdefault(warning.message, []).append(name)
-    every = (invalid, _missing(report, run), bounds, *found.values())
+    every = (invalid, _missing(report, run), bounds, taken, *found.values())
     return [each for each in every if each.messages]
 
 

@@ -1,9 +1,10 @@
 """CPU: the paper's first question, "is it fully utilized?", asked of the cores the target may use.
 
 It is used up in three cases: the target runs on its cores all the time; it uses up the quota of
-its control group; or it waits for its cores because other programs run on them. Waiting alone does
+its control group; or it waits for its cores because the tester runs on them. Waiting alone does
 not show the last: many threads that wake up wait a moment each, while the cores have time left.
-Where those are neither tester nor target, the figure says what they left, and is a lower bound.
+Where other programs had most of its cores, they are taken: the figure says what those left, and is
+a lower bound, however little the target wanted. With few users it wants little, as they wait too.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from functools import partial
 
 from sitebench.verdict.evidence import Evidence
 from sitebench.verdict.finding import Finding, Grade, Resource
-from sitebench.verdict.rules.thresholds import BEYOND, BUSY, STALLED_MOST, USED_UP
+from sitebench.verdict.rules.thresholds import BEYOND, BUSY, USED_UP
 from sitebench.verdict.rules.wording import cores, share
 
 _found = partial(Finding, Resource.CPU)
@@ -33,15 +34,16 @@ def cpu(window: Evidence) -> Finding:
     if used >= USED_UP:
         return _found(Grade.PRIMARY, text)
     busy = window.allowed_busy
+    if window.taken:
+        return _found(Grade.TAKEN, f"{text}: {taken_by_others(window)}")
     if _waits(window, used, wanted):
         waited = window.per_second(target.waited_s) or 0.0
         text += f" and its threads waited {waited:.2f} s per second for a core in use by others"
         if busy is not None:
             text += f" (its cores were {share(busy)} busy)"
         return _found(Grade.PRIMARY, text)
-    if used >= BUSY:
-        return _found(Grade.POSSIBLE, f"{text}: little headroom")
-    return _found(Grade.NO, text)
+    little = ": little headroom" if used >= BUSY else ""
+    return _found(Grade.POSSIBLE if little else Grade.NO, f"{text}{little}")
 
 
 def _waits(window: Evidence, used: float, wanted: float) -> bool:
@@ -51,20 +53,13 @@ def _waits(window: Evidence, used: float, wanted: float) -> bool:
     return used < USED_UP and taken and (wanted >= USED_UP or (window.crowded and wanted >= BUSY))
 
 
-def starved(window: Evidence) -> bool:
-    """Return whether other programs had most of the target's cores: its limit is not its own."""
-    target, used, wanted = window.use.target, window.target_share, window.target_wanted
-    if target is None or used is None or wanted is None or not window.use.target_is_local:
-        return False
-    every = len(window.use.machine.busy_per_core)
-    its = set(target.allowed_cores or range(every))
-    others = window.others_cores
-    if len(its) < every:
-        # What else its cores did; the tester may have, where it can run there.
-        shared = its & set(window.use.generator.allowed_cores or its)
-        ours = target.cpu_s + (window.use.generator.cpu_s if shared else 0.0)
-        others = min(others, (window.allowed_busy or 0.0) * len(its) - ours / window.seconds)
-    return others >= STALLED_MOST * len(its) and _waits(window, used, wanted)
+def taken_by_others(window: Evidence) -> str:
+    """Return how busy the cores were that the target may use, and what other programs used."""
+    busy, its = share(window.allowed_busy or 0.0), cores(len(window.usable_cores))
+    return (
+        f"{busy} of the {its} that it may use was busy, and other programs used "
+        f"{window.taken_cores:.2f}"
+    )
 
 
 def _by_machine(window: Evidence) -> Finding:

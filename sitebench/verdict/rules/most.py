@@ -87,4 +87,4 @@ def _at_full(loads: list[_Load]) -> Iterator[tuple[_Load, _Load, float]]:
 
 def _shown(load: _Load) -> str:
     used, cost_s = load
-    return f"{format_ns(cost_s * 1e9)} with {share(max(0.0, 1.0 - used))} idle"
+    return f"{format_ns(cost_s * 1e9)} with {share(min(1.0, used))} of them used"

@@ -39,6 +39,9 @@ def serialised(window: Evidence) -> str | None:
     wanted, full, half = window.target_wanted, window.pool_full, window.rate_at_half
     if wanted is None or wanted >= BUSY or _one_thread(window) is not None:
         return None
+    if _no_core_idle(window):
+        # Who waits may wait for a core.
+        return None
     signs = []
     if full is not None and full >= STALLED_MOST:
         threads = (window.use.directory or {}).get("threads_max", 0)
@@ -54,8 +57,7 @@ def serialised(window: Evidence) -> str | None:
         )
     if not signs:
         return None
-    idle = f"the target left {share(1 - wanted)} of its {cores(window.ceiling)} idle"
-    return f"{'; '.join(signs)}; {idle}: operations wait for a lock, or one of a few threads"
+    return f"{'; '.join(signs)}: operations wait for a lock, or one of a few threads"
 
 
 def software(window: Evidence, others: Sequence[Finding], *, pressed: bool) -> Finding:
@@ -86,13 +88,20 @@ def _by_the_others(window: Evidence, others: Sequence[Finding]) -> Finding:
         return _found(Grade.NO, f"it waits for resources that are used up: {', '.join(used_up)}")
     if (text := serialised(window)) is not None:
         return _found(Grade.PRIMARY, text)
-    if any(each.grade == Grade.UNKNOWN for each in others):
-        return _found(Grade.UNKNOWN, "not everything it may wait for is monitored")
+    full = "the cores that it may use were busy: it may wait for them"
+    if (unwatched := any(each.grade == Grade.UNKNOWN for each in others)) or _no_core_idle(window):
+        less = "not everything it may wait for is monitored"
+        return _found(Grade.UNKNOWN, less if unwatched else full)
     return _found(
         Grade.POSSIBLE,
         "no resource of the machine is used up: it waits for locks, timers or pools of its own, or "
         "there are too few users to use them up",
     )
+
+
+def _no_core_idle(window: Evidence) -> bool:
+    """Return whether the cores that the target may use were busy, whoever used them."""
+    return window.allowed_busy is not None and window.allowed_busy >= USED_UP
 
 
 def _one_thread(window: Evidence) -> float | None:

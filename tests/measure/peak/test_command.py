@@ -85,7 +85,8 @@ def test_a_sweep_over_clients_says_its_peak_in_a_sentence() -> None:
     peak = clients_peak(found, knee(spots(sweep(6), lambda spec: spec.users)), None)
     assert (peak.rate, peak.interval) == (10_001.25, (10_000.0, 10_002.5))
     assert (
-        "at most 10,001/s, with 8 clients (median of 6, 95% interval 10,000..10,002)" in peak.said
+        "highest measured 10,001/s, with 8 clients (median of 6, 95% interval 10,000..10,002)"
+        in peak.said
     )
     assert "no knee up to 16 clients" not in peak.said
 
@@ -121,6 +122,12 @@ def test_a_point_that_failed_is_no_peak_and_says_how_much() -> None:
     marks = {words[0]: words[-2:] for words in rows}
     assert marks["4"][-1] == "most"
     assert marks["8"] == marks["16"] == ["3.8%", "failed"]
+
+
+def test_peak_beside_other_programs_is_a_lower_bound() -> None:
+    found = [with_bound(result, Bound.OTHERS) for result in sweep()]
+    said = clients_peak(series(found), None, None).said
+    assert said.endswith("at least 10,000/s, with 8 clients; other programs had the cores.")
 
 
 def test_what_a_used_up_tester_reached_is_a_lower_bound_of_the_peak() -> None:

@@ -396,6 +396,14 @@ def test_what_broke_beside_other_programs_says_nothing_of_the_target() -> None:
     assert broke.message.startswith("everything else 1.42; p99 is ")
 
 
+def test_what_broke_on_cores_that_others_had_says_nothing_of_the_target() -> None:
+    """Also where it has few cores, and the machine as a whole is not noisy."""
+    result = a_result(a_spec(rate=20_000))
+    verdict = replace(result.verdict, bound=Bound.OTHERS, valid=False, evidence="1 of 1 core")
+    broke = reply_of(replace(result, verdict=verdict), OBJECTIVE)
+    assert (broke.answer, broke.message) == (Answer.BUSY, "1 of 1 core")
+
+
 def test_a_moment_of_other_programs_does_not_end_a_search() -> None:
     went = walk(beside(lambda nth: nth == 3, holds_to(700)))
     assert went.found.limit_known

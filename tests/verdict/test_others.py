@@ -1,0 +1,164 @@
+"""Other programs had the cores: windows as they were recorded on a machine of two.
+
+A burner is two threads that want a core each. Without one, the same servers are never said to be
+starved by others.
+"""
+
+from dataclasses import replace
+
+import pytest
+
+from sitebench.counts.steady import Settled, Steadiness
+from sitebench.verdict.evidence import Evidence
+from sitebench.verdict.finding import Grade, Resource
+from sitebench.verdict.verdict import Bound, Quoted, judge
+from sitebench.verdict.warning import WarningKind
+from tests.support.evidence import (
+    changed,
+    durations,
+    evidence,
+    with_generator,
+    with_machine,
+    with_target,
+    with_use,
+)
+
+
+def recorded(
+    seconds: float,
+    operations: int,
+    *,
+    target: tuple[float, float | None],
+    tester: tuple[float, float],
+    busy: tuple[float, float] = (1.0, 1.0),
+    mean_us: float = 600.0,
+    **other: object,
+) -> Evidence:
+    """Return a window of two cores: seconds on a core and seconds that waited for one."""
+    seen = evidence(seconds=seconds, operations=operations, target_cores=2, users=8, **other)
+    seen = with_target(seen, cpu_s=target[0], waited_s=target[1], allowed_cores=(0, 1))
+    seen = with_target(seen, busiest_thread_s=target[0] / 2)
+    seen = with_generator(seen, cpu_s=tester[0], waited_s=tester[1], allowed_cores=(0, 1))
+    seen = replace(with_machine(seen, busy_per_core=busy), generator_cpu_s=(tester[0],))
+    took = durations(mean_us, n=operations)
+    return changed(with_use(seen, seconds=seconds), latency=took, service=took)
+
+
+BESIDE_A_BURNER = {
+    "gunicorn": recorded(3.02, 175, target=(0.55, 2.87), tester=(0.07, 0.48)),
+    "nginx before gunicorn": recorded(3.03, 165, target=(0.03, 0.14), tester=(0.05, 0.49)),
+    "a directory with 4 users": recorded(3.03, 39_312, target=(0.35, 1.35), tester=(0.39, 1.6)),
+    "CGI of Apache, 650 threads": recorded(3.14, 1_290, target=(1.91, None), tester=(0.16, 0.97)),
+}
+
+ALONE = {
+    "gunicorn, one of two workers": recorded(
+        2.01, 596, target=(1.98, 0.06), tester=(0.13, 0.02), busy=(0.98, 0.1)
+    ),
+    "a directory with 4 users": recorded(2.06, 158_516, target=(1.86, 0.06), tester=(1.91, 0.17)),
+    "a directory with 1 user": recorded(
+        4.03, 72_790, target=(1.58, 0.1), tester=(1.59, 0.13), busy=(0.41, 0.39)
+    ),
+    "CGI": recorded(2.02, 3_595, target=(3.53, 8.24), tester=(0.25, 0.89)),
+    "CGI of Apache, 650 threads": recorded(2.03, 2_146, target=(3.42, None), tester=(0.2, 0.55)),
+}
+
+
+@pytest.mark.parametrize("seen", BESIDE_A_BURNER.values(), ids=BESIDE_A_BURNER)
+def test_server_beside_a_burner_has_a_lower_bound_and_no_idle_cores(seen: Evidence) -> None:
+    verdict = judge(seen)
+    assert (verdict.bound, verdict.valid) == (Bound.OTHERS, False), verdict.evidence
+    assert verdict.grade == Quoted.AT_LEAST
+    assert "100% of the 2 cores that it may use was busy, and other programs used 1." in (
+        verdict.evidence
+    )
+    grades = {finding.resource: finding.grade for finding in verdict.findings}
+    assert grades[Resource.CPU] == Grade.TAKEN
+    said = " ".join([verdict.evidence, *(each.evidence for each in verdict.findings)])
+    assert "idle" not in said
+    assert "is used up" not in said
+
+
+@pytest.mark.parametrize("seen", ALONE.values(), ids=ALONE)
+def test_same_server_alone_is_never_limited_by_others(seen: Evidence) -> None:
+    verdict = judge(seen)
+    assert verdict.bound != Bound.OTHERS, verdict.evidence
+    assert Grade.TAKEN not in {each.grade for each in verdict.findings}
+
+
+def test_users_that_get_no_more_beside_a_burner_do_not_wait_for_a_lock() -> None:
+    """A Django site of two workers, 10 and 20 clients: "the target left 96% of its cores idle"."""
+    burner = BESIDE_A_BURNER["gunicorn"]
+    twice = replace(burner, users=20, rate_at_half=burner.operations / burner.seconds)
+    assert judge(twice).bound == Bound.OTHERS
+    # Nor where no one program had most of the cores.
+    shared = with_generator(with_target(twice, cpu_s=1.9, waited_s=0.2), cpu_s=1.9)
+    verdict = judge(shared)
+    assert verdict.bound not in (Bound.OTHERS, Bound.SERIALISED)
+    assert "cores were 100% busy: target 0.63, tester 0.63" in verdict.evidence
+    assert "used up" not in verdict.evidence
+    quiet = with_machine(twice, busy_per_core=(0.3, 0.3))
+    assert judge(with_use(quiet, round_trip_s=4e-5, idle_round_trip_s=4e-5)).bound == (
+        Bound.SERIALISED
+    )
+
+
+@pytest.mark.parametrize("tester_s", [0.07, 2.8])
+def test_others_are_named_whichever_side_was_saturated(tester_s: float) -> None:
+    seen = with_machine(BESIDE_A_BURNER["gunicorn"], busy_per_core=(1.0,) * 4)
+    seen = replace(with_target(seen, allowed_cores=(0, 1, 2, 3)), target_cores=4)
+    seen = replace(with_generator(seen, cpu_s=tester_s), generator_cpu_s=(tester_s,))
+    assert judge(seen).bound == Bound.OTHERS
+
+
+@pytest.mark.parametrize(("used_s", "bound"), [(1.5, Bound.TARGET_CPU), (1.2, Bound.OTHERS)])
+def test_target_that_used_its_quota_up_is_limited_by_it_beside_a_burner(
+    used_s: float, bound: Bound
+) -> None:
+    burner = BESIDE_A_BURNER["gunicorn"]
+    assert judge(with_target(burner, cpu_s=used_s, quota_cores=0.5)).bound == bound
+
+
+@pytest.mark.parametrize(
+    ("taken_s", "bound"), [(3.0, Bound.OTHERS), (2.9, Bound.UNDECIDED), (1.0, Bound.GENERATOR)]
+)
+def test_others_need_half_of_the_cores(taken_s: float, bound: Bound) -> None:
+    ours = (6.0 - taken_s) / 2
+    seen = recorded(3.0, 1_000, target=(ours, 0.2), tester=(ours, 0.2))
+    assert judge(seen).bound == bound
+
+
+@pytest.mark.parametrize(("busy", "bound"), [(0.9, Bound.OTHERS), (0.89, Bound.UNDECIDED)])
+def test_cores_with_time_left_are_not_taken(busy: float, bound: Bound) -> None:
+    seen = with_machine(BESIDE_A_BURNER["gunicorn"], busy_per_core=(busy, busy))
+    assert judge(with_target(seen, waited_s=0.2)).bound == bound
+
+
+def test_cores_that_the_target_may_not_use_are_not_its_own() -> None:
+    seen = with_machine(BESIDE_A_BURNER["gunicorn"], busy_per_core=(1.0, 0.2))
+    assert judge(with_target(seen, allowed_cores=(1,), waited_s=0.1)).bound == Bound.UNDECIDED
+    apart = with_generator(with_target(seen, allowed_cores=(0,)), allowed_cores=(1,))
+    assert judge(apart).bound == Bound.OTHERS
+    assert "100% of the 1 core that it may use was busy, and other programs used 0.82" in (
+        judge(apart).evidence
+    )
+
+
+def test_queue_that_grows_beside_a_burner_is_not_the_targets() -> None:
+    growing = Settled(Steadiness.GROWING, "the queue grew")
+    burner = replace(BESIDE_A_BURNER["gunicorn"], rate=100.0, settled=growing)
+    assert judge(burner).bound == Bound.OTHERS
+    alone = replace(ALONE["gunicorn, one of two workers"], rate=1_000.0, settled=growing)
+    assert judge(alone).bound == Bound.UNSETTLED
+
+
+def test_rate_that_was_kept_beside_a_burner_is_the_schedules() -> None:
+    burner = BESIDE_A_BURNER["gunicorn"]
+    kept = replace(burner, rate=burner.operations / burner.seconds)
+    assert judge(kept).bound == Bound.SCHEDULE
+    assert judge(replace(kept, rate=100.0)).bound == Bound.OTHERS
+
+
+def test_every_window_with_taken_cores_is_warned_of_as_noisy() -> None:
+    for seen in BESIDE_A_BURNER.values():
+        assert WarningKind.NOISY_MACHINE in {each.kind for each in judge(seen).warnings}
