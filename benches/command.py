@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import sys
 
 import click
@@ -10,12 +9,12 @@ import click
 from sitebench.cli.usage import as_bad_input
 from sitebench.errors import EXIT_INTERRUPTED, SitebenchError, exit_with
 from sitebench.options.command import Command, invoke
+from sitebench.system.interrupt import end_in_order
 
 
 def run(command: Command, name: str) -> None:
     """Run it with the arguments of this process: a known error is one line and its remedy."""
-    # SIGTERM does what Ctrl-C does: targets are stopped, and what was measured is kept.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    end_in_order()
     try:
         sys.exit(invoke(command, f"python -m {name}", sys.argv[1:]))
     except SitebenchError as error:

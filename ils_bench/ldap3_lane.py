@@ -29,7 +29,7 @@ from sitebench.targets.tls import fault_kind
 _SCOPES = ("BASE", "LEVEL", "SUBTREE", "SUBORDINATES")
 _DEREFERENCES = ("NEVER", "SEARCH", "FINDING_BASE", "ALWAYS")
 _MOST_ANSWER_BYTES = 16 << 20
-"""`MESSAGE_BYTES` of `native/tester/load/src/ldap/receive.rs`; ldap3's objects take ten times it."""
+"""As `MESSAGE_BYTES` of `native/tester/load/src/ldap/receive.rs`; ldap3 makes ten times it."""
 _MOST_ANSWER_MESSAGES = 100_000
 _CHANGES = ("MODIFY_ADD", "MODIFY_DELETE", "MODIFY_REPLACE", "MODIFY_INCREMENT")
 

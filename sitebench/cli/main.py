@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import shlex
-import signal
 import sys
 from collections.abc import Mapping
 from pkgutil import resolve_name
@@ -24,6 +23,7 @@ from sitebench.cli.usage import as_bad_input
 from sitebench.errors import EXIT_INTERRUPTED, SitebenchError, exit_with
 from sitebench.options.command import Group, Member, instead, invoke
 from sitebench.suite import suites
+from sitebench.system.interrupt import end_in_order
 from sitebench.system.output import assure_open, no_longer_read
 from sitebench.system.version import say_version
 
@@ -76,8 +76,7 @@ app = Group(
 
 def main() -> None:
     """Run the command line; a SitebenchError is printed as one line and its remedy."""
-    # SIGTERM does what Ctrl-C does: targets are stopped, results so far are kept.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    end_in_order()
     assure_open()
     try:
         if asked := os.environ.get(COMPLETING):

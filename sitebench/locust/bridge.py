@@ -22,6 +22,7 @@ hands Locust's events to the role. Each rule below was found by losing numbers w
 from __future__ import annotations
 
 import logging
+import os
 import signal
 import time
 from typing import Any
@@ -39,6 +40,7 @@ from sitebench.locust.suite_run import SuiteRun
 from sitebench.locust.workers import gathering
 from sitebench.locust.workers.master import MasterRole
 from sitebench.locust.workers.worker import WorkerRole
+from sitebench.system.interrupt import ending, hang_up
 
 log = logging.getLogger("sitebench")
 
@@ -57,6 +59,12 @@ def _leave_out_idle(environment: Environment, suite_run: SuiteRun) -> None:
     environment._filter_tasks_by_tags()  # Locust itself does it as a test begins.
     if not any(each.tasks for each in ours) and any(each.tasks for each in others):
         environment.user_classes = others
+
+
+def _end_without_terminal() -> None:
+    """Do what Locust does on SIGTERM: it knows no SIGHUP."""
+    hang_up(signal.SIGHUP)
+    os.kill(os.getpid(), signal.SIGTERM)
 
 
 class Bridge:
@@ -90,6 +98,8 @@ class Bridge:
         events.reset_stats.add_listener(lambda **_: self.role.discard())
         events.usage_monitor.add_listener(self._on_usage)
         gevent.signal_handler(signal.SIGINT, self._on_interrupt)
+        if signal.SIGHUP in ending():
+            gevent.signal_handler(signal.SIGHUP, _end_without_terminal)
         for message in self._kind.RECEIVES:
             runner.register_message(message, self._on_message)
         if isinstance(runner, MasterRunner):

@@ -1,6 +1,7 @@
-"""Ctrl-C while modules are imported: nothing has begun, so the process ends at once and quietly.
+"""Signals that end a command: Ctrl-C, SIGTERM, and SIGHUP of a terminal that is closed.
 
-It imports next to nothing itself, because what comes before it is not covered: `signal` would
+While modules are imported nothing has begun: Ctrl-C ends the process at once and quietly. This
+module imports next to nothing itself, because what comes before it is not covered: `signal` would
 import `enum`, which takes as long as the start of Python.
 """
 
@@ -8,6 +9,7 @@ from __future__ import annotations
 
 import _signal as signal  # type: ignore[import-not-found,unused-ignore]
 import os
+import stat
 
 
 class EndingQuietly:
@@ -27,3 +29,38 @@ class EndingQuietly:
 
 def _end(number: int, _: object) -> None:
     os._exit(128 + number)
+
+
+def ending() -> tuple[int, ...]:
+    """Return the signals that end a command in order; not SIGHUP where it is ignored (nohup)."""
+    hang_up = () if signal.getsignal(signal.SIGHUP) == signal.SIG_IGN else (signal.SIGHUP,)
+    return (signal.SIGINT, signal.SIGTERM, *hang_up)
+
+
+def end_in_order() -> None:
+    """Have SIGTERM and SIGHUP do what Ctrl-C does: targets are stopped, results so far are kept."""
+    for number in ending():
+        if number == signal.SIGTERM:
+            signal.signal(number, signal.default_int_handler)
+        elif number == signal.SIGHUP:
+            signal.signal(number, _interrupt_once)
+
+
+def _interrupt_once(number: int, _: object) -> None:
+    hang_up(number)
+    raise KeyboardInterrupt
+
+
+def hang_up(number: int) -> None:
+    """Ignore further signals of this kind, and write nothing to a terminal that is gone.
+
+    The kernel and the shell each send one. An error in writing would end the clean-up.
+    """
+    signal.signal(number, signal.SIG_IGN)
+    null = os.open(os.devnull, os.O_RDWR)
+    for stream in range(3):
+        try:
+            if stat.S_ISCHR(os.fstat(stream).st_mode) and not os.isatty(stream):
+                os.dup2(null, stream)
+        except OSError:
+            continue

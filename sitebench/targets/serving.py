@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import signal
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
 from typing import TypeVar
 
 from sitebench.errors import UnknownValue
+from sitebench.system.interrupt import ending
 from sitebench.system.network import on_loopback
 from sitebench.system.stop import Stop
 
@@ -34,7 +34,7 @@ def serve_until_stopped(
     host: str,
     warning: str | None = None,
 ) -> None:
-    """Serve until Ctrl-C or SIGTERM; warn where `host` can be reached from other machines."""
+    """Serve until a signal ends it; warn where `host` can be reached from other machines."""
     # Late: options need this module for their limits, and help does without rich.
     from rich.console import Console
 
@@ -49,6 +49,6 @@ def serve_until_stopped(
 
 @contextmanager
 def until_stopped() -> Iterator[Stop]:
-    """Yield what Ctrl-C and SIGTERM set."""
-    with closing(Stop()) as stopped, stopped.on(signal.SIGINT, signal.SIGTERM):
+    """Yield what the signals that end a command set."""
+    with closing(Stop()) as stopped, stopped.on(*ending()):
         yield stopped

@@ -72,6 +72,13 @@ def test_a_signal_that_is_ignored_stays_ignored() -> None:
     assert ran.returncode == 0
 
 
+def test_a_command_of_nohup_outlives_its_terminal() -> None:
+    code = "from sitebench.system.interrupt import ending; print(*map(int, ending()))"
+    shell = f"trap '' HUP; exec {sys.executable} -c \"$0\""
+    ran = subprocess.run(["sh", "-c", shell, code], capture_output=True, text=True, check=True)
+    assert ran.stdout.split() == ["2", "15"]
+
+
 def test_a_ctrl_c_that_python_has_wrapped_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
     def wrapped(*_: object, **__: object) -> None:
         raise RuntimeError("Error calling __set_name__") from KeyboardInterrupt()

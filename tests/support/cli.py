@@ -47,7 +47,7 @@ def in_process(*argv: object, cwd: Path | None = None, **env: str) -> Ran:
     Starting Python and importing the command line takes half a second of CPU.
     """
     out, err = io.StringIO(), io.StringIO()
-    on_sigterm = signal.getsignal(signal.SIGTERM)
+    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys, "argv", ["sitebench", *map(str, argv)])
         patch.setattr(os, "execv", _becomes_another)
@@ -60,7 +60,8 @@ def in_process(*argv: object, cwd: Path | None = None, **env: str) -> Ran:
             patch.chdir(cwd)
         with redirect_stdout(out), redirect_stderr(err), pytest.raises(SystemExit) as ended:
             main()
-    signal.signal(signal.SIGTERM, on_sigterm)
+    for number, handler in before.items():
+        signal.signal(number, handler)
     return Ran(int(ended.value.code or 0), out.getvalue(), err.getvalue())
 
 
