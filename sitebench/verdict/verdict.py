@@ -130,7 +130,7 @@ def judge(window: Evidence, known: Sequence[PointWarning] = ()) -> Verdict:
         verdict = Verdict(Bound.UNSETTLED, False, window.settled.evidence)
     else:
         verdict = _bound(window, tester, findings)
-        if tester.spans and verdict.bound != Bound.OTHERS:
+        if tester.spans:
             only = f"the tester was the limit from {tester.spans}; the other rows are the target's"
             verdict = Verdict(Bound.GENERATOR, False, f"{only}; over all {verdict.evidence}")
         if verdict.valid and window.staged:
