@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +12,9 @@ from ps_bench.options import LocustOptions, PsOptions
 from ps_bench.suite import SUITE
 from ps_bench.targets.opening import OWN_TARGETS, address, open_target, spec_of
 from ps_bench.targets.personalized_site import PersonalizedSite
-from sitebench.errors import BadInput
 from sitebench.http.address import SiteAddress, parse_address
 from sitebench.http.engine_config import engine_config
+from sitebench.http.options import settle_keepalive
 from sitebench.http.site import OpenSite
 from sitebench.scenario.script import Script
 from sitebench.seeders.pools import cache_folder
@@ -33,7 +32,7 @@ class PsPoints(SuitePoints[Script, OpenSite]):
     user = OwnUser("ps_bench.users", "SiteUser", "scenario")
 
     def built_in(self, options: Any, operation: str) -> Script:
-        return built_in(operation, keepalive=options.keepalive)
+        return built_in(operation, keepalive=bool(options.keepalive))
 
     def open(
         self, options: Any, programs: Sequence[Script], progress: Progress
@@ -62,17 +61,7 @@ class PsPoints(SuitePoints[Script, OpenSite]):
         return cache_folder() if options.database is None else Path(options.database)
 
     def asked(self, options: Any) -> Any:
-        """Have what is said of a scenario's connections be what it says itself."""
-        found = self.scenario_of(options)
-        if found is not None:
-            if options.keepalive_given and options.keepalive != found.kept:
-                per = "user" if options.keepalive else "step"
-                raise BadInput(
-                    f"{found.path} says itself how long connections are kept",
-                    f'write per = "{per}" in its [connection.main]',
-                )
-            options = replace(options, keepalive=found.kept)
-        return super().asked(options)
+        return super().asked(settle_keepalive(options, self.scenario_of(options)))
 
     def for_engine(self, load: Load[Script, OpenSite]) -> ForEngine:
         site = load.target

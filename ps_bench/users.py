@@ -37,7 +37,7 @@ class OperationUser(SiteUser):
     @classmethod
     def build(cls, options: PsOptions) -> Script:
         """Return the operation, with the connections that options ask for."""
-        return built_in(cls.operation, keepalive=options.keepalive)
+        return built_in(cls.operation, keepalive=bool(options.keepalive))
 
     def program(self) -> str:
         return type(self).operation

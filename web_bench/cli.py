@@ -32,7 +32,7 @@ _TESTS = TestCommands(
         "run": [
             "run silicon-surf --users 64",
             "run spice-cgi --users 8 --json",
-            "run own.toml --target http://127.0.0.1:8080 --keepalive",
+            "run own.toml --target http://127.0.0.1:8080",
             "run --path / --target https://www.example.org",
             "run webbench1-static --rate 2k --objective 'p99<5ms,failures<0.1%'",
         ],

@@ -29,7 +29,8 @@ def engine_config(
     }
     if secure is not None and secure != address:
         config["secure"] = {"host": secure.host, "port": secure.port, "tls": trust}
-    more = {"programs": dict(target.programs), "keepalive": options.keepalive}
+    keepalive = bool(options.keepalive) and not options.scenario
+    more = {"programs": dict(target.programs), "keepalive": keepalive}
     return shared.engine_config(
         options,
         address,

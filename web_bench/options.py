@@ -75,10 +75,10 @@ class TestOptions(
         metavar="PATH",
         panel="Load",
     )
-    keepalive: bool = option.flag(
-        "HTTP/1.1 and one connection per client, whatever a workload says: those of the papers "
-        "have HTTP/1.0 and one per request.",
-        paired=True,
+    keepalive: bool | None = option.switch(
+        "HTTP/1.1 and one connection per client, or one per request (default: one per client with "
+        "--path; the papers' workloads have HTTP/1.0 and one per request; a scenario file says so "
+        "itself)."
     )
     docroot: str | None = option.text(
         None,

@@ -10,6 +10,7 @@ from typing import Any
 
 from sitebench.errors import BadInput
 from sitebench.http.address import SiteAddress, parse_address
+from sitebench.http.options import settle_keepalive
 from sitebench.measure.sweep import Stage
 from sitebench.scenario.script import is_script
 from sitebench.seeders.pools import cache_folder
@@ -44,10 +45,13 @@ class WebPoints(SuitePoints[Workload, OpenWeb]):
         if options.path:
             if options.scenario:
                 raise _BOTH
-            return of_path(options.path)
+            return of_path(options.path, keepalive=options.keepalive is not False)
         if not options.scenario:
             return None
         return with_options(find(options.scenario, options.data), options)
+
+    def asked(self, options: Any) -> Any:
+        return super().asked(settle_keepalive(options, self.scenario_of(options)))
 
     def named(self, options: Any, text: str) -> tuple[Any, str]:
         if options.path and is_script(text):

@@ -192,14 +192,15 @@ class Workload(Script):
         return [cards * mean for cards, mean in zip(self.deck, known, strict=True)]
 
 
-def of_path(path: str) -> Workload:
-    """Return the workload that asks for one path again and again."""
+def of_path(path: str, *, keepalive: bool = True) -> Workload:
+    """Return the workload that asks for one path, over a connection per client or per request."""
     lines = (
         f"title = {json.dumps(f'GET {path}')}",
         "load.clients = [1, 4, 16, 64]",
         "[[operation]]",
         f'name = "{PATH}"',
         f"get = {json.dumps(path)}",
+        *(() if keepalive else ("[connection.main]", 'per = "step"')),
     )
     return _workload(script.made(PATH, "\n".join(lines) + "\n", by_class=True))
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any, TypeVar
+
 from sitebench.errors import BadInput
 from sitebench.frozen import frozen
 from sitebench.options import option
+from sitebench.scenario.script import Script
 from sitebench.suite_base.options import ScenarioOptions, SuiteTestOptions, target_option
 
 
@@ -36,15 +40,30 @@ class SiteTestOptions(LogOption, ScenarioOptions, SuiteTestOptions):
     target: str = target_option(
         "embedded", "Site to measure: embedded, or the http:// or https:// address of another."
     )
-    keepalive: bool = option.flag(
+    keepalive: bool | None = option.switch(
         "One connection per user, instead of one per request as in 1997. A scenario file says so "
-        "itself.",
-        paired=True,
+        "itself."
     )
-    keepalive_given: bool = option.given("keepalive")
     client: str = option.choice(
         "native",
         "HTTP client: native, or Locust's fasthttp (portable, far slower).",
         *("native", "fasthttp"),
         panel="Advanced",
     )
+
+
+_Keeping = TypeVar("_Keeping", bound=Any)
+
+
+def settle_keepalive(options: _Keeping, script: Script | None) -> _Keeping:
+    """Return options that say how long connections are kept; a scenario decides that itself."""
+    keepalive: bool | None = options.keepalive
+    if script is None:
+        return replace(options, keepalive=bool(keepalive))
+    if keepalive is not None and keepalive != script.kept:
+        per = "user" if keepalive else "step"
+        raise BadInput(
+            f"{script.path} says itself how long connections are kept",
+            f'write per = "{per}" in its [connection.main]',
+        )
+    return replace(options, keepalive=script.kept)

@@ -248,7 +248,7 @@ def instead(names: Sequence[str], explanation: str, do: Callable[[click.Context]
 
 def _option(name: str, default: Any, spec: Spec) -> Option:
     """Make the option of one field."""
-    if isinstance(default, bool):
+    if spec.is_flag:
         declared = long_option(name)
         if default or spec.paired:
             declared += f"/{long_option(f'no_{name}')}"
@@ -260,7 +260,7 @@ def _option(name: str, default: Any, spec: Spec) -> Option:
             panel=spec.panel,
             hidden=spec.hidden,
             shown=(declared.split("/")[0] if default else long_option(f"no_{name}"))
-            if "/" in declared
+            if "/" in declared and default is not None
             else "",
         )
     names = spec.names or spellings(name)

@@ -44,7 +44,7 @@ def check(instance: Any) -> None:
     """Raise where a value is none that an option could be given: a program may give any."""
     for each, spec in fields_of(type(instance)):
         value = getattr(instance, each.name)
-        if value is not None and value != each.default and not isinstance(each.default, bool):
+        if value is not None and value != each.default and not spec.is_flag:
             named(spec.parse, each.name)(spec.show(value))
 
 
@@ -55,7 +55,7 @@ def to_argv(instance: Any) -> list[str]:
         value = getattr(instance, each.name)
         if not spec.locust or value == spec.locust_default:
             continue
-        if isinstance(each.default, bool):
+        if spec.is_flag:
             argv.append(long_option(each.name) if value else long_option(f"no_{each.name}"))
         elif value is not None:
             argv.append(f"{long_option(each.name)}={spec.show(value)}")
@@ -73,8 +73,11 @@ def add_arguments(parser: argparse.ArgumentParser, cls: type[Any], title: str) -
             if parser.get_default(each.name) is None and spec.locust_default is not None:
                 parser.set_defaults(**{each.name: spec.show(spec.locust_default)})
             continue
+        action: Any
         explanation = argparse.SUPPRESS if spec.hidden else spec.help.replace("%", "%%")
-        if isinstance(each.default, bool):
+        if spec.is_flag and each.default is None:
+            action = _add_switch(group, each.name, explanation)
+        elif spec.is_flag:
             names = [long_option(each.name), long_option(f"no_{each.name}")]
             if spec.paired or each.default:
                 # As the command has both; what is the default anyway is not in help or form.
@@ -85,8 +88,8 @@ def add_arguments(parser: argparse.ArgumentParser, cls: type[Any], title: str) -
                     default=each.default,
                     help=argparse.SUPPRESS,
                 )
-            action: Any = group.add_argument(
-                names[each.default],
+            action = group.add_argument(
+                names[bool(each.default)],
                 dest=each.name,
                 action="store_false" if each.default else "store_true",
                 default=each.default,
@@ -107,6 +110,20 @@ def add_arguments(parser: argparse.ArgumentParser, cls: type[Any], title: str) -
         # What Locust's own parser would note for its web form; a group's does not.
         action.include_in_web_ui = spec.form and not spec.hidden
         action.is_secret = action.is_required = action.is_multiple = False
+
+
+def _add_switch(group: argparse._ArgumentGroup, name: str, explanation: str) -> argparse.Action:
+    """Add both arguments of a switch; the web form has a list of nothing, on and off."""
+    for text, value, help_text in (
+        (long_option(f"no_{name}"), "off", argparse.SUPPRESS),
+        (long_option(name), "on", explanation),
+    ):
+        action = group.add_argument(
+            text, dest=name, action="store_const", const=value, default="", help=help_text
+        )
+        action.include_in_web_ui = False  # type: ignore[attr-defined]
+    action.choices = ("", "on", "off")
+    return action
 
 
 def _form_order(field_and_option: tuple[dataclasses.Field[Any], Option]) -> int:
@@ -160,9 +177,9 @@ def from_texts(cls: type[_T], found: Mapping[str, Any]) -> _T:
     values: dict[str, Any] = {}
     for each, spec in fields_of(cls):
         value = found.get(each.name)
-        if isinstance(each.default, bool):
-            if value is not None:
-                values[each.name] = str(value).lower() == "true"
+        if spec.is_flag:
+            if value not in (None, ""):
+                values[each.name] = str(value).lower() in ("true", "on")
         elif value not in (None, ""):
             values[each.name] = spec.parse(str(value))
     return cls(**values)

@@ -68,6 +68,11 @@ class Option:
     names: tuple[str, ...] = ()
     given: str = ""
 
+    @property
+    def is_flag(self) -> bool:
+        """Whether it is on or off, and takes no value."""
+        return not self.metavar
+
 
 class Placement(TypedDict, total=False):
     """Where an option appears, and what it means there; all have defaults."""
@@ -109,6 +114,12 @@ def parsed(
 
 def flag(explanation: str, *, default: bool = False, **placement: Unpack[Placement]) -> bool:
     return parsed(default, explanation, metavar="", **placement)
+
+
+def switch(explanation: str) -> bool | None:
+    """Make the field of a flag that is on, off, or not set."""
+    unset: bool | None = None
+    return parsed(unset, explanation, metavar="", paired=True)
 
 
 def given(name: str) -> bool:

@@ -126,7 +126,7 @@ def _changed(base: Any, factor: str, value: str) -> Any:
         raise UnknownValue("--vary: stages have no one rate to compare", "vary the rate")
     for each, spec in fields_of(type(base)):
         if each.name == name and spec.identity and not spec.hidden:
-            if not isinstance(each.default, bool):
+            if not spec.is_flag:
                 return replace(base, **{name: named(spec.parse, f"--vary {factor}")(value)})
             if value not in _SWITCH:
                 raise UnknownValue(

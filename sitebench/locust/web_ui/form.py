@@ -33,7 +33,7 @@ def unreadable(cls: type[Any], posted: Mapping[str, str]) -> str | None:
     """Return the message about a value that cannot be read."""
     for each, spec in fields_of(cls):
         text = posted.get(each.name)
-        if not text or spec.hidden or isinstance(each.default, bool):
+        if not text or spec.hidden or spec.is_flag:
             continue
         try:
             spec.parse(text)
