@@ -38,7 +38,6 @@ SUITE = Suite(
     paper_sweep="ils_bench.paper.printed:SWEEP_1997",
     report="ils_bench.paper.report:REPORT",
     plan="ils_bench.paper.plan:PLAN",
-    costs="ils_bench.login_plan:LOGINS",
     exports={
         "LdapDirectory": "ils_bench.targets.ldap_directory",
         **dict.fromkeys(

@@ -88,8 +88,6 @@ class Suite:
     """What a report has to know of it: a `ReportSuite`."""
     plan: str
     """What the planner has to know of it: a `PlanSuite`."""
-    costs: str = ""
-    """What the planner makes of one of its operations, whatever the community: a `CostPlan`."""
     exports: Mapping[str, str]
     """Public names that `import sitebench` offers, and the module that has each."""
     target_options: frozenset[str]

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from ils_bench.login_costs import login_costs
 from ils_bench.paper.printed import (
     PRINTED_1997,
     SIZES_1997,
@@ -77,6 +78,7 @@ REPORT = ReportSuite(
     rates=[_figure(operation) for operation in TABLES_1997],
     operations=_TITLES,
     paper_table=_paper_table,
+    costs=login_costs,
     printed_1997=[
         Folded(
             "What the paper of 1997 prints besides",

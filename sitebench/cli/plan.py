@@ -1,4 +1,4 @@
-"""`sitebench plan`: people per machine, machines for a community, and what operations cost."""
+"""`sitebench plan`: people per machine, and machines for a community."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from sitebench.errors import BadInput, SitebenchError
 from sitebench.options.command import Command, argument, command
-from sitebench.plan.options import CostPlanOptions, PlanOptions
-from sitebench.plan.suite import CostPlan, MeasuredRun, PlanSuite, cost_plans, plan_suites
+from sitebench.plan.options import PlanOptions
+from sitebench.plan.suite import PlanSuite, plan_suites
 
 if TYPE_CHECKING:
     from sitebench.plan.choose import Plan
@@ -31,48 +31,7 @@ def _command(suite: PlanSuite) -> Command:
     return plan
 
 
-def _cost_command(plan: CostPlan) -> Command:
-    runs = argument("RUN...", "Run files of one server.", parse=Path, several=True)
-
-    @command(plan.options, runs, panel="Commands", name=plan.name, explanation=plan.help)
-    def answer(options: CostPlanOptions, run: Sequence[Path]) -> None:
-        _answer(plan, options, run)
-
-    return answer
-
-
-COMMANDS = {
-    **{each.name: _command(each) for each in plan_suites()},
-    **{each.name: _cost_command(each) for each in cost_plans()},
-}
-
-
-def _answer(plan: CostPlan, options: CostPlanOptions, runs: Sequence[Path]) -> None:
-    from sitebench.plan.render import costs_document, render_costs
-    from sitebench.plan.workbook.workbook import write_costs
-    from sitebench.runs.runfile import RunFile, shown
-
-    with shown(runs):
-        measured = []
-        for each in runs:
-            with RunFile(each) as file:
-                measured.append(MeasuredRun(str(each), file.manifest(), file.results()))
-        found = plan.answer(options, measured)
-    if options.xlsx is not None:
-        write_costs(Path(options.xlsx), plan.name, found, [_machine(each) for each in measured])
-    if options.json:
-        print(json.dumps(costs_document(plan.name, found), indent=2))
-    else:
-        from sitebench.tables.console import results_console
-
-        results_console().print(render_costs(found))
-
-
-def _machine(run: MeasuredRun) -> str:
-    """Return what a run was measured on, and its name."""
-    cpu = run.manifest.get("cpu") or {}
-    machine = f"{cpu.get('model', 'unknown processor')}, {cpu.get('usable', '?')} cores"
-    return f"{machine}, {run.manifest.get('kernel', 'unknown kernel')}; {run.name}"
+COMMANDS = {each.name: _command(each) for each in plan_suites()}
 
 
 def _plan(suite: PlanSuite, options: PlanOptions, run: Path | None) -> None:
@@ -150,11 +109,11 @@ def _read(run: Path, options: PlanOptions) -> tuple[dict[str, tuple[RateTable, .
     from sitebench.runs.runfile import RunFile
 
     with RunFile(run) as file:
-        found = MeasuredRun(str(run), file.manifest(), file.results())
-    tables = {
-        each.name: tables_of(found.results, each, options.objective) for each in plan_suites()
-    }
-    return tables, _machine(found)
+        results, manifest = file.results(), file.manifest()
+    cpu = manifest.get("cpu") or {}
+    machine = f"{cpu.get('model', 'unknown processor')}, {cpu.get('usable', '?')} cores"
+    tables = {each.name: tables_of(results, each, options.objective) for each in plan_suites()}
+    return tables, f"{machine}, {manifest.get('kernel', 'unknown kernel')}; {run}"
 
 
 def _target(tables: Sequence[RateTable], run: Path, suite: str, wanted: str | None) -> RateTable:

@@ -76,13 +76,13 @@ def summarise(
         # The portable client is the whole process; the engine is its threads alone.
         generator_cpu_s=tally.thread_cpu_s if native or workers else (use.generator.cpu_s,),
         use=use,
+        target_cores=target_cores,
         settled=settled,
         little=littles_law(tally.lane_s, tally.clock_s, tally.seconds),
         spans=tuple(spans),
     )
     evidence = Evidence(
         **vars(window),
-        target_cores=target_cores,
         rate=spec.rate,
         arrivals=spec.arrivals,
         users=spec.users,

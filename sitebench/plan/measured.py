@@ -7,7 +7,7 @@ tester was the limit, the rate is a lower bound: a plan with it needs no more ma
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -43,21 +43,18 @@ def tables_of(
         if each.spec.stages is not None:
             continue
         if each.spec.suite == suite.name and suite.operation(each) is not None:
-            found.setdefault(target_key(each.spec), []).append(each)
-    names = target_names(list(found))
+            found.setdefault(_target_key(each.spec), []).append(each)
+    names = _target_names(list(found))
     return tuple(_table(names[key], suite, chosen, objective) for key, chosen in found.items())
 
 
-def target_key(spec: PointSpec, but: Collection[str] = ()) -> tuple[str, ...]:
-    """Return the key of a target's table: points of two targets are never mixed.
-
-    `but` are settings in which the points of this table differ, besides load and size.
-    """
-    kept = {n: value for n, value in spec.settings.items() if n not in _SAME_TABLE and n not in but}
+def _target_key(spec: PointSpec) -> tuple[str, ...]:
+    """Return the key of a target's table: points of two targets are never mixed."""
+    kept = {n: value for n, value in spec.settings.items() if n not in _SAME_TABLE}
     return spec.target, spec.client, json.dumps(kept, sort_keys=True)
 
 
-def target_names(keys: Sequence[tuple[str, ...]]) -> dict[tuple[str, ...], str]:
+def _target_names(keys: Sequence[tuple[str, ...]]) -> dict[tuple[str, ...], str]:
     """Name every target by the settings in which it differs from the others."""
     settings: list[dict[str, Any]] = [json.loads(key[2]) for key in keys]
     differ = sorted(

@@ -101,20 +101,6 @@ class PlanOptions:
 
 
 @frozen
-class CostPlanOptions:
-    """The options of any plan of costs; each one's class adds its own."""
-
-    target: str | None = option.text(
-        None, "Target to plan, where the runs have several.", "TARGET", panel="Target"
-    )
-    size: int | None = option.size(
-        None, "Size to plan with, where the runs have several.", panel="Target"
-    )
-    json: bool = option.flag("JSON instead of tables.", panel="Output")
-    xlsx: str | None = option.file("Workbook to write, with live formulas.", panel="Output")
-
-
-@frozen
 class MixPlanOptions(PlanOptions):
     """Of a suite whose users do a mix of operations in each session."""
 

@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from html import escape
 from importlib.resources import files
-from types import MappingProxyType
 from typing import Any
 
 from sitebench.frozen import frozen
@@ -29,7 +28,7 @@ from sitebench.plan.model import (
     with_all,
 )
 from sitebench.plan.rates import UNSTATED, RateTable
-from sitebench.plan.suite import Calculation, CostAnswer, PlanSuite, plan_suites
+from sitebench.plan.suite import Calculation, PlanSuite, plan_suites
 
 _ANSWERS = {
     "simultaneous": "Simultaneous users of one machine",
@@ -58,23 +57,19 @@ class _Field:
     log: bool = False
 
 
-def planner_fragment(
-    rates: Mapping[str, Sequence[RateTable]],
-    costs: Mapping[str, CostAnswer] = MappingProxyType({}),
-) -> tuple[str, str]:
+def planner_fragment(rates: Mapping[str, Sequence[RateTable]]) -> tuple[str, str]:
     """Return planners as HTML, and the script that they need; it loads nothing.
 
-    `rates` are those of measured machines, by suite, each of which gets a planner; `costs` are
-    answers by their plans' names. Every class starts with `plan-`; their style is the page's.
+    `rates` are those of measured machines, by suite, each of which gets a planner. Every class
+    starts with `plan-`; their style is the page's.
     """
     planners = [_planner(each, rates[each.name]) for each in plan_suites() if each.name in rates]
-    every = [each for planner in planners for each in planner.laws]
-    every += [(law, made.steps) for each in costs.items() for law, made in _laws_of(*each)]
-    laws = ", ".join(f"{_literal(name)}: {_laws(steps)}" for name, steps in every)
+    laws = ", ".join(
+        f"{_literal(name)}: {_laws(steps)}" for each in planners for name, steps in each.laws
+    )
     data = _literal({each.suite.name: each.data for each in planners})
     script = f"{{const LAWS = {{{laws}}};\nconst DATA = {data};\n{_script()}}}"
     sections = "".join(_section(each) + _others(each) for each in planners)
-    sections += "".join(_costs(name, found) for name, found in costs.items())
     return f'<div class="plan-planner">{sections}</div>', script
 
 
@@ -230,17 +225,6 @@ def _others(planner: _Planner) -> str:
     return "".join(_other(f"plan-{name}", name, each) for (name, _), each in made)
 
 
-def _laws_of(name: str, found: CostAnswer) -> Iterator[tuple[str, Calculation]]:
-    return ((f"{name}-{n}", made) for n, made in enumerate(found.calculations))
-
-
-def _costs(name: str, found: CostAnswer) -> str:
-    """Return the laws of measured costs, and what is to be known of them."""
-    warnings = "".join(f'<p class="note">{escape(each)}</p>' for each in found.warnings)
-    laws = _laws_of(name, found)
-    return "".join(_other(f"plan-{law}", law, made) for law, made in laws) + warnings
-
-
 def _other(prefix: str, name: str, made: Calculation) -> str:
     fields = "".join(
         _field(prefix, _Field(key, what, number, 0, 1e15, _around(number)))
@@ -263,8 +247,6 @@ def _other(prefix: str, name: str, made: Calculation) -> str:
 
 def _around(number: float) -> tuple[float, float, float]:
     """Return a slider's bounds and step: shares to 1, other numbers to four times what they are."""
-    if number == 0:
-        return 0, 1, 0.01
     return (0.01, 1, 0.01) if 0 < number <= 1 else (0, 4 * number, number / 100)
 
 

@@ -14,7 +14,7 @@ from sitebench.errors import SitebenchError
 from sitebench.plan.choose import Plan
 from sitebench.plan.model import PERCENTILES, Step, law_of, round_half_up, solve
 from sitebench.plan.rates import UNSTATED
-from sitebench.plan.suite import Calculation, CostAnswer, PlanSuite
+from sitebench.plan.suite import Calculation, PlanSuite
 from sitebench.runs.point import SUITE_KEY
 from sitebench.tables.tables import new_table, titled
 from sitebench.units import (
@@ -126,28 +126,6 @@ def _calculation(made: Calculation) -> Group:
     return Group(titled(made.title, table), *map(Text, [*lines, *made.notes]), Text(""))
 
 
-def render_costs(found: CostAnswer) -> Group:
-    """Lay out what costs say: an answer for each case, its law, and warnings."""
-    table = new_table(*found.columns)
-    for row in found.rows:
-        table.add_row(*row)
-    return Group(
-        titled(found.title, table),
-        *map(_calculation, found.calculations),
-        *(Text(f"* {warning}") for warning in found.warnings),
-    )
-
-
-def costs_document(name: str, found: CostAnswer) -> dict[str, Any]:
-    """Return the object that `--json` prints of costs."""
-    return {
-        "plan": name,
-        **found.figures,
-        "calculations": [_calculation_json(each) for each in found.calculations],
-        "doubts": list(found.warnings),
-    }
-
-
 def _solved(plan: Plan) -> list[Step]:
     return [step for step in law_of(plan.scenario).steps if step.key in plan.values]
 
@@ -240,11 +218,12 @@ def _calculated(plan: Plan) -> dict[str, Any]:
     """Return the suite's other laws, if it has any."""
     if not plan.calculations:
         return {}
-    return {"calculations": [_calculation_json(each) for each in plan.calculations]}
-
-
-def _calculation_json(made: Calculation) -> dict[str, Any]:
-    return {"title": made.title, "values": made.values, "law": _steps(made.steps, made.values)}
+    return {
+        "calculations": [
+            {"title": each.title, "values": each.values, "law": _steps(each.steps, each.values)}
+            for each in plan.calculations
+        ]
+    }
 
 
 def _plan_json(plan: Plan) -> dict[str, Any]:

@@ -6,13 +6,11 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pkgutil import resolve_name
-from typing import Any
 
 from sitebench.frozen import frozen
 from sitebench.plan.model import Scenario, Step
-from sitebench.plan.options import CostPlanOptions, PlanOptions
+from sitebench.plan.options import PlanOptions
 from sitebench.plan.rates import RateTable
-from sitebench.runs.point import PointResult
 from sitebench.runs.repeats import Of, Series
 from sitebench.suite import suites
 
@@ -79,47 +77,6 @@ class PlanSuite:
     """Return the suite's other laws, with the machine's rates and every number of the plan."""
     explain: Callable[[], list[str]] = list
     """Returns why our answers differ from the printed ones, a paragraph each; called only if so."""
-
-
-@frozen
-class MeasuredRun:
-    """What a plan may take from one run file."""
-
-    name: str
-    manifest: Mapping[str, Any]
-    results: Sequence[PointResult]
-
-
-@frozen(kw_only=True)
-class CostAnswer:
-    """What measured costs say: a row for each case, the law behind it, and warnings."""
-
-    title: str
-    columns: Sequence[str]
-    rows: Sequence[Sequence[str]]
-    calculations: Sequence[Calculation]
-    warnings: Sequence[str]
-    figures: Mapping[str, Any]
-    """The answer in the object that `--json` prints."""
-
-
-@frozen(kw_only=True)
-class CostPlan:
-    """A plan of costs that were measured: without a community, and without machines of 1997.
-
-    Its laws are on the command line, in the workbook and in the page what those of a suite are.
-    """
-
-    name: str
-    help: str
-    """The text of `sitebench plan NAME --help`."""
-    options: type[CostPlanOptions]
-    answer: Callable[[Any, Sequence[MeasuredRun]], CostAnswer]
-    """Plan with these options from runs; raises BadInput where they do not say it."""
-
-
-def cost_plans() -> list[CostPlan]:
-    return [resolve_name(each.costs) for each in suites() if each.costs]
 
 
 def plan_suites() -> list[PlanSuite]:

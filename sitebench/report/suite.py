@@ -71,6 +71,8 @@ class ReportSuite:
     """What the paper prints besides, and what becomes of its claims."""
     charts: Callable[[Sequence[Series]], Sequence[Chart]] | None = None
     """Charts of everything of this suite in one sweep."""
+    costs: Callable[[Sequence[tuple[str, Series]]], ReportTable | None] | None = None
+    """What a run's points, by name, say of the cost of one operation; None if they do not."""
     tables: Callable[[Sequence[Series]], Sequence[Folded]] | None = None
     """Tables of everything of this suite in one sweep, which several runs may be parts of."""
 

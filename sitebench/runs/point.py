@@ -368,6 +368,7 @@ class PointResult(Window):
             },
             "target": {
                 "name": spec.target,
+                "cores": self.target_cores,
                 "cpu_percent": use.target_cpu_percent,
                 "cpu_s": use.target_cpu_s,
                 "resident_bytes": use.target_rss,
@@ -395,6 +396,7 @@ class PointResult(Window):
         own = {
             "seconds": found["measure_s"],
             "use": found["resources"],
+            "target_cores": found["target"].get("cores"),
             "generator_cpu_s": found["generator"]["cpu_s_per_thread"],
             "verdict": Verdict.read(found),
             "spec": PointSpec.of(found["spec"]),

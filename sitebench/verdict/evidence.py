@@ -28,7 +28,6 @@ class OtherLoad:
 class Evidence(Window):
     """A measured window, and under what conditions it was measured."""
 
-    target_cores: int | None = None
     rate: float | None = None
     arrivals: str | None = None
     """How they are spaced, at a rate."""
@@ -59,20 +58,6 @@ class Evidence(Window):
     def on_loopback(self) -> bool:
         """Whether nothing but this machine's own memory is between tester and target."""
         return self.use.interface == LOOPBACK
-
-    @property
-    def ceiling(self) -> float:
-        """How many cores the target may use: those assigned or allowed to it, or its quota."""
-        limits: list[float | None] = [self.target_cores]
-        if (target := self.use.target) is not None:
-            limits += [target.quota_cores, len(target.allowed_cores or ())]
-        return float(min((each for each in limits if each), default=1))
-
-    @property
-    def target_share(self) -> float | None:
-        """Share of the CPU it may use that the target used."""
-        used = self.per_second(self.use.target_cpu_s)
-        return None if used is None else used / self.ceiling
 
     @property
     def target_wanted(self) -> float | None:

@@ -39,6 +39,8 @@ class Window:
     generator_cpu_s: tuple[float, ...]
     """CPU seconds of each thread that makes the load."""
     use: Use
+    target_cores: int | None = None
+    """Cores that were assigned to the target, if the test knows: an embedded one has threads."""
     settled: Settled | None = None
     little: LittlesLaw | None = None
     spans: tuple[Span, ...] = ()
@@ -66,6 +68,20 @@ class Window:
         """
         lag_us = self.clocks[LAG].mean
         return None if lag_us is None else max(0.0, lag_us - (self.preparing_us or 0.0))
+
+    @property
+    def ceiling(self) -> float:
+        """How many cores the target may use: those assigned or allowed to it, or its quota."""
+        limits: list[float | None] = [self.target_cores]
+        if (target := self.use.target) is not None:
+            limits += [target.quota_cores, len(target.allowed_cores or ())]
+        return float(min((each for each in limits if each), default=1))
+
+    @property
+    def target_share(self) -> float | None:
+        """Share of the CPU it may use that the target used."""
+        used = self.per_second(self.use.target_cpu_s)
+        return None if used is None else used / self.ceiling
 
     def per_second(self, amount: float | None) -> float | None:
         """Spread an amount over the window."""

@@ -1,27 +1,26 @@
-"""Laws without a community on a sheet: their inputs in yellow, and every step as a formula."""
+"""A suite's other laws on a sheet: their inputs in yellow, and every step as a formula."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from sitebench.plan.suite import Calculation
+from sitebench.plan.choose import Plan
 from sitebench.plan.workbook.grid import NUMBER, Grid, computed, guarded
 
 if TYPE_CHECKING:
     from xlsxwriter.workbook import Workbook  # type: ignore[import-untyped]
 
 
-def write(book: Workbook, name: str, calculations: Sequence[Calculation]) -> None:
-    """Write the sheet of this name; nothing where there is no such law."""
-    if not calculations:
+def write(book: Workbook, plan: Plan) -> None:
+    """Write the sheet; nothing for a suite without such laws."""
+    if not plan.calculations:
         return
-    grid = Grid(book, name)
+    grid = Grid(book, f"{plan.suite.name.upper()} more")
     grid.sheet.set_column(0, 0, 60)
     grid.sheet.set_column(1, 1, 24)
     grid.sheet.set_column(2, 2, 60)
     row = 0
-    for made in calculations:
+    for made in plan.calculations:
         grid.put(row, 0, made.title, grid.styles.title)
         row += 1
         names: dict[str, str] = {}

@@ -6,8 +6,7 @@ are stored with the formulas, so that any program can show them.
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,7 +18,7 @@ from sitebench.plan.choose import plan as planned
 from sitebench.plan.model import law_of, with_all
 from sitebench.plan.rates import RateTable
 from sitebench.plan.render import law_lines
-from sitebench.plan.suite import CostAnswer, PlanSuite
+from sitebench.plan.suite import PlanSuite
 from sitebench.plan.workbook import calculations, what_if
 from sitebench.plan.workbook.grid import Grid
 from sitebench.plan.workbook.rate_sheet import rate_sheet
@@ -56,35 +55,19 @@ class Planned:
 
 def write(path: Path, sheets: Sequence[Planned], machine: str) -> None:
     """Write the workbook; `machine` describes where the rates were measured."""
-    with _opened(path) as book:
-        made = [_what_if(each) for each in sheets]
-        for each in made:
-            what_if.write(book, each)
-        for each in made:
-            each.rates.write(book)
-        for sheet in sheets:
-            name = f"{sheet.plan.suite.name.upper()} more"
-            calculations.write(book, name, sheet.plan.calculations)
-        _notes(book, sheets, machine)
-
-
-def write_costs(path: Path, name: str, found: CostAnswer, machines: Sequence[str]) -> None:
-    """Write the workbook of a plan of costs; `machines` describe where they were measured."""
-    with _opened(path) as book:
-        calculations.write(book, name.upper(), found.calculations)
-        grid = _notes_sheet(book)
-        row = _lines(grid, 2, found.title, found.warnings)
-        _lines(grid, row, "Sources", [f"Measured on: {each}" for each in machines])
-
-
-@contextlib.contextmanager
-def _opened(path: Path) -> Iterator[Workbook]:
     from xlsxwriter import Workbook  # type: ignore[import-untyped]
     from xlsxwriter.exceptions import XlsxWriterException  # type: ignore[import-untyped]
 
     try:
         with Workbook(str(path), _BOOK) as book:
-            yield book
+            made = [_what_if(each) for each in sheets]
+            for each in made:
+                what_if.write(book, each)
+            for each in made:
+                each.rates.write(book)
+            for sheet in sheets:
+                calculations.write(book, sheet.plan)
+            _notes(book, sheets, machine)
     except (OSError, XlsxWriterException) as error:
         raise BadInput(
             f"cannot write {path}: {error}", "name a file in a folder that exists, and close it"
@@ -131,7 +114,10 @@ def example(suite: PlanSuite, tables: Sequence[RateTable]) -> Planned:
 
 
 def _notes(book: Workbook, sheets: Sequence[Planned], machine: str) -> None:
-    grid, row = _notes_sheet(book), 2
+    grid = Grid(book, "Notes")
+    grid.sheet.set_column(0, 0, 110)
+    grid.put(0, 0, "Notes", grid.styles.title)
+    row = 2
     for each in sheets:
         suite = each.plan.suite
         row = _lines(
@@ -144,13 +130,6 @@ def _notes(book: Workbook, sheets: Sequence[Planned], machine: str) -> None:
             ],
         )
     _lines(grid, row, "Sources", [*_SOURCES, f"Rates measured on: {machine or 'no run given'}"])
-
-
-def _notes_sheet(book: Workbook) -> Grid:
-    grid = Grid(book, "Notes")
-    grid.sheet.set_column(0, 0, 110)
-    grid.put(0, 0, "Notes", grid.styles.title)
-    return grid
 
 
 def _lines(grid: Grid, row: int, title: str, lines: Sequence[str]) -> int:

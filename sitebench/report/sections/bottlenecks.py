@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from sitebench.report.model import Report, Run
 from sitebench.report.page import Section
@@ -25,8 +26,12 @@ _MARKS = {
 
 
 def tables(report: Report) -> list[ReportTable]:
-    """Return two tables per run: resources of each point, and what its operations cost."""
-    return [made for run in report.runs for made in (_overview(report, run), _costs(report, run))]
+    """Return the tables of each run: resources of its points, and what their operations cost."""
+    return [
+        table
+        for run in report.runs
+        for table in (_overview(report, run), _costs(report, run), *_costs_of_suites(report, run))
+    ]
 
 
 def section(report: Report) -> Section | None:
@@ -36,7 +41,7 @@ def section(report: Report) -> Section | None:
         parts.append(_overview(report, run).to_html())
         inside = "".join(_comments(report, run, each).to_html() for each in run.series)
         parts.append(f"<details><summary>Evidence for each point</summary>{inside}</details>")
-        parts.append(_costs(report, run).to_html())
+        parts += [each.to_html() for each in (_costs(report, run), *_costs_of_suites(report, run))]
     for suite in report.present:
         printed = "".join(each.to_html() for each in suite.bottlenecks_1997)
         if printed:
@@ -62,6 +67,21 @@ def _costs(report: Report, run: Run) -> ReportTable:
     notes = ["Per operation that succeeded; medians over repeats. n/a: not monitored."]
     title = report.titled("What one operation costs your server", run)
     return ReportTable(title, ("Point", *_COSTS), rows, notes=notes)
+
+
+def _costs_of_suites(report: Report, run: Run) -> list[ReportTable]:
+    """Return what only a suite knows of its operations' costs."""
+    tables = []
+    for suite in report.present:
+        points = [
+            (report.distinct_name(each.spec, run), each)
+            for each in run.series
+            if each.spec.suite == suite.name
+        ]
+        table = None if suite.costs is None else suite.costs(points)
+        if table is not None:
+            tables.append(replace(table, title=report.titled(table.title, run)))
+    return tables
 
 
 def _cost(each: Series, name: str, show: Callable[[float], str]) -> str:

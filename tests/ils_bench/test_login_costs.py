@@ -1,0 +1,138 @@
+"""What a login costs with each hash of a sweep: from a real sweep, and from points made by hand."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from ils_bench.login_costs import login_costs
+from sitebench.monitor import MachineUse, ProcessUse
+from sitebench.report.table import Cell, ReportTable
+from sitebench.runs.point import PointResult
+from sitebench.runs.repeats import series
+from sitebench.runs.runfile import RunFile
+from sitebench.units import format_rate
+from sitebench.verdict.rules.thresholds import USED_UP
+from sitebench.verdict.verdict import Bound, Verdict
+from sitebench.verdict.warning import PointWarning
+from tests.support.cli import in_process
+from tests.support.points import a_result, a_spec
+
+SWEEP = "ils sweep --operations login --target embedded --entries 100 --users 4 --locales en_US"
+ROUNDS = (2_000, 8_000)
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two hashes, each for a second, on the embedded directory of one thread."""
+    path = tmp_path_factory.mktemp("run") / "hashes.sitebench"
+    hashes = ",".join(f"pbkdf2-sha256:{rounds}" for rounds in ROUNDS)
+    load = ("--hash", hashes, "--warmup", "200ms", "--measure", "1s", "--out", path)
+    ran = in_process(*SWEEP.split(), *load)
+    assert ran.code == 0, ran.err
+    return path
+
+
+def test_a_sweep_over_hashes_has_the_cost_of_a_login(run: Path) -> None:
+    out = run.with_suffix(".md")
+    ran = in_process("report", run, "--out", run.with_suffix(".html"), "--markdown", out)
+    assert ran.code == 0, ran.err
+    lines = out.read_text().partition("### What a login costs")[2].splitlines()
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines if "pbkdf2" in line]
+    with RunFile(run) as file:
+        results = file.results()
+    cost_us = [result.demand.cpu_us for result in results if result.demand is not None]
+    # Four times the rounds: a login without its hash is a part of both.
+    assert 2 < (cost_us[1] or 0) / (cost_us[0] or 1) < 4.5
+    for row, result, us, rounds in zip(rows, results, cost_us, ROUNDS, strict=False):
+        assert row[0].endswith(f"pbkdf2-sha256:{rounds}")
+        # Whatever the machine has: it is a server of one thread.
+        assert result.ceiling == 1
+        used_up = result.verdict.bound == Bound.TARGET_CPU
+        used_up = used_up and (result.target_share or 0.0) >= USED_UP
+        assert row[3] == ("1" if used_up else "n/a")
+        assert us
+        of_a_core = format_rate(result.ops_per_s if used_up else 1e6 / us)
+        assert row[4].removeprefix("about ") == of_a_core
+        assert row[4].startswith("about ") != used_up
+
+
+def login(
+    hashed: str,
+    *,
+    cores_used: float,
+    target_cores: int | None,
+    bound: str = Bound.TARGET_CPU,
+    warnings: tuple[PointWarning, ...] = (),
+    users: int = 16,
+) -> PointResult:
+    """Return a window of 2 s with 2,000 logins, on a machine of two cores."""
+    spec = a_spec("login", 1_000, target="openldap", users=users, settings={"hash": hashed})
+    made = a_result(spec, 2_000)
+    used = ProcessUse(2.0 * cores_used, allowed_cores=(0, 1))
+    use = replace(made.use, target=used, machine=MachineUse(busy_per_core=(0.9, 0.9)))
+    verdict = Verdict(bound, bound != Bound.GENERATOR, "", warnings=warnings)
+    return replace(made, use=use, target_cores=target_cores, verdict=verdict)
+
+
+def table(*results: PointResult) -> ReportTable:
+    made = login_costs([(each.spec.settings["hash"], each) for each in series(results)])
+    assert made is not None
+    return made
+
+
+def texts(made: ReportTable) -> dict[str, list[str]]:
+    cells = [[c.text if isinstance(c, Cell) else c for c in row] for row in made.rows]
+    return {name: row for name, *row in cells}
+
+
+@pytest.mark.parametrize(
+    ("used", "threads", "cores", "of_a_core"),
+    [
+        # One thread on a machine of two cores: it is the thread that was used up.
+        (1.0, 1, "1", "1,000"),
+        (2.0, 2, "2", "500"),
+        (2.0, None, "2", "500"),
+        # The server was kept from its cores by others: they were not used up by it.
+        (1.6, 2, "n/a", "about 625"),
+    ],
+)
+def test_a_core_carries_the_rate_by_the_cores_that_were_used_up(
+    used: float, threads: int | None, cores: str, of_a_core: str
+) -> None:
+    slow = login("crypt:5000", cores_used=used, target_cores=threads)
+    rows = texts(table(login("ssha", cores_used=0.5, target_cores=1, bound="undecided"), slow))
+    assert rows["crypt:5000"] == [f"{used:g} ms", "1,000", cores, of_a_core]
+    assert rows["ssha"] == ["500 us", "1,000", "n/a", "about 2,000"]
+
+
+@pytest.mark.parametrize(
+    ("bound", "cells"),
+    [
+        (Bound.GENERATOR, [">= 1,000", "n/a", "about 2,000"]),
+        (Bound.SCHEDULE, ["1,000", "n/a", "about 2,000"]),
+        (Bound.SERIALISED, ["1,000", "n/a", "at most 2,000"]),
+        (Bound.DISK, ["1,000", "n/a", "at most 2,000"]),
+    ],
+)
+def test_without_a_used_up_cpu_a_core_carries_what_its_time_allows(
+    bound: str, cells: list[str]
+) -> None:
+    other = login("ssha512", cores_used=1.0, target_cores=2)
+    rows = texts(table(login("ssha", cores_used=0.5, target_cores=2, bound=bound), other))
+    assert rows["ssha"] == ["500 us", *cells]
+
+
+def test_why_a_cost_may_be_off_is_said() -> None:
+    kinds = ("login-writes", "login-rehashes", "too-short")
+    warnings = tuple(PointWarning(kind, f"it {kind}", "do so") for kind in kinds)
+    few = login("crypt:5000", cores_used=1.0, target_cores=1, users=201)
+    notes = table(login("ssha", cores_used=1.0, target_cores=1, warnings=warnings), few).notes[1:]
+    assert notes[:2] == ["ssha: it login-writes", "ssha: it login-rehashes"]
+    assert notes[2].startswith("crypt:5000: up to 201 logins were under way at the edges")
+    assert len(notes) == 3
+
+
+def test_one_hash_is_no_table() -> None:
+    one = login("ssha", cores_used=1.0, target_cores=1)
+    assert login_costs([("a", each) for each in series([one])]) is None
