@@ -15,7 +15,9 @@ from sitebench.units import format_rate
 from sitebench.verdict.rules.thresholds import USED_UP
 from sitebench.verdict.verdict import Bound
 
-_BESIDE_CPU = frozenset((Bound.TARGET_CPU, Bound.GENERATOR, Bound.SCHEDULE, Bound.UNDECIDED))
+_BESIDE_CPU = frozenset(
+    (Bound.TARGET_CPU, Bound.GENERATOR, Bound.OTHERS, Bound.SCHEDULE, Bound.UNDECIDED)
+)
 """Bounds by which no other resource of the server was used up."""
 
 _COST_OF_TWO = frozenset(("login-writes", "login-rehashes"))

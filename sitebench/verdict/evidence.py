@@ -61,7 +61,7 @@ class Evidence(Window):
 
     @property
     def target_wanted(self) -> float | None:
-        """The same, including the time its threads waited for a core."""
+        """The target's share of its CPU, including the time its threads waited for a core."""
         target = self.use.target
         if target is None or target.waited_s is None:
             return self.target_share

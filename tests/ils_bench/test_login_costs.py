@@ -13,7 +13,7 @@ from sitebench.runs.repeats import series
 from sitebench.runs.runfile import RunFile
 from sitebench.units import format_rate
 from sitebench.verdict.rules.thresholds import USED_UP
-from sitebench.verdict.verdict import Bound, Verdict
+from sitebench.verdict.verdict import Bound, Quoted, Verdict
 from sitebench.verdict.warning import PointWarning
 from tests.support.cli import in_process
 from tests.support.points import a_result, a_spec
@@ -53,8 +53,9 @@ def test_a_sweep_over_hashes_has_the_cost_of_a_login(run: Path) -> None:
         assert row[3] == ("1" if used_up else "n/a")
         assert us
         of_a_core = format_rate(result.ops_per_s if used_up else 1e6 / us)
-        assert row[4].removeprefix("about ") == of_a_core
-        assert row[4].startswith("about ") != used_up
+        # Other programs may have kept the server from its core, or from a steady rate.
+        usable = result.verdict.grade != Quoted.NOT_USABLE
+        assert row[4] == (of_a_core if used_up else f"about {of_a_core}" if usable else "n/a")
 
 
 def login(
@@ -71,7 +72,7 @@ def login(
     made = a_result(spec, 2_000)
     used = ProcessUse(2.0 * cores_used, allowed_cores=(0, 1))
     use = replace(made.use, target=used, machine=MachineUse(busy_per_core=(0.9, 0.9)))
-    verdict = Verdict(bound, bound != Bound.GENERATOR, "", warnings=warnings)
+    verdict = Verdict(bound, bound not in (Bound.GENERATOR, Bound.OTHERS), "", warnings=warnings)
     return replace(made, use=use, target_cores=target_cores, verdict=verdict)
 
 
@@ -110,6 +111,7 @@ def test_a_core_carries_the_rate_by_the_cores_that_were_used_up(
     ("bound", "cells"),
     [
         (Bound.GENERATOR, [">= 1,000", "n/a", "about 2,000"]),
+        (Bound.OTHERS, [">= 1,000", "n/a", "about 2,000"]),
         (Bound.SCHEDULE, ["1,000", "n/a", "about 2,000"]),
         (Bound.SERIALISED, ["1,000", "n/a", "at most 2,000"]),
         (Bound.DISK, ["1,000", "n/a", "at most 2,000"]),
