@@ -8,9 +8,10 @@ from sitebench.monitor.between import use_between
 from sitebench.monitor.monitor import Monitor, Probe
 from sitebench.monitor.reached import listener
 from sitebench.monitor.sample import Changes, MachineSample, ProcessSample, Row, Sample
-from sitebench.monitor.use import DiskUse, Gap, InterfaceUse, MachineUse, ProcessUse, Use
+from sitebench.monitor.use import BehindUse, DiskUse, Gap, InterfaceUse, MachineUse, ProcessUse, Use
 
 __all__ = [
+    "BehindUse",
     "Changes",
     "DiskUse",
     "Gap",

@@ -16,7 +16,7 @@ from sitebench.monitor.sample import (
     ProcessSample,
     Sample,
 )
-from sitebench.monitor.use import DiskUse, Gap, InterfaceUse, MachineUse, ProcessUse, Use
+from sitebench.monitor.use import BehindUse, DiskUse, Gap, InterfaceUse, MachineUse, ProcessUse, Use
 
 _HANGING_S = 5.0
 """In a window as long as this, a source that answers is asked several times."""
@@ -63,6 +63,16 @@ def use_between(start: Sample, end: Sample, seconds: float) -> Use:
         round_trip_s=after.typical_since(before) if before and after else None,
         idle_round_trip_s=after.least_s if before and after else None,
         interface=end.interface,
+        behind=_behind(start, end),
+    )
+
+
+def _behind(start: Sample, end: Sample) -> tuple[BehindUse, ...]:
+    """Return what the programs behind the target used, or since they were found if that is less."""
+    before = {each.pid: each.cpu_s for each in start.behind}
+    return tuple(
+        BehindUse(each.name, each.cpu_s - before.get(each.pid, each.found_cpu_s))
+        for each in end.behind
     )
 
 

@@ -6,8 +6,6 @@ import contextlib
 import json
 import os
 import shutil
-import socket
-import struct
 import subprocess
 import time
 from collections import Counter
@@ -15,6 +13,7 @@ from collections.abc import Mapping
 
 from sitebench.monitor import texts
 from sitebench.monitor.sample import InterfaceSample, MachineSample, NetworkSample
+from sitebench.monitor.sock_diag import tcp_sockets
 from sitebench.system.secret import without_secrets
 
 _MEMORY = ("MemTotal", "MemAvailable")
@@ -161,52 +160,14 @@ _STATES = {
 }
 """enum tcp_state of include/net/tcp_states.h."""
 
-_NETLINK_SOCK_DIAG = 4
-_SOCK_DIAG_BY_FAMILY = 20
-_NLM_F_REQUEST_DUMP = 0x01 | 0x300
-_NLMSG_ERROR, _NLMSG_DONE = 2, 3
-_HEADER = struct.Struct("=IHHII")
-_REQUEST = struct.Struct("=BBBBI48x")
-_STATE_AT = _HEADER.size + 1
-_WANTED_STATES = sum(1 << state for state, name in _STATES.items() if name != "time_wait")
-_NETLINK_BUFFER = 1 << 18
-_NETLINK_TIMEOUT_S = 1.0
-
 
 def sockets_by_state() -> dict[str, int]:
-    """Return this namespace's TCP sockets by state, from the kernel's sock_diag as `ss` does.
+    """Return the number of this namespace's TCP sockets in each state.
 
-    Empty if the kernel does not say. Sockets in TIME_WAIT are not asked for: there may be 28,000,
-    each an answer of its own, and /proc/net/sockstat has their number (docs/monitor.md has the
-    cost). The messages are those of linux/netlink.h, linux/inet_diag.h and sock_diag(7).
+    Empty if the kernel does not say. /proc/net/sockstat has the number in TIME_WAIT
+    (docs/monitor.md has the cost).
     """
-    found: Counter[str] = Counter()
     try:
-        with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, _NETLINK_SOCK_DIAG) as kernel:
-            kernel.settimeout(_NETLINK_TIMEOUT_S)
-            for family in (socket.AF_INET, socket.AF_INET6):
-                kernel.send(_netlink_request(family))
-                _count_sockets(kernel, found)
+        return dict(Counter(_STATES.get(each.state, "unknown") for each in tcp_sockets()))
     except OSError:
         return {}
-    return dict(found)
-
-
-def _netlink_request(family: int) -> bytes:
-    body = _REQUEST.pack(family, socket.IPPROTO_TCP, 0, 0, _WANTED_STATES)
-    length = _HEADER.size + len(body)
-    return _HEADER.pack(length, _SOCK_DIAG_BY_FAMILY, _NLM_F_REQUEST_DUMP, 0, 0) + body
-
-
-def _count_sockets(kernel: socket.socket, found: Counter[str]) -> None:
-    while True:
-        data = kernel.recv(_NETLINK_BUFFER)
-        at = 0
-        while at < len(data):
-            length, kind = struct.unpack_from("=IH", data, at)
-            if kind == _NLMSG_DONE:
-                return
-            if kind == _NLMSG_ERROR or length < _HEADER.size:
-                raise OSError("the kernel has no sock_diag for TCP")
-            found[_STATES.get(data[at + _STATE_AT], "unknown")] += 1
-            at += (length + 3) & ~3

@@ -12,17 +12,21 @@ import threading
 from collections.abc import Callable, Mapping
 from typing import Generic, Protocol, TypeVar
 
+from sitebench.monitor.behind import Behind, Program
 from sitebench.monitor.handshake import Handshakes
 from sitebench.monitor.machine import MachineReader, NetworkReader, network_namespace
 from sitebench.monitor.process import ProcessReader, Stalls
 from sitebench.monitor.reached import interface_to
-from sitebench.monitor.sample import Answers, MachineSample, ProcessSample, Sample
+from sitebench.monitor.sample import Answers, BehindSample, MachineSample, ProcessSample, Sample
 
 T = TypeVar("T")
 _PERIOD_S = 1.0
 
 _STALLS_S = 0.1
 """How often the states of the target's threads are read, to see those that wait for a disk."""
+
+_BEHIND_S = 0.25
+"""How often the target's connections are looked at, until that has cost a hundredth of a core."""
 
 _FIRST_ANSWER_S = 2.0
 """Time limit for a first answer from other machines, before the load begins."""
@@ -133,10 +137,15 @@ class Monitor:
             name = f"node_exporter at {remote.url}"
             self._remote = _Background(name, remote.read, remote.close)
         self._probe = None if probe is None else _Background(probe.source, probe.read, probe.close)
+        self._behind: _Background[tuple[Program, ...]] | None = None
         self._stalls: _Background[Stalls] | None = None
         if self._target is not None:
             look = self._target.stalls.look
             self._stalls = _Background("the target's threads", look, lambda: None, _STALLS_S)
+            programs = Behind(self._target).look
+            self._behind = _Background(
+                "the target's connections", programs, lambda: None, _BEHIND_S
+            )
         for source in self._sources:
             source.wait_first()
 
@@ -160,13 +169,21 @@ class Monitor:
             tuple(each.answers for each in self._sources if each.offered),
             None if self._handshakes is None else self._handshakes.read(),
             self._interface,
+            self._read_behind(),
         )
+
+    def _read_behind(self) -> tuple[BehindSample, ...]:
+        programs = None if self._behind is None else self._behind.latest
+        found = (program.sample() for program in programs or ())
+        return tuple(each for each in found if each is not None)
 
     def close(self) -> None:
         if self._handshakes is not None:
             self._handshakes.close()
         if self._stalls is not None:
             self._stalls.close()
+        if self._behind is not None:
+            self._behind.close()
         for source in self._sources:
             source.close()
 

@@ -167,6 +167,8 @@ class ProcessReader:
 
     def __init__(self, pid: int, *, family: bool) -> None:
         self.pid = pid
+        self.pids = frozenset((pid,))
+        """Its processes, when it was read last."""
         self._with_children = family
         self._rising = Rising()
         self._threads = _Threads()
@@ -230,6 +232,7 @@ class ProcessReader:
         cpu, system, minor, major, read, written = self._rising.of(tuple(family.sums))
         detailed = family.threads <= _THREADS
         self.stalls.places = tuple(family.places)
+        self.pids = frozenset(family.pids)
         threads = self._threads.of(family.by_thread) if detailed else None
         return ProcessSample(
             cpu_s=cpu,

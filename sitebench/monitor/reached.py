@@ -6,7 +6,7 @@ import contextlib
 import itertools
 import os
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from pathlib import Path
 
 import psutil
@@ -50,16 +50,20 @@ def listener(host: str, port: int) -> int | None:
         if found := {(at, inode) for at, of, inode in rows if of == port}:
             break
     exact = {inode for at, inode in found if at in addresses}
-    wanted = exact or {inode for at, inode in found if at in _ANY}
+    return first_holder(exact or {inode for at, inode in found if at in _ANY})
+
+
+def first_holder(inodes: Set[str]) -> int | None:
+    """Return the process that has these sockets; of several the one that started the others."""
     holders = {
         pid
         for pid in map(int, filter(str.isdigit, texts.names("/proc")))
-        if not wanted.isdisjoint(_sockets(pid))
+        if not inodes.isdisjoint(sockets_of(pid))
     }
     if len(holders) > 1:
         holders.discard(_INIT)
-    first = [pid for pid in holders if holders.isdisjoint(_ancestors(pid))]
-    if len(first) != 1 or first[0] in (os.getpid(), *_ancestors(os.getpid())):
+    first = [pid for pid in holders if holders.isdisjoint(ancestors(pid))]
+    if len(first) != 1 or first[0] in (os.getpid(), *ancestors(os.getpid())):
         return None
     return first[0]
 
@@ -83,7 +87,8 @@ def _listening(beside_connections: bool) -> Iterator[tuple[str, int, str]]:
                 yield socket.inet_ntop(family, b"".join(words)), int(port, 16), fields[9]
 
 
-def _sockets(pid: int) -> Iterator[str]:
+def sockets_of(pid: int) -> Iterator[str]:
+    """Yield the inodes of a process's sockets."""
     for name in texts.names(f"/proc/{pid}/fd"):
         with contextlib.suppress(OSError):
             link = str(Path(f"/proc/{pid}/fd/{name}").readlink())
@@ -91,6 +96,7 @@ def _sockets(pid: int) -> Iterator[str]:
                 yield link[len("socket:[") : -1]
 
 
-def _ancestors(pid: int) -> Iterator[int]:
+def ancestors(pid: int) -> Iterator[int]:
+    """Yield the process that started a process, the one that started that, and so on."""
     while (text := texts.read(f"/proc/{pid}/stat")) and (pid := texts.process_stat(text).parent):
         yield pid

@@ -62,6 +62,17 @@ class ProcessSample:
 
 
 @frozen
+class BehindSample:
+    """A program behind the target, with its descendants."""
+
+    pid: int
+    name: str
+    cpu_s: float
+    found_cpu_s: float
+    """Its CPU when it was found."""
+
+
+@frozen
 class CoreSample:
     """One core's time since boot, by what it was spent on."""
 
@@ -189,6 +200,7 @@ class Sample:
     answers: tuple[Answers, ...] = ()
     round_trips: RoundTrips | None = None
     interface: str | None = None
+    behind: tuple[BehindSample, ...] = ()
 
     def rows(self) -> Iterator[Row]:
         """Yield (who, what, value), the shape in which the run file keeps samples."""

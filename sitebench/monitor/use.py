@@ -119,6 +119,14 @@ class Gap:
     reason: str
 
 
+@frozen
+class BehindUse:
+    """A program that the target sends requests to, and the CPU that it used."""
+
+    name: str
+    cpu_s: float
+
+
 @frozen(kw_only=True)
 class Use:
     """What a window used, by target, generator and their machines.
@@ -142,6 +150,8 @@ class Use:
     round_trip_s: float | None = None
     idle_round_trip_s: float | None = None
     interface: str | None = None
+    behind: tuple[BehindUse, ...] = ()
+    """The programs behind the target: in none of its figures."""
 
     @property
     def target_cpu_s(self) -> float | None:

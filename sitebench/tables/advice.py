@@ -39,7 +39,10 @@ _TELL: Mapping[str, frozenset[str]] = {
 }
 """Warnings that say why a point that is not valid is not."""
 
-_LAST = (WarningKind.TOO_SHORT, WarningKind.TOO_FEW_SAMPLES, WarningKind.UNWATCHED)
+_LAST = (
+    *(WarningKind.TOO_SHORT, WarningKind.TOO_FEW_SAMPLES),
+    *(WarningKind.UNWATCHED, WarningKind.PROXIED),
+)
 
 _REMEDIES: Mapping[str, str] = {
     Bound.GENERATOR: MORE_LOAD,

@@ -117,8 +117,13 @@ class Evidence(Window):
     def others_cores(self) -> float:
         """How many cores of the tester's machine other programs used."""
         target = self.use.target.cpu_s if self.use.target else 0.0
-        ours = (target + self.use.generator.cpu_s) / self.seconds
+        ours = (target + self.use.generator.cpu_s) / self.seconds + self.behind_cores
         return max(0.0, self.use.machine.busy_cores - ours)
+
+    @property
+    def behind_cores(self) -> float:
+        """How many cores the programs behind the target used."""
+        return sum(each.cpu_s for each in self.use.behind) / self.seconds
 
     @property
     def usable_cores(self) -> tuple[int, ...]:
@@ -137,7 +142,8 @@ class Evidence(Window):
         shared = set(usable) & set(self.use.generator.allowed_cores or usable)
         ours_s = target.cpu_s + (self.use.generator.cpu_s if shared else 0.0)
         busy = (self.allowed_busy or 0.0) * len(usable)
-        return max(0.0, min(self.others_cores, busy - ours_s / self.seconds))
+        rest = busy - ours_s / self.seconds - self.behind_cores
+        return max(0.0, min(self.others_cores, rest))
 
     @property
     def taken(self) -> bool:

@@ -34,6 +34,7 @@ class WarningKind(StrEnum):
     SWAP = "swap"
     MONITOR_GAPS = "monitor-gaps"
     UNWATCHED = "unwatched"
+    PROXIED = "proxied"
     TLS_UNVERIFIED = "tls-unverified"
     WORKER_LOST = "worker-lost"
     WORKERS_MISSING = "workers-missing"

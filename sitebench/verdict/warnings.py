@@ -375,9 +375,24 @@ def _unwatched(window: Evidence) -> PointWarning | None:
     )
 
 
+def _proxied(window: Evidence) -> PointWarning | None:
+    """Warn that much of what an operation costs is not in the target's figures."""
+    behind = window.use.behind
+    behind_s = sum(each.cpu_s for each in behind)
+    if behind_s < STALLED_SOME * ((window.use.target_cpu_s or 0.0) + behind_s) or not behind_s:
+        return None
+    used = ", ".join(f"{each.name} {each.cpu_s / window.seconds:.2f} cores" for each in behind)
+    return PointWarning(
+        WarningKind.PROXIED,
+        f"programs behind the target, which are not watched, used CPU: {used}; what an operation "
+        "costs the target is without that",
+        "measure them at their own address to see what an operation costs them",
+    )
+
+
 _RULES: tuple[Callable[[Evidence], PointWarning | None], ...] = (
     *(_failures, _timeouts, _unsettled, _littles_law),
     *(_generator_starved, _answers_unread, _generator_near_ceiling, _shared_cores),
     *(_schedule_lag, _ports, _swap, _stolen_time),
-    *(_too_short, _too_few_samples, _monitor_gaps, _unwatched),
+    *(_too_short, _too_few_samples, _monitor_gaps, _unwatched, _proxied),
 )

@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 
 from sitebench.counts.steady import Settled, Steadiness
+from sitebench.monitor import BehindUse
 from sitebench.verdict.evidence import Evidence
 from sitebench.verdict.finding import Grade, Resource
 from sitebench.verdict.verdict import Bound, Quoted, judge
@@ -59,6 +60,10 @@ ALONE = {
     "a directory with 1 user": recorded(
         4.03, 72_790, target=(1.58, 0.1), tester=(1.59, 0.13), busy=(0.41, 0.39)
     ),
+    "nginx before gunicorn": with_use(
+        recorded(2.01, 1_131, target=(0.14, 0.19), tester=(0.06, 0.05)),
+        behind=(BehindUse("gunicorn", 3.7),),
+    ),
     "CGI": recorded(2.02, 3_595, target=(3.53, 8.24), tester=(0.25, 0.89)),
     "CGI of Apache, 650 threads": recorded(2.03, 2_146, target=(3.42, None), tester=(0.2, 0.55)),
 }
@@ -84,6 +89,22 @@ def test_same_server_alone_is_never_limited_by_others(seen: Evidence) -> None:
     verdict = judge(seen)
     assert verdict.bound != Bound.OTHERS, verdict.evidence
     assert Grade.TAKEN not in {each.grade for each in verdict.findings}
+
+
+def test_cores_that_work_behind_a_proxy_used_up_are_the_targets_limit() -> None:
+    proxy = ALONE["nginx before gunicorn"]
+    verdict = judge(proxy)
+    assert (verdict.bound, verdict.valid) == (Bound.TARGET_CPU, True), verdict.evidence
+    assert "used 3% of its 2 cores, and what works behind it (gunicorn) 92%" in verdict.evidence
+    assert WarningKind.PROXIED in {each.kind for each in verdict.warnings}
+    # Half used, and nobody else there: neither is used up.
+    half = with_machine(
+        with_use(proxy, behind=(BehindUse("gunicorn", 1.9),)), busy_per_core=(0.5, 0.5)
+    )
+    assert judge(half).bound == Bound.UNDECIDED
+    # A burner beside it takes as much as beside any other.
+    burner = with_use(proxy, behind=(BehindUse("gunicorn", 0.4),))
+    assert judge(burner).bound == Bound.OTHERS
 
 
 def test_users_that_get_no_more_beside_a_burner_do_not_wait_for_a_lock() -> None:

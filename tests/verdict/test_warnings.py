@@ -6,7 +6,7 @@ import pytest
 
 from sitebench.counts.littles_law import LittlesLaw
 from sitebench.counts.steady import Settled, Steadiness
-from sitebench.monitor import Gap
+from sitebench.monitor import BehindUse, Gap
 from sitebench.verdict.evidence import Evidence
 from sitebench.verdict.warning import WarningKind
 from sitebench.verdict.warnings import find_warnings
@@ -28,6 +28,10 @@ def kinds(seen: Evidence) -> set[str]:
 
 
 SIGNS: dict[str, tuple[Evidence, str]] = {
+    WarningKind.PROXIED: (
+        with_use(QUIET, behind=(BehindUse("gunicorn", 4.0), BehindUse("redis", 0.5))),
+        "used CPU: gunicorn 0.40 cores, redis 0.05 cores",
+    ),
     WarningKind.GENERATOR_NEAR_CEILING: (
         changed(QUIET, generator_cpu_s=(7.5, 1.0)),
         "on a core 75% of the time",

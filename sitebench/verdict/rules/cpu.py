@@ -31,9 +31,13 @@ def cpu(window: Evidence) -> Finding:
     if used > BEYOND:
         text += ", which is more than there is: it has more cores than it was taken to have"
         return _found(Grade.UNKNOWN, text)
-    if used >= USED_UP:
+    busy, behind = window.allowed_busy, window.behind_cores / window.ceiling
+    if behind:
+        names = ", ".join(each.name for each in window.use.behind)
+        text += f", and what works behind it ({names}) {share(behind)}"
+    most = used + behind
+    if used >= USED_UP or (behind and most >= (BUSY if (busy or 0.0) >= USED_UP else USED_UP)):
         return _found(Grade.PRIMARY, text)
-    busy = window.allowed_busy
     if window.taken:
         return _found(Grade.TAKEN, f"{text}: {taken_by_others(window)}")
     if _waits(window, used, wanted):
@@ -42,7 +46,7 @@ def cpu(window: Evidence) -> Finding:
         if busy is not None:
             text += f" (its cores were {share(busy)} busy)"
         return _found(Grade.PRIMARY, text)
-    little = ": little headroom" if used >= BUSY else ""
+    little = ": little headroom" if most >= BUSY else ""
     return _found(Grade.POSSIBLE if little else Grade.NO, f"{text}{little}")
 
 

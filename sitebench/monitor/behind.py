@@ -1,0 +1,94 @@
+"""The programs of this machine that a target sends requests to: those behind a proxy.
+
+They are found by the connections that the target's processes have opened, over TCP or a Unix
+socket, and by who listens at the other end. What works for the target is neither a part of it nor
+a stranger that takes its cores. Processes of other users are found by root only.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Set
+
+from sitebench.monitor.process import ProcessReader
+from sitebench.monitor.reached import ancestors, first_holder, listener, sockets_of
+from sitebench.monitor.sample import BehindSample
+from sitebench.monitor.sock_diag import LISTEN, UnixSocket, tcp_sockets, unix_sockets
+from sitebench.monitor.texts import read
+
+_BUDGET = 0.01
+"""Share of a core that looking may take: on a machine of many processes the looks are fewer."""
+
+_THIS_MACHINE = ("127.", "::1", "::ffff:127.")
+
+
+class Program:
+    """A program behind a target: the process that started its others, and its CPU since then."""
+
+    def __init__(self, pid: int) -> None:
+        self.pid = pid
+        self.name = (read(f"/proc/{pid}/comm") or f"process {pid}").strip()
+        self._reader = ProcessReader(pid, family=True)
+        first = self._reader.read()
+        self._found_cpu_s = 0.0 if first is None else first.cpu_s
+
+    def sample(self) -> BehindSample | None:
+        """Return its CPU so far; None if it has ended."""
+        now = self._reader.read()
+        if now is None:
+            return None
+        return BehindSample(self.pid, self.name, now.cpu_s, self._found_cpu_s)
+
+
+class Behind:
+    """Finds the programs behind a target; whoever answered it once stays one of them."""
+
+    def __init__(self, target: ProcessReader) -> None:
+        self._target = target
+        self._called: set[tuple[str, int] | bytes] = set()
+        self._programs: dict[int, Program] = {}
+        self._not_before = 0.0
+
+    def look(self) -> tuple[Program, ...]:
+        """Look at the target's connections, if the last look has been paid for."""
+        if time.monotonic() >= self._not_before:
+            began_s = time.thread_time()
+            self._look()
+            self._not_before = time.monotonic() + (time.thread_time() - began_s) / _BUDGET
+        return tuple(self._programs.values())
+
+    def _look(self) -> None:
+        inodes = {int(inode) for pid in self._target.pids for inode in sockets_of(pid)}
+        for address in _addresses_called(inodes) - self._called:
+            self._called.add(address)
+            self._add(listener(*address))
+        unix = {each.inode: each for each in unix_sockets()}
+        for name in _names_called(inodes, unix) - self._called:
+            self._called.add(name)
+            listening = (each for each in unix.values() if each.state == LISTEN)
+            self._add(first_holder({str(each.inode) for each in listening if each.name == name}))
+
+    def _add(self, pid: int | None) -> None:
+        """Add a process unless it is a part of the target, or started it."""
+        ours = {*self._target.pids, *ancestors(self._target.pid)}
+        if pid is not None and pid not in ours and pid not in self._programs:
+            self._programs[pid] = Program(pid)
+
+
+def _addresses_called(inodes: Set[int]) -> set[tuple[str, int]]:
+    """Return the addresses of this machine that these sockets are connected to, and not from."""
+    sockets = [each for each in tcp_sockets() if each.inode in inodes]
+    listening = {each.port for each in sockets if each.state == LISTEN}
+    return {
+        (each.peer_address, each.peer_port)
+        for each in sockets
+        if each.port not in listening
+        and (each.peer_address == each.address or each.peer_address.startswith(_THIS_MACHINE))
+    }
+
+
+def _names_called(inodes: Set[int], unix: Mapping[int, UnixSocket]) -> set[bytes]:
+    """Return the names of the Unix sockets at the other ends of connections."""
+    ours = (each for inode, each in unix.items() if inode in inodes and not each.name)
+    peers = (unix.get(each.peer) for each in ours)
+    return {peer.name for peer in peers if peer is not None and peer.name}

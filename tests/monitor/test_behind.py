@@ -1,0 +1,86 @@
+"""The programs behind a target are found by the connections that it opens; strangers are not."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from sitebench.monitor import Monitor, use_between
+from sitebench.monitor.behind import Behind
+from sitebench.monitor.process import ProcessReader
+from tests.support.waiting import eventually
+
+SERVER = """
+import socket, sys, time
+at = sys.argv[1]
+listener = socket.create_server(("127.0.0.1", 0)) if at == "tcp" else socket.socket(socket.AF_UNIX)
+if at != "tcp":
+    listener.bind(at)
+    listener.listen()
+print(listener.getsockname()[1] if at == "tcp" else at, flush=True)
+kept = [listener.accept()]
+while True:
+    sum(range(10_000))
+"""
+
+PROXY = """
+import socket, sys, time
+listener = socket.create_server(("127.0.0.1", 0))
+at = sys.argv[1]
+called = socket.socket(socket.AF_INET if at.isdigit() else socket.AF_UNIX)
+called.connect(("127.0.0.1", int(at)) if at.isdigit() else at)
+print(listener.getsockname()[1], flush=True)
+time.sleep(60)
+"""
+
+
+@contextmanager
+def running(program: str, *argv: str) -> Iterator[tuple[int, str]]:
+    """Run a program; return its process and the line that it printed."""
+    argv = (sys.executable, "-c", program, *argv)
+    process = subprocess.Popen(argv, stdout=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout is not None
+        yield process.pid, process.stdout.readline().strip()
+    finally:
+        process.kill()
+        process.communicate()
+
+
+@pytest.mark.parametrize("kind", ["tcp", "unix"])
+def test_program_that_a_target_has_called_is_behind_it(kind: str, tmp_path: Path) -> None:
+    at = "tcp" if kind == "tcp" else str(tmp_path / "socket")
+    with running(SERVER, at) as (server, address), running(PROXY, address) as (proxy, _):
+        (found,) = Behind(ProcessReader(proxy, family=True)).look()
+        name = Path(f"/proc/{server}/comm").read_text().strip()
+        assert (found.pid, found.name) == (server, name)
+        # The other way round there is nothing: it is the proxy that calls.
+        assert Behind(ProcessReader(server, family=True)).look() == ()
+
+
+def test_its_cpu_is_in_the_use_of_a_window_and_not_in_the_targets() -> None:
+    with running(SERVER, "tcp") as (server, address), running(PROXY, address) as (proxy, _):
+        monitor = Monitor(proxy)
+        try:
+            assert eventually(lambda: bool(monitor.sample().behind))
+            start = monitor.sample()
+            # One window: half a second of its CPU, however long that takes here.
+            reader = ProcessReader(server, family=True)
+            began = reader.read()
+            assert began is not None
+            cpu_s = began.cpu_s
+            assert eventually(lambda: (reader.read() or began).cpu_s > cpu_s + 0.5)
+            os.kill(server, signal.SIGSTOP)
+            end = monitor.sample()
+        finally:
+            monitor.close()
+    use = use_between(start, end, 1.0)
+    (behind,) = use.behind
+    assert behind.cpu_s == pytest.approx(0.5, abs=0.3)
+    assert use.target is not None
+    assert use.target.cpu_s < 0.1
