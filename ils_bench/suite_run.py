@@ -97,7 +97,9 @@ class IlsRun(BaseSuiteRun[Program, OpenDirectory]):
                     "each test of this page would send wrong passwords to the same accounts",
                     f"use `sitebench ils run login`; or, if you may lock them, add {FLAG}",
                 )
-            store = None if options.store is None else RunStore(options.store, create=False)
+            store = (
+                None if options.store is None else RunStore(options.store, create=False, joins=True)
+            )
             file = accounts_of(options.accounts or "").file
             self._care = Care(file, wrong=bool(options.wrong), store=store)
             self._care.begin()

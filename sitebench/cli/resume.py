@@ -7,10 +7,16 @@ import shlex
 from pathlib import Path
 from typing import Any
 
-from sitebench.errors import BadRunFile
+from sitebench.errors import BadRunFile, printable
 from sitebench.options.command import argument, command
-from sitebench.options.spelling import without
+from sitebench.options.spelling import gives, long_option, without
 from sitebench.system.programs import python_module
+
+NOT_FROM_A_FILE = ("fail_log", "junit", "docroot", "cgi_program")
+"""Options that write or run what they name, which a run file of somebody else may choose."""
+
+_MOST_SHOWN = 10_000
+"""Characters of a command."""
 
 
 @command(None, argument("RUN", "Run file of an interrupted run.", parse=Path), panel="Results")
@@ -19,7 +25,8 @@ def resume(run: Path) -> None:
 
     sitebench resume run.sitebench
 
-    It runs the command recorded in the file, with `--out RUN --resume`.
+    It runs the command recorded in the file, with `--out RUN --resume`. A command that writes or
+    runs other files (--fail-log, --junit, --docroot, --cgi-program) is shown for you to repeat.
     """
     from sitebench.measure.command import say
     from sitebench.runs.runfile import RunFile
@@ -36,7 +43,14 @@ def resume(run: Path) -> None:
     if arrivals == {"even"} and "--arrivals" not in argv:
         # Before there was a choice, all were.
         argv = [*argv, "--arrivals", "even"]
-    say(f"resuming with: {shlex.join(['sitebench', *argv])}")
+    line = printable(shlex.join(["sitebench", *argv]), _MOST_SHOWN)
+    if names := [long_option(name) for name in NOT_FROM_A_FILE if gives(argv, name)]:
+        raise BadRunFile(
+            f"the command in {run} has {' and '.join(names)}: a run file does not choose what is "
+            "written or run",
+            f"if the command is yours, repeat it: {line}",
+        )
+    say(f"resuming with: {line}")
     # A new process, so that the command it records is the first one, not `resume`.
     python = python_module("sitebench.cli.main")
     os.execv(python[0], [*python, *argv])

@@ -204,7 +204,7 @@ class Recorder:
         self._session = session
         self._store: RunStore | None = None
         if options.store is not None and options.point is not None:
-            self._store = RunStore(options.store, create=False)
+            self._store = RunStore(options.store, create=False, joins=True)
             # A fork ends without the interpreter's finalizers (docs/decisions/0193).
             atexit.register(self._store.close)
 

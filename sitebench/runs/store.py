@@ -10,7 +10,9 @@ the target still alive). Resuming a run measures every point again that is not `
 
 from __future__ import annotations
 
+import fcntl
 import json
+import os
 import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Mapping, Set
@@ -27,6 +29,7 @@ from sitebench.monitor import Row
 from sitebench.runs import counting, schema, steps
 from sitebench.runs.point import PointResult, PointSpec
 from sitebench.system.closing import Closing
+from sitebench.system.files import lock_holder
 
 _WHOLE_S = 0.4
 """A drain that was not cut short; they are taken each half second."""
@@ -42,11 +45,12 @@ _REMEDIES = {
 
 
 class RunStore(Closing):
-    """One open run file."""
+    """One open run file. A command is its only writer, but for processes of its own (`joins`)."""
 
-    def __init__(self, path: Path | str, *, create: bool = True) -> None:
+    def __init__(self, path: Path | str, *, create: bool = True, joins: bool = False) -> None:
         self.path = Path(path)
         self._attempts: dict[int, float] = {}
+        self._lock = -1
         if not create and not self.path.is_file():
             raise BadRunFile(f"no run file at {self.path}", "check the name")
         try:
@@ -57,13 +61,34 @@ class RunStore(Closing):
                 "name a file in a folder that exists and that you may write",
             ) from error
         try:
+            if not joins:
+                self._lock_alone()
             self._open()
         except CannotRecord as error:
-            self._db.close()
+            self.close()
             raise BadRunFile(error.message, error.remedy) from error
         except BaseException:
-            self._db.close()
+            self.close()
             raise
+
+    def _lock_alone(self) -> None:
+        """Refuse a file that another command writes to.
+
+        A lock of flock(2), which SQLite's own (fcntl(2)) do not see; it ends with its process.
+        """
+        try:
+            self._lock = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            writer = lock_holder(self._lock)
+            raise BadRunFile(
+                f"another command writes to {self.path}"
+                + ("" if writer is None else f" (process {writer})"),
+                "wait until it has ended, or name another file with --out",
+            ) from error
+        except OSError:
+            # SQLite says what is wrong; some file systems of other machines have no such locks.
+            return
 
     def _open(self) -> None:
         self._rows("PRAGMA trusted_schema = OFF")
@@ -118,6 +143,10 @@ class RunStore(Closing):
     def close(self) -> None:
         """Close the file; calling it again does nothing."""
         self._db.close()
+        # After SQLite, whose locks end with any descriptor of the file that is closed.
+        if self._lock >= 0:
+            os.close(self._lock)
+            self._lock = -1
 
     def set_manifest(self, facts: Mapping[str, Any]) -> None:
         """Write facts about the run; a fact of the same name is replaced."""

@@ -1,4 +1,4 @@
-"""Atomic writes, which leave a file as it was when they fail half-way."""
+"""Atomic writes, which leave a file as it was when they fail half-way, and holders of locks."""
 
 from __future__ import annotations
 
@@ -39,6 +39,19 @@ def write(path: Path, content: str | bytes) -> None:
             fresh.write_bytes(content if isinstance(content, bytes) else content.encode())
     except OSError as error:
         raise cannot_write(path, error) from error
+
+
+def lock_holder(descriptor: int) -> int | None:
+    """Return the process that holds a flock(2) of an open file, where /proc/locks shows it."""
+    status = os.fstat(descriptor)
+    device = f"{os.major(status.st_dev):02x}:{os.minor(status.st_dev):02x}"
+    with contextlib.suppress(OSError):
+        for line in Path("/proc/locks").read_text().splitlines():
+            # `1: FLOCK ADVISORY WRITE 20934 fe:00:6138242 0 EOF`; `->` begins those that wait.
+            _, kind, _, _, *rest = line.split()
+            if kind == "FLOCK" and rest[1] == f"{device}:{status.st_ino}":
+                return int(rest[0])
+    return None
 
 
 def refuse_existing(path: Path) -> None:

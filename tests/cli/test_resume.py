@@ -1,11 +1,15 @@
 """`sitebench resume`: which command it runs, and what it refuses. test_kill.py runs it."""
 
+import shlex
 from pathlib import Path
 
+import click
 import pytest
 
-from sitebench.cli.resume import again
+from sitebench.cli.main import app
+from sitebench.cli.resume import NOT_FROM_A_FILE, again
 from sitebench.runs.store import RunStore
+from sitebench.suite import suites
 from tests.support.cli import in_process
 
 RUN = Path("here/run.sitebench")
@@ -33,6 +37,48 @@ def test_the_command_is_the_runs_own_with_the_file_as_it_is_named_now(
 )
 def test_what_is_no_command_of_sitebench_is_not_run(command: object) -> None:
     assert again(command, RUN) is None
+
+
+@pytest.mark.parametrize("option", ["fail-log", "junit", "docroot", "cgi-program"])
+@pytest.mark.parametrize("joined", [True, False])
+def test_a_run_file_does_not_choose_what_is_written_or_run(
+    option: str, joined: bool, tmp_path: Path
+) -> None:
+    place, run = tmp_path / "chosen", tmp_path / "run"
+    given = [f"--{option}={place}"] if joined else [f"--{option}", str(place)]
+    with RunStore(run) as store:
+        store.set_manifest({"command": ["sitebench", "web", "run", *given, "--measure", "1s"]})
+    ran = in_process("resume", str(run))
+    assert ran.code == 2
+    said, remedy = ran.err.splitlines()
+    assert f"has --{option}: a run file does not choose what is written or run" in said
+    assert remedy.endswith(f"{shlex.join(given)} --measure 1s --out {run} --resume")
+    assert not place.exists()
+
+
+ONLY_READ = {
+    *("accounts", "access_log", "database", "password_file", "scenario", "store"),
+    *("tls_ca", "tls_cert", "tls_key", "tls_key_password_file"),
+}
+
+
+def test_every_file_of_an_option_is_only_read_or_not_taken_from_a_run_file() -> None:
+    context = click.Context(app)
+    commands = [
+        command
+        for suite in suites()
+        if isinstance(group := app.get_command(context, suite.name), click.Group)
+        for name in group.list_commands(context)
+        if (command := group.get_command(context, name)) is not None
+    ]
+    files = {
+        str(param.name)
+        for command in commands
+        for param in command.params
+        if "resume" in {each.name for each in command.params}
+        and getattr(param, "metavar", None) in ("FILE", "FOLDER", "PLACE")
+    }
+    assert files - ONLY_READ - {"out"} == set(NOT_FROM_A_FILE)
 
 
 def test_a_file_without_a_command_is_refused(tmp_path: Path) -> None:

@@ -1,3 +1,4 @@
+import os
 import signal
 import sqlite3
 import subprocess
@@ -13,6 +14,7 @@ from sitebench.errors import BadRunFile, CannotRecord
 from sitebench.monitor import Monitor
 from sitebench.runs.runfile import RunFile
 from sitebench.runs.store import RunStore
+from tests.support.cli import in_process
 from tests.support.drains import Drain, Step, histogram
 from tests.support.points import a_result, a_spec, a_tally
 from tests.support.runs import finish
@@ -28,6 +30,22 @@ def test_a_finished_point_is_there_when_the_file_is_opened_again(path: Path) -> 
         finish(store)
     with RunStore(path, create=False) as store:
         assert store.result(a_spec()) == a_result()
+        assert store.results() == [a_result()]
+
+
+def test_a_second_command_is_refused_with_the_process_of_the_first(path: Path) -> None:
+    with RunStore(path) as store:
+        finish(store)
+        ran = in_process("ils", "run", "lookup", "--entries", "10", "--out", str(path))
+        assert ran.code == 2
+        assert ran.err == (
+            f"sitebench: another command writes to {path} (process {os.getpid()})\n"
+            "  wait until it has ended, or name another file with --out\n"
+        )
+        # What measures for the first one is no other command, and who reads never waits.
+        with RunStore(path, create=False, joins=True) as joined, RunFile(path) as read:
+            assert joined.results() == read.results() == [a_result()]
+    with RunStore(path) as store:
         assert store.results() == [a_result()]
 
 
@@ -79,7 +97,7 @@ def test_totals_keep_their_histograms_to_the_nanosecond_bucket(path: Path) -> No
 
 
 def test_a_run_can_be_followed_from_another_connection(path: Path) -> None:
-    with RunStore(path) as store, RunStore(path, create=False) as reader:
+    with RunStore(path) as store, RunStore(path, joins=True) as reader:
         store.begin(a_spec())
         point = store.point_id(a_spec().key)
         store.append(point, "warmup", Drain(0, 10**9, (Step("lookup", "lookup", 700),)))
@@ -194,7 +212,11 @@ def test_a_killed_writer_leaves_every_finished_point_behind(path: Path) -> None:
 def test_who_was_left_behind_by_a_killed_sweep_cannot_write_to_the_next_attempt(path: Path) -> None:
     spec = a_spec()
     drain = Drain(0, 10**9, (Step("lookup", "lookup", 3),))
-    with RunStore(path) as sweep, RunStore(path) as left, RunStore(path) as measuring:
+    with (
+        RunStore(path) as sweep,
+        RunStore(path, joins=True) as left,
+        RunStore(path, joins=True) as measuring,
+    ):
         sweep.begin(spec)
         point = left.join(spec.key)
         left.append(point, "ramp", drain)
