@@ -10,6 +10,8 @@ only be guessed at: a note says where the file has what looks random.
 
 from __future__ import annotations
 
+import base64
+import contextlib
 import json
 import math
 import re
@@ -117,8 +119,9 @@ def convert(
     left += Counter({each: n for each, n in hosts.items() if each != chosen})
     taken = [each for each in usable if each.host == chosen]
     secrets = dict[str, str]()
+    credentials = {value: name for each in reversed(taken) for name, value in _credentials(each)}
     for collects in (True, False):  # Some are sent before the name that tells that they are.
-        making = _Making(secrets, collects=collects)
+        making = _Making(secrets, credentials, collects=collects)
         for exchange, pause_s in zip(taken, _pauses(taken), strict=True):
             making.add(exchange, pause_s if think else 0.0)
     many = f"{plural(len(taken), 'request')} of {chosen}"
@@ -138,6 +141,28 @@ def convert(
         )
     notes += making.needs(text)
     return Converted(text, notes)
+
+
+def _credentials(exchange: Exchange) -> Iterator[tuple[str, str]]:
+    """Yield what headers and the address of a request prove who asks by, each with its name."""
+    pairs = [("password", urlsplit(exchange.url).password or "")]
+    for name, text in exchange.sent_headers:
+        if name.lower() == "cookie":
+            cookies = (pair.strip().partition("=") for pair in text.split(";"))
+            pairs += [(name, unquote(value)) for name, _, value in cookies if _SECRET.search(name)]
+        elif _is_secret_header(name):
+            scheme, _, value = text.strip().rpartition(" ")
+            pairs.append((f"{name} credential" if scheme else name, value))
+            with contextlib.suppress(ValueError):
+                user, _, password = base64.b64decode(value).decode().partition(":")
+                pairs += [(f"{name} password", password)] if user.isprintable() else []
+    for name, value in pairs:
+        if _is_value(value) or ("password" in name and len(value) >= _LEAST_PASSWORD):
+            yield name, value
+
+
+def _is_secret_header(name: str) -> bool:
+    return name.lower().endswith("key") or _SECRET.search(name) is not None
 
 
 def _pauses(taken: Sequence[Exchange]) -> Iterator[float]:
@@ -225,7 +250,9 @@ def _between(body: str, value: str, name: str) -> dict[str, str] | None:
 class _Making:
     """What the requests so far have become."""
 
-    def __init__(self, secrets: dict[str, str], *, collects: bool) -> None:
+    def __init__(
+        self, secrets: dict[str, str], credentials: Mapping[str, str], *, collects: bool
+    ) -> None:
         self.notes: list[str] = []
         self.columns: dict[str, str] = {}
         self.variables: dict[str, str] = {}
@@ -241,6 +268,8 @@ class _Making:
         """Whether secrets are all that is looked for."""
         self._secrets = secrets
         """Under which name each was sent first, and will be."""
+        self._credentials = credentials
+        """Of the person who recorded, by their value: variables of the environment."""
 
     def add(self, exchange: Exchange, pause_s: float) -> None:
         """Add the step of a request, and the pause before it."""
@@ -297,7 +326,7 @@ class _Making:
                 found := self._known.get(value) or self._captured(value, name)
             ):
                 yield name, f"{_escaped(kind)}{space}{found}"
-            elif name.lower().endswith("key") or _SECRET.search(name) or self._tells(text):
+            elif _is_secret_header(name) or self._tells(text):
                 yield name, self._variable(name, text)
             else:
                 yield name, _escaped(text)
@@ -375,6 +404,9 @@ class _Making:
             found := self._known.get(value) or self._captured(value, name, in_text=in_text)
         ):
             return found
+        credential = self._credentials.get(value)
+        if credential and not _PASSWORD.search(self._secrets.get(value, "")):
+            return self._variable(credential, value)
         if is_secret or value in self._secrets:
             return self._column(self._secrets.get(value, name), value)
         return self._variable(name, value) if self._tells(value) else None
@@ -384,8 +416,8 @@ class _Making:
         return not self._collects and bool(_SAID.search(text) or self._has_secret(text))
 
     def _has_secret(self, text: str) -> bool:
-        words = (rf"(?<!\w){re.escape(each)}(?!\w)" for each in self._secrets if each in text)
-        return any(re.search(word, text) for word in words)
+        secrets = (each for each in (*self._secrets, *self._credentials) if each in text)
+        return any(re.search(rf"(?<!\w){re.escape(each)}(?!\w)", text) for each in secrets)
 
     def _captured(self, value: str, name: str, *, in_text: bool = True) -> str | None:
         if self._collects or not _is_value(value):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 import threading
@@ -333,6 +334,50 @@ HEADERS = "X-Session-Id X-Auth api_key Ocp-Apim-Subscription-Key X-Amz-Signature
 )
 def test_what_is_called_as_secrets_are_is_not_written(asked: Any) -> None:
     assert "WORD" not in convert(archive(asked), "a.har").text
+
+
+BASIC = base64.b64encode(b"svc:Basic-pass-99").decode()
+
+
+@pytest.mark.parametrize(
+    ("sent", "secret", "field"),
+    [
+        (("Authorization", "Bearer to-Ken.4711"), "to-Ken.4711", "AUTHORIZATION_CREDENTIAL"),
+        (("Authorization", f"Basic {BASIC}"), "Basic-pass-99", "AUTHORIZATION_PASSWORD"),
+        (("X-Api-Key", "to-Ken.4711"), "to-Ken.4711", "X_API_KEY"),
+        (("Cookie", "lang=en_GB; PHPSESSID=to%2DKen.4711"), "to-Ken.4711", "PHPSESSID"),
+    ],
+)
+def test_a_credential_of_a_header_is_written_nowhere(
+    sent: tuple[str, str], secret: str, field: str
+) -> None:
+    made = convert(
+        archive(
+            entry("GET", f"{SHOP}/dl?t={secret}"),
+            entry("GET", f"{SHOP}/files/{secret}/all?access_token={secret}"),
+            entry("GET", SHOP, sent=[sent, ("X-Forward", f"Bearer {secret}"), ("X-Other", secret)]),
+            entry("POST", SHOP, post=f"a=b&t={secret}"),
+            entry("POST", SHOP, post=json.dumps({"deep": [{"t": secret}, secret]}), kind=JSON),
+            entry("POST", SHOP, post=f"<t>{secret}</t>", kind="text/xml"),
+            entry("POST", f"{SHOP}/?next=%2F%3Ft%3D{secret}"),
+        ),
+        "credentials.har",
+    )
+    assert secret not in made.text + "".join(made.notes)
+    assert BASIC not in made.text
+    assert f'get = "/dl?t={{env.{field}}}"' in made.text.splitlines()
+    # One token of all users is no column of theirs.
+    assert "accounts.csv" not in made.text
+
+
+def test_a_credential_that_an_answer_has_is_captured() -> None:
+    first, second = steps(
+        entry("GET", SHOP, body='{"token": "to-Ken.4711"}', mime=JSON),
+        entry("GET", f"{SHOP}/?t=to-Ken.4711", sent=[("Authorization", "Bearer to-Ken.4711")]),
+    )
+    assert first["capture"] == {"token": {"json": "/token"}}
+    assert second["get"] == "/?t={token}"
+    assert second["headers"] == {"Authorization": "Bearer {token}"}
 
 
 def test_a_secret_is_known_before_it_is_called_one() -> None:
