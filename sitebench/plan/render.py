@@ -15,7 +15,6 @@ from sitebench.plan.choose import Plan
 from sitebench.plan.model import PERCENTILES, Step, law_of, round_half_up, solve
 from sitebench.plan.rates import UNSTATED
 from sitebench.plan.suite import Calculation, PlanSuite
-from sitebench.runs.point import SUITE_KEY
 from sitebench.tables.tables import new_table, titled
 from sitebench.units import (
     format_duration,
@@ -201,7 +200,7 @@ def _example_of_1997(suite: PlanSuite) -> Group:
 def document(plan: Plan, others: Sequence[Plan | SitebenchError]) -> dict[str, Any]:
     """Return the object that `--json` prints."""
     return {
-        SUITE_KEY: plan.suite.name,
+        "suite": plan.suite.name,
         **_plan_json(plan),
         "law": [
             {"key": each.key, "formula": each.formula.words(plan.values), "unit": each.unit}

@@ -17,7 +17,7 @@ from sitebench.frozen import frozen
 from sitebench.monitor.figures import rates
 from sitebench.report.suite import ReportSuite
 from sitebench.runs.export import hlog, table
-from sitebench.runs.point import SUITE_KEY, PointResult, PointSpec
+from sitebench.runs.point import PointResult, PointSpec
 from sitebench.runs.repeats import Series, counted, series
 from sitebench.runs.runfile import RunFile, StoredPoint
 from sitebench.runs.timeline import Slot, counted_steps, slots
@@ -93,8 +93,8 @@ class Run:
 
         Numbers of clients are swept closed, rates are searched open.
         """
-        same = ("operation", "entries", "target", "client")
-        asked = {SUITE_KEY: spec.suite, **{name: getattr(spec, name) for name in same}}
+        same = ("suite", "operation", "entries", "target", "client")
+        asked = {name: getattr(spec, name) for name in same}
         return [
             peak
             for peak in self.manifest.get("peaks", ())

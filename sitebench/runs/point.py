@@ -27,20 +27,12 @@ from sitebench.verdict.window import Window
 MOST_FAILURES = 0.01
 """Share of operations: with more failures a rate says little of the target."""
 
-SUITE_KEY = "half"
-"""The key of a suite's name in JSON; run files had it before there were suites."""
-
 _NAME = re.compile(r"\w[\w .,:+-]{0,63}")
 
 
 def is_name(text: str) -> bool:
     """Return whether a suite or an operation can be called so, in tables, pages and file names."""
     return _NAME.fullmatch(text) is not None
-
-
-def with_suite_key(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Return fields under their keys in JSON: the suite's name under `SUITE_KEY`."""
-    return {SUITE_KEY if name == "suite" else name: value for name, value in fields.items()}
 
 
 @frozen
@@ -55,7 +47,6 @@ class PointSpec:
     """
 
     suite: str
-    """The name of the suite; its key in JSON is `SUITE_KEY`."""
     operation: str
     entries: int
     target: str
@@ -69,27 +60,13 @@ class PointSpec:
     threads: int | None = None
     """Of a second try, because the tester was the limit of the first: its engine threads."""
 
-    def canonical(self) -> str:
-        """Return the text that the key is a hash of: equal specifications give equal text."""
-        found = self.to_json()
-        if not self.repeat:
-            del found["repeat"]  # Points measured before there were repeats keep their keys.
-        return json.dumps(found, sort_keys=True, separators=(",", ":"))
-
     def stored(self) -> str:
-        """Return the specification as a run file keeps it."""
-        return json.dumps(self._fields(), sort_keys=True, separators=(",", ":"))
+        """Return the text that a run file keeps, and that the key is a hash of."""
+        return json.dumps(self.to_json(), sort_keys=True, separators=(",", ":"))
 
     def to_json(self) -> dict[str, Any]:
-        """Return what `--json` prints, and what the key is a hash of."""
-        return with_suite_key(self._fields())
-
-    def _fields(self) -> dict[str, Any]:
-        """Return every field; `threads` only of a second try, so that other keys stay."""
-        found = asdict(self)
-        if self.threads is None:
-            del found["threads"]
-        return found
+        """Return what `--json` prints."""
+        return asdict(self)
 
     @property
     def of_a_file(self) -> bool:
@@ -150,11 +127,11 @@ class PointSpec:
     @property
     def key(self) -> str:
         """Name of the point in a run file."""
-        return hashlib.sha256(self.canonical().encode()).hexdigest()[:20]
+        return hashlib.sha256(self.stored().encode()).hexdigest()[:20]
 
     @classmethod
     def read(cls, text: str) -> PointSpec:
-        """Read what `stored` wrote, or schema 2; keys of a newer version are ignored."""
+        """Read what `stored` wrote; keys of a newer version are ignored."""
         found = cls.of(msgspec.json.decode(text, type=dict[str, Any]))
         for name in (found.suite, found.operation):
             if not is_name(name):
@@ -167,8 +144,7 @@ class PointSpec:
     @classmethod
     def of(cls, written: Mapping[str, Any]) -> PointSpec:
         """Return what `to_json` returned, unchecked."""
-        fields = {"suite" if key == SUITE_KEY else key: value for key, value in written.items()}
-        return msgspec.convert(fields, cls)
+        return msgspec.convert(written, cls)
 
 
 @frozen

@@ -25,7 +25,7 @@ import msgspec
 from sitebench.counts.source import StepTotals
 from sitebench.errors import BadRunFile, printable
 from sitebench.frozen import frozen
-from sitebench.runs import counting, schema, steps
+from sitebench.runs import schema, steps
 from sitebench.runs.point import PointResult, PointSpec
 from sitebench.system.closing import Closing
 from sitebench.system.scratch import scratch
@@ -141,9 +141,8 @@ class RunFile(Closing):
         self._rows(_BEGIN)
         marks = [self._rows(f"PRAGMA {name}")[0][0] for name in ("application_id", "user_version")]
         self._rows("SELECT count(*) FROM sqlite_schema")
-        if refused := schema.foreign(*marks, continued=False):
+        if refused := schema.foreign(*marks):
             raise BadRunFile(f"{self.path} {refused[0]}", refused[1])
-        self._version = marks[1]
         if active := self._rows(schema.ACTIVE):
             raise BadRunFile(
                 f"{self.path} has a view or trigger {active[0][0]!r}", schema.OTHER_FILE
@@ -212,7 +211,7 @@ class RunFile(Closing):
                 found = None if result is None else _printable(self._json(result))
                 failed = None if error is None else _printable(self._json(error))
                 why = None if failed is None else msgspec.convert(failed, dict[str, str])
-                measured = None if found is None else counting.read(found)
+                measured = None if found is None else PointResult.read(found)
                 points.append(
                     StoredPoint(point, PointSpec.read(spec), status, measured, why, *when)
                 )
@@ -240,10 +239,9 @@ class RunFile(Closing):
 
     def steps(self, point_id: int, phase: str = "measure") -> list[StepTotals]:
         """Return every step's totals over a phase."""
-        old = self._version == 2
-        rows = self._rows(steps.SELECT_2 if old else steps.SELECT, point_id, phase)
+        rows = self._rows(steps.SELECT, point_id, phase)
         with self.reading(f"a step of point {point_id}"):
-            return list(steps.read_2(rows) if old else steps.read(rows))
+            return list(steps.read(rows))
 
     def _json(self, text: str) -> Any:
         try:

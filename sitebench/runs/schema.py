@@ -25,9 +25,7 @@ from __future__ import annotations
 _APPLICATION_ID = 0x53424E52
 """`PRAGMA application_id`: "SBNR"."""
 
-VERSION = 3
-READABLE = (2, VERSION)
-"""Of schema 2, reports, exports, comparisons and plans are made; no run goes on in it."""
+VERSION = 4
 
 CREATE = f"""
 CREATE TABLE manifest (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
@@ -71,16 +69,13 @@ ACTIVE = (
 OTHER_FILE = "name a run file that sitebench wrote"
 
 
-def foreign(application: int, version: int, *, continued: bool) -> tuple[str, str] | None:
-    """Return why a database with these two marks cannot be read, or continued, and the remedy."""
+def foreign(application: int, version: int) -> tuple[str, str] | None:
+    """Return why a database with these two marks cannot be read, and the remedy."""
     if application != _APPLICATION_ID:
         return "is a database of another program", OTHER_FILE
-    if continued and version != VERSION and version in READABLE:
-        message = f"has schema {version}, which this sitebench reads and does not continue"
-        return message, "measure into another file (--out)"
-    if version not in READABLE:
+    if version != VERSION:
         newer = "use the newer sitebench that wrote it"
-        older = "measure again: no release wrote that schema"
+        older = "measure again, into another file (--out): no release wrote that schema"
         message = f"has schema {version}, this sitebench reads schema {VERSION}"
         return message, newer if version > VERSION else older
     return None

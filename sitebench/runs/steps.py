@@ -1,13 +1,11 @@
 """Totals of a step as rows of a run file, and back.
 
-Schema 3 has a row per metric: `count`, each kind of `failures`, each counter, and each clock with
-its samples and their histogram. Schema 2 had a row per step, and a column for each of four clocks.
+A row per metric: `count`, each kind of `failures`, each counter, and each clock with its samples
+and their histogram.
 """
 
 from __future__ import annotations
 
-import json
-from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 from typing import Any
@@ -60,25 +58,3 @@ def read(found: Iterable[tuple[Any, ...]]) -> Iterator[StepTotals]:
         if ended != totals.count:
             raise ValueError(f"{step} has {totals.count} operations and {ended} durations")
         yield totals
-
-
-_CLOCKS_2 = (metrics.SERVICE, metrics.LATENCY, metrics.LAG, metrics.CENSORED)
-SELECT_2 = (
-    "SELECT program, step, count, failures, bytes_out, bytes_in, processing_ns,"
-    f" {', '.join(_CLOCKS_2)} FROM steps WHERE point = ? AND phase = ? ORDER BY program, step"
-)
-
-
-def read_2(found: Iterable[tuple[Any, ...]]) -> Iterator[StepTotals]:
-    """Yield the totals of each step of schema 2, which kept no more of them."""
-    for program, step, count, failures, bytes_out, bytes_in, processing_ns, *clocks in found:
-        counted = zip(metrics.COUNTERS, (bytes_out, bytes_in, processing_ns), strict=False)
-        times = zip(_CLOCKS_2, map(Histogram.from_bytes, clocks), strict=True)
-        yield StepTotals(
-            program,
-            step,
-            count,
-            Counter(json.loads(failures)),
-            defaultdict(Histogram, times),
-            defaultdict(int, {counter: n for counter, n in counted if n is not None}),
-        )

@@ -26,7 +26,7 @@ from sitebench.counts.source import Drained
 from sitebench.counts.tally import Tally
 from sitebench.errors import BadRunFile, CannotRecord, SitebenchError
 from sitebench.monitor import Row
-from sitebench.runs import counting, schema, steps
+from sitebench.runs import schema, steps
 from sitebench.runs.point import PointResult, PointSpec
 from sitebench.system.closing import Closing
 from sitebench.system.files import lock_holder
@@ -99,7 +99,7 @@ class RunStore(Closing):
                 for statement in filter(str.strip, schema.CREATE.split(";\n")):
                     self._db.execute(statement)
             marks = [self._rows(f"PRAGMA {m}")[0][0] for m in ("application_id", "user_version")]
-            if refused := schema.foreign(*marks, continued=True):
+            if refused := schema.foreign(*marks):
                 raise BadRunFile(f"{self.path} {refused[0]}", refused[1])
             if active := self._rows(schema.ACTIVE):
                 raise BadRunFile(
@@ -181,12 +181,12 @@ class RunStore(Closing):
         rows = self._rows("SELECT status, result FROM points WHERE key = ?", spec.key)
         if not rows or rows[0][0] not in (statuses or ("done",)):
             return None
-        return counting.read(json.loads(rows[0][1]))
+        return PointResult.read(json.loads(rows[0][1]))
 
     def results(self) -> list[PointResult]:
         """Return the result of every point that is done, in the order they were planned."""
         rows = self._rows("SELECT result FROM points WHERE status = 'done' ORDER BY id")
-        return [counting.read(json.loads(row[0])) for row in rows]
+        return [PointResult.read(json.loads(row[0])) for row in rows]
 
     def begin(self, spec: PointSpec) -> None:
         """Mark a point as running, and forget what an interrupted attempt left."""

@@ -1,6 +1,5 @@
 """A reader that has enough, such as `head`, or a full disk: no command ends with a traceback."""
 
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -8,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from tests.support.cli import SITEBENCH, in_process
+from tests.support.runs import write_run
 from tests.support.waiting import left_s
 
-MEASURED = Path(__file__).parents[1] / "support/schema2.sitebench"
+MEASURED = "measured.sitebench"
 PEOPLE = ("--entries", "100")
 LOAD = (*PEOPLE, "--users", "2", "--rate", "200")
 WINDOW = ("--warmup", "0s", "--measure", "300ms")
@@ -23,16 +23,17 @@ WINDOW = ("--warmup", "0s", "--measure", "300ms")
         pytest.param(("ils", "run", "--help"), {1}, id="help-of-a-command"),
         pytest.param(("ils", "operations"), {1}, id="operations"),
         pytest.param(("docs", "scenarios"), {0}, id="docs"),
-        pytest.param(("export", str(MEASURED), "--what", "steps"), {0}, id="export"),
-        pytest.param(("plan", "ils", str(MEASURED), "--json"), {1, 2}, id="plan"),
+        pytest.param(("export", MEASURED, "--what", "steps"), {0}, id="export"),
+        pytest.param(("plan", "ils", MEASURED, "--json"), {1, 2}, id="plan"),
         pytest.param(("ils", "run", *LOAD, *WINDOW, "--json"), {1}, id="run"),
     ],
 )
 def test_a_reader_that_has_enough_ends_a_command_quietly(
-    argv: tuple[str, ...], codes: set[int]
+    argv: tuple[str, ...], codes: set[int], tmp_path: Path
 ) -> None:
-    pipe = subprocess.PIPE
-    with subprocess.Popen([*SITEBENCH, *argv], text=True, stdout=pipe, stderr=pipe) as process:
+    write_run(tmp_path / MEASURED)
+    pipe, command = subprocess.PIPE, [*SITEBENCH, *argv]
+    with subprocess.Popen(command, cwd=tmp_path, text=True, stdout=pipe, stderr=pipe) as process:
         assert process.stdout is not None
         process.stdout.close()
         assert process.stderr is not None
@@ -56,13 +57,11 @@ MODULE = SITEBENCH[2]
         pytest.param(MODULE, ("ils", "operations"), id="operations"),
         pytest.param(MODULE, ("ils", "schema"), id="schema"),
         pytest.param(MODULE, ("ils", "seed", "--to", "-", "--entries", "100"), id="seed"),
-        pytest.param(MODULE, ("export", str(MEASURED), "--what", "steps"), id="export"),
-        pytest.param(MODULE, ("compare", str(MEASURED), "copy.sitebench"), id="compare"),
+        pytest.param(MODULE, ("export", MEASURED, "--what", "steps"), id="export"),
+        pytest.param(MODULE, ("compare", MEASURED, "copy.sitebench"), id="compare"),
+        pytest.param(MODULE, ("compare", MEASURED, "copy.sitebench", "--json"), id="compare-json"),
         pytest.param(
-            MODULE, ("compare", str(MEASURED), "copy.sitebench", "--json"), id="compare-json"
-        ),
-        pytest.param(
-            MODULE, ("report", str(MEASURED), "--markdown", "-", "--out", "page.html"), id="report"
+            MODULE, ("report", MEASURED, "--markdown", "-", "--out", "page.html"), id="report"
         ),
         pytest.param(MODULE, ("ils", "run", *LOAD, *WINDOW), id="run"),
         pytest.param(
@@ -76,7 +75,8 @@ MODULE = SITEBENCH[2]
     ],
 )
 def test_a_full_disk_is_told_in_a_line(module: str, argv: tuple[str, ...], tmp_path: Path) -> None:
-    shutil.copy(MEASURED, tmp_path / "copy.sitebench")
+    for name in (MEASURED, "copy.sitebench"):
+        write_run(tmp_path / name)
     with Path("/dev/full").open("w") as full:
         ran = subprocess.run(
             [sys.executable, "-m", module, *argv],

@@ -43,7 +43,7 @@ def test_client_counts_are_measured_at_one_target_and_more_can_be_added(tmp_path
         max(sound.items(), key=lambda pair: pair[1]) if sound else (None, None)
     )
     assert peak["said"] in " ".join(ran.out.split())
-    assert (peak["half"], peak["operation"], peak["objective"]) == ("ils", "add", None)
+    assert (peak["suite"], peak["operation"], peak["objective"]) == ("ils", "add", None)
 
 
 @pytest.mark.alone

@@ -7,7 +7,6 @@ import json
 import re
 import socket
 import sqlite3
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +14,6 @@ import pytest
 
 from ils_bench.sequences import Lookup, built_in
 from ils_bench.targets.ldap_directory import LdapDirectory
-from sitebench.runs import counting
-from sitebench.runs.runfile import RunFile
 from tests.support.cli import Ran, in_process
 from tests.support.relay import relayed
 
@@ -40,24 +37,6 @@ def stored(path: Path) -> dict[str, Any]:
     return found
 
 
-def as_once_counted(path: Path) -> Path:
-    """Copy a run as it was written when an ils-user counted its lookups."""
-    copy = path.with_name("old.sitebench")
-    copy.write_bytes(path.read_bytes())
-    found = stored(path)
-    lookup = step(found, "lookup")
-    shares = found["operations"] / lookup["count"]
-    found |= {f"{name}_us": found[f"{name}_us"] * shares for name in ("processing", "failed")}
-    found |= {"operations": lookup["count"], "ops_per_s": lookup["per_s"]}
-    found |= {name: lookup[name] for name in ("service_us", "latency_us") if name in lookup}
-    for each in found["steps"]:
-        each["counted"] = each is lookup
-    del found["counts"]
-    with sqlite3.connect(copy) as file:
-        file.execute("UPDATE points SET result = ?", (json.dumps(found),))
-    return copy
-
-
 def step(found: dict[str, Any], name: str) -> dict[str, Any]:
     made: dict[str, Any] = next(each for each in found["steps"] if each["step"] == name)
     return made
@@ -76,50 +55,6 @@ def test_an_ils_user_counts_passes_and_a_plan_has_so_many_users(run: Path) -> No
     assert found["ops_per_s"] == pytest.approx(passes["per_s"])
     assert lookups["count"] == pytest.approx(4 * passes["count"], abs=4 * 4)
     assert planned(run) == pytest.approx(passes["per_s"] * 1_200, rel=1e-3)
-
-
-def test_of_a_run_that_counted_lookups_the_passes_are_taken(run: Path) -> None:
-    old = as_once_counted(run)
-    assert planned(old) == planned(run)
-
-
-def test_a_run_that_counted_lookups_compares_as_one_of_passes(run: Path) -> None:
-    old = as_once_counted(run)
-    then, now = (RunFile(path).results()[0] for path in (old, run))
-    assert (then.counts, then.operations) == (now.counts, now.operations)
-    assert then.clocks["latency"].mean == now.clocks["latency"].mean
-    assert then.counters["processing"] == pytest.approx(now.counters["processing"])
-    ran = in_process("compare", old, run, "--json")
-    assert ran.code == 0, ran.err
-
-
-def test_what_the_target_can_do_at_most_is_in_passes_too(run: Path) -> None:
-    old = stored(as_once_counted(run))
-    share = step(old, "sequence")["count"] / step(old, "lookup")["count"]
-    read = counting.read(old | {"at_most_per_s": 4_000.0})
-    assert read.verdict.at_most_per_s == pytest.approx(4_000.0 * share, rel=1e-3)
-    assert counting.read(old | {"at_most_per_s": None}).verdict.at_most_per_s is None
-    # Bytes are of the window, whatever counts; times are of an operation.
-    then, now = counting.read(old), counting.read(stored(run))
-    assert then.counters["bytes_in"] == now.counters["bytes_in"]
-
-
-def test_what_counts_as_it_does_now_is_left_as_it_is(run: Path) -> None:
-    (now,) = RunFile(run).results()
-    assert counting.as_now(now) is now
-    other = replace(now, spec=replace(now.spec, operation="own"))
-    assert counting.as_now(other) is other
-    # Without the steps nothing can be counted anew.
-    bare = replace(now, steps=tuple(each for each in now.steps if each.step != "sequence"))
-    assert counting.as_now(bare) is bare
-
-
-def test_a_scenario_file_of_that_name_counts_what_it_says(run: Path) -> None:
-    (old,) = RunFile(as_once_counted(run)).results()
-    found = stored(as_once_counted(run))
-    found["spec"]["settings"]["scenario"] = "ils-user.toml"
-    assert counting.read(found).counts == ("lookup",)
-    assert old.counts == ("sequence",)
 
 
 def refused(ran: Ran, *words: str) -> None:

@@ -22,12 +22,11 @@ from tests.measure.test_window_edge import ran_beside
 from tests.support.children import children
 from tests.support.cli import Ran, in_process
 from tests.support.relay import relayed
+from tests.support.runs import write_run
 from tests.support.workers import forked_workers
 
 LOAD = ("ils", "run", "lookup", "--entries", 100, "--locales", "en_US", "--users", 4)
 EVEN = (*LOAD, "--threads", 2, "--arrivals", "even")
-
-WITHOUT = Path(__file__).parents[1] / "support/schema2.sitebench"
 
 
 class _StandsStill:
@@ -419,8 +418,8 @@ def test_runs_in_stages_are_not_compared_and_no_plan_is_made_of_them(tmp_path: P
     assert "a.sitebench has points measured with --stages" in ended.err
 
 
-def test_a_file_without_stages_has_no_spans_to_export() -> None:
-    ended = in_process("export", WITHOUT, "--what", "spans")
+def test_a_file_without_stages_has_no_spans_to_export(tmp_path: Path) -> None:
+    ended = in_process("export", write_run(tmp_path / "without.sitebench"), "--what", "spans")
     assert (ended.code, ended.out) == (2, "")
     assert "has no point in stages" in ended.err
 

@@ -14,7 +14,7 @@ from sitebench.runs.point import PointResult, PointSpec
 from sitebench.runs.store import RunStore
 
 PEAK = {
-    "half": "ils",
+    "suite": "ils",
     "operation": "lookup",
     "entries": 1_000,
     "target": "embedded",

@@ -5,8 +5,12 @@ from pathlib import Path
 from sitebench.runs.store import RunStore
 from tests.support.points import a_result, a_spec, a_tally
 
-STORED = Path(__file__).parent / "schema2.sitebench"
-"""A run file of four points that are done and one that failed (tests/runs/test_stored_run.py)."""
+
+def write_run(path: Path) -> Path:
+    """Write a run file with one point, which is done."""
+    with RunStore(path) as store:
+        finish(store)
+    return path
 
 
 def finish(store: RunStore, entries: int = 1_000) -> None:

@@ -196,7 +196,7 @@ def test_no_cell_of_a_table_is_a_formula(hostile: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "field"), [*((name, "operation") for name in NAMES), (SCRIPT, "half"), ("", "half")]
+    ("name", "field"), [*((name, "operation") for name in NAMES), (SCRIPT, "suite"), ("", "suite")]
 )
 def test_a_name_that_no_operation_has_is_refused(name: str, field: str, tmp_path: Path) -> None:
     run = made.write(tmp_path / "run.sitebench")

@@ -13,7 +13,7 @@ from sitebench.measure.objective import Objective
 from sitebench.measure.peak.curve import MOST_FAILED, Spot, failed
 from sitebench.measure.peak.search import Answer, HighestRate, Reply, SearchPlan, Trial
 from sitebench.measure.peak.usl import Usl
-from sitebench.runs.point import PointResult, PointSpec, with_suite_key
+from sitebench.runs.point import PointResult, PointSpec
 from sitebench.runs.repeats import Series
 from sitebench.tables.tables import (
     around,
@@ -63,10 +63,10 @@ class Peak:
     def question(self) -> dict[str, Any]:
         """Return what identifies the question: a run file holds one answer to each."""
         names = ("suite", "operation", "entries", "target", "client", "objective")
-        return with_suite_key({name: getattr(self, name) for name in names})
+        return {name: getattr(self, name) for name in names}
 
     def to_json(self) -> dict[str, Any]:
-        return with_suite_key(asdict(self))
+        return asdict(self)
 
 
 def clients_peak(found: Sequence[Series], bend: Spot | None, law: Usl | None) -> Peak:

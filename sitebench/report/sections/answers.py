@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from sitebench.report.model import Report, Run
-from sitebench.runs.point import SUITE_KEY
 from sitebench.runs.repeats import Series
 from sitebench.units import format_rate
 from sitebench.verdict.verdict import Quoted
@@ -21,7 +20,7 @@ def searches(run: Run, suite: str, operation: str) -> list[Peak]:
         peak
         for peak in run.manifest.get("peaks", ())
         if peak.get("objective") is not None
-        and (peak.get(SUITE_KEY), peak.get("operation")) == (suite, operation)
+        and (peak.get("suite"), peak.get("operation")) == (suite, operation)
     ]
 
 

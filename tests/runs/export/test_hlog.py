@@ -3,14 +3,12 @@
 import base64
 import re
 from collections import Counter
-from pathlib import Path
 
 import pytest
 
 from sitebench._engine import Histogram
 from sitebench.runs.export import hlog
 from sitebench.runs.runfile import RunFile
-from tests.support.runs import STORED
 
 SECONDS = r"(\d+\.\d{3})"
 INTERVAL = re.compile(rf"(?:Tag=([^,\s]+),)?{SECONDS},{SECONDS},{SECONDS},([A-Za-z0-9+/]+=*)")
@@ -32,23 +30,19 @@ def intervals(lines: list[str]) -> list[tuple[str, float, float, float, Histogra
     return found  # type: ignore[return-value]
 
 
-@pytest.mark.parametrize("made", [True, False])
-def test_every_interval_is_there_with_every_count(path: Path, made: bool) -> None:
-    with RunFile(path if made else STORED) as run:
-        lines = list(hlog.write(run))
-        rows = [row for point in run.points() for row in run.timeline(point.id)]
+def test_every_interval_is_there_with_every_count(run: RunFile) -> None:
+    lines = list(hlog.write(run))
+    rows = [row for point in run.points() for row in run.timeline(point.id)]
     read = intervals(lines)
     assert [each[4] for each in read] == [Histogram.from_bytes(row.latency) for row in rows]
     assert [round(each[2], 3) for each in read] == [round(row.seconds, 3) for row in rows]
     assert [each[3] for each in read] == [round(each[4].max / 1e6, 3) for each in read]
 
 
-@pytest.mark.parametrize("made", [True, False])
-def test_merged_it_has_the_measured_window_of_each_step(path: Path, made: bool) -> None:
-    with RunFile(path if made else STORED) as run:
-        lines = list(hlog.write(run, merged=True))
-        done = [point for point in run.points() if point.result is not None]
-        steps = [(point, step) for point in done for step in run.steps(point.id)]
+def test_merged_it_has_the_measured_window_of_each_step(run: RunFile) -> None:
+    lines = list(hlog.write(run, merged=True))
+    done = [point for point in run.points() if point.result is not None]
+    steps = [(point, step) for point in done for step in run.steps(point.id)]
     read = intervals(lines)
     assert [each[4] for each in read] == [step.clocks["latency"] for _, step in steps]
     lasted = [point.result.seconds for point, _ in steps if point.result is not None]
