@@ -127,7 +127,7 @@ class Subject:
                 began_ns = windows.measured.t0_ns or windows.answered_ns
                 after_s = max(0.0, (windows.answered_ns - began_ns) / 1e9)
                 warnings.append(target_died(after_s, error.message))
-        return summarise(
+        result = summarise(
             spec,
             windows.measured,
             self.counts,
@@ -141,6 +141,7 @@ class Subject:
             rate_at_half=rate_at_half(spec, before),
             other_loads=other_loads(spec, before),
         )
+        return replace(result, sent=windows.sent)
 
 
 @dataclass

@@ -254,6 +254,8 @@ class PointResult(Window):
     """What only this suite's tables know, such as pages per second."""
     workers: tuple[WorkerSeen, ...] = ()
     """The processes that made the load, where it was not this one alone."""
+    sent: int = 0
+    """Requests of the whole test, its warm-up and its end with them: what a server counts."""
 
     @property
     def counts(self) -> tuple[str, ...]:
@@ -317,6 +319,7 @@ class PointResult(Window):
             "counts": list(self.counts),
             "ops_per_s": self.ops_per_s,
             "operations": self.operations,
+            "sent": self.sent,
             "failures": self.failures,
             "failures_by_kind": dict(self.failures_by_kind),
             **({"examples": dict(self.examples)} if self.examples else {}),

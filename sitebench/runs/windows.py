@@ -17,7 +17,7 @@ from dataclasses import replace
 from enum import StrEnum
 from itertools import zip_longest
 
-from sitebench.counts.metrics import CENSORED, LATENCY
+from sitebench.counts.metrics import BYTES_OUT, CENSORED, LATENCY
 from sitebench.counts.percentile_interval import MOST_ALIKE, Intervals, percentile_intervals
 from sitebench.counts.source import Drained
 from sitebench.counts.spans import SpanCounts
@@ -135,6 +135,16 @@ class Windows:
     def measured(self) -> Tally | None:
         """The measured window's totals, or None before it began."""
         return self.tallies.get(Phase.MEASURE)
+
+    @property
+    def sent(self) -> int:
+        """How many requests were answered or given up in all phases; a connect sends none."""
+        return sum(
+            totals.count
+            for tally in self.tallies.values()
+            for totals in tally.steps.values()
+            if not totals.overlaps and totals.counters[BYTES_OUT]
+        )
 
     @property
     def lost_rows(self) -> int:

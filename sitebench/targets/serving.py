@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
-from typing import TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from sitebench.errors import UnknownValue
 from sitebench.system.interrupt import ending
 from sitebench.system.network import on_loopback
 from sitebench.system.stop import Stop
 
-_T = TypeVar("_T")
+if TYPE_CHECKING:
+    from sitebench.targets.in_process import InProcess
+
+_T = TypeVar("_T", bound="InProcess[Any]")
+
+_HELD = ("entries", "answer_bytes")
+"""Counters that say what a server holds, not what it did."""
 
 
 def parse_limits(text: str) -> dict[str, int]:
@@ -45,6 +51,17 @@ def serve_until_stopped(
         if warning is not None and not on_loopback(host):
             console.print(warning, style="yellow")
         stopped.wait()
+        console.print(_totals(server.stats()), highlight=False, markup=False, soft_wrap=True)
+
+
+def _totals(counters: Mapping[str, int]) -> str:
+    """Return what a server did in a line, to hold against what a client counted."""
+    done = [
+        f"{name.replace('_', ' ')} {count:,}"
+        for name, count in counters.items()
+        if count and name not in _HELD
+    ]
+    return f"served: {', '.join(done) or 'nothing'}"
 
 
 @contextmanager

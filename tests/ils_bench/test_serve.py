@@ -52,6 +52,18 @@ def test_the_search_that_it_suggests_finds_somebody(ldapsearch: Path) -> None:
         assert "numEntries: 1" in found.stdout, found
 
 
+def test_totals_are_printed_at_the_end() -> None:
+    with serving("ils", *LOCALES, "--entries", "20") as (process, lines):
+        with bound(ldap3.Server(address(lines), get_info=ldap3.NONE)) as connection:
+            for _ in range(3):
+                connection.search("", "(objectClass=*)", ldap3.BASE)
+        process.terminate()
+        assert process.stdout is not None
+        (totals,) = process.stdout.read().splitlines()
+    assert totals.startswith("served: connections 1, ")
+    assert "searches 3, entries sent 3" in totals
+
+
 @pytest.mark.parametrize("own", [False, True])
 def test_the_run_that_it_suggests_works(own: bool, tmp_path: Path) -> None:
     ldif = tmp_path / "tree.ldif"
