@@ -102,6 +102,8 @@ class Result:
 
     def _samples_missing(self, objective: Objective) -> str:
         """Return what to do about a value that is not known."""
+        if self.point.verdict.latency_at_most:
+            return "end other programs, whose waits are in the latency, and measure again"
         needed, measured = objective.samples(), self.point.clocks[LATENCY].n
         if measured >= needed or not self.point.seconds:
             return "leave out of the objective what cannot be known here"
@@ -122,7 +124,7 @@ class Result:
         found: float | None = getattr(latency, name)
         if found is None:
             return f"n/a (n={latency.n:,})"
-        return f"{'>= ' if name in latency.at_least else ''}{format_ns(found * 1e3)}"
+        return f"{self.point.latency_sign(name)}{format_ns(found * 1e3)}"
 
     def __repr__(self) -> str:
         spec = self.point.spec

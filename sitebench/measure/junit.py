@@ -4,8 +4,8 @@ Valid against the strictest schema in use, Jenkins' junit-10.xsd. It knows prope
 only, not of a case; so a case's figures stand in its suite's properties under the case's name,
 and in its own `system-out`.
 
-    failure     the objective is missed, or cannot be evaluated
-    error       the point failed, or is not valid
+    failure     the objective is missed
+    error       it is unknown whether it is met; the point failed, or is not valid
     skipped     the run ended before it was measured
 """
 
@@ -23,6 +23,7 @@ from sitebench.verdict.verdict import Quoted
 
 _TAGS = {
     Outcome.MISSED: "failure",
+    Outcome.UNKNOWN: "error",
     Outcome.INVALID: "error",
     Outcome.FAILED: "error",
     Outcome.SKIPPED: "skipped",
@@ -57,7 +58,7 @@ def _counts(judged: Sequence[Judged]) -> dict[str, str]:
     return {
         "tests": str(len(judged)),
         "failures": str(_count(judged, Outcome.MISSED)),
-        "errors": str(_count(judged, Outcome.INVALID, Outcome.FAILED)),
+        "errors": str(_count(judged, Outcome.UNKNOWN, Outcome.INVALID, Outcome.FAILED)),
         "time": f"{seconds:.3f}",
     }
 
@@ -90,14 +91,14 @@ def _figures(each: Judged) -> list[tuple[str, str]]:
 def _measured(result: PointResult) -> list[tuple[str, str]]:
     latency, verdict = result.clocks[LATENCY], result.verdict
     micros = {**latency.percentiles, "mean": latency.mean, "max": latency.max}
-    most = verdict.at_most_per_s
+    most, lower = verdict.at_most_per_s, verdict.grade == Quoted.AT_LEAST
     return [
-        ("ops_per_s", _number(result.ops_per_s, at_least=verdict.grade == Quoted.AT_LEAST)),
+        ("ops_per_s", _number(result.ops_per_s, ">= " if lower else "")),
         *([] if most is None else [("at_most_per_s", _number(most))]),
         ("operations", str(result.operations)),
         ("failures", str(result.failures)),
         *(
-            (f"latency_{name}_us", _number(value, at_least=name in latency.at_least, n=latency.n))
+            (f"latency_{name}_us", _number(value, result.latency_sign(name), n=latency.n))
             for name, value in micros.items()
         ),
         *((f"failed {kind}", text) for kind, text in sorted(result.examples.items())),
@@ -107,9 +108,9 @@ def _measured(result: PointResult) -> list[tuple[str, str]]:
     ]
 
 
-def _number(value: float | None, *, at_least: bool = False, n: int = 0) -> str:
+def _number(value: float | None, sign: str = "", *, n: int = 0) -> str:
     """Write a figure as tables do; `n` says of how many samples it is not known."""
-    return f"n/a (n={n})" if value is None else f"{'>= ' if at_least else ''}{value:.6g}"
+    return f"n/a (n={n})" if value is None else f"{sign}{value:.6g}"
 
 
 def _property(properties: ET.Element, name: str, value: str) -> None:

@@ -8,10 +8,11 @@
     operator   = "<" | "<=" | ">" | ">="
 
 Latencies count from the intended start; one of an operation that was never answered is at least as
-long as it was waited for. `failures` is the share of failed steps among all that ended; `cpu` is
-the target's, where 100% is one core. A value that is not known (a percentile with too few samples
-beyond it, or one that is at least 3 s where 5 s are asked for; the CPU of a remote target) does not
-meet its condition.
+long as it was waited for, and one with long waits for other programs in it is at most as long as it
+was. `failures` is the share of failed steps among all that ended; `cpu` is the target's, where 100%
+is one core. A value that is not known (a percentile with too few samples beyond it; one that is at
+least 3 s, or at most 8 s, where 5 s are asked for; the CPU of a remote target) neither meets its
+condition nor breaks it.
 
 A condition may be about one operation of a point that has several: it is held against that row.
 """
@@ -50,8 +51,8 @@ class _Metric:
     """Why a point may lack it."""
     quantile: float = 0.0
     """Of a percentile: its rank."""
-    at_least: Callable[[PointResult], bool] = lambda result: False
-    """Whether the value is a lower bound."""
+    sign: Callable[[PointResult], str] = lambda result: ""
+    """Of a value that is a lower or an upper bound, how it is written."""
 
 
 def _time(text: str) -> float:
@@ -72,13 +73,13 @@ def _latency(name: str, missing: str = "nothing was measured", rank: float = 0.0
         micros: Number = getattr(result.clocks[LATENCY], name)
         return None if micros is None else micros / 1e6
 
-    def at_least(result: PointResult) -> bool:
-        return name in result.clocks[LATENCY].at_least
+    def sign(result: PointResult) -> str:
+        return result.latency_sign(name)
 
     def show(value: float) -> str:
         return units.format_ns(value * 1e9)
 
-    return _Metric(seconds, _time, show, missing, rank, at_least)
+    return _Metric(seconds, _time, show, missing, rank, sign)
 
 
 def _percentile(name: str) -> _Metric:
@@ -210,13 +211,12 @@ class _Condition:
             return _ConditionResult(self, ObjectiveState.UNKNOWN, None, metric.missing)
         met = OPERATORS[self.operator](value, self.bound)
         state = ObjectiveState.MET if met else ObjectiveState.BROKEN
-        shown = metric.show(value)
-        if metric.at_least(result):
-            shown = f">= {shown}"
-            # The true value is higher: whether that changes the answer is not known.
-            if met == self.operator.startswith("<"):
-                state = ObjectiveState.UNKNOWN
-        return _ConditionResult(self, state, value, shown)
+        # The true value is on one side of a bound: whether that changes the answer is not known.
+        sign = metric.sign(result)
+        met_if_lower = self.operator.startswith("<")
+        if (sign == ">= " and met == met_if_lower) or (sign == "<= " and met != met_if_lower):
+            state = ObjectiveState.UNKNOWN
+        return _ConditionResult(self, state, value, f"{sign}{metric.show(value)}")
 
 
 @frozen

@@ -2,7 +2,7 @@
 
 A point passes if it was measured, is valid and meets the objective, and its target has not died.
 If the tester was the limit, or an objective cannot be evaluated, the target's figure is not known:
-the point does not pass.
+the point does not pass. Where that is all that was missed, the outcome is unknown.
 """
 
 from __future__ import annotations
@@ -25,9 +25,18 @@ from sitebench.verdict.warning import WarningKind
 class Outcome(StrEnum):
     PASSED = "passed"
     MISSED = "missed"
+    UNKNOWN = "unknown"
+    """A value of the objective is not known, or a bound that may lie on either side of it."""
     INVALID = "invalid"
     FAILED = "failed"
     SKIPPED = "skipped"
+
+
+_OUTCOMES = {
+    ObjectiveState.MET: Outcome.PASSED,
+    ObjectiveState.BROKEN: Outcome.MISSED,
+    ObjectiveState.UNKNOWN: Outcome.UNKNOWN,
+}
 
 
 @frozen
@@ -53,8 +62,7 @@ def judge_result(result: PointResult, objective: Objective | None) -> Judged:
     if objective is None:
         return Judged(result.spec, result, Outcome.PASSED, result.verdict.evidence)
     judgement = objective.judge(result)
-    outcome = Outcome.PASSED if judgement.state is ObjectiveState.MET else Outcome.MISSED
-    return Judged(result.spec, result, outcome, judgement.message, "objective")
+    return Judged(result.spec, result, _OUTCOMES[judgement.state], judgement.message, "objective")
 
 
 def judge_points(
@@ -89,7 +97,9 @@ def missed_objectives(judged: Sequence[Judged]) -> list[str]:
 def raise_if_missed(judged: Sequence[Judged], objective: Objective) -> None:
     lines = missed_objectives(judged)
     if lines:
+        unknown = sum(each.outcome is Outcome.UNKNOWN for each in judged) == len(lines)
+        state = "unknown at" if unknown else "not met by"
         raise ObjectiveMissed(
-            f"objective {objective} not met by {len(lines)} of {plural(len(judged), 'point')}",
+            f"objective {objective} {state} {len(lines)} of {plural(len(judged), 'point')}",
             "each is listed above with its value, or with why that is not known",
         )

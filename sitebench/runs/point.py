@@ -270,6 +270,12 @@ class PointResult(Window):
         """Steps that succeeded or failed: what a share of failures is of."""
         return sum(step.count for step in failing(self.spec, self.steps))
 
+    def latency_sign(self, name: str) -> str:
+        """Return `>= ` or `<= ` where a figure of the latency is a lower or an upper bound."""
+        if name in self.clocks[metrics.LATENCY].at_least:
+            return ">= "
+        return "<= " if self.verdict.latency_at_most else ""
+
     @property
     def fails_too_often(self) -> bool:
         """Whether so much failed that the rate is not the target's."""

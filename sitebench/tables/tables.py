@@ -275,9 +275,10 @@ def percentile(name: str) -> Of:
 
 
 def latency_mark(each: Series, name: str) -> str:
-    """Return a figure of the latency; `>= 10 s` where answers that never came leave a bound.
+    """Return a figure of the latency; `>= 10 s` or `<= 10 s` where it is a bound.
 
-    `name` is a field of `Durations`: `p99_9`, which a heading spells `p99.9`.
+    Answers that never came leave a lower bound, long waits for other programs an upper one. `name`
+    is a field of `Durations`: `p99_9`, which a heading spells `p99.9`.
 
     Where it is not the target's alone, as the tester was the limit or the rate was not steady, a
     `*` leads to the footnote.
@@ -285,8 +286,9 @@ def latency_mark(each: Series, name: str) -> str:
     (text,) = medians([each], lambda result: getattr(result.clocks[LATENCY], name), show_micros)
     if text == _NOTHING:
         return text
-    bound = any(name in result.clocks[LATENCY].at_least for result in each.results)
-    return f"{'>= ' if bound else ''}{text}{'' if each.valid else ' *'}"
+    # Of repeats, a lower bound of one weighs more: it is of answers that never came.
+    sign = max(result.latency_sign(name) for result in each.results)
+    return f"{sign}{text}{'' if each.valid else ' *'}"
 
 
 def rate_mark(each: Series, of: Of = rate_of) -> str:

@@ -11,7 +11,7 @@ from sitebench.counts.steady import Steadiness
 from sitebench.frozen import frozen
 from sitebench.monitor import InterfaceUse, MachineUse
 from sitebench.monitor.reached import LOOPBACK
-from sitebench.verdict.rules.thresholds import STALLED_MOST, USED_UP
+from sitebench.verdict.rules.thresholds import STALLED_MOST, STALLED_SOME, USED_UP
 from sitebench.verdict.window import Window
 
 
@@ -156,6 +156,24 @@ class Evidence(Window):
             return False
         most = self.taken_cores >= STALLED_MOST * len(self.usable_cores)
         return used < USED_UP <= busy and most
+
+    @property
+    def waited_for_others_us(self) -> float | None:
+        """How long an operation waited on average for cores that other programs had.
+
+        The kernel says how long threads of target and tester were runnable without a core, and not
+        who had it: of that time, others get their share of what was busy. None where a wait cannot
+        be read, or others have so few cores that figures lack at most a tenth.
+        """
+        target, generator, busy = self.use.target, self.use.generator, self.use.machine.busy_cores
+        if target is None or not self.use.target_is_local or not (self.operations and busy):
+            return None
+        if target.waited_s is None or generator.waited_s is None:
+            return None
+        if self.taken_cores < STALLED_SOME * len(self.usable_cores):
+            return None
+        waited_s = target.waited_s + generator.waited_s
+        return waited_s * min(1.0, self.others_cores / busy) / self.operations * 1e6
 
     @property
     def link(self) -> InterfaceUse | None:

@@ -88,6 +88,12 @@ class Verdict:
         not_of_target = self.bound in (Bound.GENERATOR, Bound.OTHERS) and not lost
         return Quoted.AT_LEAST if not_of_target else Quoted.NOT_USABLE
 
+    @property
+    def latency_at_most(self) -> bool:
+        """Whether latencies are upper bounds: of a valid point, with waits for others in them."""
+        kinds = {each.kind for each in self.warnings}
+        return self.valid and WarningKind.OTHERS_IN_LATENCY in kinds
+
     def to_json(self) -> dict[str, Any]:
         """Return the verdict's part of the object that a point is kept as."""
         return {
@@ -95,6 +101,7 @@ class Verdict:
             "valid": self.valid,
             "grade": self.grade,
             "at_most_per_s": self.at_most_per_s,
+            "latency_at_most": self.latency_at_most,
             "evidence": self.evidence,
             "bottlenecks": [asdict(each) for each in self.findings],
             "warnings": [each.to_json() for each in self.warnings],

@@ -15,6 +15,7 @@ class WarningKind(StrEnum):
     ANSWERS_UNREAD = "answers-unread"
     GENERATOR_NEAR_CEILING = "generator-near-ceiling"
     GENERATOR_STARVED = "generator-starved"
+    OTHERS_IN_LATENCY = "others-in-latency"
     NOISY_MACHINE = "noisy-machine"
     SHARED_CORES = "shared-cores"
     TOO_SHORT = "too-short"

@@ -146,6 +146,22 @@ def _shared_cores(window: Evidence) -> PointWarning | None:
     )
 
 
+def _others_in_latency(window: Evidence) -> PointWarning | None:
+    """Warn that latencies of an open schedule are upper bounds."""
+    waited_us, latency_us = window.waited_for_others_us, window.clocks[LATENCY].mean
+    if window.rate is None or waited_us is None or not latency_us:
+        return None
+    if waited_us <= STALLED_SOME * latency_us:
+        return None
+    return PointWarning(
+        WarningKind.OTHERS_IN_LATENCY,
+        f"an operation waited {format_ns(waited_us * 1e3)} on average for cores that other "
+        f"programs had, {share(min(1.0, waited_us / latency_us))} of its latency: latencies are "
+        "upper bounds (<=)",
+        "end other programs, and measure again",
+    )
+
+
 def _timeouts(window: Evidence) -> PointWarning | None:
     """Warn that percentiles miss the longest samples."""
     timeouts = window.failures_by_kind.get(_TIMEOUT, 0)
@@ -392,7 +408,13 @@ def _proxied(window: Evidence) -> PointWarning | None:
 
 _RULES: tuple[Callable[[Evidence], PointWarning | None], ...] = (
     *(_failures, _timeouts, _unsettled, _littles_law),
-    *(_generator_starved, _answers_unread, _generator_near_ceiling, _shared_cores),
+    *(
+        _generator_starved,
+        _answers_unread,
+        _generator_near_ceiling,
+        _shared_cores,
+        _others_in_latency,
+    ),
     *(_schedule_lag, _ports, _swap, _stolen_time),
     *(_too_short, _too_few_samples, _monitor_gaps, _unwatched, _proxied),
 )

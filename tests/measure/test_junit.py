@@ -20,6 +20,7 @@ from sitebench.measure.outcomes import (
 )
 from sitebench.runs.point import PointResult
 from sitebench.runs.store import RunStore
+from sitebench.verdict.warning import PointWarning, WarningKind
 from tests.support.drains import histogram
 from tests.support.evidence import changed
 from tests.support.points import a_result, a_spec, a_tally
@@ -173,11 +174,38 @@ def test_a_percentile_among_what_never_came_is_judged_and_written_as_a_lower_bou
     assert found["latency_p99_9_us"] == "n/a (n=20000)"
     assert "  >= 3 s  " in shown(seen)[2]
     # What is judged is that bound: 3 s at least are no 1 s, and may be more than 5 s.
-    for asked in ("p99<1s", "p99<5s"):
+    for asked, tag, outcome in (("p99<1s", "failure", "missed"), ("p99<5s", "error", "unknown")):
         case = judge_result(seen, Objective.parse(asked))
-        failure = parsed([case]).find(".//failure")
+        assert case.outcome == outcome
+        failure = parsed([case]).find(f".//{tag}")
         assert failure is not None
         assert failure.attrib["message"] == f"p99 is >= 3 s (asked: {asked})"
+
+
+def test_latency_with_waits_for_others_in_it_is_judged_as_an_upper_bound() -> None:
+    noise = PointWarning(WarningKind.OTHERS_IN_LATENCY, "others", "end them")
+    seen = a_result(a_spec(rate=10_000))
+    seen = replace(seen, verdict=replace(seen.verdict, warnings=(noise,)))
+    assert figures(seen)["latency_p99_us"].startswith("<= 50")
+    assert "  <= 50 us  " in shown(seen)[2]
+    met = judge_result(seen, Objective.parse("p99<60us"))
+    assert met.outcome is Outcome.PASSED
+    asked = Objective.parse("p99<40us")
+    case = judge_result(seen, asked)
+    assert case.outcome is Outcome.UNKNOWN
+    root = parsed([case])
+    assert root.find(".//failure") is None
+    error = root.find(".//error")
+    assert error is not None
+    assert error.attrib["message"] == "p99 is <= 50 us (asked: p99<40us)"
+    with pytest.raises(ObjectiveMissed, match=r"p99<40us unknown at 1 of 1 point") as caught:
+        raise_if_missed([case], asked)
+    assert caught.value.exit_code == EXIT_MISSED
+    assert missed_objectives([case])[0].startswith("unknown: ")
+    # Failures and rates are what they are, and more than an upper bound is not reached.
+    assert judge_result(seen, Objective.parse("failures<1%,rate>1")).outcome is Outcome.PASSED
+    assert judge_result(seen, Objective.parse("p99>1s")).outcome is Outcome.MISSED
+    assert judge_result(seen, Objective.parse("p99>1us")).outcome is Outcome.UNKNOWN
 
 
 def test_words_that_xml_cannot_hold_are_replaced() -> None:

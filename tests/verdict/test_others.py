@@ -180,6 +180,53 @@ def test_rate_that_was_kept_beside_a_burner_is_the_schedules() -> None:
     assert judge(replace(kept, rate=100.0)).bound == Bound.OTHERS
 
 
+OPEN_BESIDE_A_BURNER = {
+    "a directory, 604 us of 113 us alone": recorded(
+        3.03, 1_541, target=(0.05, 0.08), tester=(0.12, 0.38), mean_us=604, rate=509.0
+    ),
+    "gunicorn, 14 ms of 4.6 ms alone": recorded(
+        3.04, 71, target=(0.25, 0.68), tester=(0.08, 0.36), mean_us=14_274, rate=23.4
+    ),
+}
+
+
+@pytest.mark.parametrize("seen", OPEN_BESIDE_A_BURNER.values(), ids=OPEN_BESIDE_A_BURNER)
+def test_latency_with_waits_for_a_burner_in_it_is_an_upper_bound(seen: Evidence) -> None:
+    verdict = judge(seen)
+    assert (verdict.bound, verdict.latency_at_most) == (Bound.SCHEDULE, True)
+    assert WarningKind.OTHERS_IN_LATENCY in {each.kind for each in verdict.warnings}
+    # A rate without a schedule is a lower bound itself, and says nothing of its latency.
+    assert not judge(replace(seen, rate=None)).latency_at_most
+    # Nothing changes where a wait cannot be read, or where the target is on another machine.
+    assert not judge(with_target(seen, waited_s=None)).latency_at_most
+    assert not judge(with_use(seen, target=None, target_is_local=False)).latency_at_most
+
+
+def test_latency_of_an_open_point_alone_is_measured() -> None:
+    quiet = recorded(
+        4.01, 1_991, target=(0.05, 0.03), tester=(0.17, 0.04), busy=(0.01, 0.05), mean_us=113
+    )
+    assert not judge(replace(quiet, rate=496.0)).latency_at_most
+    # An idle machine always does something, and a thread that wakes up waits a moment.
+    idle = with_machine(quiet, busy_per_core=(0.06, 0.06))
+    assert not judge(replace(idle, rate=496.0)).latency_at_most
+    # Threads of a busy target wait for each other: that is its own latency.
+    own = recorded(4.0, 40_000, target=(7.0, 30.0), tester=(0.7, 0.2), mean_us=1_000)
+    assert not judge(replace(own, rate=10_000.0)).latency_at_most
+    # Others with a seventh of the cores have a seventh of these waits.
+    little = recorded(4.0, 40_000, target=(6.4, 20.0), tester=(0.4, 0.2), mean_us=1_000)
+    assert not judge(replace(little, rate=10_000.0)).latency_at_most
+
+
+@pytest.mark.parametrize(("mean_us", "at_most"), [(3_000.0, True), (3_200.0, False)])
+def test_wait_for_others_counts_from_a_tenth_of_the_latency(mean_us: float, at_most: bool) -> None:
+    # 0.5 s of 1,541 operations are 324 us, and 95% of what was busy was others'.
+    seen = recorded(3.03, 1_541, target=(0.15, 0.2), tester=(0.15, 0.3), mean_us=mean_us)
+    seen = replace(seen, rate=1_541 / 3.03)
+    assert seen.waited_for_others_us == pytest.approx(308, abs=1)
+    assert judge(seen).latency_at_most == at_most
+
+
 def test_every_window_with_taken_cores_is_warned_of_as_noisy() -> None:
     for seen in BESIDE_A_BURNER.values():
         assert WarningKind.NOISY_MACHINE in {each.kind for each in judge(seen).warnings}

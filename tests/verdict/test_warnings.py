@@ -43,6 +43,16 @@ SIGNS: dict[str, tuple[Evidence, str]] = {
         ),
         "100% busy: target 0.90, tester 0.90, everything else 0.20",
     ),
+    WarningKind.OTHERS_IN_LATENCY: (
+        replace(
+            with_generator(
+                with_target(with_machine(QUIET, busy_per_core=(0.8, 0.2)), waited_s=30.0),
+                waited_s=0.0,
+            ),
+            rate=10_000.0,
+        ),
+        "waited 90 us on average for cores that other programs had, 15% of its latency",
+    ),
     WarningKind.NOISY_MACHINE: (
         with_machine(QUIET, busy_per_core=(1.0, 1.0)),
         "everything else 1.30",

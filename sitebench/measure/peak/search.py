@@ -270,7 +270,7 @@ def reply_of(result: PointResult, objective: Objective) -> Reply:
     noisy = (each.message for each in verdict.warnings if each.kind == WarningKind.NOISY_MACHINE)
     if (noise := next(noisy, None)) is not None:
         return Reply(Answer.BUSY, reply.achieved, f"{noise}; {reply.message}")
-    if verdict.bound == Bound.OTHERS:
+    if verdict.bound == Bound.OTHERS or verdict.latency_at_most:
         return replace(reply, answer=Answer.BUSY, crowded=False)
     return reply
 

@@ -93,6 +93,9 @@ def _operations(report: Report, run: Run) -> ReportTable:
         notes[0] += " The interval is 95 % of the median; with few repeats, least and greatest."
     notes.append("n/a: fewer than 100 samples beyond the percentile.")
     notes.append(">=: the percentile is of operations that were never answered: it is at least so.")
+    notes.append(
+        "<=: waits for cores that other programs had are in the latency: it is at most so."
+    )
     notes.append("* not the target's alone: the verdict says why.")
     done = [each.result for each in run.stored if each.status == "done"]
     notes += attempts([each for each in done if each is not None])

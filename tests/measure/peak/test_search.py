@@ -404,6 +404,15 @@ def test_what_broke_on_cores_that_others_had_says_nothing_of_the_target() -> Non
     assert (broke.answer, broke.message) == (Answer.BUSY, "1 of 1 core")
 
 
+def test_latency_with_waits_for_others_in_it_breaks_no_rate() -> None:
+    result = a_result(a_spec(rate=10_000))
+    noise = PointWarning(WarningKind.OTHERS_IN_LATENCY, "others", "end them")
+    result = replace(result, verdict=replace(result.verdict, warnings=(noise,)))
+    assert reply_of(result, OBJECTIVE).answer is Answer.HELD
+    broke = reply_of(result, Objective.parse("p99<40us"))
+    assert (broke.answer, broke.message) == (Answer.BUSY, "p99 is <= 50 us (asked: p99<40us)")
+
+
 def test_a_moment_of_other_programs_does_not_end_a_search() -> None:
     went = walk(beside(lambda nth: nth == 3, holds_to(700)))
     assert went.found.limit_known
