@@ -11,7 +11,7 @@ from sitebench.compare.matching import Difference, Matching, check_facts, match,
 from sitebench.errors import BadInput
 from sitebench.frozen import frozen
 from sitebench.runs.counting import alike
-from sitebench.runs.manifest import COMPARED
+from sitebench.runs.manifest import COMPARED, method_of
 from sitebench.runs.point import PointResult, PointSpec
 from sitebench.runs.repeats import series
 from sitebench.runs.runfile import RunFile, StoredPoint
@@ -108,6 +108,12 @@ def compare_runs(a: Run, b: Run, varying: Collection[str] = ()) -> Comparison:
                 f"{run.path} has points measured with --stages, which have no one rate to compare",
                 "compare runs at a --rate, and look at the stages in the report of each",
             )
+    methods = [method_of(run.manifest) for run in (a, b)]
+    if methods[0] != methods[1]:
+        raise BadInput(
+            "A and B were measured by different versions of the method, {} and {}".format(*methods),
+            "measure both with one version of sitebench",
+        )
     mine, theirs = (run.manifest.get(COMPARED, {}) for run in (a, b))
     together = bool(mine) and mine["id"] == theirs.get("id") and mine["side"] != theirs["side"]
     asked = varied([r.spec for r in a.results], [r.spec for r in b.results])

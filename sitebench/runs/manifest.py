@@ -13,6 +13,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from sitebench.errors import BadInput
+from sitebench.runs.point import METHOD
 from sitebench.suite import suites
 from sitebench.system.machine import usable_cores
 
@@ -59,6 +61,7 @@ def collect(argv: Sequence[str], more: Mapping[str, Any] | None = None) -> dict[
         "command": ["sitebench", *argv],
         "started": dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
         "versions": _versions(),
+        "method": METHOD,
         "cpu": cpu(),
         "kernel": f"{platform.system()} {platform.release()} {platform.machine()}",
         "system": (_field("/etc/os-release", "PRETTY_NAME", "=") or "").strip('"') or None,
@@ -86,8 +89,19 @@ def continued(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, An
     known: dict[str, Any] = json.loads(json.dumps(now))
     if not before:
         return known
+    if "command" in before and (method := method_of(before)) != METHOD:
+        raise BadInput(
+            f"its points were measured by version {method} of the method, and this sitebench has "
+            f"version {METHOD}",
+            "measure again, into another file (--out)",
+        )
     changed = {key: before[key] for key in known if key in before and before[key] != known[key]}
     return known | {"earlier": [*before.get("earlier", []), changed]}
+
+
+def method_of(manifest: Mapping[str, Any]) -> int:
+    """Return the version of the method by which a run was measured."""
+    return int(manifest.get("method", 1))
 
 
 def _versions() -> dict[str, str]:

@@ -27,6 +27,13 @@ from sitebench.verdict.window import Window
 MOST_FAILURES = 0.01
 """Share of operations: with more failures a rate says little of the target."""
 
+METHOD = 2
+"""Version of the rules by which a figure is made; points of different versions are different.
+
+2: an operation of several steps belongs to the window in which it began, and think times within
+it do not move it; one arrival starts one operation, whichever of its steps is counted.
+"""
+
 _NAME = re.compile(r"\w[\w .,:+-]{0,63}")
 
 
@@ -59,6 +66,7 @@ class PointSpec:
     repeat: int = 0
     threads: int | None = None
     """Of a second try, because the tester was the limit of the first: its engine threads."""
+    method: int = METHOD
 
     def stored(self) -> str:
         """Return the text that a run file keeps, and that the key is a hash of."""
@@ -144,7 +152,7 @@ class PointSpec:
     @classmethod
     def of(cls, written: Mapping[str, Any]) -> PointSpec:
         """Return what `to_json` returned, unchecked."""
-        return msgspec.convert(written, cls)
+        return msgspec.convert({"method": 1, **written}, cls)
 
 
 @frozen

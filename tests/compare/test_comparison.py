@@ -468,6 +468,14 @@ def test_another_machine_and_another_version_are_told_loudly(tmp_path: Path) -> 
     assert said[1] == "the tester is not the same: sitebench 0.1.0 / 0.2.0"
 
 
+def test_runs_of_different_methods_are_refused(tmp_path: Path) -> None:
+    point = (a_spec(), noisy(5, 15_000, 1))
+    a = write_run(tmp_path / "a", point)
+    b = write_run(tmp_path / "b", point, manifest={**MANIFEST, "method": 2})
+    with pytest.raises(BadInput, match="different versions of the method, 1 and 2"):
+        of_files(a, b)
+
+
 def test_points_not_done_or_in_one_run_only_are_told(tmp_path: Path) -> None:
     each = (a_spec(), noisy(5, 15_000, 1))
     a = write_run(tmp_path / "a", each, planned=[a_spec(repeat=5)])

@@ -4,8 +4,11 @@ import json
 from pathlib import Path
 
 import psutil
+import pytest
 
+from sitebench.errors import BadInput
 from sitebench.runs.manifest import SYSCTLS, collect, continued
+from sitebench.runs.point import METHOD
 from sitebench.runs.store import RunStore
 
 
@@ -43,3 +46,11 @@ def test_every_target_is_described_once(tmp_path: Path) -> None:
         for version in ("2.5", "2.5", "2.6", "2.5"):
             store.add_target({"name": "openldap", "version": version})
         assert [each["version"] for each in store.manifest()["targets"]] == ["2.5", "2.6"]
+
+
+def test_run_of_another_method_is_not_continued() -> None:
+    """Its points would stand beside points that mean something else."""
+    older = {"command": ["sitebench", "ils", "run"]}
+    with pytest.raises(BadInput, match="version 1 of the method, and this sitebench has version"):
+        continued(older, collect([]))
+    assert continued(collect([]), collect([]))["method"] == METHOD

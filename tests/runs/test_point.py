@@ -22,12 +22,12 @@ def test_keys_of_points_stay_the_same() -> None:
         settings={"think": "0s", "a": "1"},
     )
     assert spec.stored() == (
-        '{"client":"native","entries":10000,"measure_s":5.0,"operation":"lookup","rate":500.0,'
+        '{"client":"native","entries":10000,"measure_s":5.0,"method":2,"operation":"lookup","rate":500.0,'
         '"repeat":0,"settings":{"a":"1","think":"0s"},"suite":"ils","target":"embedded",'
         '"threads":null,"users":64,"warmup_s":2}'
     )
-    assert spec.key == "091ca5e0f0c87d03ae8f"
-    assert replace(spec, repeat=1, threads=2).key == "b67bd726c8b03fab3d51"
+    assert spec.key == "4564aa0edf21a81d6a4d"
+    assert replace(spec, repeat=1, threads=2).key == "a3d06780e89259b65fab"
 
 
 def test_points_that_were_asked_for_alike_have_one_key() -> None:
@@ -143,3 +143,10 @@ def test_an_operation_given_up_sooner_than_others_took_may_have_been_the_slowest
     answered.record(5_000_000, 1_000)
     in_vain.record(1_000_000, 10)
     assert Durations.of(answered, in_vain).at_least == ("p50", "p90", "max", "mean")
+
+
+def test_point_that_names_no_method_was_measured_by_the_first() -> None:
+    written = a_spec().to_json()
+    del written["method"]
+    assert PointSpec.of(written).method == 1
+    assert PointSpec.of(written).key != a_spec().key
