@@ -24,6 +24,7 @@ from sitebench.runs.point import PointResult, PointSpec
 from sitebench.runs.repeats import other_loads, rate_at_half
 from sitebench.runs.store import RunStore
 from sitebench.runs.windows import PointFile, Windows
+from sitebench.scenario.script import Pool
 from sitebench.system.child import dump
 from sitebench.verdict.warning import PointWarning
 from sitebench.verdict.warnings import (
@@ -84,6 +85,7 @@ class Subject:
         lambda spec, figures: ()
     )
     """The suite's own, of what was asked for and of the window's figures."""
+    pools: Sequence[Pool] = ()
     watch: Callable[[Iterable[Tally]], None] = lambda tallies: None
     """Raises where a test must not go on, of all that was counted so far."""
 
@@ -140,6 +142,7 @@ class Subject:
             spans=spans,
             rate_at_half=rate_at_half(spec, before),
             other_loads=other_loads(spec, before),
+            pools=self.pools,
         )
         return replace(result, sent=windows.sent)
 

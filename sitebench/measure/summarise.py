@@ -17,8 +17,9 @@ from sitebench.counts.worker_seen import WorkerSeen
 from sitebench.errors import printable
 from sitebench.monitor import Use
 from sitebench.runs.point import PointResult, PointSpec, StepResult, failing
+from sitebench.scenario.script import Pool
 from sitebench.system.network import local_ports
-from sitebench.verdict.evidence import Evidence, OtherLoad
+from sitebench.verdict.evidence import Evidence, OtherLoad, PoolUse
 from sitebench.verdict.verdict import judge
 from sitebench.verdict.warning import PointWarning
 from sitebench.verdict.window import Window
@@ -39,10 +40,12 @@ def summarise(
     spans: Sequence[Span] = (),
     rate_at_half: float | None = None,
     other_loads: Sequence[OtherLoad] = (),
+    pools: Sequence[Pool] = (),
 ) -> PointResult:
     """Turn a measured window into a result, verdict included; `warnings` are the suite's own.
 
-    `counts` are the steps that stand for an operation: one (program, step) per program.
+    `counts` are the steps that stand for an operation: one (program, step) per program. Each
+    worker has `pools` of its own.
     """
     counts = tuple(counts)
     use = use_of_all(use, workers)
@@ -88,6 +91,7 @@ def summarise(
         users=spec.users,
         rate_at_half=rate_at_half,
         other_loads=tuple(other_loads),
+        pools=tuple(_in_use(pool, tally, len(workers) or 1) for pool in pools),
         thinks=spec.rate is None and tally.waits,
         longest_drain_s=tally.longest_drain_s,
         local_ports=local_ports(),
@@ -101,6 +105,16 @@ def summarise(
         figures=figures or {},
         workers=tuple(workers),
     )
+
+
+def _in_use(pool: Pool, tally: Tally, workers: int) -> PoolUse:
+    """Return how many places of a pool had a request in flight: rate times service time."""
+    rows = (tally.due[row].clocks for row in pool.rows if row in tally.due)
+    served = (summarised(clocks) for clocks in rows)
+    times = (took[clock] for took in served for clock in (metrics.SERVICE, metrics.WRONG))
+    busy_s = sum(each.n * (each.mean or 0.0) for each in times) / 1e6
+    in_use = busy_s / tally.seconds if tally.seconds else 0.0
+    return PoolUse(pool.name, pool.places * workers, in_use)
 
 
 def _printable(failures: Counter[str]) -> dict[str, int]:

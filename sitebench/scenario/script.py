@@ -12,6 +12,7 @@ import hashlib
 import json
 import os
 import re
+import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from functools import lru_cache
@@ -67,6 +68,16 @@ class Operation:
     def changing(self) -> tuple[str, ...]:
         """Steps that ask a site for more than to read."""
         return tuple(name for name, verb in self.steps if verb not in _READING)
+
+
+@frozen
+class Pool:
+    """Connections that all users share, and the rows of the steps that go over them."""
+
+    name: str
+    places: int
+    """How many requests may be in flight on them: `pool` times `outstanding`."""
+    rows: tuple[tuple[str, str], ...]
 
 
 @frozen
@@ -212,6 +223,26 @@ class Script:
     def own_tables(self) -> Mapping[str, Table]:
         """Its data, by the names that an engine has them under."""
         return {f"{self.name}/{name}": table for name, table in self.tables.items()}
+
+    @property
+    def pools(self) -> Sequence[Pool]:
+        """The pools of connections that all users share."""
+        connections = tomllib.loads(self.text).get("connection", {})
+        steps = {each["name"]: each["steps"] for each in self.facts["operations"]}
+        return [
+            Pool(
+                name,
+                each["pool"] * each.get("outstanding", 1),
+                tuple(
+                    (row, step["name"])
+                    for row, operation in self._rows
+                    for step in steps[operation.name]
+                    if step["on"] == name
+                ),
+            )
+            for name, each in connections.items()
+            if "pool" in each
+        ]
 
     @property
     def verbs(self) -> frozenset[str]:

@@ -219,6 +219,12 @@ class BaseSuiteRun(ABC, Generic[_P, _T]):
                 native=options.client == "native",
                 check=target.check,
                 target=self._facts,
+                pools=[
+                    pool
+                    for program in programs
+                    if isinstance(program, Script)
+                    for pool in program.pools
+                ],
                 **self.observe(target, programs),
             )
         )

@@ -11,7 +11,7 @@ from sitebench.counts.steady import Steadiness
 from sitebench.frozen import frozen
 from sitebench.monitor import InterfaceUse, MachineUse
 from sitebench.monitor.reached import LOOPBACK
-from sitebench.verdict.rules.thresholds import STALLED_MOST, STALLED_SOME, USED_UP
+from sitebench.verdict.rules.thresholds import FULL, STALLED_MOST, STALLED_SOME, USED_UP
 from sitebench.verdict.window import Window
 
 
@@ -22,6 +22,16 @@ class OtherLoad:
     cores: float
     cost_s: float
     """CPU of an operation."""
+
+
+@frozen
+class PoolUse:
+    """A pool of connections that the tester's users share."""
+
+    name: str
+    places: int
+    in_use: float
+    """How many of them had a request in flight, on average."""
 
 
 @frozen(kw_only=True)
@@ -36,6 +46,7 @@ class Evidence(Window):
     """What half as many users did in the same run, where they were measured."""
     other_loads: tuple[OtherLoad, ...] = ()
     """Other loads of the same target in the same run, as far as they were measured before."""
+    pools: tuple[PoolUse, ...] = ()
     thinks: bool = False
     longest_drain_s: float | None = None
     """The longest time between two drains: how late the tester's own timer was."""
@@ -203,6 +214,11 @@ class Evidence(Window):
             else:
                 found += [each for each in known if each.name == name]
         return max(found, key=filled, default=None)
+
+    @property
+    def full_pool(self) -> PoolUse | None:
+        """The pool of the tester's connections whose places were all in use, if there is one."""
+        return next((each for each in self.pools if each.in_use >= FULL * each.places), None)
 
     @property
     def pool_full(self) -> float | None:

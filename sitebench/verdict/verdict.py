@@ -46,6 +46,8 @@ class Bound(StrEnum):
     SERIALISED = "serialised"
     """Its software, too: operations wait for each other, by a lock or a pool of threads."""
     DISK = "disk"
+    POOL = "pool"
+    """All places of the connections that the scenario's users share, as its file asks for."""
     GENERATOR = "generator"
     OTHERS = "others"
     """Programs that are neither target nor tester had the cores."""
@@ -161,7 +163,7 @@ def _findings(window: Evidence, tester: Generator) -> tuple[Finding, ...]:
     disks = disk(window)
     used_up = first[0].grade == Grade.PRIMARY
     kernel = operating_system(window, cpu_used_up=used_up)
-    held_back = tester.used_up or window.taken
+    held_back = tester.used_up or window.taken or window.full_pool is not None
     pressed = used_up or not (held_back or schedule_kept(window) or window.thinks)
     return (*first, kernel, software(window, (*first, kernel, disks), pressed=pressed), disks)
 
@@ -185,15 +187,27 @@ def _bound(window: Evidence, tester: Generator, findings: Sequence[Finding]) -> 
         cores = f"other programs used {window.others_cores:.2f} cores of this machine"
         return Verdict(Bound.OTHERS, False, both if window.taken else f"{both}: {cores}")
     if len(used_up) != 1:
-        full = " and ".join(_names(used_up))
-        what = f"{full} are used up" if full else _none_used_up(window)
-        return Verdict(Bound.UNDECIDED, True, f"{what}; {both}")
+        return _of_no_one_resource(window, used_up, both)
     (name,) = used_up
     if name == Resource.CPU:
         return Verdict(Bound.TARGET_CPU, True, both)
     waits = name == Resource.SOFTWARE and serialised(window) is not None
     bound = Bound.SERIALISED if waits else Bound(name)
     return Verdict(bound, True, f"{evidence[name]}; {both}")
+
+
+def _of_no_one_resource(window: Evidence, used_up: Sequence[str], both: str) -> Verdict:
+    """Return the verdict where none of the target's resources is used up, or several are."""
+    if used_up:
+        full = " and ".join(_names(used_up))
+        return Verdict(Bound.UNDECIDED, True, f"{full} are used up; {both}")
+    if (pool := window.full_pool) is None:
+        return Verdict(Bound.UNDECIDED, True, f"{_none_used_up(window)}; {both}")
+    why = (
+        f"{pool.in_use:.2f} of the {plural(pool.places, 'place')} of the pool {pool.name} were "
+        "in use, on average: its users waited for one"
+    )
+    return Verdict(Bound.POOL, True, f"{why}; {both}")
 
 
 def _none_used_up(window: Evidence) -> str:

@@ -1,6 +1,11 @@
 """A result from the counts of a window."""
 
+from dataclasses import replace
+
+import pytest
+
 from sitebench.measure.summarise import summarise
+from sitebench.scenario.script import Pool
 from tests.support.drains import histogram
 from tests.support.points import a_spec, a_tally, a_use
 
@@ -26,3 +31,22 @@ def test_service_time_ranks_what_was_never_answered_by_its_wait_since_it_was_sen
         assert clock.max is not None
         assert abs(clock.max / 1e6 - seconds) < 0.1
         assert "max" in clock.at_least
+
+
+@pytest.mark.parametrize(("places", "bound"), [(5, "pool"), (6, "undecided")])
+def test_places_of_a_pool_are_full_by_rate_times_service_time(places: int, bound: str) -> None:
+    # 100,000/s of 50 us are 5 requests in flight.
+    rows = (("lookup", "lookup"), ("lookup", "not done"))
+    quiet = a_use()
+    assert quiet.target is not None
+    quiet = replace(quiet, target=replace(quiet.target, cpu_s=0.5))
+    result = summarise(
+        a_spec(),
+        a_tally(count=200_000),
+        [("lookup", "lookup")],
+        quiet,
+        target_cores=1,
+        native=True,
+        pools=[Pool("main", places, rows)],
+    )
+    assert result.verdict.bound == bound, result.verdict.evidence

@@ -251,6 +251,15 @@ step = [{{ name = "x", get = "/", on = "a" }}, {{ name = "y", get = "/", on = "b
     assert made("connect", text_of("connect")).kept is False
 
 
+def test_a_pool_has_places_for_the_steps_that_go_over_it() -> None:
+    connections = "[connection.main]\npool = 3\noutstanding = 4\n[connection.own]\n"
+    steps = '[{ search = "(uid=a)" }, { name = "b", search = "(uid=b)", on = "own" }]'
+    text = f'base = "dc=e"\n{connections}[[operation]]\nname = "find"\nstep = {steps}\n'
+    (pool,) = made("mix", text).pools
+    assert (pool.name, pool.places, pool.rows) == ("main", 12, (("find", "search"),))
+    assert made("mix", text.replace("pool = 3", "")).pools == []
+
+
 def test_a_control_is_needed_where_its_operation_is_done(folder: Path) -> None:
     (folder / "sorted.toml").write_text(
         'base = "dc=x"\n[[operation]]\nname = "a"\nsearch = "(uid=a)"\ncontrol.sort = "sn"\n'

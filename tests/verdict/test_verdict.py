@@ -7,7 +7,7 @@ from sitebench.counts.littles_law import LittlesLaw
 from sitebench.counts.steady import Settled, Steadiness
 from sitebench.counts.worker_seen import WorkerSeen
 from sitebench.monitor import DiskUse
-from sitebench.verdict.evidence import Evidence, OtherLoad
+from sitebench.verdict.evidence import Evidence, OtherLoad, PoolUse
 from sitebench.verdict.finding import Finding, Grade, Resource
 from sitebench.verdict.verdict import Bound, Quoted, Verdict, judge
 from sitebench.verdict.warning import PointWarning
@@ -350,6 +350,22 @@ def test_without_evidence_of_waiting_or_with_busy_cores_nothing_is_serialised(
     seen: Evidence,
 ) -> None:
     assert judge(seen).bound == Bound.UNDECIDED
+
+
+def test_full_pool_of_the_testers_own_is_a_verdict_before_the_locks_of_the_target() -> None:
+    """Two places and 20 users: undecided, "it waits for locks, timers or pools of its own"."""
+    quiet = with_use(QUIET, round_trip_s=40e-6, idle_round_trip_s=40e-6)
+    full = replace(quiet, pools=(PoolUse("audit", 8, 1.0), PoolUse("main", 2, 1.92)))
+    verdict = judge(full)
+    assert (verdict.bound, verdict.valid) == (Bound.POOL, True)
+    assert "1.92 of the 2 places of the pool main were in use" in verdict.evidence
+    assert "locks" not in str(verdict.findings)
+    assert judge(changed(full, rate_at_half=9_600.0)).bound == Bound.POOL
+    # Places that are free now and then, or a target that is used up, are another matter.
+    assert judge(replace(full, pools=(PoolUse("main", 2, 1.89),))).bound == Bound.UNDECIDED
+    assert judge(with_target(full, cpu_s=9.9)).bound == Bound.TARGET_CPU
+    assert judge(replace(full, generator_cpu_s=(9.9,))).bound == Bound.GENERATOR
+    assert judge(replace(full, rate=10_000.0)).bound == Bound.SCHEDULE
 
 
 def test_the_shares_of_other_loads_are_of_all_of_the_targets_cores() -> None:

@@ -18,6 +18,7 @@ _LIMITS: dict[str, str] = {
     Bound.DISK: "Its disk was fully used.",
     Bound.UNDECIDED: "What limited it is not known.",
     Bound.STAGED: "That is the mean of its stages: see below how it did in each minute.",
+    Bound.POOL: "Its users waited for one of their own connections.",
     Bound.SCHEDULE: "That is all it was asked for: it kept up.",
 }
 """What a reader may conclude from one figure that is the server's own."""

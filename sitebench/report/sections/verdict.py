@@ -25,6 +25,7 @@ _BOUNDS = {
     "generator": "the load generator",
     "others": "other programs, which had the cores,",
     "schedule": "the requested rate",
+    "pool": "the places of the users' own pool of connections",
     "staged": "no single load of its stages",
     "undecided": "no single monitored resource",
     "network": "the network",

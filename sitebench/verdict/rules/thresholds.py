@@ -25,6 +25,10 @@ without waiting (Amdahl): no other cause can be larger."""
 STALLED_SOME = 0.10
 """Below it, removing the cause gains at most 1 / (1 - 0.1) = 11 % (Amdahl)."""
 
+FULL = 0.95
+"""With so many places of a pool in use on average, by rate times service time, users waited for one
+nearly always: between two requests a place is free for the time that it takes to send one."""
+
 LOSS = 0.01
 """With 1 % of its segments lost, TCP keeps 1.22 / sqrt(0.01) = 12 segments under way per round trip
 (Mathis and others, 1997, equation 3), whatever the link could carry."""
