@@ -39,6 +39,9 @@ HTTP, LDAP = "http", "ldap"
 """What scenarios speak."""
 _READING = frozenset(("GET", "HEAD", "file", "program"))
 _BY_DN = frozenset(("bind", "compare", "modify", "modify_dn", "delete", "refresh"))
+_CHANGING = ("modify", "modify_dn", "delete", "refresh", "password_modify")
+_DATA = re.compile(r"\{([\w-]+)\.")
+"""Data in a DN, of which one column or another stands there."""
 
 
 @frozen
@@ -182,9 +185,15 @@ class Script:
         return [str(each) for each in paths if each.is_absolute() or ".." in each.parts]
 
     @property
-    def rows(self) -> int:
-        """How many rows its data have that lie in files."""
-        return sum(table.rows for table in self.tables.values())
+    def changed_rows(self) -> int:
+        """How many rows of files name entries that it changes; a file counts once."""
+        tree = tomllib.loads(self.text)
+        done = {each.name for each in self.operations}
+        named = zip(self.facts["operations"], tree.get("operation", []), strict=False)
+        whole = [step for facts, step in named if facts["name"] in done]
+        data = {name for each in (tree.get("start", {}), *whole) for name in _changed_data(each)}
+        rows = {self.digests[name]: self.tables[name].rows for name in data & self.tables.keys()}
+        return sum(rows.values())
 
     @property
     def counted(self) -> Sequence[tuple[str, str]]:
@@ -264,6 +273,27 @@ class Script:
                 f"{self.path} takes {named} from the environment, which has none", "set it"
             )
         return {name: os.environ[name] for name in self.env}
+
+
+def _changed_data(operation: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the data that name entries which an operation changes, and has not added itself."""
+    steps = list(_steps(operation))
+    added = {step.get("add") for step in steps}
+    for step in steps:
+        for dn in (step.get(verb) for verb in _CHANGING):
+            if isinstance(dn, str) and dn not in added:
+                yield from _DATA.findall(dn)
+
+
+def _steps(tree: Any) -> Iterator[Mapping[str, Any]]:
+    """Yield a table of an operation, and all within it: its steps, also those of a repeat."""
+    if isinstance(tree, list):
+        for each in tree:
+            yield from _steps(each)
+    elif isinstance(tree, dict):
+        yield tree
+        for each in tree.values():
+            yield from _steps(each)
 
 
 def is_script(text: str) -> bool:

@@ -223,7 +223,8 @@ class SuitePoints(ABC, Generic[_P, _T]):
         for file in found.elsewhere:
             say(f"{found.path} sends what is in {file} to {options.target}")
         if found.overwrites and options.target not in self.own_targets and not options.check:
-            many = f"up to {plural(found.rows, 'entry', 'entries')}" if found.rows else "entries"
+            rows = found.changed_rows
+            many = f"up to {plural(rows, 'entry', 'entries')}" if rows else "entries"
             say(f"{found.path} changes {many} of {options.target}; nothing changes them back")
         load = _load_of(found, options)
         text, peak = load.pop("objective", None), isinstance(options, PeakOptions)

@@ -109,12 +109,13 @@ def test_one_of_its_operations_is_that_alone(folder: Path) -> None:
 def test_data_lie_beside_the_file_unless_others_are_given(folder: Path, tmp_path: Path) -> None:
     named = f"{folder}/table.toml"
     table = read(named)
-    assert (table.rows, table.per_user, table.files) == (3, {"who": 3}, ("who.csv",))
+    assert (table.tables["who"].rows, table.per_user) == (3, {"who": 3})
+    assert table.files == ("who.csv",)
     other = tmp_path / "other.csv"
     other.write_text("uid\nz\n")
     given = read(named, {"who": str(other)})
     # What a command names itself is no surprise.
-    assert (given.rows, given.files, given.elsewhere) == (1, (), [])
+    assert (given.tables["who"].rows, given.files, given.elsewhere) == (1, (), [])
     for data, remedy in (({"whom": "a.csv"}, "use one of who"),):
         with pytest.raises(UnknownValue, match="no data 'whom' in a file") as refused:
             read(named, data)
@@ -122,6 +123,33 @@ def test_data_lie_beside_the_file_unless_others_are_given(folder: Path, tmp_path
     with pytest.raises(UnknownValue) as refused:
         read(f"{folder}/mix.toml", {"who": str(other)})
     assert refused.value.remedy == "leave --data out"
+
+
+def test_only_rows_that_name_what_is_changed_count_and_each_file_once(folder: Path) -> None:
+    """A thousand rows that are searched and one modify: "changes up to 2,000 entries"."""
+    (folder / "whom.csv").write_text("uid\nx\ny\n")
+    data = "".join(
+        f'[data.{name}]\nfile = "{file}"\n'
+        for name, file in (("who", "who.csv"), ("again", "who.csv"), ("whom", "whom.csv"))
+    )
+    every = "(|(uid={whom.uid})(uid={who.uid})(uid={again.uid}))"
+    find = f'[[operation]]\nname = "find"\nsearch = "{every}"\n'
+
+    def changed(step: str, only: str = "") -> int:
+        change = f'[[operation]]\nname = "change"\nstep = [{step}]\n'
+        (folder / "changes.toml").write_text(f'base = "dc=e"\n{data}{find}{change}')
+        return read(f"{folder}/changes.toml{only}").changed_rows
+
+    def modify(name: str) -> str:
+        return f'{{ modify = "uid={{{name}.uid}},{{base}}", change.replace.sn = "{{who.uid}}" }}'
+
+    assert changed(modify("who")) == 3
+    assert changed(f"{modify('who')}, {modify('again').replace('modify', 'modify', 1)}") == 3
+    assert changed(f"{{ repeat = 2, step = [{modify('whom')}] }}") == 2
+    assert changed(f"{modify('who')}, {modify('whom')}") == 5
+    assert changed(modify("who"), only=":find") == 0
+    own = '{ name = "new", add = "uid={who.uid},{base}", entry.objectClass = "person" }'
+    assert changed(f'{own}, {{ delete = "uid={{who.uid}},{{base}}" }}') == 0
 
 
 def test_data_that_are_not_in_its_folder_are_said_to_be_elsewhere(folder: Path) -> None:
@@ -296,6 +324,6 @@ def test_columns_are_named_by_the_file_or_in_the_scenario(folder: Path) -> None:
     (folder / "named.toml").write_text(text)
     (folder / "who.csv").write_text("a;1\nb;2\n")
     first = read(f"{folder}/named.toml")
-    assert (first.rows, first.tables["who"].columns) == (2, ["uid", "pin"])
+    assert (first.tables["who"].rows, first.tables["who"].columns) == (2, ["uid", "pin"])
     (folder / "who.csv").write_text("a;1\nb;3\n")
     assert read(f"{folder}/named.toml").digests == first.digests
