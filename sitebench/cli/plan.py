@@ -56,17 +56,16 @@ def _plan(suite: PlanSuite, options: PlanOptions, run: Path | None) -> None:
     presets = suite.presets
     chosen = typed or presets[options.preset or next(iter(presets))]
     estimated = run is None and options.objective is not None
-    answer = plan(
-        suite, _scenario(options, estimated=estimated), chosen, _size(suite, options, typed)
-    )
+    scenario = _scenario(options, estimated=estimated)
+    machines = [chosen, *(each for each in presets.values() if each is not chosen)]
+    _say_simulating(scenario, machines, chosen)
+    answer = plan(suite, scenario, chosen, _size(suite, options, typed))
     if options.objective is not None and not estimated:
         met = f"each operation met {options.objective} when measured alone"
         alone = f"{met}; in a mix they also wait for each other"
         answer = replace(answer, warnings=(*answer.warnings, alone))
     answer = with_calculations(answer, options)
-    others = [
-        _other_machine(suite, options, each) for each in presets.values() if each is not chosen
-    ]
+    others = [_other_machine(suite, options, machines, each) for each in machines[1:]]
     if options.xlsx is not None:
         _write(Path(options.xlsx), answer, typed, rates, machine)
     if options.json:
@@ -90,14 +89,27 @@ def _scenario(options: PlanOptions, *, estimated: bool) -> Scenario:
     return options.scenario(estimable(objective) if estimated and objective is not None else None)
 
 
+def _say_simulating(scenario: Scenario, machines: Sequence[RateTable], table: RateTable) -> None:
+    """Say that a queue is being simulated, where it is: that takes seconds for each machine."""
+    if scenario.objective is None or scenario.mix is None:
+        return
+    from sitebench.measure.command import say
+
+    n = machines.index(table) + 1
+    say(
+        f"{n} of {len(machines)}: simulating the queue of {table.machine}, for some seconds or more"
+    )
+
+
 def _other_machine(
-    suite: PlanSuite, options: PlanOptions, table: RateTable
+    suite: PlanSuite, options: PlanOptions, machines: Sequence[RateTable], table: RateTable
 ) -> Plan | SitebenchError:
     """Plan the same scenario with a machine of 1997; return the error if that fails."""
     from sitebench.plan.choose import plan
 
     try:
         scenario = _scenario(options, estimated=True)
+        _say_simulating(scenario, machines, table)
         return plan(suite, scenario, table, _size(suite, options, None))
     except SitebenchError as error:
         return error

@@ -121,6 +121,16 @@ def test_a_mix_is_estimated_with_all_its_kinds() -> None:
     assert "100 ms for spice-cgi on average" in slow.err
 
 
+def test_queues_that_are_simulated_are_said_one_by_one() -> None:
+    """They took up to a minute each on a busy machine, without a word."""
+    ran = in_process("plan", "ils", "--objective", "p90<50ms")
+    assert ran.code == 0
+    said = ran.err.splitlines()
+    assert len(said) > 1
+    assert said[0].startswith(f"1 of {len(said)}: simulating the queue of ProLiant 2500 (1997)")
+    assert "simulating" not in in_process("plan", "ils").err
+
+
 def test_the_what_ifs_halve_and_double() -> None:
     found = {each["case"]: each for each in planned("ps", "--pages-per-s", "43.5")["what_if"]}
     assert found["half the active share"]["community"] == 54_375
