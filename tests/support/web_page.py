@@ -44,10 +44,6 @@ const tab = [...document.querySelectorAll('[role=tab]')].find(each =>
 if (tab) tab.click();
 return Boolean(tab);
 """
-ROWS = """
-return [...document.querySelectorAll('main tbody tr')].map(row =>
-  [...row.cells].map(cell => cell.textContent));
-"""
 LIVE = "const page = document.querySelector('iframe[src]')?.contentDocument; "
 LINES = (
     LIVE + "return Object.fromEntries([...page.querySelectorAll('figure')].map(f =>"
@@ -87,11 +83,6 @@ class WebPage:
     def tab(self, name: str) -> None:
         """Turn to a tab."""
         assert self.sees(TAB, name), name
-
-    def rows(self) -> list[list[str]]:
-        """Return the table in front."""
-        found: list[list[str]] = self.browser.run(ROWS)
-        return found
 
     def lines(self) -> dict[str, str]:
         """Return the lines of each live chart; none before the page is there."""

@@ -3,7 +3,7 @@
     session       the run file of one process: a point per test
     live          a test's present figures, as series and rows; no I/O
     state         what pages show now, verdict included
-    tabs          Locust's own extension points: extra tabs, and the rows that its page polls
+    tabs          Locust's own extension points: the tab of the live page, and the start form
     routes        the live page, its data, and the downloads
     form, guard   the refusal of requests and forms before anything starts
     login         the login of --web-login

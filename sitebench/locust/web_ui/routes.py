@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterable
-from dataclasses import astuple, fields
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, astuple, fields
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,6 @@ from sitebench.locust.preparing import run_in_thread
 from sitebench.locust.web_ui.live import Interval, Usage
 from sitebench.locust.web_ui.session import Session
 from sitebench.locust.web_ui.state import State, WebUiState, title
-from sitebench.locust.web_ui.tabs import resources, verdict
 from sitebench.report.page import asset as report_asset
 from sitebench.report.sections.verdict import in_words
 from sitebench.system.programs import python_module
@@ -93,11 +92,11 @@ def document(state: State, session: Session, query: Any) -> dict[str, Any]:
         "word": state.word,
         "busy": state.preparing is not None or (state.test is not None and not state.final),
         "preparing": None if state.preparing is None else state.preparing.to_json(),
-        "verdict": list(verdict(state)),
+        "findings": list(_findings(state)),
         "bound": None if state.result is None else state.result.verdict.to_json(),
         "quoted": None if state.result is None else in_words(state.result),
         "steps": live.steps() if live else [],
-        "resources": resources(state),
+        "resources": [asdict(each) for each in live.resources] if live else [],
         "moments": _columns(Interval, (m for m in live.moments if m.at_s > after) if live else ()),
         "loads": _columns(Usage, (m for m in live.loads if m.at_s > after) if live else ()),
         "tests": [
@@ -110,6 +109,15 @@ def document(state: State, session: Session, query: Any) -> dict[str, Any]:
             for each in session.tests
         ],
     }
+
+
+def _findings(state: State) -> Iterator[dict[str, str]]:
+    """Yield why a test failed, and the warnings of its verdict so far, with their remedies."""
+    if (error := state.error) is not None:
+        yield {"what": "Error", "message": error.message, "remedy": error.remedy}
+    if (result := state.result) is not None:
+        for warning in result.verdict.warnings:
+            yield {"what": warning.kind, "message": warning.message, "remedy": warning.remedy}
 
 
 def _columns(kind: type[Interval] | type[Usage], rows: Iterable[Any]) -> dict[str, list[Any]]:

@@ -22,7 +22,7 @@ from sitebench.locust.web_ui.options import SessionOptions
 from sitebench.locust.web_ui.routes import blueprint
 from sitebench.locust.web_ui.session import Session
 from sitebench.locust.web_ui.state import WebUiState
-from sitebench.locust.web_ui.tabs import add_rows, draw_form, template_args, without_tasks
+from sitebench.locust.web_ui.tabs import draw_form, keep_polling, template_args, without_tasks
 from sitebench.measure.command import say
 from sitebench.options.convert import from_namespace
 from sitebench.options.option import OneOf, fields_of
@@ -77,7 +77,7 @@ def set_up_web_ui(bridge: Bridge, session: Session | None, options: type[Any]) -
 
     def after(response: Response) -> Response:
         if response.status_code == 200 and request.endpoint == "locust.request_stats":
-            add_rows(response, state.now())
+            keep_polling(response, state.now())
         elif response.status_code == 200 and request.endpoint == "locust.index":
             page = response.get_data().replace(b"</body>", _SCRIPT)
             response.set_data(page.replace(b"<title>Locust</title>", b"<title>sitebench</title>"))

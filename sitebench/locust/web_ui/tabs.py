@@ -1,15 +1,13 @@
-"""Extra tabs of Locust's page, through its own extension points.
+"""Our tab of Locust's page, and its start form, through its own extension points.
 
-Its front end draws tables in such tabs, from rows of `/stats/requests`, which it polls every two
-seconds while a test runs; it draws no charts there. So the first tab stays empty, and a script lays
-our own live page over it.
+Its front end draws no charts in such a tab, so it stays empty, and a script lays our own live page
+over it.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator
-from dataclasses import asdict
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
 from sitebench.locust.shapes.plans import ShapeOptions
@@ -17,56 +15,17 @@ from sitebench.locust.user import runs_unnamed
 from sitebench.locust.web_ui.form import label
 from sitebench.locust.web_ui.state import State
 from sitebench.options.option import PANELS, fields_of
-from sitebench.report.sections.verdict import in_words
-from sitebench.units import format_duration, plural
 
 if TYPE_CHECKING:
     from flask import Response
 
 _LIVE = "sitebench-live"
-_Row = dict[str, Any]
-
-
-def _columns(**titles: str) -> list[dict[str, str]]:
-    return [{"key": key, "title": title} for key, title in titles.items()]
-
-
-_TABLES = {
-    "sitebench-micros": (
-        "Microseconds",
-        _columns(
-            program="Program",
-            step="Step",
-            count="# Done",
-            failed="# Failed",
-            p50="p50 (us)",
-            p90="p90 (us)",
-            p95="p95 (us)",
-            p99="p99 (us)",
-            p999="p99.9 (us)",
-            max="Max (us)",
-            mean="Mean (us)",
-        ),
-    ),
-    "sitebench-resources": (
-        "Resources",
-        _columns(who="Source", what="Figure", now="Now"),
-    ),
-    "sitebench-verdict": ("Verdict", _columns(what="What", message="Finding", remedy="Remedy")),
-}
-"""Title and columns of every tab that is a table, by the key of its rows."""
 
 
 def template_args() -> dict[str, Any]:
     """Return the arguments of Locust's page template."""
     return {
-        "extended_tabs": [
-            {"key": _LIVE, "title": "Live"},
-            *({"key": key, "title": title} for key, (title, _) in _TABLES.items()),
-        ],
-        "extended_tables": [
-            {"key": key, "structure": columns} for key, (_, columns) in _TABLES.items()
-        ],
+        "extended_tabs": [{"key": _LIVE, "title": "Live"}],
         "extended_csv_files": [
             {"href": "./sitebench/run", "title": "Download run file"},
             {"href": "./sitebench/report?download", "title": "Download sitebench report"},
@@ -145,44 +104,14 @@ def without_tasks(response: Response, ours: Collection[str]) -> None:
     response.set_data(json.dumps(found))
 
 
-def add_rows(response: Response, state: State) -> None:
-    """Add the rows of our tabs to the answer that Locust's page polls.
+def keep_polling(response: Response, state: State) -> None:
+    """Answer the page's poll with a state in which it goes on.
 
-    While a target is prepared, or users are stopped, a master is in a state in which the page
-    would stop polling.
+    While a target is prepared, or users are stopped, a master is in one in which it would stop.
     """
-    found = json.loads(response.get_data())
-    found["extended_stats"] = [
-        {"key": "sitebench-micros", "data": state.live.steps() if state.live else []},
-        {"key": "sitebench-resources", "data": resources(state)},
-        {"key": "sitebench-verdict", "data": list(verdict(state))},
-    ]
+    stats = json.loads(response.get_data())
     if state.preparing is not None:
-        found["state"] = "spawning"
-    elif found["state"] == "cleanup":
-        found["state"] = "running"
-    response.set_data(json.dumps(found))
-
-
-def resources(state: State) -> list[_Row]:
-    """Return the rows of the resources of target, tester and machine."""
-    return [asdict(each) for each in state.live.resources] if state.live else []
-
-
-def verdict(state: State) -> Iterator[_Row]:
-    """Yield rows about the test: its phase, what bound it, and warnings with their remedies."""
-    yield {"what": "Test", "message": f"{state.title}: {state.word}", "remedy": ""}
-    if (preparing := state.preparing) is not None:
-        since = format_duration(round(preparing.elapsed_s))
-        people = plural(preparing.total, "person", "people")
-        filled = f"{preparing.done:,} of {people}; " if preparing.done else ""
-        yield {"what": "Filling the target", "message": f"{filled}{since} so far", "remedy": ""}
-    if state.error is not None:
-        yield {"what": "Error", "message": state.error.message, "remedy": state.error.remedy}
-    if (result := state.result) is not None:
-        found = result.verdict
-        what = "Verdict" if state.final else "Verdict so far"
-        message = f"{in_words(result)}; {found.evidence}"
-        yield {"what": what, "message": message, "remedy": ""}
-        for warning in found.warnings:
-            yield {"what": warning.kind, "message": warning.message, "remedy": warning.remedy}
+        stats["state"] = "spawning"
+    elif stats["state"] == "cleanup":
+        stats["state"] = "running"
+    response.set_data(json.dumps(stats))

@@ -32,10 +32,7 @@ def test_a_database_that_is_built_shows_its_progress_and_can_be_given_up(tmp_pat
         screen.start("PageUser")
         assert eventually(filling), seen
         assert seen[-1]["total"] == MANY
-        stats = screen.stats()
-        assert stats["state"] == "spawning"
-        rows = {row["key"]: row["data"] for row in stats["extended_stats"]}
-        assert any(row["what"] == "Filling the target" for row in rows["sitebench-verdict"])
+        assert screen.stats()["state"] == "spawning"
         screen.stop()
         screen.start("PageUser", entries="1k")
         screen.until_done("page", 10)

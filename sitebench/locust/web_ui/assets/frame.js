@@ -1,4 +1,4 @@
-// Locust draws tables in extra tabs and nothing else: the live page is laid over its empty tab, and
+// Locust draws no charts in an extra tab: the live page is laid over its empty tab, and
 // the first fields of the start form are put before its own. This runs before Locust's own script.
 "use strict";
 // The live page is in front unless another tab is asked for; Locust reads that from the address.
@@ -107,8 +107,8 @@ addEventListener("click", ({ target }) => {
 // Locust gives it to every class, so in a file with other people's the field is left to them.
 const style = document.createElement("style");
 style.textContent = (mixed ? '' : '.MuiFormControl-root:has(input[name="host"]) { display: none }')
-  // Our four tabs are Locust's last: they come first, and all are in view on a common screen.
-  + '[role=tablist] > button:nth-last-of-type(-n+4) { order: -1 }'
+  // Our tab is Locust's last: it comes first, and all are in view on a common screen.
+  + '[role=tablist] > button:last-of-type { order: -1 }'
   + '[role=tablist] > button { min-width: 0; padding-inline: 10px }'
   + '.MuiAppBar-root a:has(> svg) { display: flex; align-items: center; gap: .6rem }'
   + '.MuiAppBar-root a:has(> svg)::after { content: "sitebench"; font-weight: 600 }'

@@ -146,7 +146,7 @@ function fill(section, columns, rows) {
 const figure = (v) => v.toLocaleString("en", { maximumFractionDigits: 1 });
 const STEPS = [["program", "Program"], ["step", "Step"], ["count", "Done", figure], ["failed", "Failed", figure],
   ["p50", "p50", figure], ["p90", "p90", figure], ["p95", "p95", figure], ["p99", "p99", figure], ["p999", "p99.9", figure],
-  ["max", "Max", figure]];
+  ["max", "Max", figure], ["mean", "Mean", figure]];
 const TESTS = [["title", "Test"], ["per_s", "Per second", figure], ["verdict", "Verdict"]];
 const RESOURCES = [["who", "Source"], ["what", "Figure"], ["now", "Now"]];
 
@@ -175,7 +175,7 @@ function show(found) {
     $("stamp").firstChild.className = `stamp ${kind}`;
     $("evidence").textContent = bound.evidence;
   }
-  $("warnings").replaceChildren(...found.verdict.filter(({ what }) => what === "Error" || bound?.warnings.some(({ kind }) => kind === what)).map(({ what, message, remedy }) => {
+  $("warnings").replaceChildren(...found.findings.map(({ what, message, remedy }) => {
     const item = document.createElement("li"), name = document.createElement("b");
     name.textContent = what;
     item.append(name, message);
