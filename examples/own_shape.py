@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from ils_bench.locustfile import LookupUser
-from sitebench.locust.shapes import shapes
+from sitebench.locust import shapes
 
 __all__ = ["LookupUser", "OfficeHours"]
 

@@ -23,7 +23,7 @@ from sitebench.options.convert import narrowed
 from sitebench.runs.point import PointResult, PointSpec
 from sitebench.runs.repeats import other_loads, rate_at_half
 from sitebench.runs.store import RunStore
-from sitebench.runs.windows import PointFile, Windows
+from sitebench.runs.windows import Phase, PointFile, Windows
 from sitebench.scenario.script import Pool
 from sitebench.system.child import dump
 from sitebench.verdict.warning import PointWarning
@@ -36,12 +36,19 @@ from sitebench.verdict.warnings import (
 )
 
 T = TypeVar("T")
+_EARLY_S = 0.5
+"""A test in stages that is shorter than they by more was stopped, or goes on."""
 
 
 def command_options(cls: type[T], options: Any, environment: Environment) -> T:
-    """Return Locust's options as those of a command; the number of users is Locust's own."""
-    runner = environment.runner
+    """Return Locust's options as those of a command; the number of users is Locust's own.
+
+    Unless they have stages of users.
+    """
+    runner, stages = environment.runner, options.stages
     users = 0 if runner is None else runner.target_user_count
+    if stages is not None and stages.of_users:
+        users = options.users
     found: Any = narrowed(cls, options)
     return cast("T", replace(found, users=users))
 
@@ -122,13 +129,12 @@ class Subject:
             warnings.append(rows_held(waited_ns / 1e9))
         spans: tuple[Span, ...] = ()
         if spec.stages is not None:
+            if windows.measured.seconds < spec.stages.lasts_s - _EARLY_S:
+                # Stopped early, or still running: no more was due.
+                ended_s = min(ended_s, windows.measured.seconds)
             spans = windows.spans.spans(spec.stages, self.counts, ended_s)
-            try:
-                self.check()
-            except TargetDied as error:
-                began_ns = windows.measured.t0_ns or windows.answered_ns
-                after_s = max(0.0, (windows.answered_ns - began_ns) / 1e9)
-                warnings.append(target_died(after_s, error.message))
+            if windows.phase is Phase.AFTER and (died := self._died(windows)) is not None:
+                warnings.append(died)
         result = summarise(
             spec,
             windows.measured,
@@ -145,6 +151,17 @@ class Subject:
             pools=self.pools,
         )
         return replace(result, sent=windows.sent)
+
+    def _died(self, windows: Windows) -> PointWarning | None:
+        """Return the warning that the target stopped answering; None while it answers."""
+        try:
+            self.check()
+        except TargetDied as error:
+            measured = windows.measured
+            began_ns = (measured and measured.t0_ns) or windows.answered_ns
+            after_s = max(0.0, (windows.answered_ns - began_ns) / 1e9)
+            return target_died(after_s, error.message)
+        return None
 
 
 @dataclass

@@ -129,7 +129,11 @@ class LocalRole(Role):
             return  # The last of them came as the test was stopped.
         if self._timer is None:
             self._timer = self.spawn(lambda: self._walk(load, recording))
-        elif recording.windows.phase is Phase.MEASURE and recording.until_stopped:
+        elif (
+            recording.windows.phase is Phase.MEASURE
+            and recording.until_stopped
+            and self._stages is None
+        ):
             self._timer.kill(block=False)
             self._timer = self.spawn(lambda: self._measure_anew(load))
 

@@ -64,7 +64,6 @@ class LoadOptions:
         "each line; or users who come and go, such as '30s:50 users'.",
         parse=Stages.asked,
         metavar="STAGES",
-        form=False,
     )
     arrivals: str = option.choice(
         "poisson",
@@ -155,7 +154,7 @@ def refuse_stages(options: Any, what: str) -> None:
     """Raise where a test cannot go through stages."""
     if options.stages is not None:
         raise BadInput(
-            f"stages are for `run` and `sweep`, not for {what}",
+            f"stages are for `run`, `sweep` and `ui`, not for {what}",
             "leave --stages out, or give a --rate where a scenario file has them",
         )
 

@@ -244,7 +244,9 @@ class TestCommands:
             refuse_check(options, self.suite)
             path = self.suite.locustfile_path()
             options = points.asked(options)
-            refuse_stages(options, "the web UI")
+            if options.stages is not None:
+                # What follows from them, each test of the page finds anew.
+                options = replace(options, rate=None, warmup=0.0, measure=None)
             become_locust(path, options, points.locust_options)
 
         return ui

@@ -10,6 +10,7 @@ import contextlib
 import logging
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from types import NoneType
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
@@ -34,7 +35,7 @@ from sitebench.locust.recorder import (
 from sitebench.locust.user import LaneUser, runs_unnamed
 from sitebench.locust.web_ui.session import open_session
 from sitebench.locust.workers.choice import of_this_worker
-from sitebench.measure.options import refuse_stages
+from sitebench.measure.options import staged
 from sitebench.monitor import listener
 from sitebench.options import convert
 from sitebench.runs.point import PointSpec
@@ -137,6 +138,7 @@ class BaseSuiteRun(ABC, Generic[_P, _T]):
 
     def check(self, options: Any, users: Sequence[type[Any]]) -> None:
         """Raise what is wrong with options, and unless a target of the user's answers."""
+        options = _staged(options)
         programs = self._read_programs(options, users)
         if not programs:
             return
@@ -148,9 +150,7 @@ class BaseSuiteRun(ABC, Generic[_P, _T]):
         self, environment: Environment, processes: int, preparing: Preparing
     ) -> Prepared[Any]:
         """Open the target, where the test is commanded; one of the user's is only addressed."""
-        options = self.options()
-        if options.point is None:
-            refuse_stages(options, "Locust's own tests")
+        options = _staged(self.options())
         if getattr(self.environment.parsed_options, "host", None):
             # It is for other people's users, and what a user of Locust types first.
             log.warning("sitebench's users ask %s: --target, and not --host", options.target)
@@ -204,7 +204,7 @@ class BaseSuiteRun(ABC, Generic[_P, _T]):
         names = [program.name for program in programs]
 
         def spec() -> PointSpec:
-            now = command_options(self.points.options, self.options(), self.environment)
+            now = command_options(self.points.options, _staged(self.options()), self.environment)
             known = self.points.suite.operations
             return self.points.point(now, operation(self.environment, known, names), programs)
 
@@ -255,6 +255,14 @@ class BaseSuiteRun(ABC, Generic[_P, _T]):
     def finish(self) -> None:
         """Stop what was started for this test; calling it again does nothing."""
         self.after.close()
+
+
+def _staged(options: Any) -> Any:
+    """Return options with the load that stages say, if there are any; a point has it already."""
+    if options.point is not None:
+        return options
+    given = {"measure_given": options.measure is not None, "warmup_given": options.warmup > 0}
+    return staged(replace(options, **given))
 
 
 def _say_what_is_left_out(users: Iterable[type[Any]], programs: Iterable[Any]) -> None:

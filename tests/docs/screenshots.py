@@ -68,7 +68,7 @@ def _walk(page: WebPage) -> None:
     page.press("Start")
     page.tab("Live")
     time.sleep(RUNS_S)
-    _shoot(page.browser, "ui-live")
+    _shoot(page.browser, "ui-live", 770)
     page.browser.run(LIVE + "page.getElementById('micros').scrollIntoView()")
     time.sleep(3.0)
     _shoot(page.browser, "ui-tables")

@@ -7,13 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from sitebench.locust.shapes.plans import ShapeOptions
-from sitebench.options.option import fields_of
-from sitebench.options.spelling import long_option
 from tests.locustfiles.conftest import (
     ENOUGH,
     LOCALES,
-    LOCUSTFILE,
     LOOKS_OF_THE_PAGE,
     PEOPLE,
     Counting,
@@ -25,13 +21,8 @@ from tests.support.screen import Screen, screen_of
 from tests.support.waiting import eventually
 
 ROOT = Path(__file__).parents[2]
-WITH_SHAPES = f"{LOCUSTFILE},{ROOT / 'locustfiles' / 'shapes.py'}"
 OWN_SHAPE = ROOT / "examples" / "own_shape.py"
 PAGE = ROOT / "docs" / "locust.md"
-
-
-def shaped(folder: Path, counting: Counting, *more: str) -> Finished:
-    return headless(folder, counting, *more, "LookupUser", locustfile=WITH_SHAPES)
 
 
 def asked_for(ran: Finished) -> list[int]:
@@ -39,47 +30,63 @@ def asked_for(ran: Finished) -> list[int]:
     return [int(users) for users in re.findall(r"Shape test updating to (\d+) users", ran.said)]
 
 
-@pytest.mark.parametrize(
-    ("asked", "users"),
-    [
-        # Without a name Locust takes the first.
-        (("-u", "5", "--step-users", "2", "--step-time", "1s"), [2, 4, 5]),
-        (
-            *[("--shape", "Spike", "-u", "6", "--calm-users", "2")],
-            [2, 6, 2],
-        ),
-    ],
-)
-def test_users_come_and_go_as_a_shape_says(
-    tmp_path: Path, counting: Counting, asked: tuple[str, ...], users: list[int]
+SEVERAL = """
+from ils_bench.locustfile import AddUser, ConnectUser, LookupUser
+from sitebench.locust import shapes
+
+
+class Calm:
+    lasts_s = 1.0
+
+    def users_at(self, elapsed_s):
+        return 1
+
+
+class Busy:
+    lasts_s = 2.0
+
+    def users_at(self, elapsed_s):
+        return 3
+
+
+class Few(shapes.Shape):
+    def plan(self):
+        return Calm()
+
+
+class Many(shapes.Shape):
+    def plan(self):
+        return Busy()
+"""
+
+
+@pytest.fixture(scope="module")
+def several(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A locustfile with two shapes of its own."""
+    path = tmp_path_factory.mktemp("shapes") / "several.py"
+    path.write_text(SEVERAL)
+    return path
+
+
+@pytest.mark.parametrize(("chosen", "users"), [((), 1), (("--shape", "Many"), 3)])
+def test_users_come_and_go_as_the_chosen_shape_says(
+    tmp_path: Path, counting: Counting, several: Path, chosen: tuple[str, ...], users: int
 ) -> None:
-    times = ("--calm-time", "1s", "--spike-time", "2s", "--rate", "200")
-    ran = shaped(tmp_path, counting, "-r", "100", *asked, *times)
+    # Without a name Locust takes the first.
+    load = ("-u", "4", "-r", "100", "--rate", "200", *chosen)
+    ran = headless(tmp_path, counting, *load, "LookupUser", locustfile=several)
     assert ran.code == 0, ran.said
-    assert ran.counts["lookup", "lookup"] > 100
+    assert asked_for(ran) == [users]
     agrees(ran, counting)
-    # It is looked at once a second, and that may miss a stage of one second.
-    told = asked_for(ran)
-    assert told[0] == users[0]
-    assert len(told) > 1
-    assert set(told) <= set(users)
 
 
-@pytest.mark.parametrize(
-    ("asked", "said"),
-    [
-        (("--shape", "Lunch"), "no load shape 'Lunch'; use one of Steps, Spike, Knee"),
-        (("--step-time", "1s", "-u", "8", "-r", "2"), "-r 8 or more"),
-        (("--shape", "Spike", "-u", "4", "-r", "9"), "--calm-users (8) must be fewer than -u (4)"),
-    ],
-)
-def test_a_shape_that_cannot_be_is_refused_in_one_line(
-    tmp_path: Path, counting: Counting, asked: tuple[str, ...], said: str
+def test_a_shape_that_is_not_there_is_refused_in_one_line(
+    tmp_path: Path, counting: Counting, several: Path
 ) -> None:
-    ran = shaped(tmp_path, counting, *asked)
+    ran = headless(tmp_path, counting, "--shape", "Lunch", "LookupUser", locustfile=several)
     assert ran.code == 2
     (line,) = [each for each in ran.said.splitlines() if "/ERROR/" in each]
-    assert said in line
+    assert "no load shape 'Lunch'; use one of Few, Many" in line
     assert "Traceback" not in ran.said
 
 
@@ -91,30 +98,20 @@ def test_a_shape_of_ones_own_is_a_few_lines(tmp_path: Path, counting: Counting) 
     agrees(ran, counting)
 
 
-def test_the_page_shows_it_and_tells_of_every_option_of_a_shape() -> None:
-    """Locust's own --help has none that come with a locustfile."""
-    page = PAGE.read_text()
-    assert f'--8<-- "{OWN_SHAPE.relative_to(ROOT)}"' in page
-    for each, spec in fields_of(ShapeOptions):
-        option = f"{long_option(each.name)} {spec.metavar}".strip()
-        assert f"| `{option}` | {spec.help} |" in page
+def test_stages_need_no_shape(tmp_path: Path, counting: Counting) -> None:
+    ran = headless(tmp_path, counting, "--stages", "1s:200,1s:200", "-u", "4", "LookupUser")
+    assert ran.code == 0, ran.said
+    assert ran.counts["lookup", "lookup"] == pytest.approx(300, abs=5 * 300**0.5)
+    agrees(ran, counting)
 
 
-BOTH = """
-from ils_bench.locustfile import AddUser, ConnectUser, LookupUser
-from sitebench.locust.shapes.ready import Spike, Steps
-"""
+def test_the_page_shows_it() -> None:
+    assert f'--8<-- "{OWN_SHAPE.relative_to(ROOT)}"' in PAGE.read_text()
 
 
 @pytest.fixture(scope="module")
-def screen(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Screen]:
-    folder = tmp_path_factory.mktemp("screen")
-    (folder / "both.py").write_text(BOTH)
-    yield from screen_of(folder / "both.py", folder, "--disposable")
-
-
-SHAPED = {"step_users": "2", "step_time": "1s", "calm_users": "2"}
-TIMES = {"calm_time": "1s", "spike_time": "1s", "rate": "400"}
+def screen(several: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Screen]:
+    yield from screen_of(several, tmp_path_factory.mktemp("screen"), "--disposable")
 
 
 @pytest.mark.parametrize(
@@ -122,8 +119,7 @@ TIMES = {"calm_time": "1s", "spike_time": "1s", "rate": "400"}
     [
         ("LookupUser", "Default", "lookup"),
         ("ConnectUser", "Default", "connect"),
-        ("AddUser", "Steps", "add"),
-        ("LookupUser", "Spike", "lookup"),
+        ("AddUser", "Many", "add"),
     ],
 )
 def test_user_classes_and_shapes_are_picked_on_the_page(
@@ -132,7 +128,7 @@ def test_user_classes_and_shapes_are_picked_on_the_page(
     where = {"target": counting.url, "entries": str(PEOPLE), "locales": ",".join(LOCALES)}
     picked = {"user_classes": user, "shape_class": shape, "user_count": "4", "spawn_rate": "100"}
     tests = screen.live()["test"]
-    answer = screen.post("/swarm", **where, **picked, **SHAPED, **TIMES)
+    answer = screen.post("/swarm", **where, **picked, rate="400")
     assert answer["success"], answer
     assert eventually(lambda: screen.live()["test"] > tests), screen.live()
     if shape == "Default":

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from sitebench.counts.stages import Stages
 from sitebench.frozen import frozen
-from sitebench.measure.options import refused_stages
 from sitebench.options import option
 from sitebench.options.option import Placement
 from sitebench.system import secret
@@ -42,7 +40,6 @@ class UiOptions(SessionOptions):
     measure: float | None = option.duration(
         None, "Length of the measured window (default: until the test is stopped)."
     )
-    stages: Stages | None = refused_stages()
     web_host: str = option.text(
         "127.0.0.1",
         "Address of the web UI; on any but loopback, its token is sent unencrypted.",

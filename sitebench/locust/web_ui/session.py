@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import logging
+import math
 import sqlite3
 import sys
 from collections.abc import Callable
@@ -85,6 +86,7 @@ class Session:
             PointFile(self.store, self.store.point_id(spec.key)),
             live.drained,
             live.sampled,
+            span_s=math.inf if spec.stages is None else spec.stages.span_s,
         )
         live.windows = windows
         if (before := self.current) is not None:
@@ -115,7 +117,7 @@ class Session:
     def _finish(self, test: Test, subject: Subject) -> None:
         """Write the result; the users of a test that changed them are those that it ended with."""
         users = test.live.lanes_measured
-        if users not in (None, test.spec.users):
+        if test.spec.stages is None and users not in (None, test.spec.users):
             now = self._next(dataclasses.replace(test.spec, users=users, repeat=0))
             self.store.respecify(test.spec, now)
             test.spec = now

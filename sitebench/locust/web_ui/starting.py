@@ -10,15 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from sitebench.errors import BadInput, PortInUse
-from sitebench.locust import shapes
 from sitebench.locust.web_ui import login
 from sitebench.locust.web_ui.options import SessionOptions
 from sitebench.measure.point_process import Gathering
 from sitebench.options.convert import narrowed, to_argv
 from sitebench.system.programs import python_module
-
-_SHAPES = Path(shapes.__file__).with_name("ready.py")
-"""Locust sends both files to workers, which keep them by their last names: these must differ."""
 
 
 def become_locust(locustfile: Path, chosen: Any, options: type[SessionOptions]) -> None:
@@ -34,7 +30,7 @@ def become_locust(locustfile: Path, chosen: Any, options: type[SessionOptions]) 
         *(
             *python_module("sitebench.locust.process"),
             "-f",
-            f"{locustfile},{_SHAPES}",
+            str(locustfile),
             "--loglevel",
             "WARNING",
         ),

@@ -74,6 +74,8 @@ class State:
 def title(spec: PointSpec) -> str:
     """Return the name of a test."""
     load = plural(spec.users, "user") if spec.rate is None else f"{spec.rate:,g}/s"
+    if spec.stages is not None:
+        load = spec.stages.name
     people = " people" if spec.entries else ""
     return f"{spec.what}{people}, {spec.target}, {load}"
 

@@ -10,7 +10,6 @@ import json
 from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
-from sitebench.locust.shapes.plans import ShapeOptions
 from sitebench.locust.user import runs_unnamed
 from sitebench.locust.web_ui.form import label
 from sitebench.locust.web_ui.state import State
@@ -34,23 +33,23 @@ def template_args() -> dict[str, Any]:
     }
 
 
-_FIRST = ("target", "base", "names", "entries")
-"""What the form begins with, besides an operation and a load shape, of what the suite has."""
+_FIRST = ("target", "base", "names", "entries", "stages")
+"""What the form begins with after an operation, of what the suite has."""
 
 
 def _groups(options: type[Any], names: Collection[str]) -> dict[str, list[str]]:
     """Return fields of the form by the headings that they stand under."""
     panels = {each.name: spec.panel for each, spec in fields_of(options)}
-    shapes = {each.name for each, _ in fields_of(ShapeOptions)}
-    found: dict[str, list[str]] = {each: [] for each in (*PANELS[1:], "Load shape", "Others")}
+    groups: dict[str, list[str]] = {each: [] for each in (*PANELS[1:], "Others")}
     for name in names:
-        group = panels.get(name, "Load shape" if name in shapes else "Others")
-        found[group].append(name)
-    return {title: members for title, members in found.items() if members}
+        groups[panels.get(name, "Others")].append(name)
+    return {title: members for title, members in groups.items() if members}
 
 
 def draw_form(web_ui: Any, options: type[Any], *, mixed: bool) -> None:
-    """Have the start form begin with one operation, a load shape and `_FIRST`, and group the rest.
+    """Have the start form begin with one operation and `_FIRST`, and group the rest.
+
+    A load shape is asked for where the locustfiles have one.
 
     Locust's own picker begins with every user class, and its other fields are folded; so both are
     left out, and our script draws them (frame.js). Where the file is `mixed` with other people's

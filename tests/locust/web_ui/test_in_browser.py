@@ -92,9 +92,7 @@ def operations(path: Path) -> list[tuple[str, int, int, Counter[str]]]:
 
 
 def test_start_runs_the_one_operation_that_the_form_begins_with(page: WebPage) -> None:
-    names = "return [...document.getElementsByName(arguments[0])[0].options].map(o => o.value)"
     assert page.sees("return Boolean(document.querySelector('.sitebench-form'))")
-    assert page.browser.run(names, "shapeClass") == ["Default", "Knee", "Spike", "Steps"]
     said = page.browser.text(".sitebench-form")
     assert "--session" in said
     for word in ("Target", "Entries"):  # As on the command line.
@@ -144,10 +142,10 @@ def test_the_other_fields_stand_under_headings_with_names_as_people_write_them(
     page.open()
     names = "return [...document.querySelectorAll('.sitebench-form [name]')].map(f => f.name)"
     assert page.sees(names + ".length > 3")
-    first = ["userClasses", "target", "base", "names", "entries", "shapeClass"]
+    first = ["userClasses", "target", "base", "names", "entries", "stages"]
     assert page.browser.run(names) == first
     heads = "return [...document.querySelectorAll('.sitebench-group')].map(h => h.textContent)"
-    groups = ["Load", "Target", "Entries", "TLS", "Workers", "Advanced", "Load shape"]
+    groups = ["Load", "Target", "Entries", "TLS", "Workers", "Advanced"]
     assert eventually(lambda: page.browser.run(heads) == groups), page.browser.run(heads)
     labels = page.browser.run(
         "return [...document.querySelectorAll('form label')].map(label => label.textContent)"
@@ -157,15 +155,31 @@ def test_the_other_fields_stand_under_headings_with_names_as_people_write_them(
     assert not [label for label in named if "Tls" in label or "Dn" in label]
 
 
-def test_a_ramp_to_the_knee_ends_by_itself(page: WebPage) -> None:
+def test_stages_of_rates_and_of_users_end_by_themselves(page: WebPage, tmp_path: Path) -> None:
     page.choose("LookupUser")
-    page.fill(entries="1k", userCount="8", spawnRate="8", stepUsers="4", stepTime="1s", rate="")
-    page.fill(shapeClass="Knee")
+    page.fill(entries="1k", userCount="4", spawnRate="4", rate="", stages="1s:100,2s:300")
     page.press("Start")
-    assert eventually(lambda: bool(ended(page)))
-    (found,) = ended(page)
-    assert found["error"] is None
-    assert "4 users" in found["title"] or "8 users" in found["title"]
+    assert eventually(lambda: len(ended(page)) == 1)
+    page.press("New")
+    page.choose("LookupUser")
+    page.fill(stages="1s:2 users,2s:6 users", think="10ms")
+    page.press("Start")
+    assert eventually(lambda: len(ended(page)) == 2), page.get("/sitebench/live.json")
+    assert [each["error"] for each in ended(page)] == [None, None]
+    assert "stages 1s:100, 2s:300" in ended(page)[0]["title"]
+    copy = tmp_path / "copy.sitebench"
+    copy.write_bytes(page.get("/sitebench/run"))
+    with RunFile(copy) as run:
+        rates, users = run.results()
+    assert [span.asked for span in rates.spans] == pytest.approx([50.0, 150.0, 250.0])
+    assert rates.operations == pytest.approx(450, abs=5 * 450**0.5)
+    assert [span.users for span in users.spans] == pytest.approx([1.0, 3.0, 5.0])
+    assert (users.spec.users, users.spec.rate) == (6, None)
+    page.press("New")
+    page.fill(rate="10")
+    page.press("Start")
+    message = "--rate and --stages both say when operations are due"
+    assert page.sees(f"return document.body.textContent.includes('{message}')")
 
 
 def ended(page: WebPage) -> list[dict[str, Any]]:

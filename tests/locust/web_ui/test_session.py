@@ -242,3 +242,18 @@ def test_workers_make_the_load_of_a_page_that_commands_them(tmp_path: Path) -> N
     assert len(shares) == 2
     steps = sum(n for (_, phase), n in found.items() if phase == "measure")
     assert abs(sum(shares) - (steps - found["sequence", "measure"])) <= 8
+
+
+def test_a_test_in_stages_that_is_stopped_early_has_the_spans_until_then(
+    screen: Screen, tmp_path: Path
+) -> None:
+    screen.start("LookupUser", stages="1s:100,59s:100", rate="")
+    assert eventually(lambda: screen.live()["moments"]["at_s"][-1:] > [2.0]), screen.live()
+    screen.stop()
+    *_, point = points(screen.download(tmp_path / "copy"))
+    assert point.status == "done"
+    assert point.result is not None
+    (span,) = point.result.spans
+    assert span.seconds == pytest.approx(point.result.seconds, abs=0.1)
+    assert span.asked is not None
+    assert point.result.operations == pytest.approx(span.asked, abs=5 * span.asked**0.5 + 60)

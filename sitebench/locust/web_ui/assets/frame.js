@@ -63,9 +63,10 @@ for (const { name, title, default_value: value, help_text: about } of fields) {
   Object.assign(input, { name, value: value ?? "" });
   first.append(labelled(title, input, about));
 }
-const SHAPES = { Default: "Constant: all users until the end", Steps: "Steps: more users, step by step",
-  Spike: "Spike: all users for a moment", Knee: "Ramp to the knee: twice as many, as long as that helps" };
-first.append(labelled("Load shape", list("shapeClass", shapes.map((name) => [name, SHAPES[name] ?? name]), ["Default"])));
+if (shapes.length > 1) {
+  const named = shapes.map((name) => [name, name === "Default" ? "Constant: all users until the end" : name]);
+  first.append(labelled("Load shape", list("shapeClass", named, ["Default"])));
+}
 setInterval(() => {
   const form = [...document.forms].find(({ parentElement }) =>
     parentElement.querySelector("h2")?.textContent === "Start new load test");

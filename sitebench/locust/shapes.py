@@ -1,0 +1,137 @@
+"""The base class of a load shape of one's own, and `--shape`, which picks one of several.
+
+Locust takes the first shape class of its locustfiles, or the one chosen in its web UI; `--shape
+NAME` picks one by name. `examples/own_shape.py` shows how to write a shape; see docs/locust.md.
+Users or rates that change by the clock need none: `--stages` of a command, or the web page's form.
+"""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import sys
+import time
+from typing import Any, Protocol
+
+from locust import LoadTestShape, events
+
+from sitebench.errors import SitebenchError, UnknownValue
+from sitebench.frozen import frozen
+from sitebench.locust.bridge import Bridge
+from sitebench.options import option
+from sitebench.options.convert import add_arguments, from_namespace
+
+log = logging.getLogger("sitebench")
+
+
+@frozen
+class ShapeOptions:
+    """Which shape, besides Locust's own options."""
+
+    shape: str | None = option.text(
+        None,
+        "Class of the load shape (default: the first in the locustfiles).",
+        "CLASS",
+        form=False,
+    )
+
+
+class ShapePlan(Protocol):
+    """A number of users for each moment, and an end."""
+
+    @property
+    def lasts_s(self) -> float:
+        """The length of one pass; with `-t` a test goes on after it, as `users_at` says."""
+
+    def users_at(self, elapsed_s: float) -> int:
+        """Return the number of users."""
+
+
+class Shape(LoadTestShape):
+    """Follows a plan from the moment that all users of the plan's beginning run.
+
+    So the time that it takes to make a target ready is not part of a shape.
+    """
+
+    abstract = True
+    use_common_options = True
+
+    def plan(self) -> ShapePlan:
+        """Return how many users there are to be at each moment."""
+        raise NotImplementedError
+
+    def reset_time(self) -> None:
+        """Begin again; Locust calls this before each test."""
+        super().reset_time()  # type: ignore[no-untyped-call]
+        self._plan: ShapePlan | None = None
+        self._began: float | None = None
+
+    def __init__(self) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.reset_time()
+
+    @property
+    def top(self) -> int:
+        """The highest number of users: Locust's `-u`."""
+        return int(self._parsed.num_users or 1)
+
+    @property
+    def per_s(self) -> float:
+        """How many users come or go in a second: Locust's `-r`."""
+        return float(self._parsed.spawn_rate or 1)
+
+    @property
+    def _parsed(self) -> argparse.Namespace:
+        parsed: argparse.Namespace = self._environment.parsed_options
+        return parsed
+
+    @property
+    def _environment(self) -> Any:
+        assert self.runner is not None
+        return self.runner.environment
+
+    def tick(self) -> tuple[int, float] | None:
+        """Return how many users there are to be; None ends the test."""
+        try:
+            if self._plan is None:
+                self._plan = self.plan()
+            elapsed_s = self._elapsed_s(self._plan.users_at(0.0))
+            if elapsed_s >= (self._parsed.run_time or self._plan.lasts_s):
+                return None
+            return self._plan.users_at(elapsed_s), self.per_s
+        except SitebenchError as error:
+            Bridge.of(self._environment).role.fail(error)
+            return None
+
+    def _elapsed_s(self, first_users: int) -> float:
+        if self._began is None:
+            assert self.runner is not None
+            if self.runner.user_count < first_users:
+                return 0.0
+            self._began = time.monotonic()
+        return time.monotonic() - self._began
+
+
+def _add_arguments(parser: Any, **_: Any) -> None:
+    add_arguments(parser, ShapeOptions, "Load shape options")
+
+
+def _choose(environment: Any, **_: Any) -> None:
+    """Take the shape named by `--shape`, of those that the locustfiles have."""
+    if environment.parsed_options is None:
+        return
+    name = from_namespace(ShapeOptions, environment.parsed_options).shape
+    if name is None:
+        return
+    shapes = environment.available_shape_classes
+    if name not in shapes:
+        log.error("%s", UnknownValue(f"no load shape {name!r}", f"use one of {', '.join(shapes)}"))
+        sys.exit(UnknownValue.exit_code)
+    environment.shape_class = shapes[name]
+    environment.shape_class.runner = environment.runner
+
+
+# Locust's hooks are untyped; a decorator would make these functions so too.
+_hooks: Any = events
+_hooks.init_command_line_parser.add_listener(_add_arguments)
+_hooks.init.add_listener(_choose)

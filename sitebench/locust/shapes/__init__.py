@@ -1,1 +1,0 @@
-"""Load shapes: users over time."""
