@@ -171,6 +171,12 @@ WIDE = "\ufdfa"
 HEX = r"\ef\b7\ba"
 """The same, escaped in a name (RFC 4514 2.4)."""
 
+MEMBERS = {
+    "1638 names to normalise": [f"cn={HEX * 5}{i}" for i in range(1_638)],
+    "9000 people": [f"cn=Person {i},{BASE}" for i in range(9_000)],
+}
+"""Of groups, as an anonymous client or `serve --groups --members all` adds them."""
+
 
 def group(name: str) -> str:
     return f"cn=all of {name},{BASE}"
@@ -180,9 +186,9 @@ def of_group(name: str) -> list[str]:
     return [KINDS[name](i) for i in range(VALUES)]
 
 
-def group_of(name: str, values: Sequence[str]) -> bytes:
+def group_of(name: str, values: Sequence[str], attribute: str | None = None) -> bytes:
     known = [("objectClass", ["top", "person", "inetOrgPerson"]), ("cn", [f"all of {name}"])]
-    return add(group(name), [*known, ("sn", ["x"]), (name, values)])
+    return add(group(name), [*known, ("sn", ["x"]), (attribute or name, values)])
 
 
 def modifies() -> Iterator[Message]:
@@ -256,6 +262,12 @@ def searches() -> Iterator[Message]:
     for terms in (13, 40):
         found = tlv(0xA1, *(equal("member", f"a=x{i}") for i in range(terms)))
         yield Message(f"search a group: {terms} members", search(members, 0, found))
+    for name in MEMBERS:
+        for terms in (20, 1_500):
+            any_of = tlv(0xA1, *(equal("member", f"cn=zz{i}") for i in range(terms)))
+            yield Message(
+                f"search a group of {name}: {terms:,} members", search(group(name), 0, any_of)
+            )
     parts = tlv(0x30, *(octets("zz", 0x81) for _ in range(1_000)))
     yield Message(
         "search a group: a substring of 1,000 parts",
@@ -316,6 +328,7 @@ def setup(client: Client) -> None:
     person = [("objectClass", ["top", "person", "inetOrgPerson"]), ("sn", ["x"])]
     made = [add(ME, [*person, ("cn", ["me"]), ("userPassword", [PASSWORD])]), bind(ME, PASSWORD)]
     made += [group_of(name, of_group(name)) for name in KINDS]
+    made += [group_of(name, names, "member") for name, names in MEMBERS.items()]
     keys = [f"{i:06}" for i in range(9_900)]
     made.append(add(f"cn=keys,{BASE}", [*person, ("cn", ["keys"]), ("userPassword", keys)]))
     made.append(

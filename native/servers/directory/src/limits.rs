@@ -32,9 +32,10 @@ net::limits! {
         /// A filter's bytes: 16 for each of as many terms. It is compiled in one piece, which takes up to a
         /// microsecond a byte: U+FDFA becomes eleven times as long (NFKC).
         filter_bytes: usize = 64 << 10;
-        /// Bytes of one entry that a filter looks at, each as often as a term does and 16 more for each attribute
-        /// and value: 2 ns each, 6 where names are compared. A group of 10,000 has room for 13 terms on its
-        /// members; an entry of 25 attributes, for as many terms as a filter may have.
+        /// Bytes of one entry that a filter looks at, 2 ns each: 16 for each attribute and term, 16 and its bytes for each
+        /// value that a term looks at, and two for each unit of `write_work` that it takes to prepare a value. Those of
+        /// a long list are prepared once for all terms, so that any number of terms may ask for members of a
+        /// group of 10,000; of substrings, some twenty may. The values of the largest entry can be prepared once.
         filter_work: usize = 8 << 20;
         /// Attributes that one search asks for. People have 25, and SSSD asks for 60.
         requested_attributes: usize = 256;

@@ -7,10 +7,13 @@ use wire::ldap::Attributes;
 use wire::ldap::attributes::Values;
 
 use super::CompiledFilter;
-use super::node::{Item, Node, Target, Test};
+use super::node::{Item, Node, Span, Target, Test};
 use crate::matching::{compare, pieces_match};
 use crate::schema::{Matching, Schema};
-use crate::store::{Effort, Slot, Store, UnixSeconds, has_options};
+use crate::store::{Budget, Effort, Form, Slot, Store, UnixSeconds, has_options, work};
+
+/// A longer list of values is prepared once for all terms.
+const SHORT_BYTES: usize = 1 << 10;
 
 /// The three values of RFC 4511 section 4.5.1.7.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -90,8 +93,7 @@ impl CompiledFilter {
         let mut result = if decisive == Truth::True { Truth::False } else { Truth::True };
         let mut next = at + 1;
         while next < end as usize {
-            if effort.left == 0 {
-                effort.cut = true;
+            if effort.budget.is_spent() {
                 return Truth::Undefined;
             }
             let (truth, after) = self.node(next, subject, effort);
@@ -109,7 +111,7 @@ impl CompiledFilter {
     #[inline]
     fn item_is_true(&self, item: &Item, subject: &Subject<'_>, effort: &mut Effort) -> bool {
         for attribute in subject.attributes.iter().flatten() {
-            effort.charge(Effort::EACH);
+            effort.budget.charge(Budget::EACH);
             if self.is_target(&item.target, &item.test, attribute.name, subject.schema)
                 && self.any_value(&item.test, attribute.values, subject.schema, effort)
             {
@@ -126,20 +128,64 @@ impl CompiledFilter {
     /// nearly always hold them.
     #[inline]
     fn any_value(&self, test: &Test, values: Values<'_>, schema: &Schema, effort: &mut Effort) -> bool {
-        if values.0.len() > effort.longest {
-            effort.cut = true;
-            effort.left = 0;
-            return false;
+        if values.0.len() > SHORT_BYTES
+            && let Some(form) = form(test)
+        {
+            return self.any_of_many(test, form, values, schema, effort);
         }
         if let Test::Equal { raw, .. } | Test::Class { raw, .. } = test {
             // Comparing bytes takes little.
-            effort.charge(values.0.len() / 16);
+            effort.budget.charge(values.0.len() / 16);
             let raw = raw.of(&self.bytes);
             if values.iter().flatten().any(|value| value == raw) {
                 return true;
             }
         }
         values.iter().flatten().any(|value| self.test(test, value, schema, effort))
+    }
+
+    /// The same of a long list: a value is looked up among those that were prepared for a term before.
+    fn any_of_many(
+        &self,
+        test: &Test,
+        form: (Matching, Form),
+        values: Values<'_>,
+        schema: &Schema,
+        effort: &mut Effort,
+    ) -> bool {
+        let Effort { budget, lists, .. } = effort;
+        let list = lists.of(values, form);
+        if let Test::Equal { raw, .. } = test
+            && list.is_scanned_raw(values, budget)
+        {
+            let raw = raw.of(&self.bytes);
+            if values.iter().flatten().any(|value| value == raw) {
+                return true;
+            }
+        }
+        let Some(forms) = list.prepare(schema, values, form, budget) else { return false };
+        let matching = form.0;
+        let compared = |form: Option<&[u8]>, normal: Span| {
+            form.map(|form| compare(matching, form, normal.of(&self.bytes)))
+        };
+        match *test {
+            Test::Equal { normal, .. } => forms.holds(matching, normal.of(&self.bytes)),
+            Test::AtLeast { normal, .. } => {
+                compared(forms.iter().next_back(), normal).is_some_and(Ordering::is_ge)
+            }
+            Test::AtMost { normal, .. } => compared(forms.iter().next(), normal).is_some_and(Ordering::is_le),
+            Test::Before { normal, .. } => compared(forms.iter().next(), normal).is_some_and(Ordering::is_lt),
+            Test::Pieces { pieces, .. } => forms.iter().any(|value| self.has_pieces(value, pieces, budget)),
+            Test::Present | Test::Class { .. } => false,
+        }
+    }
+
+    /// Whether a prepared value has these pieces, unless the budget is spent.
+    fn has_pieces(&self, value: &[u8], pieces: Span, budget: &mut Budget) -> bool {
+        let mut looked_for = 0;
+        let pieces = pieces.of(&self.pieces).iter().inspect(|_| looked_for += 1);
+        let has = pieces_match(value, pieces.map(|piece| (piece.kind, piece.text.of(&self.bytes))));
+        budget.spend(value.len() / 2 + Budget::EACH * looked_for) && has
     }
 
     #[inline]
@@ -175,7 +221,7 @@ impl CompiledFilter {
         let Ok(dn) = Dn::parse(subject.dn) else {
             return false;
         };
-        effort.charge(subject.dn.len());
+        effort.budget.charge(subject.dn.len());
         let mut decoded = Vec::new();
         dn.rdns().flat_map(|rdn| rdn.pairs()).any(|pair| {
             let Some(id) = subject.schema.resolve(pair.attribute) else {
@@ -189,50 +235,54 @@ impl CompiledFilter {
 
     #[inline]
     fn test(&self, test: &Test, value: &[u8], schema: &Schema, effort: &mut Effort) -> bool {
-        effort.charge(Effort::EACH + value.len());
-        effort.buffer.clear();
-        let is = self.holds(test, value, schema, effort);
-        // A normal form may have eleven times the bytes (NFKC).
-        effort.charge(effort.buffer.len());
-        is
-    }
-
-    #[inline]
-    fn holds(&self, test: &Test, value: &[u8], schema: &Schema, effort: &mut Effort) -> bool {
+        let Effort { budget, buffer, .. } = effort;
+        budget.charge(Budget::EACH + value.len());
+        if let Test::Equal { matching, raw, normal } = *test {
+            if value == raw.of(&self.bytes) {
+                return true;
+            }
+            if matching.differs_at_once(value, normal.of(&self.bytes)) {
+                return false;
+            }
+        }
+        if let Some((matching, _)) = form(test) {
+            budget.charge(Budget::UNIT * work::of_value(matching, value, buffer));
+        }
+        buffer.clear();
         match *test {
             Test::Present => true,
-            Test::Equal { matching, raw, normal } => matching.matches(
-                schema,
-                value,
-                raw.of(&self.bytes),
-                normal.of(&self.bytes),
-                &mut effort.buffer,
-            ),
+            Test::Equal { matching, normal, .. } => {
+                matching.normalise(schema, value, buffer) && buffer == normal.of(&self.bytes)
+            }
             Test::Class { raw, class } => {
                 let raw = raw.of(&self.bytes);
                 value == raw || class_matches(schema, value, raw, class)
             }
             Test::Pieces { matching, pieces } => {
-                let pieces = pieces.of(&self.pieces).iter();
-                effort.charge(Effort::EACH * pieces.len());
-                let buffer = &mut effort.buffer;
-                buffer.clear();
-                matching.prepare_for_pieces(schema, value, buffer)
-                    && pieces_match(buffer, pieces.map(|piece| (piece.kind, piece.text.of(&self.bytes))))
+                matching.prepare_for_pieces(schema, value, buffer) && self.has_pieces(buffer, pieces, budget)
             }
             Test::AtLeast { matching, normal } => {
-                order(matching, schema, value, normal.of(&self.bytes), &mut effort.buffer)
-                    .is_some_and(Ordering::is_ge)
+                order(matching, schema, value, normal.of(&self.bytes), buffer).is_some_and(Ordering::is_ge)
             }
             Test::AtMost { matching, normal } => {
-                order(matching, schema, value, normal.of(&self.bytes), &mut effort.buffer)
-                    .is_some_and(Ordering::is_le)
+                order(matching, schema, value, normal.of(&self.bytes), buffer).is_some_and(Ordering::is_le)
             }
             Test::Before { matching, normal } => {
-                order(matching, schema, value, normal.of(&self.bytes), &mut effort.buffer)
-                    .is_some_and(Ordering::is_lt)
+                order(matching, schema, value, normal.of(&self.bytes), buffer).is_some_and(Ordering::is_lt)
             }
         }
+    }
+}
+
+/// How a test compares values, and in which form; `None` where they are not prepared.
+const fn form(test: &Test) -> Option<(Matching, Form)> {
+    match *test {
+        Test::Present | Test::Class { .. } => None,
+        Test::Pieces { matching, .. } => Some((matching, Form::Pieces)),
+        Test::Equal { matching, .. }
+        | Test::AtLeast { matching, .. }
+        | Test::AtMost { matching, .. }
+        | Test::Before { matching, .. } => Some((matching, Form::Normal)),
     }
 }
 

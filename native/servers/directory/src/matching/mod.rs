@@ -56,15 +56,17 @@ impl Matching {
         normal: &[u8],
         buffer: &mut Vec<u8>,
     ) -> bool {
-        value == asserted || self.matches_slowly(schema, value, normal, buffer)
-    }
-
-    fn matches_slowly(self, schema: &Schema, value: &[u8], normal: &[u8], buffer: &mut Vec<u8>) -> bool {
-        if self == Self::CaseIgnore && starts_differently(value, normal) {
-            return false;
+        if value == asserted {
+            return true;
         }
         buffer.clear();
-        self.normalise(schema, value, buffer) && buffer == normal
+        !self.differs_at_once(value, normal) && self.normalise(schema, value, buffer) && buffer == normal
+    }
+
+    /// Whether a value does not even have to be normalised to differ from this normal form.
+    #[inline]
+    pub(crate) fn differs_at_once(self, value: &[u8], normal: &[u8]) -> bool {
+        self == Self::CaseIgnore && starts_differently(value, normal)
     }
 }
 

@@ -44,10 +44,10 @@ impl Store {
             {
                 rest = after;
                 let most = if budget.long { work } else { work.min(STEP_BYTES) };
-                scratch.effort.allow(most, if budget.long { usize::MAX } else { STEP_BYTES });
+                scratch.effort.begin(most);
                 let is_match = self.is_match(&cursor.reach, id, filter, now, &mut scratch.effort);
-                scratch.looked_at += most - scratch.effort.left();
-                if scratch.effort.was_cut() {
+                scratch.looked_at += most - scratch.effort.budget.left();
+                if scratch.effort.budget.was_cut() {
                     scratch.candidates = batch;
                     cursor.next = id;
                     return if budget.long { Progress::TooCostly } else { Progress::Long };

@@ -8,6 +8,7 @@ mod add;
 mod bodies;
 pub(crate) mod body;
 mod bounds;
+mod budget;
 mod compare;
 mod draft;
 mod effort;
@@ -17,13 +18,14 @@ mod modify;
 mod naming;
 mod operational;
 mod prefetch;
+mod prepared;
 mod refusal;
 mod remove;
 mod rename;
 mod scratch;
 mod slots;
 mod time;
-mod work;
+pub(crate) mod work;
 
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -40,10 +42,12 @@ pub use scratch::Scratch;
 pub(crate) use scratch::{KEPT, trim};
 pub use time::UnixSeconds;
 
+pub(crate) use budget::Budget;
 pub(crate) use compare::has_options;
 pub(crate) use effort::Effort;
 pub(crate) use operational::SUBSCHEMA_DN;
 pub(crate) use prefetch::Prefetch;
+pub(crate) use prepared::Form;
 pub(crate) use scratch::LISTED;
 pub(crate) use slots::{NONE, Slot};
 

@@ -69,6 +69,7 @@ impl Scratch {
             trim(buffer);
         }
         trim(&mut self.candidates);
+        self.effort.lists.clear();
     }
 
     /// About how long the last step of a search took, at 2 ns for each byte looked at.

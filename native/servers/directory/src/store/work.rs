@@ -1,7 +1,7 @@
-//! What writing an entry costs under the store's lock, known before it is begun.
+//! What preparing values to be compared costs, known before it is begun.
 //!
-//! Values are prepared to be compared: once for the entry that is stored, and again for each change that looks
-//! for them. Measured with `benches/ils_messages.py`, in units of some 20 ns.
+//! A write prepares them under the store's lock: once for the entry that is stored, and again for each change
+//! that looks for them. Measured with `benches/ils_messages.py`, in units of some 20 ns.
 
 use wire::dn::Dn;
 use wire::ldap::attributes::Values;
@@ -43,7 +43,7 @@ fn of_values<'a>(schema: &Schema, name: &[u8], values: Values<'a>) -> impl Itera
 }
 
 /// The work for one value that is compared so; `decoded` is room for parts of names.
-pub(super) fn of_value(matching: Matching, value: &[u8], decoded: &mut Vec<u8>) -> usize {
+pub(crate) fn of_value(matching: Matching, value: &[u8], decoded: &mut Vec<u8>) -> usize {
     match matching {
         Matching::DistinguishedName => of_name(value, decoded),
         Matching::OctetString => EACH,

@@ -5,7 +5,8 @@ use wire::ldap::ResultCode;
 use wire::ldap::filter::{Extensible, Piece, write_equality, write_extensible, write_or, write_substrings};
 
 use super::{GROUP, add_group, members};
-use crate::common::{Client, Found, Search, filter, lookup};
+use crate::common::{Client, Found, Search, filter, lookup, used_ms};
+use crate::own_process::in_own_process;
 
 fn search(client: &mut Client, filter: Vec<u8>) -> (Vec<Found>, ResultCode) {
     let (found, done) = client.search(&Search { filter, ..Search::default() });
@@ -97,19 +98,87 @@ fn thousands_of_terms_over_thousands_of_values_are_refused() {
     let directory = crate::common::serve("{}");
     let mut client = Client::connect(directory.addr());
     add_group(&mut client, "uniqueMember", &members(2_000));
-    let terms = |count: usize| {
-        filter(|out| {
-            write_or(out, |out| {
-                (0..count).for_each(|i| write_equality(out, b"uniqueMember", format!("cn=X{i}").as_bytes()));
-            });
-        })
-    };
-    let mut base = |count: usize| {
-        let filter = terms(count);
+    let texts: Vec<String> = (0..2_000).map(|i| format!("text {i}")).collect();
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    assert_eq!(client.modify(GROUP, &[(0, "description", &texts)]).code, ResultCode::SUCCESS);
+    let mut base = |count: usize, write: &dyn Fn(&mut Vec<u8>, usize)| {
+        let filter = filter(|out| write_or(out, |out| (0..count).for_each(|i| write(out, i))));
         client.search(&Search { base: GROUP, filter, ..Search::default() }).1.code
     };
-    assert_eq!(base(20), ResultCode::SUCCESS);
-    assert_eq!(base(2_000), ResultCode::ADMIN_LIMIT_EXCEEDED);
+    let substring = |out: &mut Vec<u8>, i: usize| {
+        write_substrings(out, b"description", [Piece::Any(format!("x{i}").as_bytes())]);
+    };
+    let equality = |out: &mut Vec<u8>, i: usize| {
+        write_equality(out, b"uniqueMember", format!("cn=X{i}").as_bytes());
+    };
+    assert_eq!(base(20, &substring), ResultCode::SUCCESS);
+    assert_eq!(base(2_000, &substring), ResultCode::ADMIN_LIMIT_EXCEEDED);
+    // A value is looked up, not looked for.
+    assert_eq!(base(2_000, &equality), ResultCode::SUCCESS);
+}
+
+/// Values are prepared once for all terms (RFC 4518 section 2): a search of 438 bytes took 0.3 s.
+#[test]
+fn terms_on_a_large_group_share_the_work_for_its_values() {
+    if in_own_process(terms_on_a_large_group_share_the_work_for_its_values) {
+        return;
+    }
+    let hex = r"\ef\b7\ba".repeat(5);
+    let names: Vec<String> = (0..1_600).map(|i| format!("cn={hex}{i}")).collect();
+    let texts: Vec<String> = (0..1_600).map(|i| format!("{}{i}", "\u{fdfa}".repeat(5))).collect();
+    let name = |out: &mut Vec<u8>, i: usize| write_equality(out, b"member", format!("cn=zz{i}").as_bytes());
+    let text = |out: &mut Vec<u8>, i: usize| write_equality(out, b"description", format!("zz{i}").as_bytes());
+    let part = |out: &mut Vec<u8>, i: usize| {
+        write_substrings(out, b"description", [Piece::Any(format!("zz{i}").as_bytes())]);
+    };
+    type Write<'w> = &'w dyn Fn(&mut Vec<u8>, usize);
+    let rows = [
+        ("member", &names, &name as Write<'_>),
+        ("description", &texts, &text),
+        ("description", &texts, &part),
+    ];
+    for (attribute, values, write) in rows {
+        let directory = crate::common::serve("{}");
+        let mut client = Client::connect(directory.addr());
+        add_group(&mut client, attribute, values);
+        let mut took_ms = |terms: usize| {
+            let filter = filter(|out| write_or(out, |out| (0..terms).for_each(|i| write(out, i))));
+            let search = Search { base: GROUP, filter, ..Search::default() };
+            let least = (0..3).map(|_| {
+                let before = used_ms();
+                assert_eq!(client.search(&search).1.code, ResultCode::SUCCESS);
+                used_ms() - before
+            });
+            least.min().unwrap()
+        };
+        let (one, twenty) = (took_ms(1), took_ms(20));
+        assert!(twenty <= 4 * one + 4, "{attribute}: {twenty} ms for twenty terms, {one} ms for one");
+    }
+}
+
+/// A client that asks for the groups of twenty people at once (nested groups do) is not refused.
+#[test]
+fn twenty_members_of_groups_of_nine_thousand_are_looked_up() {
+    let directory = crate::common::serve("{}");
+    let mut client = Client::connect(directory.addr());
+    client.add(
+        "cn=Me,ou=Dynamic,o=Intranet",
+        &[("objectClass", &["RTPerson"]), ("cn", &["Me"]), ("userPassword", &["secret"])],
+    );
+    assert_eq!(client.bind("cn=Me,ou=Dynamic,o=Intranet", "secret").code, ResultCode::SUCCESS);
+    add_group(&mut client, "member", &members(9_000));
+    for (spelling, matches) in [("cn=Nobody", 0), ("CN = Member ", 1)] {
+        let filter = filter(|out| {
+            write_or(out, |out| {
+                (8_990..9_010).for_each(|i| {
+                    let value = format!("{spelling}{i},OU=Dynamic,o=Intranet");
+                    write_equality(out, b"member", value.as_bytes());
+                });
+            });
+        });
+        let (found, done) = client.search(&Search { base: GROUP, filter, ..Search::default() });
+        assert_eq!((found.len(), done.code), (matches, ResultCode::SUCCESS), "{spelling}");
+    }
 }
 
 #[test]
