@@ -1,5 +1,7 @@
 //! The state of one connection above its socket: identity, TLS, searches.
 
+use std::net::IpAddr;
+
 use hashes::Slow;
 use net::ConnectionId;
 
@@ -49,6 +51,7 @@ pub(crate) enum WaitingRequest {
 #[derive(Debug)]
 pub(crate) struct Session {
     connection: ConnectionId,
+    from: IpAddr,
     pub(crate) identity: Identity,
     /// Present under TLS. Boxed so that a plain connection stays small.
     pub(crate) secured: Option<Box<Secured>>,
@@ -58,22 +61,22 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    pub(crate) fn new(connection: ConnectionId) -> Self {
+    pub(crate) fn new(connection: ConnectionId, from: IpAddr) -> Self {
         let (identity, searches) = (Identity::default(), Searches::default());
-        Self { connection, identity, secured: None, searches, waiting: None }
+        Self { connection, from, identity, secured: None, searches, waiting: None }
     }
 
     /// Begins again, under TLS. Nothing from before is kept (RFC 4513 section 4): neither the client's identity nor
     /// its paged searches.
     pub(crate) fn secure(&mut self, certificate: Option<Box<[u8]>>) {
         let secured = Some(Box::new(Secured { certificate }));
-        *self = Self { secured, ..Self::new(self.connection) };
+        *self = Self { secured, ..Self::new(self.connection, self.from) };
     }
 
     /// Has a request wait for a slow hash.
     pub(crate) fn wait(&mut self, id: i32, request: WaitingRequest, check: Check, turn: &Turn<'_>) {
         let stored = check.stored().to_vec();
-        let place = turn.slow_binds.begin(self.connection, check);
+        let place = turn.slow_binds.begin(self.connection, self.from, check);
         self.waiting = Some(Box::new(Waiting { id, request, stored, place }));
     }
 

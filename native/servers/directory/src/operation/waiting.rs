@@ -21,6 +21,10 @@ pub(crate) fn resume(session: &mut Session, outcome: Outcome, turn: &mut Turn<'_
             .is_some_and(|stored| still_has(waiting.request.name(), stored, turn))),
         Outcome::Wrong => Ok(false),
         Outcome::Gone => return Flow::Close,
+        Outcome::TooLong => Err(Refusal::new(
+            ResultCode::ADMIN_LIMIT_EXCEEDED,
+            "the hash of this password takes longer than slow_hash_ms on this machine",
+        )),
         Outcome::Unable => Err(Refusal::new(
             ResultCode::UNAVAILABLE,
             "there is no memory or no thread to check this password now; try again later",

@@ -9,6 +9,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
 
 use net::{Mailboxes, Server};
 use people::{Groups, Population};
@@ -111,7 +112,11 @@ fn start_filled(
     store.set_bounds(Bounds::from(&config.limits));
     load::fill(&mut store, &config, &settings, people.as_deref(), groups, clock.now().seconds())?;
     let (mailboxes, outcomes) = Mailboxes::new(&reactors);
-    let slow_binds = SlowBinds::new(mailboxes, config.limits.slow_hash_bytes);
+    let slow_binds = SlowBinds::new(
+        mailboxes,
+        config.limits.slow_hash_bytes,
+        Duration::from_millis(config.limits.slow_hash_ms),
+    );
     let shared = Arc::new(Shared::new(store, settings, slow_binds, clock, config.threads));
     for (index, (reactor, outcomes)) in reactors.into_iter().zip(outcomes).enumerate() {
         let shared = Arc::clone(&shared);

@@ -120,8 +120,8 @@ impl Service for LdapService<'_> {
         self.turn.settings.upgrader()
     }
 
-    fn connect(&mut self, id: ConnectionId, _: IpAddr) -> Session {
-        Session::new(id)
+    fn connect(&mut self, id: ConnectionId, from: IpAddr) -> Session {
+        Session::new(id, from)
     }
 
     fn secured(session: &mut Session, peer: Option<&[u8]>) {

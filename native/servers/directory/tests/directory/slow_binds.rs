@@ -229,6 +229,58 @@ fn a_client_that_goes_frees_its_place() {
     assert!(waited < 10 * one, "{waited:?} after {many} have gone, and {one:?} alone");
 }
 
+/// A connection from another address of this machine.
+fn from(address: u8, directory: &Running) -> Client {
+    let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).unwrap();
+    socket.bind(&std::net::SocketAddr::from(([127, 0, 0, address], 0)).into()).unwrap();
+    socket.connect(&directory.addr().into()).unwrap();
+    Client::of(socket.into())
+}
+
+/// How many of six connections for each thread that hashes, which all bind as `name`, are answered before a login that
+/// comes after them; by thread.
+fn answered_first(directory: &Running, name: &str, address: u8, other: &mut Client) -> usize {
+    let mut out = Vec::new();
+    request::write_bind(&mut out, 1, 3, name.as_bytes(), PASSWORD.as_bytes());
+    let threads = thread::available_parallelism().map_or(1, NonZeroUsize::get).saturating_sub(1).max(1);
+    let before = directory.stats().served.binds;
+    let mut clients: Vec<_> = (0..6 * threads).map(|_| from(address, directory)).collect();
+    clients.iter_mut().for_each(|client| client.send(&out));
+    assert!(eventually(|| directory.stats().served.binds >= before + clients.len() as u64));
+    assert_eq!(other.bind(ANN, PASSWORD).code, ResultCode::SUCCESS);
+    let is_answered = |client: &&mut Client| {
+        client.stream.set_nonblocking(true).unwrap();
+        let is_answered = client.stream.peek(&mut [0]).is_ok();
+        client.stream.set_nonblocking(false).unwrap();
+        is_answered
+    };
+    let answered = clients.iter_mut().filter(is_answered).count();
+    assert!(clients.iter_mut().all(|client| client.done().code == ResultCode::SUCCESS));
+    answered / threads
+}
+
+#[test]
+fn addresses_take_turns() {
+    let (directory, mut other) = with_ann("{}", &[&stored(LONG)]);
+    let answered = answered_first(&directory, ANN, 2, &mut other);
+    assert!(answered < 4, "{answered} of 6");
+}
+
+#[test]
+fn a_login_overtakes_those_of_its_address_that_take_longest() {
+    let (directory, mut other) = with_ann("{}", &[&stored("argon2:2m:1")]);
+    let planted: &[(&str, &[&str])] = &[
+        ("objectClass", &["RTPerson"]),
+        ("cn", &["Bob"]),
+        ("sn", &["B"]),
+        ("userPassword", &[&stored("argon2:8m:6")]),
+    ];
+    let bob = "cn=Bob,ou=Dynamic,o=Intranet";
+    assert_eq!(other.add(bob, planted).code, ResultCode::SUCCESS);
+    let answered = answered_first(&directory, bob, 1, &mut other);
+    assert!(answered < 4, "{answered} of 6");
+}
+
 /// What a client may store to make the server work: memory, time, or one hash after the other.
 #[test]
 fn a_hash_beyond_the_limits_is_no_password() {
