@@ -25,8 +25,9 @@ def test_an_objective_that_is_met_passes_and_one_that_is_not_has_an_exit_code_of
         with RunFile(tmp_path / window) as run:
             if all(point.result and point.result.verdict.valid for point in run.points()):
                 break
-    # The second time nothing is measured: the same points are held against another objective.
-    missed = sitebench(*argv, "--objective", "rate>1,max<1us", cwd=tmp_path)
+    # The second time nothing is measured: the same points are held against another objective. On a
+    # busy machine a latency that misses it is an upper bound, and no answer.
+    missed = sitebench(*argv, "--objective", "rate>1,rate<50", cwd=tmp_path)
     assert met.code == 0, met.err
     assert missed.code == 3
     assert "Rate/s" in missed.out
@@ -36,8 +37,8 @@ def test_an_objective_that_is_met_passes_and_one_that_is_not_has_an_exit_code_of
         "scenario at 100, 100/s, 4 clients",
         "scenario at 200, 100/s, 4 clients",
     ]
-    assert all("(asked: max<1us)" in line for line in said)
-    assert lines[-2] == "sitebench: objective rate>1,max<1us not met by 2 of 2 points"
+    assert all("(asked: rate<50)" in line for line in said)
+    assert lines[-2] == "sitebench: objective rate>1,rate<50 not met by 2 of 2 points"
     suite = ET.parse(tmp_path / "run.xml").getroot()[0]
     assert [suite.attrib[name] for name in ("name", "tests", "failures")] == [
         *("ps.scenario", "2", "2")

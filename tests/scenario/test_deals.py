@@ -79,7 +79,8 @@ def test_arrivals_that_find_no_row_are_not_late(folder: Path, directory: LdapDir
     assert point["lag_us"]["n"] == pytest.approx(point["operations"], abs=4)
     assert point["measure_s"] < 20
     # A busy machine may take longer for 400 rows at 300 a second, and the tester is late then.
-    assert point["valid"] or (point["verdict"] == "generator" and point["measure_s"] > 1.5), point
+    late = point["verdict"] in ("generator", "others") and point["measure_s"] > 1.5
+    assert point["valid"] or late, point
 
 
 def test_a_percentile_is_not_known_for_lack_of_rows_and_not_of_time(
