@@ -180,7 +180,9 @@ def _bound(window: Evidence, tester: Generator, findings: Sequence[Finding]) -> 
         limits = ["the tester", *_names(used_up)]
         were = "was the limit" if len(limits) == 1 else "were used up: the rate is a lower bound"
         return Verdict(Bound.GENERATOR, False, f"{both}: {' and '.join(limits)} {were}")
-    if schedule_kept(window):
+    # Of a tester that others starved, latencies are upper bounds where its waits are known.
+    unknown_waits = tester.starved and window.waited_for_others_us is None
+    if schedule_kept(window) and not unknown_waits:
         return Verdict(Bound.SCHEDULE, True, f"the schedule's rate was kept; {both}")
     if by_others:
         # What the target's CPU says is that its cores were taken.

@@ -149,15 +149,21 @@ def _shared_cores(window: Evidence) -> PointWarning | None:
 def _others_in_latency(window: Evidence) -> PointWarning | None:
     """Warn that latencies of an open schedule are upper bounds."""
     waited_us, latency_us = window.waited_for_others_us, window.clocks[LATENCY].mean
-    if window.rate is None or waited_us is None or not latency_us:
+    if window.rate is None or not latency_us:
         return None
-    if waited_us <= STALLED_SOME * latency_us:
+    if waited_us is None and window.taken:
+        waited = "an operation waited for cores that other programs had, it is not known how long"
+    elif waited_us is not None and waited_us > STALLED_SOME * latency_us:
+        part = share(min(1.0, waited_us / latency_us))
+        waited = (
+            f"an operation waited {format_ns(waited_us * 1e3)} on average for cores that other "
+            f"programs had, {part} of its latency"
+        )
+    else:
         return None
     return PointWarning(
         WarningKind.OTHERS_IN_LATENCY,
-        f"an operation waited {format_ns(waited_us * 1e3)} on average for cores that other "
-        f"programs had, {share(min(1.0, waited_us / latency_us))} of its latency: latencies are "
-        "upper bounds (<=)",
+        f"{waited}: latencies are upper bounds (<=)",
         "end other programs, and measure again",
     )
 

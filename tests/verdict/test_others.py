@@ -197,9 +197,15 @@ def test_latency_with_waits_for_a_burner_in_it_is_an_upper_bound(seen: Evidence)
     assert WarningKind.OTHERS_IN_LATENCY in {each.kind for each in verdict.warnings}
     # A rate without a schedule is a lower bound itself, and says nothing of its latency.
     assert not judge(replace(seen, rate=None)).latency_at_most
-    # Nothing changes where a wait cannot be read, or where the target is on another machine.
-    assert not judge(with_target(seen, waited_s=None)).latency_at_most
-    assert not judge(with_use(seen, target=None, target_is_local=False)).latency_at_most
+    # Of a target with too many threads to read their waits, the cores that others had tell it.
+    assert judge(with_target(seen, waited_s=None)).latency_at_most
+    half = with_machine(with_target(seen, waited_s=None), busy_per_core=(0.6, 0.6))
+    assert not judge(half).latency_at_most
+    # Nothing changes where the target is on another machine.
+    far = with_use(seen, target=None, target_is_local=False)
+    assert not judge(far).latency_at_most
+    starved = replace(with_generator(far, waited_s=2.9), generator_cpu_s=(0.1,))
+    assert judge(starved).bound == Bound.OTHERS
 
 
 def test_latency_of_an_open_point_alone_is_measured() -> None:
