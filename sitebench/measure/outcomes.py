@@ -97,8 +97,8 @@ def missed_objectives(judged: Sequence[Judged]) -> list[str]:
 def raise_if_missed(judged: Sequence[Judged], objective: Objective) -> None:
     lines = missed_objectives(judged)
     if lines:
-        unknown = sum(each.outcome is Outcome.UNKNOWN for each in judged) == len(lines)
-        state = "unknown at" if unknown else "not met by"
+        missed = any(each.outcome is Outcome.MISSED for each in judged)
+        state = "not met by" if missed else "unknown at"
         raise ObjectiveMissed(
             f"objective {objective} {state} {len(lines)} of {plural(len(judged), 'point')}",
             "each is listed above with its value, or with why that is not known",

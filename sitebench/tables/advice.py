@@ -25,6 +25,7 @@ _STARVED, _NEAR_CEILING = WarningKind.GENERATOR_STARVED, WarningKind.GENERATOR_N
 
 _CAUSES: Mapping[str, frozenset[str]] = {
     _STARVED: frozenset((_NOISY, _SHARED)),
+    WarningKind.OTHERS_IN_LATENCY: frozenset((_NOISY,)),
     WarningKind.ANSWERS_UNREAD: frozenset((_NOISY, _SHARED, _STARVED, _NEAR_CEILING)),
     WarningKind.SCHEDULE_LAG: frozenset((_NOISY, _SHARED, _STARVED, _NEAR_CEILING)),
 }

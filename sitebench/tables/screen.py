@@ -137,6 +137,8 @@ def _notes(found: Sequence[Series]) -> list[str]:
     marks = []
     if any(each.grade == Quoted.AT_LEAST and each.at_most is not None for each in found):
         marks.append("a..b: the true rate is between a and b")
+    if any(result.verdict.latency_at_most for each in found for result in each.results):
+        marks.append("<=: waits for other programs are in it")
     grades = {each.grade for each in found}
     lower = {r.verdict.bound for each in found for r in each.results if r.verdict.grade == _LOWER}
     why = [words for bound, words in _TOO_HIGH.items() if bound in lower and _LOWER in grades]

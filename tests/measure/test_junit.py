@@ -188,6 +188,7 @@ def test_latency_with_waits_for_others_in_it_is_judged_as_an_upper_bound() -> No
     seen = replace(seen, verdict=replace(seen.verdict, warnings=(noise,)))
     assert figures(seen)["latency_p99_us"].startswith("<= 50")
     assert "  <= 50 us  " in shown(seen)[2]
+    assert shown(seen)[3] == "<=: waits for other programs are in it."
     met = judge_result(seen, Objective.parse("p99<60us"))
     assert met.outcome is Outcome.PASSED
     asked = Objective.parse("p99<40us")
@@ -202,6 +203,9 @@ def test_latency_with_waits_for_others_in_it_is_judged_as_an_upper_bound() -> No
         raise_if_missed([case], asked)
     assert caught.value.exit_code == EXIT_MISSED
     assert missed_objectives([case])[0].startswith("unknown: ")
+    # Nor is it known of a figure that is not the target's.
+    with pytest.raises(ObjectiveMissed, match=r"p99<60us unknown at 1 of 1 point"):
+        raise_if_missed([judge_result(invalid(seen), asked)], Objective.parse("p99<60us"))
     # Failures and rates are what they are, and more than an upper bound is not reached.
     assert judge_result(seen, Objective.parse("failures<1%,rate>1")).outcome is Outcome.PASSED
     assert judge_result(seen, Objective.parse("p99>1s")).outcome is Outcome.MISSED

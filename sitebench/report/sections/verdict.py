@@ -23,7 +23,7 @@ from sitebench.verdict.warnings import MORE_LOAD
 _BOUNDS = {
     "target-cpu": "the target's CPU",
     "generator": "the load generator",
-    "others": "other programs, which had the cores,",
+    "others": "that other programs had the cores",
     "schedule": "the requested rate",
     "pool": "the places of the users' own pool of connections",
     "staged": "no single load of its stages",
