@@ -108,5 +108,9 @@ def _line(cells: Sequence[str], *, raw: bool = False) -> str:
 
 
 def plain(text: str) -> str:
-    """Escape what Markdown would interpret: bars, tags, emphasis, line ends."""
-    return re.sub(r"([\\|*_`<>\[\]])", r"\\\1", re.sub(r"\s+", " ", text))
+    """Escape what Markdown would interpret: bars, tags, emphasis, line ends.
+
+    Tags as HTML does: to some renderers a backslash before `<` is a text, and the tag a tag.
+    """
+    marked = re.sub(r"([\\|*_`\[\]])", r"\\\1", re.sub(r"\s+", " ", text))
+    return marked.replace("<", "&lt;").replace(">", "&gt;")

@@ -114,6 +114,12 @@ def test_every_command_shows_it_and_writes_beside_it_alone(
     assert all(each.is_file() and each.suffix == ".svg" for each in figures.iterdir())
 
 
+def test_markdown_of_it_has_no_html(ran: dict[str, Ran], hostile: Path) -> None:
+    text = (hostile.parent / "report.md").read_text()
+    assert "&lt;" in text
+    assert "<" not in text
+
+
 def test_a_terminal_is_told_nothing(ran: dict[str, Ran]) -> None:
     for name, done in ran.items():
         assert "\x1b]" not in done.out + done.err, name
