@@ -9,6 +9,9 @@ from typing import Any
 
 import pytest
 
+from sitebench.report import bundle
+from tests import notices
+
 ROOT = Path(__file__).parents[2]
 RULES = tomllib.loads((ROOT / "deny.toml").read_text())
 ALLOWED = set(RULES["licenses"]["allow"])
@@ -114,3 +117,13 @@ def test_the_image_is_built_from_versions_that_are_named() -> None:
     assert bases
     assert all(re.fullmatch(r"[a-z]+:\d+\.\d+[\w.-]*", base) for base in bases), bases
     assert re.findall(r"pip install --no-cache-dir (\S+) uv==\d", text) == [f"maturin=={maturin}"]
+
+
+def test_a_wheel_has_the_notices_of_what_its_lock_file_names() -> None:
+    assert notices.FILE.read_text() == notices.text(), "run python -m tests.notices"
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert notices.FILE.name in project["license-files"]
+
+
+def test_every_copy_of_the_chart_library_has_its_notices() -> None:
+    assert bundle.made().startswith(f"/*!\n{bundle.NOTICE}\n*/\n")
