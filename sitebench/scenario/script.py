@@ -111,8 +111,6 @@ class Script:
     """Data of which each user has a row to keep, and how many there are."""
     env: tuple[str, ...]
     """Variables of the environment that it sends."""
-    files: tuple[str, ...]
-    """Those of its data, and those that values are taken from."""
     tables: Mapping[str, Table] = field(repr=False)
     digests: Mapping[str, str]
     """Of its data, but for what is secret."""
@@ -177,12 +175,6 @@ class Script:
         """Names of entries that it adds and leaves."""
         every = (self.start["keeps"], *(each.keeps for each in self.operations))
         return sorted({name for names in every for name in names})
-
-    @property
-    def elsewhere(self) -> Sequence[str]:
-        """Files of its data that do not lie in its folder, or below that."""
-        paths = [Path(each) for each in self.files]
-        return [str(each) for each in paths if each.is_absolute() or ".." in each.parts]
 
     @property
     def changed_rows(self) -> int:
@@ -318,8 +310,9 @@ def name_of(named: str) -> str:
 def read(named: str, data: Mapping[str, str] | None = None, *, by_class: bool = False) -> Script:
     """Read a scenario file and its data; raises what is wrong with them, and where.
 
-    `data` has other files for some of the data, which lie where the command runs. With `by_class`,
-    operations of one request are kinds of requests, if nothing is filled in.
+    `data` has other files for some of the data, and for values by the names of theirs, which lie
+    where the command runs; all others lie in the scenario's folder. With `by_class`, operations of
+    one request are kinds of requests, if nothing is filled in.
     """
     path, only = split(named)
     if not path.endswith(SUFFIX):
@@ -327,7 +320,8 @@ def read(named: str, data: Mapping[str, str] | None = None, *, by_class: bool = 
             f"{named!r} is not the name of a TOML file", "name a file such as mix.toml"
         )
     text = read_text(path, "the scenario", BadFile)
-    return _script(name_of(named), path, only, text, data or {}, by_class=by_class)
+    script = name_of(named)
+    return _script(script, path, only, text, data or {}, by_class=by_class, strange=True)
 
 
 def entrusts(named: str) -> bool:
@@ -380,19 +374,24 @@ def _script(
     given: Mapping[str, str],
     *,
     by_class: bool,
+    strange: bool = False,
 ) -> Script:
+    """Return the script of a text, which may be a stranger's and then names no files elsewhere."""
     facts = _facts(path, text, {})
     of_files = {each["name"]: each["file"] for each in facts["data"] if each["file"] is not None}
+    of_files |= {each["path"]: each["path"] for each in facts["value_files"]}
     if unknown := [each for each in given if each not in of_files]:
         raise UnknownValue(
             f"{path} has no data {unknown[0]!r} in a file",
             f"use one of {', '.join(of_files)}" if of_files else "leave --data out",
         )
+    places = {each: Path(path).parent / file for each, file in of_files.items()}
+    if strange:
+        for named in of_files.keys() - given.keys():
+            _check_beside(path, named, places[named])
+    places |= {each: Path(file) for each, file in given.items()}
     tables = {
-        # Beside the scenario, unless the command gives another.
-        each["name"]: _table(
-            Path(given.get(each["name"]) or Path(path).parent / each["file"]), each
-        )
+        each["name"]: _table(places[each["name"]], each)
         for each in facts["data"]
         if each["file"] is not None
     }
@@ -400,9 +399,7 @@ def _script(
         columns = {name: table.columns for name, table in tables.items()}
         facts = _facts(path, text, columns)
     load = facts["load"]
-    contents = {
-        each["path"]: _content(Path(path).parent / each["path"]) for each in facts["value_files"]
-    }
+    contents = {each["path"]: _content(places[each["path"]]) for each in facts["value_files"]}
     operations = [_operation(each) for each in facts["operations"]]
     if only is not None:
         chosen = [each for each in operations if each.name == only]
@@ -449,8 +446,6 @@ def _script(
             if each["per_user"] and each["rows"] not in (SEEDED, "new")
         },
         tuple(facts["env"]),
-        # What a command names itself is no surprise.
-        (*(file for name, file in of_files.items() if name not in given), *contents),
         tables,
         {each["name"]: _digest(each, tables) for each in facts["data"] if each["name"] in tables}
         | {
@@ -472,6 +467,16 @@ def _script(
         by_class=by_class,
         facts=facts,
     )
+
+
+def _check_beside(path: str, name: str, file: Path) -> None:
+    """Raise where a file of a scenario lies outside its folder: it would be sent to the target."""
+    whole = Path(os.path.realpath(file))
+    if not whole.is_relative_to(os.path.realpath(Path(path).parent)):
+        raise BadFile(
+            f"{path}: {name!r} is in {whole}, outside the folder of the scenario",
+            f"a scenario may be a stranger's: to send that file, add --data {name}={whole}",
+        )
 
 
 def _facts(path: str, text: str, columns: dict[str, list[str]]) -> dict[str, Any]:

@@ -220,8 +220,6 @@ class SuitePoints(ABC, Generic[_P, _T]):
         if names := found.secrets:
             shown = ", ".join(f"${name}" for name in names)
             say(f"{found.path} sends {shown} of this environment to {options.target}")
-        for file in found.elsewhere:
-            say(f"{found.path} sends what is in {file} to {options.target}")
         if found.overwrites and options.target not in self.own_targets and not options.check:
             rows = found.changed_rows
             many = f"up to {plural(rows, 'entry', 'entries')}" if rows else "entries"

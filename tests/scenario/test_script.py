@@ -110,12 +110,10 @@ def test_data_lie_beside_the_file_unless_others_are_given(folder: Path, tmp_path
     named = f"{folder}/table.toml"
     table = read(named)
     assert (table.tables["who"].rows, table.per_user) == (3, {"who": 3})
-    assert table.files == ("who.csv",)
     other = tmp_path / "other.csv"
     other.write_text("uid\nz\n")
     given = read(named, {"who": str(other)})
-    # What a command names itself is no surprise.
-    assert (given.tables["who"].rows, given.files, given.elsewhere) == (1, (), [])
+    assert given.tables["who"].rows == 1
     for data, remedy in (({"whom": "a.csv"}, "use one of who"),):
         with pytest.raises(UnknownValue, match="no data 'whom' in a file") as refused:
             read(named, data)
@@ -152,18 +150,56 @@ def test_only_rows_that_name_what_is_changed_count_and_each_file_once(folder: Pa
     assert changed(f'{own}, {{ delete = "uid={{who.uid}},{{base}}" }}') == 0
 
 
-def test_data_that_are_not_in_its_folder_are_said_to_be_elsewhere(folder: Path) -> None:
-    for file, elsewhere in (("who.csv", False), ("../who.csv", True), (f"{folder}/who.csv", True)):
-        (folder / "sub").mkdir(exist_ok=True)
-        where = folder / "sub/table.toml"
-        where.write_text(TABLE.replace("who.csv", file))
-        (folder / "sub/who.csv").write_text("uid\na\n")
-        found = read(str(where))
-        assert found.elsewhere == ([file] if elsewhere else []), file
-        assert entrusts(str(where))
+def test_a_file_that_sends_what_is_not_in_it_entrusts_that_to_a_target(folder: Path) -> None:
+    assert entrusts(f"{folder}/table.toml")
     assert not entrusts(f"{folder}/mix.toml")
     (folder / "bad.toml").write_text("[[operation")
     assert entrusts(f"{folder}/bad.toml")
+
+
+PHOTO = """
+[[operation]]
+modify = "cn=b,dc=x"
+change.replace.jpegPhoto = { file = "photo" }
+"""
+FILES = {"who": ("who.csv", TABLE), "photo": ("photo", PHOTO)}
+
+
+@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize(
+    "how", ["beside", "by ..", "by its whole path", "by a link", "by a folder"]
+)
+def test_a_file_outside_its_folder_is_refused_unless_the_command_names_it(
+    name: str, how: str, folder: Path
+) -> None:
+    file, text = FILES[name]
+    inside, outside = folder / "sub", folder / file
+    inside.mkdir()
+    for place in (folder, inside):
+        (place / "who.csv").write_text("uid\na\n")
+        (place / "photo").write_text("b")
+    written = file
+    if how == "by ..":
+        written = f"../{file}"
+    elif how == "by its whole path":
+        written = str(outside)
+    elif how == "by a link":
+        (inside / file).unlink()
+        (inside / file).symlink_to(outside)
+    elif how == "by a folder":
+        (inside / "more").symlink_to("..")
+        written = f"more/{file}"
+    where = inside / "table.toml"
+    where.write_text(text.replace(f'"{file}"', f'"{written}"'))
+    if how == "beside":
+        read(str(where))
+        return
+    known = name if name == "who" else written
+    with pytest.raises(BadFile) as refused:
+        read(str(where))
+    assert f"{where}: {known!r} is in {outside}, outside the folder" in refused.value.message
+    assert refused.value.remedy.endswith(f"add --data {known}={outside}")
+    read(str(where), {known: str(outside)})
 
 
 def test_a_digest_is_of_rows_and_values_but_for_secret_columns(folder: Path) -> None:
@@ -194,14 +230,13 @@ def test_what_it_takes_of_the_environment_must_be_there(monkeypatch: pytest.Monk
 
 
 def test_a_value_may_be_a_file_of_less_than_16_mib(folder: Path) -> None:
-    photo = 'modify = "cn=b,dc=x"\nchange.replace.jpegPhoto = { file = "photo" }'
-    (folder / "photo.toml").write_text(f"[[operation]]\n{photo}\n")
+    (folder / "photo.toml").write_text(PHOTO)
     with pytest.raises(BadFile, match="cannot read"):
         read(f"{folder}/photo.toml")
     held = folder / "photo"
     held.write_bytes(b"x" * 1_000)
     found = read(f"{folder}/photo.toml")
-    assert (found.files, len(found.contents["photo"])) == (("photo",), 1_000)
+    assert len(found.contents["photo"]) == 1_000
     assert list(found.digests) == ["file photo"]
     assert entrusts(f"{folder}/photo.toml")
     with held.open("wb") as made_large:
