@@ -112,8 +112,6 @@ def server_of(
         use_ssl=address.scheme == "ldaps",
         tls=None if address.scheme == "ldap" else _Tls(trust, watch),
         get_info=ldap3.NONE,
-        # Else it would follow referrals to any machine, to write there, with our password.
-        allowed_referral_hosts=[],
         connect_timeout=connect_timeout_s,
     )
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import ldap3
 from ldap3.core.exceptions import LDAPException, LDAPSocketReceiveError
+from ldap3.utils import asn1
 
 from sitebench.frozen import frozen
 from sitebench.targets.tls import short
@@ -36,6 +37,10 @@ _AT_ONCE = 16_384
 _LONGEST_HEAD = 2 + 127
 """Tag, and a length in as many bytes as BER can have (X.690 8.1.3.5)."""
 
+# Any result may have a referral (RFC 4511 4.1.9); ldap3 fails on those of bind and StartTLS.
+for context in (asn1.BIND_RESPONSE_CONTEXT, asn1.EXTENDED_RESPONSE_CONTEXT):
+    context.setdefault(3, asn1.decode_sequence)
+
 
 class NonsenseError(Exception):
     """Something that no directory answers."""
@@ -55,7 +60,8 @@ def limited_connection(
 
     Until its first answer the timeout of each call is the server's `connect_timeout`.
     """
-    connection = ldap3.Connection(server, check_names=False, **more)
+    # A referral would be followed to any machine, to write there, with our password.
+    connection = ldap3.Connection(server, check_names=False, auto_referrals=False, **more)
     _Reading(connection, limits, over)
     return connection
 
@@ -78,6 +84,8 @@ class _Reading:
             return self._answers(*arguments, **more)
         except (LDAPException, NonsenseError, OSError):
             raise
+        except RecursionError as error:
+            raise NonsenseError("it is nested too deep") from error
         # ldap3's parser may raise anything on bytes that are not LDAP.
         except Exception as error:
             raise NonsenseError(short(error)) from error

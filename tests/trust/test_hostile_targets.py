@@ -15,7 +15,7 @@ import pytest
 
 import ils_bench.targets.probe as directory
 from ils_bench.targets.address import parse_address
-from sitebench.errors import TargetTalksNonsense
+from sitebench.errors import SitebenchError, TargetTalksNonsense
 from sitebench.http import site
 from sitebench.http.address import SiteAddress
 from sitebench.targets.certificate import make_certificate
@@ -37,7 +37,7 @@ from tests.support.hostile_target import (
     hostile,
     trickle,
 )
-from tests.support.refusing_directory import BIND, message, result, split
+from tests.support.refusing_directory import BIND, message, result, split, tlv
 from tests.support.waiting import left_s
 
 pytestmark = pytest.mark.timeout(120)
@@ -217,6 +217,32 @@ def test_what_is_sent_in_the_clear_is_no_answer_in_tls(tls: ssl.SSLContext) -> N
 
     with hostile(answer) as port, pytest.raises(TargetTalksNonsense, match="more in the clear"):
         look(port, "starttls")
+
+
+def deep(number: bytes) -> bytes:
+    tree = b""
+    for _ in range(5_000):
+        tree = tlv(0x30, tree)
+    return tlv(0x30, tlv(2, number) + tree)
+
+
+REFERRAL = b"\x0a\x01\x0a\x04\x00\x04\x00" + tlv(0xA3, tlv(4, b"ldap://127.0.0.1:1/o=x"))
+"""A result that names another directory (RFC 4511 4.1.10)."""
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (directory_that(deep), "does not answer as an LDAP server does: it is nested too deep"),
+        (
+            directory_that(lambda number: message(number, BIND + 1, REFERRAL), to=BIND),
+            "refuses the bind of anonymous clients: referral",
+        ),
+    ],
+)
+def test_what_is_wrong_with_an_answer_is_named(answer: Answer, said: str) -> None:
+    with hostile(answer) as port, pytest.raises(SitebenchError, match=said):
+        look(port)
 
 
 def lasting(port: int) -> contextlib.AbstractContextManager[Any]:
