@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from sitebench.errors import BadInput
+from sitebench.system.files import write
 
 MOST = 100
 """Lines of a phase: what fails before a window takes none of its room.
@@ -63,7 +64,7 @@ def begin(path: str, out: str | None = None) -> None:
                 "name another file, or remove it",
             )
         goes_on = out is not None and Path(out).exists()
-        file.open("a" if goes_on else "w").close()
+        open(file, "a" if goes_on else "w", opener=_private).close()
     except OSError as error:
         raise BadInput(
             f"--fail-log: cannot write {path}: {error.strerror}", "name a file that can be written"
@@ -76,7 +77,13 @@ def forget(path: str, point: str) -> None:
     if file.is_file():
         own = f'"point": {json.dumps(point)}'
         lines = file.read_text(encoding="utf-8").splitlines(keepends=True)
-        file.write_text("".join(each for each in lines if own not in each), encoding="utf-8")
+        # In one step: it has the lines of other points too.
+        write(file, "".join(each for each in lines if own not in each))
+
+
+def _private(path: str, flags: int) -> int:
+    """Open a file; a new one is its owner's alone, as people are named in it."""
+    return os.open(path, flags, 0o600)
 
 
 def _is_log(file: Path) -> bool:
@@ -117,7 +124,7 @@ class FailLog:
 
 def _append(path: Path, lines: bytes) -> None:
     """Add lines to a file: all of them, or none."""
-    with path.open("ab", buffering=0) as file:
+    with open(path, "ab", buffering=0, opener=_private) as file:
         before = file.tell()
         try:
             if file.write(lines) < len(lines):

@@ -4,6 +4,7 @@ import contextlib
 import json
 import resource
 import signal
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -155,10 +156,16 @@ def test_a_run_that_is_resumed_keeps_the_log_of_what_was_measured(
 
 def test_a_point_that_is_measured_again_has_no_line_of_its_first_try(tmp_path: Path) -> None:
     path = tmp_path / "log"
+    fail_log.begin(str(path))
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    first = path.stat().st_ino
     one, other = (json.dumps({"time": "a", "point": key}) + "\n" for key in ("one", "other"))
     path.write_text(one + other + '{"time": "b", "point": "one", cut')
     fail_log.forget(str(path), "one")
     assert path.read_text() == other
+    # Replaced, not rewritten: a kill in between would lose the other's lines.
+    assert path.stat().st_ino != first
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
 def test_no_file_but_an_earlier_log_is_overwritten(folder: Path, directory: LdapDirectory) -> None:
