@@ -11,7 +11,7 @@ from sitebench.counts.steady import Steadiness
 from sitebench.frozen import frozen
 from sitebench.monitor import InterfaceUse, MachineUse
 from sitebench.monitor.reached import LOOPBACK
-from sitebench.verdict.rules.thresholds import FULL, STALLED_MOST, STALLED_SOME, USED_UP
+from sitebench.verdict.rules.thresholds import BUSY, FULL, STALLED_MOST, STALLED_SOME, USED_UP
 from sitebench.verdict.window import Window
 
 
@@ -158,15 +158,28 @@ class Evidence(Window):
 
     @property
     def taken(self) -> bool:
-        """Whether other programs had at least half of the cores of a target that were all busy.
+        """Whether other programs had the cores of a target, which were all busy.
 
-        A target that used up its quota, or its one thread's core, had all that it may use.
+        At least half of them; or, where the target waited for cores, half of what it lacked. A fair
+        share between it and as many other threads is just that. A target that used up its quota,
+        or its one thread's core, had all that it may use.
         """
         used, busy = self.target_share, self.allowed_busy
         if used is None or busy is None or not self.use.target_is_local:
             return False
-        most = self.taken_cores >= STALLED_MOST * len(self.usable_cores)
-        return used < USED_UP <= busy and most
+        least = STALLED_MOST * len(self.usable_cores)
+        if self.target_waits:
+            lacked = (1.0 - used) * self.ceiling
+            least = max(STALLED_MOST * lacked, STALLED_SOME * len(self.usable_cores))
+        return used < USED_UP <= busy and self.taken_cores >= least
+
+    @property
+    def target_waits(self) -> bool:
+        """Whether the target would have used its cores up, had it had them."""
+        wanted, busy = self.target_wanted, self.allowed_busy
+        if wanted is None or (busy is not None and busy < USED_UP):
+            return False
+        return wanted >= USED_UP or (self.crowded and wanted >= BUSY)
 
     @property
     def waited_for_others_us(self) -> float | None:

@@ -135,7 +135,7 @@ def _shared_cores(window: Evidence) -> PointWarning | None:
         f"{share(window.busy)} busy: target {target:.2f}, tester {tester:.2f}, "
         f"everything else {window.others_cores:.2f}"
     )
-    if window.others_cores >= STALLED_MOST * n:
+    if window.taken or window.others_cores >= STALLED_MOST * n:
         return PointWarning(
             WarningKind.NOISY_MACHINE, message, "end other programs, and measure again"
         )

@@ -62,6 +62,7 @@ def test_a_quota_is_all_the_cpu_there_is() -> None:
 
 def test_a_target_that_waits_for_cores_lacks_cpu() -> None:
     waiting = with_target(QUIET, cpu_s=3.0, waited_s=6.0, allowed_cores=(1,))
+    waiting = with_generator(waiting, cpu_s=6.0)
     full = with_machine(waiting, busy_per_core=(0.2, 0.95))
     assert cpu(full).grade == Grade.PRIMARY
     assert "waited 0.60 s per second" in cpu(full).evidence
@@ -69,7 +70,7 @@ def test_a_target_that_waits_for_cores_lacks_cpu() -> None:
     assert cpu(with_machine(waiting, busy_per_core=(1.0, 0.75))).grade == Grade.NO
     less = with_target(QUIET, cpu_s=3.0, waited_s=5.0)
     assert cpu(less).grade == Grade.NO
-    tester = with_generator(with_machine(less, busy_per_core=(1.0, 0.9)), cpu_s=9.0)
+    tester = with_generator(with_machine(less, busy_per_core=(1.0, 0.9)), cpu_s=14.0)
     assert cpu(tester).grade == Grade.PRIMARY
 
 

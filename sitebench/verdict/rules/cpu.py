@@ -21,8 +21,8 @@ _found = partial(Finding, Resource.CPU)
 
 def cpu(window: Evidence) -> Finding:
     """Return whether the target's CPU is used up."""
-    target, used, wanted = window.use.target, window.target_share, window.target_wanted
-    if target is None or used is None or wanted is None:
+    target, used = window.use.target, window.target_share
+    if target is None or used is None:
         return _by_machine(window)
     allowed = f"its {cores(window.ceiling)}"
     if target.quota_cores is not None and target.quota_cores < (window.target_cores or 1):
@@ -40,7 +40,7 @@ def cpu(window: Evidence) -> Finding:
         return _found(Grade.PRIMARY, text)
     if window.taken:
         return _found(Grade.TAKEN, f"{text}: {taken_by_others(window)}")
-    if _waits(window, used, wanted):
+    if window.target_waits:
         waited = window.per_second(target.waited_s) or 0.0
         text += f" and its threads waited {waited:.2f} s per second for a core in use by others"
         if busy is not None:
@@ -48,13 +48,6 @@ def cpu(window: Evidence) -> Finding:
         return _found(Grade.PRIMARY, text)
     little = ": little headroom" if most >= BUSY else ""
     return _found(Grade.POSSIBLE if little else Grade.NO, f"{text}{little}")
-
-
-def _waits(window: Evidence, used: float, wanted: float) -> bool:
-    """Return whether the target would have used its cores up, had it had them."""
-    busy = window.allowed_busy
-    taken = busy is None or busy >= USED_UP
-    return used < USED_UP and taken and (wanted >= USED_UP or (window.crowded and wanted >= BUSY))
 
 
 def taken_by_others(window: Evidence) -> str:
