@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from sitebench._engine import Engine
 
 WARMUP_S = 0.5
+WINDOW_S = 1.0
 _LANES = 64
 _PEOPLE = 10_000
 
@@ -39,7 +40,6 @@ class _CalibrateOptions:
     """What `sitebench calibrate` takes."""
 
     repeats: int = option.count(3, "Repeats, interleaved.", panel="Options")
-    window: float = option.duration(1.0, "Length of one measurement.", panel="Options")
     json: bool = option.flag("JSON instead of a table.", panel="Options")
 
 
@@ -59,7 +59,7 @@ def calibrate(options: _CalibrateOptions) -> None:
         contextlib.ExitStack() as stack,
         Console(stderr=True).status("starting the directory and the responders") as status,
     ):
-        pairs = _pairs(stack, options.window)
+        pairs = _pairs(stack, WINDOW_S)
         for n in range(repeats):
             for what, sides in pairs.items():
                 for side, trial in sides.items():

@@ -67,7 +67,7 @@ def grown(figures: Mapping[str, Any]) -> tuple[PointWarning, ...]:
         PointWarning(
             "grown-directory",
             f"the directory grew from {start:,} to {end:,} entries while it was measured",
-            "begin with more --entries, or reuse fewer people with --ring",
+            "begin with more --entries",
         ),
     )
 

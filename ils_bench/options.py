@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from ils_bench.mix import parse_mix, show_mix
 from ils_bench.suite import SUITE
@@ -14,6 +14,7 @@ from sitebench.frozen import frozen
 from sitebench.locust.web_ui.options import SessionOptions
 from sitebench.measure.options import PointOptions
 from sitebench.options import option
+from sitebench.options.option import Placement
 from sitebench.seeders import DEFAULT_BASE, PROFILES
 from sitebench.suite_base.options import (
     EndpointOptions,
@@ -77,6 +78,10 @@ def _pool(text: str) -> int:
     return 0 if text.strip() == "all" else units.parse_size(text)
 
 
+_NO_OPTION: Final[Placement] = {"command": False, "form": False, "hidden": True}
+"""What Python sets and no command: a point has it from its command, or from a `LdapDirectory`."""
+
+
 @frozen
 class KindOptions:
     """What kind of people there are, and how they log in."""
@@ -105,14 +110,14 @@ class KindOptions:
         parse=_pool,
         show=lambda pool: "all" if pool == 0 else units.format_size(pool),
         metavar="N|all",
-        panel="Entries",
+        **_NO_OPTION,
     )
     one_password: str | None = option.parsed(
         None,
         "Password of all people, in place of each one's own. It is in the run file.",
         parse=_some,
         metavar="TEXT",
-        panel="Entries",
+        **_NO_OPTION,
     )
 
 
@@ -269,7 +274,7 @@ class LoadTestOptions(DirectoryOptions, GroupOptions, ScenarioOptions, SuiteTest
         1_000_000,
         "Most people that a run has added at any time; further adds delete the oldest.",
         "N",
-        panel="Advanced",
+        **_NO_OPTION,
     )
 
 

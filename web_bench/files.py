@@ -35,7 +35,6 @@ def compare(workload: str, options: VerifyOptions) -> None:
             chosen.file_set.spec(options.seed),
             options.target,
             lambda done, _: move(done),
-            connections=options.connections,
             trust=Trust.of(options),
         )
     if found.different:

@@ -167,7 +167,6 @@ class VerifyOptions(FileSetOptions, EndpointOptions):
     target: str = target_option(
         "http://127.0.0.1:8080", "http:// or https:// address of the server."
     )
-    connections: int = option.count(4, "Connections that ask at the same time.", panel="Load")
 
 
 @frozen

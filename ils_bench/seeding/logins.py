@@ -16,9 +16,7 @@ from sitebench.seeders.people import easily_typed
 from sitebench.targets.tls import Trust
 
 SAMPLE = 5
-_CHECK = (
-    "check --seed, --hash, --hash-pool and --one-password, and that the directory lets people bind"
-)
+_CHECK = "check --seed and --hash, and that the directory lets people bind"
 
 
 def check_logins(options: SeedOptions, population: Population, remedy: str | None = None) -> int:

@@ -16,7 +16,7 @@ _PART = re.compile(r'(?:\\.|"(?:\\.|[^"\\])*"|[^\\",;])+', re.DOTALL)
 """A part of a name: an escaped character or a quoted text is not its end (RFC 4514, RFC 2253)."""
 
 
-_WHO = ("profile", "hash", "hash_pool", "one_password", "seed", "locales")
+_WHO = ("profile", "hash", "seed", "locales")
 """Options that say who the people are."""
 
 

@@ -21,6 +21,23 @@ _ALSO_CALLED = {
     "password-file": ("password", "w", "bind-password"),
 }
 """What people try who come from other tools, or from another command of this one."""
+REMOVED = {
+    "calm-time": "write the users over time as --stages",
+    "calm-users": "write the users over time as --stages",
+    "connections": "leave it out: four ask at the same time",
+    "discard": "leave it out, and delete the run file afterwards",
+    "hash-pool": "leave it out: with a slow hash 1,000 people log in differently, else all",
+    "hold": "give a longer --measure: what is found is held for three windows",
+    "holds": "leave it out: what is found is held three times",
+    "one-password": "leave it out: seed --accounts FILE.csv writes each one's own",
+    "precision": "leave it out: rates are told apart to 5 %",
+    "ring": "leave it out: a million people are added before the oldest is deleted",
+    "spike-time": "write the users over time as --stages",
+    "step-time": "write the users over time as --stages",
+    "step-users": "write the users over time as --stages",
+    "window": "give more --repeats: each measures for a second",
+}
+"""What to do in place of options that commands had (docs/decisions/0197)."""
 _NOT_COMMANDS = {"version": "sitebench --version", "help": "sitebench --help"}
 
 
@@ -35,6 +52,9 @@ def as_bad_input(error: click.UsageError) -> BadInput:
     if meant == "--password-file":
         # An argument is in the list of processes.
         return BadInput(message, f"passwords come from {meant}, which names a file")
+    tried = str(getattr(error, "option_name", "")).lstrip("-")
+    if meant is None and tried in REMOVED:
+        return BadInput(message, REMOVED[tried])
     remedy = f"`{command} --help` says what there is"
     return BadInput(message, f"did you mean {meant}? {remedy}" if meant else remedy)
 

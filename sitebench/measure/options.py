@@ -274,16 +274,6 @@ def _users(text: str) -> int:
     return 0 if text == _AUTO else units.parse_size(text)
 
 
-def _percentage(text: str) -> float:
-    try:
-        share = float(text.removesuffix("%"))
-    except ValueError:
-        share = 0.0
-    if not 0.5 <= share <= 50:
-        raise UnknownValue(f"precision {text!r} is not between 0.5% and 50%", "write 5%, say")
-    return share
-
-
 @frozen
 class PeakOptions(RepeatOptions):
     """What `peak` takes besides the operation: given client counts, or an objective."""
@@ -306,17 +296,6 @@ class PeakOptions(RepeatOptions):
         "First rate of the search (default: the lowest with enough samples in one window).",
         **_COMMAND,
     )
-    precision: float | None = option.parsed(
-        None,
-        "Gap between the highest rate that met it and the lowest that did not (default: 5%).",
-        parse=_percentage,
-        metavar="PERCENT",
-        **_COMMAND,
-    )
-    hold: float | None = option.duration(
-        None, "Length of each confirmation of the rate found (default: 3 windows).", **_COMMAND
-    )
-    holds: int | None = option.count(None, "Number of confirmations (default: 3).", **_COMMAND)
     apart: float | None = option.duration(
         None,
         "Pause between confirmations of a rate (default: none): twice what spells of noise last.",

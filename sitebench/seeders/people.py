@@ -118,8 +118,7 @@ def _check_passwords(spec: Spec) -> None:
     if not has_passwords and "passwords" in spec.to_dict():
         raise BadInput(
             f"people of the profile {spec.profile} have no passwords",
-            "leave --hash, --hash-pool and --one-password out, or name people who log in: "
-            "--profile person",
+            "leave --hash out, or name people who log in: --profile person",
         )
     if spec.hash is None:
         return

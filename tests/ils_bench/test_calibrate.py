@@ -6,7 +6,7 @@ from tests.support.cli import in_process
 
 
 def test_both_sides_of_the_floor_and_of_the_engine_are_measured() -> None:
-    ran = in_process("calibrate", "--repeats", "1", "--window", "200ms", "--json")
+    ran = in_process("calibrate", "--repeats", "1", "--json")
     assert ran.code == 0, ran.err
     found = json.loads(ran.out)["floor"]
     assert list(found) == [

@@ -118,7 +118,7 @@ def test_people_who_register_and_leave_are_found_wherever_the_end_caught_them(
     # More than both threads can have taken and not yet added.
     monkeypatch.setattr(clean, "CHUNK", chunk := 4 * clean.KEYS_OF_A_THREAD)
     load = ("--users", "4", "--threads", "2", "--warmup", "0s", "--measure", "10m")
-    options = (*load, "--entries", "300", "--ring", "200k", *LOCALES)
+    options = (*load, "--entries", "300", *LOCALES)
     argv = ["ils", "run", "register", "--target", live.url, *options]
     with subprocess.Popen([*SITEBENCH, *argv], stderr=subprocess.DEVNULL) as process:
         assert eventually(lambda: live.directory.stats()["adds"] > 4 * chunk)

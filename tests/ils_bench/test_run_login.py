@@ -82,7 +82,7 @@ def test_connections_may_be_kept() -> None:
 
 def test_they_are_of_the_kind_that_is_named() -> None:
     """Those who are loaded, those whom the first login is of, and those whom users log in as."""
-    kind = ("--profile", "posix", "--hash", "clear", "--one-password", "x1")
+    kind = ("--profile", "posix", "--hash", "clear")
     ran = in_process("ils", "run", "login", *kind, "--how", "search-bind", *WHO, *BRIEF)
     right(ran)
     assert ("search" in steps(ran), "groups" in steps(ran)) == (True, False)

@@ -96,7 +96,7 @@ def test_389_ds_with_accounts_of_unix_and_passwords_in_the_clear(tmp_path: Path)
 @pytest.mark.servers
 @pytest.mark.parametrize("hashed", ["ssha512", "crypt", "pbkdf2-sha256:1000", "pbkdf2-sha512:1000"])
 def test_389_ds_lets_people_in_with_each_hash_that_it_knows(tmp_path: Path, hashed: str) -> None:
-    hashes = ("--hash", hashed, "--hash-pool", "7")
+    hashes = ("--hash", hashed)
     # It changes those that it knows for one of its own, but crypt's.
     foreign = hashed in ("ssha512", "pbkdf2-sha256:1000")
     worked(servers.ds389, tmp_path, "person", AS_IT_IS, *hashes, rehashed=foreign)

@@ -124,7 +124,7 @@ def test_a_killed_sweep_leaves_nothing_running(
 
 def test_a_sweep_over_hashes_has_each_as_points_of_its_own(tmp_path: Path) -> None:
     """In the run file, on the terminal, in the papers' tables, the export and the report."""
-    asked = ("--profile", "person", "--hash", "ssha,argon2:64k:1,argon2:64k:1", "--hash-pool", "3")
+    asked = ("--profile", "person", "--hash", "ssha,argon2:64k:1,argon2:64k:1")
     load = ("--entries", "20,30", "--locales", "en_US", "--users", "2", "--operations", "lookup")
     # With threads that are chosen no point has a second try, with one more.
     brief = ("--threads", "1", "--warmup", "0s", "--measure", "300ms", "--out", tmp_path / "run")

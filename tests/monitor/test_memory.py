@@ -26,7 +26,7 @@ def test_a_control_group_leaves_less() -> None:
     try:
         with groups.memory(_MOST) as group:
             assert _inside(group, "-c", _SAYS).stdout.strip() == str(_MOST)
-            refused = _inside(group, *_SEEDS, "--hash", "argon2:1g", "--hash-pool", "1")
+            refused = _inside(group, *_SEEDS, "--hash", "argon2:1g")
     except NotPossible as error:
         unavailable(str(error))
     assert refused.returncode != 0

@@ -23,9 +23,6 @@ class SessionOptions:
         identity=False,
         form=False,
     )
-    discard: bool = option.flag(
-        "Run file of the session deleted at its end.", panel="Output", identity=False, form=False
-    )
     login_file: str | None = option.file(
         f"File with NAME:PASSWORD for --web-login (default: ${secret.UI_LOGIN}).", **_START
     )

@@ -55,19 +55,18 @@ class Test:
 class Session:
     """Records every test of one process to one run file."""
 
-    def __init__(self, out: str, *, kept: bool = True) -> None:
+    def __init__(self, out: str) -> None:
         self.tests: list[Test] = []
         self.unprepared: SitebenchError | None = None
         """The error that kept the last test from getting a target."""
-        self._kept, self._new = kept, not Path(out).exists()
+        self._new = not Path(out).exists()
         self.store = RunStore(out)
         self._sizes: set[int] = set()
 
     @property
     def told(self) -> str:
         """What becomes of the results, in a sentence."""
-        path = self.store.path
-        return f"results: {path}" if self._kept else f"results: {path}, deleted at the end"
+        return f"results: {self.store.path}"
 
     @property
     def current(self) -> Test | None:
@@ -172,7 +171,7 @@ class Session:
         """Close the run file; returns a message about it, if any test was recorded."""
         path = self.store.path
         self.store.close()
-        if self._kept and self.tests:
+        if self.tests:
             return f"run file: {path}"
         if self._new:
             path.unlink()
@@ -199,7 +198,7 @@ def open_session(environment: Environment) -> Session | None:
 
         # Before the run file is there.
         login.check(web_login=environment.web_ui.web_login, login_file=chosen.login_file)
-    session = Session(chosen.out or _new_name(), kept=not chosen.discard)
+    session = Session(chosen.out or _new_name())
 
     def closing(**_: Any) -> None:
         if message := session.close():

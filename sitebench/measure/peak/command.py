@@ -70,7 +70,13 @@ _MOST_USERS = 1024
 """The search uses at most this many lanes: with the portable client each needs a thread."""
 
 _HOLD_WINDOWS = 3
-"""Length of a hold in measured windows, unless `--hold` is given."""
+"""Length of a hold in measured windows."""
+
+_HOLDS = 3
+"""How often the rate that is reported has to hold: by chance a rate seldom does so often."""
+
+_PRECISION = 0.05
+"""Gap between the highest rate that held and the lowest that did not."""
 
 _FAR = 100
 """How long a search takes is said for a limit of this many times the rate that it starts with."""
@@ -121,9 +127,6 @@ def _check_clients(options: PeakOptions) -> None:
     given = {
         "--users": options.users,
         "--start": options.start,
-        "--precision": options.precision,
-        "--hold": options.hold,
-        "--holds": options.holds,
         "--apart": options.apart,
     }
     for name, value in given.items():
@@ -148,7 +151,8 @@ def _check_search(options: PeakOptions, objective: Objective) -> None:
         )
     if options.repeats > 1:
         raise BadInput(
-            "--repeats does not apply to a search", "use --holds for the number of holds"
+            "--repeats does not apply to a search",
+            "leave it out: what is found is held three times",
         )
     for metric in RATES:
         if objective.about(metric):
@@ -234,11 +238,11 @@ class _PeakSearch:
             start=options.start or rounded(max(100.0, needed / window)),
             users=options.users or DEFAULT_USERS,
             most_users=most,
-            precision=(options.precision or 5.0) / 100.0,
-            holds=options.holds or 3,
+            precision=_PRECISION,
+            holds=_HOLDS,
             apart_s=options.apart or 0.0,
         )
-        hold = options.hold or _HOLD_WINDOWS * window
+        hold = _HOLD_WINDOWS * window
 
         def spec_of(trial: Trial) -> PointSpec:
             seconds = max(hold if trial.long else window, needed / trial.rate)

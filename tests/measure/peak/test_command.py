@@ -39,15 +39,12 @@ P99 = Objective.parse("p99<5ms")
         ({"rate": 100.0}, "--rate fixes one; use `run --rate`"),
         ({"start": 100.0}, "--start needs --objective"),
         ({"users": 8}, "--users needs --objective"),
-        ({"hold": 1.0}, "--hold needs --objective"),
-        ({"holds": 1}, "--holds needs --objective"),
         ({"apart": 1.0}, "--apart needs --objective"),
-        ({"precision": 1.0}, "--precision needs --objective"),
         ({"foresee": (225,)}, "225 clients are too many for the fitted law"),
         ({"foresee": (9,), "clients": (1, 4)}, "largest measured load is 4,"),
         ({"objective": P99, "clients": (2,)}, "--clients measures given loads"),
         ({"objective": P99, "foresee": (2,)}, "--foresee needs a curve over clients"),
-        ({"objective": P99, "repeats": 6}, "use --holds"),
+        ({"objective": P99, "repeats": 6}, "is held three times"),
         ({"objective": Objective.parse("rate>5k")}, "the search finds the rate"),
         ({"objective": Objective.parse("p99<1s,pages_per_s>5")}, "pages_per_s in the objective"),
     ],
@@ -64,7 +61,7 @@ def test_what_contradicts_itself_is_refused(asked: dict[str, Any], words: str) -
     [
         {},
         {"clients": (2, 4), "foresee": (8,), "repeats": 6},
-        {"objective": P99, "start": 5.0, "users": 8, "hold": 1.0, "holds": 1, "precision": 2.0},
+        {"objective": P99, "start": 5.0, "users": 8, "apart": 1.0},
     ],
 )
 def test_what_belongs_together_is_not_refused(asked: dict[str, Any]) -> None:
