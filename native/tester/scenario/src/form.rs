@@ -75,7 +75,7 @@ pub enum Kind {
     Results,
     /// Status codes of HTTP, or a column.
     Statuses,
-    /// `1`, `">=1"` or `"<=500"`.
+    /// `1`, `">=1"`, `"<=500"` or `"all"`.
     Count,
     /// Text, a number, or bytes by another way of writing them.
     Value,
@@ -329,6 +329,8 @@ form! {
         result: Kind::Results, L, "success; compareTrue for compare", "codes or names, or a column";
         entries: Kind::Count, L, "any", "how many entries come";
         entry: Kind::Entry, L, "not checked", "exactly one entry with these values, or this row";
+        every: Kind::Text, L, "not checked",
+            "people (`people = \"seeded\"`): each entry is one of them, whole";
         dn: Kind::Dn, L, "not checked", "the name of the one entry";
         status: Kind::Statuses, H, "200 for get and head, else 2xx", "status codes, or a column";
         length: Kind::Int(0, MOST), H, "any", "bytes of the body";

@@ -54,8 +54,11 @@ fn whole(text: &str) -> Option<u64> {
     if digits { text.parse().ok() } else { None }
 }
 
-/// `>=1` or `<=500`.
+/// `>=1`, `<=500` or `all`.
 pub(crate) fn count(text: &str) -> Option<Count> {
+    if text == "all" {
+        return Some(Count::All);
+    }
     let (least, most) = (text.strip_prefix(">="), text.strip_prefix("<="));
     least.map(|text| whole(text).map(Count::AtLeast)).or(most.map(|text| whole(text).map(Count::AtMost)))?
 }

@@ -307,7 +307,7 @@ impl Shape<'_> {
             }
             (Kind::Count, DeValue::String(text)) if grammar::count(text).is_some() => {}
             (Kind::Count, DeValue::Integer(_)) if int(value.get_ref()).is_some_and(|number| number >= 0) => {}
-            (Kind::Count, _) => wrong("not a count: write 1, \">=1\" or \"<=500\""),
+            (Kind::Count, _) => wrong("not a count: write 1, \">=1\", \"<=500\" or \"all\""),
             (Kind::Default, DeValue::Array(list))
                 if list.iter().all(|each| each.get_ref().as_str().is_some()) => {}
             (Kind::Default, DeValue::String(_)) => {}

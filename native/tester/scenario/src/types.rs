@@ -526,6 +526,8 @@ pub struct Expect {
     pub entries: Option<Count>,
     /// What the one entry has.
     pub entry: Option<Entry>,
+    /// The people of whom each entry is one, whole.
+    pub every: Option<String>,
     /// What it is called.
     pub dn: Option<Template>,
     /// Status codes of HTTP, any of them; empty for the verb's default.
@@ -560,6 +562,8 @@ pub enum Count {
     AtLeast(u64),
     /// So many or fewer.
     AtMost(u64),
+    /// As many as there are people, or as the search's `size_limit` lets through.
+    All,
 }
 
 /// Whose page it is: another value between the two texts is a leak.

@@ -5,6 +5,7 @@ use wire::ldap::{Reply, Response, ResultCode};
 
 use super::receive::MESSAGE_BYTES;
 use super::request::Request;
+use super::verify::NOT_WHOLE;
 use super::{LaneState, Ldap};
 use crate::record::told::Told;
 
@@ -47,8 +48,10 @@ impl Ldap {
             0 => result,
             entries => format!("{entries} entries, {result}"),
         };
-        if let Request::Ask(ask) = request {
-            told.said += &self.tell_differs(ask, lane);
+        match request {
+            Request::Ask(ask) => told.said += &self.tell_differs(ask, lane),
+            Request::Lookup { .. } if lane.wrong && lane.entries == 1 => told.said += NOT_WHOLE,
+            _ => {}
         }
         told.code = Some(code);
         told.diagnostic = (!diagnostic.is_empty()).then_some(diagnostic);

@@ -172,7 +172,7 @@ impl Ldap {
     }
 
     #[inline]
-    fn is_right(
+    pub(super) fn is_right(
         &mut self,
         person: Person,
         wanted: &ExpectedAttributes,
@@ -188,8 +188,23 @@ impl Ldap {
         }
     }
 
+    /// Whether so many entries are those of all people, or as many as a limit lets through.
+    pub(super) fn are_all_people(&self, entries: u64, size_limit: u32, code: ResultCode) -> bool {
+        let limit = u64::from(size_limit);
+        if code == ResultCode::SUCCESS {
+            // People may have been added since the start.
+            return entries >= self.shared.count && (limit == 0 || entries <= limit);
+        }
+        limit == 0 || entries == limit
+    }
+
     /// Whether the entry is one of the population, by its own name.
-    fn is_any_person(&mut self, wanted: &ExpectedAttributes, dn: &[u8], attributes: Attributes<'_>) -> bool {
+    pub(super) fn is_any_person(
+        &mut self,
+        wanted: &ExpectedAttributes,
+        dn: &[u8],
+        attributes: Attributes<'_>,
+    ) -> bool {
         let names = &self.shared.names;
         let Some(people) = names.people.as_deref().filter(|_| names.template.is_none()) else {
             return attributes.check().is_ok();
@@ -225,11 +240,7 @@ impl Ldap {
     fn is_right_count(&self, request: &Request, entries: u64, code: ResultCode) -> bool {
         match request {
             Request::Lookup { .. } => entries == 1,
-            // People may have been added since the start.
-            Request::Retrieve { size_limit, .. } if code == ResultCode::SUCCESS => {
-                entries >= self.shared.count && (*size_limit == 0 || entries <= u64::from(*size_limit))
-            }
-            Request::Retrieve { size_limit, .. } => *size_limit == 0 || entries == u64::from(*size_limit),
+            Request::Retrieve { size_limit, .. } => self.are_all_people(entries, *size_limit, code),
             Request::Search { expect_entries, .. } => expect_entries.is_none_or(|n| n == entries),
             _ => entries == 0,
         }

@@ -66,6 +66,10 @@ const SYNONYMS: [(&str, &str); 17] = [
 /// Classes that a server may add to an entry or leave unsaid.
 const UNSAID_CLASSES: [&[u8]; 2] = [b"top", b"dynamicObject"];
 
+/// What is said of an answer with an entry that fails this check.
+pub(super) const NOT_WHOLE: &str = ", but an entry is not the whole person: name what is compared in attributes, or \
+    compare single values, as in expect.entry = { cn = \"{person.cn}\" }";
+
 /// The attributes an answer must have.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ExpectedAttributes {

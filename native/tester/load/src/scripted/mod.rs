@@ -108,6 +108,7 @@ pub(crate) enum Differs {
     Value(usize),
     Column(usize),
     Name,
+    Person,
 }
 
 impl Memory {

@@ -9,11 +9,11 @@ use crate::grammar;
 use crate::problem::quoted;
 use crate::shape::int;
 use crate::template::Template;
-use crate::types::{Capture, Code, Count, Expect, Identity, Source, Take};
+use crate::types::{Capture, Code, Count, Expect, Identity, Rows, Source, Take};
 
 impl<'d, 't> Reader<'_, 'd, 't> {
     pub(super) fn expect(&mut self, table: Table<'d, 't>, verb: &str) -> Expect {
-        for key in ["entries", "entry", "dn"] {
+        for key in ["entries", "entry", "every", "dn"] {
             if verb != "search" && table.has(key) {
                 self.wrong(table.at(key), format!("only a search has entries, and this is {verb}"));
             }
@@ -41,6 +41,7 @@ impl<'d, 't> Reader<'_, 'd, 't> {
             results: self.codes(table, "result"),
             entries,
             entry: table.has("entry").then(|| self.entry(table)),
+            every: self.every(table, entries == Some(Count::All)),
             dn: table.get("dn").map(|value| self.dn(value)),
             statuses: self.codes(table, "status"),
             length: table.int("length"),
@@ -49,6 +50,25 @@ impl<'d, 't> Reader<'_, 'd, 't> {
             identity,
             fresh: self.templates(table.get("fresh")),
         }
+    }
+
+    /// The people of whom each entry is one; only of them it is known how many are `all`.
+    fn every(&mut self, table: Table<'d, 't>, counts_all: bool) -> Option<String> {
+        let Some(name) = table.text("every") else {
+            if counts_all {
+                self.wrong(table.at("entries"), "\"all\" counts people: say of which data, with every");
+            }
+            return None;
+        };
+        match self.names.data.get_mut(&name) {
+            Some(data) if data.what.rows == Rows::Seeded => data.used = true,
+            _ => self
+                .wrong(table.at("every"), format!("{} is no data with people = \"seeded\"", quoted(&name))),
+        }
+        for key in ["entry", "dn"].into_iter().filter(|key| table.has(key)) {
+            self.wrong(table.at(key), "is of one entry, and every of each: leave one of them out");
+        }
+        Some(name)
     }
 
     pub(super) fn codes(&mut self, table: Table<'d, 't>, key: &str) -> Vec<Code> {

@@ -137,6 +137,12 @@ impl<'d, 't> Reader<'_, 'd, 't> {
         let action = if verb == "repeat" { self.repeat(step, number) } else { self.verb(step, verb) };
         let controls = self.controls(step, verb);
         let expect = step.table("expect").map_or_else(Expect::default, |table| self.expect(table, verb));
+        if step.flag("types_only", false) && (expect.entry.is_some() || expect.every.is_some()) {
+            self.wrong(
+                step.at("types_only"),
+                "returns no values, and expect compares them: leave one of them out",
+            );
+        }
         let captures: Vec<_> = step
             .entries("capture")
             .into_iter()

@@ -158,7 +158,7 @@ const BROKEN: [(&str, &str, &str, &str); 24] = [
         "paging",
         "\">=1000\"",
         "\"many\"",
-        "16:18: operation[1].expect.entries: is not a count: write 1, \">=1\" or \"<=500\"",
+        "16:18: operation[1].expect.entries: is not a count: write 1, \">=1\", \"<=500\" or \"all\"",
     ),
     (
         "login-once",

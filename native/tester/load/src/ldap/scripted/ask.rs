@@ -13,6 +13,7 @@ use wire::ldap::request::{self as write, SearchOptions};
 use wire::ldap::{ResultCode, filter_text, oid, op};
 
 use super::super::frame::Frame;
+use super::super::verify::ExpectedAttributes;
 use crate::scripted::{self, rest};
 use crate::values::{Plan, Text};
 
@@ -91,6 +92,19 @@ pub(super) struct Expects {
     pub(super) row: Vec<(String, Text)>,
     /// The parts of its DN.
     pub(super) dn: Option<Vec<Field>>,
+    /// The person that an entry must be, with all that is asked of them.
+    pub(super) person: Option<(Whom, ExpectedAttributes)>,
+    /// Entries that the search asks for at most; 0 for any number.
+    pub(super) size_limit: u32,
+}
+
+/// Which person an entry must be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Whom {
+    /// The only entry is that of the row drawn.
+    Row { source: usize, added: bool },
+    /// Each entry is of the population.
+    Anyone,
 }
 
 /// A value that an entry must have.
@@ -800,6 +814,7 @@ fn expects(plan: &Plan, block: &Block, step: &Step) -> Result<Expects, String> {
         codes.push(Expected::Code(usual));
     }
     let mut expects = Expects { codes, entries: expect.entries, ..Expects::default() };
+    let mut whom = expect.every.as_ref().map(|_| Whom::Anyone);
     match &expect.entry {
         Some(Entry::Attributes(attributes)) => {
             for (name, values) in attributes {
@@ -810,25 +825,26 @@ fn expects(plan: &Plan, block: &Block, step: &Step) -> Result<Expects, String> {
                 }
             }
         }
+        Some(Entry::Row(data)) if plan.is_people(data) => {
+            whom = Some(Whom::Row { source: plan.source(data)?, added: plan.is_taken(data) });
+        }
         Some(Entry::Row(data)) => {
-            // Servers hide the passwords of people, or hash them anew.
-            let columns = plan.columns(plan.source(data)?);
-            let columns = columns.filter(|(name, _)| !plan.is_people(data) || !is_password(name));
-            expects.row = columns.map(|(name, text)| (name.to_owned(), text)).collect();
+            expects.row =
+                plan.columns(plan.source(data)?).map(|(name, text)| (name.to_owned(), text)).collect();
             let named = expects.row.iter().find(|(name, _)| name == "dn");
             let dn = named.map(|(_, text)| Field { text: text.clone(), becomes: Becomes::Itself });
             expects.dn = dn.map(|field| vec![field]);
         }
         None => {}
     }
+    if let Verb::Search(search) = &step.verb {
+        expects.size_limit = search.size_limit;
+        expects.person = whom.map(|whom| (whom, ExpectedAttributes::new(&search.attributes)));
+    }
     if let Some(dn) = &expect.dn {
         expects.dn = Some(dn_parts(plan, block, dn)?);
     }
     Ok(expects)
-}
-
-fn is_password(column: &str) -> bool {
-    ["userPassword", "unicodePwd", "password"].contains(&column)
 }
 
 /// Whether a text is the number or the name of a result.

@@ -6,8 +6,10 @@ use wire::dn::{Dn, Plain};
 use wire::ldap::control::PagedResults;
 use wire::ldap::{Attributes, Controls, Outcome, ResultCode, oid};
 
+use super::super::names::Person;
+use super::super::verify::NOT_WHOLE;
 use super::super::{LaneState, Ldap};
-use super::ask::{Ask, BIND, Becomes, Capture, Expected, Field, Wanted, becomes};
+use super::ask::{Ask, BIND, Becomes, Capture, Expected, Expects, Field, Wanted, Whom, becomes};
 use crate::protocol::Encoded;
 use crate::record::failure::Failure;
 use crate::record::told::Told;
@@ -193,6 +195,19 @@ impl Ldap {
             return true;
         }
         let expects = &ask.expects;
+        if let Some((whom, wanted)) = &expects.person {
+            let right = match *whom {
+                Whom::Row { source, added } => {
+                    let person = Person { number: memory.kept.row(source), added };
+                    self.is_right(person, wanted, (dn, attributes), b"")
+                }
+                Whom::Anyone => self.is_any_person(wanted, dn, attributes),
+            };
+            if !right {
+                memory.differs = Some(Differs::Person);
+                return false;
+            }
+        }
         let plan = &self.scripts[ask.script].plan;
         let scratch = &mut self.scratch;
         let rng = &mut self.rng;
@@ -237,6 +252,7 @@ impl Ldap {
     pub(in super::super) fn tell_differs(&self, ask: &Ask, lane: &LaneState) -> String {
         let differs = lane.memory.as_deref().and_then(|memory| memory.differs).filter(|_| lane.wrong);
         let name = match differs {
+            Some(Differs::Person) => return NOT_WHOLE.to_owned(),
             Some(Differs::Value(number)) => ask.expects.values.get(number).map(|each| &*each.attribute),
             Some(Differs::Column(number)) => ask.expects.row.get(number).map(|each| &*each.0),
             Some(Differs::Name) => Some("the DN"),
@@ -270,7 +286,8 @@ impl Ldap {
                 }
             };
         }
-        let wrong = self.shared.verify && (lane.wrong || !ask.expects.is_right_count(lane.entries));
+        let wrong = self.shared.verify
+            && (lane.wrong || !self.is_expected_count(&ask.expects, lane.entries, outcome.code));
         if wrong || !accepted {
             // What follows is not asked of another entry than was meant.
             ask.captures.iter().for_each(|capture| memory.kept.forget(capture.place));
@@ -377,12 +394,15 @@ fn take_several(
     named.for_each(|each| each.values.iter().flatten().for_each(&mut take));
 }
 
-impl super::ask::Expects {
-    fn is_right_count(&self, entries: u64) -> bool {
-        let one = !self.values.is_empty() || !self.row.is_empty() || self.dn.is_some();
+impl Ldap {
+    fn is_expected_count(&self, expects: &Expects, entries: u64, code: ResultCode) -> bool {
+        let Expects { values, row, dn, person, .. } = expects;
+        let is_row = matches!(person, Some((Whom::Row { .. }, _)));
+        let one = is_row || !values.is_empty() || !row.is_empty() || dn.is_some();
         (!one || entries == 1)
-            && match self.entries {
+            && match expects.entries {
                 None => true,
+                Some(Count::All) => self.are_all_people(entries, expects.size_limit, code),
                 Some(Count::Exactly(count)) => entries == count,
                 Some(Count::AtLeast(count)) => entries >= count,
                 Some(Count::AtMost(count)) => entries <= count,

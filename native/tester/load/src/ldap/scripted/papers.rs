@@ -226,9 +226,10 @@ impl<'s> Papers<'s> {
         let class = |profile: &Profile| format!("(objectClass={})", profile.object_class());
         let literal = search.filter.literal();
         if self.profiles().any(|profile| literal == Some(&class(profile))) {
-            let results = expect.results.clone();
-            let some = Expect { results, entries: Some(Count::AtLeast(1)), ..Expect::default() };
-            let is_list = *expect == some && is_as_far_as_it_goes(&expect.results);
+            let Expect { results, every, .. } = expect.clone();
+            let everybody = Expect { results, every, entries: Some(Count::All), ..Expect::default() };
+            let is_list =
+                expect.every.is_some() && *expect == everybody && is_as_far_as_it_goes(&expect.results);
             return is_list.then_some(LdapStep::Retrieve { attributes, size_limit: search.size_limit });
         }
         let Some(Entry::Row(data)) = &expect.entry else { return None };

@@ -80,6 +80,89 @@ fn people_of_the_population_are_known_by_their_columns() {
     }
 }
 
+/// Spellings of one search, of which all but the first are no built-in operation.
+const MORE: [&str; 5] = [
+    "",
+    "size_limit = 50",
+    "time_limit = '5s'",
+    "base = '{base}'",
+    "capture.name = 'cn'\ncontrol.manage_dsa_it = true",
+];
+
+#[test]
+fn the_whole_person_is_checked_in_every_search() {
+    let people = people(Profile::Paper, 20);
+    for more in MORE {
+        let text = format!(
+            "connection.main.per = 'user'\n[data.person]\npeople = 'seeded'\n[[operation]]\nname = 'look'\n
+             search = '(&(objectClass=RTPerson)(cn={{person.cn}}))'\nexpect.entry = 'person'\n{more}"
+        );
+        for (answer, is_right) in [
+            (Do::Right, true),
+            (Do::RightButOtherwise, true),
+            (Do::WithoutOneAttribute, false),
+            (Do::WithoutOneValue, false),
+            (Do::WithOneValueMore, false),
+            (Do::WithOneAttributeMore, false),
+            (Do::Impostor, false),
+            (Do::SomebodyElse, false),
+        ] {
+            let responder = Responder::lookups(&people, answer);
+            let snapshot = run(&responder, &people, &text, op::SEARCH_REQUEST, 10);
+            let search = snapshot.steps.iter().find(|step| step.count >= 10).unwrap();
+            let wrong: u64 = search.failures.iter().map(|(_, count)| count).sum();
+            assert_eq!(
+                wrong,
+                if is_right { 0 } else { search.count },
+                "{answer:?} {more:?} {:?}",
+                search.failures
+            );
+        }
+    }
+}
+
+#[test]
+fn every_entry_of_a_list_is_a_whole_person_and_none_is_missing() {
+    let people = people(Profile::Paper, 20);
+    for more in MORE {
+        let text = format!(
+            "connection.main.per = 'user'\n[data.person]\npeople = 'seeded'\n[[operation]]\nname = 'list'\n
+             search = '(objectClass=RTPerson)'\n
+             expect = {{ result = ['success', 'sizeLimitExceeded'], every = 'person', entries = 'all' }}\n{more}"
+        );
+        for (answer, is_right) in
+            [(Do::Right, true), (Do::Nobody, false), (Do::WithoutOneAttribute, false), (Do::Impostor, false)]
+        {
+            let responder = Responder::lookups(&people, answer);
+            let snapshot = run(&responder, &people, &text, op::SEARCH_REQUEST, 5);
+            let search = snapshot.steps.iter().find(|step| step.count >= 5).unwrap();
+            let wrong: u64 = search.failures.iter().map(|(_, count)| count).sum();
+            assert_eq!(
+                wrong,
+                if is_right { 0 } else { search.count },
+                "{answer:?} {more:?} {:?}",
+                search.failures
+            );
+        }
+    }
+}
+
+#[test]
+fn an_entry_that_is_no_whole_person_is_told_with_what_to_write() {
+    let people = people(Profile::Paper, 20);
+    for more in ["", "size_limit = 5"] {
+        let text = format!(
+            "[data.person]\npeople = 'seeded'\n[[operation]]\nname = 'look'\n
+             search = '(&(objectClass=RTPerson)(cn={{person.cn}}))'\nexpect.entry = 'person'\n{more}"
+        );
+        let responder = Responder::lookups(&people, Do::WithoutOneAttribute);
+        let snapshot = run(&responder, &people, &text, op::SEARCH_REQUEST, 5);
+        let told: Vec<_> = snapshot.steps.iter().flat_map(|step| &step.examples).collect();
+        let told = format!("{told:?}");
+        assert!(told.contains("but an entry is not the whole person: name what is compared in"), "{told}");
+    }
+}
+
 #[test]
 fn people_whom_a_run_adds_are_its_own_and_come_again_only_after_they_went() {
     let people = people(Profile::Paper, 20);
