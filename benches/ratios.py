@@ -73,19 +73,31 @@ class Outcome:
     reason: str = ""
 
     @property
-    def ratio(self) -> float | None:
-        """The median of the ratios: what drifts, drifts for both sides of each."""
+    def ratios(self) -> list[float]:
+        """Repeat by repeat: what drifts, drifts for both sides of each."""
         pairs = zip(self.values, self.references, strict=False)
-        return _median([value / reference for value, reference in pairs if reference])
+        return [value / reference for value, reference in pairs if reference]
+
+    @property
+    def ratio(self) -> float | None:
+        """The median of the ratios."""
+        return _median(self.ratios)
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """From the lowest ratio to the highest: of 5 repeats, one of 94 % for their median."""
+        return (min(self.ratios), max(self.ratios)) if self.ratios else None
 
     @property
     def state(self) -> str:
-        """One of aim, pass, FAIL and n/a."""
+        """One of aim, pass, unsure (some repeats keep the bound), FAIL (none does) and n/a."""
         if self.ratio is None:
             return "n/a"
         if self.row.passes(self.ratio, self.row.aim):
             return "aim"
-        return "pass" if self.row.passes(self.ratio) else "FAIL"
+        if self.row.passes(self.ratio):
+            return "pass"
+        return "unsure" if any(self.row.passes(ratio) for ratio in self.ratios) else "FAIL"
 
     def to_json(self) -> dict[str, Any]:
         """Return the row for programs."""
@@ -97,6 +109,7 @@ class Outcome:
             "value": _median(self.values),
             "reference": _median(self.references),
             "ratio": self.ratio,
+            "interval": self.interval,
             "at_least": row.at_least,
             "at_most": row.at_most,
             "aim": row.aim,
@@ -151,12 +164,12 @@ def judge(rows: Sequence[Row], series: Series) -> list[Outcome]:
     return outcomes
 
 
-_STYLES = {"aim": "green", "pass": "green", "FAIL": "bold red", "n/a": "yellow"}
+_STYLES = {"aim": "green", "pass": "green", "unsure": "yellow", "FAIL": "bold red", "n/a": "yellow"}
 
 
 def table(outcomes: Sequence[Outcome], repeats: int) -> Group:
     """Lay out the ratios, and below them what each row is."""
-    made = new_table("Row", "value", "reference", "ratio", "bound", "aim", "")
+    made = new_table("Row", "value", "reference", "ratio", "lowest to highest", "bound", "aim", "")
     legend = new_table("Row", "What, against what", left=2)
     for outcome in outcomes:
         row = outcome.row
@@ -166,6 +179,7 @@ def table(outcomes: Sequence[Outcome], repeats: int) -> Group:
             _figure(_median(outcome.values)),
             _figure(_median(outcome.references)),
             _figure(outcome.ratio),
+            " to ".join(map(_figure, outcome.interval or ())),
             f"{sign} {bound:.3g}",
             f"{row.aim:.3g}",
             f"[{_STYLES[outcome.state]}]{outcome.state}[/]",

@@ -27,6 +27,15 @@ ROWS: tuple[Row, ...] = (
         at_least=0.98,
     ),
     Row(
+        "bounded-lookup-cpu",
+        "the tester's CPU for a verified lookup with size_limit = 5, us",
+        "without that key",
+        "bounded.cpu_us",
+        "file.cpu_us",
+        1.0,
+        at_most=1.05,
+    ),
+    Row(
         "csv-search",
         "searches/s of people of a CSV file, by a scenario",
         "lookups of the same names, not verified",
@@ -77,6 +86,7 @@ class ScenarioBench(Bench):
     def trials(self) -> list[Trial]:
         return [
             Trial("file", lambda: self._of_people(_LOOKUP)),
+            Trial("bounded", lambda: self._of_people(_LOOKUP + "size_limit = 5\n", "search")),
             Trial("steps", lambda: self._of_people(None)),
             Trial("csv", self._by_scenario),
             Trial("names", self._by_names),
@@ -114,7 +124,7 @@ class ScenarioBench(Bench):
     def _people(self) -> LdapDirectory:
         return self.stack.enter_context(LdapDirectory(PEOPLE))
 
-    def _of_people(self, text: str | None) -> Values:
+    def _of_people(self, text: str | None, step: str = "lookup") -> Values:
         """Look people up by a file, or by steps."""
         target = {"host": "127.0.0.1", "port": self._people.port, "base": self._people.base}
         if text is None:
@@ -122,7 +132,7 @@ class ScenarioBench(Bench):
         else:
             load = {"scenarios": [{"name": "lookup", "text": text}]}
         engine = Engine(json.dumps({"target": target, **load}), self._people.people)
-        return self._measured(engine, "lookup", "lookup")
+        return self._measured(engine, "lookup", step)
 
     def _by_scenario(self, before: str = "", lanes: int = LANES) -> Values:
         text = before + _SCENARIO.format(base=BASE)

@@ -1,7 +1,8 @@
 import pytest
+from rich.console import Console
 
 from benches.__main__ import ROWS
-from benches.ratios import Outcome, Row, Series, Skipped, Trial, judge, run_trials
+from benches.ratios import Outcome, Row, Series, Skipped, Trial, judge, run_trials, table
 
 FAST = Row("fast", "ours", "floor", "ours.rate", "floor.rate", 0.95, at_least=0.85)
 CHEAP = Row("cheap", "ours", "floor", "ours.cpu", "floor.cpu", 1.1, at_most=1.25)
@@ -20,6 +21,30 @@ CHEAP = Row("cheap", "ours", "floor", "ours.cpu", "floor.cpu", 1.1, at_most=1.25
 )
 def test_a_ratio_is_held_against_its_bound_and_its_aim(row: Row, value: float, state: str) -> None:
     assert Outcome(row, [value], [1.0]).state == state
+
+
+@pytest.mark.parametrize(
+    ("row", "values", "state"),
+    [
+        (FAST, [0.80, 0.84, 0.86], "unsure"),
+        (FAST, [0.80, 0.82, 0.84], "FAIL"),
+        (CHEAP, [1.20, 1.26, 1.40], "unsure"),
+        (CHEAP, [1.26, 1.30, 1.40], "FAIL"),
+        (FAST, [0.80, 0.90, 0.96], "pass"),
+    ],
+)
+def test_a_row_fails_only_where_no_repeat_keeps_its_bound(
+    row: Row, values: list[float], state: str
+) -> None:
+    outcome = Outcome(row, values, [1.0] * len(values))
+    assert (outcome.state, outcome.interval) == (state, (min(values), max(values)))
+
+
+def test_the_interval_of_a_row_is_printed() -> None:
+    console = Console(width=120)
+    with console.capture() as capture:
+        console.print(table([Outcome(FAST, [80.0, 84.0, 86.0], [100.0] * 3)], 3))
+    assert "0.8 to 0.86" in capture.get()
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.key)
