@@ -31,6 +31,7 @@ mod reader;
 mod schema;
 mod shape;
 mod template;
+mod texts;
 mod types;
 
 pub use form::{FORM, Key, Kind, Protocol, REQUIRED, VERBS};
@@ -41,6 +42,7 @@ pub use schema::{markdown, schema};
 pub use template::{
     BUILT_IN, Clock, Field, MOST_FIELDS, MOST_RANDOM, Part, Template, TemplateError, characters,
 };
+pub use texts::{Place, Secrecy, StepText, header_texts, is_named_secret, is_named_secret_on_sites};
 pub use types::*;
 
 /// Reads a scenario whose columns of files and people are not known.

@@ -1,5 +1,6 @@
 //! A scenario, read: what the compiler of programs takes.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use base64::Engine as _;
@@ -7,6 +8,7 @@ use base64::engine::general_purpose::STANDARD;
 
 use crate::form::Protocol;
 use crate::template::{Field, Template};
+use crate::texts::{Secrecy, header_texts, is_named_secret};
 
 /// A name with its text, such as a header line; in the order of the file.
 pub type Named = (String, Template);
@@ -517,6 +519,18 @@ pub enum ChangeKind {
     Increment,
 }
 
+impl ChangeKind {
+    /// As files have it.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Add => "add",
+            Self::Delete => "delete",
+            Self::Replace => "replace",
+            Self::Increment => "increment",
+        }
+    }
+}
+
 /// What an answer must be.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Expect {
@@ -756,11 +770,11 @@ impl Scenario {
         let mut found: Vec<(&str, bool)> = Vec::new();
         let operations = self.operations.iter().map(|operation| &operation.steps);
         let steps = operations.chain([&self.start]).flat_map(|steps| flat(steps));
-        for (attribute, value) in steps.flat_map(values_of) {
-            let Some(path) = value.text.literal().filter(|_| value.encoding == Encoding::File) else {
-                continue;
-            };
-            let secret = is_named_secret(attribute);
+        for text in steps.flat_map(Step::texts) {
+            // A path is borrowed from the file: no other text is of this encoding.
+            let (Encoding::File, Cow::Borrowed(template)) = (text.encoding, text.text) else { continue };
+            let Some(path) = template.literal() else { continue };
+            let secret = text.secrecy == Secrecy::Secret;
             match found.iter_mut().find(|(known, _)| *known == path) {
                 Some((_, hidden)) => *hidden |= secret,
                 None => found.push((path, secret)),
@@ -771,42 +785,15 @@ impl Scenario {
 
     /// Columns of data that are shown nowhere: those that are listed, and those that a password is made of.
     pub fn secret_columns(&self, data: &Data) -> Vec<String> {
-        let mut passwords: Vec<&Template> =
-            self.connections.iter().filter_map(|c| c.password.as_ref()).collect();
-        passwords
-            .extend(self.headers.iter().filter(|(name, _)| is_for_credentials(name)).map(|(_, value)| value));
         let operations = self.operations.iter().map(|operation| &operation.steps);
-        for step in operations.chain([&self.start]).flat_map(|steps| flat(steps)) {
-            match &step.verb {
-                Verb::Bind { password, .. } => passwords.extend(password),
-                Verb::Request(request) => {
-                    let headers = request.headers.iter().filter(|(name, _)| is_for_credentials(name));
-                    passwords.extend(headers.map(|(_, value)| value));
-                    match &request.body {
-                        Some(Body::Form(fields)) => {
-                            let secret = fields.iter().filter(|(name, _)| is_named_secret(name));
-                            passwords.extend(secret.map(|(_, value)| value));
-                        }
-                        Some(Body::Json(json)) => secrets_of(json, false, &mut passwords),
-                        _ => {}
-                    }
-                }
-                Verb::PasswordModify { old_password, new_password, .. } => {
-                    passwords.extend(old_password.iter().chain(new_password));
-                }
-                Verb::Add { entry: Entry::Attributes(attributes), .. } => {
-                    passwords.extend(passwords_of(attributes.iter().map(|(name, values)| (name, values))));
-                }
-                Verb::Modify { changes, .. } => {
-                    let changes = changes.iter().map(|change| (&change.attribute, &change.values));
-                    passwords.extend(passwords_of(changes));
-                }
-                _ => {}
-            }
-        }
+        let steps = operations.chain([&self.start]).flat_map(|steps| flat(steps));
+        let texts: Vec<_> =
+            header_texts(&self.headers).into_iter().chain(steps.flat_map(Step::texts)).collect();
+        let secret = texts.iter().filter(|text| text.secrecy == Secrecy::Secret).map(|text| &*text.text);
+        let passwords = self.connections.iter().filter_map(|connection| connection.password.as_ref());
         let mut columns = data.secret.clone();
         // A value may be made of values.
-        let mut fields: Vec<&Field> = passwords.into_iter().flat_map(Template::fields).collect();
+        let mut fields: Vec<&Field> = passwords.chain(secret).flat_map(Template::fields).collect();
         while let Some(field) = fields.pop() {
             match field {
                 Field::Column(name, column) if *name == data.name && !columns.contains(column) => {
@@ -903,71 +890,6 @@ impl Scenario {
         }
         name
     }
-}
-
-/// Values of a step, each with its attribute if it has one.
-fn values_of(step: &Step) -> Vec<(&str, &Value)> {
-    let entry = match &step.verb {
-        Verb::Compare { entry, .. } | Verb::Add { entry, .. } => Some(entry),
-        _ => None,
-    };
-    let mut values = Vec::new();
-    for entry in entry.into_iter().chain(&step.expect.entry) {
-        let Entry::Attributes(attributes) = entry else { continue };
-        for (name, of) in attributes {
-            values.extend(of.iter().map(|value| (name.as_str(), value)));
-        }
-    }
-    match &step.verb {
-        Verb::Modify { changes, .. } => {
-            for change in changes {
-                values.extend(change.values.iter().map(|value| (change.attribute.as_str(), value)));
-            }
-        }
-        Verb::Extended { value, .. } => values.extend(value.iter().map(|value| ("", value))),
-        _ => {}
-    }
-    for control in &step.controls {
-        if let Control::Other { value: Some(value), .. } = control {
-            values.push(("", value));
-        }
-    }
-    values
-}
-
-/// Values of attributes that hold passwords.
-fn passwords_of<'s>(
-    attributes: impl Iterator<Item = (&'s String, &'s Vec<Value>)>,
-) -> impl Iterator<Item = &'s Template> {
-    let secret = attributes.filter(|(name, _)| is_named_secret(name));
-    secret.flat_map(|(_, values)| values.iter().map(|value| &value.text))
-}
-
-/// Texts of JSON whose names are those of secrets.
-fn secrets_of<'s>(json: &'s Json, is_secret: bool, found: &mut Vec<&'s Template>) {
-    match json {
-        Json::Text(text) if is_secret => found.push(text),
-        Json::Text(_) | Json::Literal(_) => {}
-        Json::List(list) => list.iter().for_each(|each| secrets_of(each, is_secret, found)),
-        Json::Object(fields) => {
-            fields
-                .iter()
-                .for_each(|(name, each)| secrets_of(each, is_secret || is_named_secret(name), found));
-        }
-    }
-}
-
-/// Headers whose values are credentials.
-pub(crate) fn is_for_credentials(header: &str) -> bool {
-    ["authorization", "proxy-authorization"].iter().any(|name| header.eq_ignore_ascii_case(name))
-}
-
-/// Whether a column or an attribute is called as secrets are.
-pub fn is_named_secret(name: &str) -> bool {
-    let lower = name.to_lowercase();
-    let mut words = lower.split(|c: char| !c.is_alphabetic());
-    ["pass", "pwd", "secret", "token"].iter().any(|part| lower.contains(part))
-        || words.any(|word| matches!(word, "otp" | "pin" | "pw"))
 }
 
 /// What is captured in steps, those of repeats too.

@@ -4,7 +4,9 @@ use super::ask::{Ask, Status, Statuses};
 use super::escape::{Escape, push};
 use super::{Http, LaneState};
 use crate::record::told::Told;
-use crate::scripted::{hide, is_secret};
+use scenario::is_named_secret_on_sites;
+
+use crate::scripted::hide;
 
 /// What is written for a secret.
 const HIDDEN: &str = "...";
@@ -108,7 +110,7 @@ pub(super) fn masked(line: &str) -> String {
         let ends: &[char] = if in_path { &['/', '?', '#'] } else { &['&', '#'] };
         let (parameter, others) = after.split_at(after.find(ends).unwrap_or(after.len()));
         rest = match parameter.split_once('=') {
-            Some((name, _)) if is_secret(name) => {
+            Some((name, _)) if is_named_secret_on_sites(name) => {
                 shown.push_str(&format!("{name}={HIDDEN}"));
                 others
             }

@@ -7,7 +7,7 @@
 mod convert;
 mod sent;
 
-pub(crate) use sent::{about, hide, is_secret, rest};
+pub(crate) use sent::{about, hide, rest};
 
 pub(crate) use convert::{Lower, Place, Steps, cards, check, convert, in_proportion, one_of, think};
 

@@ -8,7 +8,8 @@ use crate::grammar;
 use crate::problem::quoted;
 use crate::shape::within;
 use crate::template::{Piece, Template, pieces};
-use crate::types::{Named, Sasl, is_for_credentials};
+use crate::texts::is_for_credentials;
+use crate::types::{Named, Sasl};
 
 const SECRET: &str = "is a secret in the file: write \"{env.NAME}\", or a column";
 

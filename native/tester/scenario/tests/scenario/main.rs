@@ -5,4 +5,5 @@ mod any_text;
 mod examples;
 mod refusals;
 mod schema;
+mod secrets;
 mod types;

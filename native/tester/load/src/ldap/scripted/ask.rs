@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use scenario::{
-    Block, Change, ChangeKind, Code, Control, Count, Deref, Encoding, Entry, Part, Sasl, Search, Step, Take,
-    Template, Value, Verb,
+    Block, Change, ChangeKind, Code, Control, Count, Deref, Encoding, Entry, Part, Sasl, Search, Secrecy,
+    Step, Take, Template, Value, Verb,
 };
 use wire::ber::{self, tag};
 use wire::dn::{Dn, escape_value};
@@ -652,12 +652,11 @@ impl Ask {
             }
             _ => return Err("is no request of LDAP".to_owned()),
         };
-        let secret = match &step.verb {
-            Verb::PasswordModify { old_password, new_password, .. } => {
-                [old_password, new_password].into_iter().flatten().collect()
-            }
-            _ => Vec::new(),
-        };
+        // What a literal is, `rest` says.
+        let texts = step.texts();
+        let secret =
+            texts.iter().filter(|text| text.secrecy == Secrecy::Secret && text.text.literal().is_none());
+        let secret: Vec<_> = secret.map(|text| &*text.text).collect();
         let (fields, page_size) = (writing.fields, writing.page_size);
         let mut needs = needs(plan, &fields);
         let name = |dn: &Template| plan.added(&dn.to_string(), block);

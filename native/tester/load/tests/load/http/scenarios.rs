@@ -599,7 +599,7 @@ fn what_is_logged_has_names_in_place_of_secrets() {
     let rest: Vec<_> = found.iter().map(|each| each["rest"].as_str().unwrap()).collect();
     let key = "headers.Authorization=Bearer {env.KEY}";
     let login = "headers.X-Csrf=\"{csrf}\" form.user=\"ann\" form.password={account.password}";
-    let json = "json={\"name\": \"ann\", \"token\": \"{csrf}\", \"password\": {\"value\": \"{secret}\", \"pin\": {secret}, \"on\": {secret}}}";
+    let json = "json.name=\"ann\" json.token={csrf} json.password.value={password} json.password.pin={password} json.password.on={password}";
     let third = "headers.X-Api-Key={password} form.session={password} form.of=\"{secret}\"";
     let expected =
         [key.to_owned(), format!("{key} {login}"), format!("{key} {json}"), format!("{key} {third}")];

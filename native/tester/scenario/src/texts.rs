@@ -1,0 +1,309 @@
+//! The texts of a step: what each is called, where it goes, and whether people may see it.
+
+use std::borrow::Cow;
+
+use crate::template::{Part, Template};
+use crate::types::{Body, Control, Encoding, Entry, Json, Named, Step, Value, Verb};
+
+/// A text of a step.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StepText<'s> {
+    /// As the file has it, such as `replace.mail`.
+    pub key: Cow<'s, str>,
+    /// What is filled in.
+    pub text: Cow<'s, Template>,
+    /// How it stands for bytes.
+    pub encoding: Encoding,
+    /// Whether it is shown.
+    pub secrecy: Secrecy,
+    /// Where it goes.
+    pub place: Place,
+}
+
+/// Whether a text is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Secrecy {
+    /// To everyone.
+    Shown,
+    /// What stands in the file is not, what fields stand for is: a cookie of which a column is a part.
+    Literal,
+    /// Neither is, nor is any column shown that it is made of.
+    Secret,
+}
+
+/// Where a text of a step goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// The entry, filter or path that the request is about.
+    Subject,
+    /// A part of the subject, which is a value of what has a name.
+    Part,
+    /// Into the request.
+    Sent,
+    /// Into a control of the request.
+    Control,
+    /// It is what the answer is compared with.
+    Expected,
+}
+
+impl Step {
+    /// Everything in it that fields may stand in. Whatever is secret anywhere is secret by this list.
+    pub fn texts(&self) -> Vec<StepText<'_>> {
+        let mut texts = Texts(Vec::new());
+        match &self.verb {
+            Verb::Bind { bind, password, sasl: _, version: _ } => {
+                texts.subject(bind);
+                texts.sent("password", password.as_ref(), Secrecy::Secret);
+            }
+            Verb::Search(search) => {
+                texts.subject(&search.filter);
+                texts.parts(&search.filter, FILTER, of_attribute);
+                texts.sent("base", Some(&search.base), Secrecy::Shown);
+            }
+            Verb::Compare { dn, entry } | Verb::Add { dn, entry, keep: _ } => {
+                texts.subject(dn);
+                texts.entry(entry, Place::Sent);
+            }
+            Verb::Modify { dn, changes } => {
+                texts.subject(dn);
+                for change in changes {
+                    let key = format!("{}.{}", change.kind.word(), change.attribute);
+                    texts.values(&key, &change.values, of_attribute(&change.attribute), Place::Sent);
+                }
+            }
+            Verb::ModifyDn { dn, new_rdn, delete_old_rdn: _, new_superior } => {
+                texts.subject(dn);
+                texts.sent("new_rdn", Some(new_rdn), Secrecy::Shown);
+                texts.sent("new_superior", new_superior.as_ref(), Secrecy::Shown);
+            }
+            Verb::Delete { dn } | Verb::Refresh { dn, ttl: _ } => texts.subject(dn),
+            Verb::PasswordModify { dn, old_password, new_password } => {
+                texts.subject(dn);
+                texts.sent("old_password", old_password.as_ref(), Secrecy::Secret);
+                texts.sent("new_password", new_password.as_ref(), Secrecy::Secret);
+            }
+            // Only its server knows what it means.
+            Verb::Extended { oid: _, value } => {
+                texts.values("value", value.as_slice(), Secrecy::Secret, Place::Sent);
+            }
+            Verb::Request(request) => {
+                texts.subject(&request.path);
+                texts.parts(&request.path, QUERY, of_parameter);
+                texts.headers(&request.headers, Place::Sent);
+                match &request.body {
+                    Some(Body::Form(fields)) => {
+                        for (name, value) in fields {
+                            texts.push(format!("form.{name}"), value, of_parameter(name), Place::Sent);
+                        }
+                    }
+                    Some(Body::Json(json)) => texts.json("json", json, Secrecy::Shown),
+                    Some(Body::Text(text, _)) => {
+                        texts.sent("body", Some(text), Secrecy::Shown);
+                        // A form may be written out.
+                        texts.parts(text, QUERY, of_parameter);
+                    }
+                    None => {}
+                }
+            }
+            Verb::Unbind { connection: _ }
+            | Verb::File { class: _ }
+            | Verb::Program { .. }
+            | Verb::Think { .. }
+            | Verb::Repeat { .. } => {}
+        }
+        self.controls.iter().for_each(|control| texts.control(control));
+        let expect = &self.expect;
+        expect.entry.iter().for_each(|entry| texts.entry(entry, Place::Expected));
+        let identity = expect.identity.as_ref().map(|identity| &identity.value);
+        for text in expect.dn.iter().chain(&expect.contains).chain(&expect.fresh).chain(identity) {
+            texts.push("expect", text, Secrecy::Shown, Place::Expected);
+        }
+        texts.headers(&expect.headers, Place::Expected);
+        texts.0
+    }
+}
+
+/// Header lines as texts; those of a whole file are sent with every request.
+pub fn header_texts(headers: &[Named]) -> Vec<StepText<'_>> {
+    let mut texts = Texts(Vec::new());
+    texts.headers(headers, Place::Sent);
+    texts.0
+}
+
+/// What stands before a name, between it and its value, and after that.
+type Marks = [&'static str; 3];
+const FILTER: Marks = ["(", "=~<>:", ")"];
+const QUERY: Marks = ["?&", "=", "&"];
+
+struct Texts<'s>(Vec<StepText<'s>>);
+
+impl<'s> Texts<'s> {
+    fn push(&mut self, key: impl Into<Cow<'s, str>>, text: &'s Template, secrecy: Secrecy, place: Place) {
+        let text = Cow::Borrowed(text);
+        self.0.push(StepText { key: key.into(), text, encoding: Encoding::Text, secrecy, place });
+    }
+
+    fn subject(&mut self, text: &'s Template) {
+        self.push("", text, Secrecy::Shown, Place::Subject);
+    }
+
+    fn sent(&mut self, key: &'static str, text: Option<&'s Template>, secrecy: Secrecy) {
+        text.into_iter().for_each(|text| self.push(key, text, secrecy, Place::Sent));
+    }
+
+    fn values(&mut self, key: &str, values: &'s [Value], secrecy: Secrecy, place: Place) {
+        for Value { text, encoding } in values {
+            let (key, text) = (Cow::Owned(key.to_owned()), Cow::Borrowed(text));
+            self.0.push(StepText { key, text, encoding: *encoding, secrecy, place });
+        }
+    }
+
+    fn entry(&mut self, entry: &'s Entry, place: Place) {
+        let Entry::Attributes(attributes) = entry else { return };
+        for (name, values) in attributes {
+            self.values(name, values, of_attribute(name), place);
+        }
+    }
+
+    fn headers(&mut self, headers: &'s [Named], place: Place) {
+        for (name, value) in headers {
+            let secrecy = if is_for_credentials(name) { Secrecy::Secret } else { of_parameter(name) };
+            self.push(format!("headers.{name}"), value, secrecy, place);
+        }
+    }
+
+    fn json(&mut self, key: &str, json: &'s Json, secrecy: Secrecy) {
+        match json {
+            Json::Text(text) => self.push(key.to_owned(), text, secrecy, Place::Sent),
+            Json::Literal(literal) => {
+                let text = Cow::Owned(Template { parts: vec![Part::Text(literal.clone())] });
+                let key = Cow::Owned(key.to_owned());
+                self.0.push(StepText { key, text, encoding: Encoding::Text, secrecy, place: Place::Sent });
+            }
+            Json::List(list) => list.iter().for_each(|each| self.json(key, each, secrecy)),
+            Json::Object(fields) => {
+                for (name, each) in fields {
+                    self.json(&format!("{key}.{name}"), each, secrecy.max(of_parameter(name)));
+                }
+            }
+        }
+    }
+
+    fn control(&mut self, control: &'s Control) {
+        match control {
+            Control::ProxiedAuthorization(who) => self.push("control", who, Secrecy::Shown, Place::Control),
+            Control::Assertion(filter) => {
+                self.push("control", filter, Secrecy::Shown, Place::Control);
+                self.parts(filter, FILTER, of_attribute);
+            }
+            // Only its server knows what it means.
+            Control::Other { oid: _, critical: _, value } => {
+                self.values("control", value.as_slice(), Secrecy::Secret, Place::Control);
+            }
+            Control::Sort(_)
+            | Control::PreRead(_)
+            | Control::PostRead(_)
+            | Control::ManageDsaIt
+            | Control::PermissiveModify
+            | Control::SubtreeDelete
+            | Control::PasswordPolicy
+            | Control::Subentries => {}
+        }
+    }
+
+    /// Fields of a text that stand for the value of a name.
+    fn parts(&mut self, text: &Template, [before, between, after]: Marks, secrecy: fn(&str) -> Secrecy) {
+        let (mut name, mut is_value) = (String::new(), false);
+        for part in &text.parts {
+            let text = match part {
+                Part::Text(text) => text,
+                Part::Field(_) => {
+                    if is_value && secrecy(&name) > Secrecy::Shown {
+                        let (key, text) = (name.clone().into(), Template { parts: vec![part.clone()] });
+                        let (encoding, secrecy) = (Encoding::Text, secrecy(&name));
+                        let text = Cow::Owned(text);
+                        self.0.push(StepText { key, text, encoding, secrecy, place: Place::Part });
+                    }
+                    continue;
+                }
+            };
+            for c in text.chars() {
+                if is_value && after.contains(c) {
+                    is_value = false;
+                }
+                if !is_value && before.contains(c) {
+                    name.clear();
+                } else if !is_value && between.contains(c) {
+                    is_value = true;
+                } else if !is_value {
+                    name.push(c);
+                }
+            }
+        }
+    }
+}
+
+fn of_attribute(name: &str) -> Secrecy {
+    if is_named_secret(name) { Secrecy::Secret } else { Secrecy::Shown }
+}
+
+fn of_parameter(name: &str) -> Secrecy {
+    match (is_named_secret(name), is_named_secret_on_sites(name)) {
+        (true, _) => Secrecy::Secret,
+        (_, true) => Secrecy::Literal,
+        _ => Secrecy::Shown,
+    }
+}
+
+/// Headers whose values are credentials.
+pub(crate) fn is_for_credentials(header: &str) -> bool {
+    ["authorization", "proxy-authorization"].iter().any(|name| header.eq_ignore_ascii_case(name))
+}
+
+/// Whether a column or an attribute is called as secrets are.
+pub fn is_named_secret(name: &str) -> bool {
+    let lower = name.to_lowercase();
+    let mut words = lower.split(|c: char| !c.is_alphabetic());
+    ["pass", "pwd", "secret", "token"].iter().any(|part| lower.contains(part))
+        || words.any(|word| matches!(word, "otp" | "pin" | "pw"))
+}
+
+/// The same of a header, a form's field or a parameter of HTTP.
+pub fn is_named_secret_on_sites(name: &str) -> bool {
+    let lower = name.to_lowercase();
+    let mut words = lower.split(|c: char| !c.is_alphanumeric());
+    is_named_secret(name)
+        || ["authoriz", "authent", "oauth", "cookie", "jwt", "session", "signature"]
+            .iter()
+            .any(|part| lower.contains(part))
+        || words.any(|word| {
+            word.ends_with("key") || word.ends_with("sid") || matches!(word, "auth" | "code" | "sig")
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_secrets_are_known_in_any_writing() {
+        for name in [
+            "Authorization",
+            "Cookie",
+            "X-Api-Key",
+            "apikey",
+            "PHPSESSID",
+            "sid",
+            "code",
+            "auth",
+            "X-Csrf-Token",
+            "otp",
+            "JSESSIONID",
+        ] {
+            assert!(is_named_secret_on_sites(name), "{name}");
+        }
+        for name in ["author", "postcode", "zip", "side", "design", "page", "Accept", "user"] {
+            assert!(!is_named_secret_on_sites(name), "{name}");
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! Which columns are shown nowhere.
+
+use scenario::{Scenario, VERBS};
+
+/// What is secret of the columns `name` and `word` where a file of these lines uses them.
+fn secret(lines: &str) -> Vec<String> {
+    let text = format!("data.u.file = \"u.csv\"\n{lines}");
+    let columns = |_: &scenario::Data| Some(vec!["name".to_owned(), "word".to_owned()]);
+    let scenario: Scenario =
+        scenario::read_with(&text, &columns).unwrap_or_else(|problems| panic!("{problems}\n{text}"));
+    scenario.secret_columns(&scenario.data[0])
+}
+
+/// Verbs, and steps of each that send `word` or expect it; whether it is a secret there.
+const STEPS: &[(&str, bool, &str)] = &[
+    ("bind", true, "bind = 'uid={u.name},dc=x', password = '{u.word}'"),
+    ("bind", true, "bind = '{u.name}', password = '{u.word}', sasl = 'PLAIN'"),
+    ("search", true, "search = '(&(cn={u.name})(userPassword={u.word}))'"),
+    ("search", true, "search = '(|(userPassword;x-y:caseExactMatch:=a{u.word})(cn={u.name}))'"),
+    ("search", true, "search = '(cn={u.name})', expect.entry.userPassword = '{u.word}'"),
+    ("search", true, "search = '(cn={u.name})', control.assertion = '(userPassword={u.word})'"),
+    ("search", true, "search = '(cn={u.name})', control.'1.2.3' = { value = '{u.word}' }"),
+    ("search", false, "search = '(&(userPassword=*)(cn={u.name}{u.word}))'"),
+    ("compare", true, "compare = 'uid={u.name},dc=x', entry.userPassword = '{u.word}'"),
+    ("compare", false, "compare = 'uid={u.name},dc=x', entry.cn = '{u.word}'"),
+    (
+        "add",
+        true,
+        "add = 'uid={u.name},dc=x', keep = true, entry = { cn = 'x', unicodePwd = { utf16 = '{u.word}' } }",
+    ),
+    ("modify", true, "modify = 'uid={u.name},dc=x', change.add.userPassword = ['{u.word}']"),
+    (
+        "modify",
+        true,
+        "modify = 'uid={u.name},dc=x', change = [{ delete.userPassword = '{u.word}' }, { add.cn = 'x' }]",
+    ),
+    ("modify_dn", false, "modify_dn = 'uid={u.name},dc=x', new_rdn = 'uid={u.word}'"),
+    ("delete", false, "delete = 'uid={u.name},ou={u.word},dc=x'"),
+    ("password_modify", true, "password_modify = 'uid={u.name},dc=x', old_password = '{u.word}'"),
+    ("password_modify", true, "password_modify = 'uid={u.name},dc=x', new_password = 'new-{u.word}'"),
+    ("refresh", false, "refresh = 'uid={u.name},ou={u.word},dc=x', ttl = '1m'"),
+    ("extended", true, "extended = '1.3.6.1.4.1.4203.1.11.1', value = '{u.word}'"),
+    ("extended", true, "extended = '1.2.3', value = { base64 = '{u.word}' }"),
+    ("get", true, "get = '/{u.name}?a=b&reset_token={u.word}'"),
+    ("get", true, "get = '/{u.name}', headers.Authorization = 'Basic {u.word}'"),
+    ("get", true, "get = '/{u.name}', headers.X-Auth-Token = '{u.word}'"),
+    // A person's number in a cookie is no secret of theirs.
+    ("get", false, "get = '/', headers.Cookie = '{u.name}={u.word}'"),
+    ("get", false, "get = '/{u.name}', expect.contains = '{u.word}'"),
+    ("head", true, "head = '/{u.name}?pin={u.word}'"),
+    ("post", true, "post = '/{u.name}', form.pwd = '{u.word}'"),
+    ("post", true, "post = '/', body = 'user={u.name}&password={u.word}'"),
+    ("put", true, "put = '/{u.name}', json = { a = [{ secret = { b = '{u.word}' } }] }"),
+    ("patch", true, "patch = '/{u.name}', json.passphrase = '{u.word}'"),
+    ("file", false, "file = 'c', name = 'f' }, { get = '/{u.name}{u.word}'"),
+    ("program", false, "program = 'cgi', size = 1, name = 'p' }, { get = '/{u.name}{u.word}'"),
+    ("unbind", false, "search = '(cn={u.name}{u.word})' }, { unbind = 'main'"),
+    ("think", false, "search = '(cn={u.name}{u.word})' }, { think = '1s'"),
+    ("repeat", true, "repeat = 2, step = [{ search = '(&(cn={u.name})(userPassword={u.word}))' }]"),
+];
+
+#[test]
+fn a_column_of_which_a_password_is_made_is_secret_whatever_the_verb() {
+    for (verb, is_secret, step) in STEPS {
+        let files = if *verb == "file" { "files.set.c = { sizes = [1] }\n" } else { "" };
+        let expected: &[&str] = if *is_secret { &["word"] } else { &[] };
+        assert_eq!(
+            secret(&format!("{files}[[operation]]\nname = 'o'\nstep = [{{ {step} }}]")),
+            expected,
+            "{step}"
+        );
+    }
+}
+
+#[test]
+fn no_verb_is_without_such_a_step() {
+    for (verb, ..) in VERBS {
+        assert!(STEPS.iter().any(|(known, ..)| known == verb), "{verb}");
+    }
+}
+
+#[test]
+fn what_a_whole_file_sends_is_as_secret_as_what_a_step_sends() {
+    let operation = "[[operation]]\nsearch = '(cn={u.name})'";
+    let bound = format!(
+        "connection.main = {{ per = 'iteration', bind = '{{u.name}}', password = '{{u.word}}' }}\n{operation}"
+    );
+    assert_eq!(secret(&bound), ["word"]);
+    assert_eq!(
+        secret("headers.Authorization = 'Bearer {u.word}'\n[[operation]]\nget = '/{u.name}'"),
+        ["word"]
+    );
+    assert_eq!(
+        secret(
+            "values.v = 'x{u.word}'\n[[operation]]\nname = 'o'\nstep = [{ bind = '{u.name}', password = '{v}' }]"
+        ),
+        ["word"]
+    );
+}
