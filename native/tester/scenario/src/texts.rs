@@ -2,8 +2,11 @@
 
 use std::borrow::Cow;
 
-use crate::template::{Part, Template};
-use crate::types::{Body, Control, Encoding, Entry, Json, Named, Step, Value, Verb};
+use crate::template::{Field, Part, Template};
+use crate::types::{
+    Body, Capture, Control, Data, Encoding, Entry, GENERATED, Json, Named, Scenario, Source, Step, Value,
+    Verb, flat,
+};
 
 /// A text of a step.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -120,6 +123,67 @@ impl Step {
         }
         texts.headers(&expect.headers, Place::Expected);
         texts.0
+    }
+}
+
+impl Scenario {
+    /// Files that values are taken from, each with whether what is in it is shown nowhere.
+    pub fn value_files(&self) -> Vec<(&str, bool)> {
+        let mut found: Vec<(&str, bool)> = Vec::new();
+        let operations = self.operations.iter().map(|operation| &operation.steps);
+        let steps = operations.chain([&self.start]).flat_map(|steps| flat(steps));
+        for text in steps.flat_map(Step::texts) {
+            // A path is borrowed from the file: no other text is of this encoding.
+            let (Encoding::File, Cow::Borrowed(template)) = (text.encoding, text.text) else { continue };
+            let Some(path) = template.literal() else { continue };
+            let secret = text.secrecy == Secrecy::Secret;
+            match found.iter_mut().find(|(known, _)| *known == path) {
+                Some((_, hidden)) => *hidden |= secret,
+                None => found.push((path, secret)),
+            }
+        }
+        found
+    }
+
+    /// Columns of data that are shown nowhere: those that are listed, and those that a password is made of.
+    pub fn secret_columns(&self, data: &Data) -> Vec<String> {
+        let operations = self.operations.iter().map(|operation| &operation.steps);
+        let steps = operations.chain([&self.start]).flat_map(|steps| flat(steps));
+        let texts: Vec<_> =
+            header_texts(&self.headers).into_iter().chain(steps.flat_map(Step::texts)).collect();
+        let secret = texts.iter().filter(|text| text.secrecy == Secrecy::Secret).map(|text| &*text.text);
+        let passwords = self.connections.iter().filter_map(|connection| connection.password.as_ref());
+        let mut columns = data.secret.clone();
+        // A value may be made of values.
+        let mut fields: Vec<&Field> = passwords.chain(secret).flat_map(Template::fields).collect();
+        while let Some(field) = fields.pop() {
+            match field {
+                Field::Column(name, column) if *name == data.name && !columns.contains(column) => {
+                    columns.push(column.clone());
+                }
+                Field::Name(name) if *name == data.name && !columns.contains(name) => {
+                    columns.push(name.clone())
+                }
+                Field::Name(name) => {
+                    let value = self.values.iter().find(|(known, _)| known == name);
+                    fields.extend(value.into_iter().flat_map(|(_, template)| template.fields()));
+                }
+                _ => {}
+            }
+        }
+        columns
+    }
+
+    /// Captures of passwords, which are shown nowhere.
+    pub fn secret_captures(&self) -> Vec<String> {
+        let is_secret = |capture: &&Capture| match &capture.from {
+            Source::Attribute(name) => name == GENERATED || is_named_secret(name),
+            _ => false,
+        };
+        let operations = self.operations.iter().map(|operation| &operation.steps);
+        let steps = operations.chain([&self.start]).flat_map(|steps| flat(steps));
+        let captures = steps.flat_map(|step| step.captures.iter().filter(is_secret));
+        captures.map(|capture| capture.name.clone()).collect()
     }
 }
 

@@ -1,11 +1,10 @@
 //! A request and its answer in words, for people who look into a failure.
 
-use super::ask::{Ask, Status, Statuses};
-use super::escape::{Escape, push};
-use super::{Http, LaneState};
-use crate::record::told::Told;
 use scenario::is_named_secret_on_sites;
 
+use super::ask::{Ask, Status, Statuses};
+use super::{Http, LaneState};
+use crate::record::told::Told;
 use crate::scripted::hide;
 
 /// What is written for a secret.
@@ -33,7 +32,7 @@ impl Http {
                 told.said = format!("{}, expected {expected}", told.said);
             }
         }
-        let hide = |http: &mut Self, text: &str| http.without_secrets(ask, lane, text.to_owned());
+        let hide = |http: &mut Self, text: &str| http.without_secrets(ask, lane, text);
         told.asked = hide(self, &told.asked);
         told.rest = hide(self, &told.rest);
         told.said = hide(self, &told.said);
@@ -42,19 +41,15 @@ impl Http {
     }
 
     /// A text without what people must not see.
-    fn without_secrets(&mut self, ask: &Ask, lane: &LaneState, told: String) -> String {
+    fn without_secrets(&mut self, ask: &Ask, lane: &LaneState, told: &str) -> String {
         let (plan, kept) = (&self.scripts[ask.script].plan, &lane.visit.memory.kept);
-        let mut forms = Vec::new();
-        for (name, text) in &ask.secrets {
+        let mut filled = |(name, text)| {
             let mut secret = Vec::new();
             plan.write(text, kept, &mut self.rng, &mut secret);
-            for how in [Escape::Plain, Escape::Percent, Escape::Html, Escape::HtmlNumeric, Escape::Json] {
-                let mut form = Vec::new();
-                push(&mut form, &secret, how);
-                forms.push((String::from_utf8_lossy(&form).into_owned(), &**name));
-            }
-        }
-        hide(told, forms)
+            (secret, name)
+        };
+        let secrets: Vec<_> = ask.secrets.iter().map(|(name, text)| filled((&**name, text))).collect();
+        hide(told, &secrets)
     }
 
     /// What the status should have been, where it is another.
@@ -100,9 +95,18 @@ pub(super) fn status_line(answer: &[u8], status: u16) -> String {
 }
 
 /// A request's line without the values of parameters that may be secret: of its query, its fragment and its path (as
-/// `;jsessionid=`).
+/// `;jsessionid=`), and without the name and password in front of a host.
 pub(super) fn masked(line: &str) -> String {
     let (mut shown, mut rest, mut in_path) = (String::new(), line, true);
+    if let Some((scheme, after)) = line.split_once("//") {
+        let authority = &after[..after.find(['/', '?', '#']).unwrap_or(after.len())];
+        if (scheme.is_empty() || scheme.ends_with(':'))
+            && let Some((_, host)) = authority.rsplit_once('@')
+        {
+            shown = format!("{scheme}//{HIDDEN}@{host}");
+            rest = &after[authority.len()..];
+        }
+    }
     while let Some(at) = rest.find(['?', '&', ';', '#']) {
         let (before, after) = rest.split_at(at + 1);
         shown.push_str(before);
@@ -129,6 +133,14 @@ mod tests {
         assert_eq!(masked("GET /a?user=7&Token=abc&x"), "GET /a?user=7&Token=...&x");
         assert_eq!(masked("GET /a"), "GET /a");
         assert_eq!(masked("GET /a?token=b/c;d&x=1/2;sid=3"), "GET /a?token=...&x=1/2;sid=...");
+    }
+
+    #[test]
+    fn a_name_and_password_in_front_of_a_host_are_not_shown() {
+        assert_eq!(masked("http://ann:hunter2@host/a?sid=1"), "http://...@host/a?sid=...");
+        assert_eq!(masked("//ann@host"), "//...@host");
+        assert_eq!(masked("http://host/a//b@c"), "http://host/a//b@c");
+        assert_eq!(masked("GET /a//b@c"), "GET /a//b@c");
     }
 
     #[test]

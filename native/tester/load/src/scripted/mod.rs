@@ -5,9 +5,11 @@
 //! Rows and values are `values`'s.
 
 mod convert;
+mod hide;
 mod sent;
 
-pub(crate) use sent::{about, hide, rest};
+pub(crate) use hide::hide;
+pub(crate) use sent::{about, rest};
 
 pub(crate) use convert::{Lower, Place, Steps, cards, check, convert, in_proportion, one_of, think};
 

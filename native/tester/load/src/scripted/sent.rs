@@ -188,10 +188,3 @@ impl Line {
         if *secrecy == Secrecy::Shown { self.key(&key, text) } else { self.password(&key, text) }
     }
 }
-
-/// A text with names in place of secrets, of which one may be a part of another.
-pub(crate) fn hide(said: String, mut secrets: Vec<(String, &str)>) -> String {
-    secrets.retain(|(secret, _)| !secret.is_empty());
-    secrets.sort_by_key(|(secret, _)| std::cmp::Reverse(secret.len()));
-    secrets.iter().fold(said, |said, (secret, name)| said.replace(secret, name))
-}

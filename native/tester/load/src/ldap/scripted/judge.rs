@@ -341,20 +341,14 @@ impl Ldap {
     pub(in super::super) fn without_secrets(&mut self, ask: &Ask, lane: &LaneState, said: String) -> String {
         let Some(memory) = lane.memory.as_deref() else { return said };
         let plan = &self.scripts[ask.script].plan;
-        let mut forms: Vec<(String, &str)> = Vec::new();
+        let mut secrets: Vec<(Vec<u8>, &str)> = Vec::new();
         for (name, Field { text, becomes: what }) in &ask.secrets {
             let (mut filled, mut secret) = (Vec::new(), Vec::new());
             plan.write(text, &memory.kept, &mut self.rng, &mut filled);
             becomes(*what, &filled, &mut secret);
-            let secret = String::from_utf8_lossy(&secret);
-            let mut escaped = Vec::new();
-            becomes(Becomes::DnValue, secret.as_bytes(), &mut escaped);
-            for form in [&*secret, &String::from_utf8_lossy(&escaped)] {
-                // What a server said stands between quotes.
-                forms.extend([(form.to_owned(), &**name), (form.escape_debug().to_string(), &**name)]);
-            }
+            secrets.push((secret, name));
         }
-        hide(said, forms)
+        hide(&said, &secrets)
     }
 }
 
