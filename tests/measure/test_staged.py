@@ -231,9 +231,9 @@ def test_a_file_of_minutes_is_the_same_as_stages(tmp_path: Path) -> None:
     (tmp_path / "monday.csv").write_text("minute,rate\n0.025,100\n0.05,100\n")
     stages = ("--stages", f"@{tmp_path}/monday.csv")
     ran = in_process(*EVEN, *stages, "--objective", "failures<1%", "--json")
-    # An objective is of the whole.
-    assert ran.code == 0, ran.err
     (point,) = ran.objects
+    # An objective is of the whole; beside other programs it is unknown.
+    assert ran.code == 0 or (point["verdict"] == "others" and "unknown at" in ran.err), ran.err
     assert_limited_by_no_load(point)
     assert point["spec"]["settings"]["stages"] == "1500ms:100,1500ms:100"
     assert sum(each["operations"] for each in point["spans"]) == 225
