@@ -615,7 +615,10 @@ class Step:
     def does(self) -> Literal["begin", "open", "ask", "wait", "await row", "close", "end"]: ...
     @property
     def row(self) -> tuple[str, str] | None:
-        """Where it is recorded: operation and step; of "end", that of the whole operation."""
+        """Where it is recorded: operation and step; of "end", that of the whole operation.
+
+        The same of "begin", if the whole operation is what is counted.
+        """
     @property
     def connection(self) -> int:
         """Which of the user's connections it is about.

@@ -57,10 +57,12 @@ class Counter(str):
 
     unit: str
     meaning: str
+    whole: bool
+    """Whether it is of operations, and not of each of their steps."""
 
-    def __new__(cls, name: str, unit: str, meaning: str) -> Counter:
+    def __new__(cls, name: str, unit: str, meaning: str, *, whole: bool = False) -> Counter:
         made = super().__new__(cls, name)
-        made.unit, made.meaning = unit, meaning
+        made.unit, made.meaning, made.whole = unit, meaning, whole
         return made
 
     @property
@@ -123,8 +125,17 @@ BYTES_OUT = Counter("bytes_out", "bytes", "bytes sent")
 BYTES_IN = Counter("bytes_in", "bytes", "bytes received")
 PROCESSING = Counter("processing", "ns", "the tester's own time before requests")
 FAILED = Counter("failed", "ns", "sent to answered wrongly or given up: lanes' time in vain")
+PAUSED = Counter(
+    "paused", "ns", "think times inside operations, in none of their times", whole=True
+)
+THINKING = Counter(
+    "thinking",
+    "operations",
+    "operations left out: in a think time of their own when the test ended",
+    whole=True,
+)
 
-COUNTERS = (BYTES_OUT, BYTES_IN, PROCESSING, FAILED)
+COUNTERS = (BYTES_OUT, BYTES_IN, PROCESSING, FAILED, PAUSED, THINKING)
 """Every counter."""
 
 ENDED = (SERVICE, WRONG, CENSORED)

@@ -210,7 +210,7 @@ impl Step {
             ldap: None,
         };
         Ok(match step {
-            Do::Begin => nothing("begin"),
+            Do::Begin(row) => Self { row: row.as_ref().map(named), ..nothing("begin") },
             Do::Open { row, connection } => Self { row: Some(named(&row)), connection, ..nothing("open") },
             Do::Ask { row, connection, request } => {
                 let step = Self { row: Some(named(&row)), connection, ..nothing("ask") };

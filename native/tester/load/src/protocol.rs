@@ -72,6 +72,11 @@ pub trait Protocol: Send + 'static {
         0
     }
 
+    /// How many rows that lanes have alone in turn were given back, or lost for good, since this was asked last.
+    fn take_rows_back(&mut self) -> u64 {
+        0
+    }
+
     /// Lets others have what a lane had alone: it has ended.
     fn leave(&mut self, _lane: &mut Self::Lane) {}
 

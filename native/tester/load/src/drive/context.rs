@@ -37,6 +37,10 @@ pub(crate) struct Context<P: Protocol> {
     pub(crate) arrivals: Arrivals,
     /// Lanes that wait for an arrival, the longest waiting first.
     pub(crate) idle: VecDeque<u32>,
+    /// Lanes that wait for a row that others have alone, the longest waiting first, each with the number of its wait.
+    pub(crate) row_waiters: VecDeque<(u32, u32)>,
+    /// The place among them of the lane that looks for a row again.
+    pub(crate) row_turn: Option<usize>,
     /// Connections that lanes share.
     pub(crate) pools: Vec<Pool>,
     /// When each lane's operation in flight times out. Kept apart from the lanes, so that the search for
@@ -88,6 +92,17 @@ impl<P: Protocol> Context<P> {
         let serial = self.next_serial();
         self.timers.add(due_ns, lane, serial);
         serial
+    }
+
+    /// Lets a lane wait until rows come back: behind the others, or where it was among them.
+    #[cold]
+    pub(crate) fn wait_for_row(&mut self, lane: u32, serial: u32) {
+        if self.row_waiters.is_empty() {
+            // Only rows that come back from now on are for it.
+            let _ = self.protocol.take_rows_back();
+        }
+        let place = self.row_turn.take().unwrap_or(self.row_waiters.len());
+        self.row_waiters.insert(place, (lane, serial));
     }
 
     /// The number of a sleep that begins.

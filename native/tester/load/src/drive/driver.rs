@@ -171,6 +171,8 @@ impl Driver {
                 serial: 0,
                 arrivals: Arrivals::new(first_pace.clone(), spacing, rng.fork()),
                 idle: Default::default(),
+                row_waiters: Default::default(),
+                row_turn: None,
                 pools: pools.iter().map(|pool| Pool::new(pool, n, plan.threads)).collect(),
                 deadlines: Vec::new(),
                 lane_counts: Vec::new(),

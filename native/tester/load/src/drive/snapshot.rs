@@ -205,7 +205,7 @@ fn steps(
 ) -> Vec<StepSnapshot> {
     let mut found = Vec::new();
     for (slot, (label, mut recorder)) in labels.iter().zip(recorders.into_vec()).enumerate() {
-        if recorder.count == 0 {
+        if recorder.is_empty() {
             blank.keep(recorder);
             continue;
         }

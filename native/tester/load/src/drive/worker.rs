@@ -248,6 +248,9 @@ impl<P: Protocol> Worker<P> {
             self.run_commands();
         }
         self.run_due();
+        if !self.context.row_waiters.is_empty() {
+            self.hand_rows_on();
+        }
         while let Some(program) = self.used_up.pop() {
             self.stop_lanes(program, u64::MAX);
         }
@@ -461,6 +464,31 @@ impl<P: Protocol> Worker<P> {
         });
     }
 
+    /// Lets lanes look again that wait for rows, the longest waiting first: as many as rows have come back. One that
+    /// waits for a row of other data keeps its place.
+    #[cold]
+    fn hand_rows_on(&mut self) {
+        let (mut place, mut rows) = (0, self.context.protocol.take_rows_back());
+        while rows > 0
+            && let Some((id, serial)) = self.context.row_waiters.remove(place)
+        {
+            let lane = self.lanes.get(id as usize);
+            if !matches!(lane, Some(Some((_, lane))) if lane.sleeps(serial)) {
+                continue;
+            }
+            let waiting = self.context.row_waiters.len();
+            self.context.row_turn = Some(place);
+            self.on_lane(id as usize, |lane, program, context| lane.look_for_row(program, context, now_ns()));
+            self.context.row_turn = None;
+            rows += self.context.protocol.take_rows_back();
+            if self.context.row_waiters.len() > waiting {
+                place += 1;
+            } else {
+                rows -= 1;
+            }
+        }
+    }
+
     /// Gives up operations past their deadline.
     fn expire_overdue(&mut self) {
         self.tick.acknowledge(TICK_NS);
@@ -521,10 +549,17 @@ impl<P: Protocol> Worker<P> {
             self.context.log.cut();
         }
         self.count_lanes(at_ns);
+        for n in 0..self.context.row_waiters.len() {
+            let (id, _) = self.context.row_waiters[n];
+            if let Some(Some((_, lane))) = self.lanes.get_mut(id as usize) {
+                lane.count_row_wait(&mut self.context, at_ns);
+            }
+        }
         let over_ns = self.context.recorders.over_ns();
         let waiting = self.context.arrivals.waiting(at_ns, over_ns);
+        let limit_ns = over_ns.end.saturating_add(self.context.timeout_ns);
         let owes = |(program, lane): &&(usize, Lane<P::Lane>)| {
-            lane.owes(over_ns, self.programs[*program].phases.is_some())
+            lane.owes(over_ns, limit_ns, &self.programs[*program])
         };
         let under_way = self.users().filter(owes).count();
         let in_flight = self.users().filter(|(_, lane)| lane.is_busy()).count() as u64;

@@ -132,7 +132,7 @@ impl Lower for Requests<'_> {
         let mut steps = vec![program::Step::Deck { branches }];
         steps.extend((spec.think_ms > 0.0).then(|| think(spec.think_ms / 1e3, false)));
         let (name, counts) = (spec.name.clone(), SEQUENCE.to_owned());
-        Ok(Some(ProgramSpec { name, counts, steps, pools: Vec::new() }))
+        Ok(Some(ProgramSpec { name, counts, steps, arrives_whole: true, pools: Vec::new() }))
     }
 }
 

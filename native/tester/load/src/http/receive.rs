@@ -31,6 +31,10 @@ impl Protocol for Http {
         self.scripts.iter().map(|script| script.drawers.lost()).sum()
     }
 
+    fn take_rows_back(&mut self) -> u64 {
+        self.scripts.iter_mut().map(|script| script.drawers.take_back()).sum()
+    }
+
     fn connected(&mut self, lane: &mut LaneState) {
         lane.stage = Stage::Head;
         lane.keeps = true;

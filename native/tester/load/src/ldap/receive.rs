@@ -116,6 +116,10 @@ impl Protocol for Ldap {
         self.scripts.iter().map(|script| script.drawers.lost()).sum()
     }
 
+    fn take_rows_back(&mut self) -> u64 {
+        self.scripts.iter_mut().map(|script| script.drawers.take_back()).sum()
+    }
+
     fn leave(&mut self, lane: &mut LaneState) {
         if let Some(memory) = lane.memory.as_deref_mut() {
             memory.leave(&mut self.scripts);

@@ -35,8 +35,8 @@ pub type Row = (Arc<str>, Arc<str>);
 /// What a user does next.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Do {
-    /// An operation begins.
-    Begin,
+    /// An operation begins, and all of it is counted there; in its steps where that is nowhere.
+    Begin(Option<Row>),
     /// A connection is opened; [`User::lost`] follows if it cannot be. Clients of HTTP are not told.
     Open {
         /// Where that is recorded.
@@ -250,7 +250,7 @@ impl<P: Protocol> User<P> {
             return;
         };
         if self.pc == 0 && program.is_whole && self.whole.is_none() {
-            return self.begin(program.sequence);
+            return self.begin(program.sequence, program.counted, labels);
         }
         self.pc += 1;
         match op {
@@ -305,7 +305,7 @@ impl<P: Protocol> User<P> {
                 }
             }
             Op::Begun => self.begun = true,
-            Op::Begin { slot } => self.begin(*slot),
+            Op::Begin { slot, counted } => self.begin(*slot, *counted, labels),
             Op::Done => {
                 if !self.sent {
                     self.fails(&Failure::NothingCaptured.label());
@@ -400,9 +400,9 @@ impl<P: Protocol> User<P> {
         !self.asked.is_empty()
     }
 
-    fn begin(&mut self, slot: Slot) {
+    fn begin(&mut self, slot: Slot, counted: Slot, labels: &[Label]) {
         (self.whole, self.failure, self.sent) = (Some(slot), None, false);
-        self.due.push_back(Do::Begin);
+        self.due.push_back(Do::Begin((slot == counted).then(|| row(labels, slot))));
     }
 
     fn is_up(&self) -> bool {

@@ -70,9 +70,10 @@ pub(crate) enum Op<R> {
     },
     /// What a lane does in its first pass alone is done.
     Begun,
-    /// An operation begins, and is recorded here.
+    /// An operation begins, and is recorded here; `counted` is all of it or one of its steps.
     Begin {
         slot: Slot,
+        counted: Slot,
     },
     /// The operation is over.
     Done,
@@ -157,13 +158,22 @@ pub(crate) struct Program<R> {
     pub(crate) serves: Option<usize>,
     /// Those that it begins with opening, where they are closed.
     pub(crate) kept: Box<[usize]>,
-    /// The step that arrives on an open schedule: the one that is counted.
+    /// The step that is counted, `sequence` for a whole pass; where there are operations, each has its own.
+    pub(crate) counted: Slot,
+    /// Where arrivals that no lane has taken are recorded on an open schedule.
     pub(crate) arrives: Option<Slot>,
+    /// The least time for which the rest of an operation thinks, by the place in the program.
+    pub(crate) pauses_ns: Box<[u64]>,
     pub(crate) counters: usize,
     pub(crate) phases: Option<Phases>,
 }
 
 impl<R> Program<R> {
+    /// Whether think times are a part of what is recorded: of whole passes, where these are counted.
+    pub(crate) fn times_pauses(&self) -> bool {
+        self.is_whole && self.counted == self.sequence
+    }
+
     /// What is asked at a place of the program, and where that is recorded.
     pub(crate) fn asked(&self, pc: usize) -> Option<(Slot, &R)> {
         match self.ops.get(pc)? {
@@ -335,11 +345,18 @@ where
         let sequence = self.recorder(if self.has_operations { NOT_BEGUN } else { SEQUENCE });
         if self.has_operations {
             self.scope.counts = None;
-        } else if self.rules.open && spec.counts == SEQUENCE {
-            self.ops.push(Op::Await);
         }
-        self.steps(&spec.steps, 0)?;
-        let arrives = if self.has_operations { sequence } else { self.counted_recorder()? };
+        // What a pass leaves to the next is no part of it.
+        let is_kept = |step: &&Step<S>| spec.counts != SEQUENCE && matches!(step, Step::WhenDown { .. });
+        let (kept, own) = spec.steps.split_at(spec.steps.iter().take_while(is_kept).count());
+        self.steps(kept, 0)?;
+        if !self.has_operations
+            && (spec.arrives_whole || spec.counts == SEQUENCE || has_step(own, &spec.counts))
+        {
+            self.await_arrival();
+        }
+        self.steps(own, 0)?;
+        let counted = if self.has_operations { sequence } else { self.counted_recorder()? };
         let ops = std::mem::take(&mut self.ops);
         for pool in &spec.pools {
             let (plan, carrier) = self.pool(pool, sequence, (pools.len(), carriers.len()))?;
@@ -375,10 +392,12 @@ where
             pools: (self.first_pool..pools.len()).collect(),
             serves: None,
             kept: self.kept.into(),
+            pauses_ns: pauses_ns(&self.ops),
             ops: self.ops.into(),
             sequence,
             is_whole: !self.has_operations,
-            arrives: self.rules.open.then_some(arrives),
+            counted,
+            arrives: self.rules.open.then_some(counted),
             counters: self.counters,
             phases,
         })
@@ -404,7 +423,9 @@ where
             pools: Box::default(),
             serves: Some(number),
             kept: Box::default(),
+            counted: sequence,
             arrives: None,
+            pauses_ns: Box::default(),
             counters: 0,
             phases: None,
         };
@@ -519,14 +540,14 @@ where
         let outer = self.enter(name, Some(counts));
         let slot = self.recorder(SEQUENCE);
         let awaited = self.awaited;
-        if is_one_arrival(operation) && self.rules.open && !awaited {
-            self.ops.push(Op::Await);
-            self.awaited = true;
-        }
-        self.ops.push(Op::Begin { slot });
+        self.await_arrival();
+        let begin = self.ops.len();
+        self.ops.push(Op::Begin { slot, counted: slot });
         self.steps(steps, depth)?;
         self.awaited = awaited;
         self.ops.push(Op::Done);
+        // After its steps, so that rows are in their order.
+        self.ops[begin] = Op::Begin { slot, counted: self.recorder(counts) };
         self.scope = outer;
         Ok(())
     }
@@ -543,8 +564,12 @@ where
         self.counters = self.counters.max(depth + 1);
         self.ops.push(Op::Loop { counter, times });
         let first = self.ops.len();
-        let before = self.connected;
+        let (before, awaited) = (self.connected, self.awaited);
+        if self.scope.counts.as_ref().is_some_and(|counts| has_step(steps, counts)) {
+            self.await_arrival();
+        }
         self.steps(steps, depth + 1)?;
+        self.awaited = awaited;
         if before && !self.connected && times > 1 && !self.has_operations {
             // A connection that stands before the first round may not stand before the second.
             self.check_round(steps)?;
@@ -606,13 +631,10 @@ where
         if depth == MAX_DEPTH {
             return Err(Problem::TooDeep);
         }
+        let awaited = self.awaited;
         // One arrival, whatever card it is: no lane waits with a card in its hand.
-        self.awaited = self.rules.open
-            && branches.iter().all(|branch| {
-                matches!(branch.steps.first(), Some(Step::Operation(operation)) if is_one_arrival(operation))
-            });
-        if self.awaited {
-            self.ops.push(Op::Await);
+        if branches.iter().all(|branch| matches!(branch.steps.first(), Some(Step::Operation(_)))) {
+            self.await_arrival();
         }
         let weights = branches.iter().map(|branch| branch.weight).collect();
         let deck = self.first_deck + self.decks.len();
@@ -629,7 +651,7 @@ where
             self.ops.push(Op::Jump { to: 0 });
             connected &= self.connected;
         }
-        (self.connected, self.awaited) = (connected, false);
+        (self.connected, self.awaited) = (connected, awaited);
         let to = self.ops.len();
         jumps.into_iter().for_each(|jump| self.ops[jump] = Op::Jump { to });
         self.ops[deal] = Op::Deal { deck, firsts: firsts.into() };
@@ -664,6 +686,14 @@ where
         }
     }
 
+    /// Waits for an arrival, unless one is waited for already: nothing is sent for it before.
+    fn await_arrival(&mut self) {
+        if self.rules.open && !self.awaited {
+            self.ops.push(Op::Await);
+            self.awaited = true;
+        }
+    }
+
     /// The recorder of the step `name`. If that is the step that is counted, it waits for an arrival first.
     fn counted(&mut self, name: &str) -> Result<Slot, Problem> {
         if name == SEQUENCE {
@@ -693,15 +723,28 @@ where
     }
 }
 
-/// Whether what is counted of an operation is all of it, or its only request.
-fn is_one_arrival<S>(operation: &Operation<S>) -> bool {
-    let mut steps = operation
-        .steps
-        .iter()
-        .filter(|step| !matches!(step, Step::Prepare(_) | Step::Switch(_) | Step::Over(_)));
-    operation.counts == SEQUENCE
-        || (matches!(steps.next(), Some(Step::Request { name, .. }) if *name == operation.counts)
-            && steps.next().is_none())
+/// Whether one of these steps is called so; of repeats, each has its own.
+fn has_step<S>(steps: &[Step<S>], name: &str) -> bool {
+    steps.iter().any(|step| match step {
+        Step::Repeat { .. } | Step::Each { .. } => false,
+        Step::Deck { branches } => branches.iter().any(|branch| has_step(&branch.steps, name)),
+        _ => step.name() == name,
+    })
+}
+
+/// The least time for which the rest of an operation thinks, by place: think times of a constant length, each once.
+fn pauses_ns<R>(ops: &[Op<R>]) -> Box<[u64]> {
+    let mut rest_ns = 0;
+    let mut pauses_ns = vec![0; ops.len()];
+    for (pause_ns, op) in pauses_ns.iter_mut().zip(ops).rev() {
+        match op {
+            Op::Done => rest_ns = 0,
+            Op::Think(Think::Constant { ns }) => rest_ns += ns,
+            _ => {}
+        }
+        *pause_ns = rest_ns;
+    }
+    pauses_ns.into()
 }
 
 /// Numbers beyond the type are refused when everything is compiled.
@@ -747,7 +790,7 @@ mod tests {
             Op::SkipUnlessClosed { to } => format!("closed->{to}"),
             Op::SkipIfBegun { to } => format!("begun->{to}"),
             Op::Begun => "begun".into(),
-            Op::Begin { slot } => format!("begin{}", slot.0),
+            Op::Begin { slot, .. } => format!("begin{}", slot.0),
             Op::Done => "done".into(),
             Op::Await => "await".into(),
             Op::Ensure { slot, .. } => format!("ensure{}", slot.0),
@@ -778,15 +821,24 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_counted_waits_for_arrivals() {
+    fn nothing_is_sent_before_the_arrival() {
         let twin = r#"{"op": "x", "name": "twin"}"#;
         let compiled = compile_one("twin", &format!("{CONNECT}, {ASK}, {twin}"), true).unwrap();
-        assert_eq!(shape(&compiled.programs[0]), "connect1 r2 13 await 24");
+        assert_eq!(shape(&compiled.programs[0]), "await connect1 r2 13 24");
         let open: Vec<_> = compiled.labels.iter().map(|label| label.open).collect();
         assert_eq!(open, [false, false, false, false, true]);
         let compiled = compile_one("sequence", &format!("{CONNECT}, {ASK}"), true).unwrap();
         assert_eq!(shape(&compiled.programs[0]), "await connect1 r2");
         assert!(compiled.labels[0].open);
+        // A connection that several operations go over is there before they arrive.
+        let rounds = repeat(9, &format!("{ASK}, {twin}"));
+        let compiled = compile_one("twin", &format!("{CONNECT}, {rounds}"), true).unwrap();
+        assert_eq!(shape(&compiled.programs[0]), "connect1 loop0x9 await r2 13 24 again0->2");
+        let mut whole = spec("twin", &format!("{CONNECT}, {rounds}"));
+        whole.arrives_whole = true;
+        let lower = |name: &str, _: &serde_json::Value| Ok(vec![(name.to_owned(), "r")]);
+        let compiled = compile(&[whole], rules(true, Connects::Steps), lower).unwrap();
+        assert_eq!(shape(&compiled.programs[0]), "await connect1 loop0x9 r2 r3 again0->3");
     }
 
     #[test]
@@ -814,7 +866,8 @@ mod tests {
         steps: Vec<Step<serde_json::Value>>,
         open: bool,
     ) -> Result<Compiled<&'static str>, ProgramError> {
-        let program = ProgramSpec { name: "p".into(), counts: SEQUENCE.into(), steps, pools: Vec::new() };
+        let (name, counts) = ("p".into(), SEQUENCE.into());
+        let program = ProgramSpec { name, counts, steps, arrives_whole: false, pools: Vec::new() };
         let lower = |name: &str, _: &_| Ok(vec![(name.to_owned(), if name == "ask" { "r" } else { "draw" })]);
         compile(&[program], rules(open, Connects::Steps), lower)
     }
@@ -842,6 +895,21 @@ mod tests {
         let once = Step::Once { name: "start".into(), steps: vec![Step::Prepare(serde_json::Value::Null)] };
         let compiled = compile_steps(vec![open_link(), once, operation("a", "sequence")], false).unwrap();
         assert_eq!(shape(&compiled.programs[0]), "up->2 connect1 begun->5 draw0 begun begin2 draw0 r3 done");
+    }
+
+    #[test]
+    fn an_operation_waits_once_for_its_arrival_whichever_step_it_counts() {
+        let ask = |name: &str| Step::Request { name: name.into(), request: serde_json::Value::Null };
+        let think = |ns| Step::Think(Think::Constant { ns });
+        let rounds = Step::Repeat { times: 4, steps: vec![ask("ask"), think(10)] };
+        let steps = vec![ask("find"), think(300), rounds, ask("ask")];
+        let steps =
+            vec![Step::Operation(Operation { name: "a".into(), counts: "ask".into(), steps }), think(5)];
+        let compiled = compile_steps(steps, true).unwrap();
+        let program = &compiled.programs[0];
+        assert_eq!(shape(program), "await begin1 draw2 think loop0x4 r3 think again0->5 r3 done think");
+        assert!(matches!(program.ops[1], Op::Begin { slot: Slot(1), counted: Slot(3) }));
+        assert_eq!(&program.pauses_ns[..], [310, 310, 310, 310, 10, 10, 10, 0, 0, 0, 5]);
     }
 
     #[test]

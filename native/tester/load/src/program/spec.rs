@@ -19,6 +19,9 @@ pub struct ProgramSpec<R> {
     /// The step that is "an operation", or `sequence`: what an open schedule's rate is the rate of.
     pub counts: String,
     pub steps: Vec<Step<R>>,
+    /// Whether an arrival starts a whole pass, also where the counted step is in a repeat.
+    #[serde(skip)]
+    pub arrives_whole: bool,
     /// Connections that its lanes share.
     #[serde(skip)]
     pub pools: Vec<PoolSpec<R>>,

@@ -65,6 +65,8 @@ table! {
         BytesIn: "bytes_in", "bytes", "Bytes received.";
         Processing: "processing", "ns", "The tester's own time before requests were sent.";
         Failed: "failed", "ns", "Sent to answered wrongly or given up: the lanes' time for failed operations.";
+        Paused: "paused", "ns", "Think times inside operations, which are in none of their times.";
+        Thinking: "thinking", "operations", "Operations left out: in a think time of their own when the test ended.";
     }
 }
 
@@ -98,7 +100,7 @@ mod tests {
         let counters = Counter::ALL.map(Counter::name);
         // Run files and JSON results have these as keys.
         assert_eq!(clocks, ["service", "latency", "lag", "unread", "wrong", "censored", "abandoned"]);
-        assert_eq!(counters, ["bytes_out", "bytes_in", "processing", "failed"]);
+        assert_eq!(counters, ["bytes_out", "bytes_in", "processing", "failed", "paused", "thinking"]);
         let names: BTreeSet<_> = clocks.into_iter().chain(counters).collect();
         assert_eq!(names.len(), Clock::COUNT + Counter::COUNT);
     }
@@ -111,7 +113,8 @@ mod tests {
         }
         for (place, counter) in Counter::ALL.into_iter().enumerate() {
             assert_eq!(counter.index(), place);
-            assert!(["ns", "bytes"].contains(&counter.unit()) && counter.meaning().ends_with('.'));
+            assert!(["ns", "bytes", "operations"].contains(&counter.unit()));
+            assert!(counter.meaning().ends_with('.'));
         }
     }
 

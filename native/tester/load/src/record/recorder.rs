@@ -33,13 +33,17 @@
 //! sent.
 //!
 //! Only arrivals of an open schedule are due before they start. Other requests of a pass that arrived are due
-//! when they start. For these, and on a closed schedule, latency is service, abandoned is censored, and there is
-//! no lag: [`Clock::closed`].
+//! when they start, and a step that is counted again in one operation when the step before it ended. For these, and on
+//! a closed schedule, latency is service, abandoned is censored, and there is no lag: [`Clock::closed`].
+//!
+//! Think times inside an operation are in none of its times, and do not move when it was due: latency and lag run from
+//! `due + paused`.
 //!
 //! # Windows
 //!
-//! An operation belongs to the window in which it was due, however late it ends. Otherwise a stall at the end of
-//! a window would leave out exactly the operations that it delayed. At a cut ([`Split`]) a thread begins a second
+//! An operation belongs to the window in which it was due, on a closed schedule in which it began, however late it
+//! ends. Otherwise a stall at the end of a window would leave out exactly the operations that it delayed. One that is
+//! in a think time of its own when the test ends is left out, and counted as such ([`Split::leave_out`]). At a cut ([`Split`]) a thread begins a second
 //! set of recorders; the first goes on to take what was due before. A third set takes what was due before the
 //! window that the cut ended: the result of its window is final, but rates count everything that ends.
 //!
@@ -139,6 +143,8 @@ pub struct Sample {
     /// When it, or the arrival that it serves, was due. This decides the window; for an arrival, the clocks
     /// start here too.
     pub due_ns: u64,
+    /// Its think times from then on, which are in none of its times.
+    pub paused_ns: u64,
     /// When it was sent.
     pub started_ns: u64,
     /// When it was answered or given up.
@@ -158,6 +164,7 @@ impl Sample {
     pub(crate) const fn unsent(due_ns: u64, failure: Failure, now_ns: u64) -> Self {
         Self {
             due_ns,
+            paused_ns: 0,
             started_ns: now_ns,
             ended_ns: now_ns,
             processing_ns: 0,
@@ -226,8 +233,10 @@ impl Recorder {
         self[Counter::BytesOut] += sample.bytes_out;
         self[Counter::BytesIn] += sample.bytes_in;
         self[Counter::Processing] += sample.processing_ns;
+        self[Counter::Paused] += sample.paused_ns;
         let took = sample.ended_ns.saturating_sub(sample.started_ns);
-        let since_ns = if self.open { sample.due_ns } else { sample.started_ns };
+        let due_ns = sample.due_ns + sample.paused_ns;
+        let since_ns = if self.open { due_ns } else { sample.started_ns };
         let latency = sample.ended_ns.saturating_sub(since_ns);
         match sample.end {
             End::Right => {
@@ -245,7 +254,7 @@ impl Recorder {
                 // It was never sent.
                 End::Unanswered(_) => {}
                 End::Right | End::Wrong(_) => {
-                    let lag = sample.started_ns.saturating_sub(sample.due_ns);
+                    let lag = sample.started_ns.saturating_sub(due_ns);
                     self[Clock::Lag].saturating_record(lag);
                     if sample.end == End::Right {
                         self[Clock::Latency].saturating_record(latency);
@@ -267,8 +276,13 @@ impl Recorder {
         }
     }
 
+    /// Whether nothing was recorded.
+    pub(crate) const fn is_empty(&self) -> bool {
+        self.count == 0 && self.counters[Counter::Thinking.index()] == 0
+    }
+
     fn merge(&mut self, other: &Self) -> Result<(), AdditionError> {
-        if other.count == 0 {
+        if other.is_empty() {
             return Ok(());
         }
         self.count += other.count;
@@ -377,23 +391,20 @@ impl Spans {
         Self::new(0, 0, true)
     }
 
+    /// The recorder of what was due then, if that is in a span.
+    ///
     /// Kept out of line: only schedules of stages and crowds have spans.
     #[inline(never)]
-    fn record(&mut self, slot: Slot, sample: &Sample) {
-        if sample.due_ns >= self.until_ns {
-            return;
+    fn recorder(&mut self, slot: Slot, due_ns: u64) -> Option<&mut Recorder> {
+        if due_ns >= self.until_ns {
+            return None;
         }
-        let since_ns = sample.due_ns.checked_sub(self.origin_ns);
-        let Some(span) = since_ns.and_then(|since_ns| since_ns.checked_div(self.span_ns)) else { return };
-        let recorder = match self.found.entry((span, slot)) {
-            Entry::Occupied(found) => found.into_mut(),
-            Entry::Vacant(place) => match Recorder::new(self.open, &mut Blank::default()) {
-                Ok(recorder) => place.insert(recorder),
-                // It cannot fail: all recorders have the same bounds, and there were some before.
-                Err(_) => return,
-            },
-        };
-        recorder.record(sample);
+        let span = due_ns.checked_sub(self.origin_ns)?.checked_div(self.span_ns)?;
+        match self.found.entry((span, slot)) {
+            Entry::Occupied(found) => Some(found.into_mut()),
+            // It cannot fail: all recorders have the same bounds, and there were some before.
+            Entry::Vacant(place) => Some(place.insert(Recorder::new(self.open, &mut Blank::default()).ok()?)),
+        }
     }
 
     fn merge(&mut self, other: Self) -> Result<(), AdditionError> {
@@ -447,20 +458,41 @@ impl Split {
 
     /// Records an operation in the window in which it was due. Returns whether it was an arrival.
     pub(crate) fn record(&mut self, slot: Slot, sample: &Sample) -> bool {
-        let side = if sample.due_ns >= self.over_ns.end {
+        let recorder = self.recorder(slot, sample.due_ns);
+        recorder.record(sample);
+        let open = recorder.open;
+        if self.spans.span_ns > 0
+            && open == self.spans.open
+            && let Some(recorder) = self.spans.recorder(slot, sample.due_ns)
+        {
+            recorder.record(sample);
+        }
+        open
+    }
+
+    /// Leaves out an operation that was due then and is in a think time of its own.
+    #[cold]
+    pub(crate) fn leave_out(&mut self, slot: Slot, due_ns: u64) {
+        let recorder = self.recorder(slot, due_ns);
+        recorder[Counter::Thinking] += 1;
+        if recorder.open == self.spans.open
+            && let Some(recorder) = self.spans.recorder(slot, due_ns)
+        {
+            recorder[Counter::Thinking] += 1;
+        }
+    }
+
+    /// The recorder of what was due then.
+    #[inline(always)]
+    fn recorder(&mut self, slot: Slot, due_ns: u64) -> &mut Recorder {
+        let side = if due_ns >= self.over_ns.end {
             &mut self.since
-        } else if sample.due_ns >= self.over_ns.start {
+        } else if due_ns >= self.over_ns.start {
             &mut self.before
         } else {
             &mut self.older
         };
-        let recorder = &mut side[slot];
-        recorder.record(sample);
-        let open = recorder.open;
-        if self.spans.span_ns > 0 && open == self.spans.open {
-            self.spans.record(slot, sample);
-        }
-        open
+        &mut side[slot]
     }
 
     /// Returns what was recorded, and goes on with `fresh` recorders, the same cut and the same spans.
@@ -500,6 +532,7 @@ mod tests {
 
     const SAMPLE: Sample = Sample {
         due_ns: 100,
+        paused_ns: 0,
         started_ns: 150,
         ended_ns: 400,
         processing_ns: 20,

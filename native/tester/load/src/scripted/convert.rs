@@ -145,7 +145,7 @@ pub(crate) fn convert<L: Lower>(
         Some(program) => program,
         None => {
             let pools = converting.pools(threads)?;
-            ProgramSpec { name, counts, steps: converting.steps()?, pools }
+            ProgramSpec { name, counts, steps: converting.steps()?, arrives_whole: false, pools }
         }
     };
     Ok((program, Script { plan: Arc::new(plan), sharer }))

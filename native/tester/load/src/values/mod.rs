@@ -22,6 +22,8 @@ use source::{Dealt, Source};
 /// What one thread deals rows from.
 pub(crate) struct Drawers {
     drawers: Vec<Drawer>,
+    /// Rows for which lanes wait that were given back or lost since [`Drawers::take_back`].
+    back: u64,
     /// The number of the next user of this thread.
     next_user: u64,
     stride: u64,
@@ -31,7 +33,8 @@ enum Drawer {
     Cursor(RowCursor),
     Keys(Keys),
     Owned(OwnedKeys, Keys),
-    Held(RowCursor),
+    /// With the number of lanes that wait for a row.
+    Held(RowCursor, u64),
     Taken,
 }
 
@@ -54,14 +57,16 @@ impl Drawers {
                 let (place, stride) = sharer.of_thread(thread);
                 Drawer::Owned(OwnedKeys::new(source.count, place, stride), keys.clone())
             }
-            Dealt::Held(dealer) => Drawer::Held(dealer.cursor(thread)),
+            Dealt::Held(dealer) => Drawer::Held(dealer.cursor(thread), 0),
             Dealt::Taken => Drawer::Taken,
         };
         let (first, stride) = sharer.of_thread(thread);
-        Self { drawers: plan.sources.iter().map(drawer).collect(), next_user: 1 + first, stride }
+        let drawers = plan.sources.iter().map(drawer).collect();
+        Self { drawers, back: 0, next_user: 1 + first, stride }
     }
 
-    /// Draws for a lane, which has `taken` a person to add. Where others have all rows alone, nothing is drawn.
+    /// Draws for a lane, which has `taken` a person to add. Where others have all rows alone, or wait for one, nothing is
+    /// drawn.
     pub(crate) fn draw(
         &mut self,
         plan: &Plan,
@@ -88,15 +93,21 @@ impl Drawers {
                         Drawer::Cursor(cursor) => cursor.take(),
                         Drawer::Keys(keys) => Some(keys.draw(rng)),
                         Drawer::Taken => taken,
-                        Drawer::Held(cursor) => {
+                        Drawer::Held(cursor, waiting) => {
+                            self.back += u64::from(kept.held[*source]);
                             give_back(kept, *source, |row| cursor.give_back(row));
-                            let row = cursor.take();
+                            let waits = kept.waits_for == Some(*source);
+                            let row = if waits || *waiting == 0 { cursor.take() } else { None };
                             kept.held[*source] = row.is_some();
                             if row.is_none() {
                                 let lack = if cursor.has_lost_all() { Lack::UsedUp } else { Lack::Held };
+                                self.line_up(kept, Some(*source));
                                 // These come first of all, and a lane that waits has none of them.
                                 self.give_back_of(draws, kept);
                                 return Err(lack);
+                            }
+                            if waits {
+                                self.line_up(kept, None);
                             }
                             row
                         }
@@ -132,21 +143,39 @@ impl Drawers {
         for source in 0..kept.held.len() {
             self.give_one_back(kept, source);
         }
+        self.line_up(kept, None);
+    }
+
+    /// Has a lane wait for a row of this source, and of no other.
+    #[cold]
+    fn line_up(&mut self, kept: &mut Kept, source: Option<usize>) {
+        for (source, more) in [(kept.waits_for, false), (source, true)] {
+            if let Some(Drawer::Held(_, waiting)) = source.and_then(|source| self.drawers.get_mut(source)) {
+                *waiting = if more { *waiting + 1 } else { *waiting - 1 };
+            }
+        }
+        kept.waits_for = source;
+    }
+
+    /// How many rows for which lanes wait were given back or lost since this was asked last.
+    pub(crate) fn take_back(&mut self) -> u64 {
+        std::mem::take(&mut self.back)
     }
 
     /// Never gives the rows back that a lane had alone: what changes them may yet take place.
     #[cold]
     pub(crate) fn lose(&mut self, kept: &mut Kept) {
         for (drawer, held) in self.drawers.iter_mut().zip(&mut kept.held) {
-            if let (true, Drawer::Held(cursor)) = (std::mem::take(held), drawer) {
+            if let (true, Drawer::Held(cursor, _)) = (std::mem::take(held), drawer) {
                 cursor.lose();
+                self.back += 1;
             }
         }
     }
 
     /// Rows for which lanes wait that were lost since the start.
     pub(crate) fn lost(&self) -> u64 {
-        let of = |drawer: &Drawer| if let Drawer::Held(cursor) = drawer { cursor.lost() } else { 0 };
+        let of = |drawer: &Drawer| if let Drawer::Held(cursor, _) = drawer { cursor.lost() } else { 0 };
         self.drawers.iter().map(of).sum()
     }
 
@@ -155,7 +184,7 @@ impl Drawers {
     fn give_back_of(&mut self, draws: &[Draw], kept: &mut Kept) {
         for draw in draws {
             if let Draw::Row { source, .. } = draw
-                && matches!(self.drawers[*source], Drawer::Held(_))
+                && matches!(self.drawers[*source], Drawer::Held(..))
             {
                 self.give_one_back(kept, *source);
             }
@@ -165,7 +194,10 @@ impl Drawers {
     fn give_one_back(&mut self, kept: &mut Kept, source: usize) {
         match &mut self.drawers[source] {
             Drawer::Owned(owned, _) => give_back(kept, source, |row| owned.give_back(row)),
-            Drawer::Held(cursor) => give_back(kept, source, |row| cursor.give_back(row)),
+            Drawer::Held(cursor, _) => {
+                self.back += u64::from(kept.held[source]);
+                give_back(kept, source, |row| cursor.give_back(row));
+            }
             _ => {}
         }
     }
@@ -213,6 +245,8 @@ pub(crate) struct Kept {
     rows: Box<[u64]>,
     /// Whether no other lane has the row.
     held: Box<[bool]>,
+    /// The source for a row of which the lane waits.
+    waits_for: Option<usize>,
     values: Box<[Value]>,
 }
 
@@ -230,7 +264,8 @@ impl Kept {
     fn new(plan: &Plan, user: u64) -> Self {
         let rows = vec![NONE; plan.sources.len()].into();
         let held = vec![false; plan.sources.len()].into();
-        Self { user, iteration: 0, rows, held, values: vec![Value::default(); plan.values.len()].into() }
+        let values = vec![Value::default(); plan.values.len()].into();
+        Self { user, iteration: 0, rows, held, waits_for: None, values }
     }
 
     /// The number of its user and that of the iteration, once they have begun.

@@ -149,13 +149,8 @@ impl<S: Default + Send> Lane<S> {
         self.outbox.clear();
     }
 
-    pub(super) fn retire<P: Protocol<Lane = S>>(
-        &mut self,
-        program: &Program<P::Request>,
-        context: &mut Context<P>,
-        now_ns: u64,
-    ) -> Fate {
-        self.give_arrival_up(Failure::Timeout, program, context, now_ns);
+    pub(super) fn retire<P: Protocol<Lane = S>>(&mut self, context: &mut Context<P>, now_ns: u64) -> Fate {
+        self.give_arrival_up(Failure::Timeout, context, now_ns);
         if self.due_ns != NEVER {
             let end = End::Unanswered(self.pass.failure.unwrap_or(Failure::Timeout));
             self.record_pass(end, context, now_ns);

@@ -92,29 +92,36 @@ impl Operation {
     }
 }
 
-/// One pass through the program.
+/// One pass through the program, or one operation of it.
 #[derive(Debug, Clone, Copy, Default)]
 struct Pass {
+    /// When its arrival was due; 0 without one.
     due_ns: u64,
+    /// When it began. Without an arrival this decides its window.
+    began_ns: u64,
+    /// The same, moved by the think times and the waits for rows that are in none of its times.
     started_ns: u64,
+    /// Its think times so far that are in none of its times.
+    paused_ns: u64,
     bytes_out: u64,
     bytes_in: u64,
     failure: Option<Failure>,
+    /// Whether it is on record as left out.
+    left_out: bool,
 }
 
 impl Pass {
-    /// Leaves a pause out of the time that it takes.
-    const fn pause(&mut self, pause_ns: u64) {
-        self.started_ns += pause_ns;
-        if self.due_ns > 0 {
-            self.due_ns += pause_ns;
+    const fn begun(due_ns: u64, now_ns: u64) -> Self {
+        Self {
+            due_ns,
+            began_ns: now_ns,
+            started_ns: now_ns,
+            paused_ns: 0,
+            bytes_out: 0,
+            bytes_in: 0,
+            failure: None,
+            left_out: false,
         }
-    }
-
-    /// Gives back what of a pause is still to come.
-    fn go_on(&mut self, now_ns: u64) {
-        self.started_ns = self.started_ns.min(now_ns);
-        self.due_ns = self.due_ns.min(now_ns);
     }
 }
 
@@ -139,10 +146,18 @@ pub(crate) struct Lane<S> {
     pass: Pass,
     /// Where the operation at hand is recorded when it is over, if one has begun.
     whole: Option<Slot>,
+    /// What is counted of it: the same, or one of its steps.
+    counted: Slot,
     /// Whether it has done what is done in the first pass alone.
     begun: bool,
     /// When the arrival at hand was due; [`NEVER`] if there is none.
     due_ns: u64,
+    /// When the step before ended, or the pause after it: a step that is counted again in one operation is due then.
+    ready_ns: u64,
+    /// When the think time within an operation ends that it is in; 0 in none.
+    thinks_until_ns: u64,
+    /// Up to when its wait for a row is counted; 0 while it waits for none.
+    row_wait_ns: u64,
     /// This lane's time is accounted for up to here, in operations or as waiting. From here to the next request
     /// is the engine's own time.
     since_ns: u64,
@@ -180,8 +195,12 @@ impl<S: Default + Send> Lane<S> {
             connect: Operation::started(slot, 0),
             pass: Pass::default(),
             whole: None,
+            counted: program.counted,
             begun: false,
             due_ns: NEVER,
+            ready_ns: now_ns,
+            thinks_until_ns: 0,
+            row_wait_ns: 0,
             since_ns: now_ns,
             backoff_ns: BACKOFF_FIRST_NS,
             used: 0,
@@ -218,16 +237,42 @@ impl<S: Default + Send> Lane<S> {
         self.due_ns != NEVER || asks
     }
 
-    /// Whether it has begun an operation that was due in this window and is not recorded yet. Of a request whose
-    /// phases are recorded, its connecting is a part.
-    pub(crate) fn owes(&self, over_ns: &Range<u64>, phases: bool) -> bool {
+    /// Whether it has begun a request or an operation that belongs to this window, is not recorded yet and is waited
+    /// for. Of a request whose phases are recorded, its connecting is a part.
+    ///
+    /// An operation is waited for while it waits itself; not through think times of its own that end at `limit_ns` or
+    /// later. Nor where such think times follow a request that was sent after the window.
+    pub(crate) fn owes<R>(&self, over_ns: &Range<u64>, limit_ns: u64, program: &Program<R>) -> bool {
         let began_ns = match self.phase {
             Phase::Opening if !self.reconnects() => self.connect.started_ns,
-            Phase::Asking | Phase::Opening if phases => self.request_began_ns(),
+            Phase::Asking | Phase::Opening if program.phases.is_some() => self.request_began_ns(),
             Phase::Asking | Phase::Opening | Phase::Queued | Phase::Sharing => self.current.started_ns,
             Phase::Running | Phase::Sleeping | Phase::Idle | Phase::Serving => NEVER,
         };
-        over_ns.contains(&self.due_ns.min(began_ns))
+        // What is done for an arrival belongs to the window of the arrival.
+        if over_ns.contains(&self.due_ns.min(began_ns)) && began_ns < over_ns.end {
+            return true;
+        }
+        let rest_ns = program.pauses_ns.get(self.pc).copied().unwrap_or(0);
+        let has_time = match self.phase {
+            Phase::Sleeping if self.thinks_until_ns > 0 => self.thinks_until_ns + rest_ns < limit_ns,
+            // It waits for a row. Without an arrival it has not begun before something was sent.
+            Phase::Sleeping => self.due_ns != NEVER || self.pass.bytes_out > 0,
+            _ => rest_ns == 0 || began_ns.saturating_add(rest_ns) < limit_ns,
+        };
+        has_time && over_ns.contains(&self.operation_due_ns())
+    }
+
+    /// When the operation at hand was due, or began where nothing arrives; [`NEVER`] if there is none that is counted
+    /// as a whole, and no arrival.
+    fn operation_due_ns(&self) -> u64 {
+        let is_counted = self.whole == Some(self.counted) && !self.pass.left_out;
+        match self.pass.due_ns {
+            _ if self.due_ns != NEVER => self.due_ns,
+            0 if is_counted => self.pass.began_ns,
+            due_ns if is_counted => due_ns,
+            _ => NEVER,
+        }
     }
 
     /// Whether it opens a connection for the next part of a request that has begun on another.
@@ -254,6 +299,7 @@ impl<S: Default + Send> Lane<S> {
         now_ns: u64,
     ) -> Fate {
         self.waited_until(due_ns, context);
+        (self.thinks_until_ns, self.ready_ns) = (0, due_ns);
         self.resume(program, context, now_ns)
     }
 
@@ -280,7 +326,7 @@ impl<S: Default + Send> Lane<S> {
                 _ => matches!(op, Op::Switch { .. } | Op::Used { .. }),
             });
             if self.stopping && !is_over && !self.has_to_finish(program) {
-                return self.retire(program, context, now_ns);
+                return self.retire(context, now_ns);
             }
             if self.link.is_opening() && !self.goes_before(op) {
                 return self.wait_for_link(program, context);
@@ -289,12 +335,12 @@ impl<S: Default + Send> Lane<S> {
                 self.end_operation(context, now_ns);
                 self.pc = 0;
                 if self.stopping {
-                    return self.retire(program, context, now_ns);
+                    return self.retire(context, now_ns);
                 }
                 continue;
             };
             if self.pc == 0 {
-                self.pass = Pass { started_ns: now_ns, ..Pass::default() };
+                self.pass = Pass::begun(0, now_ns);
                 self.whole = program.is_whole.then_some(program.sequence);
             }
             match op {
@@ -354,10 +400,9 @@ impl<S: Default + Send> Lane<S> {
                     self.begun = true;
                     self.pc += 1;
                 }
-                Op::Begin { slot } => {
-                    let due_ns = if self.due_ns == NEVER { 0 } else { self.due_ns };
-                    self.pass = Pass { due_ns, started_ns: now_ns, ..Pass::default() };
-                    self.whole = Some(*slot);
+                Op::Begin { slot, counted } => {
+                    self.pass = Pass::begun(if self.due_ns == NEVER { 0 } else { self.due_ns }, now_ns);
+                    (self.whole, self.counted) = (Some(*slot), *counted);
                     self.pc += 1;
                 }
                 Op::Done => {
@@ -379,7 +424,7 @@ impl<S: Default + Send> Lane<S> {
                     }
                     self.pc += 1;
                 }
-                Op::Await if self.stopping => return self.retire(program, context, now_ns),
+                Op::Await if self.stopping => return self.retire(context, now_ns),
                 // What was closed while nothing was due is opened again before the next operation.
                 Op::Await if self.whole.is_none() && program.kept.iter().any(|kept| self.is_down(*kept)) => {
                     self.pc = 0;
@@ -406,9 +451,7 @@ impl<S: Default + Send> Lane<S> {
                         continue;
                     }
                     let pause_ns = think.draw_ns(context.rng.f64());
-                    if self.has_to_finish(program) {
-                        self.pass.pause(pause_ns);
-                    }
+                    self.think(pause_ns, program, now_ns);
                     return self.sleep_until(now_ns + pause_ns, context);
                 }
             }
@@ -434,6 +477,20 @@ impl<S: Default + Send> Lane<S> {
         !program.is_whole && self.whole.is_some()
     }
 
+    /// Leaves a think time within an operation out of the times of the operation.
+    fn think<R>(&mut self, pause_ns: u64, program: &Program<R>, now_ns: u64) {
+        if self.whole.is_none() {
+            return;
+        }
+        self.thinks_until_ns = now_ns + pause_ns;
+        if !program.is_whole {
+            self.pass.started_ns += pause_ns;
+        }
+        if !program.times_pauses() {
+            self.pass.paused_ns += pause_ns;
+        }
+    }
+
     /// Handles an event of the poller.
     pub(crate) fn ready<P: Protocol<Lane = S>>(
         &mut self,
@@ -456,23 +513,25 @@ impl<S: Default + Send> Lane<S> {
         if event.is_readable() || closed { self.read(closed, program, context) } else { Fate::Runs }
     }
 
-    /// Ends the lane, at once if it only waits, else after the operation it is in.
+    /// Ends the lane, at once if it only waits, else after the operation it is in. One that is in a think time of its own
+    /// is left out.
     pub(crate) fn stop<P: Protocol<Lane = S>>(
         &mut self,
         program: &Program<P::Request>,
         context: &mut Context<P>,
     ) -> Fate {
         self.stopping = true;
+        self.count_row_wait(context, now_ns());
+        self.row_wait_ns = 0;
+        let due_ns = self.operation_due_ns();
+        if self.phase == Phase::Sleeping && self.thinks_until_ns > 0 && due_ns != NEVER {
+            context.recorders.leave_out(self.counted, due_ns);
+            (self.due_ns, self.pass.left_out) = (NEVER, true);
+        }
         match self.phase {
-            Phase::Sleeping if self.has_to_finish(program) => {
-                let now_ns = now_ns();
-                self.pass.go_on(now_ns);
-                self.resume(program, context, now_ns)
-            }
+            Phase::Sleeping if self.has_to_finish(program) => self.resume(program, context, now_ns()),
             Phase::Queued if self.has_to_finish(program) => Fate::Runs,
-            Phase::Sleeping | Phase::Idle | Phase::Running | Phase::Queued => {
-                self.retire(program, context, now_ns())
-            }
+            Phase::Sleeping | Phase::Idle | Phase::Running | Phase::Queued => self.retire(context, now_ns()),
             Phase::Opening | Phase::Asking | Phase::Sharing | Phase::Serving => Fate::Runs,
         }
     }

@@ -5,12 +5,9 @@ use crate::drive::context::Context;
 use crate::drive::timers::NEVER;
 use crate::program::Program;
 use crate::protocol::Protocol;
-use crate::record::clock::{MILLI, SECOND, now_ns};
+use crate::record::clock::{SECOND, now_ns};
 use crate::record::failure::Failure;
 use crate::record::recorder::{End, Sample, Slot};
-
-/// How long a lane waits until it looks for a row again.
-const ROW_WAIT_NS: u64 = 10 * MILLI;
 
 /// The longest pause after a connection failed.
 const BACKOFF_LAST_NS: u64 = SECOND;
@@ -35,6 +32,7 @@ impl<S: Default + Send> Lane<S> {
         }
         context.deadlines[self.id as usize] = NEVER;
         self.backoff_ns = BACKOFF_FIRST_NS;
+        self.ready_ns = now_ns;
         self.pc += 1;
         self.resume(program, context, now_ns)
     }
@@ -103,10 +101,24 @@ impl<S: Default + Send> Lane<S> {
     ) {
         let Operation { slot, started_ns, bytes_out, bytes_in, unread_ns } = operation;
         let processing_ns = started_ns.saturating_sub(self.since_ns);
+        let ended_ns = now_ns;
         // What is done for an arrival belongs to the window of the arrival.
-        let (due_ns, ended_ns) = (self.due_ns.min(started_ns), now_ns);
-        let sample =
-            Sample { due_ns, started_ns, ended_ns, processing_ns, unread_ns, bytes_out, bytes_in, end };
+        let (due_ns, paused_ns) = match (context.recorders.is_open(slot), self.due_ns) {
+            (true, NEVER) => (self.ready_ns.min(started_ns), 0),
+            (true, due_ns) => (due_ns.min(started_ns), self.pass.paused_ns),
+            (false, due_ns) => (due_ns.min(started_ns), 0),
+        };
+        let sample = Sample {
+            due_ns,
+            paused_ns,
+            started_ns,
+            ended_ns,
+            processing_ns,
+            unread_ns,
+            bytes_out,
+            bytes_in,
+            end,
+        };
         if context.recorders.record(slot, &sample) {
             self.due_ns = NEVER;
         }
@@ -133,7 +145,8 @@ impl<S: Default + Send> Lane<S> {
         }
         self.pass.failure.get_or_insert(failure);
         if self.due_ns != NEVER && context.recorders.is_open(slot) {
-            context.recorders.record(slot, &Sample::unsent(self.due_ns, failure, now_ns()));
+            let unsent = Sample::unsent(self.due_ns, failure, now_ns());
+            context.recorders.record(slot, &Sample { paused_ns: self.pass.paused_ns, ..unsent });
             self.due_ns = NEVER;
         }
         self.pc += 1;
@@ -152,8 +165,8 @@ impl<S: Default + Send> Lane<S> {
         self.leave_off(program, context)
     }
 
-    /// Others have all rows alone: it looks again after a pause, which is in no operation's time. An arrival that it
-    /// has taken goes on to be late.
+    /// Others have all rows alone: it waits for one of them, in no operation's time. An arrival that it has taken goes on
+    /// to be late.
     #[cold]
     pub(super) fn wait_for_row<P: Protocol<Lane = S>>(
         &mut self,
@@ -163,9 +176,36 @@ impl<S: Default + Send> Lane<S> {
         if self.stopping {
             return self.leave_off(program, context);
         }
-        context.row_wait_ns += ROW_WAIT_NS;
-        self.pass.started_ns += ROW_WAIT_NS;
-        Some(self.sleep_until(now_ns() + ROW_WAIT_NS, context))
+        self.phase = Phase::Sleeping;
+        self.row_wait_ns = now_ns();
+        self.sleep = context.next_serial();
+        context.wait_for_row(self.id, self.sleep);
+        Some(Fate::Runs)
+    }
+
+    /// Counts its wait for a row until now, if it is in one.
+    pub(crate) fn count_row_wait<P: Protocol<Lane = S>>(&mut self, context: &mut Context<P>, now_ns: u64) {
+        if self.row_wait_ns > 0 {
+            context.row_wait_ns += now_ns.saturating_sub(self.row_wait_ns);
+            self.row_wait_ns = now_ns;
+        }
+    }
+
+    /// Looks for a row again, as one has come back.
+    pub(crate) fn look_for_row<P: Protocol<Lane = S>>(
+        &mut self,
+        program: &Program<P::Request>,
+        context: &mut Context<P>,
+        now_ns: u64,
+    ) -> Fate {
+        self.count_row_wait(context, now_ns);
+        self.row_wait_ns = 0;
+        let waited_ns = now_ns.saturating_sub(self.since_ns);
+        self.pass.started_ns = (self.pass.started_ns + waited_ns).min(now_ns);
+        if self.pass.bytes_out == 0 {
+            self.pass.began_ns = now_ns;
+        }
+        self.wake(now_ns, program, context, now_ns)
     }
 
     /// Ends it without a row, but finishes what it has begun. Of a repeat no further round begins; an operation of
@@ -182,7 +222,7 @@ impl<S: Default + Send> Lane<S> {
         }
         self.whole = None;
         self.due_ns = NEVER;
-        Some(self.retire(program, context, now_ns()))
+        Some(self.retire(context, now_ns()))
     }
 
     /// Records the operation at hand, if there is one.
@@ -198,31 +238,43 @@ impl<S: Default + Send> Lane<S> {
         now_ns: u64,
     ) {
         let Some(slot) = self.whole.take() else { return };
-        let Pass { due_ns, started_ns, bytes_out, bytes_in, .. } = self.pass;
+        let Pass { due_ns, began_ns, started_ns, paused_ns, bytes_out, bytes_in, left_out, .. } = self.pass;
+        if left_out {
+            return;
+        }
         let (ended_ns, processing_ns, unread_ns) = (now_ns, 0, None);
-        // A pass without an arrival belongs to the window in which it ends, so that no window waits for think
-        // times.
-        let due_ns = if due_ns > 0 { due_ns } else { ended_ns };
-        let sample =
-            Sample { due_ns, started_ns, ended_ns, processing_ns, unread_ns, bytes_out, bytes_in, end };
+        let due_ns = match due_ns {
+            0 if slot == self.counted => began_ns,
+            // Where a step is counted, no window waits for the whole.
+            0 => ended_ns,
+            due_ns => due_ns,
+        };
+        let sample = Sample {
+            due_ns,
+            paused_ns,
+            started_ns,
+            ended_ns,
+            processing_ns,
+            unread_ns,
+            bytes_out,
+            bytes_in,
+            end,
+        };
         context.recorders.record(slot, &sample);
         self.due_ns = NEVER;
     }
 
-    /// Records the arrival at hand, if there is one, as never answered: nothing was sent for it. Where whole
-    /// passes arrive, the pass is recorded instead.
+    /// Records the arrival at hand, if there is one, as never answered: its counted step was not sent. Where the whole
+    /// is counted, that is recorded instead.
     pub(super) fn give_arrival_up<P: Protocol<Lane = S>>(
         &mut self,
         failure: Failure,
-        program: &Program<P::Request>,
         context: &mut Context<P>,
         now_ns: u64,
     ) {
-        if let Some(slot) = program.arrives
-            && slot != program.sequence
-            && self.due_ns != NEVER
-        {
-            context.recorders.record(slot, &Sample::unsent(self.due_ns, failure, now_ns));
+        if self.due_ns != NEVER && self.whole.is_some_and(|whole| whole != self.counted) {
+            let unsent = Sample::unsent(self.due_ns, failure, now_ns);
+            context.recorders.record(self.counted, &Sample { paused_ns: self.pass.paused_ns, ..unsent });
             self.due_ns = NEVER;
         }
     }
@@ -236,7 +288,7 @@ impl<S: Default + Send> Lane<S> {
         now_ns: u64,
     ) -> Fate {
         // No connection was made for this arrival.
-        self.give_arrival_up(failure, program, context, now_ns);
+        self.give_arrival_up(failure, context, now_ns);
         let end = End::Unanswered(self.pass.failure.unwrap_or(failure));
         self.record_pass(end, context, now_ns);
         self.leave_others(self.kept(program), context);

@@ -114,6 +114,17 @@ fn record<P: Protocol>(
     context: &mut Context<P>,
 ) {
     let (processing_ns, unread_ns, bytes_out, bytes_in) = (0, None, 0, 0);
-    let sample = Sample { due_ns, started_ns, ended_ns, processing_ns, unread_ns, bytes_out, bytes_in, end };
+    let paused_ns = 0;
+    let sample = Sample {
+        due_ns,
+        paused_ns,
+        started_ns,
+        ended_ns,
+        processing_ns,
+        unread_ns,
+        bytes_out,
+        bytes_in,
+        end,
+    };
     context.recorders.record(slot, &sample);
 }

@@ -67,6 +67,7 @@ pub(super) fn program(
             name: spec.name.clone(),
             counts: SEQUENCE.to_owned(),
             steps,
+            arrives_whole: true,
             pools: Vec::new(),
         });
     }
@@ -77,29 +78,30 @@ pub(super) fn program(
         _ => false,
     };
     let mut steps = named(&operation.steps, only.then_some(&operation.name), scale, &mut requests)?;
-    let (counts, steps) = match (connection.lives, only) {
+    let (counts, arrives_whole, steps) = match (connection.lives, only) {
         (Lifetime::Iteration | Lifetime::Step, _) if only || connection.lives == Lifetime::Iteration => {
             open.extend(steps);
             open.push(close);
             open.extend(pause);
             let counts = operation.counts.as_deref().map(|step| if only { &operation.name } else { step });
-            (counts.unwrap_or(SEQUENCE), open)
+            (counts.unwrap_or(SEQUENCE), true, open)
         }
         (Lifetime::Operations(times), true) => {
             steps.extend(pause);
             open.push(program::Step::Repeat { times: u64::from(times), steps });
             open.push(close);
-            (operation.name.as_str(), open)
+            (operation.name.as_str(), false, open)
         }
         (Lifetime::User, true) => {
             let mut whole = vec![program::Step::WhenDown { steps: open }];
             whole.extend(steps);
             whole.extend(pause);
-            (operation.name.as_str(), whole)
+            (operation.name.as_str(), false, whole)
         }
         _ => return None,
     };
-    Some(ProgramSpec { name: spec.name.clone(), counts: counts.to_owned(), steps, pools: Vec::new() })
+    let (name, counts) = (spec.name.clone(), counts.to_owned());
+    Some(ProgramSpec { name, counts, steps, arrives_whole, pools: Vec::new() })
 }
 
 /// Steps with their requests, under the name of the only one of them.

@@ -211,6 +211,20 @@ fn one_user_at_a_time_has_an_exclusive_row_and_the_others_wait_without_load() {
 }
 
 #[test]
+fn a_row_that_comes_back_goes_to_the_lane_that_has_waited_longest_at_once() {
+    let people = people(Profile::Paper, 1);
+    let responder = Responder::right(&people);
+    let mut engine = start(&responder, &exclusive(1), &json!({}));
+    engine.start_lanes("mix", 3).unwrap();
+    assert!(eventually(|| responder.seen.answered(op::COMPARE_REQUEST) >= 60));
+    engine.stop(Duration::from_secs(5)).unwrap();
+    let over: Vec<_> = asked(&responder).into_iter().map(|(_, over)| over).collect();
+    // The first may begin again before the others have come; a change and a look are of one lane.
+    let over: Vec<_> = over.chunks_exact(2).map(|pair| pair[0]).skip(20).take(30).collect();
+    assert!(over.windows(3).all(|turn| turn[0] != turn[1] && turn[0] != turn[2]), "{over:?}");
+}
+
+#[test]
 fn a_row_whose_change_was_never_answered_does_not_come_again() {
     let people = people(Profile::Paper, 1);
     let responder = Responder::start(&people, |tag, _| match tag {

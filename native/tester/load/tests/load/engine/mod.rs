@@ -14,6 +14,7 @@ pub mod gate;
 pub mod harness;
 mod listing;
 mod log;
+mod passes;
 mod people_data;
 mod portable;
 mod requests;

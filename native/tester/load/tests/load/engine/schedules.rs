@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use load::{Clock, Engine, Snapshot, now_ns};
+use load::{Clock, Counter, Engine, Snapshot, now_ns};
 
 use people::Profile;
 use serde_json::json;
@@ -165,10 +165,10 @@ fn an_arrival_is_on_record_wherever_its_lane_is_stopped() {
     let lookup = json!({"op": "lookup", "person": "random"});
     let [connect, bind, unbind] = ["connect", "bind", "unbind"].map(|op| json!({"op": op}));
     // Each lane is stopped in its first pass: while it thinks, in its last lookup, in one before.
-    for (steps, asked, answered) in [
-        (json!([connect, bind, think, lookup]), 4, 0),
-        (json!([connect, bind, {"op": "repeat", "times": 1, "steps": [lookup]}, unbind]), 8, 4),
-        (json!([connect, bind, lookup, lookup]), 8, 0),
+    for (steps, asked, [answered, count, thinking]) in [
+        (json!([connect, bind, think, lookup]), 4, [0, 0, 4]),
+        (json!([connect, bind, {"op": "repeat", "times": 1, "steps": [lookup]}, unbind]), 8, [4, 4, 0]),
+        (json!([connect, bind, lookup, lookup]), 8, [0, 4, 0]),
     ] {
         let responder = Responder::lookups(&people, Do::Slowly(1_000));
         let mut config = config(responder.address, "sequence", steps.clone());
@@ -182,8 +182,8 @@ fn an_arrival_is_on_record_wherever_its_lane_is_stopped() {
         totals.add(engine.stop(Duration::from_secs(30)).unwrap());
         let sequence = totals.of("sequence");
         assert_eq!(
-            (sequence.count, sequence.clock(Clock::Latency).len()),
-            (4, answered),
+            [sequence.clock(Clock::Latency).len(), sequence.count, sequence.counter(Counter::Thinking)],
+            [answered, count, thinking],
             "{steps}: {totals:?}"
         );
     }

@@ -307,7 +307,7 @@ fn a_wrong_answer_is_told_by_the_engine_s_name_and_without_secrets() {
     let tables = one("account", &["user", "password"], &[&["ann", "p&w 1"]]);
     let mut users = users(&config(1, file), &tables);
     let mut user = Site::new(&mut users);
-    assert_eq!(user.next(), Do::Begin);
+    assert_eq!(user.next(), Do::Begin(Some(("two".into(), "sequence".into()))));
     user.ask();
     let judged = user.user.answered_http(user.users, 500, &[("X".into(), "y".into())], b"p&w 1").unwrap();
     let shown = "GET /ann?key=...&a={account.password}: 500, expected 200".to_owned();
@@ -406,7 +406,7 @@ fn a_connection_is_closed_when_the_file_or_the_answer_says() {
                 }
                 Do::End { .. } => ends += 1,
                 each @ Do::Close { .. } => closes.push(each),
-                Do::Begin | Do::Open { .. } | Do::Wait(_) | Do::AwaitRow(_) => {}
+                Do::Begin(_) | Do::Open { .. } | Do::Wait(_) | Do::AwaitRow(_) => {}
             }
         }
         assert_eq!(closes, expected, "{file}");

@@ -1,0 +1,207 @@
+//! Operations of several steps: the window that they belong to, their think times, and what arrives of them.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use load::{Clock, Counter, Engine, Snapshot, Tables};
+use people::Profile;
+use serde_json::{Value, json};
+use wire::ldap::op;
+
+use super::harness::{Totals, eventually, people, run_until};
+use super::responder::{Do, Responder};
+
+fn start(responder: &Responder, text: &str, more: &Value) -> Engine {
+    let mut config = json!({
+        "target": {"host": "127.0.0.1", "port": responder.address.port(), "base": "o=x"},
+        "scenarios": [{"name": "mix", "text": text}],
+    });
+    config.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    Engine::start(serde_json::from_value(config).unwrap(), None, None, &Tables::new())
+        .unwrap_or_else(|problem| panic!("{problem}"))
+}
+
+/// An operation of a search, something between, and a compare.
+fn two_steps(head: &str, between: &str) -> String {
+    format!(
+        "[[operation]]\nname = 'o'\n{head}step = [{{ name = 'find', search = '(uid=a)' }}, {between}\
+         {{ name = 'ask', compare = 'cn=a,o=x', entry = {{ sn = 'a' }} }}]"
+    )
+}
+
+fn even(rate: u64) -> Value {
+    json!({"schedule": {"kind": "open", "rate": rate, "arrivals": "even"}})
+}
+
+/// Ends a window: what belongs to it is late from now on.
+fn cut(engine: &mut Engine, window: &mut Totals) -> (u64, u64) {
+    let snapshot = engine.cut().unwrap();
+    let (end_ns, owed) = (snapshot.t1_ns, snapshot.owed);
+    window.add(Snapshot { late: Vec::new(), older: Vec::new(), ..snapshot });
+    (end_ns, owed)
+}
+
+/// Takes what belongs to the window before the cut until nothing is owed, and with the end of the test the rest.
+fn to_the_end(engine: &mut Engine, window: &mut Totals) {
+    let mut owed = 1;
+    assert!(eventually(|| {
+        let snapshot = engine.drain().unwrap();
+        owed = snapshot.owed;
+        window.add(Snapshot { steps: Vec::new(), older: Vec::new(), ..snapshot });
+        owed == 0
+    }));
+    let last = engine.stop(Duration::from_secs(5)).unwrap();
+    window.add(Snapshot { steps: Vec::new(), older: Vec::new(), ..last });
+}
+
+/// A target that answers everything but compares, once these are to hang.
+fn hanging() -> (Responder, Arc<AtomicBool>) {
+    let hangs = Arc::new(AtomicBool::new(false));
+    let is_hanging = hangs.clone();
+    let responder = Responder::start(&people(Profile::Paper, 1), move |tag, _| match tag {
+        op::COMPARE_REQUEST if is_hanging.load(Ordering::SeqCst) => Do::Never,
+        _ => Do::Slowly(2),
+    });
+    (responder, hangs)
+}
+
+#[test]
+fn a_closed_operation_that_hangs_in_its_second_step_is_in_the_window_in_which_it_began() {
+    for pool in ["", "connection.main.pool = 4\n"] {
+        let (responder, hangs) = hanging();
+        let text = format!("{pool}{}", two_steps("", ""));
+        let mut engine = start(&responder, &text, &json!({"timeout_ms": 400}));
+        engine.start_lanes("mix", 4).unwrap();
+        let (mut ramp, mut window) = (Totals::default(), Totals::default());
+        run_until(&mut engine, &mut ramp, |totals| totals.count("sequence") > 8);
+        cut(&mut engine, &mut ramp);
+        std::thread::sleep(Duration::from_millis(100));
+        hangs.store(true, Ordering::SeqCst);
+        std::thread::sleep(Duration::from_millis(100));
+        let (_, owed) = cut(&mut engine, &mut window);
+        assert_eq!(owed, 4, "{pool}");
+        to_the_end(&mut engine, &mut window);
+        let sequence = window.of("sequence");
+        assert_eq!((sequence.failures.values().sum::<u64>(), window.failed("ask")), (4, 4), "{window:?}");
+        let censored = sequence.clock(Clock::Censored);
+        assert!((censored.len(), censored.min() >= 400_000_000) == (4, true), "{window:?}");
+        // As many as have begun, and each once.
+        assert_eq!(sequence.count, window.count("find"), "{window:?}");
+    }
+}
+
+#[test]
+fn a_think_time_of_an_operation_is_waited_for_as_long_as_for_an_answer() {
+    let responder = Responder::right(&people(Profile::Paper, 1));
+    let text = two_steps("", "{ think = '150ms', distribution = 'constant' }, ");
+    let mut engine = start(&responder, &text, &json!({"timeout_ms": 2_000}));
+    engine.start_lanes("mix", 4).unwrap();
+    let (mut ramp, mut window) = (Totals::default(), Totals::default());
+    run_until(&mut engine, &mut ramp, |totals| totals.count("sequence") >= 4);
+    cut(&mut engine, &mut ramp);
+    std::thread::sleep(Duration::from_millis(400));
+    cut(&mut engine, &mut window);
+    to_the_end(&mut engine, &mut window);
+    let sequence = window.of("sequence");
+    assert_eq!((sequence.count, window.failed("sequence")), (window.count("find"), 0), "{window:?}");
+    assert_eq!(sequence.counter(Counter::Thinking), 0);
+    assert_eq!(sequence.counter(Counter::Paused), 150_000_000 * sequence.count);
+    assert!(sequence.clock(Clock::Service).min() < 100_000_000, "{window:?}");
+}
+
+#[test]
+fn an_operation_in_a_longer_think_time_is_left_out_and_counted_as_thinking() {
+    for schedule in [json!({}), even(100)] {
+        let responder = Responder::right(&people(Profile::Paper, 1));
+        let text = two_steps("", "{ think = '1h', distribution = 'constant' }, ");
+        let mut engine = start(&responder, &text, &schedule);
+        let (mut ramp, mut window) = (Totals::default(), Totals::default());
+        cut(&mut engine, &mut ramp);
+        engine.start_lanes("mix", 4).unwrap();
+        run_until(&mut engine, &mut window, |totals| totals.count("find") == 4);
+        cut(&mut engine, &mut window);
+        let backlog = window.backlog;
+        let snapshot = engine.drain().unwrap();
+        // Only arrivals that no user has taken are waited for.
+        assert!(snapshot.owed <= backlog, "{} {backlog}", snapshot.owed);
+        window.add(Snapshot { steps: Vec::new(), older: Vec::new(), ..snapshot });
+        let last = engine.stop(Duration::from_secs(5)).unwrap();
+        window.add(Snapshot { steps: Vec::new(), older: Vec::new(), ..last });
+        let sequence = window.of("sequence");
+        assert_eq!((sequence.count, sequence.counter(Counter::Thinking)), (0, 4), "{window:?}");
+        // It has asked nothing after the test that it would have asked later.
+        assert_eq!(window.count("ask"), 0, "{window:?}");
+    }
+}
+
+#[test]
+fn a_think_time_does_not_move_an_arrival_to_another_window() {
+    const THINK_NS: u64 = 300_000_000;
+    let responder = Responder::right(&people(Profile::Paper, 1));
+    let text = two_steps("", "{ think = '300ms', distribution = 'constant' }, ");
+    let mut engine = start(&responder, &text, &even(100));
+    let pace = engine.pace().unwrap();
+    engine.start_lanes("mix", 60).unwrap();
+    let (mut ramp, mut window) = (Totals::default(), Totals::default());
+    run_until(&mut engine, &mut ramp, |totals| totals.count("sequence") > 10);
+    let (start_ns, _) = cut(&mut engine, &mut ramp);
+    std::thread::sleep(Duration::from_millis(500));
+    let (end_ns, _) = cut(&mut engine, &mut window);
+    to_the_end(&mut engine, &mut window);
+    let sequence = window.of("sequence");
+    assert_eq!(sequence.count, pace.first_at(end_ns) - pace.first_at(start_ns), "{window:?}");
+    assert_eq!(sequence.counter(Counter::Paused), THINK_NS * sequence.count);
+    let least = [Clock::Latency, Clock::Service, Clock::Lag].map(|clock| sequence.clock(clock).min());
+    assert!(least.iter().all(|&ns| ns < THINK_NS / 3), "{least:?}");
+}
+
+#[test]
+fn nothing_is_sent_before_the_arrival_and_a_counted_step_is_timed_from_it() {
+    let responder = Responder::start(&people(Profile::Paper, 1), |tag, _| match tag {
+        op::SEARCH_REQUEST => Do::Slowly(100),
+        _ => Do::Right,
+    });
+    let mut engine = start(&responder, &two_steps("counts = 'ask'\n", ""), &even(20));
+    let pace = engine.pace().unwrap();
+    let before = pace.first_at(load::now_ns());
+    engine.start_lanes("mix", 20).unwrap();
+    let mut totals = Totals::default();
+    run_until(&mut engine, &mut totals, |totals| totals.count("ask") >= 6);
+    totals.add(engine.stop(Duration::from_secs(5)).unwrap());
+    let arrived = pace.first_at(load::now_ns()) - before;
+    let found = responder.seen.answered(op::SEARCH_REQUEST);
+    assert!(found <= arrived, "{found} for {arrived} arrivals");
+    let ask = totals.of("ask");
+    assert_eq!((ask.open, totals.of("sequence").open), (true, false));
+    let [latency, service] = [Clock::Latency, Clock::Service].map(|clock| ask.clock(clock).min());
+    assert!(latency >= 99_900_000 && service < 90_000_000, "{latency} {service}");
+}
+
+#[test]
+fn in_a_repeat_the_rate_is_of_arrivals_and_each_step_is_due_when_the_one_before_has_ended() {
+    let responder = Responder::start(&people(Profile::Paper, 1), |_, _| Do::Slowly(20));
+    let ask = "{ name = 'ask', compare = 'cn=a,o=x', entry = { sn = 'a' } }";
+    let text = format!(
+        "[[operation]]\nname = 'o'\ncounts = 'ask'\nstep = [{{ name = 'find', search = '(uid=a)' }}, \
+         {{ repeat = 4, step = [{ask}, {{ think = '30ms', distribution = 'constant' }}] }}]"
+    );
+    let mut engine = start(&responder, &text, &even(20));
+    engine.start_lanes("mix", 40).unwrap();
+    let (mut ramp, mut window) = (Totals::default(), Totals::default());
+    run_until(&mut engine, &mut ramp, |totals| totals.count("ask") >= 4);
+    let (start_ns, _) = cut(&mut engine, &mut ramp);
+    std::thread::sleep(Duration::from_millis(600));
+    let (end_ns, _) = cut(&mut engine, &mut window);
+    let pace = engine.pace().unwrap();
+    to_the_end(&mut engine, &mut window);
+    let due = pace.first_at(end_ns) - pace.first_at(start_ns);
+    assert_eq!(window.count("find"), due, "{window:?}");
+    // Those of arrivals at an edge are due on both its sides.
+    assert!(window.count("ask").abs_diff(4 * due) <= 12, "{due} {window:?}");
+    let latency = window.of("ask").clock(Clock::Latency);
+    // The first includes the search, and none a think time.
+    let quick = latency.count_between(0, 39_900_000);
+    assert!(quick.abs_diff(3 * due) <= 12, "{quick} of {due}: {window:?}");
+    assert!(latency.min() >= 19_900_000 && latency.value_at_quantile(0.5) < 40_000_000, "{window:?}");
+}
