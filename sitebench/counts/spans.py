@@ -14,7 +14,7 @@ from typing import Any
 
 from sitebench._engine import Histogram
 from sitebench.counts.durations import Durations
-from sitebench.counts.metrics import CENSORED, LAG, LATENCY
+from sitebench.counts.metrics import CENSORED, LAG, LATENCY, THINKING
 from sitebench.counts.source import Drained, StepRecord
 from sitebench.counts.stages import Stages
 from sitebench.frozen import frozen
@@ -32,7 +32,7 @@ class Span:
     begin_s: float
     seconds: float
     operations: int
-    """Those that ended: were answered, or given up."""
+    """Those that ended, answered or given up, and those that were thinking."""
     failures: int
     latency_us: Durations
     lag_us: Durations
@@ -46,6 +46,8 @@ class Span:
     """How many operations the stages ask for; at random more or fewer are due."""
     users: float | None = None
     """Of stages of users, how many there are on average."""
+    thinking: int = 0
+    """How many of the operations were in a think time of their own when the test ended."""
 
     @property
     def asked_per_s(self) -> float | None:
@@ -59,7 +61,7 @@ class Span:
     @property
     def answered_per_s(self) -> float:
         """Operations that succeeded, whenever that was."""
-        return (self.operations - self.failures) / self.seconds
+        return (self.operations - self.failures - self.thinking) / self.seconds
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -72,6 +74,7 @@ class Span:
             ),
             "operations": self.operations,
             "failures": self.failures,
+            "thinking": self.thinking,
             "answered_per_s": self.answered_per_s,
             LATENCY.key: self.latency_us.to_json(),
             LAG.key: self.lag_us.to_json(),
@@ -86,11 +89,13 @@ class _Counted:
 
     count: int = 0
     failures: int = 0
+    thinking: int = 0
     clocks: dict[str, bytes] = field(default_factory=dict)
 
     def add(self, record: StepRecord) -> None:
         self.count += record.count
         self.failures += sum(record.failures.values())
+        self.thinking += record.counters[THINKING]
         for clock in _CLOCKS:
             if (times := record.clocks[clock]).count:
                 if clock in self.clocks:
@@ -156,7 +161,8 @@ class SpanCounts:
         edges = list(stages.spans(ended_s))
         parts_of: list[list[_Counted]] = [[] for _ in edges]
         for (number, *step), part in self._found.items():
-            if tuple(step) in counts:
+            # A step that is counted again in one operation may be due after the stages.
+            if tuple(step) in counts and number * stages.span_s < stages.lasts_s:
                 parts_of[min(number, len(edges) - 1)].append(part)
         testers = [_Tester() for _ in edges]
         for number, each in self._tester.items():
@@ -164,6 +170,7 @@ class SpanCounts:
         found = []
         for (begin_s, end_s), parts, tester in zip(edges, parts_of, testers, strict=True):
             due = stages.due(end_s) - stages.due(begin_s)
+            thinking = sum(part.thinking for part in parts)
             times: dict[str, Histogram] = {clock: Histogram() for clock in _CLOCKS}
             for part in parts:
                 for clock, encoded in part.clocks.items():
@@ -172,7 +179,7 @@ class SpanCounts:
                 Span(
                     begin_s,
                     end_s - begin_s,
-                    sum(part.count for part in parts),
+                    sum(part.count for part in parts) + thinking,
                     sum(part.failures for part in parts),
                     Durations.of(times[LATENCY], times[CENSORED]),
                     Durations.of(times[LAG]),
@@ -180,6 +187,7 @@ class SpanCounts:
                     tester.late_s / tester.seconds if tester.seconds else None,
                     None if stages.of_users else round(due, 3),
                     round(due / (end_s - begin_s), 3) if stages.of_users else None,
+                    thinking,
                 )
             )
         return tuple(found)

@@ -124,6 +124,8 @@ class LoadSource:
         self.fail_log: FailLog | None = None
         self._starved = self._stalled = False
         self._owed = 0
+        self._waits = False
+        """Whether arrivals wait for a lane."""
         self._last_progress = time.monotonic()
 
     def gather(self) -> None:
@@ -140,10 +142,17 @@ class LoadSource:
     def await_late(self, within_s: float) -> None:
         """Go on until all that was due in the window that is over has been answered or given up.
 
-        Lanes go on as before: an operation at the window's end is to meet what others meet.
+        Lanes go on as before: an operation at the window's end is to meet what others meet. Those
+        of many steps, each of which has its own timeout, may take as long again as the window was.
+        Where arrivals wait for a lane there is always more to do, and no more time.
         """
-        give_up = time.monotonic() + within_s
-        while self._owed and time.monotonic() < give_up:
+        measured = self._windows.measured
+        began = time.monotonic()
+        longest_s = within_s + (0.0 if measured is None else measured.seconds)
+        while self._owed:
+            waited_s = time.monotonic() - began
+            if waited_s >= (within_s if self._waits else longest_s):
+                return
             gevent.sleep(_LATE_S)
             self.drain()
 
@@ -165,7 +174,7 @@ class LoadSource:
             self._windows.absorb(drained)
         else:
             self._windows.enter_phase(drained, begins)
-        self._owed = drained.owed
+        self._owed, self._waits = drained.owed, drained.backlog > 0
         self.used_up = used_up(drained)
         tell(drained)
         self._warn_of_stall(drained)

@@ -22,6 +22,7 @@ from sitebench.counts.metrics import (
     FAILED,
     PROCESSING,
     SERVICE,
+    THINKING,
     WRONG,
 )
 from sitebench.counts.source import SEQUENCE, Drain, StepTotals
@@ -63,6 +64,11 @@ class LaneClock:
         self.busy = False
         self.unfinished = False
         """Whether several requests are one operation, and not all of them have been answered."""
+        self.counted: tuple[str, str] | None = None
+        """The row of the operation at hand, if all of it is counted."""
+        self.operation_ns = 0
+        """When that began."""
+        self._thinks_until_ns = 0
         self._lanes = lanes
         lanes.clocks.add(self)
 
@@ -86,15 +92,30 @@ class LaneClock:
         self.since_ns = self._answered_ns
         return Ended(kind, answered, took, self._began_ns, own, *traffic)
 
-    def owes(self, over_ns: range) -> bool:
-        """Return whether it has begun an operation in this window and not ended it."""
-        return self.busy and self._began_ns in over_ns
+    def owes(self, over_ns: range, limit_ns: int) -> bool:
+        """Return whether it has begun an operation in this window that is waited for.
 
-    def rest(self, seconds: float) -> None:
+        Not through a think time of its own that ends at `limit_ns` or later.
+        """
+        if self.busy and self._began_ns in over_ns:
+            return True
+        waits = self._thinks_until_ns < limit_ns
+        return self.counted is not None and self.operation_ns in over_ns and waits
+
+    def rest(self, seconds: float, *, thinks: bool = False) -> None:
         """Sleep, but no longer than until all lanes are to stop; waking late is processing."""
         due = self.since_ns + round(seconds * 1e9)
+        self._thinks_until_ns = due if thinks else 0
         self._lanes.sleep(max(0, due - time.monotonic_ns()) / 1e9)
+        self._thinks_until_ns = 0
         self._waited(min(due, time.monotonic_ns()))
+
+    def leave_out(self) -> tuple[tuple[str, str], int] | None:
+        """Leave the operation out that it thinks in: its row, and when it began."""
+        if self.counted is None or not self._thinks_until_ns:
+            return None
+        row, self.counted = self.counted, None
+        return row, self.operation_ns
 
     def stop(self) -> None:
         """End with the lane; calling it again does nothing."""
@@ -116,6 +137,8 @@ class PortableLane(ABC):
         self.steps = steps
         self._all = lanes
         self._began_ns = 0
+        self._counted: tuple[str, str] | None = None
+        """The row of the operation at hand, if all of it is counted."""
 
     @abstractmethod
     def ask(self, step: Step) -> Ended:
@@ -160,18 +183,20 @@ class PortableLane(ABC):
 
     def _do(self, step: Step) -> bool:
         """Do a step; return whether the operation goes on."""
+        clock = self.clock
         if step.does == "begin":
-            self._began_ns, self.clock.unfinished = time.monotonic_ns(), True
+            self._began_ns = clock.operation_ns = time.monotonic_ns()
+            clock.unfinished, clock.counted, self._counted = True, step.row, step.row
         elif step.does in ("open", "ask"):
             assert step.row is not None
             self.count(step.row, self.ask(step))
         elif step.does in ("wait", "await row"):
-            before = self.clock.since_ns
-            if step.does == "await row":
+            before, thinks = clock.since_ns, step.does == "wait"
+            if not thinks:
                 self._all.row_wait_ns += round(step.seconds * 1e9)
-            self.clock.rest(step.seconds)
+            clock.rest(step.seconds, thinks=thinks and clock.unfinished)
             # Pauses are in no operation's time.
-            self._began_ns += self.clock.since_ns - before
+            self._began_ns += clock.since_ns - before
         elif step.does == "close" and step.row is None:
             self.hang_up(step.connection)
         elif step.does == "close":
@@ -181,12 +206,22 @@ class PortableLane(ABC):
             self.count(step.row, self.clock.end(None, answered=True, traffic=(0, 0)))
         else:
             assert step.row is not None
-            self.clock.unfinished = False
-            # It ended with its last answer, and is in the window in which it did.
-            ended = self.clock.since_ns
-            took = max(0, ended - self._began_ns)
-            self._all.keep(*step.row, Ended(step.kind, step.answered, took, ended))
+            self._end(step, step.row)
         return step.does != "end"
+
+    def _end(self, step: Step, row: tuple[str, str]) -> None:
+        """Record an operation, which ended with its last answer, unless it was left out.
+
+        Where one of its steps is counted, no window waits for the whole.
+        """
+        clock = self.clock
+        is_counted, was_counted = clock.counted == row, self._counted == row
+        clock.unfinished, clock.counted = False, None
+        if was_counted and not is_counted:
+            return
+        took = max(0, clock.since_ns - self._began_ns)
+        began = clock.operation_ns if is_counted else clock.since_ns
+        self._all.keep(*row, Ended(step.kind, step.answered, took, began))
 
 
 def refuse_what_only_native_does(client: str, options: Any, *, resume: bool) -> None:
@@ -210,6 +245,9 @@ def refuse_what_only_native_does(client: str, options: Any, *, resume: bool) -> 
 
 class PortableLanes:
     """All portable lanes of a process, and their records."""
+
+    timeout_s: float = 0.0
+    """How long an answer is waited for."""
 
     def __init__(self, environment: Any, users: PortableUsers) -> None:
         self.environment = environment
@@ -286,13 +324,7 @@ class PortableLanes:
     def keep(self, program: str, step: str, ended: Ended) -> None:
         """Count one operation here; Locust has counted it already."""
         with self._lock:
-            if ended.began_ns >= self._over_ns.stop:
-                records = self._records
-            else:
-                records = self._late if ended.began_ns in self._over_ns else self._older
-            if (record := records.get((program, step))) is None:
-                record = StepTotals.closed(program, step, overlaps=step == SEQUENCE)
-                records[program, step] = record
+            record = self._record(program, step, ended.began_ns)
             record.count += 1
             record.counters[BYTES_OUT] += ended.bytes_out
             record.counters[BYTES_IN] += ended.bytes_in
@@ -305,6 +337,17 @@ class PortableLanes:
                 record.failures[ended.kind] += 1
                 if ended.shown is not None:
                     record.examples.setdefault(ended.kind, ended.shown)
+
+    def _record(self, program: str, step: str, began_ns: int) -> StepTotals:
+        """Return the record of an operation that began then."""
+        if began_ns >= self._over_ns.stop:
+            records = self._records
+        else:
+            records = self._late if began_ns in self._over_ns else self._older
+        if (record := records.get((program, step))) is None:
+            record = StepTotals.closed(program, step, overlaps=step == SEQUENCE)
+            records[program, step] = record
+        return record
 
     def drain(self) -> Drain:
         """Return the records since the last drain and begin again."""
@@ -331,7 +374,8 @@ class PortableLanes:
             row_wait_ns, self.row_wait_ns = self.row_wait_ns, 0
             underway_ns = sum(now - clock.since_ns for clock in self.clocks)
             in_flight = sum(clock.busy for clock in self.clocks)
-            owed = sum(clock.owes(self._over_ns) for clock in self.clocks)
+            limit_ns = self._over_ns.stop + round(self.timeout_s * 1e9)
+            owed = sum(clock.owes(self._over_ns, limit_ns) for clock in self.clocks)
         return Drain(
             start,
             now,
@@ -351,7 +395,15 @@ class PortableLanes:
         )
 
     def stop(self, timeout_s: float = 5.0) -> Drain:
-        """Let every lane end what it has begun; the lanes themselves end with their greenlets."""
+        """Let every lane end what it has begun; the lanes themselves end with their greenlets.
+
+        Operations in a think time of their own are left out.
+        """
+        for clock in tuple(self.clocks):
+            if (thinking := clock.leave_out()) is not None:
+                row, began_ns = thinking
+                with self._lock:
+                    self._record(*row, began_ns).counters[THINKING] += 1
         self._stopping.set()
         give_up = time.monotonic() + timeout_s
         while time.monotonic() < give_up:

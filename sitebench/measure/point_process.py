@@ -181,7 +181,8 @@ def most_s(spec: PointSpec) -> float:
     measured_s = MOST_WINDOWS * spec.measure_s
     if spec.until is not None:
         measured_s = max(measured_s, spec.measure_s + spec.until.limit_s)
-    return spec.warmup_s + measured_s + spec.timeout_s + GRACE_S
+    # As long again is waited for operations of many steps.
+    return spec.warmup_s + 2 * measured_s + spec.timeout_s + GRACE_S
 
 
 def _ended(process: Forked, command: PointCommand, patience_s: float, hint: str = "") -> int | None:

@@ -19,11 +19,15 @@ from sitebench.monitor import Use
 from sitebench.runs.point import PointResult, PointSpec, StepResult, failing
 from sitebench.scenario.script import Pool
 from sitebench.system.network import local_ports
+from sitebench.units import format_duration, format_ns
 from sitebench.verdict.evidence import Evidence, OtherLoad, PoolUse
 from sitebench.verdict.verdict import judge
 from sitebench.verdict.warning import PointWarning
 from sitebench.verdict.window import Window
 from sitebench.verdict.workers import apply_workers, use_of_all
+
+_NOTICED = 0.01
+"""Share of a window in which no operation could end, above which its rate says little."""
 
 
 def summarise(
@@ -60,6 +64,15 @@ def summarise(
         if spec.rate is None
         else settle(tally.operations(counts), tally.queue, tally.latencies_ns(counts))
     )
+    pauses_s = max((_pauses_s(each) for key, each in tally.due.items() if key in counts), default=0)
+    lacks_warmup = spec.stages is None and pauses_s > spec.warmup_s + _NOTICED * tally.seconds
+    if lacks_warmup:
+        reason = (
+            f"operations think for {format_ns(pauses_s * 1e9)} within, and the warm-up was "
+            f"{format_duration(spec.warmup_s)}: few of those that began before the window ended "
+            "in it, so its rate is too low"
+        )
+        settled = Settled(Steadiness.TOO_SHORT, reason)
     totals_of = {each: sum(t.counters[each] for t in steps) for each in metrics.COUNTERS}
     window = Window(
         seconds=tally.seconds,
@@ -72,7 +85,10 @@ def summarise(
             for kind, text in totals.examples.items()
         },
         clocks=summarised(due.clocks),
-        counters={c: c.figure(total, counted.count) for c, total in totals_of.items()},
+        counters={
+            c: c.figure(due.counters[c], due.count) if c.whole else c.figure(total, counted.count)
+            for c, total in totals_of.items()
+        },
         queue_start=tally.queue_start,
         queue_end=tally.queue_end,
         busy_lanes=tally.target_s / tally.seconds if tally.seconds else 0.0,
@@ -93,6 +109,7 @@ def summarise(
         other_loads=tuple(other_loads),
         pools=tuple(_in_use(pool, tally, len(workers) or 1) for pool in pools),
         thinks=spec.rate is None and tally.waits,
+        pauses_s=pauses_s if lacks_warmup else None,
         longest_drain_s=tally.longest_drain_s,
         local_ports=local_ports(),
     )
@@ -115,6 +132,11 @@ def _in_use(pool: Pool, tally: Tally, workers: int) -> PoolUse:
     busy_s = sum(each.n * (each.mean or 0.0) for each in times) / 1e6
     in_use = busy_s / tally.seconds if tally.seconds else 0.0
     return PoolUse(pool.name, pool.places * workers, in_use)
+
+
+def _pauses_s(totals: StepTotals) -> float:
+    """Return how long an operation thinks within, on average."""
+    return totals.counters[metrics.PAUSED] / totals.count / 1e9 if totals.count else 0.0
 
 
 def _printable(failures: Counter[str]) -> dict[str, int]:

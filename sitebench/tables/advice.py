@@ -36,7 +36,7 @@ _TELL: Mapping[str, frozenset[str]] = {
         (_NOISY, _STARVED, _NEAR_CEILING, WarningKind.SCHEDULE_LAG, WarningKind.WORKER_LOST)
     ),
     Bound.OTHERS: frozenset((_NOISY,)),
-    Bound.UNSETTLED: frozenset((WarningKind.UNSETTLED,)),
+    Bound.UNSETTLED: frozenset((WarningKind.UNSETTLED, WarningKind.TOO_SHORT)),
 }
 """Warnings that say why a point that is not valid is not."""
 

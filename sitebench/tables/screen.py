@@ -8,6 +8,8 @@ from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
+from sitebench.counts.metrics import THINKING
+from sitebench.counts.source import SEQUENCE
 from sitebench.frozen import frozen
 from sitebench.runs.point import PointResult
 from sitebench.runs.repeats import Series, least_repeats, series
@@ -24,6 +26,8 @@ _TOO_HIGH = {
     Bound.OTHERS: "too high beside other programs",
 }
 """What a star says of a latency whose rate is a lower bound."""
+_SEVERAL = 1.5
+"""A step is counted more than once in an operation where it has a higher rate by this factor."""
 LONGER = 1.5
 """A window is so much longer than asked for where it was extended until something is known."""
 
@@ -150,4 +154,33 @@ def _notes(found: Sequence[Series]) -> list[str]:
     if most > 1:
         needed = f"; a 95% interval needs {least_repeats()}" if least < least_repeats() else ""
         notes.append(f"Medians over {most} repeats{needed}.")
+    for each in found:
+        if not each.part:
+            notes += _arrived(each.results[-1])
+    if thinking := sum(_thinking(each) for each in found if not each.part):
+        what = "operation was" if thinking == 1 else "operations were"
+        notes.append(
+            f"{thinking:,} {what} in a think time of {'its' if thinking == 1 else 'their'} own "
+            "when the test ended: left out."
+        )
     return notes
+
+
+def _thinking(each: Series) -> int:
+    return sum(int(result.counters.get(THINKING) or 0) for result in each.results)
+
+
+def _arrived(result: PointResult) -> list[str]:
+    """Return the rate of arrivals beside that of a step which each of them counts several times."""
+    if result.spec.rate is None:
+        return []
+    whole = {each.program: each for each in result.steps if each.step == SEQUENCE}
+    return [
+        f"{each.program}: {format_rate(arrived.per_s)}/s arrived, with {format_rate(each.per_s)}/s "
+        f"of its step {each.step} in all."
+        for each in result.steps
+        if each.counted
+        and each.step != SEQUENCE
+        and (arrived := whole.get(each.program)) is not None
+        and each.per_s > _SEVERAL * arrived.per_s > 0
+    ]

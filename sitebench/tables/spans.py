@@ -50,25 +50,31 @@ _COLUMNS: Mapping[str, Callable[[Span], str]] = {
     "asked/s": _asked,
     "answered/s": lambda span: format_rate(span.answered_per_s),
     "fails": lambda span: f"{span.failures:,}",
+    "thinking": lambda span: f"{span.thinking:,}",
     "began late": _late,
     **{name: _latency(name) for name in OVER_TIME},
     "max": _latency("max"),
 }
 _OF_RATES, _OF_USERS = ("asked/s", "began late"), ("users",)
+_THINKING = "thinking"
 
 
-def columns(stages: Stages) -> dict[str, Callable[[Span], str]]:
+def columns(stages: Stages, spans: Iterable[Span]) -> dict[str, Callable[[Span], str]]:
     """Return the columns by heading; the first is where a row begins."""
     others = _OF_RATES if stages.of_users else _OF_USERS
+    if not any(span.thinking for span in spans):
+        others = (*others, _THINKING)
     return {name: shown for name, shown in _COLUMNS.items() if name not in others}
 
 
-def notes(all_: Iterable[Stages]) -> list[str]:
+def notes(found: Iterable[tuple[Stages, Iterable[Span]]]) -> list[str]:
     """Return what is to be said below the rows of these stages."""
-    kinds = {each.of_users for each in all_}
+    found = list(found)
+    kinds = {stages.of_users for stages, _ in found}
     return [
         *([_DUE] if False in kinds else []),
         *([_BEGUN] if True in kinds else []),
+        *([_LEFT_OUT] if any(each.thinking for _, spans in found for each in spans) else []),
         f"n/a: fewer than {LEAST_BEYOND} operations beyond the percentile. >=: it is of "
         "operations that were never answered.",
     ]
@@ -77,6 +83,9 @@ def notes(all_: Iterable[Stages]) -> list[str]:
 _DUE = (
     "Each operation is in the row in which it was due, however late it was answered; latencies "
     "count from then. Began late: the mean."
+)
+_LEFT_OUT = (
+    "Thinking: in a think time of their own when the test ended; neither answered nor failed."
 )
 _BEGUN = (
     "Of users who come and go each operation is in the row in which it began; users are those of "
@@ -108,7 +117,7 @@ class SpansTables:
             heading = title(f"{result.spec.title}{repeat}", stages)
             yield Text(f"\n{printable(heading)}", style="bold")
             table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
-            shown = columns(stages)
+            shown = columns(stages, result.spans)
             for name in shown:
                 table.add_column(name, justify="right", no_wrap=True)
             for span in result.spans[:_MOST_ROWS]:
@@ -117,5 +126,5 @@ class SpansTables:
             if (more := len(result.spans) - _MOST_ROWS) > 0:
                 yield Text(f"{more:,} more rows are in the report", style="dim")
         if self._found:
-            said = notes(stages for _, stages in self._found)
+            said = notes((stages, result.spans) for result, stages in self._found)
             yield from (Text(note, style="dim") for note in said)

@@ -48,6 +48,8 @@ class Evidence(Window):
     """Other loads of the same target in the same run, as far as they were measured before."""
     pools: tuple[PoolUse, ...] = ()
     thinks: bool = False
+    pauses_s: float | None = None
+    """How long operations think within, where the warm-up was too short for that."""
     longest_drain_s: float | None = None
     """The longest time between two drains: how late the tester's own timer was."""
     local_ports: int | None = None

@@ -133,6 +133,7 @@ def judge(window: Evidence, known: Sequence[PointWarning] = ()) -> Verdict:
         verdict = Verdict(Bound.FAILED, False, spoiling.message)
     elif window.settled is not None and (
         window.settled.state == Steadiness.UNSETTLED
+        or window.pauses_s is not None
         or (window.settled.state == Steadiness.GROWING and not (tester.used_up or window.taken))
     ):
         # There was no single rate, or no single latency, that a resource could limit.

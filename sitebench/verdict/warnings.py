@@ -5,6 +5,7 @@ A warning leaves the point valid; whether it is valid is the verdict's to say.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 
 from sitebench.counts.metrics import CENSORED, LATENCY, SERVICE, UNREAD, WRONG
@@ -264,6 +265,12 @@ def _too_short(window: Evidence) -> PointWarning | None:
     """Warn that the window is too short to judge whether rate and latency were steady."""
     if window.settled is None or window.settled.state != Steadiness.TOO_SHORT:
         return None
+    if window.pauses_s is not None:
+        return PointWarning(
+            WarningKind.TOO_SHORT,
+            window.settled.evidence,
+            f"warm up for longer: --warmup {format_duration(math.ceil(window.pauses_s))}",
+        )
     # A window that was not steady at first has already been extended.
     longer = format_duration(max(30, 2 * round(window.seconds, -1)))
     return PointWarning(

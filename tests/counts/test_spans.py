@@ -3,7 +3,7 @@
 from collections import Counter
 
 from sitebench._engine import Histogram
-from sitebench.counts.metrics import CENSORED, LAG, LATENCY
+from sitebench.counts.metrics import CENSORED, LAG, LATENCY, THINKING
 from sitebench.counts.source import StepTotals
 from sitebench.counts.spans import Span, SpanCounts
 from sitebench.counts.stages import Stages
@@ -40,6 +40,22 @@ def test_what_was_given_up_is_a_bound_and_not_answered() -> None:
     assert last.latency_us.p50 is not None
     assert last.latency_us.p50 > 9e6
     assert "p50" in last.latency_us.at_least
+
+
+def test_operations_that_still_think_stay_in_the_arrivals_of_their_span() -> None:
+    counts, alone = SpanCounts(), StepTotals(*STEP)
+    alone.counters[THINKING] = 3
+    counts.add([(0, _did(40, 1, failed=10)), (0, alone), (1, alone)])
+    first, second, _ = counts.spans(STAGES, [STEP])
+    assert (first.operations, first.thinking, first.answered_per_s) == (43, 3, 30)
+    assert (second.operations, second.thinking, second.failures) == (3, 3, 0)
+    assert first.to_json()["thinking"] == 3
+
+
+def test_a_step_that_is_due_again_after_the_stages_is_in_no_span() -> None:
+    counts = SpanCounts()
+    counts.add([(2, _did(40, 1)), (3, _did(7, 1))])
+    assert [each.operations for each in counts.spans(STAGES, [STEP])] == [0, 0, 40]
 
 
 def test_only_steps_that_count_are_in_it() -> None:

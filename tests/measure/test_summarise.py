@@ -4,8 +4,11 @@ from dataclasses import replace
 
 import pytest
 
+from sitebench.counts.metrics import BYTES_OUT, PAUSED, THINKING
+from sitebench.counts.steady import Steadiness
 from sitebench.measure.summarise import summarise
 from sitebench.scenario.script import Pool
+from sitebench.verdict.warning import WarningKind
 from tests.support.drains import histogram
 from tests.support.points import a_spec, a_tally, a_use
 
@@ -50,3 +53,33 @@ def test_places_of_a_pool_are_full_by_rate_times_service_time(places: int, bound
         pools=[Pool("main", places, rows)],
     )
     assert result.verdict.bound == bound, result.verdict.evidence
+
+
+def test_operations_that_were_thinking_are_counted_beside_those_that_ended() -> None:
+    tally = a_tally(count=100)
+    (step,) = tally.due.values()
+    step.counters[THINKING], step.counters[PAUSED] = 7, 100 * 300_000
+    counts = [("lookup", "lookup")]
+    result = summarise(a_spec(), tally, counts, a_use(), target_cores=1, native=True)
+    assert (result.operations, result.failures, result.counters[THINKING]) == (100, 0, 7)
+    found = result.to_json()
+    assert (found["thinking"], found["paused_us"]) == (7, 300)
+    assert result.counters[BYTES_OUT] == 104 * 100
+
+
+@pytest.mark.parametrize(
+    ("warmup_s", "think_s", "valid"), [(2.0, 4.0, False), (4.0, 4.0, True), (0.0, 0.01, True)]
+)
+def test_a_warm_up_shorter_than_the_pauses_of_an_operation_is_too_short(
+    warmup_s: float, think_s: float, *, valid: bool
+) -> None:
+    tally = a_tally(seconds=6.0)
+    (step,) = tally.due.values()
+    step.counters[PAUSED] = round(step.count * think_s * 1e9)
+    spec = a_spec(rate=50, warmup_s=warmup_s)
+    counts = [("lookup", "lookup")]
+    result = summarise(spec, tally, counts, a_use(), target_cores=1, native=True)
+    assert (result.settled.state, result.verdict.valid) == (Steadiness.TOO_SHORT, valid)
+    warnings = [each for each in result.verdict.warnings if each.kind == WarningKind.TOO_SHORT]
+    remedies = [each.remedy for each in warnings]
+    assert (remedies == ["warm up for longer: --warmup 4s"]) == (not valid)

@@ -44,7 +44,7 @@ class Step(source.StepTotals):
             if clock.closed is not None:
                 own.setdefault(clock, own[clock.closed])
         counters = {"bytes_out": bytes_out, "bytes_in": bytes_in}
-        counters |= {"processing": processing_ns, "failed": failed_ns}
+        counters |= {"processing": processing_ns, "failed": failed_ns, "paused": 0, "thinking": 0}
         super().__init__(
             program,
             step,

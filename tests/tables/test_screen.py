@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
-from sitebench.runs.point import PointResult, PointSpec
+from sitebench.counts.metrics import THINKING
+from sitebench.runs.point import PointResult, PointSpec, StepResult
 from sitebench.tables.screen import PointsTable
 from sitebench.verdict.verdict import Bound
 from tests.support.points import a_result, a_spec
@@ -113,3 +114,21 @@ def test_a_narrow_terminal_has_fewer_columns_and_whole_figures() -> None:
     assert "p50" not in head
     assert "1,000,000..12,345,678  " in row
     assert row.endswith("generator")
+
+
+def test_what_was_left_out_is_said_below() -> None:
+    point = replace(a_point(), counters={THINKING: 2})
+    assert shown(point)[-1] == (
+        "2 operations were in a think time of their own when the test ended: left out."
+    )
+
+
+def test_where_an_arrival_has_several_counted_steps_both_rates_are_said() -> None:
+    point = a_point(a_spec("mix", rate=100))
+    whole = StepResult("b", "sequence", 200, 0, 100.0, counted=False)
+    asked = StepResult("b", "ask", 800, 0, 400.0, counted=True)
+    assert shown(replace(point, steps=(whole, asked)))[-1] == (
+        "b: 100/s arrived, with 400/s of its step ask in all."
+    )
+    once = replace(asked, per_s=101.0)
+    assert len(shown(replace(point, steps=(whole, once)))) == len(shown(point))

@@ -48,15 +48,15 @@ def _name(report: Report, run: Run, point: Point) -> str:
 
 def tables(report: Report) -> list[ReportTable]:
     """Return a table for each point in stages."""
-    return [
-        ReportTable(
-            title(_name(report, run, point), stages),
-            tuple(columns(stages)),
-            [[of(span) for of in columns(stages).values()] for span in point.result.spans],
-            notes=tuple(notes([stages])),
-        )
-        for run, point, stages in _staged(report)
-    ]
+    made = []
+    for run, point, stages in _staged(report):
+        spans = point.result.spans
+        shown = columns(stages, spans)
+        rows = [[of(span) for of in shown.values()] for span in spans]
+        said = tuple(notes([(stages, spans)]))
+        heading = title(_name(report, run, point), stages)
+        made.append(ReportTable(heading, tuple(shown), rows, notes=said))
+    return made
 
 
 def section(report: Report) -> Section | None:
