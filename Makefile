@@ -55,6 +55,10 @@ NATIVE_TESTS = { $(NATIVE_TEST) --tests && $(NATIVE_TEST) --doc; }
 native-test: rust ## run the Rust tests; with CI set, always on the same random cases
 	@$(NATIVE_TESTS) || { echo "failed above; once more:" && $(NATIVE_TESTS); }
 
+.PHONY: truth-intervals
+truth-intervals: build ## compare percentile intervals with closed forms and simulated queues (SEED=1; takes long)
+	@$(BIN)/python -m tests.truth.intervals --seed $(or $(SEED),1)
+
 # The long run of docs/safety-evidence.md is: make soak MINUTES=60 PEOPLE=1m
 .PHONY: soak
 soak: build ## load the embedded directory for MINUTES (2) with PEOPLE (100k); fail if it leaks, slows or loses operations

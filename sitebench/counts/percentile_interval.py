@@ -1,27 +1,29 @@
-"""How far a percentile may be off, by how its tail is spread over the window.
+"""How far a percentile may be off, from how its tail is spread over the window.
 
-A percentile is a rank, so what is uncertain of it is the share of operations above it. Operations
-are not drawn one by one: a stall of 20 ms at 10,000/s is one event and 200 samples. So the share's
-error comes from the window's half seconds (batch means): from how many operations of each were
-above the percentile, against how many should have been. What exceeds the error of operations that
-are independent (binomial) is as uncertain as neighbours are alike: at a lag-one correlation of r
-it counts (1 + r) / (1 - r) times. For r stands the largest that the window does not rule out: its
-estimate, freed of its bias (Kendall 1954), and two standard errors more.
+A percentile is a rank, so its error is that of a share: of the operations that take longer than a
+value. The interval of the share is computed for every value, and the percentile's interval is from
+the largest value that surely more operations exceed to the smallest that surely fewer exceed (test
+inversion). The spread at the upper end is that of the operations beyond the upper end itself.
 
-Where r may be above 0.85, half seconds are too alike to tell. They are joined by twos, fours and so
-on, as long as twenty batches remain; where these are too alike as well there is no interval, but
-how long a window would do. Of twenty half seconds no better can be had: of any test that 92 % of
-the independent windows pass, 3 % of those with a correlation of 0.9 pass it too (by the likelihood
-ratio, simulated).
+Operations are not drawn one by one: a stall of 20 ms at 10,000/s is one event and 200 samples. So
+the error of a share comes from the window's half seconds. Independent operations make each count
+binomial; what exceeds that is correlated, for nobody knows how long. The excess is looked for at
+all time scales: in the differences between neighbours of half a second, of 1 s, 2 s and so on
+(Haar's wavelet), and what each correlation time would make of them is known (first-order
+autocorrelation beside independent noise). Each excess and correlation time counts by its
+likelihood, so that those which the window does not rule out widen the interval, also where half
+seconds look independent. A window with few correlation times in it has no interval, but the length
+of a window that would do.
 
-With the share's variance go as many independent operations as have the same (Korn and Graubard
-1998, who also free it of the error of the variance, by Student's quantile). Their binomial interval
-(Wilson's, with continuity corrected) has two ranks, and the histogram's own values there are the
-interval. It is of what the window saw: of what happens once a minute, ten seconds know nothing.
+With the variance of the share go as many independent operations as have the same (Korn and Graubard
+1998). Their binomial interval is Wilson's, with continuity corrected. Their number times the share
+is that of the separate events beyond a value, in which stalls and queues come. With fewer than five
+beyond the upper end there is none: the interval is one-sided. It is of what the window saw: of what
+happens once a minute, ten seconds know nothing.
 
 An operation that was given up ranks as long as it was waited for, as in `counts.durations`. When
 those were is not kept by half seconds, so they count as one event; beyond the shortest of them
-there is no high, and a percentile that is a lower bound has no interval.
+there is no upper end, and a percentile that is a lower bound has no interval.
 """
 
 from __future__ import annotations
@@ -30,7 +32,9 @@ import math
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import field
-from itertools import pairwise
+from functools import lru_cache
+from itertools import accumulate
+from operator import mul
 from statistics import NormalDist
 
 from sitebench._engine import Histogram
@@ -44,24 +48,30 @@ _Z = NormalDist().inv_cdf(0.975)
 _LEAST_STRETCHES = 8
 """Of fewer half seconds the spread is not known."""
 
-_LEAST_BATCHES = 20
-"""Half seconds are joined to so many batches at least."""
+_LEAST_EVENTS = 5.0
+"""With fewer events beyond an upper end, their number says too little."""
 
-_DOUBT = 2.0
-"""Half seconds may be more alike than they look, by so many standard errors."""
+_LEAST_INDEPENDENT = 4.0
+"""A window tells where it is worth so many independent half seconds."""
 
-MOST_ALIKE = 0.85
-"""The least with which nine in ten windows of 10 s have an interval where half seconds are
-independent (simulated)."""
+_DOUBT = 0.5
+"""How likely a window may be worth fewer."""
 
-_MOVES = 2.0
-"""The median tells of other percentiles where it moves so many times as much as by chance."""
+_WOULD_DO = 3.0
+"""A window of so many times the least number of independent half seconds tells in most cases."""
 
-_TELLS = 60.0
-"""A window of so many times the correlation time tells: of four in five (simulated)."""
+_EXCESSES = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
+"""Correlated variance as multiples of the independent variance."""
+
+_INDEPENDENT = 0.2
+"""Prior weight of no correlated variance, against 1 of all others together. Those weigh by the
+square root of their correlation time: with equal weights, and 1 for none, intervals miss in 16 of
+100 windows of 30 s with a correlation time of 10 s (simulated)."""
+
+_NEGLIGIBLE = 1e-4
 
 Bounds = tuple[float, float | None]
-"""Low and high in microseconds; no high where its rank is beyond the last sample."""
+"""Low and high in microseconds; no high where it is one-sided."""
 
 
 @frozen
@@ -79,106 +89,202 @@ def too_alike_to_tell(would_do_s: float) -> str:
 
 
 def percentile_intervals(
-    stretches: Sequence[Histogram],
-    censored: Histogram | None = None,
-    *,
-    stretch_s: float = 0.5,
-    most_alike: float = MOST_ALIKE,
+    stretches: Sequence[Histogram], censored: Histogram | None = None, *, stretch_s: float = 0.5
 ) -> Intervals:
     """Return the interval of each percentile, from the window's half seconds."""
     if len(stretches) < _LEAST_STRETCHES:
         return Intervals()
-    sure = math.inf
+    never_answered_ns = math.inf
     if censored is not None and censored.count:
-        sure = censored.min
+        never_answered_ns = censored.min
         stretches = [*stretches[:-1], with_censored(stretches[-1], censored)]
-    whole = Histogram()
-    for stretch in stretches:
-        whole.add(stretch)
-    counts = [each.count for each in stretches]
-    buckets = [each.buckets() for each in stretches]
+    window = _Window(stretches)
     bounds, too_alike = dict[str, Bounds](), dict[str, float]()
-    middle: list[int] | None = None
     for name, q in PERCENTILES.items():
-        value = percentile_ns(whole, q)
-        if value is None or value >= sure:
+        value = percentile_ns(window.whole, q)
+        if value is None or value >= never_answered_ns:
             continue
-        # Where many are equally long, those above are fewer than should be, and those from it more.
-        beyond = [[_beyond(each, value + above) for each in buckets] for above in (True, False)]
-        middle = middle or beyond[0]
-        share = 1 - q / 100
-        independent = _independent(counts, beyond, middle, share, most_alike)
-        if independent is None:
-            too_alike[name] = _readable(stretch_s * _would_do(counts, [*beyond, middle]))
+        share, rank = 1 - q / 100, bisect_left(window.values, value)
+        if (longer := window.spread(rank).would_do) is not None:
+            too_alike[name] = _readable(stretch_s * longer)
             continue
-        least, most = _wilson(share, independent)
-        high = whole.percentile(100 * (1 - least)) if least * whole.count >= 1 else math.inf
-        low = whole.percentile(100 * (1 - most)) / 1e3
-        bounds[name] = low, high / 1e3 if high < sure else None
+        low, high = window.values[window.low(share, rank)], window.high(share, rank)
+        sure = high is not None and high < never_answered_ns
+        bounds[name] = low / 1e3, high / 1e3 if high is not None and sure else None
     return Intervals(bounds, too_alike)
 
 
-def _independent(
-    counts: Sequence[int],
-    beyond: Sequence[Sequence[int]],
-    middle: Sequence[int],
-    share: float,
-    most_alike: float,
-) -> float | None:
-    """Return how many independent operations know the share as well; None if that is not known.
+@frozen
+class _Spread:
+    """Of the operations that take at least as long as a value: their share, and how sure it is."""
 
-    What moves the median of half seconds moves their tails, which show it less clearly.
-    """
-    size = 1
-    while size == 1 or len(counts) // size >= _LEAST_BATCHES:
-        n = _joined(counts, size)
-        series = [_Series(_joined(each, size), n) for each in beyond]
-        alike = max(each.alike for each in series)
-        median = _Series(_joined(middle, size), n)
-        if median.variance > _MOVES * median.binomial:
-            alike = max(alike, median.alike)
-        alike = max(0.0, _at_most(alike, len(n)))
-        if alike <= most_alike:
-            total, batches = sum(n), len(n)
-            chance = total * share * (1 - share)
-            excess = max(0.0, *(each.variance - each.binomial for each in series))
-            variance = chance + excess * (1 + alike) / (1 - alike)
-            # Student's quantile of m - 1 degrees of freedom, by the first term of its expansion.
-            student = _Z + (_Z**3 + _Z) / (4 * (batches - 1))
-            return min(total, total * chance / variance * (_Z / student) ** 2)
-        size *= 2
-    return None
+    share: float
+    independent: float
+    """How many independent operations would know the share as well."""
+    would_do: float | None = None
+    """Half seconds of a window that would do; None where this one does."""
+
+    @property
+    def events(self) -> float:
+        return self.share * self.independent
 
 
-class _Series:
-    """How far batches are from their common share: its variance, and how alike neighbours are."""
+class _Window:
+    """The half seconds of a window, by the values that occur in it."""
 
-    def __init__(self, beyond: Sequence[int], counts: Sequence[int]) -> None:
-        n, m = sum(counts), len(counts)
-        share = sum(beyond) / n
-        off = [over - share * count for over, count in zip(beyond, counts, strict=True)]
-        square = sum(x * x for x in off)
-        together = sum(x * y for x, y in pairwise(off))
-        self.variance = square * m / (m - 1)
-        self.binomial = n * share * (1 - share)
-        # Nothing is alike in what the rounding of the share leaves.
-        self.alike = together / square if square >= 1 else 0.0
+    def __init__(self, stretches: Sequence[Histogram]) -> None:
+        self.whole = Histogram()
+        self._values = list[list[int]]()
+        self._beyond = list[list[int]]()
+        """How many operations take at least as long as each value, and 0 at the end."""
+        for stretch in stretches:
+            self.whole.add(stretch)
+            buckets = stretch.buckets()
+            self._values.append([value for value, _ in buckets])
+            sums = accumulate((count for _, count in reversed(buckets)), initial=0)
+            self._beyond.append([*sums][::-1])
+        self.values = [value for value, _ in self.whole.buckets()]
+        self._counts = [stretch.count for stretch in stretches]
+        self._spreads = dict[int, _Spread]()
+
+    def spread(self, rank: int) -> _Spread:
+        """Return the spread of those that take at least as long as the value of this rank."""
+        if rank not in self._spreads:
+            value = self.values[rank]
+            pairs = zip(self._values, self._beyond, strict=True)
+            self._spreads[rank] = _spread(
+                [beyond[bisect_left(values, value)] for values, beyond in pairs], self._counts
+            )
+        return self._spreads[rank]
+
+    def low(self, share: float, rank: int) -> int:
+        """Return the last rank, up to this one, that surely more than this share reach."""
+        first, last = 0, rank
+        while first < last:
+            middle = (first + last + 1) // 2
+            spread = self.spread(middle)
+            if _wilson(spread.share, spread.independent)[0] > share:
+                first = middle
+            else:
+                last = middle - 1
+        return first
+
+    def high(self, share: float, rank: int) -> int | None:
+        """Return the least value, from this rank on, that surely fewer than this share exceed."""
+        first, last = rank, len(self.values)
+        while first < last:
+            middle = (first + last) // 2
+            spread, exceeding = self.spread(middle), 0.0
+            if middle + 1 < len(self.values):
+                spread = self.spread(middle + 1)
+                exceeding = spread.share
+            if _wilson(exceeding, spread.independent)[1] < share:
+                last = middle
+            else:
+                first = middle + 1
+        if first == len(self.values) or self.spread(first).events < _LEAST_EVENTS:
+            return None
+        return self.values[first]
 
 
-def _at_most(alike: float, m: int) -> float:
-    """Return the largest correlation that this estimate from so many batches does not rule out."""
-    return _unbiased(alike, m) + _DOUBT * math.sqrt((1 - max(0.0, alike) ** 2) / m)
+def _spread(beyond: Sequence[int], counts: Sequence[int]) -> _Spread:
+    """Return the spread of operations, from how many are in each half second."""
+    total, size = sum(counts), len(counts)
+    share = sum(beyond) / total
+    binomial = total * share * (1 - share)
+    off = [part - share * count for part, count in zip(beyond, counts, strict=True)]
+    square = sum(x * x for x in off)
+    # Nothing is correlated in what the rounding of the share leaves.
+    if square < 1 or not binomial:
+        return _Spread(share, total)
+    energies = _energies(off)
+    hypotheses = _hypotheses(size)
+    freedom = sum(size // 2**n for n in range(1, size.bit_length()))
+    variances, likelihoods = list[float](), list[float]()
+    for hypothesis in hypotheses:
+        noise = sum(map(mul, energies, hypothesis.precisions)) or 1e-9
+        likelihoods.append(hypothesis.log_weight - freedom / 2 * math.log(noise))
+        variances.append(max(noise / freedom * size, binomial) * hypothesis.whole)
+    most = max(likelihoods)
+    weights = [math.exp(likelihood - most) for likelihood in likelihoods]
+    scale = sum(weights)
+    mixture = [
+        (weight / scale, variance)
+        for weight, variance in zip(weights, variances, strict=True)
+        if weight > _NEGLIGIBLE * scale
+    ]
+    # Student's quantile, by the first term of its expansion.
+    student = _Z + (_Z**3 + _Z) / (4 * freedom)
+    deviation = _quantile(mixture) * student / _Z
+    too_few = square * size / _LEAST_INDEPENDENT
+    would_do = None
+    if sum(weight for weight, variance in mixture if variance > too_few) > _DOUBT:
+        usual = sum(weight * math.log(variance) for weight, variance in mixture)
+        worth = square * size / math.exp(usual / sum(weight for weight, _ in mixture))
+        would_do = max(2.0 * size, size * _WOULD_DO * _LEAST_INDEPENDENT / worth)
+    return _Spread(share, min(total, total * binomial * (_Z / deviation) ** 2), would_do)
 
 
-def _unbiased(alike: float, m: int) -> float:
-    return alike + (1 + 4 * max(0.0, alike)) / m
+@frozen
+class _Hypothesis:
+    """What an excess and a correlation time make of the variance, beside independent noise of 1."""
+
+    log_weight: float
+    """Of the prior, and of the noise at each time scale."""
+    precisions: tuple[float, ...]
+    """1 / variance of the differences at each time scale."""
+    whole: float
+    """Variance of the sum over the window, by half second."""
 
 
-def _would_do(counts: Sequence[int], beyond: Sequence[Sequence[int]]) -> float:
-    """Return of how many half seconds a window would do, by their correlation time."""
-    alike = _unbiased(max(_Series(each, counts).alike for each in beyond), len(counts))
-    # Of 0.99 it is 50 minutes: what is more alike is a drift.
-    return max(2.0 * len(counts), _TELLS / -math.log(min(0.99, max(alike, 0.1))))
+@lru_cache(maxsize=8)
+def _hypotheses(size: int) -> tuple[_Hypothesis, ...]:
+    """Return every excess and correlation time that a window of so many half seconds may have."""
+    scales = [2**n for n in range(size.bit_length() - 1)]
+    times = [2**n for n in range(size.bit_length()) if 2**n <= size]
+    weigh = sum(math.sqrt(time) for time in times) * len(_EXCESSES)
+    pairs = [(0.0, 1.0, _INDEPENDENT)]
+    pairs += [(e, time, math.sqrt(time) / weigh) for time in times for e in _EXCESSES]
+    hypotheses = []
+    for excess, time, prior in pairs:
+        r = math.exp(-1 / time)
+        sums = {
+            n: n * (1 + r) / (1 - r) - 2 * r * (1 - r**n) / (1 - r) ** 2
+            for n in (*scales, 2 * scales[-1], size)
+        }
+        differences = [1 + excess * (4 * sums[n] - sums[2 * n]) / (2 * n) for n in scales]
+        logs = [size // (2 * n) * math.log(v) for n, v in zip(scales, differences, strict=True)]
+        hypotheses.append(
+            _Hypothesis(
+                math.log(prior) - sum(logs) / 2,
+                tuple(1 / variance for variance in differences),
+                1 + excess * sums[size] / size,
+            )
+        )
+    return tuple(hypotheses)
+
+
+def _energies(off: Sequence[float]) -> list[float]:
+    """Return the sum of squares of the differences between neighbours, at each time scale."""
+    energies = []
+    while len(off) > 1:
+        pairs = list(zip(off[::2], off[1::2], strict=False))
+        energies.append(sum((x - y) ** 2 for x, y in pairs) / 2)
+        off = [(x + y) * math.sqrt(0.5) for x, y in pairs]
+    return energies
+
+
+def _quantile(mixture: Sequence[tuple[float, float]]) -> float:
+    """Return what 95 % of a mixture of normal distributions, (weight, variance), do not exceed."""
+    scales = [(weight, math.sqrt(2 * variance)) for weight, variance in mixture]
+    least, most = min(scale for _, scale in scales), 3 * max(scale for _, scale in scales)
+    while most - least > 1e-3 * least:
+        middle = (least + most) / 2
+        if sum(weight * math.erfc(middle / scale) for weight, scale in scales) > 0.05:
+            least = middle
+        else:
+            most = middle
+    return most
 
 
 def _readable(seconds: float) -> float:
@@ -188,10 +294,10 @@ def _readable(seconds: float) -> float:
 
 
 def _wilson(share: float, n: float) -> tuple[float, float]:
-    """Return the interval of a share of n independent ones, with continuity corrected.
+    """Return the interval of a share of n independent operations, with continuity corrected.
 
-    Where fewer than half of one are expected on a side, it reaches to the end there: the correction
-    is more than the share itself (Newcombe 1998), and beside it the formula has no meaning.
+    With half an event or less on a side it reaches to the end there: the correction is more than
+    the share itself (Newcombe 1998), and beside it the formula has no meaning.
     """
     around, square = 2 * n * share, _Z * _Z
     spread = 4 * share * n * (1 - share)
@@ -201,16 +307,3 @@ def _wilson(share: float, n: float) -> tuple[float, float]:
     least = max(0.0, around + square - below) / scale if 2 * n * share > 1 else 0.0
     most = min(scale, around + square + above) / scale if 2 * n * (1 - share) > 1 else 1.0
     return least, most
-
-
-def _joined(values: Sequence[int], size: int) -> Sequence[int]:
-    """Return the sums of so many neighbours each; what is left over joins the last."""
-    if size == 1:
-        return values
-    sums = [sum(values[at : at + size]) for at in range(0, len(values) - size + 1, size)]
-    sums[-1] += sum(values[len(sums) * size :])
-    return sums
-
-
-def _beyond(buckets: Sequence[tuple[int, int]], least: int) -> int:
-    return sum(count for _, count in buckets[bisect_left(buckets, (least, 0)) :])

@@ -1,9 +1,9 @@
 """`--until p99:5%`: a window that goes on until a percentile is known well enough.
 
 Known to 5 % means that it has a 95 % interval (`counts.percentile_interval`) and that half of it is
-at most 5 % of it. Stopping at the first time that this looks so favours windows that look calm by
-chance. So it is asked of all that was measured so far, not before that has grown, and half seconds
-may be less alike than elsewhere.
+at most 5 % of it; a one-sided interval is not enough. Stopping at the first time that this looks so
+favours windows that look calm by chance. So the question is asked of all that was measured so far,
+and not again before that has grown.
 """
 
 from __future__ import annotations
@@ -15,10 +15,6 @@ from sitebench.counts.durations import PERCENTILES
 from sitebench.counts.percentile_interval import Intervals
 from sitebench.errors import UnknownValue
 from sitebench.frozen import frozen
-
-MOST_ALIKE = 0.5
-"""Of half seconds that are alike by 0.9, p50:5% stopped 26 of 100 windows where it was off by more,
-with what else an interval allows for, and 5 with this (simulated)."""
 
 _LIMIT_S = 300.0
 _PATTERN = re.compile(r"(p[0-9.]+):([0-9.]+%)(?:,(.+))?")

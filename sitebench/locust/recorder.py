@@ -13,7 +13,7 @@ from locust.env import Environment
 from sitebench.counts.spans import Span
 from sitebench.counts.steady import MOST_WINDOWS, Steadiness, settle
 from sitebench.counts.tally import Tally
-from sitebench.counts.until import MOST_ALIKE, Until
+from sitebench.counts.until import Until
 from sitebench.errors import SitebenchError, TargetDied
 from sitebench.frozen import frozen
 from sitebench.measure.options import PointOptions
@@ -112,7 +112,7 @@ class Subject:
         figures = self.figures(windows.measured)
         warnings = [*self.warnings(spec, figures)]
         if spec.until is not None:
-            intervals = windows.intervals(set(self.counts), MOST_ALIKE)
+            intervals = windows.intervals(set(self.counts))
             if not spec.until.known(intervals):
                 used_up = windows.used_up_s is not None
                 measured_s = windows.measured.seconds
@@ -188,9 +188,7 @@ class Recording:
     def further_s(self, seconds: float, window_s: float) -> float:
         """Return how much longer its window is to be, after so many seconds; 0 if it is enough."""
         until = self.until
-        if until is not None and not until.known(
-            self.windows.intervals(set(self.subject.counts), MOST_ALIKE)
-        ):
+        if until is not None and not until.known(self.windows.intervals(set(self.subject.counts))):
             # All that was measured is looked at each time: not more often than it has grown.
             return max(0.0, min(max(window_s, seconds / 10), until.limit_s - seconds))
         # Each step may end a little late.

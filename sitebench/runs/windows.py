@@ -18,7 +18,7 @@ from enum import StrEnum
 from itertools import zip_longest
 
 from sitebench.counts.metrics import BYTES_OUT, CENSORED, LATENCY
-from sitebench.counts.percentile_interval import MOST_ALIKE, Intervals, percentile_intervals
+from sitebench.counts.percentile_interval import Intervals, percentile_intervals
 from sitebench.counts.source import Drained
 from sitebench.counts.spans import SpanCounts
 from sitebench.counts.tally import Tally
@@ -163,7 +163,7 @@ class Windows:
         end = self._bounds.get(Phase.AFTER) or self._monitor.sample(thorough=True)
         return use_between(start, end, self.tallies[Phase.MEASURE].seconds)
 
-    def intervals(self, steps: Steps, most_alike: float = MOST_ALIKE) -> Intervals:
+    def intervals(self, steps: Steps) -> Intervals:
         """Return the intervals of these steps' percentiles, from the measured half seconds."""
         if self._file is None or self.measured is None:
             return Intervals()
@@ -172,7 +172,6 @@ class Windows:
             latencies,
             self.measured.counted(steps, due=True).clocks[CENSORED],
             stretch_s=self.measured.seconds / max(1, len(latencies)),
-            most_alike=most_alike,
         )
 
     def close(self) -> None:

@@ -1,8 +1,12 @@
-"""Intervals of percentiles hold the true one as often as they say, in slow spells too."""
+"""Intervals of percentiles hold the true one as often as they say, in slow spells too.
+
+A few windows of a fixed seed; `make truth-intervals` takes hundreds of every kind.
+"""
 
 import math
 import random
 import statistics
+from collections.abc import Callable
 from statistics import NormalDist
 
 import pytest
@@ -13,21 +17,22 @@ from sitebench.counts.percentile_interval import Intervals, percentile_intervals
 from sitebench.counts.until import Until
 from tests.support.drains import histogram
 
-STRETCHES, EACH = 20, 600
+STRETCHES, EACH = 20, 300
 SPREAD, MOVING = 0.4, 0.2
-LOOKED_AT = ("p50", "p90", "p99")
-DRAWN = [math.exp(NormalDist(0, SPREAD).inv_cdf((n + 0.5) / 10_000)) for n in range(10_000)]
+DRAWN = [math.exp(NormalDist(0, SPREAD).inv_cdf((n + 0.5) / 1_000)) for n in range(1_000)]
 """The lognormal in as many equal shares, to draw from: drawing anew takes thrice as long."""
 
 
-def window(lot: random.Random, alike: float, half_seconds: int, moving: float) -> list[Histogram]:
+def window(
+    lot: random.Random, alike: float, half_seconds: int, moving: float, count: int = EACH
+) -> list[Histogram]:
     """Return half seconds whose latencies' scale moves, each like the one before (AR(1))."""
-    at, found = lot.gauss(0, moving), []
+    at, stretches = lot.gauss(0, moving), []
     for _ in range(half_seconds):
         scale = 1e6 * math.exp(at)
-        found.append(histogram(*[round(scale * each) for each in lot.choices(DRAWN, k=EACH)]))
+        stretches.append(histogram(*[round(scale * x) for x in lot.choices(DRAWN, k=count)]))
         at = alike * at + lot.gauss(0, moving * math.sqrt(1 - alike * alike))
-    return found
+    return stretches
 
 
 def true_us(moving: float) -> dict[str, float]:
@@ -36,101 +41,107 @@ def true_us(moving: float) -> dict[str, float]:
     return {n: 1e3 * math.exp(deviation * normal.inv_cdf(q / 100)) for n, q in PERCENTILES.items()}
 
 
-class Seen:
+def one_queue(lot: random.Random, rate: int, busy: float, seconds: int) -> list[Histogram]:
+    """Return half seconds of one server with random arrivals and service times (M/M/1)."""
+    stretches = [histogram() for _ in range(2 * seconds)]
+    free_s = at_s = -20.0
+    while (at_s := at_s + lot.expovariate(rate)) < seconds:
+        free_s = max(at_s, free_s) + lot.expovariate(rate / busy)
+        if at_s >= 0:
+            last = min(2 * seconds - 1, int(2 * free_s))
+            stretches[last].record(round(1e9 * (free_s - at_s)))
+    return stretches
+
+
+class Held:
     """Of how many windows a percentile had an interval, and how many held the true one."""
 
     def __init__(self) -> None:
-        self.windows = self.given = self.held = self.ended = 0
+        self.windows = self.bounded = self.two_sided = self.held = 0
 
-    def add(self, found: Intervals, name: str, true: float) -> None:
+    def add(self, intervals: Intervals, name: str, true: float) -> None:
         self.windows += 1
-        if name in found.bounds:
-            low, high = found.bounds[name]
-            self.given += 1
+        if name in intervals.bounds:
+            low, high = intervals.bounds[name]
+            self.bounded += 1
+            self.two_sided += high is not None
             # Within the histogram's three digits.
-            self.held += low <= true * 1.0005 and (high is None or true <= high * 1.0005)
-            self.ended += high is not None
+            self.held += low <= true * 1.001 and (high is None or true <= high * 1.001)
 
     @property
-    def wrong(self) -> float:
-        """Share of all windows whose interval does not hold the true one."""
-        return (self.given - self.held) / max(1, self.windows)
+    def missed(self) -> int:
+        return self.bounded - self.held
 
     def __repr__(self) -> str:
-        held = self.held / max(1, self.given)
-        return (
-            f"given {self.given / max(1, self.windows):.0%} held {held:.0%} wrong {self.wrong:.0%}"
-        )
+        return f"of {self.windows}, {self.bounded} with an interval, {self.missed} wrong"
 
 
-def seen(windows: int, alike: float, half_seconds: int, moving: float = MOVING) -> dict[str, Seen]:
-    """Return what as many windows show."""
-    lot, found = random.Random(f"{alike} {half_seconds} {moving}"), {n: Seen() for n in LOOKED_AT}
-    true = true_us(moving)
+def held(
+    make_window: Callable[[], list[Histogram]], true: dict[str, float], windows: int
+) -> dict[str, Held]:
+    """Return what as many windows show of these percentiles."""
+    figures = {name: Held() for name in true}
     for _ in range(windows):
-        intervals = percentile_intervals(window(lot, alike, half_seconds, moving))
-        for name, each in found.items():
-            each.add(intervals, name, true[name])
-    return found
+        intervals = percentile_intervals(make_window())
+        for name, counts in figures.items():
+            counts.add(intervals, name, true[name])
+    return figures
 
 
-def assert_they_hold(found: dict[str, Seen]) -> None:
-    """Hold every kind of window to what is promised of it."""
-    for name, each in found.items():
-        assert each.wrong <= 0.05, (name, found)
-        # Some windows of 10 s look independent where half seconds are as alike as 0.8.
-        if each.given >= 0.2 * each.windows:
-            assert each.held >= 0.88 * each.given, (name, found)
+def test_intervals_hold_the_true_percentile_as_often_as_they_say() -> None:
+    lot = random.Random(1997)
+    true = {name: us for name, us in true_us(0).items() if name in {"p50", "p90"}}
+    figures = held(lambda: window(lot, 0, 60, 0, count=100), true, 20)
+    for counts in figures.values():
+        assert counts.two_sided >= 18, figures
+        assert counts.missed <= 1, figures
 
 
-@pytest.mark.parametrize("moving", [0.0, MOVING])
-def test_intervals_hold_the_true_percentile_as_often_as_they_say(moving: float) -> None:
-    found = seen(100, 0.0, STRETCHES, moving)
-    assert_they_hold(found)
-    for each in found.values():
-        assert each.given >= 0.9 * each.windows, found
-        assert each.ended >= 0.95 * each.given, found
+def test_an_interval_is_no_wider_than_the_doubt_about_its_correlation_makes_it() -> None:
+    """Of 20,000 independent operations p50 is known to 0.7 %; half seconds leave more doubt."""
+    lot = random.Random(5)
+    low, high = percentile_intervals(window(lot, 0, 60, 0, count=330)).bounds["p50"]
+    assert high is not None
+    assert 0.014 <= (high - low) / low <= 0.06
 
 
-@pytest.mark.parametrize(("windows", "half_seconds"), [(100, STRETCHES), (20, 120)])
-def test_they_hold_it_where_half_seconds_are_alike(windows: int, half_seconds: int) -> None:
-    found = seen(windows, 0.5, half_seconds)
-    assert_they_hold(found)
-    if half_seconds == 120:
-        assert all(each.given >= 0.8 * each.windows for each in found.values()), found
+@pytest.mark.parametrize(("alike", "moving"), [(0.9, 0.05), (0.95, 0.1), (0.5, MOVING)])
+def test_they_hold_it_where_half_seconds_are_alike(alike: float, moving: float) -> None:
+    """With 50 operations in each, a correlation of 0.9 looks like 0.3: 10 of 25 p50s were wrong."""
+    lot = random.Random(1997)
+    true = {"p50": true_us(moving)["p50"], "p90": true_us(moving)["p90"]}
+    figures = held(lambda: window(lot, alike, 120, moving, count=50), true, 25)
+    assert all(counts.missed <= 3 for counts in figures.values()), figures
+    assert sum(counts.bounded for counts in figures.values()) >= 10, figures
+
+
+def test_a_tail_in_a_few_spells_has_no_upper_end() -> None:
+    """At 90 % of its capacity, a queue is beyond its p99 once in a minute: 7 of 25 were wrong."""
+    lot = random.Random(1997)
+    true = {"p99": -math.log(0.01) * 1e6 * 0.9 / 200 / 0.1}
+    figures = held(lambda: one_queue(lot, 200, 0.9, 60), true, 25)["p99"]
+    assert figures.missed <= 2, figures
+    assert figures.two_sided == 0 < figures.bounded, figures
 
 
 def test_half_seconds_that_are_too_alike_tell_nothing_but_how_long_would_do() -> None:
     lot, refused = random.Random(1997), list[float]()
-    for _ in range(60):
-        found = percentile_intervals(window(lot, 0.9, STRETCHES, MOVING))
-        assert not set(found.bounds) & set(found.too_alike)
-        refused += [found.too_alike["p50"]] if "p50" in found.too_alike else []
-    assert len(refused) >= 54
-    # By the true correlation it is 285 s; twenty half seconds show less of it.
-    assert 60 <= statistics.median(refused) <= 300
+    for _ in range(20):
+        intervals = percentile_intervals(window(lot, 0.9, STRETCHES, MOVING))
+        assert not set(intervals.bounds) & set(intervals.too_alike)
+        refused += [intervals.too_alike["p50"]] if "p50" in intervals.too_alike else []
+    assert len(refused) >= 16
+    # A correlation of 0.9 makes 19 half seconds worth one.
+    assert 30 <= statistics.median(refused) <= 300
     assert all(seconds >= 20 and seconds % 10 == 0 for seconds in refused)
 
 
-@pytest.mark.parametrize("alike", [0.5, 0.8])
-def test_a_window_as_long_as_would_do_does(alike: float) -> None:
-    lot, long = random.Random(1), round(60 / -math.log(alike))
-    found = [percentile_intervals(window(lot, alike, long, MOVING)) for _ in range(10)]
-    assert sum("p99" in each.bounds for each in found) >= 8
-
-
-@pytest.mark.long
-@pytest.mark.timeout(3600)
-@pytest.mark.parametrize("half_seconds", [20, 60, 120])
-@pytest.mark.parametrize("alike", [0.0, 0.5, 0.8, 0.9])
-def test_they_hold_it_in_a_thousand_windows_of_every_kind(alike: float, half_seconds: int) -> None:
-    """Prints the table of docs/method.md."""
-    found = seen(1_000, alike, half_seconds)
-    print(f"{half_seconds / 2:.0f} s, alike by {alike}: {found}")
-    assert_they_hold(found)
-    if (alike, half_seconds) in {(0.0, 20), (0.0, 60), (0.0, 120), (0.5, 120)}:
-        least = 0.9 if half_seconds == 20 else 0.8
-        assert all(each.given >= least * each.windows for each in found.values()), found
+def test_a_window_as_long_as_would_do_does() -> None:
+    lot = random.Random(1)
+    short = [percentile_intervals(window(lot, 0.8, 40, MOVING)) for _ in range(8)]
+    would_do_s = statistics.median(s for one in short for s in one.too_alike.values())
+    long = [window(lot, 0.8, round(2 * would_do_s), MOVING, count=100) for _ in range(5)]
+    assert sum("p50" in percentile_intervals(stretches).bounds for stretches in long) >= 4
 
 
 def stalls(
@@ -154,39 +165,15 @@ def p99_of_stalls(every_s: float, length_s: float) -> float:
     return 1e6 * (length_s - 0.01 * (every_s + length_s)) + 1_100
 
 
-def stalled(windows: int, every_s: float, length_s: float, seconds: int) -> tuple[Seen, Seen]:
-    """Return what windows that saw a stall show, and what the others do."""
-    lot, with_any, with_none = random.Random(f"{every_s} {length_s} {seconds}"), Seen(), Seen()
-    true = p99_of_stalls(every_s, length_s)
-    for _ in range(windows):
-        window, times = stalls(lot, every_s, length_s, seconds)
-        (with_any if times else with_none).add(percentile_intervals(window), "p99", true)
-    return with_any, with_none
-
-
 def test_rare_stalls_are_in_the_interval_of_every_window_that_saw_one() -> None:
-    saw, others = stalled(80, 10.0, 0.2, 10)
-    assert saw.held >= 0.88 * saw.given >= 0.88 * 0.5 * saw.windows, saw
+    lot, with_any, with_none = random.Random(1997), Held(), Held()
+    for _ in range(30):
+        stretches, times = stalls(lot, 10.0, 0.2, 10)
+        figures = with_any if times else with_none
+        figures.add(percentile_intervals(stretches), "p99", p99_of_stalls(10.0, 0.2))
+    assert with_any.held == with_any.bounded >= 0.5 * with_any.windows, with_any
     # No window tells of what did not happen in it.
-    assert others.held == 0, others
-
-
-@pytest.mark.long
-@pytest.mark.timeout(3600)
-@pytest.mark.parametrize("seconds", [10, 60])
-@pytest.mark.parametrize(
-    ("every_s", "length_s"), [(20.0, 0.5), (10.0, 0.2), (3.0, 0.2), (1.0, 0.05)]
-)
-def test_rare_stalls_are_in_the_intervals_of_a_thousand_windows(
-    every_s: float, length_s: float, seconds: int
-) -> None:
-    saw, others = stalled(1_000, every_s, length_s, seconds)
-    print(
-        f"{length_s} s every {every_s} s, {seconds} s: saw one {saw.windows}: {saw}; none: {others}"
-    )
-    assert saw.held >= 0.9 * saw.given
-    if seconds >= 3 * every_s:
-        assert saw.held >= 0.9 * (saw.given + others.given)
+    assert with_none.missed == with_none.two_sided, with_none
 
 
 def test_one_stall_is_one_event_and_not_two_hundred_samples() -> None:

@@ -7,7 +7,7 @@ import pytest
 from ils_bench.targets.ldap_directory import LdapDirectory
 from sitebench._engine import Histogram
 from sitebench.counts.percentile_interval import Intervals, percentile_intervals
-from sitebench.counts.until import MOST_ALIKE, Until
+from sitebench.counts.until import Until
 from sitebench.errors import UnknownValue
 from sitebench.verdict.warnings import not_known
 from tests.counts.test_percentile_interval import true_us, window
@@ -34,20 +34,21 @@ def test_half_of_the_interval_is_compared_with_the_percentile() -> None:
     assert not Until.parse("p50:5%").known(percentile_intervals(steady[:7]))
 
 
-@pytest.mark.parametrize("alike", [0.8, 0.9])
-def test_windows_of_half_seconds_that_are_alike_seldom_stop_where_they_are_wrong(
-    alike: float,
-) -> None:
-    """Each is looked at every 10 s for a minute; half of them stopped at once, and were wrong."""
+def test_windows_of_half_seconds_that_are_alike_seldom_stop_where_they_are_wrong() -> None:
+    """Each is looked at every 10 s for a minute: 3 of 10 stops were off by more than 10 %."""
     lot, until = random.Random(1997), Until.parse("p50:10%")
-    true, wrong = true_us(0.2)["p50"], 0
-    for _ in range(30):
-        whole = window(lot, alike, 120, 0.2)
-        looks = (percentile_intervals(whole[:n], most_alike=MOST_ALIKE) for n in range(20, 121, 20))
-        if stopped := next((each.bounds["p50"] for each in looks if until.known(each)), None):
+    true, wrong = true_us(0.1)["p50"], 0
+    for _ in range(12):
+        whole = window(lot, 0.95, 120, 0.1, count=100)
+        looks = (percentile_intervals(whole[:n]) for n in range(20, 121, 20))
+        if stopped := next((look.bounds["p50"] for look in looks if until.known(look)), None):
             low, high = stopped
             wrong += high is None or not low <= true <= high
-    assert wrong <= 2
+    assert wrong <= 1
+
+
+def test_a_one_sided_interval_stops_no_window() -> None:
+    assert not Until.parse("p99:50%").known(Intervals({"p99": (1_000.0, None)}))
 
 
 def test_what_was_not_known_because_half_seconds_are_alike_is_told_with_how_long_would_do() -> None:
