@@ -288,6 +288,23 @@ def _steps(tree: Any) -> Iterator[Mapping[str, Any]]:
             yield from _steps(each)
 
 
+class ScenarioFile(str):
+    """`FILE.toml`, or `FILE.toml:OPERATION`, as options hand it on; what is in it is read once.
+
+    So all that a command has to know of a file is of one text, whatever is saved meanwhile.
+    """
+
+    __slots__ = ("scripts",)
+
+    scripts: dict[tuple[Any, ...], Script]
+    """By the other files for its data, and whether its requests are told apart."""
+
+    def __new__(cls, name: str) -> Self:
+        file = super().__new__(cls, name)
+        file.scripts = {}
+        return file
+
+
 def is_script(text: str) -> bool:
     """Return whether a word of a command line names a scenario file."""
     return SUFFIX in text and split(text)[0].endswith(SUFFIX)
@@ -295,6 +312,7 @@ def is_script(text: str) -> bool:
 
 def split(named: str) -> tuple[str, str | None]:
     """Return the file of `FILE.toml:OPERATION`, and the operation if one is named."""
+    named = str(named)
     if named.endswith(SUFFIX):
         return named, None
     path, found, only = named.rpartition(SUFFIX + ":")
@@ -312,8 +330,16 @@ def read(named: str, data: Mapping[str, str] | None = None, *, by_class: bool = 
 
     `data` has other files for some of the data, and for values by the names of theirs, which lie
     where the command runs; all others lie in the scenario's folder. With `by_class`, operations of
-    one request are kinds of requests, if nothing is filled in.
+    one request are kinds of requests, if nothing is filled in. A `ScenarioFile` is read once.
     """
+    scripts = named.scripts if isinstance(named, ScenarioFile) else {}
+    key = (*sorted((data or {}).items()), by_class)
+    if key not in scripts:
+        scripts[key] = _read_script(named, data or {}, by_class=by_class)
+    return scripts[key]
+
+
+def _read_script(named: str, data: Mapping[str, str], *, by_class: bool) -> Script:
     path, only = split(named)
     if not path.endswith(SUFFIX):
         raise UnknownValue(
@@ -321,7 +347,7 @@ def read(named: str, data: Mapping[str, str] | None = None, *, by_class: bool = 
         )
     text = read_text(path, "the scenario", BadFile)
     script = name_of(named)
-    return _script(script, path, only, text, data or {}, by_class=by_class, strange=True)
+    return _script(script, path, only, text, data, by_class=by_class, strange=True)
 
 
 def entrusts(named: str) -> bool:

@@ -11,6 +11,7 @@ from sitebench.frozen import frozen
 from sitebench.measure.options import SIZES_HELP, LoadOptions
 from sitebench.options import option
 from sitebench.options.spelling import spellings
+from sitebench.scenario.script import ScenarioFile
 from sitebench.seeders import DEFAULT_LOCALES
 from sitebench.system import secret
 from sitebench.targets.limits import Limits
@@ -117,9 +118,12 @@ class SuiteTestOptions(EndpointOptions, StartedOptions, PeopleOptions, LoadOptio
 class ScenarioOptions:
     """A scenario file in the place of an operation."""
 
-    scenario: str | None = option.file(
+    scenario: str | None = option.parsed(
+        None,
         "Scenario file: what users do, in TOML; with :OPERATION behind it one of its operations "
         "(`sitebench docs scenarios`).",
+        parse=ScenarioFile,
+        metavar="FILE",
         panel="Load",
         form=False,
     )

@@ -28,7 +28,7 @@ from sitebench.options import convert, option
 from sitebench.options.spelling import nearest
 from sitebench.runs.point import PointSpec, is_name
 from sitebench.scenario import checking, script
-from sitebench.scenario.script import Script
+from sitebench.scenario.script import ScenarioFile, Script
 from sitebench.suite import Suite, suites
 from sitebench.suite_base.endpoint import Endpoint, OwnUser, own_locustfile
 from sitebench.suite_base.scripts import objective_of, say_kept, settings_of
@@ -245,7 +245,8 @@ class SuitePoints(ABC, Generic[_P, _T]):
                 options.scenario is None and self.scenario_name(options)
             ):
                 raise BadInput("one command takes one scenario", "measure them one after another")
-            return replace(options, scenario=text), script.name_of(text)
+            file = options.scenario or ScenarioFile(text)
+            return replace(options, scenario=file), script.name_of(text)
         if text not in self.suite.operations and text != self.scenario_name(options):
             self._refuse(options, text)
         return options, text
@@ -454,7 +455,8 @@ class SuitePoints(ABC, Generic[_P, _T]):
     def api_stage(self, operation: str | _P, target: Any, entries: int | None, load: Any) -> Stage:
         """Return the one point that `sitebench.run` measures; `target` may be a server here."""
         if isinstance(operation, str) and script.is_script(operation):
-            load, operation = {**load, "scenario": operation}, script.name_of(operation)
+            load = {**load, "scenario": ScenarioFile(operation)}
+            operation = script.name_of(operation)
         here: _T | None = None
         if isinstance(target, str):
             size = {} if entries is None else {"entries": entries}
@@ -495,8 +497,8 @@ class SuitePoints(ABC, Generic[_P, _T]):
         people = self.population(options, max(sizes))
         found: dict[str, Any] = {} if people is None else {"population": dict(people)}
         found |= {"target": options.target, "sizes": list(sizes)}
-        if (path := self.file(options)) is not None:
-            found["scenario"] = Path(path).read_text(encoding="utf-8")
+        if self.file(options) is not None and (scenario := self.scenario_of(options)) is not None:
+            found["scenario"] = scenario.text
         return found
 
 
