@@ -1,21 +1,27 @@
 """Accounts of others must not be locked: at most two wrong passwords each in a run.
 
-One is that of --wrong: its rows come once, divided among threads and workers. The other one may be
-in the file itself: the row of a refused bind is not dealt again (`deal = "exclusive"`), and the run
-ends at the first. What an earlier try of the same run may have sent stands in its run file.
+Accounts of others are rows that something binds as, in `login --accounts` and in a scenario file
+alike, unless they are people of sitebench. One wrong password is sent on purpose: those rows come once, divided among
+threads and workers. The other one may be in the file itself: the row of a refused bind is not dealt
+again (`deal = "exclusive"`), and the run ends at the first. What an earlier try of the same run may
+have sent stands in its run file.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from ils_bench.logins import LOGIN, WRONG
+from ils_bench.options import ANY
 from sitebench.counts.tally import Tally
 from sitebench.errors import BadInput, MeasurementFailed
+from sitebench.frozen import frozen
 from sitebench.runs.manifest import COMPARED, ONCE
 from sitebench.runs.store import RunStore
-from sitebench.targets.ownership import FLAG
+from sitebench.scenario.script import Script
+
+LIFT = f"--wrong-passwords {ANY}"
+"""What a user says who may lock the accounts."""
 
 _SENT = "wrong_passwords"
 """Of the run file's facts: how many an account may have been sent."""
@@ -27,11 +33,68 @@ _LOCKED = "data 775"
 """Active Directory's diagnostic of a locked account."""
 
 
+@frozen
+class Binds:
+    """Binds of scenarios as accounts of others."""
+
+    rows: frozenset[tuple[str, str]]
+    """Operation and step of each."""
+    files: tuple[str, ...]
+    """Where the accounts are from."""
+    wrong: bool
+    """Whether passwords are wrong on purpose: such binds must be refused."""
+
+
+def binds_of(programs: Sequence[Any]) -> Binds | None:
+    """Return the binds as rows that are no people of sitebench; None where there are none.
+
+    Raises where a row could be sent a second password before the first was answered.
+    """
+    rows, files, wrong = set[tuple[str, str]](), dict[str, None](), False
+    for script in (program for program in programs if isinstance(program, Script)):
+        sources = {source["name"]: source for source in script.facts["data"]}
+        for operation, step in _bind_steps(script):
+            for name in step["accounts"]:
+                _check_deal(script, f"{operation}, step {step['name']}", step, sources[name])
+                files[sources[name]["file"] or name] = None
+            rows.add((operation, step["name"]))
+            wrong |= step["refused"]
+    return Binds(frozenset(rows), tuple(files), wrong) if rows else None
+
+
+def _bind_steps(script: Script) -> Iterator[tuple[str, Any]]:
+    """Yield each step that binds as an account, with the name of its operation."""
+    chosen = {operation.name for operation in script.operations}
+    operations = [each for each in script.facts["operations"] if each["name"] in chosen]
+    for operation in (*operations, {**script.facts["start"], "name": "start"}):
+        for step in operation["steps"]:
+            if step["accounts"]:
+                yield operation["name"], step
+        for connection in script.facts["connections"]:
+            if accounts := connection["accounts"]:
+                for name in (f"{connection['name']}: bind", "bind"):
+                    yield operation["name"], {"name": name, "accounts": accounts, "refused": False}
+
+
+def _check_deal(script: Script, place: str, step: Any, source: Any) -> None:
+    deals = ("once",) if step["refused"] else ("exclusive", "once")
+    if source["deal"] in deals:
+        return
+    kind = "wrong" if step["refused"] else "stale"
+    raise BadInput(
+        f"{script.path}: {place}: {kind} passwords of {source['name']} could be sent many times, "
+        "and lock accounts",
+        f'write deal = "{deals[0]}" in its [data.{source["name"]}]; or, if you may lock them, add '
+        f"{LIFT}",
+    )
+
+
 class Care:
     """The wrong passwords of one point, or of one test in Locust."""
 
-    def __init__(self, file: str, *, wrong: bool, store: RunStore | None) -> None:
-        self._file, self._wrong, self._store = file, wrong, store
+    def __init__(self, binds: Binds, store: RunStore | None) -> None:
+        self._rows, self._wrong, self._store = binds.rows, binds.wrong, store
+        self._files = " or ".join(binds.files)
 
     def begin(self) -> None:
         """Raise where the run would send an account more than it may."""
@@ -43,27 +106,28 @@ class Care:
                 "this run has sent wrong passwords to these accounts, and more could lock them"
                 if not pairs
                 else "each measurement would send wrong passwords to the same accounts",
-                f"measure once, without repeats; or, if you may lock them, add {FLAG}",
+                f"measure once, without repeats; or, if you may lock them, add {LIFT}",
             )
         if self._wrong:
             self._note(sent + 1)
             if self._store is not None:
                 self._store.set_manifest(
-                    {ONCE: f"more wrong passwords could lock accounts ({FLAG})"}
+                    {ONCE: f"more wrong passwords could lock accounts ({LIFT})"}
                 )
 
     def watch(self, tallies: Iterable[Tally]) -> None:
         """Raise at the first answer that may be that of a locked account."""
-        for kind, example, many in _refusals(tallies):
+        for kind, example, many in _refusals(tallies, self._rows):
             self.refused()
             if kind == _REFUSED and _LOCKED not in example:
                 what, may = "a password was refused", " or the account is locked" * self._wrong
-                remedy = f"{self._file} has another password{may}: correct it, or remove the line"
+                remedy = f"{self._files} has another password{may}: correct it, or remove the line"
             else:
-                what, remedy = "an account is locked", "have it unlocked, and leave --wrong out"
+                what = "an account is locked"
+                remedy = "have it unlocked, and send no wrong passwords"
             raise MeasurementFailed(
                 f"{what}, so the run has ended ({many:,} of them): {example}",
-                f"{remedy}; or, if you may lock accounts, add {FLAG}",
+                f"{remedy}; or, if you may lock accounts, add {LIFT}",
             )
 
     def refused(self) -> None:
@@ -83,11 +147,13 @@ class Care:
             self._store.set_manifest({_SENT: sent})
 
 
-def _refusals(tallies: Iterable[Tally]) -> Iterator[tuple[str, str, int]]:
+def _refusals(
+    tallies: Iterable[Tally], rows: frozenset[tuple[str, str]]
+) -> Iterator[tuple[str, str, int]]:
     """Yield kinds of refusals with an example and their number."""
     for tally in tallies:
         for (row, step), totals in tally.steps.items():
-            if step != "bind" or row not in (LOGIN, WRONG):
+            if (row, step) not in rows:
                 continue
             for kind, example in totals.examples.items():
                 if kind in (_REFUSED, _TOO_MANY):

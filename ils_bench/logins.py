@@ -13,6 +13,7 @@ from typing import Any
 
 from ils_bench.accounts import accounts_of, line_of, none_twice
 from ils_bench.lists import COMMA, separator_of
+from ils_bench.lockout import LIFT
 from ils_bench.options import BIND, KEPT, SEARCH_BIND_GROUPS
 from ils_bench.quick import plain, quoted
 from ils_bench.targets.people import suffix_of
@@ -23,7 +24,6 @@ from sitebench.measure.options import LoadOptions, PeakOptions
 from sitebench.scenario.script import Script, made
 from sitebench.seeders import Profile
 from sitebench.system.machine import engine_threads, usable_cores
-from sitebench.targets.ownership import FLAG
 from sitebench.units import format_rate, plural
 
 LOGIN, WRONG = "login", "wrong"
@@ -69,7 +69,7 @@ def are_ours(options: Any) -> bool:
 
 def is_careful(options: Any) -> bool:
     """Whether wrong passwords could lock the accounts of others."""
-    return not are_ours(options) and not options.i_own_this_target
+    return not are_ours(options) and options.wrong_passwords is None
 
 
 def refuse_several(options: Any) -> None:
@@ -77,7 +77,7 @@ def refuse_several(options: Any) -> None:
     if options.wrong and is_careful(options):
         raise BadInput(
             "each measurement would send wrong passwords to the same accounts",
-            f"measure once, with `run`; or, if you may lock them, add {FLAG}",
+            f"measure once, with `run`; or, if you may lock them, add {LIFT}",
         )
 
 

@@ -32,6 +32,7 @@ from sitebench.suite_base.options import (
 from sitebench.system.secret import BIND_PASSWORD
 
 EXTERNAL = "external"
+ANY = "any"
 BIND, _, SEARCH_BIND_GROUPS = HOW = ("bind", "search-bind", "search-bind-groups")
 _, KEPT = OVER = ("new", "kept")
 
@@ -258,6 +259,13 @@ class LoadTestOptions(DirectoryOptions, GroupOptions, ScenarioOptions, SuiteTest
     accounts: str | None = option.file(
         "CSV file of who logs in, with the columns dn or uid, and password; or "
         "FILE:secret=password,login=uid where they are called otherwise.",
+        panel="Load",
+        form=False,
+    )
+    wrong_passwords: str | None = option.choice(
+        None,
+        "How many wrong passwords the accounts of a CSV file may be sent: two at most, or any.",
+        ANY,
         panel="Load",
         form=False,
     )

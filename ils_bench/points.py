@@ -12,6 +12,7 @@ from typing import Any
 
 from ils_bench import logins, passes, quick, sequences
 from ils_bench.engine_config import for_engine
+from ils_bench.lockout import binds_of
 from ils_bench.options import IlsOptions, LocustOptions, assure_told_apart
 from ils_bench.programs import Program
 from ils_bench.seeding import journal
@@ -115,6 +116,8 @@ class IlsPoints(SuitePoints[Program, OpenDirectory]):
     def check(self, options: Any, programs: Sequence[Program]) -> None:
         super().check(options, programs)
         logins.check(options, programs, self.own_targets)
+        if options.wrong_passwords is None and options.target not in self.own_targets:
+            binds_of(programs)
         check_sasl(options)
         opening.check(options, programs)
         passes.check(options, programs)

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 from locust.env import Environment
 
 from ils_bench import logins
-from ils_bench.accounts import accounts_of
 from ils_bench.first_login import FirstLogin, first_login
 from ils_bench.growth import added, entries_at_ends, grown, left
-from ils_bench.lockout import Care
+from ils_bench.lockout import LIFT, Care, binds_of
 from ils_bench.options import LocustOptions
 from ils_bench.points import POINTS
 from ils_bench.programs import Program
@@ -37,7 +36,6 @@ from sitebench.runs.store import RunStore
 from sitebench.runs.windows import Windows
 from sitebench.suite_base.points import Load
 from sitebench.suite_base.suite_run import BaseSuiteRun
-from sitebench.targets.ownership import FLAG
 
 if TYPE_CHECKING:
     from ils_bench.ldap3_lane import Ldap3Lanes
@@ -80,8 +78,10 @@ class IlsRun(BaseSuiteRun[Program, OpenDirectory]):
             preparing.run_with_progress(
                 lambda progress: make_ready(target, options, options.entries, programs, progress)
             )
-        if theirs and any(map(logins.is_login, self.programs)):
-            self._begin_logins(options, target)
+        if theirs:
+            self._take_care(options)
+            if any(map(logins.is_login, self.programs)):
+                self._begin_logins(options, target)
         return _More(
             target.disposable or options.disposable,
             options.password_file,
@@ -89,20 +89,21 @@ class IlsRun(BaseSuiteRun[Program, OpenDirectory]):
             self._first_added(options, target, processes),
         )
 
-    def _begin_logins(self, options: LocustOptions, target: OpenDirectory) -> None:
-        """Log in once before the load, where it may go on: accounts of others are not locked."""
-        if logins.is_careful(options):
-            if options.wrong and self.environment.web_ui is not None:
-                raise BadInput(
-                    "each test of this page would send wrong passwords to the same accounts",
-                    f"use `sitebench ils run login`; or, if you may lock them, add {FLAG}",
-                )
-            store = (
-                None if options.store is None else RunStore(options.store, create=False, joins=True)
+    def _take_care(self, options: LocustOptions) -> None:
+        """Raise where accounts of others could be locked, and watch that none is."""
+        if options.wrong_passwords is not None or (binds := binds_of(self.programs)) is None:
+            return
+        if binds.wrong and self.environment.web_ui is not None:
+            raise BadInput(
+                "each test of this page would send wrong passwords to the same accounts",
+                f"use `sitebench ils run`; or, if you may lock them, add {LIFT}",
             )
-            file = accounts_of(options.accounts or "").file
-            self._care = Care(file, wrong=bool(options.wrong), store=store)
-            self._care.begin()
+        store = None if options.store is None else RunStore(options.store, create=False, joins=True)
+        self._care = Care(binds, store)
+        self._care.begin()
+
+    def _begin_logins(self, options: LocustOptions, target: OpenDirectory) -> None:
+        """Log in once before the load."""
         try:
             self._first_login = run_in_thread(lambda: first_login(target, options))
         except MeasurementFailed:

@@ -562,11 +562,80 @@ def test_a_file_s_wrong_password_is_tried_once_and_ends_the_run(
     assert "uid=user.19," in ran.err
     assert "stale-1" not in ran.err
     assert stock.refused() - before == Counter({f"uid=user.19,{BASE}": 1})
-    # Who owns the accounts may go on.
-    ran = as_admin("run", "login", *at(stock, strangers), *FAST, "--allow-failures")
+    # Who may lock the accounts may go on; to own the directory is not enough.
+    argv = ("run", "login", *at(stock, strangers), *FAST, "--allow-failures")
+    assert as_admin(*argv).code == 1
+    ran = as_admin(*argv, "--wrong-passwords", "any")
     assert ran.code == 0, ran.err
     assert ran.objects[0]["failures"] > 1
     assert (stock.refused() - before)[f"uid=user.19,{BASE}"] > 3
+
+
+def stale(accounts: Path, deal: str, more: str = "") -> Path:
+    """Write a scenario file that logs in with the accounts, all of whose passwords are stale."""
+    with accounts.open(newline="") as file:
+        header, *rows = csv.reader(file)
+    with accounts.open("w", newline="") as file:
+        csv.writer(file).writerows([header, *([dn, uid, "stale-1"] for dn, uid, _ in rows)])
+    path = accounts.with_name("login.toml")
+    path.write_text(
+        f"[data.account]\nfile = {accounts.name!r}\ndeal = {deal!r}\n"
+        "[[operation]]\nname = 'login'\n[[operation.step]]\nsearch = '(uid={account.uid})'\n"
+        "attributes = ['1.1']\nname = 'find'\ncapture.dn = 'dn'\n"
+        "[[operation.step]]\nname = 'log in'\nbind = '{dn}'\npassword = '{account.password}'\n"
+        f"{more}"
+    )
+    return path
+
+
+@pytest.mark.parametrize("way", ["file", "operation", "threads", "check", "workers"])
+def test_file_of_stale_passwords_locks_no_account(
+    stock: StockSlapd, strangers: Path, before: Counter[str], way: str
+) -> None:
+    path = stale(strangers, "exclusive")
+    target = ("--target", stock.url, "--base", BASE, "--warmup", "0s", "--measure", "5s")
+    load = ("--users", "16", *target, "--allow-failures")
+    if way == "workers":
+        port = free_port()
+        with worker(strangers.parent, port), worker(strangers.parent, port):
+            workers = ("--workers", "2", "--bind", f"127.0.0.1:{port}")
+            ran = in_process("ils", "run", path, *load, *workers)
+    else:
+        more = {"threads": ("--threads", "2"), "check": ("--check",)}.get(way, ())
+        name = f"{path}:login" if way == "operation" else path
+        ran = in_process("ils", "run", name, *load, *more)
+    assert ran.code == 1, ran.err
+    assert "stale-1" not in ran.err
+    refused = stock.refused() - before
+    assert refused
+    assert set(refused.values()) == {1}
+    if way != "check":
+        assert "a password was refused, so the run has ended" in ran.err
+        assert "--wrong-passwords any" in ran.err
+
+
+def test_file_of_accounts_that_could_lock_them_is_refused(
+    stock: StockSlapd, strangers: Path, before: Counter[str]
+) -> None:
+    target = ("--target", stock.url, "--base", BASE, "--i-own-this-target")
+    ran = in_process("ils", "run", stale(strangers, "uniform"), *target, *FAST)
+    assert ran.code == 2
+    message, remedy = ran.err.splitlines()
+    assert "login, step log in: stale passwords of account could be sent many" in message
+    assert 'write deal = "exclusive" in its [data.account]' in remedy
+    refused = "expect.result = 'invalidCredentials'\n"
+    ran = in_process("ils", "run", stale(strangers, "exclusive", refused), *target, *FAST)
+    assert ran.code == 2
+    assert 'write deal = "once"' in ran.err
+    assert stock.refused() == before
+    # Who may lock them says so, and of each wrong password on purpose there is one.
+    once = stale(strangers, "once", refused)
+    assert in_process("ils", "run", once, *target[:-1], *FAST).code == 0
+    assert set((stock.refused() - before).values()) == {1}
+    lifted = (*target, *FAST, "--wrong-passwords", "any", "--allow-failures")
+    ran = in_process("ils", "run", stale(strangers, "uniform"), *lifted)
+    assert "no operation succeeded" in ran.err
+    assert max((stock.refused() - before).values()) > 2
 
 
 def test_wrong_passwords_are_sent_once_in_a_run(

@@ -5,9 +5,12 @@ use serde_json::{Value, json};
 use crate::form::Protocol;
 use crate::template::{Field, Template};
 use crate::types::{
-    Data, Deal, Entry, FileClass, FileSet, Level, Lifetime, Rows, Scenario, Sizes, Step, Tls, Verb, flat,
+    Code, Data, Deal, Entry, FileClass, FileSet, Level, Lifetime, Rows, Scenario, Sizes, Step, Tls, Verb, flat,
     renamed,
 };
+
+/// The result code of a wrong password (RFC 4511 appendix A).
+const INVALID_CREDENTIALS: u32 = 49;
 
 impl Scenario {
     /// What it does and needs, as JSON.
@@ -56,6 +59,7 @@ impl Scenario {
                 "http_1_0": connection.http_1_0,
                 "tls": connection.tls == Some(Tls::Always),
                 "binds": connection.bind.is_some(),
+                "accounts": self.accounts(connection.bind.as_ref(), connection.password.as_ref()),
             })).collect::<Vec<_>>(),
             "value_files": self.value_files().iter().map(|(path, secret)| {
                 json!({"path": path, "secret": secret})
@@ -88,11 +92,41 @@ impl Scenario {
                 "verb": verb(&step.verb),
                 "on": step.on,
                 "asks": self.asked_for(step),
+                "accounts": match &step.verb {
+                    Verb::Bind { bind, password, .. } => self.accounts(Some(bind), password.as_ref()),
+                    _ => Vec::new(),
+                },
+                "refused": step.expect.results.iter().any(|code| *code == Code::Number(INVALID_CREDENTIALS)),
                 "adds": self.adds_people(&step.verb),
                 "removes": self.removes_people(&step.verb),
             })
         };
         steps.iter().filter(|step| is_asked(&step.verb)).map(|step| of(step)).collect()
+    }
+
+    /// Data, people of sitebench apart, as whose rows a bind is done: those that its texts are made of.
+    ///
+    /// A name that was captured may be that of any row.
+    fn accounts(&self, name: Option<&Template>, password: Option<&Template>) -> Vec<&str> {
+        let others = || self.data.iter().filter(|data| !matches!(data.rows, Rows::Seeded | Rows::New));
+        let (mut accounts, mut is_captured) = (Vec::new(), false);
+        let mut fields: Vec<&Field> = name.into_iter().chain(password).flat_map(Template::fields).collect();
+        while let Some(field) = fields.pop() {
+            let (Field::Name(name) | Field::Column(name, _)) = field else { continue };
+            if let Some((_, value)) = self.values.iter().find(|(known, _)| known == name) {
+                fields.extend(value.fields());
+            } else if !self.data.iter().any(|data| data.name == *name) {
+                is_captured = true;
+            } else if let Some(data) = others().find(|data| data.name == *name)
+                && !accounts.contains(&data.name.as_str())
+            {
+                accounts.push(&data.name);
+            }
+        }
+        if accounts.is_empty() && is_captured {
+            accounts.extend(others().map(|data| data.name.as_str()));
+        }
+        accounts
     }
 
     /// The stages of a rate, as the option has them.
@@ -248,6 +282,7 @@ fn source(scenario: &Scenario, data: &Data) -> Value {
             _ => None,
         },
         "once": data.deal == Some(Deal::Once),
+        "deal": data.deal.map(Deal::word),
         "secret": scenario.secret_columns(data),
     })
 }
