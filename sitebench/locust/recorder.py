@@ -201,8 +201,13 @@ class Recording:
         measured = self.windows.measured
         if self.subject is None or measured is None:
             return False
-        found = settle(measured.operations(self.subject.counts))
-        return found.state == Steadiness.TOO_SHORT and found.slope_percent is not None
+        counts = self.subject.counts
+        settled = (
+            settle(measured.operations(counts))
+            if self.subject.spec().rate is None
+            else settle(measured.operations(counts), measured.queue, measured.latencies_ns(counts))
+        )
+        return settled.state == Steadiness.TOO_SHORT and settled.slope_percent is not None
 
 
 class _RecordingSink(Protocol):
