@@ -36,6 +36,7 @@ from sitebench.runs.point import PointSpec
 from sitebench.runs.repeats import Series
 from sitebench.tables.tables import percentile, rate_of
 from sitebench.units import format_rate
+from sitebench.verdict.verdict import Quoted
 
 _QUANTILES = {"p50": "median", "p99": "99 %", "p99_9": "99.9 %"}
 _CHOOSER = "choose-curve"
@@ -118,7 +119,7 @@ def section(report: Report) -> Section | None:
     body = chooser(_CHOOSER, "Points", [("", list(chart.titles.items()))]) + answers + figure(chart)
     note = (
         '<p class="note">One mark per load, joined from the least to the greatest. A hollow mark '
-        "is a lower bound, or a point that is not usable.</p>"
+        "is an upper bound of the latency, or a point that is not usable.</p>"
     )
     return Section("curve", "Latency against load", body + note, (chart,), short="Load")
 
@@ -131,7 +132,9 @@ def _datasets(curve: _Curve) -> dict[str, Columns]:
             latency = each.median(percentile(name))
             if latency is not None:
                 load = load_name(each.spec)
-                rows.append((title, turn, load, rate, latency, each.n, why(each), each.grade))
+                # Where the tester was the limit, a rate is too low and a latency too high.
+                grade = "at most" if each.grade == Quoted.AT_LEAST else each.grade
+                rows.append((title, turn, load, rate, latency, each.n, why(each), grade))
     columns = transposed(rows, 8)
     return {
         "curve": {
