@@ -310,7 +310,7 @@ def _p99_interval(each: Series) -> str:
     if low is None:
         return ""
     least, most = show_micros(low), "" if high is None else show_micros(high)
-    around = f"{least.removesuffix(most[most.find(' ') :])}-{most}" if most else f"{least} or more"
+    around = f"{least.removesuffix(most[most.find(' ') :])}-{most}" if most else f">= {least}"
     return f"p99 {latency_mark(each, 'p99')} ({around})"
 
 

@@ -67,7 +67,7 @@ def test_samples_of_all_repeats_are_counted() -> None:
     [
         ((1_190.0, 1_340.0), "lookup 1k: p99 1.26 ms (1.19-1.34 ms)"),
         ((850.0, 1_340.0), "lookup 1k: p99 1.26 ms (850 us-1.34 ms)"),
-        ((1_190.0, None), "lookup 1k: p99 1.26 ms (1.19 ms or more)"),
+        ((1_190.0, None), "lookup 1k: p99 1.26 ms (>= 1.19 ms)"),
     ],
 )
 def test_a_p99_comes_with_its_interval(bounds: tuple[float, float | None], said: str) -> None:
