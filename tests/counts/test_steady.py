@@ -329,7 +329,7 @@ def test_latencies_of_a_queue_that_comes_and_goes_are_seldom_unsettled(busy: flo
 
 
 def test_random_arrivals_make_no_window_too_short() -> None:
-    """Of windows of a steady queue at 70 % of its capacity, 13 of 40 were too short."""
+    """Their throughput differs between half seconds while the queue is steady."""
     lot = random.Random(8)
     states = [settle(*in_one_queue(lot, 0.7)).state for _ in range(40)]
     assert states.count(Steadiness.TOO_SHORT) <= 1

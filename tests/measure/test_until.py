@@ -35,7 +35,7 @@ def test_half_of_the_interval_is_compared_with_the_percentile() -> None:
 
 
 def test_windows_of_half_seconds_that_are_alike_seldom_stop_where_they_are_wrong() -> None:
-    """Each is looked at every 10 s for a minute: 3 of 10 stops were off by more than 10 %."""
+    """Each is looked at every 10 s for a minute."""
     lot, until = random.Random(1997), Until.parse("p50:10%")
     true, wrong = true_us(0.1)["p50"], 0
     for _ in range(12):
