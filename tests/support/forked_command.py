@@ -6,6 +6,7 @@ has from its start. Its imports, most of what a brief command costs, are done.
 
 import contextlib
 import fcntl
+import itertools
 import os
 import signal
 import sys
@@ -13,6 +14,7 @@ from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 from pkgutil import resolve_name
+from typing import Any
 
 from sitebench.cli.main import main as begin_command
 from sitebench.suite import suites
@@ -27,13 +29,17 @@ for name in ("ils_bench.targets.probe", "sitebench.http.site"):
     import_module(name)
 
 
-def run_forked(*argv: str, cwd: Path, timeout_s: float) -> tuple[Ran, float]:
-    """Run a command to its end; return also the most MiB of memory that a process of it had."""
+def run_forked(*argv: str, cwd: Path, timeout_s: float, moment: str = "") -> tuple[Ran, float]:
+    """Run a command to its end; return also the most MiB of memory that a process of it had.
+
+    `moment` has it sent a signal as it calls a function: "15 module:Class.method 3" is SIGTERM at
+    the third call.
+    """
     with contextlib.ExitStack() as stack:
         out, err, memory = (stack.enter_context(_memory_file()) for _ in range(3))
         process = fork(
             f"{__name__}:main",
-            [*map(str, (err, memory, cwd)), *argv],
+            [*map(str, (err, memory, cwd, moment)), *argv],
             output=out,
             environment={**os.environ, "COLUMNS": "160"},
             descriptors=[err, memory],
@@ -66,7 +72,7 @@ def _content(file: int) -> str:
 
 def main() -> None:
     """In the fork, run the command."""
-    err, memory, folder, *argv = sys.argv[1:]
+    err, memory, folder, moment, *argv = sys.argv[1:]
     os.dup2(int(err), sys.stderr.fileno())
     os.close(int(err))
     os.chdir(folder)
@@ -79,4 +85,21 @@ def main() -> None:
         _, status, used = os.wait4(child, 0)
         os.write(int(memory), str(used.ru_maxrss / 1024).encode())
         sys.exit(os.waitstatus_to_exitcode(status))
+    if moment:
+        _signal_at(*moment.split())
     begin_command()
+
+
+def _signal_at(number: str, place: str, nth: str) -> None:
+    """Send this process a signal at the nth call of a function, "module:Class.method"."""
+    module, _, path = place.partition(":")
+    *owners, name = path.split(".")
+    owner = resolve_name(f"{module}:{'.'.join(owners)}") if owners else import_module(module)
+    function, calls = getattr(owner, name), itertools.count(1)
+
+    def called(*arguments: Any, **more: Any) -> Any:
+        if next(calls) == int(nth):
+            os.kill(os.getpid(), int(number))
+        return function(*arguments, **more)
+
+    setattr(owner, name, called)
