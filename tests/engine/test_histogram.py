@@ -2,8 +2,10 @@
 
 import json
 import math
+import struct
 import subprocess
 import sys
+import zlib
 
 import pytest
 from hypothesis import given
@@ -133,3 +135,26 @@ def test_locust_still_buckets_that_way() -> None:
 def test_a_percentile_outside_0_to_100_is_refused(q: float) -> None:
     with pytest.raises(ValueError, match="between 0 and 100"):
         Histogram().percentile(q)
+
+
+def encoded(claimed: int, digits: int, counts: bytes) -> bytes:
+    """Return a histogram in the compressed form of HdrHistogram's second version."""
+    head = struct.pack(">IIIIqqd", 0x1C849313, claimed, 0, digits, 1, 3_600 * 10**9, 1.0)
+    payload = zlib.compress(head + counts)
+    return struct.pack(">II", 0x1C849314, len(payload)) + payload
+
+
+@pytest.mark.parametrize(
+    ("claimed", "digits", "counts", "said"),
+    [
+        (64 << 20, 3, b"\1" * (64 << 20), "it has more than 516136 bytes"),
+        (1 << 30, 3, b"\1" * 1_000, "it claims 1073741824 bytes of counts"),
+        (4, 5, b"\1" * 4, "at 5 digits"),
+    ],
+)
+def test_what_no_histogram_is_as_long_as_is_not_inflated(
+    claimed: int, digits: int, counts: bytes, said: str
+) -> None:
+    assert Histogram.from_bytes(encoded(4, 3, b"\2" * 4)).count == 4
+    with pytest.raises(ValueError, match=f"not a histogram: .*{said}"):
+        Histogram.from_bytes(encoded(claimed, digits, counts))

@@ -1,8 +1,9 @@
 //! `Histogram`: durations in nanoseconds at three significant digits.
 
 use std::collections::BTreeMap;
-use std::io::Cursor;
+use std::io::{Cursor, Read};
 
+use flate2::read::ZlibDecoder;
 use hdrhistogram::Histogram as Hdr;
 use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer};
 use pyo3::exceptions::PyValueError;
@@ -11,6 +12,17 @@ use pyo3::types::PyBytes;
 
 /// Method rule 1: native recorders keep nanoseconds at 3 significant digits.
 const DIGITS: u8 = 3;
+
+/// What begins a histogram, and a compressed one (HdrHistogram, version 2).
+const COOKIE: u32 = 0x1c84_9313;
+const COMPRESSED_COOKIE: u32 = 0x1c84_9314;
+/// Before a compressed histogram: its cookie, and the length of what follows.
+const COMPRESSED_HEAD: usize = 8;
+/// Before the counts of a histogram: cookie, length, offset, digits, bounds and a ratio.
+const HEAD: usize = 40;
+/// The longest histogram of these digits: 54 powers of two above 2,048 of 1,024 counts each, and 2,048 below, in at
+/// most 9 bytes a count. What a stranger's run file has may inflate to a thousand times its size.
+const MOST_BYTES: usize = HEAD + 9 * 56 * 1024;
 
 /// Durations in nanoseconds at three significant digits (HdrHistogram).
 #[pyclass(module = "sitebench._engine")]
@@ -118,8 +130,10 @@ impl Histogram {
 
     #[staticmethod]
     fn from_bytes(data: &[u8]) -> PyResult<Self> {
-        Deserializer::new()
-            .deserialize(&mut Cursor::new(data))
+        inflated(data)
+            .and_then(|plain| {
+                Deserializer::new().deserialize(&mut Cursor::new(plain)).map_err(|error| error.to_string())
+            })
             .map(Histogram::from)
             .map_err(|error| PyValueError::new_err(format!("not a histogram: {error}")))
     }
@@ -141,6 +155,32 @@ impl Histogram {
             self.0.max()
         )
     }
+}
+
+/// Inflates a histogram as far as one may be long, and checks what its head says of its size.
+fn inflated(data: &[u8]) -> Result<Vec<u8>, String> {
+    if number(data, 0) != Some(COMPRESSED_COOKIE) {
+        return Err("it does not begin as one".into());
+    }
+    let compressed = data.get(COMPRESSED_HEAD..).ok_or("it is too short")?;
+    let mut plain = Vec::new();
+    let limit = MOST_BYTES as u64 + 1;
+    ZlibDecoder::new(compressed).take(limit).read_to_end(&mut plain).map_err(|error| error.to_string())?;
+    if plain.len() > MOST_BYTES {
+        return Err(format!("it has more than {MOST_BYTES} bytes"));
+    }
+    if number(&plain, 0) != Some(COOKIE) {
+        return Err("it does not begin as one".into());
+    }
+    let (length, digits) = number(&plain, 4).zip(number(&plain, 12)).ok_or("it is too short")?;
+    if length as usize > plain.len().saturating_sub(HEAD) || digits > u32::from(DIGITS) {
+        return Err(format!("it claims {length} bytes of counts, at {digits} digits"));
+    }
+    Ok(plain)
+}
+
+fn number(bytes: &[u8], at: usize) -> Option<u32> {
+    bytes.get(at..at + 4)?.try_into().ok().map(u32::from_be_bytes)
 }
 
 /// Nanoseconds in a millisecond.
