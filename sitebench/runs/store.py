@@ -37,6 +37,9 @@ _WHOLE_S = 0.4
 _COUNTED = "counted"
 """Manifest key while a point runs: its key, and the (program, step) that count as an operation."""
 
+_LONGEST_NAME = 512 - len("-journal") - 1
+"""Of a file: SQLite makes others beside it (MAX_PATHNAME of its os_unix.c)."""
+
 _REMEDIES = {
     sqlite3.SQLITE_FULL: "make room, then run the same command again: what is done is kept",
     sqlite3.SQLITE_READONLY: "make the file and its folder writable, or name another with --out",
@@ -56,6 +59,12 @@ class RunStore(Closing):
         try:
             self._db = sqlite3.connect(self.path, timeout=10.0, isolation_level=None)
         except sqlite3.Error as error:
+            if (length := len(os.fsencode(self.path.absolute()))) > _LONGEST_NAME:
+                raise BadRunFile(
+                    f"the name of the run file has {length} bytes with its folders, and SQLite "
+                    f"takes {_LONGEST_NAME}",
+                    "name a file in another folder with --out",
+                ) from error
             raise BadRunFile(
                 f"cannot open run file {self.path}: {error}",
                 "name a file in a folder that exists and that you may write",

@@ -49,6 +49,13 @@ def test_a_second_command_is_refused_with_the_process_of_the_first(path: Path) -
         assert store.results() == [a_result()]
 
 
+def test_a_name_that_is_too_long_for_sqlite_is_refused_as_that(tmp_path: Path) -> None:
+    folder = tmp_path / ("a" * 200) / ("b" * 200) / ("c" * 200)
+    folder.mkdir(parents=True)
+    with pytest.raises(BadRunFile, match=r"has 6\d\d bytes with its folders, and SQLite takes 503"):
+        RunStore(folder / "run")
+
+
 def test_a_measured_point_is_not_done_before_it_is_confirmed(path: Path) -> None:
     spec = a_spec()
     with RunStore(path) as store:
