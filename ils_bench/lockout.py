@@ -1,10 +1,10 @@
 """Accounts of others must not be locked: at most two wrong passwords each in a run.
 
 Accounts of others are rows that something binds as, in `login --accounts` and in a scenario file
-alike, unless they are people of sitebench. One wrong password is sent on purpose: those rows come once, divided among
-threads and workers. The other one may be in the file itself: the row of a refused bind is not dealt
-again (`deal = "exclusive"`), and the run ends at the first. What an earlier try of the same run may
-have sent stands in its run file.
+alike, unless they are people of sitebench. One wrong password is sent on purpose: those rows come
+once, divided among threads and workers. The other one may be in the file itself: the row of a
+refused bind is not dealt again (`deal = "exclusive"`), and the run ends at the first. What an
+earlier try of the same run may have sent stands in its run file.
 """
 
 from __future__ import annotations
