@@ -31,6 +31,5 @@ SUITE = Suite(
     plan="ps_bench.paper.plan:PLAN",
     exports={"PersonalizedSite": "ps_bench.targets.personalized_site"},
     target_options=frozenset(("target", "target_threads", "durability", "row_cache", "database")),
-    portable_client="fasthttp",
     metrics={"pages_per_s": "web_pages_per_s"},
 )

@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from ps_bench.options import LocustOptions
 from ps_bench.paper.figures import figures
 from ps_bench.points import POINTS
 from ps_bench.targets.opening import database_of
-from sitebench._engine import PortableUsers
 from sitebench.http.address import parse_address
 from sitebench.http.site import OpenSite
 from sitebench.locust.prepared import Prepared
 from sitebench.locust.preparing import Preparing
 from sitebench.locust.recorder import Observed
 from sitebench.scenario.script import Script
-from sitebench.suite_base.points import Load
 from sitebench.suite_base.suite_run import BaseSuiteRun
-
-if TYPE_CHECKING:
-    from sitebench.http.fasthttp_lane import FastHttpLanes
 
 
 class PsRun(BaseSuiteRun[Script, OpenSite]):
@@ -40,9 +34,3 @@ class PsRun(BaseSuiteRun[Script, OpenSite]):
         """Add the paper's figures to a result."""
         more = super().observe(target, programs)
         return {**more, "figures": lambda measured: figures(measured, programs)}
-
-    def portable(self, load: Load[Script, OpenSite], users: PortableUsers) -> FastHttpLanes:
-        from sitebench.http.fasthttp_lane import FastHttpLanes
-
-        address, trust = load.target.address, load.target.trust
-        return FastHttpLanes(self.environment, address, users, options=load.options, trust=trust)

@@ -23,7 +23,6 @@ __all__ = [
     "FileSet",
     "Groups",
     "Histogram",
-    "HttpRequest",
     "LdapRequest",
     "LdifCount",
     "NullResponder",
@@ -557,7 +556,7 @@ class Scenario:
 
 @final
 class PortableUsers:
-    """Users whose requests a client in Python sends: those of one process.
+    """Users of a directory whose requests a client in Python sends: those of one process.
 
     The arguments are an `Engine`'s. They share decks, data and random numbers, as the lanes of one
     thread do: the same seed gives the same requests. What no such client does is refused by name.
@@ -581,16 +580,6 @@ class Steps:
 
     def next(self) -> Step | None:
         """Return what is to be done next; None once it has stopped."""
-    def answered_http(
-        self, status: int, headers: Sequence[tuple[str, str]], body: bytes
-    ) -> tuple[str | None, bool, str | None]:
-        """Judge what was answered: what is wrong, whether it is an answer, what to show of it.
-
-        Where nothing is wrong and it is none, it was a redirect: what is next is a part of it.
-
-        A header line has a character for each byte (latin-1); the body is unpacked where it was
-        packed.
-        """
     def answered_ldap(
         self,
         code: int,
@@ -621,10 +610,7 @@ class Step:
         """
     @property
     def connection(self) -> int:
-        """Which of the user's connections it is about.
-
-        Those of LDAP have a step to "open" them; one of HTTP is opened to "ask", if it is closed.
-        """
+        """Which of the user's connections it is about."""
     @property
     def seconds(self) -> float:
         """How long to "wait", or to "await row": one that no other user has alone."""
@@ -635,25 +621,8 @@ class Step:
     def answered(self) -> bool:
         """Whether the operation has come to its "end", and not broken off."""
     @property
-    def http(self) -> HttpRequest | None:
-        """What to "ask" a site."""
-    @property
     def ldap(self) -> LdapRequest | None:
         """What to "ask" a directory."""
-
-@final
-class HttpRequest:
-    """A request of HTTP, without the lines that a client writes itself: Host, Content-Length."""
-
-    @property
-    def method(self) -> str: ...
-    @property
-    def path(self) -> str: ...
-    @property
-    def headers(self) -> list[tuple[str, str]]:
-        """Its header lines, with a character for each byte (latin-1)."""
-    @property
-    def body(self) -> bytes: ...
 
 @final
 class LdapRequest:

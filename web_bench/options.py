@@ -130,7 +130,6 @@ class TestOptions(
         1, "Threads of the embedded server, workers of nginx or apache.", panel="Advanced"
     )
     keys: str = option.choice("uniform", "Unused.", "uniform", hidden=True)
-    client: str = option.choice("native", "Unused.", "native", hidden=True)
 
 
 @frozen

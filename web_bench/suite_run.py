@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NoReturn
 
-from sitebench._engine import PortableUsers
 from sitebench.counts.source import SEQUENCE
-from sitebench.errors import BadInput
 from sitebench.frozen import frozen
 from sitebench.http.address import parse_address
 from sitebench.locust.prepared import Prepared
 from sitebench.locust.preparing import Preparing
 from sitebench.locust.recorder import Observed
-from sitebench.suite_base.points import Load
 from sitebench.suite_base.suite_run import BaseSuiteRun
 from web_bench.docroot import docroot_of
 from web_bench.options import LocustOptions
@@ -77,6 +73,3 @@ class WebRun(BaseSuiteRun[Workload, OpenWeb]):
             "figures": lambda measured: figures(measured, programs),
             "warnings": lambda spec, found: (*target.warnings(), *warnings(found)),
         }
-
-    def portable(self, load: Load[Workload, OpenWeb], users: PortableUsers) -> NoReturn:
-        raise BadInput("web workloads have no portable client", "leave --client out")

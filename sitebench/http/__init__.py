@@ -1,1 +1,1 @@
-"""HTTP for every suite of web servers: scenarios, addresses, the portable client."""
+"""HTTP for every suite of web servers: scenarios and addresses."""

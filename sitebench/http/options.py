@@ -44,12 +44,6 @@ class SiteTestOptions(LogOption, ScenarioOptions, SuiteTestOptions):
         "One connection per user, instead of one per request as in 1997. A scenario file says so "
         "itself."
     )
-    client: str = option.choice(
-        "native",
-        "HTTP client: native, or Locust's fasthttp (portable, far slower).",
-        *("native", "fasthttp"),
-        panel="Advanced",
-    )
 
 
 _Keeping = TypeVar("_Keeping", bound=Any)

@@ -88,9 +88,9 @@ class BaseSuiteRun(ABC, Generic[_P, _T]):
     def target_in(self, prepared: Prepared[Any]) -> _T:
         """Return the target as any process of the test addresses it."""
 
-    @abstractmethod
     def portable(self, load: Load[_P, _T], users: PortableUsers) -> _PortableSource:
-        """Return lanes in Python, ready to make the load."""
+        """Return lanes in Python, ready to make the load, in a suite that has an option for it."""
+        raise NotImplementedError
 
     def load(self, prepared: Prepared[Any], slot: WorkerSlot) -> Load[_P, _T]:
         """Return what this process is to do."""

@@ -145,9 +145,9 @@ def test_an_operation_that_outlasts_the_window_counts_for_as_long_as_it_was_in_i
 
 
 def test_it_holds_of_portable_lanes_too() -> None:
-    site = {"protocol": "http", "host": "127.0.0.1", "port": 9}
-    asks = {"name": "p", "text": '[[operation]]\nget = "/"'}
-    users = PortableUsers(json.dumps({"target": site, "scenarios": [asks]}))
+    directory = {"host": "127.0.0.1", "port": 9, "base": "o=x"}
+    asks = {"name": "p", "text": '[[operation]]\nsearch = "(cn=a)"\nbase = "o=x"'}
+    users = PortableUsers(json.dumps({"target": directory, "scenarios": [asks]}))
     lanes = PortableLanes(None, users)
     lanes.start_lanes("p", 2)
     clocks = [LaneClock(lanes) for _ in range(2)]

@@ -1,6 +1,6 @@
 """Three workers with addresses of their own: their totals are the directory's, to the last one.
 
-One is native; one is ldap3 for directories, one fasthttp for sites, and native for the other half.
+Two are native; one is ldap3 for directories, and native for sites.
 Each run is compared four ways: what the workers' lanes say they did, what the run file has, what
 Locust shows, and what the directory or site counted itself.
 """
@@ -74,7 +74,7 @@ def ground_in(folder: Path) -> Iterator[Ground]:
             )
             return stack.enter_context(made)
 
-        made = [wait(*each) for each in zip(net.hosts, (None, "ldap3", "fasthttp"), strict=True)]
+        made = [wait(*each) for each in zip(net.hosts, (None, "ldap3", None), strict=True)]
         yield Ground(net, made, folder)
 
 
@@ -351,7 +351,7 @@ expect.fresh = ['data-background="{colour}"', 'data-accent="{accent}"']
 """
 
 
-def test_pages_of_native_lanes_and_of_fasthttp(ground: Ground, tmp_path: Path) -> None:
+def test_pages_of_three_workers(ground: Ground, tmp_path: Path) -> None:
     """What they do is said by a file that only the master has."""
     upd = build(UpdSpec(PEOPLE, locales=LOCALES), tmp_path / "upd.sqlite")
     site = Site(json.dumps({"host": ground.net.address, "database": str(upd.path)}))

@@ -19,25 +19,20 @@ from tests.support.relay import (
 )
 from tests.support.waiting import eventually
 
-NATIVE = (
-    pytest.param("directory", "native", id="directory"),
-    pytest.param("site", "native", id="site"),
-)
-PORTABLE = (
-    pytest.param("directory", "ldap3", id="ldap3"),
-    pytest.param("site", "fasthttp", id="fasthttp"),
+CLIENTS = (
+    pytest.param("directory", ("--client", "native"), id="directory"),
+    pytest.param("site", (), id="site"),
+    pytest.param("directory", ("--client", "ldap3"), id="ldap3"),
 )
 
 slower = delaying(lambda _: 0.02)
 """Four lanes at full speed, and what relays their answers, would keep all cores busy."""
 
-any_client = pytest.mark.parametrize(
-    ("served", "client"), [*NATIVE, *PORTABLE], indirect=["served"]
-)
+any_client = pytest.mark.parametrize(("served", "client"), CLIENTS, indirect=["served"])
 
 
 def measured(
-    ground: Ground, served: Served, client: str, bad: Callable[[], Way], *more: str
+    ground: Ground, served: Served, client: tuple[str, ...], bad: Callable[[], Way], *more: str
 ) -> dict[str, Any]:
     """Return a point in whose window the network went bad, once lanes were at work."""
     way = Changing(slower)
@@ -50,7 +45,7 @@ def measured(
         way.now = slower
 
     with relayed(served.port, way) as port:
-        return ground.befallen(worsen, *served.run(port), "--client", client, *window)
+        return ground.befallen(worsen, *served.run(port), *client, *window)
 
 
 def waited_in_vain(point: dict[str, Any], least_us: float) -> int:
@@ -77,7 +72,7 @@ def test_a_network_that_delays_is_seen_in_the_latencies(ground: Ground, served: 
 
 @any_client
 def test_a_network_that_loses_everything_for_a_while_costs_timeouts_and_lanes_come_back(
-    ground: Ground, served: Served, client: str
+    ground: Ground, served: Served, client: tuple[str, ...]
 ) -> None:
     point = measured(ground, served, client, lambda: losing(1.5), "--timeout", "400ms", *LONGER)
     assert set(point["failures_by_kind"]) == {"timeout"}
@@ -89,7 +84,7 @@ def test_a_network_that_loses_everything_for_a_while_costs_timeouts_and_lanes_co
 
 @any_client
 def test_a_network_that_cuts_answers_is_named_and_lanes_connect_anew(
-    ground: Ground, served: Served, client: str
+    ground: Ground, served: Served, client: tuple[str, ...]
 ) -> None:
     def alternating() -> Way:
         most = [slower] * 11
@@ -103,7 +98,7 @@ def test_a_network_that_cuts_answers_is_named_and_lanes_connect_anew(
 
 @any_client
 def test_an_answer_that_trickles_is_right_and_one_that_trickles_for_too_long_is_a_timeout(
-    ground: Ground, served: Served, client: str
+    ground: Ground, served: Served, client: tuple[str, ...]
 ) -> None:
     def some_for_long() -> Way:
         quickly, slowly = trickling(0.016, single=10), trickling(0.02, single=150)

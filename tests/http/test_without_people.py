@@ -1,4 +1,4 @@
-"""A web site that knows no people: every visitor is the same anonymous one, with either client."""
+"""A web site that knows no people: every visitor is the same anonymous one."""
 
 import json
 import threading
@@ -13,7 +13,6 @@ from sitebench.http.address import SiteAddress
 from sitebench.http.engine_config import engine_config
 from sitebench.http.options import SiteTestOptions
 from sitebench.scenario.script import made
-from tests.support.in_locust import in_locust
 from tests.support.waiting import eventually
 
 SCENARIO = made(
@@ -58,26 +57,3 @@ def test_native_lanes_ask_as_one_anonymous_visitor(address: SiteAddress) -> None
     assert eventually(answered)
     found += engine.stop().steps
     assert [each.failures for each in found if each.failures] == []
-
-
-def test_fasthttp_lanes_ask_as_one_anonymous_visitor(address: SiteAddress) -> None:
-    found = in_locust(f"""
-        import json
-        from locust.env import Environment
-        from sitebench._engine import PortableUsers
-        from sitebench.counts.worker_slot import WorkerSlot
-        from sitebench.http.address import SiteAddress
-        from sitebench.http.engine_config import engine_config
-        from sitebench.http.fasthttp_lane import FastHttpLanes
-        from tests.http.test_without_people import OPTIONS, SCENARIO
-
-        address = SiteAddress({address.host!r}, {address.port})
-        users = PortableUsers(engine_config(OPTIONS, address, [SCENARIO], slot=WorkerSlot()))
-        lanes = FastHttpLanes(Environment(), address, users, options=OPTIONS)
-        lane = lanes.lane("files")
-        lane.run_pass()
-        lane.close()
-        (request,) = (step for step in lanes.drain().steps if step.step == "get")
-        print(json.dumps([request.count, request.failures]))
-    """)
-    assert found == [1, {}]

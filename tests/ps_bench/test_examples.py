@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
-import pytest
-
 from sitebench.errors import SitebenchError
 from sitebench.http.address import parse_address
 from sitebench.http.site import probe
@@ -76,10 +74,9 @@ def measured(url: str, *more: str) -> None:
     assert 80 < mix["page"]["percent"] < 97
 
 
-@pytest.mark.parametrize("client", ["native", "fasthttp"])
-def test_flask_on_sqlite(tmp_path: Path, client: str) -> None:
+def test_flask_on_sqlite(tmp_path: Path) -> None:
     with flask(str(tmp_path / "notes.sqlite"), tmp_path) as url:
-        measured(url, "--client", client)
+        measured(url)
 
 
 def test_flask_on_postgresql(tmp_path: Path) -> None:

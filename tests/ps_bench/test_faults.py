@@ -1,4 +1,4 @@
-"""A faulty site: each planted fault is caught under its own name, natively and portably."""
+"""A faulty site: each planted fault is caught under its own name."""
 
 import itertools
 import re
@@ -17,8 +17,6 @@ from tests.ps_bench.conftest import SHORT, SIZE
 from tests.support.cli import Ran, in_process
 from tests.support.faulty_site import Answer, Ask, Asked, Fault, faulty
 from tests.support.programs import required_program
-
-CLIENTS = ("native", "fasthttp")
 
 
 def on_pages(change: Callable[[Asked, Answer], Answer], every: int = 3) -> Fault:
@@ -93,12 +91,12 @@ def in_time(fault: Fault) -> Fault:
 
 
 def measured(
-    site: OpenSite, fault: Fault, client: str, *more: str, allowed: Sequence[str] = (ALLOWED,)
+    site: OpenSite, fault: Fault, *more: str, allowed: Sequence[str] = (ALLOWED,)
 ) -> tuple[Ran, dict[str, Any]]:
     """Run the scenario against a faulty site; return how it ended and the point."""
     with faulty(site.address, fault) as address:
         ran = in_process(
-            *("ps", "run", "--target", str(address), "--client", client, *SIZE, *SHORT),
+            *("ps", "run", "--target", str(address), *SIZE, *SHORT),
             *(*more, *allowed),
         )
     assert "Traceback" not in ran.err
@@ -111,10 +109,7 @@ def updates(point: dict[str, Any]) -> int:
     return sum(step["count"] for step in point["steps"] if step["step"] == "update")
 
 
-@pytest.mark.parametrize("client", CLIENTS)
-def test_a_site_that_refuses_pages_at_once_is_not_the_faster_for_it(
-    site: OpenSite, client: str
-) -> None:
+def test_a_site_that_refuses_pages_at_once_is_not_the_faster_for_it(site: OpenSite) -> None:
     takes_s, seen = 0.03, itertools.count()
 
     def refuses_every_second_page(asked: Asked, ask: Ask) -> Answer:
@@ -123,7 +118,7 @@ def test_a_site_that_refuses_pages_at_once_is_not_the_faster_for_it(
         time.sleep(takes_s)
         return ask(asked)
 
-    _, point = measured(site, refuses_every_second_page, client, "--measure", "1s")
+    _, point = measured(site, refuses_every_second_page, "--measure", "1s")
     (page,) = [each for each in point["steps"] if each["step"] == "page"]
     assert page["failures"] == page["wrong"]["n"] > 5
     assert page["service"]["n"] == page["count"] - page["failures"]
@@ -136,13 +131,12 @@ def test_a_site_that_refuses_pages_at_once_is_not_the_faster_for_it(
 
 
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize("client", CLIENTS)
 @pytest.mark.parametrize("name", list(FAULTS))
-def test_a_planted_fault_is_caught_under_its_name(site: OpenSite, client: str, name: str) -> None:
+def test_a_planted_fault_is_caught_under_its_name(site: OpenSite, name: str) -> None:
     fault, kinds = FAULTS[name]
     # Updates are 4 of a hundred: a busy machine needs longer until the fault had its chance.
     for window in ("2s", "8s", "30s"):
-        ran, point = measured(site, in_time(fault), client, "--measure", window)
+        ran, point = measured(site, in_time(fault), "--measure", window)
         chances = updates(point) if name == "stale" else point["operations"] / 4
         if ran.code != 0 or chances >= 3:
             break
@@ -157,10 +151,7 @@ def test_a_planted_fault_is_caught_under_its_name(site: OpenSite, client: str, n
 
 
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize("client", CLIENTS)
-def test_wrong_pages_are_each_told_under_its_name_and_make_no_good_run(
-    site: OpenSite, client: str
-) -> None:
+def test_wrong_pages_are_each_told_under_its_name_and_make_no_good_run(site: OpenSite) -> None:
     turns = itertools.cycle(WRONG_PAGES)
 
     def in_turn(asked: Asked, answer: Answer) -> Answer:
@@ -169,7 +160,7 @@ def test_wrong_pages_are_each_told_under_its_name_and_make_no_good_run(
     fault = in_time(on_pages(in_turn, every=1))
     for window in ("1s", "4s", "30s"):  # A busy machine needs longer for ten of each.
         load = ("--warmup", "0s", "--measure", window)
-        ran, point = measured(site, fault, client, *load, allowed=())
+        ran, point = measured(site, fault, *load, allowed=())
         if point["failures"] >= 30:
             break
     told = point["failures_by_kind"]
@@ -182,12 +173,10 @@ def test_wrong_pages_are_each_told_under_its_name_and_make_no_good_run(
     assert ALLOWED in ran.err
 
 
-@pytest.mark.parametrize("client", CLIENTS)
 @pytest.mark.parametrize("keepalive", ["--keepalive", "--no-keepalive"])
-def test_bodies_that_end_early_are_named(site: OpenSite, client: str, keepalive: str) -> None:
-    _, point = measured(site, in_time(on_pages(_mid_body)), client, keepalive)
-    expected = {"truncated"} if client == "native" else {"truncated", "closed", "wrong-length"}
-    assert set(point["failures_by_kind"]) <= expected
+def test_bodies_that_end_early_are_named(site: OpenSite, keepalive: str) -> None:
+    _, point = measured(site, in_time(on_pages(_mid_body)), keepalive)
+    assert set(point["failures_by_kind"]) <= {"truncated"}
     assert sum(point["failures_by_kind"].values()) > 0
 
 
@@ -195,13 +184,12 @@ def test_more_bytes_than_announced_are_named(site: OpenSite) -> None:
     def fault(asked: Asked, answer: Answer) -> Answer:
         return replace(answer, says=len(answer.body) - 90)
 
-    _, point = measured(site, in_time(on_pages(fault)), "native", "--keepalive")
+    _, point = measured(site, in_time(on_pages(fault)), "--keepalive")
     assert set(point["failures_by_kind"]) <= {"wrong-length", "malformed", "closed", "reset"}
     assert point["failures_by_kind"]["wrong-length"] > 0
 
 
-@pytest.mark.parametrize("client", CLIENTS)
-def test_pages_that_never_come_are_timeouts(site: OpenSite, client: str) -> None:
+def test_pages_that_never_come_are_timeouts(site: OpenSite) -> None:
     seen = 0
 
     def fault(asked: Asked, ask: Ask) -> Answer | None:
@@ -209,7 +197,7 @@ def test_pages_that_never_come_are_timeouts(site: OpenSite, client: str) -> None
         seen += asked.is_page
         return None if asked.is_page and seen % 5 == 0 else ask(asked)
 
-    ran, point = measured(site, in_time(fault), client, "--timeout", "300ms", "--measure", "2s")
+    ran, point = measured(site, in_time(fault), "--timeout", "300ms", "--measure", "2s")
     assert set(point["failures_by_kind"]) == {"timeout"}
     assert ran.code == 0, ran.err
     # Waited in vain: censored, with the time that was waited, and in no other clock.
@@ -223,8 +211,7 @@ def test_pages_that_never_come_are_timeouts(site: OpenSite, client: str) -> None
     assert point["little"]["holds"], point["little"]
 
 
-@pytest.mark.parametrize("client", CLIENTS)
-def test_a_site_with_an_untrusted_certificate(site: OpenSite, tmp_path: Path, client: str) -> None:
+def test_a_site_with_an_untrusted_certificate(site: OpenSite, tmp_path: Path) -> None:
     key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
     subprocess.run(
         [
@@ -239,7 +226,7 @@ def test_a_site_with_an_untrusted_certificate(site: OpenSite, tmp_path: Path, cl
     context.load_cert_chain(certificate, key)
     with faulty(site.address, in_time(lambda asked, ask: ask(asked)), context) as address:
         assert str(address).startswith("https://")
-        command = ("ps", "run", "--target", str(address), "--client", client, "--keepalive", *SIZE)
+        command = ("ps", "run", "--target", str(address), "--keepalive", *SIZE)
         refused = in_process(*command, *SHORT)
         assert refused.code == 1
         assert "its certificate is not signed by a trusted authority" in refused.err

@@ -153,10 +153,7 @@ class Silent(BaseHTTPRequestHandler):
         """Say nothing."""
 
 
-@pytest.mark.parametrize("client", ["native", "fasthttp"])
-def test_rows_that_were_lost_are_said_and_end_the_test_with_the_last(
-    client: str, tmp_path: Path
-) -> None:
+def test_rows_that_were_lost_are_said_and_end_the_test_with_the_last(tmp_path: Path) -> None:
     text = """
 [data.account]
 range = [1, 6]
@@ -180,7 +177,7 @@ form.of = "{{account}}"
         for weight, path, measure in ((3, "never", "60s"), (1, "right", "500ms")):
             (tmp_path / "site.toml").write_text(text.format(weight=weight, path=path))
             ran = in_process(
-                *("ps", "run", str(tmp_path / "site.toml"), "--target", url, "--client", client),
+                *("ps", "run", str(tmp_path / "site.toml"), "--target", url),
                 *("--users", "2", "--threads", "1", "--timeout", "0.3s", "--warmup", "0s"),
                 *("--measure", measure, "--json"),
             )

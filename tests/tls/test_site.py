@@ -121,8 +121,8 @@ def test_a_site_that_wants_a_certificate_serves_clients_that_show_one(
         assert "tls:certificate-wanted" in ran(address, trust, built_in("page"))
         assert site.stats()["pages"] == 0
         assert not ran(address, known, built_in("page"))
-        portable = ("ps", "run", "page", "--client", "fasthttp", "--entries", str(PEOPLE), *SHORT)
-        asked = (*portable, "--target", site.url, "--tls-ca", authority.ca)
+        run = ("ps", "run", "page", "--entries", str(PEOPLE), *SHORT)
+        asked = (*run, "--target", site.url, "--tls-ca", authority.ca)
         refused(in_process(*asked), 1, "no client without a certificate", "--tls-cert")
         done = in_process(*asked, "--tls-cert", ann.cert, "--tls-key", ann.key)
     assert done.code == 0, done.err

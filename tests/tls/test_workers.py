@@ -20,7 +20,7 @@ SHORT = (
     "test",
     [
         ("ils", "run", "connect", "--tls", "--tls-resume"),
-        ("ps", "run", "page", "--tls", "--client", "fasthttp"),
+        ("ps", "run", "page", "--tls"),
     ],
     ids=" ".join,
 )

@@ -1,18 +1,16 @@
 """What a worker chooses for itself: the client that makes its load, and the number of threads.
 
 `sitebench worker --client ldap3` sets environment variables, as a person may who starts
-`locust --worker` by hand: the other options of a test come from its master. A client that the
-test's suite does not have is ignored: the same workers serve every suite.
+`locust --worker` by hand: the other options of a test come from its master. A suite without an
+option for the client has the engine: the same workers serve every suite.
 """
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import os
 from typing import Any, TypeVar
 
-from sitebench.errors import UnknownValue
 from sitebench.options.option import fields_of
 from sitebench.suite import suites
 
@@ -34,6 +32,5 @@ def of_this_worker(options: T) -> T:
     for each, spec in fields_of(type(options)):
         variable = {"client": _CLIENT, "threads": _THREADS}.get(each.name)
         if variable is not None and (text := os.environ.get(variable)):
-            with contextlib.suppress(*([UnknownValue] if text in PORTABLE else [])):
-                chosen[each.name] = spec.parse(text)
+            chosen[each.name] = spec.parse(text)
     return dataclasses.replace(options, **chosen)  # type: ignore[type-var]

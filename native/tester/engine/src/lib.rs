@@ -72,7 +72,7 @@ mod module {
     #[pymodule_export]
     use crate::snapshot::{Snapshot, StepStats, metrics};
     #[pymodule_export]
-    use crate::steps::{HttpRequest, LdapRequest, PortableUsers, Step, Steps};
+    use crate::steps::{LdapRequest, PortableUsers, Step, Steps};
     #[pymodule_export]
     use crate::table::Table;
     #[pymodule_export]

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use load::portable::{self, DirectoryUser, DirectoryUsers, Do, Judged, LdapAnswer, Row, SiteUser, SiteUsers};
+use load::portable::{self, DirectoryUser, DirectoryUsers, Do, Judged, LdapAnswer, Row};
 use load::{AnyConfig, Tables};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -17,21 +17,13 @@ use crate::table::Table;
 
 /// What the portable users of a process share.
 #[pyclass(frozen, module = "sitebench._engine")]
-pub struct PortableUsers(Users);
-
-#[derive(Clone)]
-enum Users {
-    Site(Arc<Mutex<SiteUsers>>),
-    Directory(Arc<Mutex<DirectoryUsers>>),
-}
+pub struct PortableUsers(Arc<Mutex<DirectoryUsers>>);
 
 /// One user, whose requests something else sends.
 #[pyclass(frozen, module = "sitebench._engine")]
-pub struct Steps(User);
-
-enum User {
-    Site(Arc<Mutex<SiteUsers>>, Box<Mutex<SiteUser>>),
-    Directory(Arc<Mutex<DirectoryUsers>>, Box<Mutex<DirectoryUser>>),
+pub struct Steps {
+    users: Arc<Mutex<DirectoryUsers>>,
+    user: Mutex<DirectoryUser>,
 }
 
 /// What a user does next.
@@ -43,17 +35,7 @@ pub struct Step {
     seconds: f64,
     kind: Option<String>,
     answered: bool,
-    http: Option<Py<HttpRequest>>,
     ldap: Option<Py<LdapRequest>>,
-}
-
-/// A request of HTTP.
-#[pyclass(frozen, get_all, module = "sitebench._engine")]
-pub struct HttpRequest {
-    method: String,
-    path: String,
-    headers: Vec<(String, String)>,
-    body: Py<PyBytes>,
 }
 
 type Bytes = Py<PyBytes>;
@@ -103,69 +85,31 @@ impl PortableUsers {
         let names = names.map(|(table, column)| table.names(column)).transpose()?.map(Arc::new);
         let tables: Tables =
             tables.into_iter().flatten().map(|(name, table)| (name, table.rows_of())).collect();
-        let users = match (config::parse("portable users", config_json)?, people) {
-            (AnyConfig::Http(config), None) => SiteUsers::new_http(config, None, &tables).map(Users::site),
-            (AnyConfig::Http(config), Some(People::Visitors(visitors))) => {
-                SiteUsers::new_http(config, Some(visitors.people()), &tables).map(Users::site)
-            }
-            (AnyConfig::Ldap(config), None) => {
-                DirectoryUsers::new_ldap(config, None, names, &tables).map(Users::directory)
-            }
-            (AnyConfig::Ldap(config), Some(People::Population(people))) => {
-                DirectoryUsers::new_ldap(config, Some(people.people()), names, &tables).map(Users::directory)
-            }
-            _ => return Err(error_of(Kind::BadInput, "a site has Visitors, a directory a Population")),
+        let (config, people) = match (config::parse("portable users", config_json)?, people) {
+            (AnyConfig::Ldap(config), None) => (config, None),
+            (AnyConfig::Ldap(config), Some(People::Population(people))) => (config, Some(people.people())),
+            _ => return Err(error_of(Kind::BadInput, "only a directory has portable users")),
         };
-        users.map(Self).map_err(engine_error)
+        let users = DirectoryUsers::new_ldap(config, people, names, &tables).map_err(engine_error)?;
+        Ok(Self(Arc::new(Mutex::new(users))))
     }
 
     fn lost_rows(&self) -> u64 {
-        match &self.0 {
-            Users::Site(users) => lock(users).lost_rows(),
-            Users::Directory(users) => lock(users).lost_rows(),
-        }
+        lock(&self.0).lost_rows()
     }
 
     fn steps(&self, program: &str) -> PyResult<Steps> {
-        let user = match &self.0 {
-            Users::Site(users) => {
-                let user = lock(users).user(program);
-                user.map(|user| User::Site(users.clone(), Box::new(Mutex::new(user))))
-            }
-            Users::Directory(users) => {
-                let user = lock(users).user(program);
-                user.map(|user| User::Directory(users.clone(), Box::new(Mutex::new(user))))
-            }
-        };
-        user.map(Steps).ok_or_else(|| error_of(Kind::BadInput, format!("there is no program {program:?}")))
-    }
-}
-
-impl Users {
-    fn site(users: SiteUsers) -> Self {
-        Self::Site(Arc::new(Mutex::new(users)))
-    }
-
-    fn directory(users: DirectoryUsers) -> Self {
-        Self::Directory(Arc::new(Mutex::new(users)))
+        let user = lock(&self.0).user(program);
+        let user = user.ok_or_else(|| error_of(Kind::BadInput, format!("there is no program {program:?}")))?;
+        Ok(Steps { users: self.0.clone(), user: Mutex::new(user) })
     }
 }
 
 #[pymethods]
 impl Steps {
     fn next(&self, py: Python<'_>) -> PyResult<Option<Step>> {
-        let step = match &self.0 {
-            User::Site(users, user) => lock(user).next(&mut lock(users)),
-            User::Directory(users, user) => lock(user).next(&mut lock(users)),
-        };
-        let is_http = matches!(self.0, User::Site(..));
-        step.map_err(misuse)?.map(|step| Step::new(py, step, is_http)).transpose()
-    }
-
-    #[pyo3(signature = (status, headers, body))]
-    fn answered_http(&self, status: u16, headers: Vec<(String, String)>, body: &[u8]) -> PyResult<Worth> {
-        let User::Site(users, user) = &self.0 else { return Err(misuse("it asks a directory")) };
-        worth(lock(user).answered_http(&mut lock(users), status, &headers, body))
+        let step = lock(&self.user).next(&mut lock(&self.users)).map_err(misuse)?;
+        step.map(|step| Step::new(py, step)).transpose()
     }
 
     #[pyo3(signature = (code, diagnostic, entries, value=None))]
@@ -176,29 +120,24 @@ impl Steps {
         entries: Vec<(String, Vec<portable::Values>)>,
         value: Option<Vec<u8>>,
     ) -> PyResult<Worth> {
-        let User::Directory(users, user) = &self.0 else { return Err(misuse("it asks a site")) };
         let answer = LdapAnswer { code, diagnostic, entries, value };
-        worth(lock(user).answered_ldap(&mut lock(users), &answer))
+        let judged = lock(&self.user).answered_ldap(&mut lock(&self.users), &answer);
+        let Judged { failure, answered, shown } = judged.map_err(misuse)?;
+        Ok((failure, answered, shown))
     }
 
     fn lost(&self, kind: &str) -> PyResult<Option<String>> {
-        let judged = match &self.0 {
-            User::Site(users, user) => lock(user).lost(&mut lock(users), kind),
-            User::Directory(users, user) => lock(user).lost(&mut lock(users), kind),
-        };
+        let judged = lock(&self.user).lost(&mut lock(&self.users), kind);
         Ok(judged.map_err(misuse)?.shown)
     }
 
     fn stop(&self) {
-        match &self.0 {
-            User::Site(_, user) => lock(user).stop(),
-            User::Directory(_, user) => lock(user).stop(),
-        }
+        lock(&self.user).stop();
     }
 }
 
 impl Step {
-    fn new(py: Python<'_>, step: Do, is_http: bool) -> PyResult<Self> {
+    fn new(py: Python<'_>, step: Do) -> PyResult<Self> {
         let nothing = |does| Self {
             does,
             row: None,
@@ -206,20 +145,14 @@ impl Step {
             seconds: 0.0,
             kind: None,
             answered: true,
-            http: None,
             ldap: None,
         };
         Ok(match step {
             Do::Begin(row) => Self { row: row.as_ref().map(named), ..nothing("begin") },
             Do::Open { row, connection } => Self { row: Some(named(&row)), connection, ..nothing("open") },
             Do::Ask { row, connection, request } => {
-                let step = Self { row: Some(named(&row)), connection, ..nothing("ask") };
-                if is_http {
-                    Self { http: Some(Py::new(py, HttpRequest::new(py, &request))?), ..step }
-                } else {
-                    let request = LdapRequest::new(py, &request)?;
-                    Self { ldap: Some(Py::new(py, request)?), ..step }
-                }
+                let ldap = Some(Py::new(py, LdapRequest::new(py, &request)?)?);
+                Self { row: Some(named(&row)), connection, ldap, ..nothing("ask") }
             }
             Do::Wait(pause) => Self { seconds: pause.as_secs_f64(), ..nothing("wait") },
             Do::AwaitRow(pause) => Self { seconds: pause.as_secs_f64(), ..nothing("await row") },
@@ -230,13 +163,6 @@ impl Step {
                 Self { row: Some(named(&row)), kind: failure, answered, ..nothing("end") }
             }
         })
-    }
-}
-
-impl HttpRequest {
-    fn new(py: Python<'_>, request: &[u8]) -> Self {
-        let portable::HttpRequest { method, path, headers, body } = portable::HttpRequest::of(request);
-        Self { method, path, headers, body: PyBytes::new(py, &body).unbind() }
     }
 }
 
@@ -275,11 +201,6 @@ impl LdapRequest {
 
 fn named((operation, step): &Row) -> (String, String) {
     (operation.to_string(), step.to_string())
-}
-
-fn worth(judged: Result<Judged, portable::TurnError>) -> PyResult<Worth> {
-    let Judged { failure, answered, shown } = judged.map_err(misuse)?;
-    Ok((failure, answered, shown))
 }
 
 fn misuse(error: impl ToString) -> PyErr {

@@ -105,7 +105,7 @@ impl Users<Ldap> {
             }
         }
         let (seed, rng) = config.seeds(0);
-        Ok(Self::new(names, compiled, speaks.protocol(seed, 0), rng, true))
+        Ok(Self::new(names, compiled, speaks.protocol(seed, 0), rng))
     }
 }
 

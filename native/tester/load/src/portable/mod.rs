@@ -6,14 +6,12 @@
 //!
 //! All users of a process are those of one thread ([`Users`]): they share its decks, its rows and its random numbers.
 
-mod http;
 mod ldap;
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-pub use self::http::{HttpRequest, SiteUser, SiteUsers};
 pub use self::ldap::{DirectoryUser, DirectoryUsers, LdapAnswer, LdapRequest, Values};
 
 use crate::engine::StartError;
@@ -37,7 +35,7 @@ pub type Row = (Arc<str>, Arc<str>);
 pub enum Do {
     /// An operation begins, and all of it is counted there; in its steps where that is nowhere.
     Begin(Option<Row>),
-    /// A connection is opened; [`User::lost`] follows if it cannot be. Clients of HTTP are not told.
+    /// A connection is opened; [`User::lost`] follows if it cannot be.
     Open {
         /// Where that is recorded.
         row: Row,
@@ -48,7 +46,7 @@ pub enum Do {
     Ask {
         /// Where it is recorded.
         row: Row,
-        /// Over which of the user's connections, from 0; one of HTTP is opened if it is closed.
+        /// Over which of the user's connections, from 0.
         connection: usize,
         /// As it would stand on the wire.
         request: Vec<u8>,
@@ -105,8 +103,6 @@ pub struct Users<P: Protocol> {
     protocol: P,
     decks: Vec<Deck>,
     rng: fastrand::Rng,
-    /// Whether opening a connection is a step of its own.
-    opens: bool,
     left: Left<P>,
 }
 
@@ -151,18 +147,12 @@ struct Connection {
 }
 
 impl<P: Protocol> Users<P> {
-    fn new(
-        names: Vec<String>,
-        compiled: Compiled<P::Request>,
-        protocol: P,
-        mut rng: fastrand::Rng,
-        opens: bool,
-    ) -> Self {
+    fn new(names: Vec<String>, compiled: Compiled<P::Request>, protocol: P, mut rng: fastrand::Rng) -> Self {
         let Compiled { programs, labels, decks, .. } = compiled;
         let decks = decks.iter().map(Deck::new).collect();
         // A thread of lanes takes its arrivals from it first: so the same seed deals the same cards.
         let _ = rng.fork();
-        Self { programs, names, labels, protocol, decks, rng, opens, left: Left::<P>::default() }
+        Self { programs, names, labels, protocol, decks, rng, left: Left::<P>::default() }
     }
 
     /// One more user of a program.
@@ -242,7 +232,7 @@ impl<P: Protocol> User<P> {
 
     /// Does one step of the program, which may be nothing that anyone else has to do.
     fn step(&mut self, users: &mut Users<P>) {
-        let Users { programs, labels, protocol, decks, rng, opens, .. } = users;
+        let Users { programs, labels, protocol, decks, rng, .. } = users;
         let program = &programs[self.program];
         let Some(op) = program.ops.get(self.pc) else {
             self.pc = 0;
@@ -319,9 +309,7 @@ impl<P: Protocol> User<P> {
                 if self.is_up() && self.connections[self.active].endpoint == *endpoint => {}
             Op::Ensure { slot, endpoint } | Op::Connect { slot, endpoint } => {
                 self.open(*endpoint, protocol);
-                if *opens {
-                    self.due.push_back(Do::Open { row: row(labels, *slot), connection: self.active });
-                }
+                self.due.push_back(Do::Open { row: row(labels, *slot), connection: self.active });
             }
             Op::Close { slot } => {
                 self.close(self.active, Some(row(labels, *slot)));

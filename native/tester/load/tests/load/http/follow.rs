@@ -3,14 +3,12 @@
 use std::net::TcpListener;
 use std::time::Duration;
 
-use load::portable::Do;
 use load::{Clock, Snapshot, Tables};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::endpoints::acceptor;
 use super::harness::{Totals, eventually, sum_ns};
-use super::portable::{Site, judge, users};
 use super::scenarios::{Seen, Server, config, failures, ok, run, try_start, with};
 
 const GET: &str =
@@ -301,30 +299,6 @@ fn a_redirect_that_is_not_followed_is_an_answer_and_so_are_others_that_name_a_pl
     let snapshot = run(&server, text, &Tables::new(), 4);
     assert_eq!(failures(&snapshot, "sequence"), Vec::<String>::new());
     assert!(server.requests().iter().all(|seen| seen.target != "/other"));
-}
-
-#[test]
-fn portable_users_follow_as_lanes_do() {
-    let config = config(
-        1,
-        "[[operation]]\nname = 'o'\nstep = [{ name = 'go', post = '/a', form.b = '1', follow = true }]",
-    );
-    let mut users = users(&config, &Tables::new());
-    let mut user = Site::new(&mut users);
-    let first = user.ask();
-    assert!(first.starts_with(b"POST /a HTTP/1.1"));
-    let on = judge(
-        &mut user,
-        b"HTTP/1.1 303 X\r\nConnection: close\r\nLocation: b\r\nSet-Cookie: s=1\r\nContent-Length: 0\r\n\r\n",
-    );
-    assert_eq!((on.failure, on.answered), (None, false));
-    assert!(matches!(user.next(), Do::Close { row: None, connection: 0 }));
-    let Do::Ask { row, request, .. } = user.next() else { panic!("a request") };
-    assert_eq!(&*row.1, "go");
-    let request = String::from_utf8(request).unwrap();
-    assert!(request.starts_with("GET /b HTTP/1.1\r\n") && request.contains("Cookie: s=1\r\n"), "{request}");
-    let ended = judge(&mut user, b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
-    assert_eq!((ended.failure, ended.answered), (None, true));
 }
 
 proptest! {

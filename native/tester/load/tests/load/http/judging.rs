@@ -1,9 +1,12 @@
 //! What is told of an answer that is wrong in several ways, and how values are looked for in answers.
 
-use load::Tables;
+use std::time::Duration;
 
-use super::portable::{Site, try_users, users};
-use super::scenarios::{config, one, try_start};
+use load::Tables;
+use serde_json::{Value, json};
+
+use super::harness::eventually;
+use super::scenarios::{Server, config, one, try_start};
 
 const NAME: &str = "Ann & \"Bo\" <b>'s";
 
@@ -13,14 +16,19 @@ fn who(name: &str) -> Tables {
 
 /// What is wrong with each of the answers to an operation.
 fn failures(text: &str, tables: &Tables, answers: &[(u16, &str)]) -> Vec<String> {
-    let mut users = users(&config(1, text), tables);
-    let mut user = Site::new(&mut users);
-    let mut judge = |(status, body): &(u16, &str)| {
-        user.ask();
-        let judged = user.user.answered_http(user.users, *status, &[], body.as_bytes()).unwrap();
-        judged.failure.unwrap_or_else(|| "none".to_owned())
-    };
-    answers.iter().map(&mut judge).collect()
+    let replies: Vec<_> = answers
+        .iter()
+        .map(|(status, body)| format!("HTTP/1.1 {status} X\r\nContent-Length: {}\r\n\r\n{body}", body.len()))
+        .collect();
+    let server = Server::new(move |_, number| replies[number % replies.len()].clone().into_bytes());
+    let mut config = config(server.port, text);
+    config["log"] = json!({"most": answers.len(), "all": true});
+    let mut engine = try_start(&config, tables).unwrap_or_else(|problem| panic!("{problem}"));
+    engine.start_lanes("mix", 1).unwrap();
+    assert!(eventually(|| server.requests().len() > answers.len()));
+    let log = engine.stop(Duration::from_secs(5)).unwrap().log;
+    let lines = log.iter().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    lines.map(|line| line["kind"].as_str().unwrap_or("none").to_owned()).collect()
 }
 
 #[test]
@@ -56,6 +64,14 @@ fn a_page_shows_a_change_only_after_it_was_made() {
     // What one visit changed, the next need not show.
     let answers = [(200, "old"), (200, ""), (200, "new"), (200, "new"), (200, "old")];
     assert_eq!(failures(&text, &Tables::new(), &answers), ["none"; 5]);
+}
+
+#[test]
+fn a_row_that_a_value_names_is_updated_too() {
+    let text = "data.owner = { people = 'seeded', deal = 'exclusive' }\nvalues.who = 'u{owner.id}'\n\
+        values.path = '{who}/x'\n[[operation]]\nname = 'all'\n\
+        step = [{ post = '/{path}' }, { get = '/{path}', expect.fresh = 'new' }]";
+    assert_eq!(failures(text, &Tables::new(), &[(200, ""), (200, "old")]), ["none", "stale"]);
 }
 
 #[test]
@@ -111,7 +127,7 @@ fn what_others_may_change_meanwhile_is_no_proof_of_an_update() {
             "{data}[[operation]]\nname = 'change'\nstep = [{{ post = '{path}'{more} }}, \
              {{ repeat = 2, step = [{{ name = 'seen', {page}, {looked} }}] }}]"
         );
-        let found = try_users(&config(1, &text), &one("v", &["id"], &[&["1"]])).err().unwrap_or_default();
+        let found = try_start(&config(1, &text), &one("v", &["id"], &[&["1"]])).err().unwrap_or_default();
         if remedy.is_empty() {
             assert_eq!(found, "", "{text}");
         } else {

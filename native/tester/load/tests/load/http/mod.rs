@@ -13,7 +13,6 @@ mod judging;
 mod mix;
 mod paper;
 mod phases;
-mod portable;
 mod programs;
 mod scenarios;
 mod site;
