@@ -37,7 +37,7 @@ _TESTS = TestCommands(
         ],
         "clients": [
             "peak lookup --entries 100k",
-            "peak connect --clients 1,2,4,8,16,32 --repeats 6 --foresee 64",
+            "peak connect --clients 1,2,4,8,16,32 --repeats 6",
         ],
         "objective": [
             "peak lookup --objective 'p99<5ms,failures<0.1%'",

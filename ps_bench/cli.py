@@ -36,7 +36,7 @@ _TESTS = TestCommands(
         ],
         "clients": [
             "peak --entries 100k",
-            "peak page --keepalive --clients 1,2,4,8,16,32 --repeats 6 --foresee 64",
+            "peak page --keepalive --clients 1,2,4,8,16,32 --repeats 6",
         ],
         "objective": [
             "peak --objective 'p99<50ms,failures<0.1%'",

@@ -7,7 +7,6 @@
     │   ├── WrongPassword         the target refuses the credentials
     │   ├── NotYours              a write to a target that runs already, not declared one's own
     │   ├── PortInUse             another program listens on the port
-    │   ├── BeyondMeasured        a load too far from any that was measured
     │   ├── ProgramMissing        a required program is not installed
     │   └── BadRunFile            not a run file, or one from a newer version
     ├── ObjectiveMissed           exit code 3: the measurement misses the objective
@@ -100,10 +99,6 @@ class NotYours(BadInput):
 
 class PortInUse(BadInput):
     """Another program listens on the port."""
-
-
-class BeyondMeasured(BadInput):
-    """A load too far from any that was measured."""
 
 
 class ProgramMissing(BadInput):

@@ -282,10 +282,6 @@ class PeakOptions(RepeatOptions):
         "Numbers of users to measure (default: the papers' 2,4,8,14,28,56,112).", **_COMMAND
     )
     clients_given: bool = option.given("clients")
-    foresee: tuple[int, ...] = option.sizes(
-        "Numbers of users to extrapolate the rate to, at most twice the largest measured.",
-        **_COMMAND,
-    )
     objective: Objective | None = objective_option(
         "Objective of the search for the highest rate, such as 'p99<5ms,failures<0.1%'; "
         "without it --clients are measured.",

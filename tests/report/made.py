@@ -24,7 +24,6 @@ PEAK = {
     "rate": 20_000.0,
     "interval": None,
     "knee": {"load": 16.0, "rate": 20_000.0},
-    "usl": None,
     "said": "at most 20,000/s, with 64 clients",
 }
 WARMUP, MEASURED = 4, 8

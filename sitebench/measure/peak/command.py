@@ -52,9 +52,7 @@ from sitebench.measure.peak.tables import (
     rates_peak,
     rates_table,
     seen,
-    usl_lines,
 )
-from sitebench.measure.peak.usl import check_reach, fit
 from sitebench.measure.progress import JsonLines, LiveProgress, Shown
 from sitebench.measure.sweep import Endpoint, Stage, measure_point, opened, repeated, sweep
 from sitebench.runs.manifest import collect, continued
@@ -135,19 +133,12 @@ def _check_clients(options: PeakOptions) -> None:
                 f"{name} needs --objective",
                 "add one such as --objective 'p99<5ms,failures<0.1%', or use --clients",
             )
-    for clients in options.foresee:
-        check_reach(clients, max(options.clients or DEFAULT_CLIENTS))
 
 
 def _check_search(options: PeakOptions, objective: Objective) -> None:
     if options.clients:
         raise BadInput(
             "--clients measures given loads, --objective searches for one", "give only one of them"
-        )
-    if options.foresee:
-        raise BadInput(
-            "--foresee needs a curve over clients and --objective makes one over rates",
-            "use it with --clients",
         )
     if options.repeats > 1:
         raise BadInput(
@@ -224,11 +215,9 @@ class _PeakSearch:
         results = sweep(stages, self.store, self.reporter)
         curve = spots(results, lambda spec: spec.users)
         bend = knee(curve)
-        law = fit([(int(spot.load), spot.rate) for spot in curve if spot.valid])
-        peak = clients_peak(series(results), bend, law)
+        peak = clients_peak(series(results), bend)
         table = clients_table(series(results), bend, peak.best)
-        lines = usl_lines(law, self.options.foresee)
-        drawn = ["", plot(curve, bend), "", *lines]
+        drawn = ["", plot(curve, bend), ""]
         return peak, [table, *drawn, WhatToDo(results), "", peak.said], None
 
     def to_objective(self, objective: Objective, most: int) -> _Answer:

@@ -12,7 +12,6 @@ from sitebench.frozen import frozen
 from sitebench.measure.objective import Objective
 from sitebench.measure.peak.curve import MOST_FAILED, Spot, failed
 from sitebench.measure.peak.search import Answer, HighestRate, Reply, SearchPlan, Trial
-from sitebench.measure.peak.usl import Usl
 from sitebench.runs.point import PointResult, PointSpec
 from sitebench.runs.repeats import Series
 from sitebench.tables.tables import (
@@ -57,7 +56,6 @@ class Peak:
     seen: Seen | None
     """Of a search to an objective."""
     knee: dict[str, float] | None
-    usl: dict[str, Any] | None
     said: str
 
     def question(self) -> dict[str, Any]:
@@ -69,7 +67,7 @@ class Peak:
         return asdict(self)
 
 
-def clients_peak(found: Sequence[Series], bend: Spot | None, law: Usl | None) -> Peak:
+def clients_peak(found: Sequence[Series], bend: Spot | None) -> Peak:
     """Return the answer of a sweep over client counts: the highest rate that may be quoted."""
     sound = [each for each in found if each.usable and failed(each.results) <= MOST_FAILED]
     best = max(sound, key=lambda each: each.median(rate_of) or 0.0, default=None)
@@ -82,7 +80,6 @@ def clients_peak(found: Sequence[Series], bend: Spot | None, law: Usl | None) ->
         interval=None if interval is None else (interval.low, interval.high),
         seen=None,
         knee=_knee(bend),
-        usl=None if law is None else law.to_json(),
         said=_clients_answer(found, best, bend),
     )
 
@@ -150,27 +147,6 @@ def clients_table(found: Sequence[Series], bend: Spot | None, best: str | None) 
 
 def _percent(value: float) -> str:
     return f"{value:.1f}%"
-
-
-def usl_lines(law: Usl | None, foresee: Sequence[int]) -> list[str]:
-    """Return the fitted law, how well it fits, and what it predicts, in sentences."""
-    if law is None:
-        return ["Universal Scalability Law: not fitted; it needs four valid loads."]
-    best = law.best_clients
-    turns = (
-        f"highest at {plural(best, 'client')}"
-        if best is not None
-        else f"no highest point up to {2 * law.measured_clients:,} clients"
-    )
-    lines = [
-        f"Universal Scalability Law: {format_rate(law.per_client)}/s per client, contention "
-        f"{law.contention:.2%}, coherency {law.coherency:.4%}; R2 {law.r_squared:.3f}, off by at "
-        f"most {law.worst_error:.1%}; {turns}."
-    ]
-    lines += [
-        f"  with {plural(n, 'client')} it predicts {format_rate(law.at(n))}/s." for n in foresee
-    ]
-    return lines
 
 
 @frozen
@@ -252,7 +228,6 @@ def rates_peak(
         interval=None,
         seen=saw,
         knee=_knee(bend),
-        usl=None,
         said=answer,
     )
 

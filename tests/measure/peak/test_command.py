@@ -21,9 +21,7 @@ from sitebench.measure.peak.tables import (
     rates_answer,
     rates_table,
     seen,
-    usl_lines,
 )
-from sitebench.measure.peak.usl import fit
 from sitebench.runs.point import PointResult
 from sitebench.runs.repeats import series
 from sitebench.verdict.verdict import Bound
@@ -40,10 +38,7 @@ P99 = Objective.parse("p99<5ms")
         ({"start": 100.0}, "--start needs --objective"),
         ({"users": 8}, "--users needs --objective"),
         ({"apart": 1.0}, "--apart needs --objective"),
-        ({"foresee": (225,)}, "225 clients are too many for the fitted law"),
-        ({"foresee": (9,), "clients": (1, 4)}, "largest measured load is 4,"),
         ({"objective": P99, "clients": (2,)}, "--clients measures given loads"),
-        ({"objective": P99, "foresee": (2,)}, "--foresee needs a curve over clients"),
         ({"objective": P99, "repeats": 6}, "is held three times"),
         ({"objective": Objective.parse("rate>5k")}, "the search finds the rate"),
         ({"objective": Objective.parse("p99<1s,pages_per_s>5")}, "pages_per_s in the objective"),
@@ -60,7 +55,7 @@ def test_what_contradicts_itself_is_refused(asked: dict[str, Any], words: str) -
     "asked",
     [
         {},
-        {"clients": (2, 4), "foresee": (8,), "repeats": 6},
+        {"clients": (2, 4), "repeats": 6},
         {"objective": P99, "start": 5.0, "users": 8, "apart": 1.0},
     ],
 )
@@ -79,7 +74,7 @@ def sweep(n: int = 1) -> list[PointResult]:
 
 def test_a_sweep_over_clients_says_its_peak_in_a_sentence() -> None:
     found = series(sweep(6))
-    peak = clients_peak(found, knee(spots(sweep(6), lambda spec: spec.users)), None)
+    peak = clients_peak(found, knee(spots(sweep(6), lambda spec: spec.users)))
     assert (peak.rate, peak.interval) == (10_001.25, (10_000.0, 10_002.5))
     assert (
         "highest measured 10,001/s, with 8 clients (median of 6, 95% interval 10,000..10,002)"
@@ -93,12 +88,12 @@ def test_what_is_not_the_targets_is_no_peak() -> None:
         result if result.spec.users < 8 else with_bound(result, Bound.UNSETTLED)
         for result in sweep()
     ]
-    peak = clients_peak(series(spoilt), None, None)
+    peak = clients_peak(series(spoilt), None)
     assert peak.rate == 5_000.0
     assert "what 16 clients gave is not usable" in peak.said
     none = [replace(r, verdict=replace(r.verdict, valid=False)) for r in sweep()]
-    assert clients_peak(series(none), None, None).rate is None
-    assert "the peak is not known" in clients_peak(series(none), None, None).said
+    assert clients_peak(series(none), None).rate is None
+    assert "the peak is not known" in clients_peak(series(none), None).said
 
 
 def test_a_point_that_failed_is_no_peak_and_says_how_much() -> None:
@@ -108,7 +103,7 @@ def test_a_point_that_failed_is_no_peak_and_says_how_much() -> None:
     ]
     curve = spots(found, lambda spec: spec.users)
     assert [each.valid for each in curve] == [True, True, False, False]
-    peak = clients_peak(series(found), knee(curve), None)
+    peak = clients_peak(series(found), knee(curve))
     # 10 of 10,000 are few enough.
     assert (peak.rate, peak.best) == (5_000.0, found[1].spec.key)
     assert "what 16 clients gave is not usable" in peak.said
@@ -123,7 +118,7 @@ def test_a_point_that_failed_is_no_peak_and_says_how_much() -> None:
 
 def test_peak_beside_other_programs_is_a_lower_bound() -> None:
     found = [with_bound(result, Bound.OTHERS) for result in sweep()]
-    said = clients_peak(series(found), None, None).said
+    said = clients_peak(series(found), None).said
     assert said.endswith("at least 10,000/s, with 8 clients; other programs had the cores.")
 
 
@@ -132,22 +127,13 @@ def test_what_a_used_up_tester_reached_is_a_lower_bound_of_the_peak() -> None:
         result if result.spec.users < 8 else with_bound(result, Bound.GENERATOR)
         for result in sweep()
     ]
-    peak = clients_peak(series(found), None, None)
+    peak = clients_peak(series(found), None)
     assert peak.rate == 20_000.0 / 2
     assert peak.said == "lookup at 1k: at least 10,000/s, with 8 clients; the tester was the limit."
 
 
 def with_bound(result: PointResult, bound: Bound) -> PointResult:
     return replace(result, verdict=replace(result.verdict, bound=bound, valid=False))
-
-
-def test_the_law_is_said_with_its_goodness_of_fit_and_what_it_expects() -> None:
-    law = fit([(n, 1_000 * n / (1 + 0.05 * (n - 1))) for n in (2, 4, 8, 14, 28)])
-    first, second = usl_lines(law, (56,))
-    assert "contention 5.00%" in first
-    assert "R2 1.000, off by at most 0.0%" in first
-    assert "with 56 clients it predicts 14,933/s" in second
-    assert "four valid loads" in usl_lines(None, ())[0]
 
 
 PLAN = SearchPlan(start=100, users=64, most_users=1024)
