@@ -100,7 +100,8 @@ impl PortableUsers {
 
     fn steps(&self, program: &str) -> PyResult<Steps> {
         let user = lock(&self.0).user(program);
-        let user = user.ok_or_else(|| error_of(Kind::BadInput, format!("there is no program {program:?}")))?;
+        let user =
+            user.ok_or_else(|| error_of(Kind::BadInput, format!("there is no program {program:?}")))?;
         Ok(Steps { users: self.0.clone(), user: Mutex::new(user) })
     }
 }

@@ -275,6 +275,57 @@ fn a_connection_that_cannot_be_opened_or_bind_ends_the_pass() {
 }
 
 #[test]
+fn each_lost_connection_is_followed_by_a_longer_pause() {
+    let people = people(Profile::Paper, 10);
+    let responder = Responder::right(&people);
+    let config = config(responder.address, "lookup", lookups(1));
+    let mut client = Client::new(&config, &people, responder);
+    for pause_ms in [10, 20, 40, 80, 160, 320, 640, 1_000, 1_000] {
+        while !matches!(client.next(), Do::Open { .. }) {}
+        client.user.lost(&mut client.users, "connect-refused").unwrap();
+        let pause = loop {
+            if let Do::Wait(pause) = client.next() {
+                break pause;
+            }
+        };
+        assert_eq!(pause, Duration::from_millis(pause_ms));
+    }
+}
+
+#[test]
+fn a_user_that_is_dropped_leaves_its_row_to_others_unless_it_may_yet_change() {
+    let people = people(Profile::Paper, 10);
+    let text = "[data.n]\nrange = [1, 3]\ndeal = 'exclusive'\n[[operation]]\nname = 'own'\nstep = [
+        { modify = 'cn={n},o=x', change.replace.sn = 'a' }, { compare = 'cn={n},o=x', entry = { sn = 'a' } }]";
+    for (is_answered, expected) in [(true, 10), (false, 3)] {
+        let responder = Responder::right(&people);
+        let mut config = mix(&responder);
+        config["scenarios"][0]["text"] = json!(text);
+        let mut client = Client::new(&config, &people, responder);
+        let mut asked = 0;
+        for _ in 0..10 {
+            client.user = client.users.user("mix").unwrap();
+            while let Some(next) = client.user.next(&mut client.users).unwrap() {
+                match next {
+                    Do::Open { .. } => {
+                        client.stream = Some(TcpStream::connect(client.responder.address).unwrap());
+                    }
+                    Do::Ask { request, .. } => {
+                        asked += 1;
+                        if is_answered {
+                            client.send(&request);
+                        }
+                        break;
+                    }
+                    _ => {}
+                }
+            }
+        }
+        assert_eq!(asked, expected, "{is_answered}");
+    }
+}
+
+#[test]
 fn what_no_portable_client_does_is_refused_by_its_name() {
     let people = people(Profile::Paper, 10);
     let responder = Responder::right(&people);
