@@ -24,8 +24,10 @@ _ALSO_CALLED = {
 REMOVED = {
     "calm-time": "write the users over time as --stages",
     "calm-users": "write the users over time as --stages",
+    "client": "leave it out: sites and web servers are measured by the native client",
     "connections": "leave it out: four ask at the same time",
     "discard": "leave it out, and delete the run file afterwards",
+    "foresee": "measure the loads that you mean, with --clients",
     "hash-pool": "leave it out: with a slow hash 1,000 people log in differently, else all",
     "hold": "give a longer --measure: what is found is held for three windows",
     "holds": "leave it out: what is found is held three times",
@@ -37,7 +39,7 @@ REMOVED = {
     "step-users": "write the users over time as --stages",
     "window": "give more --repeats: each measures for a second",
 }
-"""What to do in place of options that commands had (docs/decisions/0197)."""
+"""What to do in place of options that commands had (docs/decisions/0196 and 0197)."""
 _NOT_COMMANDS = {"version": "sitebench --version", "help": "sitebench --help"}
 
 

@@ -30,6 +30,8 @@ def test_no_command_has_an_option_that_nobody_decided_on() -> None:
         (("ils", "peak"), "hold"),
         (("ils", "peak"), "holds"),
         (("ils", "peak"), "precision"),
+        (("ils", "peak"), "foresee"),
+        (("ps", "run"), "client"),
         (("ils", "ui"), "discard"),
         (("web", "verify"), "connections"),
         (("calibrate",), "window"),
