@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 use crate::form::Protocol;
 use crate::template::{Field, Template};
 use crate::types::{
-    Code, Data, Deal, Entry, FileClass, FileSet, Level, Lifetime, Rows, Scenario, Sizes, Step, Tls, Verb, flat,
-    renamed,
+    Code, Data, Deal, Entry, FileClass, FileSet, Level, Lifetime, Rows, Scenario, Sizes, Step, Tls, Verb,
+    flat, renamed,
 };
 
 /// The result code of a wrong password (RFC 4511 appendix A).

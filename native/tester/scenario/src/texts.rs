@@ -1,5 +1,7 @@
 //! The texts of a step: what each is called, where it goes, and whether people may see it.
 
+use std::collections::HashSet;
+
 use std::borrow::Cow;
 
 use crate::template::{Field, Part, Template};
@@ -154,7 +156,8 @@ impl Scenario {
         let secret = texts.iter().filter(|text| text.secrecy == Secrecy::Secret).map(|text| &*text.text);
         let passwords = self.connections.iter().filter_map(|connection| connection.password.as_ref());
         let mut columns = data.secret.clone();
-        // A value may be made of values.
+        // A value may be made of values, each of which is looked at once.
+        let mut seen = HashSet::new();
         let mut fields: Vec<&Field> = passwords.chain(secret).flat_map(Template::fields).collect();
         while let Some(field) = fields.pop() {
             match field {
@@ -164,7 +167,7 @@ impl Scenario {
                 Field::Name(name) if *name == data.name && !columns.contains(name) => {
                     columns.push(name.clone())
                 }
-                Field::Name(name) => {
+                Field::Name(name) if seen.insert(name) => {
                     let value = self.values.iter().find(|(known, _)| known == name);
                     fields.extend(value.into_iter().flat_map(|(_, template)| template.fields()));
                 }

@@ -1,6 +1,6 @@
 //! What names stand for: data, values, files, connections; and the options of the run.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -11,10 +11,16 @@ use crate::grammar;
 use crate::names::{Known, Life};
 use crate::problem::{did_you_mean, quoted};
 use crate::shape::{in_order, number};
-use crate::template::{IN_COLUMNS, Template, is_column};
+use crate::template::{Field, IN_COLUMNS, Part, Template, is_column};
 use crate::types::{
-    Connection, Data, Deal, Drawn, FileClass, FileSet, Level, Lifetime, Load, Named, Rows, Sizes, Tls,
+    Connection, Data, Deal, Drawn, FileClass, FileSet, Level, Lifetime, Load, Named, Rows, Sizes, Stage, Tls,
 };
+
+/// Of a value with the values in it. Ten of each other in twelve lines would be a terabyte ("billion laughs").
+const MOST_VALUE_BYTES: u64 = 1 << 20;
+
+/// Operations per second, as the option has it.
+const MOST_PER_S: f64 = 1e7;
 
 impl<'d, 't> Reader<'_, 'd, 't> {
     pub(super) fn data(
@@ -162,7 +168,30 @@ impl<'d, 't> Reader<'_, 'd, 't> {
             order.extend(ready.into_iter().map(str::to_owned));
             rest = waiting;
         }
+        self.check_lengths(&order);
         order
+    }
+
+    /// Says which value becomes too long by those in it, each of which comes before it: nothing is filled in for that.
+    fn check_lengths(&self, order: &[String]) {
+        let mut lengths: HashMap<&str, u64> = HashMap::new();
+        for name in order {
+            let Some(value) = self.names.values.get(name) else { continue };
+            let length = value.what.parts.iter().map(|part| match part {
+                Part::Text(text) => text.len() as u64,
+                // A field that is filled in later counts as one.
+                Part::Field(field) => match field {
+                    Field::Name(used) => lengths.get(used.as_str()).copied().unwrap_or(1),
+                    _ => 1,
+                },
+            });
+            let length = length.fold(1, u64::saturating_add);
+            if length > MOST_VALUE_BYTES {
+                let what = format!("is longer than {MOST_VALUE_BYTES} bytes with the values in it");
+                return self.wrong(value.at, what);
+            }
+            lengths.insert(name, length);
+        }
     }
 
     pub(super) fn files(&mut self, root: Table<'d, 't>) -> Option<FileSet> {
@@ -284,6 +313,15 @@ impl<'d, 't> Reader<'_, 'd, 't> {
         }
         let stages: Vec<_> = table.texts("stages").iter().filter_map(|text| grammar::stage(text)).collect();
         let rates = stages.iter().filter(|stage| matches!(stage.level, Level::Rate(_))).count();
+        let rate = table.get("rate").and_then(|value| number(value.get_ref()));
+        let is_too_high = |stage: &Stage| matches!(stage.level, Level::Rate(rate) if rate > MOST_PER_S);
+        for (key, is_wrong) in
+            [("rate", rate.is_some_and(|rate| rate > MOST_PER_S)), ("stages", stages.iter().any(is_too_high))]
+        {
+            if is_wrong {
+                self.wrong(table.at(key), "is above 10M/s: no tester sends as much, ask for less");
+            }
+        }
         if rates > 0 && rates < stages.len() {
             self.wrong(table.at("stages"), "has rates and users: write /s after all of them, or after none");
         }
@@ -301,7 +339,7 @@ impl<'d, 't> Reader<'_, 'd, 't> {
         Load {
             users: table.int("users"),
             clients,
-            rate: table.get("rate").and_then(|value| number(value.get_ref())),
+            rate,
             arrivals: table.text("arrivals"),
             stages,
             think: table.duration("think"),

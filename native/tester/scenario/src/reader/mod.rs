@@ -26,6 +26,9 @@ use table::{Item, Table};
 /// Values, sources of data, connections and common headers of one file, each.
 pub const MOST_NAMES: usize = 100;
 
+/// Steps of one file. Each is compared with others of its operation.
+pub const MOST_STEPS: usize = 10_000;
+
 /// The connection of steps that name none.
 const MAIN: &str = "main";
 
@@ -54,6 +57,8 @@ struct Reader<'a, 'd, 't> {
     /// The operation's connection.
     on: String,
     needed: Vec<Needed>,
+    /// How many were read.
+    steps: usize,
 }
 
 /// Reads a document that has the shape of the form.
@@ -80,6 +85,7 @@ pub(crate) fn scenario(
         done: Done::default(),
         on: MAIN.to_owned(),
         needed: Vec::new(),
+        steps: 0,
     };
     reader.scenario(root, columns)
 }

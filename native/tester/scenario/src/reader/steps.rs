@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::table::Table;
-use super::{Done, MAIN, Reader};
+use super::{Done, MAIN, MOST_STEPS, Reader};
 use crate::problem::{did_you_mean, quoted};
 use crate::shape::verb;
 use crate::types::{Block, Expect, Lifetime, Operation, Step, Take};
@@ -22,7 +22,7 @@ impl<'d, 't> Reader<'_, 'd, 't> {
         let mut operations: Vec<Operation> = Vec::new();
         let mut names = HashSet::new();
         for (number, table) in root.tables("operation").enumerate() {
-            if self.found.is_full() {
+            if self.found.is_full() || self.steps > MOST_STEPS {
                 break;
             }
             self.names.block = Block { operation: Some(number), repeats: Vec::new() };
@@ -107,7 +107,7 @@ impl<'d, 't> Reader<'_, 'd, 't> {
     pub(super) fn steps(&mut self, table: Table<'d, 't>) -> Vec<Step> {
         let mut steps = Vec::new();
         for (number, step) in table.tables("step").enumerate() {
-            if self.found.is_full() {
+            if self.found.is_full() || self.steps > MOST_STEPS {
                 break;
             }
             let Some((verb, _)) = verb(step.table) else { continue };
@@ -128,6 +128,10 @@ impl<'d, 't> Reader<'_, 'd, 't> {
         verb: &'static str,
         single: bool,
     ) -> (Step, Vec<(String, bool)>) {
+        self.steps += 1;
+        if self.steps == MOST_STEPS + 1 {
+            self.wrong(step.at, format!("is one of more than {MOST_STEPS} steps"));
+        }
         let asks = !matches!(verb, "think" | "repeat");
         let name = if asks { self.row(step, verb, single) } else { step.text("name").unwrap_or_default() };
         let on = step.text("on").unwrap_or_else(|| self.on.clone());
