@@ -1,7 +1,6 @@
 //! Scenarios as an engine is given them.
 
 use std::collections::HashMap;
-use std::time::Duration;
 
 use scenario::{Operation, Scenario, Step, Times, Verb};
 use serde::Deserialize;
@@ -69,19 +68,23 @@ impl ScenarioSpec {
             (None, Some(session)) => session.as_secs_f64(),
             (None, None) => return 1.0,
         };
-        let thinks = thinking(&operation.steps);
-        if thinks.is_zero() { 1.0 } else { session_s / thinks.as_secs_f64() }
+        match thinking_ns(&operation.steps) {
+            0 => 1.0,
+            thinking_ns => session_s * 1e9 / thinking_ns as f64,
+        }
     }
 }
 
-/// How long steps think, all in all.
-fn thinking(steps: &[Step]) -> Duration {
+/// How long steps think, all in all, as far as it can be said: repeats within repeats may take ages.
+fn thinking_ns(steps: &[Step]) -> u64 {
     let of = |step: &Step| match &step.verb {
-        Verb::Think { mean, .. } => *mean,
-        Verb::Repeat { times: Times::Number(times), steps } => thinking(steps) * *times,
-        _ => Duration::ZERO,
+        Verb::Think { mean, .. } => u64::try_from(mean.as_nanos()).unwrap_or(u64::MAX),
+        Verb::Repeat { times: Times::Number(times), steps } => {
+            thinking_ns(steps).saturating_mul(u64::from(*times))
+        }
+        _ => 0,
     };
-    steps.iter().map(of).sum()
+    steps.iter().map(of).fold(0, u64::saturating_add)
 }
 
 const fn one() -> u64 {

@@ -24,6 +24,12 @@ use crate::record::recorder::{Label, Slot};
 const BACKOFF_FIRST: Duration = Duration::from_millis(10);
 const BACKOFF_LAST: Duration = Duration::from_secs(1);
 
+/// Steps that a user does before it waits for a moment, if none of them sends anything.
+const MOST_OPS: u32 = 10_000;
+
+/// That moment.
+const TURN: Duration = Duration::from_millis(1);
+
 /// How long a user waits until it looks for a row again, as lanes do.
 const ROW_WAIT: Duration = Duration::from_millis(10);
 
@@ -214,6 +220,7 @@ impl<P: Protocol> User<P> {
             return Err(TurnError::Asking);
         }
         users.take_back();
+        let mut ops = 0;
         loop {
             if let Some(due) = self.due.pop_front() {
                 self.is_opening = matches!(due, Do::Open { .. });
@@ -225,6 +232,16 @@ impl<P: Protocol> User<P> {
             // A pass that is one operation has nothing to undo.
             if self.stopping && (self.whole.is_none() || users.programs[self.program].is_whole) {
                 return Ok(None);
+            }
+            // A repeat of steps that send nothing must not keep the caller from being interrupted.
+            ops += 1;
+            if ops > MOST_OPS {
+                if self.stopping {
+                    return Ok(None);
+                }
+                ops = 0;
+                self.due.push_back(Do::Wait(TURN));
+                continue;
             }
             self.step(users);
         }

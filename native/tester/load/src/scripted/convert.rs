@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::Duration;
 
 use scenario::{
     Block, Connection, Data, Encoding, Field, Lifetime, Part, Protocol, Scenario, Step, Template, Times, Verb,
@@ -82,6 +81,9 @@ pub(crate) struct Place<'p> {
 }
 
 pub(crate) type Steps<S> = Vec<program::Step<S>>;
+
+/// A year: sums of a few pauses and of times of the clock do not overflow.
+const LONGEST_PAUSE_NS: u64 = 366 * 86_400 * 1_000_000_000;
 
 /// Engines that share data.
 const MOST_ENGINES: u64 = 1_000_000;
@@ -490,8 +492,10 @@ fn closes(step: &Step, name: &str) -> bool {
     }
 }
 
+/// A pause; of more than a year, which scaling to a session can make, a year.
 pub(crate) fn think<S>(mean_s: f64, constant: bool) -> program::Step<S> {
-    let ns = Duration::from_secs_f64(mean_s).as_nanos() as u64;
+    // A cast takes what is out of range for the nearest number, and NaN for 0.
+    let ns = ((mean_s * 1e9).round() as u64).min(LONGEST_PAUSE_NS);
     program::Step::Think(if constant { Think::Constant { ns } } else { Think::Exponential { mean_ns: ns } })
 }
 

@@ -1,6 +1,6 @@
 //! What the fields of a scenario stand for, looked up once.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt::Write as _;
 
 use scenario::{Block, Drawn, Field, Part, Scenario, Template, characters};
@@ -35,6 +35,8 @@ struct Names {
     captured: Vec<String>,
     /// Values in an order in which each uses only those before it.
     values: Vec<(String, Template)>,
+    /// Those of them in which something is secret, also by way of a value in them.
+    secret_values: HashSet<String>,
 }
 
 /// What a lane keeps a value of.
@@ -105,6 +107,7 @@ impl Plan {
             hidden,
             captured: scenario.secret_captures(),
             values: scenario.values.clone(),
+            secret_values: HashSet::new(),
         };
         let held = |draw: &scenario::Draw| match &draw.what {
             Drawn::Value(name) => Some(Held::Value(name.clone())),
@@ -122,7 +125,13 @@ impl Plan {
                 values.push(each);
             }
         }
-        Ok(Self { sources, values, names, draws: scenario.draws.clone() })
+        let mut plan = Self { sources, values, names, draws: scenario.draws.clone() };
+        for (name, template) in &scenario.values {
+            if template.fields().any(|field| plan.is_secret(field)) {
+                plan.names.secret_values.insert(name.clone());
+            }
+        }
+        Ok(plan)
     }
 
     /// What is drawn at the head of a block.
@@ -382,15 +391,26 @@ impl Plan {
     }
 
     fn sources_of_value(&self, name: &str) -> Vec<usize> {
-        let value = self.names.values.iter().find(|(known, _)| known == name);
-        let of = |field: &Field| match field {
-            Field::Column(name, _) | Field::Name(name) => match self.source(name) {
-                Ok(source) => vec![source],
-                Err(_) => self.sources_of_value(name),
-            },
-            _ => Vec::new(),
-        };
-        value.into_iter().flat_map(|(_, template)| template.fields()).flat_map(of).collect()
+        let (mut sources, mut names) = (BTreeSet::new(), BTreeSet::from([name]));
+        // From the last to the first, as each uses only those before it.
+        for (name, template) in self.names.values.iter().rev() {
+            if !names.contains(name.as_str()) {
+                continue;
+            }
+            for field in template.fields() {
+                if let Field::Column(used, _) | Field::Name(used) = field {
+                    match self.source(used) {
+                        Ok(source) => {
+                            sources.insert(source);
+                        }
+                        Err(_) => {
+                            names.insert(used);
+                        }
+                    }
+                }
+            }
+        }
+        sources.into_iter().collect()
     }
 
     /// Whether one lane at a time has a row.
@@ -499,8 +519,7 @@ impl Plan {
                 if source.is_some_and(|source| source.columns.iter().any(|column| source.hides(column))) {
                     return true;
                 }
-                let value = self.names.values.iter().find(|(known, _)| known == name);
-                value.is_some_and(|(_, template)| template.fields().any(|field| self.is_secret(field)))
+                self.names.secret_values.contains(name)
             }
             _ => false,
         }

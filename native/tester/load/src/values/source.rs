@@ -84,7 +84,9 @@ impl Source {
                 (Cells::Table(table.clone()), table.rows() as u64)
             }
             Rows::Values(values) => (Cells::Values(values.clone()), values.len() as u64),
-            Rows::Range(first, last) => (Cells::From(*first), last.wrapping_sub(*first) as u64 + 1),
+            Rows::Range(first, last) => {
+                (Cells::From(*first), (last.wrapping_sub(*first) as u64).saturating_add(1))
+            }
             Rows::Seeded | Rows::New => {
                 let people = given.people.clone();
                 let count = people.as_ref().map_or(1, |people| people.count());
@@ -180,7 +182,11 @@ impl Source {
             return Ok(());
         }
         let mut cell = Vec::new();
-        for row in 0..self.count {
+        // Of numbers, those between are as right as the first and the last.
+        let step = if matches!(self.rows, Cells::From(_)) { self.count.saturating_sub(1).max(1) } else { 1 };
+        let mut next = Some(0);
+        while let Some(row) = next.filter(|row| *row < self.count) {
+            next = row.checked_add(step);
             cell.clear();
             self.write_cell(row, column, &mut cell);
             is_right(&cell).map_err(|what| {

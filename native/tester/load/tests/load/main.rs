@@ -4,6 +4,7 @@
 mod descriptors;
 mod engine;
 mod floor;
+mod hostile;
 mod http;
 mod live;
 #[path = "../../../../shared/own_process.rs"]

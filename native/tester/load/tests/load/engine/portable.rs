@@ -351,3 +351,22 @@ fn what_no_portable_client_does_is_refused_by_its_name() {
         assert!(problem.contains(expected), "{problem}");
     }
 }
+
+/// Who runs it is asked to wait now and then, and so can be interrupted.
+#[test]
+fn a_repeat_that_sends_nothing_comes_back_to_who_runs_it() {
+    let people = people(Profile::Paper, 1);
+    let text = "[[operation]]\nname = \"a\"\n[[operation.step]]\nrepeat = 2147483648\n\
+        step = [ { repeat = 2147483648, step = [ { think = \"0s\" } ] } ]\n[[operation.step]]\n\
+        search = \"(cn=x)\"\n";
+    let config = json!({
+        "target": {"host": "127.0.0.1", "port": 1, "base": "o=x"},
+        "scenarios": [{"name": "mix", "text": text}],
+    });
+    let mut users = try_users(&config, &people, &Tables::new()).unwrap();
+    let mut user = users.user("mix").unwrap();
+    let waits = (0..5).filter(|_| matches!(user.next(&mut users).unwrap(), Some(Do::Wait(_))));
+    assert!(waits.count() >= 3);
+    user.stop();
+    assert_eq!(user.next(&mut users).unwrap(), None);
+}
