@@ -73,13 +73,20 @@ def parse_in(text: str, scales: Mapping[str, int]) -> float | None:
     return float(match[1]) * scales[match[2]] or None
 
 
+_LONGEST_S = 366 * 86_400
+"""As scenario files have it."""
+
+
 def parse_duration(text: str) -> float:
     """Read seconds; a bare number means seconds."""
     match = _DURATION.fullmatch(text.strip())
     if match is None:
         raise UnknownValue(f"unknown duration {text!r}", _DURATION_REMEDY)
     # Decimal, so that 71ms is the same number as 0.071s.
-    return float(Decimal(match[1]) * Decimal(str(_SECONDS[(match[2] or "s").lower()])))
+    seconds = Decimal(match[1]) * Decimal(str(_SECONDS[(match[2] or "s").lower()]))
+    if seconds > _LONGEST_S:
+        raise UnknownValue(f"{text.strip()!r} is longer than a year", "write a shorter time")
+    return float(seconds)
 
 
 def format_duration(seconds: float) -> str:

@@ -55,6 +55,13 @@ def test_what_is_no_duration_is_refused(text: str) -> None:
         units.parse_duration(text)
 
 
+def test_a_duration_beyond_a_year_is_refused() -> None:
+    assert units.parse_duration("8784h") == 366 * 86_400
+    for text in ("8785h", "9" * 400 + "h", "99999999999999999999999h"):
+        with pytest.raises(UnknownValue, match="longer than a year"):
+            units.parse_duration(text)
+
+
 @given(st.integers(1, 10**10))
 def test_a_duration_survives_being_written(micros: int) -> None:
     seconds = micros / 1e6

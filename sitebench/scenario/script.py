@@ -582,6 +582,11 @@ MOST_BYTES = 16 << 20
 
 
 def _content(path: Path) -> bytes:
+    if path.exists() and not path.is_file():
+        raise BadFile(
+            f"{path}, which is a value, is no regular file",
+            "write the value into one, as it is read again",
+        )
     try:
         with path.open("rb") as file:
             found = file.read(MOST_BYTES)

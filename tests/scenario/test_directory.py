@@ -1,6 +1,7 @@
 """A scenario file on a directory with people of a stranger: what it says is done, and counted."""
 
 import json
+import os
 import re
 import sqlite3
 from collections import Counter
@@ -627,6 +628,10 @@ def test_values_are_read_from_files_beside_the_scenario(
     (folder / "photo.jpg").unlink()
     ran = measured(folder, directory)
     assert (ran.code, "cannot read photo.jpg, which is a value" in ran.err) == (2, True), ran.err
+    # To open one waits until somebody writes to it.
+    os.mkfifo(folder / "photo.jpg")
+    ran = measured(folder, directory)
+    assert (ran.code, "photo.jpg, which is a value, is no regular file" in ran.err) == (2, True)
 
 
 def test_a_control_that_the_directory_lacks_is_refused_with_its_line(
