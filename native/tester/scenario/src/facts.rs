@@ -96,7 +96,7 @@ impl Scenario {
                     Verb::Bind { bind, password, .. } => self.accounts(Some(bind), password.as_ref()),
                     _ => Vec::new(),
                 },
-                "refused": step.expect.results.iter().any(|code| *code == Code::Number(INVALID_CREDENTIALS)),
+                "refused": step.expect.results.contains(&Code::Number(INVALID_CREDENTIALS)),
                 "adds": self.adds_people(&step.verb),
                 "removes": self.removes_people(&step.verb),
             })

@@ -1,8 +1,7 @@
 //! The texts of a step: what each is called, where it goes, and whether people may see it.
 
-use std::collections::HashSet;
-
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 use crate::template::{Field, Part, Template};
 use crate::types::{
