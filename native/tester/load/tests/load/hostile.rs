@@ -84,7 +84,8 @@ fn no_pause_is_too_long_to_be_added_up() {
 fn ten_thousand_steps_are_checked_and_more_are_refused() {
     for asks in ["search = \"(a=b)\"", "get = \"/\""] {
         let steps = |count: usize| {
-            format!("[[operation]]\nname = \"a\"\n") + &format!("[[operation.step]]\n{asks}\n").repeat(count)
+            "[[operation]]\nname = \"a\"\n".to_owned()
+                + &format!("[[operation.step]]\n{asks}\n").repeat(count)
         };
         checked(&steps(10_000), &json!({})).unwrap();
         let problem = checked(&steps(20_000), &json!({})).unwrap_err();
