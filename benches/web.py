@@ -199,7 +199,7 @@ class WebBench(Bench):
 
     def _standard_wrk(self) -> Values | Skipped:
         """Load the same mix with wrk, a file after another in the order of a shuffled deck."""
-        assert STANDARD.files is not None
+        assert STANDARD.file_set is not None
         try:
             address = self._target(STANDARD, "nginx").address
             with temporary_folder() as folder:

@@ -563,9 +563,9 @@ def test_a_file_s_wrong_password_is_tried_once_and_ends_the_run(
     assert "stale-1" not in ran.err
     assert stock.refused() - before == Counter({f"uid=user.19,{BASE}": 1})
     # Who may lock the accounts may go on; to own the directory is not enough.
-    argv = ("run", "login", *at(stock, strangers), *FAST, "--allow-failures")
-    assert as_admin(*argv).code == 1
-    ran = as_admin(*argv, "--wrong-passwords", "any")
+    argv = ("login", *at(stock, strangers), *FAST, "--allow-failures")
+    assert as_admin("run", *argv).code == 1
+    ran = as_admin("run", *argv, "--wrong-passwords", "any")
     assert ran.code == 0, ran.err
     assert ran.objects[0]["failures"] > 1
     assert (stock.refused() - before)[f"uid=user.19,{BASE}"] > 3
