@@ -32,6 +32,7 @@ from statistics import NormalDist, median
 
 from sitebench.counts.queue import LEAST_SHARE
 from sitebench.frozen import frozen
+from sitebench.units import format_ns, format_rate
 
 MIN_SLOTS = 8
 """With fewer slots only a strictly monotone series is significant."""
@@ -83,11 +84,13 @@ class Steadiness(StrEnum):
 
 @frozen
 class Settled:
-    """Whether a window was steady; the slope is its change from end to end, in percent."""
+    """Whether a window was steady."""
 
     state: str
     evidence: str
     slope_percent: float | None = None
+    """What is tested: the change from end to end, in percent of the median half second. It is below
+    -100 where the rate fell and most half seconds came after that."""
 
 
 @frozen
@@ -96,6 +99,10 @@ class _Drift:
 
     begin_s: float
     end_s: float
+    first: float
+    """The fitted line at `begin_s`, as a rate or in nanoseconds; never below 0."""
+    last: float
+    """The same at `end_s`."""
     change: float
     chance: float
 
@@ -112,16 +119,54 @@ class _Series:
         *,
         logarithms: bool = False,
     ) -> None:
-        self.name, self.doubt = name, doubt
+        self._name, self._limit, self._doubt = name, limit, doubt
         self._logarithms = logarithms
         spans = list(_spans(len(slots)))
         drifts = [_drift(slots[first:last], logarithms=logarithms) for first, last in spans]
         self.whole = drifts[0]
         self.allowed = _FALSE_ALARM_RATE / len(spans)
-        moved = [d for d in drifts if self.larger(d, limit) and d.chance < self.allowed]
+        moved = [d for d in drifts if self._larger(d, limit) and d.chance < self.allowed]
         self.worst = max(moved, key=lambda drift: abs(drift.change), default=None)
 
-    def larger(self, drift: _Drift, limit: float) -> bool:
+    @property
+    def may_be_chance(self) -> bool:
+        """Whether the change over the whole window is large and not significant."""
+        return self._larger(self.whole, self._doubt)
+
+    @property
+    def drifting(self) -> str:
+        """Both ends of the worst drift: the change as a share may exceed all there was."""
+        if (drift := self.worst) is None:
+            return ""
+        verb = "rose" if drift.change > 0 else "fell"
+        return (
+            f"{self._name} {verb} from about {self._shown(drift.first)} to "
+            f"{self._shown(drift.last)} between seconds {drift.begin_s:.1f} and {drift.end_s:.1f} "
+            f"of the window (p = {drift.chance:.2g}): it drifts"
+        )
+
+    @property
+    def wandering(self) -> str:
+        """What cannot be told from chance, without the change: it would be read as one."""
+        chance, allowed = 100 * self.whole.chance, 100 * self.allowed
+        return (
+            f"{self._name} of half seconds differs so much that a steady one looks like this in "
+            f"{chance:.2g}% of windows; below {allowed:.2g}% it is a drift"
+        )
+
+    @property
+    def steady(self) -> str:
+        """Why it is settled."""
+        if self._larger(self.whole, self._limit):
+            return f"{self._name} changed by no more than chance explains"
+        return f"{self._name} changed by less than {self._limit:.0%}, which is allowed"
+
+    def _shown(self, value: float) -> str:
+        if self._logarithms:
+            return format_ns(value)
+        return f"{format_rate(float(f'{value:.3g}'))}/s"
+
+    def _larger(self, drift: _Drift, limit: float) -> bool:
         """Whether a drift is larger than a share; of logarithms in both directions alike."""
         fall = 1 / (1 + limit) - 1 if self._logarithms else -limit
         return not fall <= drift.change <= limit
@@ -147,28 +192,21 @@ def settle(
     if queue and (grown := _growth(drains, queue)):
         return Settled(Steadiness.GROWING, grown)
     # The throughput of an open schedule is that of its arrivals: random ones differ by themselves.
-    series = [] if queue else [_Series("throughput", rates, _DRIFT, _DRIFT)]
+    series = [] if queue else [_Series("the rate", rates, _DRIFT, _DRIFT)]
     latencies = _latencies([seconds for seconds, _ in drains], rates, waited_ns)
     if len(latencies) >= MIN_SLOTS:
         series.append(
-            _Series("mean latency", latencies, _LATENCY_DRIFT, _LATENCY_DOUBT, logarithms=True)
+            _Series("the mean latency", latencies, _LATENCY_DRIFT, _LATENCY_DOUBT, logarithms=True)
         )
-    for each in series:
-        if (worst := each.worst) is not None:
-            evidence = f"{each.name} {_change(worst)}: it drifts"
-            return Settled(Steadiness.UNSETTLED, evidence, worst.change * 100)
-    for each in series:
-        if each.larger(each.whole, each.doubt):
-            chance, allowed = each.whole.chance * 100, each.allowed * 100
-            evidence = (
-                f"{each.name} {_change(each.whole)}: a steady one that wanders as much does so in "
-                f"{chance:.2g}% of windows; below {allowed:.2g}% it is a drift"
-            )
-            return Settled(Steadiness.TOO_SHORT, evidence, each.whole.change * 100)
+    for one in series:
+        if one.worst is not None:
+            return Settled(Steadiness.UNSETTLED, one.drifting, one.worst.change * 100)
+    for one in series:
+        if one.may_be_chance:
+            return Settled(Steadiness.TOO_SHORT, one.wandering, one.whole.change * 100)
     evidence, change = "the queue did not grow, and latencies are too few to test", None
     for one in series:
-        allowed, change = _LATENCY_DRIFT if queue else _DRIFT, one.whole.change * 100
-        evidence = f"{one.name} {_change(one.whole)}: {allowed:.0%} is allowed"
+        evidence, change = one.steady, one.whole.change * 100
     return Settled(Steadiness.SETTLED, evidence, change)
 
 
@@ -198,13 +236,6 @@ def _latencies(
         for (begin, end, rate), (*_, ns) in both
         if rate and ns
     ]
-
-
-def _change(drift: _Drift) -> str:
-    return (
-        f"changed by {drift.change:+.1%} between seconds {drift.begin_s:.1f} and "
-        f"{drift.end_s:.1f} of the window (p = {drift.chance:.2g})"
-    )
 
 
 def _rates(drains: Iterable[tuple[float, float]]) -> Iterator[_Slot]:
@@ -242,7 +273,10 @@ def _drift(rates: Sequence[_Slot], *, logarithms: bool = False) -> _Drift:
     moved = slope * (end_s - begin_s)
     change = math.expm1(min(moved, 100.0)) if logarithms else moved / (median(y) or math.inf)
     score = abs(slope) / wander if wander else math.inf if slope else 0.0
-    return _Drift(begin_s, end_s, change, 2 * (1 - NormalDist().cdf(score)))
+    height = median(value - slope * t for value, t in zip(y, at, strict=True))
+    line = [height + slope * begin_s, height + slope * end_s]
+    first, last = (math.exp(min(v, 100.0)) if logarithms else max(v, 0.0) for v in line)
+    return _Drift(begin_s, end_s, first, last, change, 2 * (1 - NormalDist().cdf(score)))
 
 
 def _wander(rest: Sequence[float], at: Sequence[float]) -> float:

@@ -29,4 +29,4 @@ def test_a_target_that_warms_up_within_the_window_is_not_settled(
         ).objects
     assert point["verdict"] == "unsettled", point["settled"]
     assert not point["valid"]
-    assert point["settled"]["evidence"].startswith("mean latency changed by -")
+    assert point["settled"]["evidence"].startswith("the mean latency fell from about ")
