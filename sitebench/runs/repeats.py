@@ -119,6 +119,11 @@ class Series:
         return max((each.verdict.grade for each in self.results), key=list(Quoted).index)
 
     @property
+    def latency_grade(self) -> str:
+        """How its latency may be quoted: what makes a rate too low makes a latency too high."""
+        return "at most" if self.grade == Quoted.AT_LEAST else self.grade
+
+    @property
     def at_most(self) -> float | None:
         """Of a lower bound: the most that the target's CPU allows, by the widest of the repeats."""
         upper = [each.verdict.at_most_per_s for each in self.results if not each.verdict.valid]

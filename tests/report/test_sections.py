@@ -662,3 +662,54 @@ def test_a_hollow_mark_says_how_its_rate_may_be_quoted(report: Report) -> None:
         assert any(word in text for text in said), bound
         for name in ("rates", "curve"):
             assert all("{'field': 'grade'}" in str(chart.spec) for chart in made[name].charts)
+
+
+def _of_a_site(report: Report, bound: str) -> Report:
+    """Return lookups over clients as requests of a site, with this verdict."""
+    (run,) = report.runs
+    points = [
+        replace(
+            each,
+            result=replace(
+                each.result,
+                spec=replace(
+                    each.spec, suite="web", operation="webstone2-standard", entries=0, rate=None
+                ),
+                verdict=replace(each.result.verdict, bound=bound, valid=False),
+            ),
+        )
+        for each in run.points
+        if each.spec.operation == "lookup"
+    ]
+    return Report([replace(run, points=points)])
+
+
+def _labels(section: Section, figure: str) -> set[str]:
+    (chart,) = (each for each in section.charts if each.id.endswith(figure))
+    return {row["grade"] for row in rows(chart.choices[""]["points"])}
+
+
+@pytest.mark.parametrize(
+    ("bound", "of_rate", "of_latency"),
+    [
+        ("generator", "at least", "at most"),
+        ("others", "at least", "at most"),
+        ("unsettled", "not usable", "not usable"),
+    ],
+)
+def test_where_a_rate_is_at_least_a_latency_is_at_most(
+    report: Report, bound: str, of_rate: str, of_latency: str
+) -> None:
+    made = {each.id: each for each in build.sections(with_bound(report, "lookup", bound))}
+    assert _labels(made["rates"], "-lookup") == {of_rate}
+    made = {each.id: each for each in build.sections(_of_a_site(report, bound))}
+    assert _labels(made["rates"], "-latency") == {of_latency}
+    (curves,) = made["curve"].charts
+    for choice in curves.choices.values():
+        assert {row["grade"] for row in rows(choice["curve"])} == {of_latency}
+    (spectrum,) = made["spectrum"].charts
+    for choice in spectrum.choices.values():
+        names = choice["spectrum"]["series"]["names"]
+        assert all(name.endswith(f"({of_latency})") for name in names), names
+    (over_time,) = made["over-time"].charts
+    assert all("(at least)" not in title for title in over_time.titles.values())

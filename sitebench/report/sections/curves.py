@@ -36,7 +36,6 @@ from sitebench.runs.point import PointSpec
 from sitebench.runs.repeats import Series
 from sitebench.tables.tables import percentile, rate_of
 from sitebench.units import format_rate
-from sitebench.verdict.verdict import Quoted
 
 _QUANTILES = {"p50": "median", "p99": "99 %", "p99_9": "99.9 %"}
 _CHOOSER = "choose-curve"
@@ -132,8 +131,7 @@ def _datasets(curve: _Curve) -> dict[str, Columns]:
             latency = each.median(percentile(name))
             if latency is not None:
                 load = load_name(each.spec)
-                # Where the tester was the limit, a rate is too low and a latency too high.
-                grade = "at most" if each.grade == Quoted.AT_LEAST else each.grade
+                grade = each.latency_grade
                 rows.append((title, turn, load, rate, latency, each.n, why(each), grade))
     columns = transposed(rows, 8)
     return {

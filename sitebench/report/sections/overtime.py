@@ -27,6 +27,7 @@ from sitebench.report.model import Point, Report, Run
 from sitebench.report.page import Section, chooser, figure
 from sitebench.report.sections.strips import STRIPS, Strip, thinned
 from sitebench.runs.timeline import MEASURED, PER_DECADE, Slot, cells, seconds
+from sitebench.verdict.verdict import Quoted
 
 _CHOOSER = "choose-moment"
 
@@ -80,8 +81,10 @@ def _name(report: Report, run: Run, point: Point) -> str:
     name = report.distinct_name(point.spec, run)
     if any(each.spec.repeat for each in run.points):
         name += f", repeat {point.spec.repeat + 1}"
-    verdict = point.result.verdict
-    return name if verdict.valid else f"{name} ({verdict.grade})"
+    grade = point.result.verdict.grade
+    if grade == Quoted.AT_LEAST:
+        return f"{name} (rate: at least)"
+    return name if grade == Quoted.MEASURED else f"{name} ({grade})"
 
 
 def _datasets(point: Point) -> dict[str, Columns]:

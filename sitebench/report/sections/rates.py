@@ -104,8 +104,9 @@ def section(report: Report) -> Section | None:
         return None
     note = (
         '<p class="note">Both axes are logarithmic. A bar at a point shows how far its '
-        'repeats lie apart. A hollow mark says "at least" or "not usable". A click on a name '
-        "in a legend, or the arrow keys on a figure, show one series alone.</p>"
+        'repeats lie apart. A hollow mark says "at least" (of a latency "at most") or "not '
+        'usable". A click on a name in a legend, or the arrow keys on a figure, show one series '
+        "alone.</p>"
     )
     body = "".join(parts) + note
     return Section("rates", "Rates", body, tuple(charts), short="Rates")
@@ -158,9 +159,8 @@ def _columns(found: Sequence[_Line], name: Callable[[_Line], str], figure: RateF
             rate = each.median(figure.of)
             if rate is not None:
                 low, high = around(each, figure.of)
-                rows.append(
-                    (name(line), each.spec.size, rate, low, high, each.n, why(each), each.grade)
-                )
+                grade = each.latency_grade if figure.axis == "us" else each.grade
+                rows.append((name(line), each.spec.size, rate, low, high, each.n, why(each), grade))
     for printed in figure.printed:
         pairs = zip(printed.sizes, printed.rates, strict=True)
         rows += [(printed.machine, size, rate, None, None, None, "", "") for size, rate in pairs]

@@ -132,7 +132,7 @@ def _columns(group: _Group) -> Columns:
         for point in points:
             latency.add(point.latency)
             service.add(point.service)
-        grade = Series(points[0].spec, tuple(point.result for point in points)).grade
+        grade = Series(points[0].spec, tuple(point.result for point in points)).latency_grade
         marked = name if grade == Quoted.MEASURED else f"{name} ({grade})"
         rows += [(marked, _LATENCY, x, value) for x, value in levels(latency)]
         if service != latency:
