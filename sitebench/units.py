@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from decimal import Decimal
 
 from sitebench.errors import UnknownValue
@@ -160,6 +160,15 @@ def format_ns(ns: float) -> str:
         if ns >= scale:
             return f"{ns / scale:.3g} {suffix}"
     return f"{ns:.0f} ns"
+
+
+def format_interval(low: float, high: float | None, show: Callable[[float], str]) -> str:
+    """Write `1.19..1.34 ms`; without an upper end, the lower bound that it is: `>= 1.19 ms`."""
+    if high is None:
+        return f">= {show(low)}"
+    least, most = show(low), show(high)
+    _, space, unit = most.partition(" ")
+    return f"{least.removesuffix(space + unit)}..{most}"
 
 
 def plural(n: float, thing: str, things: str | None = None) -> str:

@@ -96,6 +96,13 @@ def test_figures_are_shown_short() -> None:
     assert units.format_ns(12) == "12 ns"
 
 
+def test_an_interval_has_its_unit_once_and_without_an_upper_end_is_a_lower_bound() -> None:
+    assert units.format_interval(1_190_000, 1_340_000, units.format_ns) == "1.19..1.34 ms"
+    assert units.format_interval(850_000, 1_340_000, units.format_ns) == "850 us..1.34 ms"
+    assert units.format_interval(1_190_000, None, units.format_ns) == ">= 1.19 ms"
+    assert units.format_interval(10_000, 15_000, units.format_rate) == "10,000..15,000"
+
+
 @pytest.mark.parametrize(("text", "share"), [("4%", 0.04), (" 12.3 % ", 0.123), ("100%", 1.0)])
 def test_shares_are_read_as_percentages(text: str, share: float) -> None:
     assert units.parse_percent(text) == share

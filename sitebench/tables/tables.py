@@ -16,7 +16,15 @@ from sitebench.counts.percentile_interval import too_alike_to_tell
 from sitebench.runs.point import PointResult, PointSpec
 from sitebench.runs.repeats import Of, Series, counted, least_repeats, series
 from sitebench.targets.limits import Limits
-from sitebench.units import format_bytes, format_ns, format_people, format_rate, format_size, plural
+from sitebench.units import (
+    format_bytes,
+    format_interval,
+    format_ns,
+    format_people,
+    format_rate,
+    format_size,
+    plural,
+)
 from sitebench.verdict.verdict import Quoted
 
 _NOTHING = "n/a"
@@ -125,7 +133,7 @@ def around(each: Series, of: Of, show: Callable[[float], str]) -> str:
     """Return the interval of a median; least and greatest if there are too few values for one."""
     interval = each.interval(of)
     bounds = each.spread(of) if interval is None else (interval.low, interval.high)
-    return _NOTHING if bounds is None else f"{show(bounds[0])}..{show(bounds[1])}"
+    return _NOTHING if bounds is None else format_interval(*bounds, show)
 
 
 def _repeat_notes(results: Sequence[PointResult]) -> list[str]:
@@ -298,7 +306,7 @@ def rate_mark(each: Series, of: Of = rate_of) -> str:
 
 
 def _p99_interval(each: Series) -> str:
-    """Return `p99 1.26 ms (1.19-1.34 ms)`: by half seconds or, of six repeats, by their median."""
+    """Return `p99 1.26 ms (1.19..1.34 ms)`: by half seconds or, of six repeats, by their median."""
     if each.n == 1:
         latency = each.results[0].clocks[LATENCY]
         if (would_do_s := latency.too_alike.get("p99")) is not None:
@@ -309,9 +317,7 @@ def _p99_interval(each: Series) -> str:
         low, high = (None, None) if among is None else (among.low, among.high)
     if low is None:
         return ""
-    least, most = show_micros(low), "" if high is None else show_micros(high)
-    around = f"{least.removesuffix(most[most.find(' ') :])}-{most}" if most else f">= {least}"
-    return f"p99 {latency_mark(each, 'p99')} ({around})"
+    return f"p99 {latency_mark(each, 'p99')} ({format_interval(low, high, show_micros)})"
 
 
 def bounds(each: Series) -> str:

@@ -65,8 +65,8 @@ def test_samples_of_all_repeats_are_counted() -> None:
 @pytest.mark.parametrize(
     ("bounds", "said"),
     [
-        ((1_190.0, 1_340.0), "lookup 1k: p99 1.26 ms (1.19-1.34 ms)"),
-        ((850.0, 1_340.0), "lookup 1k: p99 1.26 ms (850 us-1.34 ms)"),
+        ((1_190.0, 1_340.0), "lookup 1k: p99 1.26 ms (1.19..1.34 ms)"),
+        ((850.0, 1_340.0), "lookup 1k: p99 1.26 ms (850 us..1.34 ms)"),
         ((1_190.0, None), "lookup 1k: p99 1.26 ms (>= 1.19 ms)"),
     ],
 )

@@ -1,7 +1,8 @@
 """CSV, for spreadsheets and data frames: one row per point, step, drain, or reading.
 
 A point's row has every figure of its result: names of nested figures are joined with dots
-(`latency_us.p99`), lists are JSON. What is not known is an empty field, never a zero.
+(`latency_us.p99`), lists are JSON, intervals are as in tables. What is not known is an empty field,
+never a zero.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from sitebench._engine import Histogram
 from sitebench.counts import metrics
 from sitebench.counts.durations import Durations
 from sitebench.runs.runfile import RunFile, StoredPoint
+from sitebench.units import format_interval
 
 _Row = Mapping[str, Any]
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
@@ -26,6 +28,9 @@ def _points(run: RunFile) -> Iterator[_Row]:
         result = {} if point.result is None else point.result.to_json()
         for repeated in ("operation", "entries", "spec", "steps", "spans"):
             result.pop(repeated, None)
+        intervals = result.get(metrics.LATENCY.key, {}).get("intervals", {})
+        for name, (low, high) in intervals.items():
+            intervals[name] = format_interval(low, high, _figure)
         yield {
             **_point_columns(point),
             "target.name": point.spec.target,
@@ -123,6 +128,10 @@ def _point_columns(point: StoredPoint) -> dict[str, Any]:
 
 def _summary(clock: metrics.Clock, took: Histogram) -> Iterator[tuple[str, Any]]:
     return _flat(clock.key, Durations.of(took).to_json())
+
+
+def _figure(value: float) -> str:
+    return f"{value:.6g}"
 
 
 def _flat(prefix: str, value: Any) -> Iterator[tuple[str, Any]]:

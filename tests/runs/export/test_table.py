@@ -1,12 +1,17 @@
 """CSV: every figure in a column of its own, and nothing made up where nothing is known."""
 
 import csv
+import json
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from sitebench.runs.export import table
 from sitebench.runs.runfile import RunFile
-from tests.support.points import a_result
+from sitebench.runs.store import RunStore
+from tests.support.evidence import changed
+from tests.support.points import a_result, a_tally
 
 
 def read(run: RunFile, what: str) -> list[dict[str, str]]:
@@ -28,6 +33,24 @@ def test_every_figure_of_a_result_is_in_its_row(run: RunFile) -> None:
     assert int(done["latency_us.n"]) == result.clocks["latency"].n
     assert done["verdict"] == result.verdict.bound
     assert done["settings.a"] == "b"
+
+
+def test_an_interval_without_an_upper_end_is_a_lower_bound(tmp_path: Path) -> None:
+    result = a_result()
+    bounds = {"p50": (980.5, 1_020.25), "p99": (1_190.0, None)}
+    latency = replace(result.clocks["latency"], intervals=bounds)
+    with RunStore(tmp_path / "run.sitebench") as store:
+        store.begin(result.spec)
+        point = store.point_id(result.spec.key)
+        store.complete(point, {"measure": a_tally()}, changed(result, latency=latency))
+    run = RunFile(tmp_path / "run.sitebench")
+    (row,) = read(run, "points")
+    assert row["latency_us.intervals.p50"] == "980.5..1020.25"
+    assert row["latency_us.intervals.p99"] == ">= 1190"
+    (stored,) = run.points()
+    assert stored.result is not None
+    kept = json.loads(json.dumps(stored.result.to_json()))
+    assert kept["latency_us"]["intervals"]["p99"] == [1_190.0, None]
 
 
 def test_what_is_not_known_is_an_empty_field(run: RunFile) -> None:
