@@ -22,12 +22,14 @@ pub struct Scenario {
 impl Scenario {
     #[new]
     #[pyo3(signature = (text, columns=None))]
-    fn new(text: &str, columns: Option<HashMap<String, Vec<String>>>) -> PyResult<Self> {
+    fn new(py: Python<'_>, text: &str, columns: Option<HashMap<String, Vec<String>>>) -> PyResult<Self> {
         let columns = columns.unwrap_or_default();
-        let known = |data: &Data| columns.get(&data.name).cloned();
-        let scenario = scenario::read_with(text, &known)
-            .map_err(|problems| error_of(Kind::BadFile, problems.to_string()))?;
-        Ok(Self { facts: scenario.facts().to_string() })
+        let columns_of = |data: &Data| columns.get(&data.name).cloned();
+        // Other threads, and a signal's handler, run meanwhile.
+        let facts = py.detach(|| Ok(scenario::read_with(text, &columns_of)?.facts().to_string()));
+        facts
+            .map(|facts| Self { facts })
+            .map_err(|problems: scenario::Problems| error_of(Kind::BadFile, problems.to_string()))
     }
 }
 
@@ -35,12 +37,15 @@ impl Scenario {
 /// it counts and, as JSON, its program.
 #[pyfunction]
 pub fn check_scenario(
+    py: Python<'_>,
     spec_json: &str,
     tables: HashMap<String, PyRef<'_, Table>>,
 ) -> PyResult<Option<(String, Option<String>)>> {
     let spec: ScenarioSpec = config::parse("a scenario", spec_json)?;
     let tables: Tables = tables.into_iter().map(|(name, table)| (name, table.rows_of())).collect();
-    let whole = load::check_scenario(&spec, &tables).map_err(|problem| error_of(Kind::BadFile, problem))?;
+    let whole = py
+        .detach(|| load::check_scenario(&spec, &tables))
+        .map_err(|problem| error_of(Kind::BadFile, problem))?;
     Ok(whole.map(|(counts, program)| (counts, program.map(|program| program.to_string()))))
 }
 
