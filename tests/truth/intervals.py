@@ -130,8 +130,8 @@ FAMILIES = {
 }
 """Each cell misses in at most 5 % of its windows and three standard errors, each family in 5 %.
 
-Spells of 10 s need a window of 60 s: 5 % of the windows of 30 s have one level from end to end, and
-do not differ from those of a target that has one.
+Spells of 10 s need a window of 60 s: in windows of 30 s 7 to 10 % miss. 5 % of those windows
+have one level from end to end, and do not differ from those of a target that has one.
 """
 
 INDEPENDENT = cells(("even",), loads=((30, 40), (30, 100), (30, 1_000), (30, 5_000)))
