@@ -137,6 +137,11 @@ class LoadOptions:
         identity=False,
     )
 
+    @property
+    def client(self) -> str:
+        """The client that makes the load: the engine, where a suite has no option for another."""
+        return "native"
+
 
 QUIET = "Result and errors alone: no progress, and nothing about what to do."
 

@@ -113,11 +113,6 @@ class StartedOptions:
 class SuiteTestOptions(EndpointOptions, StartedOptions, PeopleOptions, LoadOptions):
     """A test in any suite, but for its size."""
 
-    @property
-    def client(self) -> str:
-        """The client that makes the load: the engine, where a suite has no option for another."""
-        return "native"
-
 
 @frozen
 class ScenarioOptions:

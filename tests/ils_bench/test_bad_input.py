@@ -134,7 +134,7 @@ def unused_port() -> int:
 def test_a_target_that_talks_nonsense_or_nothing(
     talker: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(probe, "_ANSWER_S", 1)
+    monkeypatch.setattr(probe, "_SILENCE_S", 1.0)
     ran = in_process("ils", "run", "lookup", "--target", f"ldap://127.0.0.1:{talker}", *SHORT)
     refused(ran, 1, "does not answer as an LDAP server does", "check host and port")
 

@@ -171,7 +171,7 @@ from sitebench.locust.web_ui.session import Session
 from sitebench.locust.recorder import Subject
 from tests.support.points import a_spec
 
-session = Session(f"{tempfile.mkdtemp()}/ui.sitebench", kept=False)
+session = Session(f"{tempfile.mkdtemp()}/ui.sitebench")
 there = ("127.0.0.1", 1)
 subject = Subject(a_spec, lambda sizes: {}, None, None, there, [], True, lambda: None, {})
 """
