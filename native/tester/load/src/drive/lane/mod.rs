@@ -45,6 +45,13 @@ use crate::record::clock::{MILLI, now_ns};
 use crate::record::failure::Failure;
 use crate::record::recorder::Slot;
 
+/// Steps of a program that a lane passes without a request before other lanes and commands have their turn: some
+/// tens of microseconds.
+const SILENT_STEPS: usize = 10_000;
+
+/// How long it leaves the thread to them.
+const SILENT_PAUSE_NS: u64 = MILLI;
+
 /// The first pause after a connection failed.
 const BACKOFF_FIRST_NS: u64 = 10 * MILLI;
 
@@ -255,7 +262,9 @@ impl<S: Default + Send> Lane<S> {
         }
         let rest_ns = program.pauses_ns.get(self.pc).copied().unwrap_or(0);
         let has_time = match self.phase {
-            Phase::Sleeping if self.thinks_until_ns > 0 => self.thinks_until_ns + rest_ns < limit_ns,
+            Phase::Sleeping if self.thinks_until_ns > 0 => {
+                self.thinks_until_ns.saturating_add(rest_ns) < limit_ns
+            }
             // It waits for a row. Without an arrival it has not begun before something was sent.
             Phase::Sleeping => self.due_ns != NEVER || self.pass.bytes_out > 0,
             _ => rest_ns == 0 || began_ns.saturating_add(rest_ns) < limit_ns,
@@ -317,6 +326,8 @@ impl<S: Default + Send> Lane<S> {
         mut now_ns: u64,
     ) -> Fate {
         self.phase = Phase::Running;
+        // Steps that it passed before it last went back, and where it has gone on from.
+        let (mut silent_steps, mut from) = (0, self.pc);
         loop {
             let op = program.ops.get(self.pc);
             // A pass that has nothing left to do but close is over, and is recorded as such.
@@ -333,9 +344,13 @@ impl<S: Default + Send> Lane<S> {
             }
             let Some(op) = op else {
                 self.end_operation(context, now_ns);
-                self.pc = 0;
+                silent_steps += self.pc - from;
+                (self.pc, from) = (0, 0);
                 if self.stopping {
                     return self.retire(context, now_ns);
+                }
+                if silent_steps > SILENT_STEPS {
+                    return self.give_turn_back(program, context, now_ns);
                 }
                 continue;
             };
@@ -372,7 +387,15 @@ impl<S: Default + Send> Lane<S> {
                 }
                 Op::Again { counter, first } => {
                     self.counters[*counter] -= 1;
-                    self.pc = if self.counters[*counter] > 0 { *first } else { self.pc + 1 };
+                    if self.counters[*counter] == 0 {
+                        self.pc += 1;
+                        continue;
+                    }
+                    silent_steps += self.pc - from;
+                    (self.pc, from) = (*first, *first);
+                    if silent_steps > SILENT_STEPS {
+                        return self.give_turn_back(program, context, now_ns);
+                    }
                 }
                 Op::Deal { deck, firsts } => {
                     self.pc = firsts[context.decks[*deck].deal(&mut context.rng)];
@@ -427,7 +450,7 @@ impl<S: Default + Send> Lane<S> {
                 Op::Await if self.stopping => return self.retire(context, now_ns),
                 // What was closed while nothing was due is opened again before the next operation.
                 Op::Await if self.whole.is_none() && program.kept.iter().any(|kept| self.is_down(*kept)) => {
-                    self.pc = 0;
+                    (self.pc, from) = (0, 0);
                 }
                 Op::Await => {
                     if !self.take_arrival(context, now_ns) {
@@ -451,6 +474,10 @@ impl<S: Default + Send> Lane<S> {
                         continue;
                     }
                     let pause_ns = think.draw_ns(context.rng.f64());
+                    if pause_ns == 0 {
+                        // A timer that is due already would ring before other lanes and commands have their turn.
+                        continue;
+                    }
                     self.think(pause_ns, program, now_ns);
                     return self.sleep_until(now_ns + pause_ns, context);
                 }
@@ -566,6 +593,24 @@ impl<S: Default + Send> Lane<S> {
         }
         self.pc += 1;
         true
+    }
+
+    /// Leaves the thread to other lanes and to commands for a moment. A lane that is to stop ends: what it does may
+    /// go on for hours.
+    #[cold]
+    fn give_turn_back<P: Protocol<Lane = S>>(
+        &mut self,
+        program: &Program<P::Request>,
+        context: &mut Context<P>,
+        now_ns: u64,
+    ) -> Fate {
+        if self.stopping {
+            return self.retire(context, now_ns);
+        }
+        if self.link.is_opening() {
+            return self.wait_for_link(program, context);
+        }
+        self.sleep_until(now_ns + SILENT_PAUSE_NS, context)
     }
 
     fn sleep_until<P: Protocol<Lane = S>>(&mut self, due_ns: u64, context: &mut Context<P>) -> Fate {

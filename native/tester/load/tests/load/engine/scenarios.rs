@@ -916,3 +916,36 @@ fn what_one_run_leaves_behind_is_not_in_the_way_of_the_next() {
         assert_eq!(row(&found, "add", "add").1, []);
     }
 }
+
+/// Steps that send nothing, for hours: neither another lane nor the command to stop waits for them.
+#[test]
+fn a_repeat_that_sends_nothing_leaves_the_thread_to_others() {
+    let responder = Responder::right(&people(Profile::Paper, 1));
+    let asks = "[[operation]]\nname = \"asks\"\nsearch = \"(cn=x)\"\n";
+    for think in ["0s", "0.000001ms"] {
+        let pause = format!("{{ think = \"{think}\" }}");
+        let mut steps = format!("{{ repeat = 1000000000, step = [ {pause} ] }}");
+        for nested in [false, true] {
+            if nested {
+                steps = format!("{{ repeat = 1000000000, step = [ {steps}, {pause} ] }}");
+            }
+            let silent =
+                format!("[[operation]]\nname = \"a\"\nstep = [ {steps}, {{ search = \"(cn=x)\" }} ]\n");
+            let config = json!({
+                "target": {"host": "127.0.0.1", "port": responder.address.port(), "base": "o=elsewhere"},
+                "threads": 1,
+                "scenarios": [{"name": "silent", "text": silent}, {"name": "asks", "text": asks}],
+            });
+            let config = serde_json::from_value(config).unwrap();
+            let mut engine = Engine::start(config, None, None, &Tables::new()).unwrap();
+            engine.start_lanes("silent", 2).unwrap();
+            engine.start_lanes("asks", 1).unwrap();
+            let before = responder.seen.answered(op::SEARCH_REQUEST);
+            let others_go_on = eventually(|| responder.seen.answered(op::SEARCH_REQUEST) >= before + 20);
+            assert!(others_go_on, "{think}");
+            let begun_ns = now_ns();
+            engine.stop(Duration::from_secs(20)).unwrap();
+            assert!(now_ns() - begun_ns < 1_000_000_000, "{think}: {} ns", now_ns() - begun_ns);
+        }
+    }
+}
