@@ -2,6 +2,7 @@
 
 import contextlib
 import csv
+import hashlib
 import io
 import json
 import os
@@ -203,7 +204,7 @@ def master(folder: Path, locustfile: str, address: str, web_port: int, *more: st
     folder.mkdir(parents=True)
     record = ["--out", "run"]  # As the web UI does it: every test is a point of its own.
     if "--headless" in more:
-        spec = a_spec()
+        spec = a_spec(settings=_planned(folder, more))
         with RunStore(folder / "run") as store:
             store.begin(spec)
         record = ["--store", "run", "--point", spec.key]
@@ -226,6 +227,14 @@ def master(folder: Path, locustfile: str, address: str, web_port: int, *more: st
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
+
+
+def _planned(folder: Path, more: Sequence[str]) -> dict[str, str]:
+    """Return the settings of a point: the digest of its scenario file, if it has one."""
+    if "--scenario" not in more:
+        return {}
+    file = folder / more[more.index("--scenario") + 1]
+    return {"scenario_digest": hashlib.sha256(file.read_bytes()).hexdigest()}
 
 
 def waited_for(happened: Any, what: str) -> None:
