@@ -116,7 +116,8 @@ class IlsPoints(SuitePoints[Program, OpenDirectory]):
     def check(self, options: Any, programs: Sequence[Program]) -> None:
         super().check(options, programs)
         logins.check(options, programs, self.own_targets)
-        if options.wrong_passwords is None and options.target not in self.own_targets:
+        theirs = options.target not in self.own_targets
+        if theirs and options.wrong_passwords is None and not options.check:
             binds_of(programs)
         check_sasl(options)
         opening.check(options, programs)

@@ -383,7 +383,6 @@ STAGES = ("--stages", "1s:100")
             ("web", "sweep", "--clients", "1,4", "--stages", "1s:5 users"),
             "--clients and --stages both say how many users",
         ),
-        (("ils", "ui", *STAGES), "not for the web UI"),
         ((*LOAD, *STAGES, "--client", "ldap3"), "--client ldap3 does no --stages"),
         ((*LOAD, "--stages", "1s:0"), "every rate is 0"),
         ((*LOAD, "--stages", "1s:5 users"), "--users and --stages both say how many users"),

@@ -368,7 +368,7 @@ def test_columns_are_named_as_a_spreadsheet_names_them(
     (folder / "mix.toml").write_text(
         f'''
 base = "{BASE}"
-data.hr = {{ file = "hr.csv", separator = ";" }}
+data.hr = {{ file = "hr.csv", separator = ";", deal = "exclusive" }}
 [[operation]]
 search = "(uid={{hr.Login (AD)}})"
 expect.entries = 1

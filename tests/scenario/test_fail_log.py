@@ -56,6 +56,7 @@ def directory(folder: Path) -> Iterator[LdapDirectory]:
 
 def argv(directory: LdapDirectory, *more: str) -> tuple[str, ...]:
     where = ("--target", directory.url, "--allow-failures", "--fail-log", "failed.jsonl")
+    where = (*where, "--wrong-passwords", "any")
     return ("ils", "run", "mix.toml", *where, *LOAD, *more)
 
 
@@ -188,6 +189,7 @@ def test_locust_begins_the_log_anew_and_overwrites_nothing_else(
 ) -> None:
     load = ("--headless", "-u", "2", "--think", "1ms", "--only-summary", "--warmup", "0s")
     where = ("--target", directory.url, "--scenario", "mix.toml", "FileUser")
+    where = ("--wrong-passwords", "any", *where)
     file = str(Path(__file__).parents[2] / "locustfiles/ils.py")
     before = json.dumps(dict.fromkeys(("time", "asked"), "of a run before"))
     rows = (folder / "accounts.csv").read_text()
