@@ -734,12 +734,12 @@ fn has_step<S>(steps: &[Step<S>], name: &str) -> bool {
 
 /// The least time for which the rest of an operation thinks, by place: think times of a constant length, each once.
 fn pauses_ns<R>(ops: &[Op<R>]) -> Box<[u64]> {
-    let mut rest_ns = 0;
+    let mut rest_ns = 0_u64;
     let mut pauses_ns = vec![0; ops.len()];
     for (pause_ns, op) in pauses_ns.iter_mut().zip(ops).rev() {
         match op {
             Op::Done => rest_ns = 0,
-            Op::Think(Think::Constant { ns }) => rest_ns += ns,
+            Op::Think(Think::Constant { ns }) => rest_ns = rest_ns.saturating_add(*ns),
             _ => {}
         }
         *pause_ns = rest_ns;

@@ -71,6 +71,10 @@ fn no_pause_is_too_long_to_be_added_up() {
         think = \"0.000001ms\"\n[[operation.step]]\nrepeat = \"l\"\n\
         step = [ { think = \"8000h\" }, { search = \"(mail={l})\" } ]\n";
     checked(list, &json!({})).unwrap();
+    let pause = "[[operation.step]]\nthink = \"8000h\"\ndistribution = \"constant\"\n";
+    let search = "[[operation.step]]\nsearch = \"(a=b)\"\n";
+    let many = "[[operation]]\nname = \"a\"\n".to_owned() + &pause.repeat(1_000) + search;
+    checked(&many, &json!({})).unwrap();
     let one = "[[operation]]\nname = \"a\"\n[[operation.step]]\nthink = \"1s\"\n[[operation.step]]\n\
         search = \"(a=b)\"\n";
     for more in
