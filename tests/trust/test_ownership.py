@@ -197,7 +197,7 @@ def test_a_test_from_the_page_that_writes_fails_and_writes_nothing(
 ) -> None:
     screen.start("OwnUser", 1)
     assert eventually(lambda: screen.live()["word"] == "failed"), screen.live()
-    (said,) = [row for row in screen.live()["verdict"] if row["what"] == "Error"]
+    said = screen.live()["findings"][0]
     assert elsewhere.host in said["message"]
     assert FLAG in said["remedy"]
     assert elsewhere.stats()["deletes"] == 0
