@@ -112,5 +112,5 @@ def plain(text: str) -> str:
 
     Tags as HTML does: to some renderers a backslash before `<` is a text, and the tag a tag.
     """
-    marked = re.sub(r"([\\|*_`\[\]])", r"\\\1", re.sub(r"\s+", " ", text))
-    return marked.replace("<", "&lt;").replace(">", "&gt;")
+    marked = re.sub(r"([\\|*_`>\[\]])", r"\\\1", re.sub(r"\s+", " ", text))
+    return marked.replace("<", "&lt;")

@@ -14,7 +14,7 @@ TABLE = ReportTable(
 
 def test_markdown_is_a_table_that_no_text_breaks() -> None:
     assert TABLE.to_markdown() == (
-        "### Rates \\| of &lt;all&gt;\n"
+        "### Rates \\| of &lt;all\\>\n"
         "\n"
         "| Point | ops/s |\n"
         "| --- | ---: |\n"
@@ -38,6 +38,6 @@ def test_html_escapes_every_text_and_says_so_beside_the_colour() -> None:
 def test_a_lower_bound_is_marked_in_text_too() -> None:
     cells = (Cell("98%", Mark.BOUND, "why"), Cell(">= 400", Mark.BOUND, "why"))
     assert (
-        "| CPU | 98% \\* | >= 400 |".replace(">", "&gt;")
+        "| CPU | 98% \\* | \\>= 400 |"
         in ReportTable("t", ("a", "b", "c"), [["CPU", *cells]]).to_markdown()
     )

@@ -132,7 +132,7 @@ def papers_of(*results: PointResult) -> str:
     """Return the papers' tables beside results, in words."""
     found = beside(grouped(series(results)))
     text = " ".join(table.to_markdown() for each in found for table in each.tables)
-    return " ".join(text.replace("\\", "").replace("|", " ").split())
+    return html.unescape(" ".join(text.replace("\\", "").replace("|", " ").split()))
 
 
 def test_todays_figure_stands_in_the_table_of_as_many_processors() -> None:

@@ -86,8 +86,9 @@ fn a_closed_operation_that_hangs_in_its_second_step_is_in_the_window_in_which_it
         assert_eq!((sequence.failures.values().sum::<u64>(), window.failed("ask")), (4, 4), "{window:?}");
         let censored = sequence.clock(Clock::Censored);
         assert!((censored.len(), censored.min() >= 400_000_000) == (4, true), "{window:?}");
-        // As many as have begun, and each once.
-        assert_eq!(sequence.count, window.count("find"), "{window:?}");
+        // As many as have begun, and each once; of those that began before it the first step may be in it.
+        let before = window.count("find") - sequence.count;
+        assert!(before <= 4, "{window:?}");
     }
 }
 
