@@ -24,7 +24,7 @@ BELOW: dict[str, set[str]] = {
     "net": {"tls"},
     "people": {"wire", "hashes"},
     "scenario": {"wire"},
-    "fuzz": {"wire", "scenario", "table"},
+    "fuzz": {"wire", "scenario", "table", "load"},
     "http": {"wire", "net", "tls"},
     **dict.fromkeys(MIDDLE, BASE),
     "load": BASE | {"scenario"},

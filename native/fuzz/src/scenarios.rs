@@ -1,10 +1,55 @@
-//! Scenario files: whatever is refused is refused with a place in the text, and whatever is read is whole.
+//! Scenario files: whatever is refused is refused with a place in the text, whatever is read is whole, and either
+//! becomes programs or is refused.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
-use scenario::{Part, Template, read};
+use load::{ScenarioSpec, Tables, check_scenario};
+use scenario::{Part, Rows, Scenario, Template, read};
+use serde_json::json;
+use table::{Form, Table};
+
+use crate::cost;
+
+/// Every key is looked up in the form, and a problem is explained.
+const READING_NS: u64 = 5_000;
+
+/// What may be filled in is bounded by the file's length only through the values: 1 MiB of text for each.
+const CHECKING_NS: u64 = 2_000_000;
+
+/// Columns of every data file, where the scenario names none: those of the corpus.
+const COLUMNS: [&str; 8] = ["uid", "user", "password", "name", "expected", "mail", "dn", "id"];
 
 pub(crate) fn target(text: &[u8]) {
+    cost::bounded(reads, READING_NS, text);
+    cost::bounded(checks, CHECKING_NS, text);
+}
+
+/// Compiles the programs of a file, as a command does before it runs them.
+fn checks(text: &[u8]) {
+    let Ok(text) = std::str::from_utf8(text) else { return };
+    let Ok(scenario) = read(text) else { return };
+    let env: serde_json::Map<_, _> =
+        scenario.variables.iter().map(|name| (name.clone(), json!("cn=x,o=y"))).collect();
+    let spec = json!({"name": "mix", "text": text, "base": "o=x", "env": env});
+    let spec: ScenarioSpec = serde_json::from_value(spec).expect("a scenario's name and text");
+    let result = check_scenario(&spec, &tables(&scenario));
+    assert!(result.is_ok() || result.is_err_and(|problem| !problem.is_empty()));
+}
+
+/// Two rows for each of its data files.
+fn tables(scenario: &Scenario) -> Tables {
+    let files = scenario.data.iter().filter(|data| matches!(data.rows, Rows::File { .. }));
+    let tables = files.map(|data| {
+        let columns = data.columns.clone().unwrap_or_else(|| COLUMNS.map(str::to_owned).into());
+        let row = vec!["1"; columns.len()].join(",") + "\n";
+        let form = Form { columns: Some(columns), ..Form::default() };
+        Some((data.name.clone(), Arc::new(Table::parse(row.repeat(2).into(), &form, |_, _| Ok(())).ok()?)))
+    });
+    tables.flatten().collect()
+}
+
+fn reads(text: &[u8]) {
     let Ok(text) = std::str::from_utf8(text) else { return };
     match read(text) {
         Ok(scenario) => {
