@@ -55,9 +55,9 @@ def directory(folder: Path) -> Iterator[LdapDirectory]:
 
 
 def argv(directory: LdapDirectory, *more: str) -> tuple[str, ...]:
-    where = ("--target", directory.url, "--allow-failures", "--fail-log", "failed.jsonl")
-    where = (*where, "--wrong-passwords", "any")
-    return ("ils", "run", "mix.toml", *where, *LOAD, *more)
+    where = ("--target", directory.url, "--fail-log", "failed.jsonl")
+    allowed = ("--allow-failures", "--wrong-passwords", "any")
+    return ("ils", "run", "mix.toml", *where, *allowed, *LOAD, *more)
 
 
 def run(folder: Path, directory: LdapDirectory, *more: str) -> Ran:
@@ -188,8 +188,8 @@ def test_locust_begins_the_log_anew_and_overwrites_nothing_else(
     folder: Path, directory: LdapDirectory
 ) -> None:
     load = ("--headless", "-u", "2", "--think", "1ms", "--only-summary", "--warmup", "0s")
-    where = ("--target", directory.url, "--scenario", "mix.toml", "FileUser")
-    where = ("--wrong-passwords", "any", *where)
+    scenario = ("--scenario", "mix.toml", "--wrong-passwords", "any", "FileUser")
+    where = ("--target", directory.url, *scenario)
     file = str(Path(__file__).parents[2] / "locustfiles/ils.py")
     before = json.dumps(dict.fromkeys(("time", "asked"), "of a run before"))
     rows = (folder / "accounts.csv").read_text()
