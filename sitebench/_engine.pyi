@@ -145,10 +145,11 @@ class StepStats:
     def counters(self) -> dict[str, int]:
         """Sums by the names of all counters in `metrics`, in their order."""
 
-def metrics() -> list[tuple[str, str, str, str]]:
-    """Return what is measured of each step: kind, name, unit and meaning.
+def metrics() -> list[tuple[str, str, str, str, str]]:
+    """Return what is measured of each step: kind, name, unit, meaning and influence.
 
-    The kind is "clock" or "counter". Clocks come first.
+    The kind is "clock" or "counter". Clocks come first. The influence is what the values follow:
+    "sending", "counting", "waiting" or "nothing".
     """
 
 @final

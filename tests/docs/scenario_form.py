@@ -53,7 +53,9 @@ OF_SITES: Mapping[str, Sequence[str]] = {
 """The same of the page of sites, which has what only they have."""
 _TABLE = re.compile(r"^    (\w+) \{", re.MULTILINE)
 _TEXT = r'"((?:[^"\\]|\\.)*)"'
-_KEY = re.compile(rf"(\w+): ([^;]*?),\s*(LH|L|H),\s*(?:(REQUIRED)|{_TEXT}),\s*{_TEXT};", re.DOTALL)
+_KEY = re.compile(
+    rf"(\w+): ([^;]*?),\s*(LH|L|H), (\w+),\s*(?:(REQUIRED)|{_TEXT}),\s*{_TEXT};", re.DOTALL
+)
 
 
 @dataclass(frozen=True)
@@ -64,6 +66,8 @@ class Key:
     name: str
     kind: str
     protocols: str
+    influence: str
+    """What it changes of the figures: Sending, Counting, Waiting or Nothing."""
     default: str
     about: str
 
@@ -83,13 +87,13 @@ def keys() -> list[Key]:
     ends = [each.start() for each in starts[1:]] + [len(form)]
     found = []
     for start, end in zip(starts, ends, strict=True):
-        for name, kind, protocols, required, default, about in _KEY.findall(
+        for name, kind, protocols, influence, required, default, about in _KEY.findall(
             form[start.end() : end]
         ):
             # What holds for HTTP alone is not told.
             usual = required.lower() or _plain(default).removesuffix("; step with HTTP 1.0")
             known = constants.get(kind, kind)
-            found.append(Key(start[1], name, known, protocols, usual, _plain(about)))
+            found.append(Key(start[1], name, known, protocols, influence, usual, _plain(about)))
     return found
 
 

@@ -9,14 +9,18 @@ use pyo3::types::PyDict;
 
 use crate::histogram::Histogram;
 
-/// A clock or a counter: which of both, name, unit, meaning.
-type Metric = (&'static str, &'static str, &'static str, &'static str);
+/// A clock or a counter: which of both, name, unit, meaning, influence.
+type Metric = (&'static str, &'static str, &'static str, &'static str, &'static str);
 
 /// What is measured of each step: its clocks, then its counters.
 #[pyfunction]
 pub fn metrics() -> Vec<Metric> {
-    let clocks = Clock::ALL.iter().map(|each| ("clock", each.name(), each.unit(), each.meaning()));
-    let counters = Counter::ALL.iter().map(|each| ("counter", each.name(), each.unit(), each.meaning()));
+    let clocks = Clock::ALL
+        .iter()
+        .map(|clock| ("clock", clock.name(), clock.unit(), clock.meaning(), clock.influence().name()));
+    let counters = Counter::ALL.iter().map(|counter| {
+        ("counter", counter.name(), counter.unit(), counter.meaning(), counter.influence().name())
+    });
     clocks.chain(counters).collect()
 }
 

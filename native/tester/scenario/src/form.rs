@@ -103,6 +103,32 @@ pub enum Kind {
     Operations,
 }
 
+/// What a key changes of the figures, and what a metric follows. One that changes or follows anything needs a cell in
+/// `tests/truth`, which compares figures with the log of a server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Influence {
+    /// When something is sent.
+    Sending,
+    /// What is counted, or of what time.
+    Counting,
+    /// Who waits, and for how long.
+    Waiting,
+    /// What is sent and checked, or what people read.
+    Nothing,
+}
+
+impl Influence {
+    /// As tests read it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Sending => "sending",
+            Self::Counting => "counting",
+            Self::Waiting => "waiting",
+            Self::Nothing => "nothing",
+        }
+    }
+}
+
 /// One key.
 #[derive(Debug, Clone, Copy)]
 pub struct Key {
@@ -112,6 +138,8 @@ pub struct Key {
     pub kind: Kind,
     /// Where it may stand.
     pub protocols: &'static [Protocol],
+    /// What it changes of the figures; tables are marked by their keys.
+    pub influence: Influence,
     /// What holds without it, for readers; [`REQUIRED`] where there is no such thing.
     pub default: &'static str,
     /// What it means.
@@ -135,253 +163,259 @@ pub(crate) const MOST: i64 = 1 << 40;
 const MAX_INT: i64 = 2_147_483_647;
 
 macro_rules! form {
-    ($($table:ident { $($name:ident: $kind:expr, $protocols:ident, $default:expr, $about:literal;)* })*) => {
+    ($($table:ident {
+        $($name:ident: $kind:expr, $protocols:ident, $influence:ident, $default:expr, $about:literal;)*
+    })*) => {
         /// Every table with its keys. An operation has those of `card`, and of `operation` or of a step; `step`, `asks`,
         /// `ldap`, `http`, `body` and those of the verbs are parts of a step: see [`VERBS`].
         pub const FORM: &[(&str, &[Key])] = &[$((stringify!($table), &[$(Key {
-            name: stringify!($name), kind: $kind, protocols: $protocols, default: $default, about: $about,
+            name: stringify!($name), kind: $kind, protocols: $protocols, influence: Influence::$influence,
+            default: $default, about: $about,
         }),*])),*];
     };
 }
 
 form! {
     scenario {
-        title: Kind::Text, LH, "the file's name", "what it is, for readers";
-        paper: Kind::Text, LH, "", "what it was taken from";
-        note: Kind::Text, LH, "", "what readers should know";
-        base: Kind::Dn, L, "`--base`", "the DN that `{base}` stands for; `--base` wins";
-        headers: HEADERS, H, "none", "header lines of every request";
-        cookies: Kind::Bool, H, "true", "whether users keep cookies";
-        load: Kind::Table("load"), LH, "", "options of `run` and `sweep`; the command line wins";
-        values: Kind::Map(&Kind::Template), LH, "none",
+        title: Kind::Text, LH, Nothing, "the file's name", "what it is, for readers";
+        paper: Kind::Text, LH, Nothing, "", "what it was taken from";
+        note: Kind::Text, LH, Nothing, "", "what readers should know";
+        base: Kind::Dn, L, Nothing, "`--base`", "the DN that `{base}` stands for; `--base` wins";
+        headers: HEADERS, H, Nothing, "none", "header lines of every request";
+        cookies: Kind::Bool, H, Nothing, "true", "whether users keep cookies";
+        load: Kind::Table("load"), LH, Nothing, "", "options of `run` and `sweep`; the command line wins";
+        values: Kind::Map(&Kind::Template), LH, Nothing, "none",
             "values that are drawn once, by their names";
-        connection: Kind::Map(&Kind::Table("connection")), LH, "`main`",
+        connection: Kind::Map(&Kind::Table("connection")), LH, Nothing, "`main`",
             "connections by their names";
-        data: Kind::Map(&Kind::Table("data")), LH, "none",
+        data: Kind::Map(&Kind::Table("data")), LH, Nothing, "none",
             "rows that are dealt to users, by their names";
-        files: Kind::Map(&Kind::Map(&Kind::Table("class"))), H, "none", "classes of a set of files";
-        start: Kind::Table("start"), LH, "none",
+        files: Kind::Map(&Kind::Map(&Kind::Table("class"))), H, Nothing, "none", "classes of a set of files";
+        start: Kind::Table("start"), LH, Sending, "none",
             "what a user does once, before the first operation";
-        operation: Kind::Operations, LH, REQUIRED, "the deck: what users do";
+        operation: Kind::Operations, LH, Nothing, REQUIRED, "the deck: what users do";
     }
     load {
-        users: Kind::Int(1, MOST), LH, "`-u`", "users at a time";
-        clients: Kind::Ints, LH, "`--clients`", "users at a time, for a sweep";
-        rate: Kind::Number, LH, "`--rate`", "operations per second, whether or not answers come";
-        arrivals: Kind::Word(&["even", "poisson"]), LH, "`--arrivals`",
+        users: Kind::Int(1, MOST), LH, Sending, "`-u`", "users at a time";
+        clients: Kind::Ints, LH, Sending, "`--clients`", "users at a time, for a sweep";
+        rate: Kind::Number, LH, Sending, "`--rate`", "operations per second, whether or not answers come";
+        arrivals: Kind::Word(&["even", "poisson"]), LH, Sending, "`--arrivals`",
             "when operations of a rate begin";
-        stages: Kind::Stages, LH, "`--stages`",
+        stages: Kind::Stages, LH, Sending, "`--stages`",
             "rates that change in straight lines, one after the other: `30s:100/s`; or users who come and go: `30s:100`";
-        think: Kind::Duration, LH, "0s", "mean pause after each operation";
-        session: Kind::Duration, LH, "",
+        think: Kind::Duration, LH, Sending, "0s", "mean pause after each operation";
+        session: Kind::Duration, LH, Sending, "",
             "think times are scaled so that an operation takes so long";
-        objective: Kind::Text, LH, "", "what the total must hold, such as `failures<0.1%`";
-        warmup: Kind::Duration, LH, "`--warmup`", "time before measuring";
-        measure: Kind::Duration, LH, "`--measure`", "time of measuring";
-        timeout: Kind::Duration, LH, "`--timeout`", "how long an answer may take";
-        keys: KEYS, LH, "`--keys`", "how seeded people are drawn";
+        objective: Kind::Text, LH, Counting, "", "what the total must hold, such as `failures<0.1%`";
+        warmup: Kind::Duration, LH, Counting, "`--warmup`", "time before measuring";
+        measure: Kind::Duration, LH, Counting, "`--measure`", "time of measuring";
+        timeout: Kind::Duration, LH, Waiting, "`--timeout`", "how long an answer may take";
+        keys: KEYS, LH, Nothing, "`--keys`", "how seeded people are drawn";
     }
     connection {
-        per: Kind::Per, LH, "user; step with HTTP 1.0",
+        per: Kind::Per, LH, Sending, "user; step with HTTP 1.0",
             "how long it is kept: `user`, `iteration`, `step`, or a number of operations";
-        pool: Kind::Int(1, 1_000_000), LH, "none", "so many in all, shared by all users";
-        outstanding: Kind::Int(1, 64), L, "1", "requests in flight on one at a time, at most 64";
-        tls: Kind::Tls, LH, "as the target's address", "`true`, `\"starttls\"` or `false`";
-        bind: Kind::BindName, L, "`--bind-dn`", "the name that it binds with after opening";
-        password: Kind::Secret, L, "`--password-file`", "the password for it";
-        sasl: SASL, L, "simple", "the mechanism of the bind";
-        version: VERSION, L, "3", "LDAP's version";
-        http: Kind::Word(&["1.0", "1.1"]), H, "1.1", "HTTP's version";
+        pool: Kind::Int(1, 1_000_000), LH, Waiting, "none", "so many in all, shared by all users";
+        outstanding: Kind::Int(1, 64), L, Waiting, "1", "requests in flight on one at a time, at most 64";
+        tls: Kind::Tls, LH, Sending, "as the target's address", "`true`, `\"starttls\"` or `false`";
+        bind: Kind::BindName, L, Sending, "`--bind-dn`", "the name that it binds with after opening";
+        password: Kind::Secret, L, Nothing, "`--password-file`", "the password for it";
+        sasl: SASL, L, Nothing, "simple", "the mechanism of the bind";
+        version: VERSION, L, Nothing, "3", "LDAP's version";
+        http: Kind::Word(&["1.0", "1.1"]), H, Sending, "1.1", "HTTP's version";
     }
     data {
-        file: Kind::Text, LH, "", "a CSV file, one of four kinds of data";
-        values: Kind::Texts, LH, "", "these values";
-        range: Kind::Ints, LH, "", "whole numbers from the first to the last";
-        people: Kind::Word(&["seeded", "new"]), LH, "",
+        file: Kind::Text, LH, Nothing, "", "a CSV file, one of four kinds of data";
+        values: Kind::Texts, LH, Nothing, "", "these values";
+        range: Kind::Ints, LH, Nothing, "", "whole numbers from the first to the last";
+        people: Kind::Word(&["seeded", "new"]), LH, Nothing, "",
             "people of the population, or people who are added";
-        columns: Kind::Texts, LH, "the first line", "names of a file's columns";
-        separator: Kind::Text, LH, "`,`", "the character between a file's columns";
+        columns: Kind::Texts, LH, Nothing, "the first line", "names of a file's columns";
+        separator: Kind::Text, LH, Nothing, "`,`", "the character between a file's columns";
         deal: Kind::Word(&["shuffled", "in-order", "once", "exclusive",
-            "uniform", "zipfian", "hotspot", "latest"]), LH, "shuffled; `--keys` for seeded people",
+            "uniform", "zipfian", "hotspot", "latest"]), LH, Waiting, "shuffled; `--keys` for seeded people",
             "who gets which row";
-        per: Kind::Word(&["iteration", "user"]), LH, "iteration", "how long a row is kept";
-        secret: Kind::Texts, LH, "by use and name", "columns that are never shown";
+        per: Kind::Word(&["iteration", "user"]), LH, Waiting, "iteration", "how long a row is kept";
+        secret: Kind::Texts, LH, Nothing, "by use and name", "columns that are never shown";
     }
     class {
-        sizes: Kind::Ints, H, "", "bytes of its files, taken in turn";
-        spread: Kind::Ints, H, "", "instead of sizes: the smallest and the largest";
-        count: Kind::Int(1, 1_000_000), H, "one of each size", "how many files";
+        sizes: Kind::Ints, H, Nothing, "", "bytes of its files, taken in turn";
+        spread: Kind::Ints, H, Nothing, "", "instead of sizes: the smallest and the largest";
+        count: Kind::Int(1, 1_000_000), H, Nothing, "one of each size", "how many files";
     }
-    start { step: Kind::Steps, LH, REQUIRED, "its steps"; }
+    start { step: Kind::Steps, LH, Nothing, REQUIRED, "its steps"; }
     operation {
-        name: Kind::Label, LH, "the verb, class or program", "its row; required with several steps";
-        step: Kind::Steps, LH, "a verb right here", "its steps in their order";
-        on: Kind::Connection, LH, "main", "the connection of its steps";
-        counts: Kind::Label, LH, "the whole",
+        name: Kind::Label, LH, Nothing, "the verb, class or program", "its row; required with several steps";
+        step: Kind::Steps, LH, Counting, "a verb right here", "its steps in their order";
+        on: Kind::Connection, LH, Waiting, "main", "the connection of its steps";
+        counts: Kind::Label, LH, Counting, "the whole",
             "the step that is counted and timed instead of the whole";
     }
     card {
-        weight: Kind::Int(1, MOST), LH, "1", "its cards in the deck";
-        objective: Kind::Text, LH, "", "what it must hold, such as `p99<20ms`";
-        page: Kind::Bool, H, "false", "whether it counts as a web page, for the planner";
+        weight: Kind::Int(1, MOST), LH, Sending, "1", "its cards in the deck";
+        objective: Kind::Text, LH, Counting, "", "what it must hold, such as `p99<20ms`";
+        page: Kind::Bool, H, Nothing, "false", "whether it counts as a web page, for the planner";
     }
-    step { name: Kind::Label, LH, "the verb", "its row; a number follows the verb from the second on"; }
+    step { name: Kind::Label, LH, Nothing, "the verb", "its row; a number follows the verb from the second on"; }
     asks {
-        on: Kind::Connection, LH, "the operation's", "the connection it goes over";
-        expect: Kind::Table("expect"), LH, "it succeeds", "what the answer must be";
-        capture: Kind::Map(&Kind::Capture), LH, "none",
+        on: Kind::Connection, LH, Waiting, "the operation's", "the connection it goes over";
+        expect: Kind::Table("expect"), LH, Counting, "it succeeds", "what the answer must be";
+        capture: Kind::Map(&Kind::Capture), LH, Counting, "none",
             "what to remember of the answer, by names for later steps";
     }
-    ldap { control: Kind::Controls, L, "none", "controls of the request"; }
+    ldap { control: Kind::Controls, L, Nothing, "none", "controls of the request"; }
     bind {
-        bind: Kind::BindName, L, REQUIRED, "a DN; `\"\"` for the command line's, or anonymous";
-        password: Kind::Secret, L, "none", "the password for it";
-        sasl: SASL, L, "simple", "the mechanism";
-        version: VERSION, L, "3", "LDAP's version";
+        bind: Kind::BindName, L, Nothing, REQUIRED, "a DN; `\"\"` for the command line's, or anonymous";
+        password: Kind::Secret, L, Nothing, "none", "the password for it";
+        sasl: SASL, L, Nothing, "simple", "the mechanism";
+        version: VERSION, L, Nothing, "3", "LDAP's version";
     }
     search {
-        search: Kind::Filter, L, REQUIRED, "a filter";
-        base: Kind::Dn, L, "`{base}`", "where to search";
-        scope: Kind::Word(&["sub", "base", "one", "children"]), L, "sub", "how deep";
-        attributes: Kind::Texts, L, "all", "what to return";
-        size_limit: Kind::Int(0, MAX_INT), L, "0", "entries at most; 0 is any number";
-        time_limit: Kind::Duration, L, "0s", "what the server may take; 0 is any time";
-        types_only: Kind::Bool, L, "false", "whether to return attributes without values";
-        deref: Kind::Word(&["never", "searching", "finding", "always"]), L, "never",
+        search: Kind::Filter, L, Nothing, REQUIRED, "a filter";
+        base: Kind::Dn, L, Nothing, "`{base}`", "where to search";
+        scope: Kind::Word(&["sub", "base", "one", "children"]), L, Nothing, "sub", "how deep";
+        attributes: Kind::Texts, L, Nothing, "all", "what to return";
+        size_limit: Kind::Int(0, MAX_INT), L, Nothing, "0", "entries at most; 0 is any number";
+        time_limit: Kind::Duration, L, Nothing, "0s", "what the server may take; 0 is any time";
+        types_only: Kind::Bool, L, Nothing, "false", "whether to return attributes without values";
+        deref: Kind::Word(&["never", "searching", "finding", "always"]), L, Nothing, "never",
             "which aliases to follow";
-        page_size: Kind::Int(1, MAX_INT), L, "no pages",
+        page_size: Kind::Int(1, MAX_INT), L, Counting, "no pages",
             "entries of a page; all pages are read, as one step";
     }
     compare {
-        compare: Kind::Dn, L, REQUIRED, "a DN";
-        entry: Kind::Entry, L, REQUIRED, "one attribute with its value";
+        compare: Kind::Dn, L, Nothing, REQUIRED, "a DN";
+        entry: Kind::Entry, L, Nothing, REQUIRED, "one attribute with its value";
     }
     add {
-        add: Kind::Dn, L, REQUIRED, "a DN";
-        entry: Kind::Entry, L, REQUIRED, "attributes with values, or the name of data";
-        keep: Kind::Bool, L, "false",
+        add: Kind::Dn, L, Nothing, REQUIRED, "a DN";
+        entry: Kind::Entry, L, Nothing, REQUIRED, "attributes with values, or the name of data";
+        keep: Kind::Bool, L, Nothing, "false",
             "whether the entry stays: no step of the operation deletes it";
     }
     modify {
-        modify: Kind::Dn, L, REQUIRED, "a DN";
-        change: Kind::Changes, L, REQUIRED,
+        modify: Kind::Dn, L, Nothing, REQUIRED, "a DN";
+        change: Kind::Changes, L, Nothing, REQUIRED,
             "`replace`, `add`, `delete`, `increment`; a list of tables where order matters";
     }
     modify_dn {
-        modify_dn: Kind::Dn, L, REQUIRED, "a DN";
-        new_rdn: Kind::Dn, L, REQUIRED, "the new relative name";
-        delete_old_rdn: Kind::Bool, L, "true", "whether the old value goes";
-        new_superior: Kind::Dn, L, "the same", "the new parent";
+        modify_dn: Kind::Dn, L, Nothing, REQUIRED, "a DN";
+        new_rdn: Kind::Dn, L, Nothing, REQUIRED, "the new relative name";
+        delete_old_rdn: Kind::Bool, L, Nothing, "true", "whether the old value goes";
+        new_superior: Kind::Dn, L, Nothing, "the same", "the new parent";
     }
-    delete { delete: Kind::DnOrPath, LH, REQUIRED, "a DN; a path in HTTP"; }
+    delete { delete: Kind::DnOrPath, LH, Nothing, REQUIRED, "a DN; a path in HTTP"; }
     password_modify {
-        password_modify: Kind::Dn, L, REQUIRED, "a DN; `\"\"` for oneself";
-        old_password: Kind::Secret, L, "none", "the old password";
-        new_password: Kind::Secret, L, "the server's choice", "the new password";
+        password_modify: Kind::Dn, L, Nothing, REQUIRED, "a DN; `\"\"` for oneself";
+        old_password: Kind::Secret, L, Nothing, "none", "the old password";
+        new_password: Kind::Secret, L, Nothing, "the server's choice", "the new password";
     }
     refresh {
-        refresh: Kind::Dn, L, REQUIRED, "the DN of a dynamic entry";
-        ttl: Kind::Duration, L, REQUIRED, "how long it shall live";
+        refresh: Kind::Dn, L, Nothing, REQUIRED, "the DN of a dynamic entry";
+        ttl: Kind::Duration, L, Nothing, REQUIRED, "how long it shall live";
     }
     extended {
-        extended: Kind::Oid, L, REQUIRED, "the OID of an extended operation";
-        value: Kind::Value, L, "none", "its value";
+        extended: Kind::Oid, L, Nothing, REQUIRED, "the OID of an extended operation";
+        value: Kind::Value, L, Nothing, "none", "its value";
     }
-    unbind { unbind: Kind::Connection, L, REQUIRED, "a connection that is closed before its time"; }
-    get { get: Kind::Path, H, REQUIRED, "a path"; }
-    head { head: Kind::Path, H, REQUIRED, "a path"; }
-    post { post: Kind::Path, H, REQUIRED, "a path"; }
-    put { put: Kind::Path, H, REQUIRED, "a path"; }
-    patch { patch: Kind::Path, H, REQUIRED, "a path"; }
+    unbind { unbind: Kind::Connection, L, Sending, REQUIRED, "a connection that is closed before its time"; }
+    get { get: Kind::Path, H, Nothing, REQUIRED, "a path"; }
+    head { head: Kind::Path, H, Nothing, REQUIRED, "a path"; }
+    post { post: Kind::Path, H, Nothing, REQUIRED, "a path"; }
+    put { put: Kind::Path, H, Nothing, REQUIRED, "a path"; }
+    patch { patch: Kind::Path, H, Nothing, REQUIRED, "a path"; }
     http {
-        headers: HEADERS, H, "none", "header lines; each replaces the one of `[headers]`";
-        match: Kind::Word(&["html", "json", "plain"]), H, "html",
+        headers: HEADERS, H, Nothing, "none", "header lines; each replaces the one of `[headers]`";
+        match: Kind::Word(&["html", "json", "plain"]), H, Nothing, "html",
             "how values are escaped in the answer";
-        follow: Kind::Bool, H, "false", "whether redirects on the same host are followed, up to 20";
+        follow: Kind::Bool, H, Counting, "false", "whether redirects on the same host are followed, up to 20";
     }
     body {
-        form: HEADERS, H, "none", "fields of a form";
-        json: Kind::Json, H, "none", "a body of JSON";
-        body: Kind::Template, H, "none", "a body as it is";
-        content_type: Kind::Text, H, "a form's", "the type of `body`";
+        form: HEADERS, H, Nothing, "none", "fields of a form";
+        json: Kind::Json, H, Nothing, "none", "a body of JSON";
+        body: Kind::Template, H, Nothing, "none", "a body as it is";
+        content_type: Kind::Text, H, Nothing, "a form's", "the type of `body`";
     }
-    file { file: Kind::Class, H, REQUIRED, "a class of `[files]`: each of its files as often, every byte compared"; }
+    file {
+        file: Kind::Class, H, Nothing, REQUIRED,
+            "a class of `[files]`: each of its files as often, every byte compared";
+    }
     program {
         program: Kind::Word(&["cgi-env", "cgi", "inprocess", "page",
-            "template", "fastcgi"]), H, REQUIRED,
+            "template", "fastcgi"]), H, Nothing, REQUIRED,
             "a program of the server";
-        size: Kind::Int(0, MOST), H, "", "bytes of its answer";
-        size_about: Kind::Int(0, MOST), H, "",
+        size: Kind::Int(0, MOST), H, Nothing, "", "bytes of its answer";
+        size_about: Kind::Int(0, MOST), H, Nothing, "",
             "instead of size: their mean, where it depends on the server";
-        content: Kind::Word(&["constant", "random"]), H, "constant", "what its text is made of";
+        content: Kind::Word(&["constant", "random"]), H, Nothing, "constant", "what its text is made of";
     }
     think {
-        think: Kind::Duration, LH, REQUIRED, "a pause, in no operation's time";
-        distribution: Kind::Word(&["exponential", "constant"]), LH, "exponential",
+        think: Kind::Duration, LH, Sending, REQUIRED, "a pause, in no operation's time";
+        distribution: Kind::Word(&["exponential", "constant"]), LH, Sending, "exponential",
             "how pauses differ";
     }
     repeat {
-        repeat: Kind::Times, LH, REQUIRED,
+        repeat: Kind::Times, LH, Counting, REQUIRED,
             "a number, or a list that was captured: once for each of its values";
-        step: Kind::Steps, LH, REQUIRED, "what is repeated";
+        step: Kind::Steps, LH, Nothing, REQUIRED, "what is repeated";
     }
     expect {
-        result: Kind::Results, L, "success; compareTrue for compare", "codes or names, or a column";
-        entries: Kind::Count, L, "any", "how many entries come";
-        entry: Kind::Entry, L, "not checked", "exactly one entry with these values, or this row";
-        every: Kind::Text, L, "not checked",
+        result: Kind::Results, L, Counting, "success; compareTrue for compare", "codes or names, or a column";
+        entries: Kind::Count, L, Counting, "any", "how many entries come";
+        entry: Kind::Entry, L, Nothing, "not checked", "exactly one entry with these values, or this row";
+        every: Kind::Text, L, Nothing, "not checked",
             "people (`people = \"seeded\"`): each entry is one of them, whole";
-        dn: Kind::Dn, L, "not checked", "the name of the one entry";
-        status: Kind::Statuses, H, "200 for get and head, else 2xx", "status codes, or a column";
-        length: Kind::Int(0, MOST), H, "any", "bytes of the body";
-        contains: Kind::Templates, H, "none", "what must be in the body";
-        headers: HEADERS, H, "none", "what header lines must be";
-        identity: Kind::Table("identity"), H, "not checked", "whose page it is";
-        fresh: Kind::Templates, H, "none", "what must be in the body after an update";
+        dn: Kind::Dn, L, Nothing, "not checked", "the name of the one entry";
+        status: Kind::Statuses, H, Counting, "200 for get and head, else 2xx", "status codes, or a column";
+        length: Kind::Int(0, MOST), H, Nothing, "any", "bytes of the body";
+        contains: Kind::Templates, H, Nothing, "none", "what must be in the body";
+        headers: HEADERS, H, Nothing, "none", "what header lines must be";
+        identity: Kind::Table("identity"), H, Nothing, "not checked", "whose page it is";
+        fresh: Kind::Templates, H, Nothing, "none", "what must be in the body after an update";
     }
     identity {
-        before: Kind::Text, H, REQUIRED, "what stands before the value";
-        value: Kind::Template, H, REQUIRED, "what must be there; another one is a leak";
-        until: Kind::Text, H, "`\"`", "what stands after it";
+        before: Kind::Text, H, Nothing, REQUIRED, "what stands before the value";
+        value: Kind::Template, H, Nothing, REQUIRED, "what must be there; another one is a leak";
+        until: Kind::Text, H, Nothing, "`\"`", "what stands after it";
     }
     capture {
-        attribute: Kind::Text, L, "", "an attribute of the entries, or `dn`";
-        cookie: Kind::Text, H, "", "a cookie that the answer sets";
-        header: Kind::Text, H, "", "a header line";
-        json: Kind::Text, H, "", "a value of a JSON body, by its pointer (RFC 6901)";
-        before: Kind::Text, H, "", "what stands in the body before the value";
-        until: Kind::Text, H, "", "what stands after it";
-        take: Kind::Word(&["first", "random", "all"]), LH, "first", "which of several";
-        default: Kind::Default, LH, "the operation fails", "what holds where nothing is found";
+        attribute: Kind::Text, L, Nothing, "", "an attribute of the entries, or `dn`";
+        cookie: Kind::Text, H, Nothing, "", "a cookie that the answer sets";
+        header: Kind::Text, H, Nothing, "", "a header line";
+        json: Kind::Text, H, Nothing, "", "a value of a JSON body, by its pointer (RFC 6901)";
+        before: Kind::Text, H, Nothing, "", "what stands in the body before the value";
+        until: Kind::Text, H, Nothing, "", "what stands after it";
+        take: Kind::Word(&["first", "random", "all"]), LH, Nothing, "first", "which of several";
+        default: Kind::Default, LH, Counting, "the operation fails", "what holds where nothing is found";
     }
     controls {
-        sort: Kind::Text, L, "", "attributes to sort by, `-` before those that fall (RFC 2891)";
-        proxied_authorization: Kind::Template, L, "",
+        sort: Kind::Text, L, Nothing, "", "attributes to sort by, `-` before those that fall (RFC 2891)";
+        proxied_authorization: Kind::Template, L, Nothing, "",
             "whose rights hold: `dn:...` or `u:...` (RFC 4370)";
-        assertion: Kind::Filter, L, "", "what must hold of the entry (RFC 4528)";
-        pre_read: Kind::Texts, L, "", "attributes as they were (RFC 4527)";
-        post_read: Kind::Texts, L, "", "attributes as they are now (RFC 4527)";
-        manage_dsa_it: Kind::Bool, L, "false", "referrals as entries (RFC 3296)";
-        permissive_modify: Kind::Bool, L, "false", "changes that change nothing succeed";
-        subtree_delete: Kind::Bool, L, "false", "the entry with all below it";
-        password_policy: Kind::Bool, L, "false", "ask for the state of the password";
-        subentries: Kind::Bool, L, "false", "subentries instead of entries (RFC 3672)";
+        assertion: Kind::Filter, L, Nothing, "", "what must hold of the entry (RFC 4528)";
+        pre_read: Kind::Texts, L, Nothing, "", "attributes as they were (RFC 4527)";
+        post_read: Kind::Texts, L, Nothing, "", "attributes as they are now (RFC 4527)";
+        manage_dsa_it: Kind::Bool, L, Nothing, "false", "referrals as entries (RFC 3296)";
+        permissive_modify: Kind::Bool, L, Nothing, "false", "changes that change nothing succeed";
+        subtree_delete: Kind::Bool, L, Nothing, "false", "the entry with all below it";
+        password_policy: Kind::Bool, L, Nothing, "false", "ask for the state of the password";
+        subentries: Kind::Bool, L, Nothing, "false", "subentries instead of entries (RFC 3672)";
     }
     control {
-        critical: Kind::Bool, L, "true", "whether the server must refuse what it does not know";
-        value: Kind::Value, L, "none", "its value";
+        critical: Kind::Bool, L, Nothing, "true", "whether the server must refuse what it does not know";
+        value: Kind::Value, L, Nothing, "none", "its value";
     }
     change {
-        replace: Kind::Map(&Kind::Values), L, "", "attributes with their new values";
-        add: Kind::Map(&Kind::Values), L, "", "values that come";
-        delete: Kind::Map(&Kind::Values), L, "", "values that go; all of them with `[]`";
-        increment: Kind::Map(&Kind::Value), L, "", "what is added to a number (RFC 4525)";
+        replace: Kind::Map(&Kind::Values), L, Nothing, "", "attributes with their new values";
+        add: Kind::Map(&Kind::Values), L, Nothing, "", "values that come";
+        delete: Kind::Map(&Kind::Values), L, Nothing, "", "values that go; all of them with `[]`";
+        increment: Kind::Map(&Kind::Value), L, Nothing, "", "what is added to a number (RFC 4525)";
     }
     value {
-        base64: Kind::Template, L, "", "bytes in base64";
-        hex: Kind::Template, L, "", "bytes in hexadecimal digits";
-        utf16: Kind::Template, L, "", "text in UTF-16LE, as unicodePwd wants it";
-        file: Kind::Text, L, "", "what is in a file, beside this one";
+        base64: Kind::Template, L, Nothing, "", "bytes in base64";
+        hex: Kind::Template, L, Nothing, "", "bytes in hexadecimal digits";
+        utf16: Kind::Template, L, Nothing, "", "text in UTF-16LE, as unicodePwd wants it";
+        file: Kind::Text, L, Nothing, "", "what is in a file, beside this one";
     }
 }
 

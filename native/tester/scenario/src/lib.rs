@@ -34,11 +34,11 @@ mod template;
 mod texts;
 mod types;
 
-pub use form::{FORM, Key, Kind, Protocol, REQUIRED, VERBS};
+pub use form::{FORM, Influence, Key, Kind, Protocol, REQUIRED, VERBS};
 pub use grammar::stand_for_names;
 pub use problem::{MOST_PROBLEMS, Problem, Problems};
 pub use reader::MOST_NAMES;
-pub use schema::{markdown, schema};
+pub use schema::schema;
 pub use template::{
     BUILT_IN, Clock, Field, MOST_FIELDS, MOST_RANDOM, Part, Template, TemplateError, characters,
 };

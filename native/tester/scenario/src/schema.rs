@@ -1,8 +1,8 @@
-//! The form for editors and for the documentation.
+//! The form for editors.
 
 use serde_json::{Map, Value, json};
 
-use crate::form::{FORM, Kind, Protocol, REQUIRED, VERBS, keys};
+use crate::form::{Kind, REQUIRED, VERBS, keys};
 
 /// The JSON Schema of scenario files.
 ///
@@ -87,56 +87,5 @@ fn of(kind: Kind) -> Value {
         }
         Kind::Value | Kind::Values | Kind::Json | Kind::Default => json!({}),
         _ => json!({"type": "string"}),
-    }
-}
-
-/// The form as tables of Markdown.
-pub fn markdown() -> String {
-    let mut out = String::new();
-    for (table, rows) in FORM {
-        out.push_str(&format!("| {table} | | value | default |\n|---|---|---|---|\n"));
-        for key in *rows {
-            let of = match key.protocols {
-                [Protocol::Ldap] => "L",
-                [Protocol::Http] => "H",
-                _ => "LH",
-            };
-            let value = format!("{}: {}", word(key.kind), key.about).replace('|', "\\|");
-            out.push_str(&format!("| `{}` | {of} | {value} | {} |\n", key.name, key.default));
-        }
-        out.push('\n');
-    }
-    out.truncate(out.trim_end().len());
-    out.push('\n');
-    out
-}
-
-/// A kind as a reader needs it.
-fn word(kind: Kind) -> String {
-    match kind {
-        Kind::Word(words) => words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(" "),
-        Kind::Text | Kind::Template | Kind::Secret | Kind::BindName => "text".to_owned(),
-        Kind::Label | Kind::Connection | Kind::Class => "a name".to_owned(),
-        Kind::Templates => "text, or several".to_owned(),
-        Kind::Dn => "DN".to_owned(),
-        Kind::DnOrPath => "DN or path".to_owned(),
-        Kind::Filter => "filter".to_owned(),
-        Kind::Path => "path".to_owned(),
-        Kind::Oid => "OID".to_owned(),
-        Kind::Int(..) => "whole number".to_owned(),
-        Kind::Number => "number".to_owned(),
-        Kind::Bool => "`true` or `false`".to_owned(),
-        Kind::Duration => "duration".to_owned(),
-        Kind::Texts | Kind::Stages => "list of texts".to_owned(),
-        Kind::Ints => "list of whole numbers".to_owned(),
-        Kind::Results | Kind::Statuses => "code, or several".to_owned(),
-        Kind::Count => "count".to_owned(),
-        Kind::Value => "value".to_owned(),
-        Kind::Values => "value, or several".to_owned(),
-        Kind::Steps | Kind::Operations => "list of tables".to_owned(),
-        Kind::Times => "number or name".to_owned(),
-        Kind::Per | Kind::Tls | Kind::Default | Kind::Json => "value".to_owned(),
-        Kind::Entry => "table or name".to_owned(),
-        Kind::Capture | Kind::Controls | Kind::Changes | Kind::Table(_) | Kind::Map(_) => "table".to_owned(),
     }
 }

@@ -4,9 +4,13 @@
 //! [`crate::record::recorder`], from the instants of a `Sample`, and has a row in `sitebench/counts/metrics.py`.
 //! Everything else takes it along.
 
-/// Makes an enum of a table whose rows are its variants, each with a name, a unit and a meaning.
+use scenario::Influence;
+
+/// Makes an enum of a table whose rows are its variants, each with a name, a unit, an influence and a meaning.
 macro_rules! table {
-    ($(#[$doc:meta])* $table:ident { $($metric:ident: $name:literal, $unit:literal, $meaning:literal;)+ }) => {
+    ($(#[$doc:meta])* $table:ident {
+        $($metric:ident: $name:literal, $unit:literal, $influence:ident, $meaning:literal;)+
+    }) => {
         $(#[$doc])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub enum $table {
@@ -36,6 +40,11 @@ macro_rules! table {
                 match self { $(Self::$metric => $unit,)+ }
             }
 
+            /// What its values follow.
+            pub const fn influence(self) -> Influence {
+                match self { $(Self::$metric => Influence::$influence,)+ }
+            }
+
             /// What it measures, in one sentence.
             pub const fn meaning(self) -> &'static str {
                 match self { $(Self::$metric => $meaning,)+ }
@@ -48,25 +57,30 @@ table! {
     /// Durations of operations, each in a histogram. The drawing in [`crate::record::recorder`] shows where
     /// they start and end.
     Clock {
-        Service: "service", "ns", "Sent to answered, of right answers.";
-        Latency: "latency", "ns", "Intended start to answered, of right answers.";
-        Lag: "lag", "ns", "Intended start to sent, of answered operations: how late the tester was.";
-        Unread: "unread", "ns", "Upper bound of the time that right answers lay unread, which service includes.";
-        Wrong: "wrong", "ns", "Intended start to answered, of wrong answers.";
-        Censored: "censored", "ns", "Intended start to given up: a lower bound of the latency without an answer.";
-        Abandoned: "abandoned", "ns", "Sent to given up: a lower bound of the service time without an answer.";
+        Service: "service", "ns", Sending, "Sent to answered, of right answers.";
+        Latency: "latency", "ns", Sending, "Intended start to answered, of right answers.";
+        Lag: "lag", "ns", Sending, "Intended start to sent, of answered operations: how late the tester was.";
+        Unread: "unread", "ns", Nothing,
+            "Upper bound of the time that right answers lay unread, which service includes.";
+        Wrong: "wrong", "ns", Counting, "Intended start to answered, of wrong answers.";
+        Censored: "censored", "ns", Waiting,
+            "Intended start to given up: a lower bound of the latency without an answer.";
+        Abandoned: "abandoned", "ns", Waiting,
+            "Sent to given up: a lower bound of the service time without an answer.";
     }
 }
 
 table! {
     /// Sums over operations.
     Counter {
-        BytesOut: "bytes_out", "bytes", "Bytes sent.";
-        BytesIn: "bytes_in", "bytes", "Bytes received.";
-        Processing: "processing", "ns", "The tester's own time before requests were sent.";
-        Failed: "failed", "ns", "Sent to answered wrongly or given up: the lanes' time for failed operations.";
-        Paused: "paused", "ns", "Think times inside operations, which are in none of their times.";
-        Thinking: "thinking", "operations", "Operations left out: in a think time of their own when the test ended.";
+        BytesOut: "bytes_out", "bytes", Nothing, "Bytes sent.";
+        BytesIn: "bytes_in", "bytes", Nothing, "Bytes received.";
+        Processing: "processing", "ns", Nothing, "The tester's own time before requests were sent.";
+        Failed: "failed", "ns", Counting,
+            "Sent to answered wrongly or given up: the lanes' time for failed operations.";
+        Paused: "paused", "ns", Sending, "Think times inside operations, which are in none of their times.";
+        Thinking: "thinking", "operations", Counting,
+            "Operations left out: in a think time of their own when the test ended.";
     }
 }
 

@@ -1,6 +1,6 @@
 //! The JSON Schema says what the reader says, as far as it goes.
 
-use scenario::{FORM, VERBS, markdown, schema};
+use scenario::{FORM, VERBS, schema};
 
 #[test]
 fn every_reference_has_its_definition_and_every_key_its_place() {
@@ -33,12 +33,4 @@ fn a_step_has_the_keys_of_all_verbs_and_no_others() {
     // A key that fits none of several forms has no name in the message: only words beside numbers need a choice.
     let text = schema.to_string();
     assert_eq!(text.matches("anyOf").count(), 1, "the life of a connection");
-}
-
-#[test]
-fn the_documentation_has_a_line_for_each_key() {
-    let keys: usize = FORM.iter().map(|(_, keys)| keys.len()).sum();
-    let text = markdown();
-    assert_eq!(text.lines().filter(|line| line.starts_with("| `")).count(), keys);
-    assert!(text.contains("| `pool` | LH | whole number: so many in all, shared by all users | none |"));
 }
