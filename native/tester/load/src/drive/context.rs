@@ -9,7 +9,7 @@ use crate::connection::endpoint::Endpoint;
 use crate::drive::batch::Staged;
 use crate::drive::pool::Pool;
 use crate::drive::timers::Timers;
-use crate::program::Deck;
+use crate::program::{Deck, Program};
 use crate::protocol::Protocol;
 use crate::record::examples::Examples;
 use crate::record::log::Log;
@@ -69,6 +69,13 @@ pub(crate) struct Context<P: Protocol> {
     pub(crate) timeout_ns: u64,
     pub(crate) connect_timeout_ns: u64,
     pub(crate) rng: fastrand::Rng,
+}
+
+/// What a lane needs while it has the thread.
+pub(crate) struct Turn<'a, P: Protocol> {
+    /// What the lane runs: it belongs to all lanes of the program.
+    pub(crate) program: &'a Program<P::Request>,
+    pub(crate) context: &'a mut Context<P>,
 }
 
 impl<P: Protocol> Context<P> {

@@ -18,7 +18,7 @@ use mio::{Events, Interest, Poll, Token};
 use crate::choose::schedule::{Pace, Share};
 use crate::connection::link::ReadOutcome;
 use crate::drive::batch::{ANSWER_BYTES, Answer, Batch, Staged};
-use crate::drive::context::Context;
+use crate::drive::context::{Context, Turn};
 use crate::drive::lane::{Fate, Lane, of_token};
 use crate::drive::pool::Pool;
 use crate::drive::timers::{Alarm, NEVER};
@@ -145,7 +145,7 @@ pub(crate) struct Worker<P: Protocol> {
     /// Where arrivals are recorded that no lane has taken: with those of the lane that was started last.
     arrives: Option<Slot>,
     /// By id, each with the index of the program that it runs.
-    lanes: Vec<Option<(usize, Lane<P::Lane>)>>,
+    lanes: Vec<Option<(usize, Lane<P>)>>,
     free: Vec<u32>,
     running: u64,
     /// Lanes that ran since the last drain, integrated over time up to `counted_ns`.
@@ -305,20 +305,20 @@ impl<P: Protocol> Worker<P> {
             }
             Some(Ok(ReadOutcome::WouldBlock)) => {}
             Some(Err(failure)) => {
-                self.on_lane(id, |lane, program, context| lane.lost(failure, program, context));
+                self.on_lane(id, |lane, turn| lane.lost(failure, turn));
             }
             None if lane.serves() => self.serve(id, event),
-            None => self.on_lane(id, |lane, program, context| lane.ready(event, program, context)),
+            None => self.on_lane(id, |lane, turn| lane.ready(event, turn)),
         }
     }
 
     /// Handles an event at once, unless it is an answer for the batch that came over one of several connections.
     fn ready(&mut self, token: usize, event: &Event) {
         match of_token(token) {
-            (id, None) => self.on_lane(id, |lane, program, context| lane.ready(event, program, context)),
+            (id, None) => self.on_lane(id, |lane, turn| lane.ready(event, turn)),
             _ if self.is_parked(token) => self.overhear(token),
             (id, Some(_)) if P::BATCHES => self.read_answer(id, event),
-            (id, Some(_)) => self.on_lane(id, |lane, program, context| lane.ready(event, program, context)),
+            (id, Some(_)) => self.on_lane(id, |lane, turn| lane.ready(event, turn)),
         }
     }
 
@@ -344,21 +344,25 @@ impl<P: Protocol> Worker<P> {
             let Answer { lane: id, read_ns, .. } = self.batch.answers[n];
             if let Some(Some((program, lane))) = self.lanes.get_mut(id) {
                 let bytes = self.batch.bytes(n);
-                let fate = lane.digest(bytes, read_ns, &self.programs[*program], &mut self.context);
+                let fate = lane.digest(
+                    bytes,
+                    read_ns,
+                    &mut Turn { program: &self.programs[*program], context: &mut self.context },
+                );
                 self.settle(id, fate);
             }
         }
         self.context.staging = false;
         for n in 0..self.context.staged.len() {
             let Staged { lane: id, start, end } = self.context.staged[n];
-            self.on_lane(id as usize, |lane, program, context| lane.launch(start..end, program, context));
+            self.on_lane(id as usize, |lane, turn| lane.launch(start..end, turn));
         }
         self.context.staged.clear();
         for n in 0..self.batch.answers.len() {
             let Answer { lane: id, length, .. } = self.batch.answers[n];
             if length == ANSWER_BYTES {
                 // There may be more of it, and no other event will say so.
-                self.on_lane(id, |lane, program, context| lane.read(false, program, context));
+                self.on_lane(id, |lane, turn| lane.read(false, turn));
             }
         }
         self.batch.answers.clear();
@@ -377,20 +381,16 @@ impl<P: Protocol> Worker<P> {
                 self.listen(token, to_the_end);
             } else {
                 let (id, _) = of_token(token);
-                self.on_lane(id, |lane, program, context| lane.read(to_the_end, program, context));
+                self.on_lane(id, |lane, turn| lane.read(to_the_end, turn));
             }
         }
     }
 
     /// Calls `act` on a lane, and removes the lane if it has ended.
     #[inline]
-    fn on_lane(
-        &mut self,
-        id: usize,
-        act: impl FnOnce(&mut Lane<P::Lane>, &Program<P::Request>, &mut Context<P>) -> Fate,
-    ) {
+    fn on_lane(&mut self, id: usize, act: impl FnOnce(&mut Lane<P>, &mut Turn<'_, P>) -> Fate) {
         if let Some(Some((program, lane))) = self.lanes.get_mut(id) {
-            let fate = act(lane, &self.programs[*program], &mut self.context);
+            let fate = act(lane, &mut Turn { program: &self.programs[*program], context: &mut self.context });
             self.settle(id, fate);
         }
     }
@@ -452,15 +452,18 @@ impl<P: Protocol> Worker<P> {
         }
         while self.context.arrivals.peek().is_some_and(|due_ns| due_ns <= now_ns) {
             let Some(id) = self.context.idle.pop_front() else { break };
-            self.on_lane(id as usize, |lane, program, context| {
-                if lane.is_idle() { lane.resume(program, context, now_ns) } else { Fate::Runs }
-            });
+            self.on_lane(
+                id as usize,
+                |lane, turn| {
+                    if lane.is_idle() { lane.resume(turn, now_ns) } else { Fate::Runs }
+                },
+            );
         }
     }
 
     fn wake(&mut self, id: u32, serial: u32, due_ns: u64, now_ns: u64) {
-        self.on_lane(id as usize, |lane, program, context| {
-            if lane.sleeps(serial) { lane.wake(due_ns, program, context, now_ns) } else { Fate::Runs }
+        self.on_lane(id as usize, |lane, turn| {
+            if lane.sleeps(serial) { lane.wake(due_ns, turn, now_ns) } else { Fate::Runs }
         });
     }
 
@@ -478,7 +481,7 @@ impl<P: Protocol> Worker<P> {
             }
             let waiting = self.context.row_waiters.len();
             self.context.row_turn = Some(place);
-            self.on_lane(id as usize, |lane, program, context| lane.look_for_row(program, context, now_ns()));
+            self.on_lane(id as usize, |lane, turn| lane.look_for_row(turn, now_ns()));
             self.context.row_turn = None;
             rows += self.context.protocol.take_rows_back();
             if self.context.row_waiters.len() > waiting {
@@ -494,11 +497,8 @@ impl<P: Protocol> Worker<P> {
         self.tick.acknowledge(TICK_NS);
         let now_ns = now_ns();
         for id in 0..self.context.deadlines.len() {
-            if self.context.deadlines[id] <= now_ns
-                && let Some(Some((program, lane))) = self.lanes.get_mut(id)
-            {
-                let fate = lane.expire(&self.programs[*program], &mut self.context, now_ns);
-                self.settle(id, fate);
+            if self.context.deadlines[id] <= now_ns {
+                self.on_lane(id, |lane, turn| lane.expire(turn, now_ns));
             }
         }
     }
@@ -558,9 +558,8 @@ impl<P: Protocol> Worker<P> {
         let over_ns = self.context.recorders.over_ns();
         let waiting = self.context.arrivals.waiting(at_ns, over_ns);
         let limit_ns = over_ns.end.saturating_add(self.context.timeout_ns);
-        let owes = |(program, lane): &&(usize, Lane<P::Lane>)| {
-            lane.owes(over_ns, limit_ns, &self.programs[*program])
-        };
+        let owes =
+            |(program, lane): &&(usize, Lane<P>)| lane.owes(over_ns, limit_ns, &self.programs[*program]);
         let under_way = self.users().filter(owes).count();
         let in_flight = self.users().filter(|(_, lane)| lane.is_busy()).count() as u64;
         Drained {
@@ -631,7 +630,7 @@ impl<P: Protocol> Worker<P> {
         for &pool in &self.programs[program].pools {
             self.context.pools[pool].count_lane(true);
         }
-        self.on_lane(place, |lane, program, context| lane.resume(program, context, now_ns));
+        self.on_lane(place, |lane, turn| lane.resume(turn, now_ns));
     }
 
     /// Makes a lane, and returns its place.
@@ -665,13 +664,12 @@ impl<P: Protocol> Worker<P> {
             if lanes == 0 {
                 return;
             }
-            if let Some((runs, lane)) = &mut self.lanes[id]
+            if let Some((runs, lane)) = &self.lanes[id]
                 && *runs == program
                 && !lane.is_stopping()
             {
                 lanes -= 1;
-                let fate = lane.stop(&self.programs[program], &mut self.context);
-                self.settle(id, fate);
+                self.on_lane(id, |lane, turn| lane.stop(turn));
             }
         }
     }
@@ -679,11 +677,8 @@ impl<P: Protocol> Worker<P> {
     fn finish(&mut self, finishing: Finishing) {
         self.starting.clear();
         for id in 0..self.lanes.len() {
-            if let Some((program, lane)) = &mut self.lanes[id]
-                && self.programs[*program].serves.is_none()
-            {
-                let fate = lane.stop(&self.programs[*program], &mut self.context);
-                self.settle(id, fate);
+            if self.is_user(id) {
+                self.on_lane(id, |lane, turn| lane.stop(turn));
             }
         }
         self.finishing = Some(finishing);
@@ -693,11 +688,8 @@ impl<P: Protocol> Worker<P> {
     fn expire_all(&mut self) {
         let now_ns = now_ns();
         for id in 0..self.lanes.len() {
-            if let Some((program, lane)) = &mut self.lanes[id]
-                && self.programs[*program].serves.is_none()
-            {
-                let fate = lane.expire(&self.programs[*program], &mut self.context, now_ns);
-                self.settle(id, fate);
+            if self.is_user(id) {
+                self.on_lane(id, |lane, turn| lane.expire(turn, now_ns));
             }
         }
     }

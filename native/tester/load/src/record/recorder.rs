@@ -160,19 +160,25 @@ pub struct Sample {
 }
 
 impl Sample {
-    /// An arrival that was given up before anything was sent for it.
-    pub(crate) const fn unsent(due_ns: u64, failure: Failure, now_ns: u64) -> Self {
+    /// One without bytes, pauses and time of the engine's own.
+    #[inline]
+    pub(crate) const fn of(due_ns: u64, (started_ns, ended_ns): (u64, u64), end: End) -> Self {
         Self {
             due_ns,
             paused_ns: 0,
-            started_ns: now_ns,
-            ended_ns: now_ns,
+            started_ns,
+            ended_ns,
             processing_ns: 0,
             unread_ns: None,
             bytes_out: 0,
             bytes_in: 0,
-            end: End::Unanswered(failure),
+            end,
         }
+    }
+
+    /// An arrival that was given up before anything was sent for it.
+    pub(crate) const fn unsent(due_ns: u64, failure: Failure, now_ns: u64) -> Self {
+        Self::of(due_ns, (now_ns, now_ns), End::Unanswered(failure))
     }
 }
 

@@ -5,17 +5,16 @@ use mio::Interest;
 use super::phases::PhaseTimes;
 use super::{Fate, Lane, Operation, Phase};
 use crate::connection::link::{Link, WriteOutcome};
-use crate::drive::context::Context;
+use crate::drive::context::{Context, Turn};
 use crate::drive::timers::NEVER;
-use crate::program::Program;
 use crate::protocol::Protocol;
 use crate::record::clock::now_ns;
 use crate::record::failure::Failure;
 use crate::record::recorder::{End, Slot};
 
-impl<S: Default + Send> Lane<S> {
+impl<P: Protocol> Lane<P> {
     /// Starts a new connection in place of the old one.
-    pub(super) fn open<P: Protocol<Lane = S>>(
+    pub(super) fn open(
         &mut self,
         slot: Slot,
         endpoint: usize,
@@ -33,81 +32,67 @@ impl<S: Default + Send> Lane<S> {
 
     /// Waits until the poller reports whether the connection stands: the step after connecting sends nothing
     /// that would tell.
-    pub(super) fn wait_for_link<P: Protocol<Lane = S>>(
-        &mut self,
-        program: &Program<P::Request>,
-        context: &mut Context<P>,
-    ) -> Fate {
+    pub(super) fn wait_for_link(&mut self, turn: &mut Turn<'_, P>) -> Fate {
         self.phase = Phase::Opening;
-        context.deadlines[self.id as usize] = self.connect.started_ns + context.connect_timeout_ns;
-        match self.watch(Interest::READABLE | Interest::WRITABLE, context) {
+        turn.context.deadlines[self.id as usize] = self.connect.started_ns + turn.context.connect_timeout_ns;
+        match self.watch(Interest::READABLE | Interest::WRITABLE, turn.context) {
             Ok(()) => Fate::Runs,
-            Err(failure) => self.connect_failed(failure, program, context, now_ns()),
+            Err(failure) => self.connect_failed(failure, turn, now_ns()),
         }
     }
 
     /// Handles an event of a connection that is being opened.
-    pub(super) fn settle_link<P: Protocol<Lane = S>>(
-        &mut self,
-        program: &Program<P::Request>,
-        context: &mut Context<P>,
-    ) -> Fate {
+    pub(super) fn settle_link(&mut self, turn: &mut Turn<'_, P>) -> Fate {
         let shaken = self.link.check().and_then(|()| {
-            self.begin_handshake::<P>(program);
+            self.begin_handshake(turn.program);
             self.link.shake()
         });
         let now_ns = now_ns();
         match shaken {
             Ok(true) => {
-                self.end_handshake(End::Right, program, context, now_ns);
-                self.link_is_up(context, now_ns);
+                self.end_handshake(End::Right, turn, now_ns);
+                self.link_is_up(turn.context, now_ns);
             }
             Ok(false) => return Fate::Runs,
-            Err(failure) => return self.connect_failed(failure, program, context, now_ns),
+            Err(failure) => return self.connect_failed(failure, turn, now_ns),
         }
-        if self.link.uses_tls() && self.watch(Interest::READABLE, context).is_err() {
-            return self.connect_failed(Failure::Io, program, context, now_ns);
+        if self.link.uses_tls() && self.watch(Interest::READABLE, turn.context).is_err() {
+            return self.connect_failed(Failure::Io, turn, now_ns);
         }
-        context.deadlines[self.id as usize] = NEVER;
+        turn.context.deadlines[self.id as usize] = NEVER;
         let goes_on = self.reconnects();
         if !goes_on {
             if self.outbox.is_empty() || self.stopping {
-                return self.resume(program, context, now_ns);
+                return self.resume(turn, now_ns);
             }
             self.current.started_ns = now_ns;
         }
         self.phase = Phase::Asking;
-        context.deadlines[self.id as usize] = now_ns + context.timeout_ns;
-        match self.flush(context) {
+        turn.context.deadlines[self.id as usize] = now_ns + turn.context.timeout_ns;
+        match self.flush(turn.context) {
             Ok(()) => Fate::Runs,
-            Err(failure) => self.lost(failure, program, context),
+            Err(failure) => self.lost(failure, turn),
         }
     }
 
-    pub(super) fn link_is_up<P: Protocol<Lane = S>>(&mut self, context: &mut Context<P>, now_ns: u64) {
+    pub(super) fn link_is_up(&mut self, context: &mut Context<P>, now_ns: u64) {
         self.link.promote();
         if !self.reconnects() {
             self.record(self.connect, End::Right, context, now_ns);
         }
     }
 
-    pub(super) fn connect_failed<P: Protocol<Lane = S>>(
-        &mut self,
-        failure: Failure,
-        program: &Program<P::Request>,
-        context: &mut Context<P>,
-        now_ns: u64,
-    ) -> Fate {
-        self.end_handshake(End::Unanswered(failure), program, context, now_ns);
+    pub(super) fn connect_failed(&mut self, failure: Failure, turn: &mut Turn<'_, P>, now_ns: u64) -> Fate {
+        self.end_handshake(End::Unanswered(failure), turn, now_ns);
         if !self.reconnects() {
             self.current = self.connect;
-            context.protocol.unsent(&mut self.state);
+            turn.context.protocol.unsent(&mut self.state);
         }
-        self.unanswered(failure, program, context, now_ns)
+        self.unanswered(failure, turn, now_ns)
     }
 
     /// Sends the farewell, closes, and returns the time after that.
-    pub(super) fn close<P: Protocol<Lane = S>>(&mut self, slot: Slot, context: &mut Context<P>) -> u64 {
+    pub(super) fn close(&mut self, slot: Slot, context: &mut Context<P>) -> u64 {
         let started_ns = now_ns();
         let outcome = self.say_farewell(context);
         self.hang_up(None);
@@ -118,10 +103,7 @@ impl<S: Default + Send> Lane<S> {
         ended_ns
     }
 
-    pub(super) fn say_farewell<P: Protocol<Lane = S>>(
-        &mut self,
-        context: &mut Context<P>,
-    ) -> Result<usize, Failure> {
+    pub(super) fn say_farewell(&mut self, context: &mut Context<P>) -> Result<usize, Failure> {
         if let Link::Down(reason) = self.link {
             // Without a reason this side closed, after an answer that was the last on its connection.
             return reason.map_or(Ok(0), Err);
@@ -149,7 +131,7 @@ impl<S: Default + Send> Lane<S> {
         self.outbox.clear();
     }
 
-    pub(super) fn retire<P: Protocol<Lane = S>>(&mut self, context: &mut Context<P>, now_ns: u64) -> Fate {
+    pub(super) fn retire(&mut self, context: &mut Context<P>, now_ns: u64) -> Fate {
         self.give_arrival_up(Failure::Timeout, context, now_ns);
         if self.due_ns != NEVER {
             let end = End::Unanswered(self.pass.failure.unwrap_or(Failure::Timeout));
@@ -162,7 +144,7 @@ impl<S: Default + Send> Lane<S> {
     }
 
     /// Closes the connection, and records nothing of it.
-    pub(super) fn leave<P: Protocol<Lane = S>>(&mut self, context: &mut Context<P>) {
+    pub(super) fn leave(&mut self, context: &mut Context<P>) {
         if matches!(self.link, Link::Up(_)) {
             // Politeness; whether it arrives changes nothing.
             let _ = self.say_farewell(context);
@@ -170,11 +152,7 @@ impl<S: Default + Send> Lane<S> {
         self.hang_up(None);
     }
 
-    pub(super) fn watch<P: Protocol<Lane = S>>(
-        &mut self,
-        how: Interest,
-        context: &mut Context<P>,
-    ) -> Result<(), Failure> {
+    pub(super) fn watch(&mut self, how: Interest, context: &mut Context<P>) -> Result<(), Failure> {
         self.link.watch(&context.registry, self.token(), how, self.watched)?;
         self.watched = true;
         Ok(())

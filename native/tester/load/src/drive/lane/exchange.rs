@@ -10,8 +10,8 @@ use super::several::UNASKED_BYTES;
 use super::{Fate, Lane, Operation, Phase};
 use crate::connection::link::{Link, ReadOutcome, WriteOutcome};
 use crate::drive::batch::Staged;
-use crate::drive::context::{BUFFER_BYTES, Context};
-use crate::program::{Op, Program};
+use crate::drive::context::{BUFFER_BYTES, Context, Turn};
+use crate::program::Op;
 use crate::protocol::{Encoded, Protocol, Received};
 use crate::record::clock::now_ns;
 use crate::record::failure::Failure;
@@ -21,104 +21,82 @@ use crate::record::recorder::Slot;
 /// what it sends is looked at.
 pub(crate) const FULL_READS: usize = 16;
 
-impl<S: Default + Send> Lane<S> {
+impl<P: Protocol> Lane<P> {
     /// Encodes a request, and sends it unless its batch is being staged. `None` if there was nothing to ask:
     /// the program goes on.
     #[inline]
-    pub(super) fn ask<P: Protocol<Lane = S>>(
-        &mut self,
-        slot: Slot,
-        request: &P::Request,
-        program: &Program<P::Request>,
-        context: &mut Context<P>,
-    ) -> Option<Fate> {
-        if !context.staging {
-            context.out.clear();
+    pub(super) fn ask(&mut self, slot: Slot, request: &P::Request, turn: &mut Turn<'_, P>) -> Option<Fate> {
+        if !turn.context.staging {
+            turn.context.out.clear();
         }
-        let start = context.out.len();
-        match context.protocol.encode(request, &mut self.state, &mut context.out) {
+        let start = turn.context.out.len();
+        match turn.context.protocol.encode(request, &mut self.state, &mut turn.context.out) {
             Encoded::Send => {}
             Encoded::Skip => {
                 self.pc += 1;
                 return None;
             }
             Encoded::Missing => {
-                self.leave_out(slot, request, context);
+                self.leave_out(slot, request, turn.context);
                 return None;
             }
-            Encoded::UsedUp => return self.go_without(program, context),
-            Encoded::Held => return self.wait_for_row(program, context),
+            Encoded::UsedUp => return self.go_without(turn),
+            Encoded::Held => return self.wait_for_row(turn),
         }
-        let end = context.out.len();
+        let end = turn.context.out.len();
         self.phase = Phase::Asking;
         self.current = Operation { bytes_out: (end - start) as u64, ..Operation::started(slot, 0) };
-        if context.staging {
-            context.staged.push(Staged { lane: self.id, start, end });
+        if turn.context.staging {
+            turn.context.staged.push(Staged { lane: self.id, start, end });
             return Some(Fate::Runs);
         }
-        Some(self.launch(start..end, program, context))
+        Some(self.launch(start..end, turn))
     }
 
     /// Sends the request that lies at this place of the buffer.
     #[inline]
-    pub(crate) fn launch<P: Protocol<Lane = S>>(
-        &mut self,
-        place: Range<usize>,
-        program: &Program<P::Request>,
-        context: &mut Context<P>,
-    ) -> Fate {
+    pub(crate) fn launch(&mut self, place: Range<usize>, turn: &mut Turn<'_, P>) -> Fate {
         let started_ns = now_ns();
         self.current.started_ns = started_ns;
         if let Link::Down(reason) = self.link {
             let failure = reason.unwrap_or(Failure::Closed);
-            context.protocol.unsent(&mut self.state);
-            return self.unanswered(failure, program, context, started_ns);
+            turn.context.protocol.unsent(&mut self.state);
+            return self.unanswered(failure, turn, started_ns);
         }
-        match self.send_request(place, context) {
+        match self.send_request(place, turn.context) {
             Ok(()) => Fate::Runs,
-            Err(failure) if self.link.is_opening() => {
-                self.connect_failed(failure, program, context, started_ns)
-            }
-            Err(failure) => self.unanswered(failure, program, context, started_ns),
+            Err(failure) if self.link.is_opening() => self.connect_failed(failure, turn, started_ns),
+            Err(failure) => self.unanswered(failure, turn, started_ns),
         }
     }
 
     /// Asks for the next part of an answer. It is the same request, but each part has its own time to come.
     #[cold]
-    fn ask_on<P: Protocol<Lane = S>>(
-        &mut self,
-        request: &P::Request,
-        program: &Program<P::Request>,
-        context: &mut Context<P>,
-    ) -> Fate {
+    fn ask_on(&mut self, request: &P::Request, turn: &mut Turn<'_, P>) -> Fate {
         // The buffer may hold requests of a batch in front of it.
-        let start = context.out.len();
-        context.protocol.encode_more(request, &mut self.state, &mut context.out);
-        let end = context.out.len();
+        let start = turn.context.out.len();
+        turn.context.protocol.encode_more(request, &mut self.state, &mut turn.context.out);
+        let end = turn.context.out.len();
         self.current.bytes_out += (end - start) as u64;
-        let sent = if context.protocol.keeps_connection(&self.state) {
-            self.send_request(start..end, context)
+        let sent = if turn.context.protocol.keeps_connection(&self.state) {
+            self.send_request(start..end, turn.context)
         } else {
-            self.reconnect(start..end, context)
+            self.reconnect(start..end, turn.context)
         };
-        context.out.truncate(start);
+        turn.context.out.truncate(start);
         match sent {
             Ok(()) if self.phase == Phase::Opening => Fate::Runs,
             Ok(()) => {
-                context.deadlines[self.id as usize] = now_ns() + context.timeout_ns;
+                turn.context.deadlines[self.id as usize] = now_ns() + turn.context.timeout_ns;
                 Fate::Runs
             }
-            Err(failure) => self.unanswered(failure, program, context, now_ns()),
+            Err(failure) => self.unanswered(failure, turn, now_ns()),
         }
     }
 
     /// Asks over a new connection, as the answer before was the last on its own. Opening it is a part of the request.
     #[cold]
-    fn reconnect<P: Protocol<Lane = S>>(
-        &mut self,
-        place: Range<usize>,
-        context: &mut Context<P>,
-    ) -> Result<(), Failure> {
+    fn reconnect(&mut self, place: Range<usize>, context: &mut Context<P>) -> Result<(), Failure> {
         let began = self.began;
         self.open(self.connect.slot, self.endpoint, context)?;
         // Its connecting began with the first connection; a handshake is that of the last.
@@ -130,11 +108,7 @@ impl<S: Default + Send> Lane<S> {
     }
 
     #[inline]
-    fn send_request<P: Protocol<Lane = S>>(
-        &mut self,
-        place: Range<usize>,
-        context: &mut Context<P>,
-    ) -> Result<(), Failure> {
+    fn send_request(&mut self, place: Range<usize>, context: &mut Context<P>) -> Result<(), Failure> {
         let opening = self.link.is_opening();
         let sent = self.link.send(&context.out[place.clone()])?;
         if opening && sent == WriteOutcome::WouldBlock {
@@ -157,7 +131,7 @@ impl<S: Default + Send> Lane<S> {
     }
 
     /// Writes what could not be written before.
-    pub(super) fn flush<P: Protocol<Lane = S>>(&mut self, context: &mut Context<P>) -> Result<(), Failure> {
+    pub(super) fn flush(&mut self, context: &mut Context<P>) -> Result<(), Failure> {
         while !self.outbox.is_empty() {
             match self.link.send(&self.outbox)? {
                 WriteOutcome::Bytes(n) => drop(self.outbox.drain(..n)),
@@ -169,49 +143,44 @@ impl<S: Default + Send> Lane<S> {
 
     /// Reads until the socket is empty, or until the end if the poller has seen it; a part of what is there, if
     /// that is very much.
-    pub(crate) fn read<P: Protocol<Lane = S>>(
-        &mut self,
-        to_the_end: bool,
-        program: &Program<P::Request>,
-        context: &mut Context<P>,
-    ) -> Fate {
+    pub(crate) fn read(&mut self, to_the_end: bool, turn: &mut Turn<'_, P>) -> Fate {
         for _ in 0..FULL_READS {
             let kept = self.inbox.len();
-            context.load(&self.inbox);
-            let n = match self.link.receive(&mut context.buffer[kept..]) {
-                Ok(ReadOutcome::Bytes(0)) => return self.ended(program, context),
+            turn.context.load(&self.inbox);
+            let n = match self.link.receive(&mut turn.context.buffer[kept..]) {
+                Ok(ReadOutcome::Bytes(0)) => return self.ended(turn),
                 Ok(ReadOutcome::Bytes(n)) => n,
                 Ok(ReadOutcome::WouldBlock) => return Fate::Runs,
-                Err(failure) => return self.lost(failure, program, context),
+                Err(failure) => return self.lost(failure, turn),
             };
-            let emptied = kept + n < context.buffer.len() && !to_the_end;
+            let emptied = kept + n < turn.context.buffer.len() && !to_the_end;
             let (token, connection) = (self.token(), self.connect.started_ns);
             // Taken out of the context while the lane works on it.
-            let buffer = std::mem::take(&mut context.buffer);
-            let fate = self.take_in(&buffer[..kept + n], n, now_ns(), program, context);
-            context.buffer = buffer;
+            let buffer = std::mem::take(&mut turn.context.buffer);
+            let fate = self.take_in(&buffer[..kept + n], n, now_ns(), turn);
+            turn.context.buffer = buffer;
             if self.inbox.is_empty() {
-                self.give_room_back(context);
+                self.give_room_back(turn.context);
             }
             if emptied || fate == Fate::Ended {
                 return fate;
             }
             if self.token() != token {
                 // It went on with another: no event will say that this one has more.
-                context.half_read.push((token, to_the_end));
+                turn.context.half_read.push((token, to_the_end));
                 return fate;
             }
             if self.connect.started_ns != connection {
                 return fate;
             }
         }
-        context.half_read.push((self.token(), to_the_end));
+        turn.context.half_read.push((self.token(), to_the_end));
         Fate::Runs
     }
 
     /// What a large answer needed is not kept for the small ones that follow.
     #[inline]
-    pub(super) fn give_room_back<P: Protocol<Lane = S>>(&mut self, context: &mut Context<P>) {
+    pub(super) fn give_room_back(&mut self, context: &mut Context<P>) {
         if self.inbox.capacity() > BUFFER_BYTES {
             self.inbox = Vec::new();
         }
@@ -238,92 +207,70 @@ impl<S: Default + Send> Lane<S> {
 
     /// Looks at an answer of a batch.
     #[inline]
-    pub(crate) fn digest<P: Protocol<Lane = S>>(
-        &mut self,
-        bytes: &[u8],
-        read_ns: u64,
-        program: &Program<P::Request>,
-        context: &mut Context<P>,
-    ) -> Fate {
-        self.take_in(bytes, bytes.len(), read_ns, program, context)
+    pub(crate) fn digest(&mut self, bytes: &[u8], read_ns: u64, turn: &mut Turn<'_, P>) -> Fate {
+        self.take_in(bytes, bytes.len(), read_ns, turn)
     }
 
     /// Passes what was received to the protocol; the last `came` bytes of it are new.
     #[inline]
-    fn take_in<P: Protocol<Lane = S>>(
-        &mut self,
-        bytes: &[u8],
-        came: usize,
-        read_ns: u64,
-        program: &Program<P::Request>,
-        context: &mut Context<P>,
-    ) -> Fate {
+    fn take_in(&mut self, bytes: &[u8], came: usize, read_ns: u64, turn: &mut Turn<'_, P>) -> Fate {
         let is_first = self.current.bytes_in == 0;
         self.current.bytes_in += came as u64;
         self.inbox.clear();
-        let (Phase::Asking, Some(Op::Exchange { request, .. })) = (self.phase, program.ops.get(self.pc))
+        let (Phase::Asking, Some(Op::Exchange { request, .. })) = (self.phase, turn.program.ops.get(self.pc))
         else {
-            return self.keep_unasked(bytes, program, context);
+            return self.keep_unasked(bytes, turn);
         };
         if is_first {
-            self.first_byte::<P>(read_ns);
+            self.first_byte(read_ns);
         }
-        match context.protocol.receive(request, &mut self.state, bytes) {
+        match turn.context.protocol.receive(request, &mut self.state, bytes) {
             Received::Partial { consumed } => {
                 self.inbox.extend_from_slice(&bytes[consumed..]);
                 Fate::Runs
             }
             Received::More { consumed } => {
                 self.inbox.extend_from_slice(&bytes[consumed..]);
-                self.ask_on(request, program, context)
+                self.ask_on(request, turn)
             }
             Received::Done { consumed, failure, fatal } => {
                 self.inbox.extend_from_slice(&bytes[consumed..]);
-                if failure.is_some() || context.log.takes_all() {
-                    self.look_into(failure, Some(bytes), program, context, read_ns);
+                if failure.is_some() || turn.context.log.takes_all() {
+                    self.look_into(failure, Some(bytes), turn, read_ns);
                 }
-                if !context.protocol.keeps_connection(&self.state) {
+                if !turn.context.protocol.keeps_connection(&self.state) {
                     self.hang_up(None);
                 }
-                self.answered(failure, fatal, program, context, read_ns)
+                self.answered(failure, fatal, turn, read_ns)
             }
-            Received::Broken(failure) => self.lost(failure, program, context),
+            Received::Broken(failure) => self.lost(failure, turn),
         }
     }
 
     /// The target has closed the connection: the end of the answer in some protocols.
-    fn ended<P: Protocol<Lane = S>>(
-        &mut self,
-        program: &Program<P::Request>,
-        context: &mut Context<P>,
-    ) -> Fate {
-        let (Phase::Asking, Some(Op::Exchange { request, .. })) = (self.phase, program.ops.get(self.pc))
+    fn ended(&mut self, turn: &mut Turn<'_, P>) -> Fate {
+        let (Phase::Asking, Some(Op::Exchange { request, .. })) = (self.phase, turn.program.ops.get(self.pc))
         else {
-            return self.lost(Failure::Closed, program, context);
+            return self.lost(Failure::Closed, turn);
         };
         let now_ns = now_ns();
-        match context.protocol.ended(request, &mut self.state) {
+        match turn.context.protocol.ended(request, &mut self.state) {
             Received::Done { failure, fatal, .. } => {
-                if failure.is_some() || context.log.takes_all() {
-                    self.look_into(failure, Some(&[]), program, context, now_ns);
+                if failure.is_some() || turn.context.log.takes_all() {
+                    self.look_into(failure, Some(&[]), turn, now_ns);
                 }
                 self.hang_up(None);
-                self.answered(failure, fatal, program, context, now_ns)
+                self.answered(failure, fatal, turn, now_ns)
             }
-            Received::More { .. } => self.ask_on(request, program, context),
-            Received::Broken(failure) => self.lost(failure, program, context),
-            Received::Partial { .. } => self.lost(Failure::Closed, program, context),
+            Received::More { .. } => self.ask_on(request, turn),
+            Received::Broken(failure) => self.lost(failure, turn),
+            Received::Partial { .. } => self.lost(Failure::Closed, turn),
         }
     }
 
-    fn keep_unasked<P: Protocol<Lane = S>>(
-        &mut self,
-        bytes: &[u8],
-        program: &Program<P::Request>,
-        context: &mut Context<P>,
-    ) -> Fate {
+    fn keep_unasked(&mut self, bytes: &[u8], turn: &mut Turn<'_, P>) -> Fate {
         if bytes.len() > UNASKED_BYTES {
-            return self.lost(Failure::Malformed, program, context);
+            return self.lost(Failure::Malformed, turn);
         }
         self.inbox.extend_from_slice(bytes);
         Fate::Runs

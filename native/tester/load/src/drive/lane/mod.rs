@@ -36,7 +36,7 @@ use self::phases::PhaseTimes;
 use self::several::Several;
 pub(crate) use self::several::of_token;
 use crate::connection::link::Link;
-use crate::drive::context::Context;
+use crate::drive::context::{Context, Turn};
 use crate::drive::pool::Seat;
 use crate::drive::timers::NEVER;
 use crate::program::{MAIN, Op, Program};
@@ -133,7 +133,7 @@ impl Pass {
 }
 
 /// One virtual user. Its program is handed in with each call: it belongs to all lanes that run it.
-pub(crate) struct Lane<S> {
+pub(crate) struct Lane<P: Protocol> {
     id: u32,
     phase: Phase,
     stopping: bool,
@@ -180,12 +180,12 @@ pub(crate) struct Lane<S> {
     several: Option<Box<Several>>,
     /// Its place on a shared connection; of what holds one, which that is.
     seat: Option<Seat>,
-    state: S,
+    state: P::Lane,
     began: PhaseTimes,
 }
 
-impl<S: Default + Send> Lane<S> {
-    pub(crate) fn new<R>(id: u32, address: usize, program: &Program<R>, now_ns: u64) -> Self {
+impl<P: Protocol> Lane<P> {
+    pub(crate) fn new(id: u32, address: usize, program: &Program<P::Request>, now_ns: u64) -> Self {
         let slot = program.sequence;
         Self {
             id,
@@ -216,7 +216,7 @@ impl<S: Default + Send> Lane<S> {
             outbox: Vec::new(),
             several: Several::of(program),
             seat: None,
-            state: S::default(),
+            state: P::Lane::default(),
             began: PhaseTimes::default(),
         }
     }
@@ -249,7 +249,7 @@ impl<S: Default + Send> Lane<S> {
     ///
     /// An operation is waited for while it waits itself; not through think times of its own that end at `limit_ns` or
     /// later. Nor where such think times follow a request that was sent after the window.
-    pub(crate) fn owes<R>(&self, over_ns: &Range<u64>, limit_ns: u64, program: &Program<R>) -> bool {
+    pub(crate) fn owes(&self, over_ns: &Range<u64>, limit_ns: u64, program: &Program<P::Request>) -> bool {
         let began_ns = match self.phase {
             Phase::Opening if !self.reconnects() => self.connect.started_ns,
             Phase::Asking | Phase::Opening if program.phases.is_some() => self.request_began_ns(),
@@ -295,93 +295,82 @@ impl<S: Default + Send> Lane<S> {
     }
 
     /// What its protocol remembers of it.
-    pub(crate) const fn state(&mut self) -> &mut S {
+    pub(crate) const fn state(&mut self) -> &mut P::Lane {
         &mut self.state
     }
 
     /// Goes on after a sleep that was to end at `due_ns`. Being late counts as the engine's own time.
-    pub(crate) fn wake<P: Protocol<Lane = S>>(
-        &mut self,
-        due_ns: u64,
-        program: &Program<P::Request>,
-        context: &mut Context<P>,
-        now_ns: u64,
-    ) -> Fate {
-        self.waited_until(due_ns, context);
+    pub(crate) fn wake(&mut self, due_ns: u64, turn: &mut Turn<'_, P>, now_ns: u64) -> Fate {
+        self.waited_until(due_ns, turn.context);
         (self.thinks_until_ns, self.ready_ns) = (0, due_ns);
-        self.resume(program, context, now_ns)
+        self.resume(turn, now_ns)
     }
 
-    fn waited_until<P: Protocol<Lane = S>>(&mut self, time_ns: u64, context: &mut Context<P>) {
+    fn waited_until(&mut self, time_ns: u64, context: &mut Context<P>) {
         let waited_ns = time_ns.saturating_sub(self.since_ns);
         context.waiting_ns += waited_ns;
         self.since_ns += waited_ns;
     }
 
     /// Runs the program from where it stands until something has to be waited for.
-    pub(crate) fn resume<P: Protocol<Lane = S>>(
-        &mut self,
-        program: &Program<P::Request>,
-        context: &mut Context<P>,
-        mut now_ns: u64,
-    ) -> Fate {
+    pub(crate) fn resume(&mut self, turn: &mut Turn<'_, P>, mut now_ns: u64) -> Fate {
         self.phase = Phase::Running;
         // Steps that it passed before it last went back, and where it has gone on from.
         let (mut silent_steps, mut from) = (0, self.pc);
         loop {
-            let op = program.ops.get(self.pc);
+            let op = turn.program.ops.get(self.pc);
             // A pass that has nothing left to do but close is over, and is recorded as such.
             let is_over = op.is_none_or(|op| match op {
                 Op::Again { .. } | Op::Jump { .. } | Op::Close { .. } | Op::Done => true,
                 // Closing after so many operations is, too.
                 _ => matches!(op, Op::Switch { .. } | Op::Used { .. }),
             });
-            if self.stopping && !is_over && !self.has_to_finish(program) {
-                return self.retire(context, now_ns);
+            if self.stopping && !is_over && !self.has_to_finish(turn.program) {
+                return self.retire(turn.context, now_ns);
             }
             if self.link.is_opening() && !self.goes_before(op) {
-                return self.wait_for_link(program, context);
+                return self.wait_for_link(turn);
             }
             let Some(op) = op else {
-                self.end_operation(context, now_ns);
+                self.end_operation(turn.context, now_ns);
                 silent_steps += self.pc - from;
                 (self.pc, from) = (0, 0);
                 if self.stopping {
-                    return self.retire(context, now_ns);
+                    return self.retire(turn.context, now_ns);
                 }
                 if silent_steps > SILENT_STEPS {
-                    return self.give_turn_back(program, context, now_ns);
+                    return self.give_turn_back(turn, now_ns);
                 }
                 continue;
             };
             if self.pc == 0 {
                 self.pass = Pass::begun(0, now_ns);
-                self.whole = program.is_whole.then_some(program.sequence);
+                self.whole = turn.program.is_whole.then_some(turn.program.sequence);
             }
             match op {
                 Op::Exchange { slot, request } => {
-                    if let Some(fate) = self.ask(*slot, request, program, context) {
+                    if let Some(fate) = self.ask(*slot, request, turn) {
                         return fate;
                     }
                 }
                 Op::Share { share, request } => {
-                    if let Some(fate) = self.ask_shared(*share, request, context, now_ns) {
+                    if let Some(fate) = self.ask_shared(*share, request, turn.context, now_ns) {
                         return fate;
                     }
                 }
                 Op::AwaitPool { pool } => {
-                    if !context.pools[*pool].is_up() {
-                        return self.await_pool(*pool, context);
+                    if !turn.context.pools[*pool].is_up() {
+                        return self.await_pool(*pool, turn.context);
                     }
                     self.pc += 1;
                 }
-                Op::Serve => return self.serve(program, context),
+                Op::Serve => return self.serve(turn),
                 Op::Loop { counter, times } => {
                     self.counters[*counter] = *times;
                     self.pc += 1;
                 }
                 Op::Each { counter, list, to } => {
-                    let times = context.protocol.count(list, &mut self.state);
+                    let times = turn.context.protocol.count(list, &mut self.state);
                     self.counters[*counter] = times;
                     self.pc = if times > 0 { self.pc + 1 } else { *to };
                 }
@@ -394,11 +383,11 @@ impl<S: Default + Send> Lane<S> {
                     silent_steps += self.pc - from;
                     (self.pc, from) = (*first, *first);
                     if silent_steps > SILENT_STEPS {
-                        return self.give_turn_back(program, context, now_ns);
+                        return self.give_turn_back(turn, now_ns);
                     }
                 }
                 Op::Deal { deck, firsts } => {
-                    self.pc = firsts[context.decks[*deck].deal(&mut context.rng)];
+                    self.pc = firsts[turn.context.decks[*deck].deal(&mut turn.context.rng)];
                 }
                 Op::Jump { to } => self.pc = *to,
                 Op::SkipIfUp { to } => {
@@ -414,7 +403,7 @@ impl<S: Default + Send> Lane<S> {
                 Op::Used { times, slot } => {
                     self.used += 1;
                     if self.used >= *times && !matches!(self.link, Link::Down(None)) {
-                        now_ns = self.close(*slot, context);
+                        now_ns = self.close(*slot, turn.context);
                     }
                     self.pc += 1;
                 }
@@ -433,38 +422,40 @@ impl<S: Default + Send> Lane<S> {
                     if !sent {
                         self.pass.failure.get_or_insert(Failure::NothingCaptured);
                     }
-                    self.end_operation(context, now_ns);
+                    self.end_operation(turn.context, now_ns);
                     self.pc += 1;
                     if !sent && !self.stopping {
-                        return self.sleep_until(now_ns + BACKOFF_FIRST_NS, context);
+                        return self.sleep_until(now_ns + BACKOFF_FIRST_NS, turn.context);
                     }
                 }
                 Op::Ensure { slot, endpoint } => {
                     if (matches!(self.link, Link::Down(_)) || self.endpoint != *endpoint)
-                        && let Err(failure) = self.open(*slot, *endpoint, context)
+                        && let Err(failure) = self.open(*slot, *endpoint, turn.context)
                     {
-                        return self.connect_failed(failure, program, context, self.connect.started_ns);
+                        return self.connect_failed(failure, turn, self.connect.started_ns);
                     }
                     self.pc += 1;
                 }
-                Op::Await if self.stopping => return self.retire(context, now_ns),
+                Op::Await if self.stopping => return self.retire(turn.context, now_ns),
                 // What was closed while nothing was due is opened again before the next operation.
-                Op::Await if self.whole.is_none() && program.kept.iter().any(|kept| self.is_down(*kept)) => {
+                Op::Await
+                    if self.whole.is_none() && turn.program.kept.iter().any(|kept| self.is_down(*kept)) =>
+                {
                     (self.pc, from) = (0, 0);
                 }
                 Op::Await => {
-                    if !self.take_arrival(context, now_ns) {
+                    if !self.take_arrival(turn.context, now_ns) {
                         return Fate::Runs;
                     }
                 }
                 Op::Connect { slot, endpoint } => {
-                    if let Err(failure) = self.open(*slot, *endpoint, context) {
-                        return self.connect_failed(failure, program, context, self.connect.started_ns);
+                    if let Err(failure) = self.open(*slot, *endpoint, turn.context) {
+                        return self.connect_failed(failure, turn, self.connect.started_ns);
                     }
                     self.pc += 1;
                 }
                 Op::Close { slot } => {
-                    now_ns = self.close(*slot, context);
+                    now_ns = self.close(*slot, turn.context);
                     self.pc += 1;
                 }
                 Op::Think(think) => {
@@ -473,13 +464,13 @@ impl<S: Default + Send> Lane<S> {
                     if self.stopping {
                         continue;
                     }
-                    let pause_ns = think.draw_ns(context.rng.f64());
+                    let pause_ns = think.draw_ns(turn.context.rng.f64());
                     if pause_ns == 0 {
                         // A timer that is due already would ring before other lanes and commands have their turn.
                         continue;
                     }
-                    self.think(pause_ns, program, now_ns);
-                    return self.sleep_until(now_ns + pause_ns, context);
+                    self.think(pause_ns, turn.program, now_ns);
+                    return self.sleep_until(now_ns + pause_ns, turn.context);
                 }
             }
         }
@@ -487,7 +478,7 @@ impl<S: Default + Send> Lane<S> {
 
     /// Whether a step may run before it is known that the connection stands. A request may, unless a handshake
     /// comes first: on loopback it is written right after connect returns.
-    fn goes_before<R>(&self, op: Option<&Op<R>>) -> bool {
+    fn goes_before(&self, op: Option<&Op<P::Request>>) -> bool {
         match op {
             Some(Op::Exchange { .. }) => !self.link.uses_tls(),
             Some(Op::Ensure { endpoint, .. }) => self.endpoint == *endpoint,
@@ -500,12 +491,12 @@ impl<S: Default + Send> Lane<S> {
     }
 
     /// Whether an operation has begun that may have to undo what it did: it is finished without pauses.
-    const fn has_to_finish<R>(&self, program: &Program<R>) -> bool {
+    const fn has_to_finish(&self, program: &Program<P::Request>) -> bool {
         !program.is_whole && self.whole.is_some()
     }
 
     /// Leaves a think time within an operation out of the times of the operation.
-    fn think<R>(&mut self, pause_ns: u64, program: &Program<R>, now_ns: u64) {
+    fn think(&mut self, pause_ns: u64, program: &Program<P::Request>, now_ns: u64) {
         if self.whole.is_none() {
             return;
         }
@@ -519,68 +510,56 @@ impl<S: Default + Send> Lane<S> {
     }
 
     /// Handles an event of the poller.
-    pub(crate) fn ready<P: Protocol<Lane = S>>(
-        &mut self,
-        event: &Event,
-        program: &Program<P::Request>,
-        context: &mut Context<P>,
-    ) -> Fate {
+    pub(crate) fn ready(&mut self, event: &Event, turn: &mut Turn<'_, P>) -> Fate {
         if self.phase == Phase::Opening {
             let settled =
                 event.is_writable() || event.is_readable() || event.is_read_closed() || event.is_error();
-            return if settled { self.settle_link(program, context) } else { Fate::Runs };
+            return if settled { self.settle_link(turn) } else { Fate::Runs };
         }
         if event.is_writable()
             && !self.outbox.is_empty()
-            && let Err(failure) = self.flush(context)
+            && let Err(failure) = self.flush(turn.context)
         {
-            return self.lost(failure, program, context);
+            return self.lost(failure, turn);
         }
         let closed = event.is_read_closed() || event.is_error();
-        if event.is_readable() || closed { self.read(closed, program, context) } else { Fate::Runs }
+        if event.is_readable() || closed { self.read(closed, turn) } else { Fate::Runs }
     }
 
     /// Ends the lane, at once if it only waits, else after the operation it is in. One that is in a think time of its own
     /// is left out.
-    pub(crate) fn stop<P: Protocol<Lane = S>>(
-        &mut self,
-        program: &Program<P::Request>,
-        context: &mut Context<P>,
-    ) -> Fate {
+    pub(crate) fn stop(&mut self, turn: &mut Turn<'_, P>) -> Fate {
         self.stopping = true;
-        self.count_row_wait(context, now_ns());
+        self.count_row_wait(turn.context, now_ns());
         self.row_wait_ns = 0;
         let due_ns = self.operation_due_ns();
         if self.phase == Phase::Sleeping && self.thinks_until_ns > 0 && due_ns != NEVER {
-            context.recorders.leave_out(self.counted, due_ns);
+            turn.context.recorders.leave_out(self.counted, due_ns);
             (self.due_ns, self.pass.left_out) = (NEVER, true);
         }
         match self.phase {
-            Phase::Sleeping if self.has_to_finish(program) => self.resume(program, context, now_ns()),
-            Phase::Queued if self.has_to_finish(program) => Fate::Runs,
-            Phase::Sleeping | Phase::Idle | Phase::Running | Phase::Queued => self.retire(context, now_ns()),
+            Phase::Sleeping if self.has_to_finish(turn.program) => self.resume(turn, now_ns()),
+            Phase::Queued if self.has_to_finish(turn.program) => Fate::Runs,
+            Phase::Sleeping | Phase::Idle | Phase::Running | Phase::Queued => {
+                self.retire(turn.context, now_ns())
+            }
             Phase::Opening | Phase::Asking | Phase::Sharing | Phase::Serving => Fate::Runs,
         }
     }
 
     /// Gives up the operation in flight, which is past its deadline.
-    pub(crate) fn expire<P: Protocol<Lane = S>>(
-        &mut self,
-        program: &Program<P::Request>,
-        context: &mut Context<P>,
-        now_ns: u64,
-    ) -> Fate {
-        context.deadlines[self.id as usize] = NEVER;
+    pub(crate) fn expire(&mut self, turn: &mut Turn<'_, P>, now_ns: u64) -> Fate {
+        turn.context.deadlines[self.id as usize] = NEVER;
         match self.phase {
-            Phase::Asking => self.unanswered(Failure::Timeout, program, context, now_ns),
-            Phase::Opening => self.connect_failed(Failure::ConnectTimeout, program, context, now_ns),
-            Phase::Queued | Phase::Sharing => self.give_seat_up(program, context, now_ns),
+            Phase::Asking => self.unanswered(Failure::Timeout, turn, now_ns),
+            Phase::Opening => self.connect_failed(Failure::ConnectTimeout, turn, now_ns),
+            Phase::Queued | Phase::Sharing => self.give_seat_up(turn, now_ns),
             Phase::Running | Phase::Sleeping | Phase::Idle | Phase::Serving => Fate::Runs,
         }
     }
 
     /// Takes an arrival of the open schedule that is due, or waits in line for the next.
-    fn take_arrival<P: Protocol<Lane = S>>(&mut self, context: &mut Context<P>, now_ns: u64) -> bool {
+    fn take_arrival(&mut self, context: &mut Context<P>, now_ns: u64) -> bool {
         let Some(due_ns) = context.arrivals.take(now_ns) else {
             self.phase = Phase::Idle;
             context.idle.push_back(self.id);
@@ -598,22 +577,17 @@ impl<S: Default + Send> Lane<S> {
     /// Leaves the thread to other lanes and to commands for a moment. A lane that is to stop ends: what it does may
     /// go on for hours.
     #[cold]
-    fn give_turn_back<P: Protocol<Lane = S>>(
-        &mut self,
-        program: &Program<P::Request>,
-        context: &mut Context<P>,
-        now_ns: u64,
-    ) -> Fate {
+    fn give_turn_back(&mut self, turn: &mut Turn<'_, P>, now_ns: u64) -> Fate {
         if self.stopping {
-            return self.retire(context, now_ns);
+            return self.retire(turn.context, now_ns);
         }
         if self.link.is_opening() {
-            return self.wait_for_link(program, context);
+            return self.wait_for_link(turn);
         }
-        self.sleep_until(now_ns + SILENT_PAUSE_NS, context)
+        self.sleep_until(now_ns + SILENT_PAUSE_NS, turn.context)
     }
 
-    fn sleep_until<P: Protocol<Lane = S>>(&mut self, due_ns: u64, context: &mut Context<P>) -> Fate {
+    fn sleep_until(&mut self, due_ns: u64, context: &mut Context<P>) -> Fate {
         self.phase = Phase::Sleeping;
         self.sleep = context.sleep(self.id, due_ns);
         Fate::Runs

@@ -1,7 +1,7 @@
 //! How operations end, and what the lane does then.
 
 use super::{BACKOFF_FIRST_NS, Fate, Lane, Operation, Pass, Phase};
-use crate::drive::context::Context;
+use crate::drive::context::{Context, Turn};
 use crate::drive::timers::NEVER;
 use crate::program::Program;
 use crate::protocol::Protocol;
@@ -12,44 +12,42 @@ use crate::record::recorder::{End, Sample, Slot};
 /// The longest pause after a connection failed.
 const BACKOFF_LAST_NS: u64 = SECOND;
 
-impl<S: Default + Send> Lane<S> {
+impl<P: Protocol> Lane<P> {
     #[inline]
-    pub(super) fn answered<P: Protocol<Lane = S>>(
+    pub(super) fn answered(
         &mut self,
         failure: Option<Failure>,
         fatal: bool,
-        program: &Program<P::Request>,
-        context: &mut Context<P>,
+        turn: &mut Turn<'_, P>,
         now_ns: u64,
     ) -> Fate {
         let end = failure.map_or(End::Right, End::Wrong);
-        let quiet_ns = context.quiet_ns.max(self.current.started_ns);
+        let quiet_ns = turn.context.quiet_ns.max(self.current.started_ns);
         self.current.unread_ns = Some(now_ns.saturating_sub(quiet_ns));
-        self.record(self.current, end, context, now_ns);
-        self.end_request(end, program, context, now_ns);
+        self.record(self.current, end, turn.context, now_ns);
+        self.end_request(end, turn, now_ns);
         if let (Some(failure), true) = (failure, fatal) {
-            return self.start_over(failure, program, context, now_ns);
+            return self.start_over(failure, turn, now_ns);
         }
-        context.deadlines[self.id as usize] = NEVER;
+        turn.context.deadlines[self.id as usize] = NEVER;
         self.backoff_ns = BACKOFF_FIRST_NS;
         self.ready_ns = now_ns;
         self.pc += 1;
-        self.resume(program, context, now_ns)
+        self.resume(turn, now_ns)
     }
 
     /// Logs the end of a request, if there is a log, and keeps a failure as an example if it is the first of its kind.
     /// Of a connection that fails there is nothing to tell, even where a request was to follow.
-    pub(super) fn look_into<P: Protocol<Lane = S>>(
+    pub(super) fn look_into(
         &self,
         failure: Option<Failure>,
         answer: Option<&[u8]>,
-        program: &Program<P::Request>,
-        context: &mut Context<P>,
+        turn: &mut Turn<'_, P>,
         now_ns: u64,
     ) {
         let slot = self.current.slot;
-        let asked = program.asked(self.pc).filter(|(asked, _)| *asked == slot);
-        let Context { examples, protocol, log, .. } = context;
+        let asked = turn.program.asked(self.pc).filter(|(asked, _)| *asked == slot);
+        let Context { examples, protocol, log, .. } = turn.context;
         if log.takes(failure, self.pass.failure.is_some()) {
             let told = asked.map(|(_, request)| protocol.tell(request, &self.state, answer));
             log.keep(slot, failure, now_ns.saturating_sub(self.current.started_ns), told.unwrap_or_default());
@@ -60,29 +58,18 @@ impl<S: Default + Send> Lane<S> {
     }
 
     /// Records the operation under way as unanswered.
-    pub(super) fn unanswered<P: Protocol<Lane = S>>(
-        &mut self,
-        failure: Failure,
-        program: &Program<P::Request>,
-        context: &mut Context<P>,
-        now_ns: u64,
-    ) -> Fate {
-        self.look_into(Some(failure), None, program, context, now_ns);
-        self.record(self.current, End::Unanswered(failure), context, now_ns);
-        self.end_request(End::Unanswered(failure), program, context, now_ns);
-        self.start_over(failure, program, context, now_ns)
+    pub(super) fn unanswered(&mut self, failure: Failure, turn: &mut Turn<'_, P>, now_ns: u64) -> Fate {
+        self.look_into(Some(failure), None, turn, now_ns);
+        self.record(self.current, End::Unanswered(failure), turn.context, now_ns);
+        self.end_request(End::Unanswered(failure), turn, now_ns);
+        self.start_over(failure, turn, now_ns)
     }
 
     /// The connection is gone.
-    pub(crate) fn lost<P: Protocol<Lane = S>>(
-        &mut self,
-        failure: Failure,
-        program: &Program<P::Request>,
-        context: &mut Context<P>,
-    ) -> Fate {
+    pub(crate) fn lost(&mut self, failure: Failure, turn: &mut Turn<'_, P>) -> Fate {
         match self.phase {
-            Phase::Asking => self.unanswered(failure, program, context, now_ns()),
-            Phase::Opening => self.connect_failed(failure, program, context, now_ns()),
+            Phase::Asking => self.unanswered(failure, turn, now_ns()),
+            Phase::Opening => self.connect_failed(failure, turn, now_ns()),
             // Nothing was asked: the next step will find out.
             _ => {
                 self.hang_up(Some(failure));
@@ -92,33 +79,17 @@ impl<S: Default + Send> Lane<S> {
     }
 
     #[inline]
-    pub(super) fn record<P: Protocol<Lane = S>>(
-        &mut self,
-        operation: Operation,
-        end: End,
-        context: &mut Context<P>,
-        now_ns: u64,
-    ) {
+    pub(super) fn record(&mut self, operation: Operation, end: End, context: &mut Context<P>, now_ns: u64) {
         let Operation { slot, started_ns, bytes_out, bytes_in, unread_ns } = operation;
         let processing_ns = started_ns.saturating_sub(self.since_ns);
-        let ended_ns = now_ns;
         // What is done for an arrival belongs to the window of the arrival.
         let (due_ns, paused_ns) = match (context.recorders.is_open(slot), self.due_ns) {
             (true, NEVER) => (self.ready_ns.min(started_ns), 0),
             (true, due_ns) => (due_ns.min(started_ns), self.pass.paused_ns),
             (false, due_ns) => (due_ns.min(started_ns), 0),
         };
-        let sample = Sample {
-            due_ns,
-            paused_ns,
-            started_ns,
-            ended_ns,
-            processing_ns,
-            unread_ns,
-            bytes_out,
-            bytes_in,
-            end,
-        };
+        let sample = Sample::of(due_ns, (started_ns, now_ns), end);
+        let sample = Sample { paused_ns, processing_ns, unread_ns, bytes_out, bytes_in, ..sample };
         if context.recorders.record(slot, &sample) {
             self.due_ns = NEVER;
         }
@@ -132,12 +103,7 @@ impl<S: Default + Send> Lane<S> {
 
     /// Goes on behind a step that cannot be asked. An arrival that was for it alone is on record.
     #[cold]
-    pub(super) fn leave_out<P: Protocol<Lane = S>>(
-        &mut self,
-        slot: Slot,
-        request: &P::Request,
-        context: &mut Context<P>,
-    ) {
+    pub(super) fn leave_out(&mut self, slot: Slot, request: &P::Request, context: &mut Context<P>) {
         let failure = Failure::NothingCaptured;
         let Context { protocol, log, .. } = context;
         if log.takes(Some(failure), self.pass.failure.is_some()) {
@@ -154,37 +120,29 @@ impl<S: Default + Send> Lane<S> {
 
     /// There is no row left for it: it ends.
     #[cold]
-    pub(super) fn go_without<P: Protocol<Lane = S>>(
-        &mut self,
-        program: &Program<P::Request>,
-        context: &mut Context<P>,
-    ) -> Option<Fate> {
-        context.without_row += 1;
+    pub(super) fn go_without(&mut self, turn: &mut Turn<'_, P>) -> Option<Fate> {
+        turn.context.without_row += 1;
         self.stopping = true;
         self.used_up = true;
-        self.leave_off(program, context)
+        self.leave_off(turn)
     }
 
     /// Others have all rows alone: it waits for one of them, in no operation's time. An arrival that it has taken goes on
     /// to be late.
     #[cold]
-    pub(super) fn wait_for_row<P: Protocol<Lane = S>>(
-        &mut self,
-        program: &Program<P::Request>,
-        context: &mut Context<P>,
-    ) -> Option<Fate> {
+    pub(super) fn wait_for_row(&mut self, turn: &mut Turn<'_, P>) -> Option<Fate> {
         if self.stopping {
-            return self.leave_off(program, context);
+            return self.leave_off(turn);
         }
         self.phase = Phase::Sleeping;
         self.row_wait_ns = now_ns();
-        self.sleep = context.next_serial();
-        context.wait_for_row(self.id, self.sleep);
+        self.sleep = turn.context.next_serial();
+        turn.context.wait_for_row(self.id, self.sleep);
         Some(Fate::Runs)
     }
 
     /// Counts its wait for a row until now, if it is in one.
-    pub(crate) fn count_row_wait<P: Protocol<Lane = S>>(&mut self, context: &mut Context<P>, now_ns: u64) {
+    pub(crate) fn count_row_wait(&mut self, context: &mut Context<P>, now_ns: u64) {
         if self.row_wait_ns > 0 {
             context.row_wait_ns += now_ns.saturating_sub(self.row_wait_ns);
             self.row_wait_ns = now_ns;
@@ -192,86 +150,56 @@ impl<S: Default + Send> Lane<S> {
     }
 
     /// Looks for a row again, as one has come back.
-    pub(crate) fn look_for_row<P: Protocol<Lane = S>>(
-        &mut self,
-        program: &Program<P::Request>,
-        context: &mut Context<P>,
-        now_ns: u64,
-    ) -> Fate {
-        self.count_row_wait(context, now_ns);
+    pub(crate) fn look_for_row(&mut self, turn: &mut Turn<'_, P>, now_ns: u64) -> Fate {
+        self.count_row_wait(turn.context, now_ns);
         self.row_wait_ns = 0;
         let waited_ns = now_ns.saturating_sub(self.since_ns);
         self.pass.started_ns = (self.pass.started_ns + waited_ns).min(now_ns);
         if self.pass.bytes_out == 0 {
             self.pass.began_ns = now_ns;
         }
-        self.wake(now_ns, program, context, now_ns)
+        self.wake(now_ns, turn, now_ns)
     }
 
     /// Ends it without a row, but finishes what it has begun. Of a repeat no further round begins; an operation of
     /// which nothing was sent has not begun, and neither has an arrival that was for it.
-    fn leave_off<P: Protocol<Lane = S>>(
-        &mut self,
-        program: &Program<P::Request>,
-        context: &mut Context<P>,
-    ) -> Option<Fate> {
-        if let Some((counter, again)) = program.repeat_around(self.pc) {
+    fn leave_off(&mut self, turn: &mut Turn<'_, P>) -> Option<Fate> {
+        if let Some((counter, again)) = turn.program.repeat_around(self.pc) {
             self.counters[counter] = 1;
             self.pc = again;
             return None;
         }
         self.whole = None;
         self.due_ns = NEVER;
-        Some(self.retire(context, now_ns()))
+        Some(self.retire(turn.context, now_ns()))
     }
 
     /// Records the operation at hand, if there is one.
-    pub(super) fn end_operation<P: Protocol<Lane = S>>(&mut self, context: &mut Context<P>, now_ns: u64) {
+    pub(super) fn end_operation(&mut self, context: &mut Context<P>, now_ns: u64) {
         let end = self.pass.failure.map_or(End::Right, End::Wrong);
         self.record_pass(end, context, now_ns);
     }
 
-    pub(super) fn record_pass<P: Protocol<Lane = S>>(
-        &mut self,
-        end: End,
-        context: &mut Context<P>,
-        now_ns: u64,
-    ) {
+    pub(super) fn record_pass(&mut self, end: End, context: &mut Context<P>, now_ns: u64) {
         let Some(slot) = self.whole.take() else { return };
         let Pass { due_ns, began_ns, started_ns, paused_ns, bytes_out, bytes_in, left_out, .. } = self.pass;
         if left_out {
             return;
         }
-        let (ended_ns, processing_ns, unread_ns) = (now_ns, 0, None);
         let due_ns = match due_ns {
             0 if slot == self.counted => began_ns,
             // Where a step is counted, no window waits for the whole.
-            0 => ended_ns,
+            0 => now_ns,
             due_ns => due_ns,
         };
-        let sample = Sample {
-            due_ns,
-            paused_ns,
-            started_ns,
-            ended_ns,
-            processing_ns,
-            unread_ns,
-            bytes_out,
-            bytes_in,
-            end,
-        };
-        context.recorders.record(slot, &sample);
+        let sample = Sample::of(due_ns, (started_ns, now_ns), end);
+        context.recorders.record(slot, &Sample { paused_ns, bytes_out, bytes_in, ..sample });
         self.due_ns = NEVER;
     }
 
     /// Records the arrival at hand, if there is one, as never answered: its counted step was not sent. Where the whole
     /// is counted, that is recorded instead.
-    pub(super) fn give_arrival_up<P: Protocol<Lane = S>>(
-        &mut self,
-        failure: Failure,
-        context: &mut Context<P>,
-        now_ns: u64,
-    ) {
+    pub(super) fn give_arrival_up(&mut self, failure: Failure, context: &mut Context<P>, now_ns: u64) {
         if self.due_ns != NEVER && self.whole.is_some_and(|whole| whole != self.counted) {
             let unsent = Sample::unsent(self.due_ns, failure, now_ns);
             context.recorders.record(self.counted, &Sample { paused_ns: self.pass.paused_ns, ..unsent });
@@ -280,42 +208,30 @@ impl<S: Default + Send> Lane<S> {
     }
 
     /// Ends the pass where it is, and closes the connections that it is not to leave to the next.
-    pub(super) fn break_off<P: Protocol<Lane = S>>(
-        &mut self,
-        failure: Failure,
-        program: &Program<P::Request>,
-        context: &mut Context<P>,
-        now_ns: u64,
-    ) -> Fate {
+    pub(super) fn break_off(&mut self, failure: Failure, turn: &mut Turn<'_, P>, now_ns: u64) -> Fate {
         // No connection was made for this arrival.
-        self.give_arrival_up(failure, context, now_ns);
+        self.give_arrival_up(failure, turn.context, now_ns);
         let end = End::Unanswered(self.pass.failure.unwrap_or(failure));
-        self.record_pass(end, context, now_ns);
-        self.leave_others(self.kept(program), context);
+        self.record_pass(end, turn.context, now_ns);
+        self.leave_others(self.kept(turn.program), turn.context);
         self.pc = 0;
-        context.deadlines[self.id as usize] = NEVER;
+        turn.context.deadlines[self.id as usize] = NEVER;
         if self.stopping { Fate::Ended } else { Fate::Runs }
     }
 
     /// The connections that a pass leaves to the next.
-    pub(super) fn kept<'p, R>(&self, program: &'p Program<R>) -> &'p [usize] {
+    pub(super) fn kept<'p>(&self, program: &'p Program<P::Request>) -> &'p [usize] {
         if self.stopping { &[] } else { &program.kept }
     }
 
     /// Ends the pass, and begins the next after a pause.
-    pub(super) fn start_over<P: Protocol<Lane = S>>(
-        &mut self,
-        failure: Failure,
-        program: &Program<P::Request>,
-        context: &mut Context<P>,
-        now_ns: u64,
-    ) -> Fate {
+    pub(super) fn start_over(&mut self, failure: Failure, turn: &mut Turn<'_, P>, now_ns: u64) -> Fate {
         self.hang_up(None);
-        if self.break_off(failure, program, context, now_ns) == Fate::Ended {
+        if self.break_off(failure, turn, now_ns) == Fate::Ended {
             return Fate::Ended;
         }
         let pause_ns = self.backoff_ns;
         self.backoff_ns = (pause_ns * 2).min(BACKOFF_LAST_NS);
-        self.sleep_until(now_ns + pause_ns, context)
+        self.sleep_until(now_ns + pause_ns, turn.context)
     }
 }

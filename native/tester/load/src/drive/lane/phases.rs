@@ -13,7 +13,7 @@
 //! the same requests, and sum to less than these took.
 
 use super::Lane;
-use crate::drive::context::Context;
+use crate::drive::context::{Context, Turn};
 use crate::program::{Phases, Program};
 use crate::protocol::Protocol;
 use crate::record::clock::now_ns;
@@ -36,33 +36,29 @@ fn phases_of<P: Protocol>(program: &Program<P::Request>) -> Option<Phases> {
     if P::PHASES { program.phases } else { None }
 }
 
-impl<S: Default + Send> Lane<S> {
+impl<P: Protocol> Lane<P> {
     /// Notes when a handshake begins: once TCP has connected.
-    pub(super) fn begin_handshake<P: Protocol<Lane = S>>(&mut self, program: &Program<P::Request>) {
+    pub(super) fn begin_handshake(&mut self, program: &Program<P::Request>) {
         if phases_of::<P>(program).is_some() && self.link.uses_tls() && self.began.handshake_ns == 0 {
             self.began.handshake_ns = now_ns();
         }
     }
 
     /// Notes when a handshake ended; records one that failed.
-    pub(super) fn end_handshake<P: Protocol<Lane = S>>(
-        &mut self,
-        end: End,
-        program: &Program<P::Request>,
-        context: &mut Context<P>,
-        now_ns: u64,
-    ) {
-        let Some(phases) = phases_of::<P>(program).filter(|_| self.began.handshake_ns > 0) else { return };
+    pub(super) fn end_handshake(&mut self, end: End, turn: &mut Turn<'_, P>, now_ns: u64) {
+        let Some(phases) = phases_of::<P>(turn.program).filter(|_| self.began.handshake_ns > 0) else {
+            return;
+        };
         if end == End::Right {
             self.began.secure_ns = now_ns;
         } else {
             let started_ns = std::mem::take(&mut self.began.handshake_ns);
-            record(phases.handshake, started_ns, (started_ns, now_ns), end, context);
+            record(phases.handshake, started_ns, (started_ns, now_ns), end, turn.context);
         }
     }
 
     #[inline]
-    pub(super) fn first_byte<P: Protocol<Lane = S>>(&mut self, read_ns: u64) {
+    pub(super) fn first_byte(&mut self, read_ns: u64) {
         if P::PHASES {
             self.began.first_byte_ns = read_ns;
         }
@@ -78,53 +74,34 @@ impl<S: Default + Send> Lane<S> {
 
     /// Records a request that has ended, or whose connection has failed.
     #[inline]
-    pub(super) fn end_request<P: Protocol<Lane = S>>(
-        &mut self,
-        end: End,
-        program: &Program<P::Request>,
-        context: &mut Context<P>,
-        now_ns: u64,
-    ) {
-        let Some(phases) = phases_of::<P>(program) else { return };
+    pub(super) fn end_request(&mut self, end: End, turn: &mut Turn<'_, P>, now_ns: u64) {
+        let Some(phases) = phases_of::<P>(turn.program) else { return };
         let (began_ns, sent_ns) = (self.request_began_ns(), self.current.started_ns);
         let times = std::mem::take(&mut self.began);
-        record(phases.request, began_ns, (began_ns, now_ns), end, context);
+        record(phases.request, began_ns, (began_ns, now_ns), end, turn.context);
         if matches!(end, End::Unanswered(_)) {
             return;
         }
         if times.connect_ns > 0 {
-            record(phases.connecting, began_ns, (began_ns, sent_ns), End::Right, context);
+            record(phases.connecting, began_ns, (began_ns, sent_ns), End::Right, turn.context);
         }
         if times.handshake_ns > 0 {
-            record(phases.handshake, began_ns, (times.handshake_ns, times.secure_ns), End::Right, context);
+            record(
+                phases.handshake,
+                began_ns,
+                (times.handshake_ns, times.secure_ns),
+                End::Right,
+                turn.context,
+            );
         }
-        record(phases.first_byte, began_ns, (sent_ns, times.first_byte_ns), End::Right, context);
+        record(phases.first_byte, began_ns, (sent_ns, times.first_byte_ns), End::Right, turn.context);
         if end == End::Right {
-            context.lane_counts[self.id as usize] += 1;
+            turn.context.lane_counts[self.id as usize] += 1;
         }
     }
 }
 
 /// Bytes and the engine's own time are recorded with the steps.
-fn record<P: Protocol>(
-    slot: Slot,
-    due_ns: u64,
-    (started_ns, ended_ns): (u64, u64),
-    end: End,
-    context: &mut Context<P>,
-) {
-    let (processing_ns, unread_ns, bytes_out, bytes_in) = (0, None, 0, 0);
-    let paused_ns = 0;
-    let sample = Sample {
-        due_ns,
-        paused_ns,
-        started_ns,
-        ended_ns,
-        processing_ns,
-        unread_ns,
-        bytes_out,
-        bytes_in,
-        end,
-    };
-    context.recorders.record(slot, &sample);
+fn record<P: Protocol>(slot: Slot, due_ns: u64, times_ns: (u64, u64), end: End, context: &mut Context<P>) {
+    context.recorders.record(slot, &Sample::of(due_ns, times_ns, end));
 }

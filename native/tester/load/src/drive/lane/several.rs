@@ -81,7 +81,7 @@ pub(crate) const fn of_token(token: usize) -> (usize, Option<usize>) {
     (token & u32::MAX as usize, (token >> u32::BITS).checked_sub(1))
 }
 
-impl<S: Default + Send> Lane<S> {
+impl<P: Protocol> Lane<P> {
     /// What the poller calls its connection.
     pub(super) fn token(&self) -> usize {
         let number = self.several.as_ref().map_or(0, |several| several.active + 1);
@@ -138,7 +138,7 @@ impl<S: Default + Send> Lane<S> {
 
     /// Closes the connections that are not in use, but for some.
     #[cold]
-    pub(super) fn leave_others<P: Protocol<Lane = S>>(&mut self, keep: &[usize], context: &mut Context<P>) {
+    pub(super) fn leave_others(&mut self, keep: &[usize], context: &mut Context<P>) {
         let Some((active, all)) = self.several.as_ref().map(|several| (several.active, several.parked.len()))
         else {
             return;

@@ -11,17 +11,17 @@ use mio::Interest;
 
 use super::{BACKOFF_FIRST_NS, Fate, Lane, Operation, Phase};
 use crate::connection::link::{ReadOutcome, WriteOutcome};
-use crate::drive::context::Context;
+use crate::drive::context::{Context, Turn};
 use crate::drive::pool::Seat;
 use crate::drive::timers::NEVER;
-use crate::program::{Op, Program, Share};
+use crate::program::{Op, Share};
 use crate::protocol::{Encoded, Protocol, Received};
 use crate::record::failure::Failure;
 use crate::record::recorder::End;
 
-impl<S: Default + Send> Lane<S> {
+impl<P: Protocol> Lane<P> {
     /// Asks over a shared connection, or waits for a place on one. `None` if there was nothing to ask.
-    pub(super) fn ask_shared<P: Protocol<Lane = S>>(
+    pub(super) fn ask_shared(
         &mut self,
         share: Share,
         request: &P::Request,
@@ -67,12 +67,7 @@ impl<S: Default + Send> Lane<S> {
         Some(Fate::Runs)
     }
 
-    fn line_up<P: Protocol<Lane = S>>(
-        &mut self,
-        pool: usize,
-        wait: Operation,
-        context: &mut Context<P>,
-    ) -> Fate {
+    fn line_up(&mut self, pool: usize, wait: Operation, context: &mut Context<P>) -> Fate {
         self.phase = Phase::Queued;
         self.current = wait;
         self.sleep = context.next_serial();
@@ -87,25 +82,15 @@ impl<S: Default + Send> Lane<S> {
     }
 
     /// Goes on with the place that it has waited for.
-    pub(crate) fn sit_down<P: Protocol<Lane = S>>(
-        &mut self,
-        seat: Seat,
-        program: &Program<P::Request>,
-        context: &mut Context<P>,
-        now_ns: u64,
-    ) -> Fate {
+    pub(crate) fn sit_down(&mut self, seat: Seat, turn: &mut Turn<'_, P>, now_ns: u64) -> Fate {
         self.seat = Some(seat);
-        self.record(self.current, End::Right, context, now_ns);
-        context.deadlines[self.id as usize] = NEVER;
-        self.resume(program, context, now_ns)
+        self.record(self.current, End::Right, turn.context, now_ns);
+        turn.context.deadlines[self.id as usize] = NEVER;
+        self.resume(turn, now_ns)
     }
 
     /// Waits until one of a pool's connections stands, in no operation's time.
-    pub(super) fn await_pool<P: Protocol<Lane = S>>(
-        &mut self,
-        pool: usize,
-        context: &mut Context<P>,
-    ) -> Fate {
+    pub(super) fn await_pool(&mut self, pool: usize, context: &mut Context<P>) -> Fate {
         self.phase = Phase::Sleeping;
         self.sleep = context.next_serial();
         context.pools[pool].wait(self.id, self.sleep);
@@ -113,7 +98,7 @@ impl<S: Default + Send> Lane<S> {
     }
 
     /// Its request is sent now; of what is already under way another part is.
-    pub(crate) fn sends<P: Protocol<Lane = S>>(&mut self, context: &mut Context<P>, now_ns: u64) {
+    pub(crate) fn sends(&mut self, context: &mut Context<P>, now_ns: u64) {
         if self.phase != Phase::Sharing {
             return;
         }
@@ -124,23 +109,23 @@ impl<S: Default + Send> Lane<S> {
     }
 
     /// Takes a message that is for it. An error ends the connection.
-    pub(crate) fn hear<P: Protocol<Lane = S>>(
+    pub(crate) fn hear(
         &mut self,
         message: &[u8],
         read_ns: u64,
-        program: &Program<P::Request>,
-        context: &mut Context<P>,
+        turn: &mut Turn<'_, P>,
     ) -> Result<Fate, Failure> {
-        let (Phase::Sharing, Some(Op::Share { share, request })) = (self.phase, program.ops.get(self.pc))
+        let (Phase::Sharing, Some(Op::Share { share, request })) =
+            (self.phase, turn.program.ops.get(self.pc))
         else {
             return Ok(Fate::Runs);
         };
         let Some(seat) = self.seat else { return Ok(Fate::Runs) };
         self.current.bytes_in += message.len() as u64;
-        match context.protocol.receive(request, &mut self.state, message) {
+        match turn.context.protocol.receive(request, &mut self.state, message) {
             Received::Partial { .. } => Ok(Fate::Runs),
             Received::More { .. } => {
-                let Context { pools, protocol, .. } = context;
+                let Context { pools, protocol, .. } = turn.context;
                 let seat = pools[share.pool].renew(seat);
                 self.seat = Some(seat);
                 let Some(out) = pools[share.pool].out(seat) else { return Ok(Fate::Runs) };
@@ -152,62 +137,46 @@ impl<S: Default + Send> Lane<S> {
                 Ok(Fate::Runs)
             }
             Received::Done { failure, fatal, .. } => {
-                if failure.is_some() || context.log.takes_all() {
-                    self.look_into(failure, Some(message), program, context, read_ns);
+                if failure.is_some() || turn.context.log.takes_all() {
+                    self.look_into(failure, Some(message), turn, read_ns);
                 }
                 self.seat = None;
-                context.pools[share.pool].give_back(seat);
-                Ok(self.answered(failure, fatal, program, context, read_ns))
+                turn.context.pools[share.pool].give_back(seat);
+                Ok(self.answered(failure, fatal, turn, read_ns))
             }
             Received::Broken(failure) => Err(failure),
         }
     }
 
     /// The shared connection is lost that it has asked over.
-    pub(crate) fn lose_seat<P: Protocol<Lane = S>>(
-        &mut self,
-        failure: Failure,
-        program: &Program<P::Request>,
-        context: &mut Context<P>,
-        now_ns: u64,
-    ) -> Fate {
+    pub(crate) fn lose_seat(&mut self, failure: Failure, turn: &mut Turn<'_, P>, now_ns: u64) -> Fate {
         if self.seat.take().is_none() {
             return Fate::Runs;
         }
-        self.fail_shared(failure, program, context, now_ns)
+        self.fail_shared(failure, turn, now_ns)
     }
 
     /// Waits no more for a place, or for an answer.
-    pub(super) fn give_seat_up<P: Protocol<Lane = S>>(
-        &mut self,
-        program: &Program<P::Request>,
-        context: &mut Context<P>,
-        now_ns: u64,
-    ) -> Fate {
-        if let (Some(seat), Some(Op::Share { share, .. })) = (self.seat.take(), program.ops.get(self.pc)) {
-            let since_ns = now_ns.saturating_sub(context.timeout_ns);
-            context.pools[share.pool].give_up(seat, since_ns);
+    pub(super) fn give_seat_up(&mut self, turn: &mut Turn<'_, P>, now_ns: u64) -> Fate {
+        if let (Some(seat), Some(Op::Share { share, .. })) = (self.seat.take(), turn.program.ops.get(self.pc))
+        {
+            let since_ns = now_ns.saturating_sub(turn.context.timeout_ns);
+            turn.context.pools[share.pool].give_up(seat, since_ns);
         }
-        self.fail_shared(Failure::Timeout, program, context, now_ns)
+        self.fail_shared(Failure::Timeout, turn, now_ns)
     }
 
     /// Ends the pass. The connections of its own are kept that a pass does not open, and there is no pause: what
     /// it waits for is a shared connection, which has pauses of its own.
-    fn fail_shared<P: Protocol<Lane = S>>(
-        &mut self,
-        failure: Failure,
-        program: &Program<P::Request>,
-        context: &mut Context<P>,
-        now_ns: u64,
-    ) -> Fate {
-        self.look_into(Some(failure), None, program, context, now_ns);
-        self.record(self.current, End::Unanswered(failure), context, now_ns);
-        if !self.kept(program).iter().any(|kept| self.uses(*kept)) {
-            self.leave(context);
+    fn fail_shared(&mut self, failure: Failure, turn: &mut Turn<'_, P>, now_ns: u64) -> Fate {
+        self.look_into(Some(failure), None, turn, now_ns);
+        self.record(self.current, End::Unanswered(failure), turn.context, now_ns);
+        if !self.kept(turn.program).iter().any(|kept| self.uses(*kept)) {
+            self.leave(turn.context);
         }
-        match self.break_off(failure, program, context, now_ns) {
+        match self.break_off(failure, turn, now_ns) {
             Fate::Ended => Fate::Ended,
-            Fate::Runs => self.resume(program, context, now_ns),
+            Fate::Runs => self.resume(turn, now_ns),
         }
     }
 
@@ -232,26 +201,19 @@ impl<S: Default + Send> Lane<S> {
     }
 
     /// The connection stands: others may ask over it.
-    pub(super) fn serve<P: Protocol<Lane = S>>(
-        &mut self,
-        program: &Program<P::Request>,
-        context: &mut Context<P>,
-    ) -> Fate {
+    pub(super) fn serve(&mut self, turn: &mut Turn<'_, P>) -> Fate {
         self.phase = Phase::Serving;
-        context.deadlines[self.id as usize] = NEVER;
+        turn.context.deadlines[self.id as usize] = NEVER;
         self.link.send_at_once();
-        if let Some(pool) = program.serves {
-            context.pools[pool].rise(self.held());
+        if let Some(pool) = turn.program.serves {
+            turn.context.pools[pool].rise(self.held());
         }
         Fate::Runs
     }
 
     /// Reads once into the context's buffer, behind what it has kept: how much is there now, and whether the
     /// socket is empty.
-    pub(crate) fn gather<P: Protocol<Lane = S>>(
-        &mut self,
-        context: &mut Context<P>,
-    ) -> Result<Option<(usize, bool)>, Failure> {
+    pub(crate) fn gather(&mut self, context: &mut Context<P>) -> Result<Option<(usize, bool)>, Failure> {
         let kept = self.inbox.len();
         context.load(&self.inbox);
         match self.link.receive(&mut context.buffer[kept..])? {
@@ -262,12 +224,7 @@ impl<S: Default + Send> Lane<S> {
     }
 
     /// Keeps the beginning of a message, of what is in a buffer that the context gets back.
-    pub(crate) fn keep_rest<P: Protocol<Lane = S>>(
-        &mut self,
-        buffer: Vec<u8>,
-        rest: Range<usize>,
-        context: &mut Context<P>,
-    ) {
+    pub(crate) fn keep_rest(&mut self, buffer: Vec<u8>, rest: Range<usize>, context: &mut Context<P>) {
         self.inbox.clear();
         self.inbox.extend_from_slice(&buffer[rest]);
         context.buffer = buffer;
@@ -278,11 +235,7 @@ impl<S: Default + Send> Lane<S> {
     }
 
     /// Sends what lanes have asked; returns how much of it the socket has taken.
-    pub(crate) fn carry<P: Protocol<Lane = S>>(
-        &mut self,
-        bytes: &[u8],
-        context: &mut Context<P>,
-    ) -> Result<usize, Failure> {
+    pub(crate) fn carry(&mut self, bytes: &[u8], context: &mut Context<P>) -> Result<usize, Failure> {
         let mut sent = 0;
         while sent < bytes.len() {
             match self.link.send(&bytes[sent..])? {
@@ -297,20 +250,14 @@ impl<S: Default + Send> Lane<S> {
     }
 
     /// The connection that it holds is lost: it is opened again after a pause.
-    pub(crate) fn fall<P: Protocol<Lane = S>>(
-        &mut self,
-        failure: Failure,
-        program: &Program<P::Request>,
-        context: &mut Context<P>,
-        now_ns: u64,
-    ) -> Fate {
+    pub(crate) fn fall(&mut self, failure: Failure, turn: &mut Turn<'_, P>, now_ns: u64) -> Fate {
         // While it served it was no lane.
         self.since_ns = now_ns;
-        self.start_over(failure, program, context, now_ns)
+        self.start_over(failure, turn, now_ns)
     }
 
     /// Closes what it holds.
-    pub(crate) fn resign<P: Protocol<Lane = S>>(&mut self, context: &mut Context<P>) {
+    pub(crate) fn resign(&mut self, context: &mut Context<P>) {
         self.leave(context);
         context.deadlines[self.id as usize] = NEVER;
     }

@@ -9,6 +9,7 @@
 use mio::event::Event;
 
 use super::{STARTS_AT_ONCE, Worker};
+use crate::drive::context::Turn;
 use crate::drive::lane::{FULL_READS, Fate, Lane};
 use crate::drive::pool::Recipient;
 use crate::protocol::Protocol;
@@ -18,8 +19,14 @@ use crate::record::recorder::{End, Sample};
 
 impl<P: Protocol> Worker<P> {
     /// The lanes that are users, each with its program.
-    pub(super) fn users(&self) -> impl Iterator<Item = &(usize, Lane<P::Lane>)> {
+    pub(super) fn users(&self) -> impl Iterator<Item = &(usize, Lane<P>)> {
         self.lanes.iter().flatten().filter(|(program, _)| self.programs[*program].serves.is_none())
+    }
+
+    /// Whether a user has this number, and not what holds a shared connection.
+    pub(super) fn is_user(&self, id: usize) -> bool {
+        let lane = self.lanes.get(id).and_then(Option::as_ref);
+        lane.is_some_and(|(program, _)| self.programs[*program].serves.is_none())
     }
 
     /// Whether what has this number holds a shared connection that stands.
@@ -63,9 +70,9 @@ impl<P: Protocol> Worker<P> {
                 let program = self.context.pools[pool].program;
                 let id = self.seat(program, now_ns);
                 let connection = self.context.pools[pool].begin(id as u32, now_ns);
-                self.on_lane(id, |lane, program, context| {
+                self.on_lane(id, |lane, turn| {
                     lane.hold(connection);
-                    lane.resume(program, context, now_ns)
+                    lane.resume(turn, now_ns)
                 });
             }
             self.context.pools[pool].dismiss();
@@ -87,8 +94,8 @@ impl<P: Protocol> Worker<P> {
             any = true;
             match self.lanes.get_mut(lane as usize) {
                 Some(Some((program, waiting))) if waiting.queues(serial) => {
-                    let program = &self.programs[*program];
-                    let fate = waiting.sit_down(seat, program, &mut self.context, now_ns());
+                    let mut turn = Turn { program: &self.programs[*program], context: &mut self.context };
+                    let fate = waiting.sit_down(seat, &mut turn, now_ns());
                     self.settle(lane as usize, fate);
                 }
                 // It waits no more.
@@ -109,8 +116,8 @@ impl<P: Protocol> Worker<P> {
     fn send(&mut self, pool: usize, (connection, id): (u32, usize), out: Vec<u8>, fresh: Vec<u32>) {
         let now_ns = now_ns();
         for &lane in &fresh {
-            self.on_lane(lane as usize, |lane, _, context| {
-                lane.sends(context, now_ns);
+            self.on_lane(lane as usize, |lane, turn| {
+                lane.sends(turn.context, now_ns);
                 Fate::Runs
             });
         }
@@ -188,8 +195,8 @@ impl<P: Protocol> Worker<P> {
                 Recipient::Lane(id) => {
                     let id = id as usize;
                     if let Some(Some((program, lane))) = self.lanes.get_mut(id) {
-                        let program = &self.programs[*program];
-                        let fate = lane.hear(content, read_ns, program, &mut self.context)?;
+                        let mut turn = Turn { program: &self.programs[*program], context: &mut self.context };
+                        let fate = lane.hear(content, read_ns, &mut turn)?;
                         self.settle(id, fate);
                     }
                 }
@@ -213,11 +220,9 @@ impl<P: Protocol> Worker<P> {
         let lanes = self.context.pools[pool].fall(connection);
         let now_ns = now_ns();
         self.account(id, now_ns);
-        self.on_lane(id, |carrier, program, context| carrier.fall(failure, program, context, now_ns));
+        self.on_lane(id, |carrier, turn| carrier.fall(failure, turn, now_ns));
         for lane in lanes {
-            self.on_lane(lane as usize, |lane, program, context| {
-                lane.lose_seat(failure, program, context, now_ns)
-            });
+            self.on_lane(lane as usize, |lane, turn| lane.lose_seat(failure, turn, now_ns));
         }
     }
 
