@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from sitebench._engine import Histogram
-from sitebench.counts.durations import PERCENTILES, Durations, percentile_ns
-from sitebench.counts.metrics import BYTES_IN, BYTES_OUT, LATENCY
+from sitebench.counts.durations import PERCENTILES, Durations, percentile_ns, with_censored
+from sitebench.counts.metrics import BYTES_IN, BYTES_OUT, CENSORED, LATENCY
 from sitebench.counts.source import SEQUENCE, Drained, ended
 from sitebench.counts.tally import Tally
 from sitebench.frozen import frozen
@@ -112,7 +112,7 @@ class LiveView:
             failed += sum(record.failures.values())
             if (record.program, record.step) in self._counts:
                 count += record.count - sum(record.failures.values())
-                latency.add(record.clocks[LATENCY])
+                latency.add(with_censored(record.clocks[LATENCY], record.clocks[CENSORED]))
         recent = self._recent(at_s, latency)
         self.moments.append(
             Interval(
@@ -166,17 +166,22 @@ class LiveView:
                 "step": totals.step,
                 "count": totals.count,
                 "failed": totals.failed,
-                **_micros(Durations.of(totals.clocks[LATENCY])),
+                **_micros(Durations.of(totals.clocks[LATENCY], totals.clocks[CENSORED])),
             }
             for totals in tally.due.values()
             if totals.step != SEQUENCE
         ]
 
 
-def _micros(found: Durations) -> dict[str, float | None]:
-    figures = {name.replace("_", ""): found.percentiles[name] for name in PERCENTILES}
+def _micros(found: Durations) -> dict[str, Any]:
+    figures = {_key(name): found.percentiles[name] for name in PERCENTILES}
     figures |= {"max": found.max, "mean": found.mean}
-    return {name: None if us is None else round(us, 1) for name, us in figures.items()}
+    shown = {name: None if us is None else round(us, 1) for name, us in figures.items()}
+    return {**shown, "at_least": [_key(name) for name in found.at_least]}
+
+
+def _key(name: str) -> str:
+    return name.replace("_", "")
 
 
 def _us(ns: int | None) -> float | None:

@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from sitebench.locust.web_ui.live import LiveView
-from sitebench.monitor import MachineSample, ProcessSample, Sample
+from sitebench.monitor import MachineSample, Monitor, ProcessSample, Sample
 from sitebench.monitor.sample import CoreSample
-from sitebench.runs.windows import Phase
+from sitebench.runs.windows import Phase, Windows
 from tests.support.drains import Drain, Step, histogram
 
 SECOND = 1_000_000_000
@@ -44,6 +44,23 @@ def test_percentiles_are_of_five_seconds_and_there_is_none_of_too_few() -> None:
     assert live.moments[5].p50_us is None
     assert live.moments[18].p50_us == pytest.approx(10, rel=0.01)
     assert live.moments[39].p50_us == pytest.approx(90, rel=0.01)
+
+
+def test_an_operation_without_an_answer_takes_as_long_as_it_was_waited_for() -> None:
+    answered, waited = histogram(*[50_000] * 150), histogram(*[SECOND] * 150)
+    step = Step("lookup", "lookup", 300, {"timeout": 150}, service=answered, censored=waited)
+    drain = Drain(0, SECOND, (step,), lanes=8)
+    live = LiveView(COUNTS)
+    live.windows = Windows(Monitor(None), on_drain=live.drained)
+    live.windows.enter_phase(replace(drain, steps=()), Phase.MEASURE)
+    live.windows.absorb(drain)
+    live.windows.close()
+    (row,) = live.steps()
+    assert row["max"] == pytest.approx(1e6, rel=0.01)
+    assert row["mean"] == pytest.approx(500_025, rel=0.01)
+    assert row["p90"] is None
+    assert row["at_least"] == ["max", "mean"]
+    assert live.moments[-1].max_us == pytest.approx(1e6, rel=0.01)
 
 
 def test_a_drain_too_short_for_a_rate_makes_no_moment() -> None:

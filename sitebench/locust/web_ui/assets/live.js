@@ -140,7 +140,8 @@ function fill(section, columns, rows) {
   };
   if (!head.firstChild) head.append(line(columns.map(([, title, show]) => [title, show]), "th"));
   body.replaceChildren(...rows.map((row) => line(columns.map(([key, , show]) => [
-    row[key] === null || row[key] === undefined ? "" : show ? show(row[key]) : row[key], show]), "td")));
+    row[key] === null || row[key] === undefined ? ""
+      : (row.at_least?.includes(key) ? ">= " : "") + (show ? show(row[key]) : row[key]), show]), "td")));
 }
 
 const figure = (v) => v.toLocaleString("en", { maximumFractionDigits: 1 });
