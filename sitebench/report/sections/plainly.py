@@ -79,7 +79,7 @@ def _at_least(bounds: Sequence[PointResult]) -> str:
         why = "other programs had the processors that it needed"
     elif kinds & _BUSY:
         why = "the computer that made the load was too busy to load it fully"
-    did = 'All figures mean "at least".'
+    did = 'Every rate means "at least", every latency "at most".'
     if len(bounds) == 1:
         did = f"It did at least {format_rate(bounds[0].ops_per_s)}/s."
     return f"Not yet an answer about the server: {why}. {did}"
