@@ -150,11 +150,15 @@ def _write(
     rates: Mapping[str, Sequence[RateTable]],
     machine: str,
 ) -> None:
-    """Write every suite: the planned one, and the others in the paper's scenario."""
+    """Write the planned suite, and the others that the run measured; without a run, all."""
     from sitebench.plan.workbook.workbook import Planned, example, write
 
-    sheets = {each.name: example(each, rates.get(each.name, ())) for each in plan_suites()}
     asked = answer.suite.name
+    sheets = {
+        suite.name: example(suite, rates.get(suite.name, ()))
+        for suite in plan_suites()
+        if suite.name == asked or not rates or rates[suite.name]
+    }
     tables = sheets[asked].tables if table is None else (table,)
     others = [each for each in rates.get(asked, ()) if each is not table]
     sheets[asked] = Planned(answer, (*tables, *others))

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import openpyxl  # type: ignore[import-untyped]
 import pytest
 
 from sitebench.runs.store import RunStore
@@ -198,3 +199,10 @@ def test_a_target_is_chosen_where_there_are_two(tmp_path: Path) -> None:
     assert refused.code == 2
     assert "embedded; openldap" in refused.err
     assert planned(*argv[1:], "--target", "openldap")["machine"] == "openldap"
+
+
+def test_workbook_has_no_sheet_of_a_suite_that_the_run_did_not_measure(tmp_path: Path) -> None:
+    run, book = a_run(tmp_path / "run.sitebench"), tmp_path / "plan.xlsx"
+    assert in_process("plan", "ils", str(run), "--xlsx", str(book)).code == 0
+    sheets = openpyxl.load_workbook(book).sheetnames
+    assert {name.split()[0] for name in sheets} == {"ILS", "PS", "Notes"}

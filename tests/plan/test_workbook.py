@@ -157,7 +157,7 @@ def test_without_a_run_the_sheets_have_the_example_of_1997(tmp_path: Path) -> No
     write(path, [example(ILS, ()), example(PS, ())], "")
     ils, ps = cells(path, "ILS"), cells(path, "PS")
     assert [ils("Machine", column) for column in "CDE"] == [
-        "Your system",
+        "ProLiant 7000 (1997): type your rates over",
         *(table.machine for table in ILS.presets.values()),
     ]
     assert round(ils("Simultaneous users (users)", "D")) == 119_741

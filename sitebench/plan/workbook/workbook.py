@@ -100,15 +100,15 @@ def _what_if(sheet: Planned) -> WhatIf:
 def example(suite: PlanSuite, tables: Sequence[RateTable]) -> Planned:
     """Return the paper's scenario on a run's machine.
 
-    Without a run's rates it is on "your system", which has those of 1997's larger machine until
-    they are typed over, as in Appendix A.
+    Without a run's rates it is on a machine with those of 1997's larger one, to be typed over as
+    in Appendix A; its name says so.
     """
     found = on_first(suite, tables)
     if found is not None:
         plan, table = found
         return Planned(with_calculations(plan), (table, *(t for t in tables if t is not table)))
     *_, largest = suite.presets.values()
-    yours = replace(largest, machine="Your system")
+    yours = replace(largest, machine=f"{largest.machine}: type your rates over")
     plan = planned(suite, suite.scenario, yours, suite.size)
     return Planned(with_calculations(plan), (yours, *tables))
 
