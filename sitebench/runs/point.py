@@ -14,6 +14,7 @@ import msgspec
 from sitebench import units
 from sitebench.counts import metrics
 from sitebench.counts.durations import Durations, clocks
+from sitebench.counts.source import SEQUENCE
 from sitebench.counts.stages import Stages
 from sitebench.counts.steady import Settled
 from sitebench.counts.until import Until
@@ -230,19 +231,23 @@ def failing(
     """Return the rows whose failures are those of a point: each thing that fails is in one of them.
 
     A pass, or a phase of a request, fails with the step that it is made of. An operation of a
-    scenario fails once, however many of its steps do: of those that are counted as a whole, it is
-    the whole. `counts` are the steps that count, where rows do not say so themselves.
+    scenario fails once, however many of its steps do: of those that are counted as a whole, and of
+    those that arrive, it is the whole. `counts` are the steps that count, where rows do not say so
+    themselves.
     """
     rows = list(rows)
     if not spec.of_a_file:
         return [each for each in rows if not each.overlaps]
 
-    def counted(each: _R) -> bool:
+    def whole(each: _R) -> bool:
+        # An arrival is in the row of the step that counts also where an earlier step failed.
+        if spec.rate is not None and each.step == SEQUENCE:
+            return True
         if counts is None:
             return bool(getattr(each, "counted", False))
         return (each.program, each.step) in counts
 
-    wholes = [each for each in rows if each.overlaps and counted(each)]
+    wholes = [each for each in rows if each.overlaps and whole(each)]
     names = {each.program for each in wholes}
     return wholes + [each for each in rows if each.program not in names and not each.overlaps]
 

@@ -17,7 +17,7 @@ from dataclasses import replace
 from enum import StrEnum
 from itertools import zip_longest
 
-from sitebench.counts.metrics import BYTES_OUT, CENSORED, LATENCY
+from sitebench.counts.metrics import ABANDONED, BYTES_OUT, CENSORED, LATENCY
 from sitebench.counts.percentile_interval import Intervals, percentile_intervals
 from sitebench.counts.source import Drained
 from sitebench.counts.spans import SpanCounts
@@ -138,9 +138,12 @@ class Windows:
 
     @property
     def sent(self) -> int:
-        """How many requests were answered or given up in all phases; a connect sends none."""
+        """How many requests were answered or given up in all phases; a connect sends none.
+
+        Nor does an arrival that never came to its step: it is given up, and was never sent.
+        """
         return sum(
-            totals.count
+            totals.count - totals.clocks[CENSORED].count + totals.clocks[ABANDONED].count
             for tally in self.tallies.values()
             for totals in tally.steps.values()
             if not totals.overlaps and totals.counters[BYTES_OUT]

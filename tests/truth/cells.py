@@ -1,0 +1,263 @@
+"""Which cells the matrix has: shapes x schedules x faults, as data, and their scenarios as text.
+
+Every request's key is `OPERATION.STEP.USER.ITERATION` (`tests.truth.log`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+ANSWER_S = 0.1
+USERS = 20
+WINDOW_S = 3.0
+TIMEOUT_S = 1.5
+"""Longer than the stall and an answer."""
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What users do: the text of a scenario, for a directory and for a site."""
+
+    name: str
+    ldap: str
+    http: str | None = None
+    requests: int = 1
+    """Requests of an operation."""
+    pauses: Mapping[str, float] = field(default_factory=dict)
+    """Think times within an operation, by the step that they are before."""
+    at_a_time: int = USERS
+    """Operations that can be asked at a time, by users, places or rows."""
+    counts: str | None = None
+    """The step that is counted instead of the whole."""
+    waits: bool = False
+    """Whether an operation waits for a place on a shared connection, in its time."""
+    waits_for_row: bool = False
+    """Whether it waits for a row, in no operation's time but that of an arrival."""
+
+    @property
+    def operation_s(self) -> float:
+        return self.requests * ANSWER_S + sum(self.pauses.values())
+
+    @property
+    def capacity(self) -> float:
+        """Operations per second at most."""
+        return self.at_a_time / self.operation_s
+
+
+def _find(key: str, more: str = "", row: str = "", operation: str = "o") -> str:
+    value = f"{operation}.{key}.{{user}}.{{iteration}}{row}"
+    return f'{{ name = "{key}", search = "(uid={value})"{more} }}'
+
+
+def _ask(key: str, more: str = "") -> str:
+    dn = f"uid=o.{key}.{{user}}.{{iteration}},o=truth"
+    return f'{{ name = "{key}", compare = "{dn}", entry = {{ sn = "x" }}{more} }}'
+
+
+def _get(key: str, more: str = "", row: str = "") -> str:
+    return f'{{ name = "{key}", get = "/o.{key}.{{user}}.{{iteration}}{row}"{more} }}'
+
+
+def _operation(*steps: str, head: str = "") -> str:
+    listed = ",\n  ".join(steps)
+    return f'{head}\n[[operation]]\nname = "o"\nstep = [\n  {listed},\n]\n'
+
+
+_THINK = '{ think = "300ms", distribution = "constant" }'
+_POOL = "connection.main.pool = 10\n"
+_OUTSTANDING = "connection.main.outstanding = 4\n"
+_PER_STEP = 'connection.main.per = "step"\n'
+_COUNTS = '\n[[operation]]\nname = "o"\ncounts = "ask"\nstep = [\n  {},\n  {},\n]\n'
+_ONCE = 'data.row = { range = [1, 100_000], deal = "once" }\n'
+_EXCLUSIVE = 'data.row = { range = [1, 12], deal = "exclusive" }\n'
+_START = "[start]\nstep = [{}]\n"
+_CHANGE = (
+    '{ name = "change", modify = "uid=o.change.{user}.{iteration},o=truth", '
+    'change.replace.sn = "{row}" }'
+)
+
+SHAPES: Sequence[Shape] = (
+    Shape("one step", _operation(_find("find")), _operation(_get("find"))),
+    Shape(
+        "two steps",
+        _operation(_find("find"), _ask("ask")),
+        _operation(_get("find"), _get("ask")),
+        2,
+    ),
+    Shape(
+        "think between",
+        _operation(_find("find"), _THINK, _ask("ask")),
+        _operation(_get("find"), _THINK, _get("ask")),
+        2,
+        {"ask": 0.3},
+    ),
+    Shape(
+        "repeat",
+        _operation(_find("find"), f"{{ repeat = 3, step = [{_ask('ask')}] }}"),
+        _operation(_get("find"), f"{{ repeat = 3, step = [{_get('ask')}] }}"),
+        4,
+    ),
+    Shape(
+        "counts",
+        _COUNTS.format(_find("find"), _ask("ask")),
+        _COUNTS.format(_get("find"), _get("ask")),
+        2,
+        counts="ask",
+    ),
+    Shape(
+        "capture",
+        _operation(
+            _find("find", ', capture.token = "mail"'),
+            '{ name = "ask", search = "(uid=o.ask.{user}.{iteration}.{token})" }',
+        ),
+        _operation(
+            _get("find", ", capture.token = { before = 'page=', until = ';' }"),
+            '{ name = "ask", get = "/o.ask.{user}.{iteration}.{token}" }',
+        ),
+        2,
+    ),
+    Shape("pool", _operation(_find("find"), head=_POOL), None, at_a_time=10, waits=True),
+    Shape(
+        "outstanding",
+        _operation(_find("find"), _ask("ask"), head=_OUTSTANDING),
+        None,
+        2,
+        waits=True,
+    ),
+    Shape(
+        "connection per step",
+        _operation(_find("find"), _ask("ask"), head=_PER_STEP),
+        _operation(_get("find"), _get("ask"), head=_PER_STEP),
+        2,
+    ),
+    Shape(
+        "once",
+        _operation(_find("find", row=".{row}"), head=_ONCE),
+        _operation(_get("find", row=".{row}"), head=_ONCE),
+    ),
+    Shape(
+        "exclusive",
+        _operation(_find("find", row=".{row}"), _CHANGE, head=_EXCLUSIVE),
+        _operation(_get("find", row=".{row}"), _get("ask", row=".{row}"), head=_EXCLUSIVE),
+        2,
+        at_a_time=12,
+        waits_for_row=True,
+    ),
+    Shape(
+        "start",
+        _START.format('{ name = "hello", search = "(uid=start.hello.{user}.0)" }')
+        + _operation(_find("find")),
+        _START.format('{ name = "hello", get = "/start.hello.{user}.0" }')
+        + _operation(_get("find")),
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """When operations begin: the lines of `[load]`."""
+
+    name: str
+    load: str
+    rate: float = 0.0
+    """Of arrivals, as a share of what the users can do."""
+    users: int = USERS
+    """0 where stages say how many there are."""
+    stages: Sequence[tuple[float, float]] = ()
+    """Seconds, and the share of what the users can do at their end."""
+    warmup_s: float = 0.5
+
+    @property
+    def arrives(self) -> bool:
+        """Whether operations begin by arrivals."""
+        return bool(self.rate or self.stages)
+
+    def rate_of(self, shape: Shape) -> float:
+        return round(self.rate * shape.capacity, 3)
+
+    def stages_of(self, shape: Shape) -> Sequence[tuple[float, float]]:
+        return [(seconds, round(share * shape.capacity)) for seconds, share in self.stages]
+
+    def text(self, shape: Shape) -> str:
+        stages = ", ".join(f'"{seconds:g}s:{rate}/s"' for seconds, rate in self.stages_of(shape))
+        load = self.load.format(rate=self.rate_of(shape), stages=stages, window=f"{WINDOW_S:g}s")
+        users = f"users = {self.users}\n" if self.users else ""
+        return f'[load]\n{users}timeout = "{TIMEOUT_S * 1e3:g}ms"\n{load}\n'
+
+
+_WINDOW = 'warmup = "500ms"\nmeasure = "{window}"\n'
+
+SCHEDULES: Sequence[Schedule] = (
+    Schedule("closed", _WINDOW),
+    Schedule("closed with think", _WINDOW + 'think = "100ms"'),
+    Schedule("even", _WINDOW + 'rate = {rate}\narrivals = "even"', 0.6),
+    # So many users that every arrival finds one: the log does not know when others were due.
+    Schedule("poisson", _WINDOW + 'rate = {rate}\narrivals = "poisson"', 0.3, 120),
+    Schedule(
+        "stages of rates",
+        'stages = [{stages}]\narrivals = "even"',
+        stages=((1.0, 0.8), (1.0, 0.8), (1.0, 0.2)),
+        warmup_s=0.0,
+    ),
+    Schedule("stages of users", 'stages = ["1s:20", "1s:20", "1s:5"]', users=0, warmup_s=0.0),
+)
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What the server does at fixed times of the window, besides answering."""
+
+    name: str
+    stall_s: tuple[float, float] | None = None
+    """Seconds after the window's begin."""
+    unanswered_every: int = 0
+    reset_s: float | None = None
+
+
+STALL_IN_THE_MIDDLE = Fault("stall in the middle", (1.0, 2.0), 97)
+STALL_OVER_THE_END = Fault("stall over the end", (WINDOW_S - 0.5, WINDOW_S + 0.5))
+LOST_ANSWERS = Fault("lost answers and a reset", None, 97, 0.7)
+NO_FAULT = Fault("none")
+FAULTS: Sequence[Fault] = (STALL_IN_THE_MIDDLE, STALL_OVER_THE_END, LOST_ANSWERS)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A test of the matrix."""
+
+    protocol: str
+    shape: Shape
+    schedule: Schedule
+    fault: Fault
+    threads: int = 1
+    texts: tuple[str, ...] = ()
+    """Scenarios in place of the shape's."""
+    variant: str = ""
+
+    def __str__(self) -> str:
+        parts = (self.protocol, self.shape.name, self.schedule.name, self.fault.name, self.variant)
+        return "-".join(filter(None, parts)).replace(" ", "-")
+
+    @property
+    def scenarios(self) -> Sequence[str]:
+        """Their texts; the first has the load."""
+        own = self.shape.ldap if self.protocol == "ldap" else self.shape.http
+        first, *more = self.texts or (own or "",)
+        # Keys of the top level come before any table.
+        return [first.lstrip() + self.schedule.text(self.shape), *more]
+
+
+def _matrix() -> Iterator[Cell]:
+    """Every shape meets every schedule, and each of both every fault."""
+    for row, shape in enumerate(SHAPES):
+        for column, schedule in enumerate(SCHEDULES):
+            yield Cell("ldap", shape, schedule, FAULTS[(row + column) % len(FAULTS)])
+            if shape.http is not None and schedule.name in ("closed", "even"):
+                yield Cell("http", shape, schedule, FAULTS[(row + column + 1) % len(FAULTS)])
+
+
+NULL = Cell("ldap", SHAPES[0], SCHEDULES[0], NO_FAULT)
+"""What the tester itself adds to a constant time."""
+
+CELLS: Sequence[Cell] = (NULL, *_matrix())

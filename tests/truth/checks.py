@@ -1,0 +1,211 @@
+"""Compares what a test reported with what the log says; each check yields what is wrong.
+
+A test of the command line is held to the same checks: those of `window` and `times` need nothing
+but its JSON and when its window was.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from tests.truth.figures import Reported, Row, Times
+from tests.truth.log import (
+    READING_S,
+    SLOW_S,
+    Operation,
+    Range,
+    Truth,
+    Window,
+    certain,
+    due_in,
+    possible,
+    within,
+)
+
+_THREE_DIGITS = 0.999
+_ABOVE = 1.3
+_UNBIND = "main: unbind"
+_CONNECTING = ("main: connect", "main: bind", _UNBIND, "main: wait")
+
+
+def whole(reported: Reported, truth: Truth) -> Iterator[str]:
+    """(a) What was sent, answered, failed and not answered is what the log has, to the last."""
+    unbinds = sum(row.count for key, row in (reported.whole or {}).items() if key[1] == _UNBIND)
+    if reported.sent is not None and reported.sent - unbinds != len(truth.requests):
+        yield f"sent {reported.sent - unbinds}, and the server had {len(truth.requests)}"
+    if reported.whole is None:
+        return
+    rows = truth.whole()
+    for key, expected in rows.items():
+        row = reported.whole.get(key, Row())
+        seen = row.count + row.thinking, row.failures, row.unanswered
+        wanted = expected.count, expected.failures, expected.unanswered
+        # One that is left out does not fail, whatever comes of its last steps.
+        slack = 0, row.thinking, row.thinking
+        if not all(0 <= b - a <= most for a, b, most in zip(seen, wanted, slack, strict=True)):
+            yield f"whole test, {key}: (ended, failed, unanswered) {seen}, and the log has {wanted}"
+    for key, row in reported.whole.items():
+        if key not in rows and key[1] not in _CONNECTING and row.count:
+            yield f"whole test, {key}: {row.count}, and the log has none"
+
+
+def window(reported: Reported, truth: Truth, window_s: Window) -> Iterator[str]:
+    """(b) Every operation is in the window and the span in which it was due, and fails once."""
+
+    def differs(what: str, seen: int, expected: Range) -> Iterator[str]:
+        if seen not in expected:
+            yield f"{what}: {seen}, and the log has {expected}"
+
+    yield from differs("operations that ended", reported.operations, truth.ended_in(window_s))
+    yield from differs("failed operations", reported.failures, truth.failed_in(window_s))
+    rows = [reported.rows[key] for key in reported.counted]
+    timed = truth.timed
+    for name in {each.name for each in timed}:
+        own = [reported.rows[key] for key in reported.counted if key[0] == name]
+        due = due_in((each for each in timed if each.name == name), window_s)
+        count = sum(row.count + row.thinking for row in own)
+        yield from differs(f"operations {name!r} that were due", count, due)
+    if all(row.slow is not None for row in rows):
+        least = due_in((each for each in timed if _slow(each, 0)), window_s).least
+        most = due_in((each for each in timed if _slow(each, 1)), window_s).most
+        slow = sum(row.slow or 0 for row in rows)
+        thinking = sum(row.thinking for row in rows)
+        yield from differs("slow operations", slow, Range(least - thinking, most))
+    for key in {(each.operation, each.step) for each in truth.requests}:
+        spans = list(truth.steps(key))
+        if key in reported.counted or not spans:
+            continue
+        row = reported.rows.get(key, Row())
+        yield from differs(f"steps {key}", row.count, within((due for due, _ in spans), window_s))
+        lost = (due for due, each in spans if each.answered_s is None)
+        yield from differs(f"unanswered steps {key}", row.unanswered, within(lost, window_s))
+    total = sum(row.count + row.thinking for row in rows)
+    for span in reported.spans:
+        begin_s = window_s[0] + span.begin_s
+        span_s = begin_s, begin_s + span.seconds
+        named = f"span {span.begin_s:g} s"
+        yield from differs(f"operations of {named}", span.operations, due_in(timed, span_s))
+        failed = (each for each in timed if each.failed)
+        yield from differs(f"failures of {named}", span.failures, due_in(failed, span_s))
+        longest_s = max((each.latency_s[0] for each in certain(timed, span_s)), default=0.0)
+        if span.longest_s < longest_s * _THREE_DIGITS:
+            yield f"longest of {named}: {span.longest_s:.3f} s, and the log has {longest_s:.3f} s"
+    if reported.spans:
+        last = reported.spans[-1]
+        behind_s = window_s[0] + last.begin_s + last.seconds, window_s[1]
+        in_spans = sum(span.operations for span in reported.spans)
+        yield from differs("operations behind all spans", total - in_spans, due_in(timed, behind_s))
+
+
+def _slow(operation: Operation, end: int) -> bool:
+    return operation.latency_s[end] * (1, _ABOVE)[end] > SLOW_S
+
+
+def times(reported: Reported, truth: Truth, window_s: Window, null_s: float) -> Iterator[str]:
+    """(d) Times are never below the log's, and little above; objectives are judged accordingly.
+
+    `null_s` is what the tester added to a constant time in a cell without a fault.
+    """
+    latencies = [each.latency_s for each in possible(truth.timed, window_s)]
+    sure = [each.latency_s[0] for each in certain(truth.timed, window_s)]
+    yield from _bounded("latency", reported.latency, sure, latencies, null_s)
+    for key in {(each.operation, each.step) for each in truth.requests}:
+        services = [
+            (due, each.service_s) for due, each in truth.steps(key) if each.service_s is not None
+        ]
+        inside = [took for due, took in services if within([due], window_s).least]
+        near = [(took, took) for due, took in services if within([due], window_s).most]
+        row = reported.rows.get(key)
+        if row is not None and not row.unanswered:
+            yield from _bounded(f"service time of {key}", row.service, inside, near, null_s)
+    longest_s = max(sure, default=0.0)
+    failed = truth.failed_in(window_s)
+    states = {
+        "max<900ms": ("broken" if longest_s > 0.9 else "met", 0.7 < longest_s < 0.9),
+        "failures<0.1%": ("broken" if failed.least else "met", failed.least != failed.most),
+    }
+    for objective, state in reported.objectives.items():
+        expected, either = states[objective]
+        if state != expected and not either:
+            yield f"the objective {objective} is {state}, and by the log it is {expected}"
+
+
+def _bounded(
+    what: str,
+    times: Times,
+    sure: Sequence[float],
+    possible: Sequence[tuple[float, float]],
+    null_s: float,
+) -> Iterator[str]:
+    """Compare a summary with durations: those that are surely in it, and all that may be."""
+    least, most = sorted(sure), sorted(each for _, each in possible)
+    if not most:
+        return
+    bounds = {
+        "sum": (times.mean * times.n, sum(least), _ABOVE * sum(most) + times.n * null_s),
+        "max": (times.max, max(least, default=0.0), _ABOVE * most[-1] + null_s),
+    }
+    unsure = len(most) - len(least)
+    for name, share in (("p50", 0.5), ("p90", 0.9), ("p95", 0.95)):
+        if (value := getattr(times, name)) is not None and least:
+            rank = round(share * len(most))
+            low = least[max(0, rank - unsure - 2)]
+            high = most[min(len(most) - 1, rank + unsure + 1)]
+            bounds[name] = value, low, _ABOVE * high + null_s
+    for name, (value, low, high) in bounds.items():
+        if value < low * _THREE_DIGITS:
+            yield f"{name} of the {what}: {value:.4f} s, below the log's {low:.4f} s"
+        if value > high:
+            yield f"{name} of the {what}: {value:.4f} s, and the log allows {high:.4f} s"
+
+
+def once(truth: Truth) -> Iterator[str]:
+    """A row of `once` is dealt once, from the first on."""
+    rows = sorted(int(each.requests[0].rest) for each in truth.operations)
+    if rows != list(range(1, len(rows) + 1)):
+        yield f"{len(rows)} rows were dealt, and they are not the first ones, once each"
+
+
+def exclusive(truth: Truth) -> Iterator[str]:
+    """No two operations have a row at a time; one whose change was not answered keeps it."""
+    spans: dict[str, list[tuple[float, float]]] = defaultdict(list)
+    for each in truth.operations:
+        spans[each.requests[0].rest].append((each.began_s, each.ended_s))
+    for row, held in spans.items():
+        for (_, ended_s), (began_s, _) in pairwise(sorted(held)):
+            if began_s < ended_s - READING_S:
+                yield f"two operations had row {row} at a time"
+
+
+def captured(truth: Truth) -> Iterator[str]:
+    """What the second step sends is what the answer to the first had."""
+    for operation in truth.operations:
+        find, *more = operation.requests
+        expected = f"{find.operation}.{find.step}.{find.user}.{find.iteration}.captured"
+        if any(each.rest != expected for each in more):
+            yield f"{more[0]} did not send {expected}"
+
+
+def places(truth: Truth, at_a_time: int) -> Iterator[str]:
+    """No more requests are in flight than connections have places."""
+    changes = sorted(
+        change
+        for each in truth.requests
+        if each.answered_s is not None
+        for change in ((each.arrived_s, 1), (each.answered_s, -1))
+    )
+    in_flight = most = 0
+    for _, change in changes:
+        in_flight += change
+        most = max(most, in_flight)
+    if most > at_a_time:
+        yield f"{most} requests were in flight, and there are {at_a_time} places"
+
+
+def connections(truth: Truth) -> Iterator[str]:
+    """Each request has a connection of its own."""
+    used = [each.connection for each in truth.requests]
+    if len(set(used)) != len(used):
+        yield f"{len(used)} requests came over {len(set(used))} connections"

@@ -1,0 +1,185 @@
+"""Runs cells of the matrix, a dozen side by side, and compares what they report with the log."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tests.truth import checks, engine_face
+from tests.truth.cells import ANSWER_S, TIMEOUT_S, Cell
+from tests.truth.figures import Reported
+from tests.truth.log import (
+    SECOND,
+    Due,
+    Truth,
+    at_once,
+    behind_each_other,
+    evenly,
+    saturated,
+    staged,
+    truth,
+)
+
+ROOT = Path(__file__).parents[2]
+CROWDED = 0.5
+"""Share of the machine that other programs may have while a cell runs."""
+
+
+class Server:
+    """The server of `tests.truth.server`, in a process of its own."""
+
+    def __init__(self, *certificate: str) -> None:
+        argv = [sys.executable, "-m", "tests.truth.server", *certificate]
+        self._process = subprocess.Popen(argv, stdin=-1, stdout=-1, text=True, cwd=ROOT)
+        self._lock = threading.Lock()
+        self.pid = self._process.pid
+
+    def do(self, **command: Any) -> dict[str, Any]:
+        """Give it a command, and return its answer."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        with self._lock:
+            self._process.stdin.write(json.dumps(command) + "\n")
+            self._process.stdin.flush()
+            answer: dict[str, Any] = json.loads(self._process.stdout.readline())
+        return answer
+
+    def open(self, protocol: str, *, unanswered_every: int = 0, tls: bool = False) -> int:
+        """Open a target, and return its port."""
+        answer = self.do(
+            open=protocol, answer_s=ANSWER_S, unanswered_every=unanswered_every, tls=tls
+        )
+        return int(answer["port"])
+
+    def close(self) -> None:
+        """End it, as its commands are over."""
+        self._process.communicate()
+
+
+@contextlib.contextmanager
+def serving(*certificate: str) -> Iterator[Server]:
+    server = Server(*certificate)
+    try:
+        yield server
+    finally:
+        server.close()
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A cell: what was reported of it, and what the log says."""
+
+    cell: Cell
+    reported: Reported
+    truth: Truth
+    others: float
+    """Share of the machine that other programs had."""
+    stall_s: tuple[float, float] | None
+    """On the log's clock."""
+
+    @property
+    def window_s(self) -> tuple[float, float]:
+        return self.reported.begin_ns / SECOND, self.reported.end_ns / SECOND
+
+
+def measure(cell: Cell, server: Server) -> Measured:
+    """Run a cell."""
+    port = server.open(cell.protocol, unanswered_every=cell.fault.unanswered_every)
+    stall_s = None
+
+    def begun(begin_ns: int, end_ns: int) -> None:
+        nonlocal stall_s
+        faults: dict[str, Any] = {}
+        if cell.fault.stall_s is not None:
+            stall_ns = [begin_ns + round(each * SECOND) for each in cell.fault.stall_s]
+            faults["stall_ns"] = stall_ns
+            stall_s = stall_ns[0] / SECOND, stall_ns[1] / SECOND
+        if cell.fault.reset_s is not None:
+            faults["reset_ns"] = begin_ns + round(cell.fault.reset_s * SECOND)
+        server.do(port=port, **faults)
+
+    before = _cpu_s(server.pid)
+    reported = engine_face.measure(
+        cell.scenarios,
+        port,
+        threads=cell.threads,
+        stagger_s=cell.shape.operation_s,
+        begun=begun,
+        objectives=OBJECTIVES,
+    )
+    others = _others(before, _cpu_s(server.pid))
+    log = server.do(close=port)["requests"]
+    found = truth(
+        log,
+        _due(cell),
+        timeout_s=TIMEOUT_S,
+        pauses=cell.shape.pauses,
+        arrives=cell.schedule.arrives,
+        counts=cell.shape.counts,
+    )
+    return Measured(cell, reported, found, others, stall_s)
+
+
+OBJECTIVES = ("max<900ms", "failures<0.1%")
+
+
+def _due(cell: Cell) -> Due:
+    """Return how operations of a cell get their due times."""
+    shape, schedule = cell.shape, cell.schedule
+    if schedule.stages:
+        return staged(schedule.stages_of(shape))
+    if schedule.name == "even":
+        return evenly(schedule.rate_of(shape))
+    waits = shape.waits or shape.waits_for_row
+    if schedule.name == "poisson":
+        return saturated(shape.at_a_time) if waits else at_once
+    return behind_each_other if shape.waits else at_once
+
+
+def _cpu_s(pid: int) -> tuple[float, float, float]:
+    """Return the time, and the CPU that the machine has used, and that we have."""
+    fields = Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:9]
+    tick = os.sysconf("SC_CLK_TCK")
+    busy = sum(int(each) for n, each in enumerate(fields) if n not in (3, 4)) / tick
+    server = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    own = time.process_time() + sum(map(int, server[11:13])) / tick
+    return time.monotonic(), busy, own
+
+
+def _others(begin: Sequence[float], end: Sequence[float]) -> float:
+    wall, busy, own = (after - before for before, after in zip(begin, end, strict=True))
+    return (busy - own) / (wall * (os.cpu_count() or 1))
+
+
+def null_s(null: Measured) -> float:
+    """Return what the tester added to a constant time, in a cell without a fault."""
+    longest_s = max(each.latency_s[1] for each in null.truth.operations)
+    return max(0.0, null.reported.latency.max - longest_s)
+
+
+def problems(measured: Measured, null: Measured) -> Iterator[str]:
+    """Yield all in which a cell differs from the log."""
+    cell, truth = measured.cell, measured.truth
+    yield from checks.whole(measured.reported, truth)
+    yield from checks.window(measured.reported, truth, measured.window_s)
+    yield from checks.times(measured.reported, truth, measured.window_s, null_s(null))
+    match cell.shape.name:
+        case "once":
+            yield from checks.once(truth)
+        case "exclusive":
+            yield from checks.exclusive(truth)
+        case "capture":
+            yield from checks.captured(truth)
+        case "pool":
+            yield from checks.places(truth, cell.shape.at_a_time)
+        case "connection per step":
+            yield from checks.connections(truth)

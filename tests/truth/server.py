@@ -1,0 +1,367 @@
+"""A directory and a site of known behaviour, which log every request: the truth of `tests.truth`.
+
+    python -m tests.truth.server [CERTIFICATE KEY]
+
+Reads commands from standard input, a line of JSON each, and writes one line in answer:
+
+    {"open": "ldap", "answer_s": 0.1, "unanswered_every": 97, "tls": false}   {"port": 40001}
+    {"port": 40001, "stall_ns": [BEGIN, END], "reset_ns": AT}                 {}
+    {"close": 40001}                                              {"requests": [REQUEST, ...]}
+
+Each port is a target of its own. Instants are those of CLOCK_MONOTONIC, which all processes share.
+A request is `[earliest_ns, arrived_ns, answered_ns, connection, kind, key]`. It was read at
+`arrived_ns`, and had not arrived yet at `earliest_ns`: a server that had no CPU for a while knows
+it. `answered_ns` is taken before the answer is written. It is 0 where no answer was written, and
+where the connection was reset instead, when that was, below zero. The key is what the scenario's
+text made unique: the first value of a filter, the first value of a DN, or a path.
+
+What commands ask a target before a load (the root DSE, an entry by its name, the front page) is
+answered at once and is not in the log. This module imports nothing of sitebench.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import selectors
+import socket
+import ssl
+import struct
+import sys
+import time
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+NEVER = 0
+_ANSWERED = 2
+"""Where a request has the time of its answer."""
+
+_UNBIND, _EXTENDED = 0x42, 0x77
+_KINDS = {
+    0x60: ("bind", 0x61),
+    0x63: ("search", 0x65),
+    0x66: ("modify", 0x67),
+    0x68: ("add", 0x69),
+    0x4A: ("delete", 0x6B),
+    0x6C: ("modify_dn", 0x6D),
+    0x6E: ("compare", 0x6F),
+    _EXTENDED: ("extended", 0x78),
+}
+_COMPARE_TRUE = 6
+
+
+class _Selector(selectors.DefaultSelector):
+    """Remembers when it last found what is to be read: what it finds now came after that."""
+
+    before_ns = now_ns = 0
+
+    def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
+        ready = super().select(timeout)
+        self.before_ns, self.now_ns = self.now_ns, time.monotonic_ns()
+        return ready
+
+
+_SELECTOR = _Selector()
+
+
+@dataclass
+class Target:
+    """How one port answers, and what came to it."""
+
+    protocol: str
+    answer_s: float
+    unanswered_every: int
+    stall_ns: tuple[int, int] = (0, 0)
+    """Between these instants nothing is answered, and nothing is worked on."""
+    reset_ns: int = 0
+    """The first request from then on has its connection reset."""
+    requests: list[list[Any]] = field(default_factory=list)
+    connections: int = 0
+    open: set[_Connection] = field(default_factory=set)
+
+    def arrived(self, connection: _Connection, kind: str, key: str, answer: bytes) -> None:
+        """Take a request, and answer it when it is due."""
+        now = time.monotonic_ns()
+        request: list[Any] = [_SELECTOR.before_ns, now, NEVER, connection.number, kind, key]
+        self.requests.append(request)
+        if self.reset_ns and now >= self.reset_ns:
+            self.reset_ns = 0
+            connection.pending[id(request)] = request
+            connection.reset()
+            return
+        if connection.is_reset:
+            request[_ANSWERED] = -now
+            return
+        if self.unanswered_every and len(self.requests) % self.unanswered_every == 0:
+            return
+        connection.pending[id(request)] = request
+        connection.answer_at(self._due_ns(now), request, answer)
+
+    def _due_ns(self, arrived_ns: int) -> int:
+        begin_ns, end_ns = self.stall_ns
+        work_ns = round(self.answer_s * 1e9)
+        if begin_ns <= arrived_ns < end_ns:
+            return end_ns + work_ns
+        due_ns = arrived_ns + work_ns
+        return end_ns if begin_ns <= due_ns < end_ns else due_ns
+
+
+class _Connection(asyncio.Protocol):
+    """A connection of a client; what comes in is read by the subclass of its protocol."""
+
+    def __init__(self, target: Target) -> None:
+        self.target = target
+        target.connections += 1
+        self.number = target.connections
+        self.pending: dict[int, list[Any]] = {}
+        self.is_reset = False
+        self._buffer = b""
+        self._transport: asyncio.Transport | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast("asyncio.Transport", transport)
+        self.target.open.add(self)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._transport = None
+        self.target.open.discard(self)
+
+    def data_received(self, data: bytes) -> None:
+        self._buffer += data
+        while self._transport is not None and (length := self.length(self._buffer)):
+            message, self._buffer = self._buffer[:length], self._buffer[length:]
+            self.message(message)
+
+    def length(self, buffer: bytes) -> int:
+        """Return the length of the first message; 0 where it is incomplete."""
+        raise NotImplementedError
+
+    def message(self, message: bytes) -> None:
+        raise NotImplementedError
+
+    def answer_at(self, due_ns: int, request: list[Any], answer: bytes) -> None:
+        loop = asyncio.get_running_loop()
+        loop.call_at(due_ns / 1e9, self._answer, request, answer)
+
+    def _answer(self, request: list[Any], answer: bytes) -> None:
+        # A stall that was set after the request had arrived.
+        now, (begin_ns, end_ns) = time.monotonic_ns(), self.target.stall_ns
+        if begin_ns <= now < end_ns:
+            self.answer_at(end_ns, request, answer)
+            return
+        if self.pending.pop(id(request), None) is not None and self._transport is not None:
+            request[_ANSWERED] = now
+            self.write(answer)
+
+    def write(self, answer: bytes) -> None:
+        if self._transport is not None:
+            self._transport.write(answer)
+
+    def close(self) -> None:
+        if self._transport is not None:
+            self._transport.close()
+
+    def reset(self) -> None:
+        """Reset it: none of its requests will be answered."""
+        for request in self.pending.values():
+            request[_ANSWERED] = -time.monotonic_ns()
+        self.pending.clear()
+        self.is_reset = True
+        if self._transport is None:
+            return
+        own = self._transport.get_extra_info("socket")
+        if self._transport.get_extra_info("sslcontext") is None:
+            # What has arrived is in the log, too.
+            with socket.socket(fileno=os.dup(own.fileno())) as more, suppress(BlockingIOError):
+                self._buffer += more.recv(1 << 16)
+        own.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        self._transport.abort()
+
+
+def _tlv(tag: int, *values: bytes) -> bytes:
+    value = b"".join(values)
+    if len(value) < 0x80:
+        return bytes((tag, len(value))) + value
+    size = len(value).to_bytes((len(value).bit_length() + 7) // 8, "big")
+    return bytes((tag, 0x80 | len(size))) + size + value
+
+
+def _read(text: bytes, at: int = 0) -> tuple[int, bytes, int]:
+    """Return tag and value of the element at an offset, and where it ends."""
+    tag, size, at = text[at], text[at + 1], at + 2
+    if size & 0x80:
+        octets = size & 0x7F
+        size, at = int.from_bytes(text[at : at + octets], "big"), at + octets
+    return tag, text[at : at + size], at + size
+
+
+def _first_value(tag: int, value: bytes) -> str:
+    """Return the first value that a filter compares with; of a presence the attribute."""
+    while tag in (0xA0, 0xA1, 0xA2):
+        tag, value, _ = _read(value)
+    if tag == 0x87:
+        return value.decode()
+    _, _, at = _read(value)
+    return _read(value, at)[1].decode()
+
+
+def _first_rdn(dn: bytes) -> str:
+    return dn.decode().partition(",")[0].rpartition("=")[2]
+
+
+def _entry(dn: str, **attributes: str) -> bytes:
+    pairs = (
+        _tlv(0x30, _tlv(4, name.encode()), _tlv(0x31, _tlv(4, value.encode())))
+        for name, value in attributes.items()
+    )
+    return _tlv(0x64, _tlv(4, dn.encode()), _tlv(0x30, *pairs))
+
+
+class _LdapConnection(_Connection):
+    """Answers rightly (RFC 4511): an entry for every search, compareTrue, success."""
+
+    def length(self, buffer: bytes) -> int:
+        if len(buffer) < 2 or (buffer[1] & 0x80 and len(buffer) < 2 + (buffer[1] & 0x7F)):
+            return 0
+        size, head = buffer[1], 2
+        if size & 0x80:
+            head += size & 0x7F
+            size = int.from_bytes(buffer[2:head], "big")
+        return head + size if len(buffer) >= head + size else 0
+
+    def message(self, message: bytes) -> None:
+        _, body, _ = _read(message)
+        _, number, at = _read(body)
+        tag, value, _ = _read(body, at)
+        if tag == _UNBIND:
+            self.close()
+            return
+        kind, answers = _KINDS[tag]
+        code, parts, probed = 0, [], False
+        if kind == "search":
+            _, base, at = _read(value)
+            _, scope, at = _read(value, at)
+            for _ in range(4):
+                _, _, at = _read(value, at)
+            filter_tag, filter_value, _ = _read(value, at)
+            key = _first_value(filter_tag, filter_value)
+            probed = scope == b"\0" and filter_tag == 0x87
+            if probed and not base:
+                parts.append(
+                    _entry("", supportedLDAPVersion="3", namingContexts="o=truth", vendorName="it")
+                )
+            elif probed:
+                parts.append(_entry(base.decode(), objectClass="organization"))
+            else:
+                parts.append(_entry(f"uid={key},o=truth", uid=key, mail=f"{key}.captured"))
+        elif kind in ("modify", "add", "modify_dn", "compare"):
+            key = _first_rdn(_read(value)[1])
+            code = _COMPARE_TRUE if kind == "compare" else 0
+        elif kind == "delete":
+            key = _first_rdn(value)
+        else:
+            key, probed = "", True
+        done = _tlv(answers, _tlv(0x0A, bytes((code,))), _tlv(4), _tlv(4))
+        answer = b"".join(_tlv(0x30, _tlv(2, number), part) for part in (*parts, done))
+        if probed:
+            self.write(answer)
+        else:
+            self.target.arrived(self, kind, key, answer)
+
+
+class _HttpConnection(_Connection):
+    """Answers every request with a small page that has the path in it."""
+
+    def length(self, buffer: bytes) -> int:
+        end = buffer.find(b"\r\n\r\n")
+        if end < 0:
+            return 0
+        size = end + 4
+        for line in buffer[:end].lower().split(b"\r\n")[1:]:
+            name, _, value = line.partition(b":")
+            if name == b"content-length":
+                size += int(value)
+        return size if len(buffer) >= size else 0
+
+    def message(self, message: bytes) -> None:
+        head = message.partition(b"\r\n\r\n")[0].decode()
+        kind, path, version = head.partition("\r\n")[0].split(" ")
+        lower = head.lower()
+        closes = "connection: close" in lower or (
+            version == "HTTP/1.0" and "connection: keep-alive" not in lower
+        )
+        key = path.strip("/")
+        page = f"<p>page={key}.captured;</p>".encode()
+        said = "close" if closes else "keep-alive"
+        answer = (
+            f"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: {len(page)}\r\n"
+            f"Connection: {said}\r\n\r\n"
+        ).encode() + page
+        self._closes = closes
+        if key:
+            self.target.arrived(self, kind, key, answer)
+        else:
+            self.write(answer)
+
+    def write(self, answer: bytes) -> None:
+        super().write(answer)
+        if self._closes:
+            self.close()
+
+
+_PROTOCOLS: dict[str, type[_Connection]] = {"ldap": _LdapConnection, "http": _HttpConnection}
+
+
+class Server:
+    """Opens and closes targets as commands say."""
+
+    def __init__(self, context: ssl.SSLContext | None) -> None:
+        self._context = context
+        self._targets: dict[int, tuple[Target, asyncio.Server]] = {}
+
+    async def obey(self, command: dict[str, Any]) -> dict[str, Any]:
+        if "open" in command:
+            target = Target(command["open"], command["answer_s"], command["unanswered_every"])
+            context = self._context if command.get("tls") else None
+            listener = await asyncio.get_running_loop().create_server(
+                lambda: _PROTOCOLS[target.protocol](target),
+                "127.0.0.1",
+                0,
+                backlog=1024,
+                ssl=context,
+            )
+            port = listener.sockets[0].getsockname()[1]
+            self._targets[port] = target, listener
+            return {"port": port}
+        if "close" in command:
+            target, listener = self._targets.pop(command["close"])
+            listener.close()
+            for connection in list(target.open):
+                connection.close()
+            return {"requests": target.requests, "connections": target.connections}
+        target, _ = self._targets[command["port"]]
+        target.stall_ns = tuple(command.get("stall_ns", target.stall_ns))
+        target.reset_ns = command.get("reset_ns", target.reset_ns)
+        return {}
+
+
+async def _serve() -> None:
+    loop = asyncio.get_running_loop()
+    # An answer is not sent before it is due, and at once then.
+    loop._clock_resolution = 1e-5  # type: ignore[attr-defined]
+    context = None
+    if len(sys.argv) > 1:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(sys.argv[1], sys.argv[2])
+    server = Server(context)
+    commands = asyncio.StreamReader(limit=1 << 20)
+    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(commands), sys.stdin)
+    while line := await commands.readline():
+        print(json.dumps(await server.obey(json.loads(line))), flush=True)
+
+
+if __name__ == "__main__":
+    with asyncio.Runner(loop_factory=lambda: asyncio.SelectorEventLoop(_SELECTOR)) as runner:
+        runner.run(_serve())
