@@ -178,7 +178,7 @@ class DirectoryOptions(EndpointOptions, KindOptions):
     password_file: str | None = option.file(
         f"File with the password in its first line (default: ${BIND_PASSWORD}, or a prompt).",
         panel="Target",
-        identity=False,
+        local=True,
         form=False,
     )
     names: str | None = option.parsed(
@@ -335,7 +335,6 @@ class SweepOptions(SizesOption):
         show=option.joined,
         metavar="LIST",
         locust=False,
-        identity=False,
     )
     operations_given: bool = option.given("operations")
     # A sweep has several where a test has one.

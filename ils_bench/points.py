@@ -155,13 +155,7 @@ class IlsPoints(SuitePoints[Program, OpenDirectory]):
         """Say how many people log in differently, also where no option did."""
         if (pool := spec_of(options, options.entries).pool) is not None:
             settings["hash_pool"] = format_size(pool)
-        spec = super().point(options, operation, programs, **settings)
-        if options.groups is not None:
-            return spec
-        # Not named: points measured before there were groups keep their keys.
-        unnamed = {each.name for each in fields(GroupSpec)}
-        kept = {name: text for name, text in spec.settings.items() if name not in unnamed}
-        return replace(spec, settings=kept)
+        return super().point(options, operation, programs, **settings)
 
     def needs_people(self, program: Program) -> bool:
         """Those that a program adds come after those that are there."""

@@ -149,7 +149,6 @@ class SweepOptions:
     clients: tuple[int, ...] = option.sizes(
         "Numbers of clients to measure (default: those of the workload).",
         locust=False,
-        identity=False,
         names=("--clients", "--users", "-u"),
     )
     users: int = option.size(1, "One of --clients.", "N", locust=False, command=False)

@@ -33,16 +33,12 @@ def resume(run: Path) -> None:
 
     with RunFile(run) as opened:
         command: Any = opened.manifest().get("command")
-        arrivals = {each.spec.arrivals for each in opened.points()} - {None}
     argv = again(command, run)
     if argv is None:
         raise BadRunFile(
             f"{run} does not hold a sitebench command that could resume it",
             "repeat the command that made it, with --out and the name of the file",
         )
-    if arrivals == {"even"} and "--arrivals" not in argv:
-        # Before there was a choice, all were.
-        argv = [*argv, "--arrivals", "even"]
     line = printable(shlex.join(["sitebench", *argv]), _MOST_SHOWN)
     if names := [long_option(name) for name in NOT_FROM_A_FILE if gives(argv, name)]:
         raise BadRunFile(

@@ -37,7 +37,7 @@ class Prepared(Generic[_M]):
     """Where the process that commands writes the first failures."""
 
     def to_message(self) -> dict[str, Any]:
-        """Return it as plain data for workers: of the options those that identify a point."""
+        """Return it as plain data for workers: options of this machine are left out."""
         sent: dict[str, Any] = msgspec.to_builtins(
             replace(self, options=convert.to_texts(self.options))
         )

@@ -17,10 +17,10 @@ from sitebench.options import option
 from sitebench.options.addresses import MasterAddress, parse_exporter, reachable_host
 from sitebench.options.option import Placement
 
-# Options of the command alone: Locust does not take them, and points do not differ in them.
-_COMMAND: Final[Placement] = {"locust": False, "identity": False}
-_OUTPUT: Final[Placement] = {"panel": "Output", "locust": False, "identity": False}
-_WORKERS: Final[Placement] = {"panel": "Workers", "locust": False, "identity": False}
+# Options of the command alone: Locust does not take them.
+_COMMAND: Final[Placement] = {"locust": False}
+_OUTPUT: Final[Placement] = {"panel": "Output", "locust": False}
+_WORKERS: Final[Placement] = {"panel": "Workers", "locust": False}
 
 
 def objective_option(explanation: str, **placement: Unpack[Placement]) -> Objective | None:
@@ -125,7 +125,7 @@ class LoadOptions:
     fail_log: str | None = option.file(
         "File for the first 100 failed operations of each point, as lines of JSON.",
         panel="Output",
-        identity=False,
+        local=True,
         form=False,
     )
     monitor: str | None = option.parsed(
@@ -134,7 +134,7 @@ class LoadOptions:
         parse=parse_exporter,
         metavar="URL",
         panel="Advanced",
-        identity=False,
+        local=True,
     )
 
     @property

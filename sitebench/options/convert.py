@@ -5,7 +5,7 @@ classes combine by inheritance. From it come
 
 - `add_arguments(parser, cls)`: Locust arguments (and, through Locust, the web form's fields),
 - `from_namespace(cls, namespace)`: the instance back from what Locust parsed,
-- `to_texts(instance)`: the values as text, which identify a point in a run file,
+- `to_texts(instance)`: the values as text, as workers are told them,
 - `to_argv(instance)`: the Locust command line that means the same.
 
 In Locust a value stays text until `from_namespace`: its web form converts a posted text with the
@@ -31,13 +31,12 @@ _FORM_FIRST = ("target", "entries", "rate", "arrivals", "think", "keys")
 
 
 def to_texts(instance: Any) -> dict[str, str]:
-    """Return every identifying value as text, by field name; unset ones are left out."""
-    found = {}
-    for each, spec in fields_of(type(instance)):
-        value = getattr(instance, each.name)
-        if spec.identity and value is not None:
-            found[each.name] = str(value).lower() if value in (True, False) else spec.show(value)
-    return found
+    """Return every value that is not of this machine as text, by field name, if it is set."""
+    return {
+        each.name: spec.text(value)
+        for each, spec in fields_of(type(instance))
+        if not spec.local and (value := getattr(instance, each.name)) is not None
+    }
 
 
 def check(instance: Any) -> None:

@@ -60,7 +60,7 @@ class Option:
     locust_default: Any
     panel: _Panel = "Load"
     locust: bool = True
-    identity: bool = True
+    local: bool = False
     hidden: bool = False
     paired: bool = False
     form: bool = True
@@ -73,6 +73,10 @@ class Option:
         """Whether it is on or off, and takes no value."""
         return not self.metavar
 
+    def text(self, value: Any) -> str:
+        """Return a value as `parse` reads it."""
+        return str(value).lower() if isinstance(value, bool) else self.show(value)
+
 
 class Placement(TypedDict, total=False):
     """Where an option appears, and what it means there; all have defaults."""
@@ -82,8 +86,8 @@ class Placement(TypedDict, total=False):
     """Whether it is a Locust argument too."""
     locust_default: Any
     """The default in Locust, where it is not the command's: there a test runs until stopped."""
-    identity: bool
-    """Whether points that differ in it are different points; that a file's name differs is not."""
+    local: bool
+    """Whether it is a file or a permission of this machine, which workers are not told."""
     hidden: bool
     paired: bool
     """Whether a flag that is off by default has a `--no-` form."""
@@ -131,7 +135,6 @@ def given(name: str) -> bool:
         "",
         locust_default=False,
         locust=False,
-        identity=False,
         form=False,
         command=False,
         given=name,

@@ -22,11 +22,9 @@ from sitebench.runs.repeats import Of, Series, series
 from sitebench.units import format_rate
 from sitebench.verdict.verdict import Bound, Quoted
 
-_PACE = ("users", "rate", "arrivals", "think", "threads")
-_LOAD = (*_PACE, "warmup", "measure", "until", "timeout", "seed")
-_SAME_TABLE = frozenset((*_LOAD, "entries", "target", "client"))
-"""Settings in which points of one rate table may differ: load and duration, and what a point
-names already. Points that differ in any other setting measured another thing."""
+_SAME_TABLE = frozenset(("arrivals", "think", "threads", "until", "timeout", "seed"))
+"""Settings in which points of one rate table may differ: load and duration. Points that differ in
+any other setting measured another thing."""
 
 
 def tables_of(

@@ -253,13 +253,9 @@ def _labels(paths: Sequence[Path]) -> list[str]:
     return [str(path) for path in paths]
 
 
-_LOAD = ("entries", "users", "rate", "stages", "target", "client", "warmup", "measure")
-"""Settings that are fields of a point already."""
-
-
 def _labels_of(spec: PointSpec) -> dict[str, str]:
     """Return what a point was, in addition to its operation and size, by name."""
-    kept = {name: value for name, value in spec.settings.items() if name not in _LOAD}
+    kept = {name: value for name, value in spec.settings.items() if name != "stages"}
     lanes = f"{spec.users:,} user{'s' if spec.users > 1 else ''}"
     load = lanes if spec.rate is None else f"{format_rate(spec.rate)}/s"
     if spec.stages is not None:

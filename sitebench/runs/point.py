@@ -47,7 +47,7 @@ def is_name(text: str) -> bool:
 class PointSpec:
     """What is measured: target x size x operation x load.
 
-    `settings` are all identifying options as text. `repeat` counts measurements of the same thing
+    `settings` are those of `runs.identity` as text. `repeat` counts measurements of the same thing
     from 0: repeats differ in nothing else, and each opens its target again.
 
     Numbers are `int | float`, so that they are read as they were written: the key is a hash of the
@@ -99,8 +99,8 @@ class PointSpec:
 
     @property
     def arrivals(self) -> str | None:
-        """How arrivals are spaced on an open schedule; evenly where no setting says so."""
-        return None if self.rate is None else self.settings.get("arrivals", "even")
+        """How arrivals are spaced on an open schedule."""
+        return self.settings.get("arrivals")
 
     @property
     def until(self) -> Until | None:
@@ -153,7 +153,7 @@ class PointSpec:
     @classmethod
     def of(cls, written: Mapping[str, Any]) -> PointSpec:
         """Return what `to_json` returned, unchecked."""
-        return msgspec.convert({"method": 1, **written}, cls)
+        return msgspec.convert(written, cls)
 
 
 @frozen
@@ -380,7 +380,7 @@ class PointResult(Window):
             "users": spec.users,
             "rate": spec.rate,
             "schedule": "closed" if spec.rate is None else "open",
-            **({"arrivals": spec.arrivals} if "arrivals" in spec.settings else {}),
+            **({"arrivals": spec.arrivals} if spec.arrivals else {}),
             "warmup_s": spec.warmup_s,
             "measure_s": self.seconds,
             "steps": [step.to_json() for step in self.steps],

@@ -23,7 +23,7 @@ _CONFIDENCE = 0.95
 _NOISE = 1.05
 """Two measurements of one rate differ by less, on most machines."""
 
-_LOAD = frozenset(("users", "rate", "arrivals", "threads"))
+_LOAD = frozenset(("arrivals", "threads"))
 """Settings that say how hard a target is pressed, and by whom."""
 
 Of = Callable[[PointResult], float | None]
@@ -186,8 +186,7 @@ def rate_at_half(spec: PointSpec, results: Iterable[PointResult]) -> float | Non
     """
 
     def at_users(other: PointSpec) -> PointSpec:
-        settings = {**other.settings, "users": str(spec.users)}
-        return replace(other, users=spec.users, repeat=0, settings=settings)
+        return replace(other, users=spec.users, repeat=0)
 
     rates = {
         each.spec.repeat: each.ops_per_s

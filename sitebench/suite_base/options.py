@@ -38,7 +38,7 @@ class EndpointOptions(TlsOptions):
     i_own_this_target: bool = option.flag(
         "Permission to write to a target that runs already.",
         panel="Target",
-        identity=False,
+        local=True,
         form=False,
     )
 
@@ -55,13 +55,13 @@ class SizesOption:
     """Several sizes, for a sweep."""
 
     sizes: tuple[int, ...] = option.sizes(
-        SIZES_HELP, panel="Entries", locust=False, identity=False, names=spellings("entries")
+        SIZES_HELP, panel="Entries", locust=False, names=spellings("entries")
     )
 
 
 def paper_flag(explanation: str) -> bool:
     """Make the field of a sweep as the paper printed it."""
-    return option.flag(explanation, locust=False, identity=False)
+    return option.flag(explanation, locust=False)
 
 
 def lab_option() -> str:
@@ -73,7 +73,6 @@ def lab_option() -> str:
         *("2500", "7000"),
         panel="Load",
         locust=False,
-        identity=False,
     )
 
 
@@ -135,13 +134,12 @@ class ScenarioOptions:
         metavar="LIST",
         panel="Load",
         form=False,
-        identity=False,
+        local=True,
     )
     check: bool = option.flag(
         "No load: each operation once, and what came of each of its steps.",
         panel="Load",
         locust=False,
-        identity=False,
     )
     # What the file says holds where the command line says nothing.
     users_given: bool = option.given("users")

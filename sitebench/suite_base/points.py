@@ -26,6 +26,7 @@ from sitebench.measure.options import PeakOptions, check_pace, staged
 from sitebench.measure.sweep import Stage
 from sitebench.options import convert, option
 from sitebench.options.spelling import nearest
+from sitebench.runs import identity
 from sitebench.runs.point import PointSpec, is_name
 from sitebench.scenario import checking, script
 from sitebench.scenario.script import ScenarioFile, Script
@@ -345,10 +346,6 @@ class SuitePoints(ABC, Generic[_P, _T]):
         if programs is None:
             programs = [self.program(options, operation)]
         settings |= settings_of(self.file(options), programs)
-        chosen = convert.to_texts(options) | settings
-        if options.rate is None or options.arrivals == "even":
-            # Even ones are not named: points measured before there was a choice keep their keys.
-            del chosen["arrivals"]
         return PointSpec(
             suite=self.suite.name,
             operation=operation,
@@ -359,7 +356,7 @@ class SuitePoints(ABC, Generic[_P, _T]):
             warmup_s=options.warmup,
             measure_s=options.measure or 0.0,
             client=options.client,
-            settings=chosen,
+            settings=identity.settings_of(options) | settings,
         )
 
     def _assure_understood(self, program: Script) -> None:

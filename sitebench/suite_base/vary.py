@@ -26,6 +26,7 @@ from sitebench.frozen import frozen
 from sitebench.measure.command import Seeding, measure, say
 from sitebench.measure.options import run_file
 from sitebench.options.option import fields_of, named
+from sitebench.runs import identity
 from sitebench.runs.point import PointResult
 from sitebench.runs.repeats import Series, series
 from sitebench.suite_base.scaling import scaling
@@ -125,7 +126,7 @@ def _changed(base: Any, factor: str, value: str) -> Any:
     if name == "stages":
         raise UnknownValue("--vary: stages have no one rate to compare", "vary the rate")
     for each, spec in fields_of(type(base)):
-        if each.name == name and spec.identity and not spec.hidden:
+        if each.name == name and name in identity.OPTIONS and not spec.hidden:
             if not spec.is_flag:
                 return replace(base, **{name: named(spec.parse, f"--vary {factor}")(value)})
             if value not in _SWITCH:

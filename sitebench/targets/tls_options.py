@@ -16,8 +16,8 @@ _KEY_PASSWORD_HELP = (
 )
 
 # The same point whichever file the certificate is in, and no file of a key from a web form.
-_CERTIFICATE: Final[Placement] = {"panel": "TLS", "identity": False}
-_KEY: Final[Placement] = {"panel": "TLS", "identity": False, "form": False}
+_CERTIFICATE: Final[Placement] = {"panel": "TLS", "local": True}
+_KEY: Final[Placement] = {"panel": "TLS", "local": True, "form": False}
 
 
 @frozen

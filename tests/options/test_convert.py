@@ -20,7 +20,7 @@ from sitebench.suite_base.options import PeopleOptions
 @frozen
 class Example(PeopleOptions, LoadOptions):
     quiet: bool = option.flag("No output.")
-    where: str | None = option.text(None, "A place.", locust=False, identity=False)
+    where: str | None = option.text(None, "A place.", local=True)
     how: str | None = option.choice(None, "A way.", "by land", "by sea")
 
 

@@ -71,7 +71,7 @@ def test_a_plan_from_nothing_but_invalid_points_is_refused_with_the_reason() -> 
 
 def test_numbers_of_two_targets_are_never_mixed() -> None:
     slow = a_result(a_spec(target="openldap"), 2_000)
-    tuned = a_result(a_spec(settings={"a": "c", "users": "9"}), 9_000)
+    tuned = a_result(a_spec(users=9, settings={"a": "c"}), 9_000)
     tables = tables_of([a_result(), slow, tuned], ILS)
     assert [table.machine for table in tables] == [
         "embedded, a=b",
@@ -81,7 +81,7 @@ def test_numbers_of_two_targets_are_never_mixed() -> None:
 
 
 def test_loads_that_differ_only_in_how_hard_they_push_are_of_one_target() -> None:
-    pushed = [a_result(a_spec(users=u, settings={"users": str(u)})) for u in (1, 2)]
+    pushed = [a_result(a_spec(users=u)) for u in (1, 2)]
     assert len(tables_of(pushed, ILS)) == 1
 
 
@@ -247,7 +247,7 @@ def test_points_that_counted_two_kinds_of_steps_make_no_rate() -> None:
 
 def of_a_file(users: int, *operations: tuple[str, str], name: str = "shop") -> PointResult:
     """Return a result of a scenario file, whose operations are these."""
-    settings = {"scenario": f"{name}.toml", "users": str(users)}
+    settings = {"scenario": f"{name}.toml"}
     return counting(a_result(a_spec(name, users=users, settings=settings)), *operations)
 
 

@@ -93,7 +93,7 @@ def test_an_open_schedule_keeps_its_rate() -> None:
     asked = 200 * point["measure_s"]
     assert due - begin["in_flight"] - 4 < asked < due + end["in_flight"] + 4
     assert point["schedule"] == "open"
-    assert "arrivals" not in point["spec"]["settings"]
+    assert point["arrivals"] == point["spec"]["settings"]["arrivals"] == "even"
 
 
 @pytest.mark.timeout(300)

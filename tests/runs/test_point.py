@@ -143,10 +143,3 @@ def test_an_operation_given_up_sooner_than_others_took_may_have_been_the_slowest
     answered.record(5_000_000, 1_000)
     in_vain.record(1_000_000, 10)
     assert Durations.of(answered, in_vain).at_least == ("p50", "p90", "max", "mean")
-
-
-def test_point_that_names_no_method_was_measured_by_the_first() -> None:
-    written = a_spec().to_json()
-    del written["method"]
-    assert PointSpec.of(written).method == 1
-    assert PointSpec.of(written).key != a_spec().key

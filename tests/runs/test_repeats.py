@@ -220,10 +220,10 @@ def test_the_rate_at_half_is_that_of_the_same_repeat_or_the_median() -> None:
 
 
 def test_other_loads_are_those_of_the_same_target_and_none_that_failed() -> None:
-    spec = a_spec(users=16, settings={"users": "16", "keys": "uniform"})
-    lighter = a_result(replace(spec, users=4, settings={**spec.settings, "users": "4"}))
+    spec = a_spec(users=16, settings={"keys": "uniform"})
+    lighter = a_result(replace(spec, users=4))
     thread_more = a_result(replace(spec, threads=2), 40_000)
-    other_keys = a_result(replace(lighter.spec, settings={"users": "4", "keys": "zipfian"}))
+    other_keys = a_result(replace(lighter.spec, settings={"keys": "zipfian"}))
     larger = a_result(replace(lighter.spec, entries=9_000))
     failed = replace(lighter, failures_by_kind={"timeout": 1})
     unsettled = replace(lighter.verdict, valid=False, bound="unsettled")

@@ -102,7 +102,7 @@ def test_a_file_whose_writer_closes_it_as_it_is_opened_is_read_whole(
 
 def test_a_file_of_another_schema_is_refused(path: Path) -> None:
     RunStore(path).close()
-    for version, remedy in {3: "measure again", 99: "newer sitebench"}.items():
+    for version, remedy in {4: "measure again", 99: "newer sitebench"}.items():
         with contextlib.closing(sqlite3.connect(path)) as db:
             db.execute(f"PRAGMA user_version = {version}")
         for opened in (RunFile, RunStore):

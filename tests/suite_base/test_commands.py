@@ -1,37 +1,15 @@
 """The points that the commands of every suite plan; nothing is measured."""
 
-from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from sitebench.counts.until import Until
 from sitebench.options.convert import from_texts, to_argv
-from sitebench.runs.point import PointSpec
 from tests.support.cli import in_process
+from tests.support.planned import planned, unmeasured
 
 UNTIL = Until.parse("p99:5%,2m")
-
-
-@pytest.fixture
-def planned(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[PointSpec]]:
-    """Return what a command would measure."""
-    found: list[PointSpec] = []
-
-    def measure(options: Any, *, stages: Callable[[Any], Sequence[Any]], **_: Any) -> None:
-        found.extend(spec for stage in stages(lambda done, total: None) for spec in stage.points)
-
-    monkeypatch.setattr("sitebench.measure.command.measure", measure)
-    monkeypatch.setattr("sitebench.suite_base.vary.measure", measure)
-
-    def ran(*argv: str) -> list[PointSpec]:
-        found.clear()
-        done = in_process(*argv)
-        assert done.code == 0, done.err
-        return list(found)
-
-    return ran
 
 
 @pytest.mark.parametrize(
@@ -47,9 +25,7 @@ def planned(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[PointSpec]]:
         "web vary --vary keepalive=on,off",
     ],
 )
-def test_every_point_of_a_command_has_what_identifies_it(
-    planned: Callable[..., list[PointSpec]], line: str
-) -> None:
+def test_every_point_of_a_command_has_what_identifies_it(line: str) -> None:
     more = ("--until", "p99:5%,2m", "--measure", "7s", "--seed", "5", "--threads", "1")
     specs = planned(*line.split(), *more)
     assert specs
@@ -59,18 +35,14 @@ def test_every_point_of_a_command_has_what_identifies_it(
         assert not {"out", "json", "repeats", "clients", "sizes", "paper"} & each.settings.keys()
 
 
-def test_operations_that_change_a_directory_are_measured_last(
-    planned: Callable[..., list[PointSpec]],
-) -> None:
+def test_operations_that_change_a_directory_are_measured_last() -> None:
     specs = planned("ils", "sweep", "--operations", "add,register,lookup", "--sizes", "10,20")
     assert [(each.entries, each.operation) for each in specs] == [
         (size, name) for size in (10, 20) for name in ("lookup", "register", "add")
     ]
 
 
-def test_a_web_sweep_has_each_workload_with_its_own_clients(
-    planned: Callable[..., list[PointSpec]],
-) -> None:
+def test_a_web_sweep_has_each_workload_with_its_own_clients() -> None:
     specs = planned("web", "sweep", "spice-static", "silicon-surf")
     clients = {name: [s.users for s in specs if s.operation == name] for name in ("spice-static",)}
     assert clients["spice-static"] != [s.users for s in specs if s.operation == "silicon-surf"]
@@ -80,9 +52,7 @@ def test_a_web_sweep_has_each_workload_with_its_own_clients(
     ]
 
 
-def test_the_papers_sweeps_are_as_long_and_as_large_as_printed(
-    planned: Callable[..., list[PointSpec]],
-) -> None:
+def test_the_papers_sweeps_are_as_long_and_as_large_as_printed() -> None:
     directory = planned("ils", "sweep", "--paper")
     assert {(each.warmup_s, each.measure_s) for each in directory} == {(10.0, 600.0)}
     assert sorted({each.entries for each in directory}) == [500, 1_000, 5_000, 10_000]
@@ -94,7 +64,6 @@ def test_the_papers_sweeps_are_as_long_and_as_large_as_printed(
     ("lab", "connect", "add", "lookup"), [((), 250, 40, 200), (("--lab", "7000"), 400, 80, 400)]
 )
 def test_the_papers_sweep_of_directories_has_the_clients_of_tables_17_and_18(
-    planned: Callable[..., list[PointSpec]],
     lab: tuple[str, ...],
     connect: int,
     add: int,
@@ -111,9 +80,7 @@ def test_the_papers_sweep_of_directories_has_the_clients_of_tables_17_and_18(
     assert profiles == {"connect": "paper", "add": "small", "lookup": "paper"}
 
 
-def test_the_papers_sweep_of_sites_has_33_clients_of_either_machine(
-    planned: Callable[..., list[PointSpec]],
-) -> None:
+def test_the_papers_sweep_of_sites_has_33_clients_of_either_machine() -> None:
     for lab in ((), ("--lab", "7000")):
         specs = planned("ps", "sweep", "--paper", *lab)
         assert [(each.entries, each.users) for each in specs] == [
@@ -121,9 +88,7 @@ def test_the_papers_sweep_of_sites_has_33_clients_of_either_machine(
         ]
 
 
-def test_the_papers_sweep_of_web_servers_has_their_clients_and_ramps(
-    planned: Callable[..., list[PointSpec]],
-) -> None:
+def test_the_papers_sweep_of_web_servers_has_their_clients_and_ramps() -> None:
     specs = planned("web", "sweep", "webbench1-light", "webstone2-cgi", "--paper")
     assert {each.measure_s for each in specs} == {600.0}
     assert {each.settings["keepalive"] for each in specs} == {"false"}
@@ -136,9 +101,7 @@ def test_the_papers_sweep_of_web_servers_has_their_clients_and_ramps(
     assert webstone == [(users, 2.0) for users in many]
 
 
-def test_a_trial_of_the_papers_sweep_has_its_points_and_a_window_of_its_own(
-    planned: Callable[..., list[PointSpec]],
-) -> None:
+def test_a_trial_of_the_papers_sweep_has_its_points_and_a_window_of_its_own() -> None:
     for suite in ("ils", "ps", "web"):
         long = planned(suite, "sweep", "--paper")
         brief = planned(suite, "sweep", "--paper", "--measure", "1s")
@@ -148,16 +111,15 @@ def test_a_trial_of_the_papers_sweep_has_its_points_and_a_window_of_its_own(
         ]
 
 
-def test_the_papers_sweep_says_its_points_before_it_begins(
-    planned: Callable[..., list[PointSpec]],
-) -> None:
-    planned("ps", "sweep", "--sizes", "20")  # Patches what would measure.
-    ran = in_process("ils", "sweep", "--paper")
+def test_the_papers_sweep_says_its_points_before_it_begins() -> None:
+    with unmeasured():
+        ran = in_process("ils", "sweep", "--paper")
     assert (
         "as the paper: connect with 250 clients for 10m each; add with 40 clients for 10m each; "
         "lookup with 200 clients for 10m each: 12 points, 122m"
     ) in ran.err
-    ran = in_process("ps", "sweep", "--paper", "--sizes", "1k")
+    with unmeasured():
+        ran = in_process("ps", "sweep", "--paper", "--sizes", "1k")
     assert "scenario with 33 clients for 10m each: 1 point, 15m" in ran.err
 
 
@@ -171,9 +133,7 @@ get = "/"
 """
 
 
-def test_a_file_of_the_user_s_is_what_a_command_measures_that_names_nothing(
-    planned: Callable[..., list[PointSpec]], tmp_path: Path
-) -> None:
+def test_a_file_of_the_user_s_is_what_a_command_measures_that_names_nothing(tmp_path: Path) -> None:
     mine = tmp_path / "mine.toml"
     mine.write_text(WORKLOAD)
     at = ("--target", "http://127.0.0.1:9")
@@ -189,15 +149,12 @@ def test_a_file_of_the_user_s_is_what_a_command_measures_that_names_nothing(
 
 
 @pytest.mark.parametrize("rate", ["1234567", "20k", "0.125"])
-def test_a_rate_reaches_the_load_as_it_was_given(
-    planned: Callable[..., list[PointSpec]], rate: str
-) -> None:
+def test_a_rate_reaches_the_load_as_it_was_given(rate: str) -> None:
     from ils_bench.options import IlsOptions
 
     (spec,) = planned("ils", "run", "--rate", rate)
     (sent,) = (each for each in to_argv(IlsOptions(rate=spec.rate)) if "--rate=" in each)
     assert from_texts(IlsOptions, {"rate": sent.partition("=")[2]}).rate == spec.rate
-    assert from_texts(IlsOptions, spec.settings).rate == spec.rate
 
 
 ANONYMOUS = """
@@ -210,9 +167,7 @@ PERSONAL = 'data.one.people = "seeded"\n' + ANONYMOUS + 'expect.contains = "Hell
 ELSEWHERE = ("--target", "ldap://127.0.0.1:9", "--base", "o=Intranet")
 
 
-def test_the_people_of_a_directory_are_named_where_they_are_made_or_asked_for_only(
-    planned: Callable[..., list[PointSpec]],
-) -> None:
+def test_the_people_of_a_directory_are_named_where_they_are_made_or_asked_for_only() -> None:
     """The default of --entries was printed as a fact: "connect at 10k"."""
     assert [each.title for each in planned("ils", "run", "connect", *ELSEWHERE)] == [
         "connect, 64 clients"
@@ -223,9 +178,7 @@ def test_the_people_of_a_directory_are_named_where_they_are_made_or_asked_for_on
     assert [each.title for each in both] == ["connect at 1k", "lookup at 1k"]
 
 
-def test_the_people_of_a_site_are_named_where_its_scenario_does(
-    planned: Callable[..., list[PointSpec]], tmp_path: Path
-) -> None:
+def test_the_people_of_a_site_are_named_where_its_scenario_does(tmp_path: Path) -> None:
     scenario = tmp_path / "site.toml"
     asked = ("ps", "run", "--target", "http://127.0.0.1:9", "--scenario", str(scenario))
     without, with_people = "site, 64 clients", "site at 10k"

@@ -182,9 +182,7 @@ def efficiencies(by_workload: Mapping[str, Sequence[Series]]) -> dict[str, Spice
     return made
 
 
-_OF_A_LOAD = frozenset(
-    ("users", "rate", "arrivals", "threads", "warmup", "measure", "until", "timeout", "seed")
-)
+_OF_A_LOAD = frozenset(("arrivals", "threads", "until", "timeout", "seed"))
 """Settings in which points of one curve, or of two that are compared, may differ."""
 
 

@@ -12,7 +12,7 @@ from sitebench.runs.point import PointResult
 from sitebench.runs.repeats import Of, Series, series
 from sitebench.tables.bottlenecks import bottleneck_tables
 from sitebench.tables.tables import bounds, latency_mark, medians, new_table, rate_mark, titled
-from sitebench.units import format_ns, format_rate, plural
+from sitebench.units import format_ns, format_rate, parse_duration, plural
 from sitebench.verdict.verdict import Quoted
 from web_bench.paper.analysis import (
     LATENCY_LIMIT_S,
@@ -115,7 +115,7 @@ def client_latency(each: Series) -> str:
     does not pause, and nothing comes by a rate.
     """
     least, most = (each.median(figure_of(f"clients.{name}")) for name in ("least", "most"))
-    pauses = each.spec.rate is not None or each.spec.settings.get("think", "0.0") != "0.0"
+    pauses = each.spec.rate is not None or parse_duration(each.spec.settings.get("think", "0s")) > 0
     # Also between the steps of a file.
     pauses = pauses or any(result.figures.get("pauses") for result in each.results)
     if pauses or not least or not most:

@@ -10,7 +10,7 @@ from sitebench.options.option import Placement
 from sitebench.system import secret
 
 # Given where Locust is started, never by the page.
-_START: Final[Placement] = {"panel": "Web UI", "identity": False, "form": False}
+_START: Final[Placement] = {"panel": "Web UI", "local": True, "form": False}
 
 
 @frozen
@@ -20,7 +20,7 @@ class SessionOptions:
     out: str | None = option.file(
         "Run file for all tests of the session (default: a new one in this folder).",
         panel="Output",
-        identity=False,
+        local=True,
         form=False,
     )
     login_file: str | None = option.file(

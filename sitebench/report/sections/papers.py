@@ -12,7 +12,7 @@ from sitebench.report.sections.rates import caller, lines, printed_figures
 from sitebench.report.suite import Folded, ReportSuite
 from sitebench.report.table import ReportTable
 
-_OF_A_PART = frozenset(("users", "rate", "arrivals", "threads", "warmup", "measure", "until"))
+_OF_A_PART = frozenset(("arrivals", "threads", "until"))
 """Settings in which the parts of one sweep may differ, beside their operations."""
 
 
@@ -61,7 +61,7 @@ def _sweeps(report: Report, suite: ReportSuite) -> list[Sequence[Run]]:
     loads = [(spec.operation, spec.users, spec.rate) for _, spec in ours]
     others = {
         (
-            spec.target,
+            *(spec.target, spec.client, spec.entries),
             str(run.manifest.get("cpu")),
             *sorted(each for each in spec.settings.items() if each[0] not in _OF_A_PART),
         )

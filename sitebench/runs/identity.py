@@ -1,0 +1,104 @@
+"""What identifies a point: two points that differ in one of these names are different points.
+
+A name stands in run files and is a part of keys, and is never changed. The option beside it may be
+renamed: its new name is written here, and no key changes.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sitebench.options.option import fields_of
+
+FIELDS = {
+    "target": "target",
+    "entries": "entries",
+    "users": "users",
+    "rate": "rate",
+    "warmup_s": "warmup",
+    "measure_s": "measure",
+    "client": "client",
+}
+"""Fields of a `PointSpec`, and their options."""
+
+SETTINGS = {
+    # The load.
+    "stages": "stages",
+    "arrivals": "arrivals",
+    "until": "until",
+    "think": "think",
+    "keys": "keys",
+    "timeout": "timeout",
+    "verify": "verify",
+    "threads": "threads",
+    "workers": "workers",
+    # What users do.
+    "scenario": "scenario",
+    "path": "path",
+    "filter": "filter",
+    "mix": "mix",
+    "attribute": "attribute",
+    "session": "session",
+    "ring": "ring",
+    "how": "how",
+    "over": "over",
+    "accounts": "accounts",
+    "wrong_passwords": "wrong_passwords",
+    "wrong": "wrong",
+    "files_per_class": "files_per_class",
+    "addresses": "addresses",
+    # The target.
+    "target_host": "target_host",
+    "target_threads": "target_threads",
+    "target_limits": "target_limits",
+    "tls": "tls",
+    "tls_target": "tls_target",
+    "tls_insecure": "tls_insecure",
+    "tls_resume": "tls_resume",
+    "start_tls": "start_tls",
+    "base": "base",
+    "bind_dn": "bind_dn",
+    "sasl": "sasl",
+    "keepalive": "keepalive",
+    "durability": "durability",
+    "row_cache": "row_cache",
+    "database": "database",
+    "access_log": "access_log",
+    "docroot": "docroot",
+    "programs": "programs",
+    "directives": "directives",
+    "cgi_program": "cgi_program",
+    # The people in it.
+    "seed": "seed",
+    "locales": "locales",
+    "profile": "profile",
+    "names": "names",
+    "hash": "hash",
+    "hash_pool": "hash_pool",
+    "one_password": "one_password",
+    "groups": "groups",
+    "members": "members",
+    "depth": "depth",
+    "in_all": "in_all",
+}
+"""Settings of a `PointSpec`, and their options. Beside them it has digests of the user's files."""
+
+_OF_ANOTHER = {"arrivals": "rate", "members": "groups", "depth": "groups", "in_all": "groups"}
+"""Settings that say something of another option, and nothing where that is not set."""
+
+OPTIONS = frozenset((*FIELDS.values(), *SETTINGS.values()))
+"""Options in which points differ."""
+
+
+def settings_of(options: Any) -> dict[str, str]:
+    """Return the settings that options say; unset ones are left out."""
+    texts = {
+        each.name: spec.text(value)
+        for each, spec in fields_of(type(options))
+        if (value := getattr(options, each.name)) is not None
+    }
+    return {
+        name: texts[option]
+        for name, option in SETTINGS.items()
+        if option in texts and _OF_ANOTHER.get(name, option) in texts
+    }

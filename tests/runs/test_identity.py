@@ -1,0 +1,92 @@
+"""Keys of points: what they are made of, and that they stay."""
+
+import dataclasses
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sitebench.frozen import frozen
+from sitebench.options.option import fields_of
+from sitebench.runs import identity
+from sitebench.suite import suites
+from sitebench.suite_base.points import points_of
+from tests.support.planned import planned
+
+KEYS = Path(__file__).with_name("keys.txt")
+"""Commands, and the keys of their points behind them. A key that changes has `--out` and `resume`
+measure its point again: raise `runs.schema.VERSION`, so that they refuse older files instead."""
+
+FILES = {
+    "site.toml": 'data.one.file = "ids.csv"\n[[operation]]\nname = "home"\nget = "/?{one.id}"\n',
+    "ids.csv": "id\n1\n2\n",
+    "directory.toml": '[[operation]]\nname = "find"\nsearch = "(cn=a)"\nbase = "o=b"\n',
+}
+
+NO_IDENTITY = {
+    *("i_own_this_target", "check", "fail_log", "monitor", "bind", "workers_wait", "data"),
+    *("password_file", "tls_ca", "tls_cert", "tls_key", "tls_key_password_file"),
+}
+"""Options in which points do not differ: files, permissions, and how the command measures."""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Have the files of the commands in the current folder: their names are parts of keys."""
+    for name, text in FILES.items():
+        (tmp_path / name).write_text(text)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("line", KEYS.read_text().splitlines())
+def test_keys_of_points_stay(folder: Path, line: str) -> None:
+    command, _, keys = line.rpartition(" = ")
+    assert [spec.key for spec in planned(*command.split())] == keys.split()
+
+
+def test_every_option_of_a_point_identifies_it_or_is_said_not_to() -> None:
+    for suite in suites():
+        for field, option in fields_of(points_of(suite).options):
+            if not option.given:
+                assert (field.name in identity.OPTIONS) != (field.name in NO_IDENTITY), field.name
+
+
+def test_every_name_is_that_of_an_option() -> None:
+    options = {field.name for suite in suites() for field, _ in fields_of(points_of(suite).options)}
+    assert {*identity.OPTIONS} - options == {"until"}
+
+
+def renamed(options: type[Any], old: str, new: str) -> type[Any]:
+    """Return a class of the same options, of which one is called otherwise."""
+    names = {
+        field.name: new if field.name == old else field.name for field, _ in fields_of(options)
+    }
+    body = {
+        names[field.name]: dataclasses.field(default=field.default, metadata=field.metadata)
+        for field, _ in fields_of(options)
+    }
+    types = dict.fromkeys(body, Any)
+    return frozen(type("Renamed", (), {**body, "__annotations__": types}))
+
+
+@pytest.mark.parametrize("name", sorted(identity.SETTINGS))
+def test_an_option_that_is_renamed_leaves_settings_as_they_are(
+    monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    for suite in suites():
+        options = points_of(suite).options
+        before = identity.settings_of(options(rate=5.0))
+        monkeypatch.setitem(identity.SETTINGS, name, "another")
+        after = identity.settings_of(renamed(options, name, "another")(rate=5.0))
+        monkeypatch.setitem(identity.SETTINGS, name, name)
+        assert after == before
+
+
+def test_settings_of_what_is_not_asked_for_are_left_out() -> None:
+    options = points_of(suites()[0]).options
+    assert "arrivals" not in identity.settings_of(options())
+    assert identity.settings_of(options(rate=5.0, arrivals="even"))["arrivals"] == "even"
+    assert "depth" not in identity.settings_of(options())
+    assert identity.settings_of(options(groups=3))["depth"] == "1"
