@@ -163,9 +163,9 @@ class Tally:
             self.succeeded = {key: _pairs(each) for key, each in self.succeeded.items()}
             self.waited_ns = {key: _pairs(each) for key, each in self.waited_ns.items()}
 
-    def add_late(self, drained: Drained) -> None:
+    def add_late(self, steps: Iterable[StepRecord]) -> None:
         """Take what was due in this window and has ended after it."""
-        for record in drained.late:
+        for record in steps:
             _add(self.due, record)
 
     def merge(self, later: Tally) -> None:

@@ -22,7 +22,7 @@ from typing import Any
 
 from sitebench._engine import Histogram
 from sitebench.counts.metrics import BYTES_IN, BYTES_OUT, LATENCY
-from sitebench.counts.source import Drained
+from sitebench.counts.source import Drained, StepRecord
 from sitebench.counts.tally import Tally
 from sitebench.errors import BadRunFile, CannotRecord, SitebenchError
 from sitebench.monitor import Row
@@ -254,14 +254,17 @@ class RunStore(Closing):
         return rows[0][0]
 
     def append(
-        self, point: int, phase: str, drained: Drained, before: tuple[str, Drained] | None = None
+        self,
+        point: int,
+        phase: str,
+        drained: Drained,
+        late: Iterable[tuple[str, Drained, Iterable[StepRecord]]] = (),
     ) -> None:
         """Add one drain to a point's timeline.
 
-        What came late is added to the last drain of the phase that was `before`: a window ends
-        when it ended, however long its last answers took.
+        What came `late` is added to the last drain of its phase: a window ends when it ended,
+        however long its last answers took.
         """
-        due_in, cut = before or (phase, drained)
         rows = [
             (
                 point,
@@ -277,7 +280,7 @@ class RunStore(Closing):
                 step.counters[BYTES_IN],
                 step.clocks[LATENCY].to_bytes(),
             )
-            for name, when, steps in ((phase, drained, drained.steps), (due_in, cut, drained.late))
+            for name, when, steps in ((phase, drained, drained.steps), *late)
             for step in steps
         ]
         with self._recording(point):

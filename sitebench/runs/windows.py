@@ -76,8 +76,9 @@ class Windows:
         self._bounds: dict[str, Sample] = {}
         self._next_sample_ns = 0
         self._changes = Changes()
-        self._before: tuple[Phase, Tally, Drained] | None = None
-        """The last phase that is over, and its last drain: what ends late is part of it."""
+        self._over: tuple[tuple[Phase, Tally, Drained], ...] = ()
+        """The last two phases that are over, the last first, each with its last drain: what ends
+        late is part of it."""
 
     def absorb(self, drained: Drained) -> None:
         """Add one drain to the present phase."""
@@ -95,13 +96,14 @@ class Windows:
         self.spans.add(drained.spans)
         if any(each.count > sum(each.failures.values()) for each in drained.steps):
             self.answered_ns = drained.t1_ns
-        before = None
-        if self._before is not None:
-            due_in, over, cut = self._before
-            over.add_late(drained)
-            before = due_in, cut
+        late = []
+        for (phase, over, cut), steps in zip(
+            self._over, (drained.late, drained.older), strict=False
+        ):
+            over.add_late(steps)
+            late.append((phase, cut, steps))
         if self._file is not None:
-            self._file.store.append(self._file.point, self.phase, drained, before)
+            self._file.store.append(self._file.point, self.phase, drained, late)
         self._on_drain(self.phase, drained)
 
     def enter_phase(self, drained: Drained, phase: Phase) -> None:
@@ -110,7 +112,7 @@ class Windows:
         if phase == self.phase == Phase.MEASURE:
             self._set_aside()
             self.phase = Phase.RAMP
-        self._before = self.phase, self.tallies[self.phase], drained
+        self._over = ((self.phase, self.tallies[self.phase], drained), *self._over[:1])
         self.phase = phase
         self.tallies[phase] = Tally.starting(drained)
         sample = self._monitor.sample(thorough=True)

@@ -58,7 +58,7 @@ def test_what_was_due_before_the_window_before_is_in_rates_alone() -> None:
     found = Drain(SECOND, 2 * SECOND, older=(older,))
     tally = Tally.starting(Drain(0, SECOND))
     tally.add(found)
-    tally.add_late(found)
+    tally.add_late(found.late)
     assert tally.steps["p", "s"].count == 3
     assert not tally.due
 

@@ -1,5 +1,6 @@
 """Phases of a test: what is measured when users come and go while it runs."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -194,3 +195,27 @@ def test_observers_get_each_drain_in_the_phase_that_it_belongs_to() -> None:
     monitor.close()
     assert phases == ["ramp", "ramp", "measure"]
     assert len(samples) >= 2
+
+
+def test_what_ends_two_phases_after_the_one_in_which_it_was_due_is_counted_there(
+    tmp_path: Path,
+) -> None:
+    """A request of the ramp that hangs beyond a short warm-up was in no row of the run file."""
+    hung = Step("lookup", "lookup", 1, {"timeout": 1}, 30, censored=histogram(10**9))
+    drains = [Drain(n * SECOND, (n + 1) * SECOND) for n in range(3)]
+    with RunStore(tmp_path / "run") as store:
+        store.begin(spec := a_spec())
+        point = store.point_id(spec.key)
+        windows = Windows(Monitor(None), PointFile(store, point))
+        windows.absorb(drains[0])
+        windows.enter_phase(drains[0], Phase.WARMUP)
+        windows.enter_phase(drains[1], Phase.MEASURE)
+        windows.absorb(replace(drains[2], older=(hung,)))
+        windows.close()
+        windows.complete(a_result(spec))
+    assert windows.sent == 1
+    with RunFile(tmp_path / "run") as run:
+        counted = {phase: [row.count for row in run.steps(point, phase)] for phase in Phase}
+        timeline = [(row.phase, row.t_ns, row.failures) for row in run.timeline(point)]
+    assert counted == {"ramp": [1], "warmup": [], "measure": [], "after": []}
+    assert timeline == [(Phase.RAMP, SECOND, 1)]
