@@ -61,7 +61,7 @@ class _Test:
         assert self.measured.t0_ns is not None
         return self.measured.t0_ns
 
-    def run(self, stagger_s: float, begun: Callable[[int, int], None]) -> None:
+    def run(self, stagger_s: float, begun: Callable[[int], None]) -> None:
         """Go through the phases of a point, as `sitebench.locust.role_local` does."""
         try:
             self._start(1 if self.of_users else self.load["users"], stagger_s)
@@ -72,7 +72,7 @@ class _Test:
             self._cut(Phase.MEASURE)
             measure_s = self.load["measure"] if self.stages is None else self.stages.lasts_s
             end_s = self.begin_ns / 1e9 + measure_s
-            begun(self.begin_ns, round(end_s * 1e9))
+            begun(self.begin_ns)
             while (left_s := end_s - time.monotonic()) > 0:
                 time.sleep(min(left_s, DRAIN_S))
                 if self.of_users and self.stages is not None and time.monotonic() < end_s:
@@ -146,13 +146,13 @@ def measure(
     *,
     threads: int = 1,
     stagger_s: float = 0.1,
-    begun: Callable[[int, int], None] = lambda begin_ns, end_ns: None,
+    begun: Callable[[int], None] = lambda begin_ns: None,
     objectives: Sequence[str] = (),
 ) -> Reported:
     """Run scenarios at a target on 127.0.0.1; `[load]` of the first says how.
 
     Users start one after the other within `stagger_s`. `begun` is called with the window's begin
-    and its end as soon as it begins.
+    as soon as it begins.
     """
     test = _Test(texts, port, threads)
     test.run(stagger_s, begun)
@@ -160,13 +160,15 @@ def measure(
     in_json = reported(result.to_json(), test.begin_ns, test.measured.t1_ns)
     due = test.measured.due
     rows = {
-        key: replace(row, slow=_slow(due[key])) if key in due else row
+        key: replace(row, slow=slow(due[key])) if key in due else row
         for key, row in in_json.rows.items()
     }
     return replace(
         in_json,
         rows=rows,
-        whole=_whole(test.windows.tallies.values()),
+        whole=whole(
+            totals for tally in test.windows.tallies.values() for totals in tally.steps.values()
+        ),
         objectives={each: Objective.parse(each).judge(result).state for each in objectives},
     )
 
@@ -190,7 +192,7 @@ def _engine(
     return Engine(config, None, None, tables)
 
 
-def _slow(totals: StepTotals) -> int:
+def slow(totals: StepTotals) -> int:
     """Return how many took longer than an answer without a stall may."""
     return sum(
         n
@@ -200,12 +202,12 @@ def _slow(totals: StepTotals) -> int:
     )
 
 
-def _whole(tallies: Iterable[Tally]) -> Mapping[Key, Row]:
-    """Return the counts of the whole test."""
+def whole(steps: Iterable[StepTotals]) -> Mapping[Key, Row]:
+    """Return the counts of the whole test, from those of its phases."""
     merged: dict[Key, StepTotals] = {}
-    for tally in tallies:
-        for key, totals in tally.steps.items():
-            merged.setdefault(key, StepTotals(*key)).add(totals)
+    for totals in steps:
+        key = totals.program, totals.step
+        merged.setdefault(key, StepTotals(*key)).add(totals)
     return {
         key: Row(
             totals.count, totals.failed, totals.clocks[CENSORED].count, totals.counters[THINKING]

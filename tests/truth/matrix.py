@@ -9,10 +9,12 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import psutil
 
 from tests.truth import checks, engine_face
 from tests.truth.cells import ANSWER_S, TIMEOUT_S, Cell
@@ -41,7 +43,6 @@ class Server:
         argv = [sys.executable, "-m", "tests.truth.server", *certificate]
         self._process = subprocess.Popen(argv, stdin=-1, stdout=-1, text=True, cwd=ROOT)
         self._lock = threading.Lock()
-        self.pid = self._process.pid
 
     def do(self, **command: Any) -> dict[str, Any]:
         """Give it a command, and return its answer."""
@@ -91,12 +92,35 @@ class Measured:
         return self.reported.begin_ns / SECOND, self.reported.end_ns / SECOND
 
 
+Begun = Callable[[int], None]
+"""Is called with the begin of the window once that is known."""
+
+Run = Callable[[int, Begun], Reported]
+"""Runs a test of the target at a port, and returns what it reports."""
+
+
 def measure(cell: Cell, server: Server) -> Measured:
-    """Run a cell."""
-    port = server.open(cell.protocol, unanswered_every=cell.fault.unanswered_every)
+    """Run a cell straight through the engine."""
+
+    def run(port: int, begun: Begun) -> Reported:
+        return engine_face.measure(
+            cell.scenarios,
+            port,
+            threads=cell.threads,
+            stagger_s=cell.shape.operation_s,
+            begun=begun,
+            objectives=OBJECTIVES,
+        )
+
+    return compare(cell, server, run, due_of(cell))
+
+
+def compare(cell: Cell, server: Server, run: Run, due: Due, *, tls: bool = False) -> Measured:
+    """Run a test of the cell, and return what it reports beside what the log says."""
+    port = server.open(cell.protocol, unanswered_every=cell.fault.unanswered_every, tls=tls)
     stall_s = None
 
-    def begun(begin_ns: int, end_ns: int) -> None:
+    def begun(begin_ns: int) -> None:
         nonlocal stall_s
         faults: dict[str, Any] = {}
         if cell.fault.stall_s is not None:
@@ -107,20 +131,14 @@ def measure(cell: Cell, server: Server) -> Measured:
             faults["reset_ns"] = begin_ns + round(cell.fault.reset_s * SECOND)
         server.do(port=port, **faults)
 
-    before = _cpu_s(server.pid)
-    reported = engine_face.measure(
-        cell.scenarios,
-        port,
-        threads=cell.threads,
-        stagger_s=cell.shape.operation_s,
-        begun=begun,
-        objectives=OBJECTIVES,
-    )
-    others = _others(before, _cpu_s(server.pid))
-    log = server.do(close=port)["requests"]
+    before = _cpu_s()
+    reported = run(port, begun)
+    others = _others(before, _cpu_s())
+    # What a command asks before it begins has no such key.
+    log = [each for each in server.do(close=port)["requests"] if each[-1].count(".") >= 3]
     found = truth(
         log,
-        _due(cell),
+        due,
         timeout_s=TIMEOUT_S,
         pauses=cell.shape.pauses,
         arrives=cell.schedule.arrives,
@@ -132,7 +150,7 @@ def measure(cell: Cell, server: Server) -> Measured:
 OBJECTIVES = ("max<900ms", "failures<0.1%")
 
 
-def _due(cell: Cell) -> Due:
+def due_of(cell: Cell) -> Due:
     """Return how operations of a cell get their due times."""
     shape, schedule = cell.shape, cell.schedule
     if schedule.stages:
@@ -145,13 +163,17 @@ def _due(cell: Cell) -> Due:
     return behind_each_other if shape.waits else at_once
 
 
-def _cpu_s(pid: int) -> tuple[float, float, float]:
-    """Return the time, and the CPU that the machine has used, and that we have."""
+def _cpu_s() -> tuple[float, float, float]:
+    """Return the time, and the CPU that the machine has used, and that we and our children have."""
     fields = Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:9]
     tick = os.sysconf("SC_CLK_TCK")
     busy = sum(int(each) for n, each in enumerate(fields) if n not in (3, 4)) / tick
-    server = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    own = time.process_time() + sum(map(int, server[11:13])) / tick
+    this = psutil.Process()
+    own = 0.0
+    for process in (this, *this.children(recursive=True)):
+        with contextlib.suppress(psutil.Error):
+            used = process.cpu_times()
+            own += used.user + used.system + used.children_user + used.children_system
     return time.monotonic(), busy, own
 
 
