@@ -6,7 +6,7 @@ Every request's key is `OPERATION.STEP.USER.ITERATION` (`tests.truth.log`).
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 ANSWER_S = 0.1
 USERS = 20
@@ -59,9 +59,10 @@ def _get(key: str, more: str = "", row: str = "") -> str:
     return f'{{ name = "{key}", get = "/o.{key}.{{user}}.{{iteration}}{row}"{more} }}'
 
 
-def _operation(*steps: str, head: str = "") -> str:
+def _operation(*steps: str, head: str = "", name: str = "o", weight: int = 1) -> str:
     listed = ",\n  ".join(steps)
-    return f'{head}\n[[operation]]\nname = "o"\nstep = [\n  {listed},\n]\n'
+    weighs = f"weight = {weight}\n" if weight > 1 else ""
+    return f'{head}\n[[operation]]\nname = "{name}"\n{weighs}step = [\n  {listed},\n]\n'
 
 
 _THINK = '{ think = "300ms", distribution = "constant" }'
@@ -260,4 +261,42 @@ def _matrix() -> Iterator[Cell]:
 NULL = Cell("ldap", SHAPES[0], SCHEDULES[0], NO_FAULT)
 """What the tester itself adds to a constant time."""
 
-CELLS: Sequence[Cell] = (NULL, *_matrix())
+_CLOSED, _EVEN = SCHEDULES[0], SCHEDULES[2]
+_LONG_THINK = Shape(
+    "think for longer than the timeout",
+    _operation(_find("find"), '{ think = "2s", distribution = "constant" }', _ask("ask")),
+    None,
+    2,
+    {"ask": 2.0},
+)
+
+
+def _of(name: str, *texts: str) -> Cell:
+    # So few that what a stall delays is soon made up for, however busy the machine is.
+    schedule = _CLOSED if name.startswith("files") else replace(_EVEN, rate=0.3)
+    threads = 2 if name.endswith("threads") else 1
+    shape = Shape(name, texts[0])
+    return Cell("ldap", shape, schedule, STALL_IN_THE_MIDDLE, threads, texts)
+
+
+_O, _P = _find("find"), _find("find", operation="p")
+_ONE, _OTHER = _operation(_O), _operation(_P, name="p")
+
+PAIRS: Sequence[tuple[Cell, Cell]] = (
+    (_of("a step", _ONE), _of("a step and one of no time", _operation(_O, _find("quick")))),
+    (_of("files: one", _ONE + _OTHER), _of("files: two", _ONE, _OTHER)),
+    (
+        _of("weights of 3 and 1", _operation(_O, weight=3) + _OTHER),
+        _of("weights of 6 and 2", _operation(_O, weight=6) + _operation(_P, name="p", weight=2)),
+    ),
+    (_of("a step", _ONE), _of("a step on two threads", _ONE)),
+)
+"""Cells that differ in what must change no figure."""
+
+CELLS: Sequence[Cell] = (
+    NULL,
+    *_matrix(),
+    Cell("ldap", _LONG_THINK, _CLOSED, LOST_ANSWERS),
+    Cell("ldap", _LONG_THINK, _EVEN, LOST_ANSWERS),
+    *{str(cell): cell for pair in PAIRS for cell in pair}.values(),
+)

@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import bisect
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from tests.truth.figures import SEQUENCE, Key, Row
 
@@ -67,6 +68,10 @@ class Operation:
     timeout_s: float
     paused_s: float = 0.0
     """Think times within it, which are in none of its times."""
+    left_out: bool = False
+    """Whether it was in such a think time when its user ended: that was cut short."""
+    hurried: bool = False
+    """Whether its user ended before such a think time, or as it began: there was none."""
     due_s: tuple[float, float] = (0.0, 0.0)
     """At the earliest and at the latest."""
 
@@ -144,7 +149,7 @@ class Truth:
         Where an arrival never came to that step, it failed there.
         """
         if self.counts is None:
-            return self.operations
+            return [each for each in self.operations if not each.left_out]
         counted = []
         for each in self.operations:
             asked = [n for n, one in enumerate(each.requests) if one.step == self.counts]
@@ -167,19 +172,29 @@ class Truth:
         ended: dict[Key, list[bool]] = defaultdict(list)
         for request in self.requests:
             ended[request.operation, request.step].append(request.answered_s is not None)
+        left_out: Counter[Key] = Counter()
         for each in self.operations:
+            if each.left_out:
+                left_out[each.name, SEQUENCE] += 1
+                continue
             ended[each.name, SEQUENCE].append(not each.failed)
             if self.counts and self.arrives and each.never_came_to(self.counts):
                 ended[each.name, self.counts].append(False)
         failed = {key: row.count(False) for key, row in ended.items()}
-        return {key: Row(len(row), failed[key], failed[key]) for key, row in ended.items()}
+        return {
+            key: Row(len(row), failed[key], failed[key], left_out[key])
+            for key, row in ended.items()
+        }
 
     def failed_in(self, window_s: Window) -> Range:
         """Return how many operations failed of those that belong to a window; each fails once.
 
         Without arrivals, one of which a step is counted fails where that step was to be asked for.
         """
-        return within((self._failed_s(each) for each in self.operations if each.failed), window_s)
+        return within(
+            (self._failed_s(each) for each in self.operations if each.failed and not each.left_out),
+            window_s,
+        )
 
     def _failed_s(self, operation: Operation) -> Window:
         last = operation.requests[-1]
@@ -189,7 +204,7 @@ class Truth:
 
     def ended_in(self, window_s: Window) -> Range:
         """Return how many operations were answered in a window, whenever they were due."""
-        ends = (each.ended_s for each in self.operations if not each.failed)
+        ends = (each.ended_s for each in self.timed if not each.failed)
         return within(((each, each + READING_S) for each in ends), window_s)
 
     def steps(self, key: Key) -> Iterator[tuple[Window, Request]]:
@@ -198,7 +213,11 @@ class Truth:
             for each in operation.requests:
                 if (each.operation, each.step) == key:
                     own = each.earliest_s, each.arrived_s
-                    yield (operation.due_s if self.arrives else own), each
+                    # What is sent for an operation that was left out is for no arrival.
+                    of_arrival = self.arrives and not (
+                        operation.left_out and each is not operation.requests[0]
+                    )
+                    yield (operation.due_s if of_arrival else own), each
 
 
 def due_in(operations: Iterable[Operation], window_s: Window) -> Range:
@@ -246,17 +265,23 @@ def truth(
             parts[request.operation, request.user, request.iteration].append(request)
         else:
             once.append(request)
-    operations = [
-        Operation(
-            name,
-            tuple(each),
-            timeout_s,
-            sum(pauses.get(request.step, 0.0) for request in each[1:]),
-        )
-        for (name, _, _), each in parts.items()
-    ]
+    operations = [_operation(name, each, timeout_s, pauses) for (name, _, _), each in parts.items()]
     operations.sort(key=lambda each: each.began_s)
     return Truth(due(operations), once, arrives, counts)
+
+
+def _operation(
+    name: str, requests: Sequence[Request], timeout_s: float, pauses: Mapping[str, float]
+) -> Operation:
+    paused_s, left_out, hurried = 0.0, False, False
+    for before, after in pairwise(requests):
+        pause_s = pauses.get(after.step, 0.0)
+        gap_s = after.arrived_s - (before.answered_s or 0.0)
+        is_cut, is_short = gap_s < pause_s, gap_s < READING_S
+        left_out |= is_cut and not is_short
+        hurried |= is_cut and is_short
+        paused_s += 0.0 if is_cut and is_short else pause_s
+    return Operation(name, tuple(requests), timeout_s, paused_s, left_out, hurried)
 
 
 def _request(logged: Sequence[object]) -> Request:

@@ -18,9 +18,10 @@ import psutil
 
 from tests.truth import checks, engine_face
 from tests.truth.cells import ANSWER_S, TIMEOUT_S, Cell
-from tests.truth.figures import Reported
+from tests.truth.figures import Reported, Row
 from tests.truth.log import (
     SECOND,
+    SENDING_S,
     Due,
     Truth,
     at_once,
@@ -184,8 +185,8 @@ def _others(begin: Sequence[float], end: Sequence[float]) -> float:
 
 def null_s(null: Measured) -> float:
     """Return what the tester added to a constant time, in a cell without a fault."""
-    longest_s = max(each.latency_s[1] for each in null.truth.operations)
-    return max(0.0, null.reported.latency.max - longest_s)
+    services = [each.service_s for each in null.truth.requests if each.service_s is not None]
+    return max(SENDING_S, null.reported.latency.max - max(services))
 
 
 def problems(measured: Measured, null: Measured) -> Iterator[str]:
@@ -205,3 +206,25 @@ def problems(measured: Measured, null: Measured) -> Iterator[str]:
             yield from checks.places(truth, cell.shape.at_a_time)
         case "connection per step":
             yield from checks.connections(truth)
+
+
+def differences(one: Measured, other: Measured) -> Iterator[str]:
+    """Yield in which counts two cells differ that differ in nothing that changes figures."""
+    decks, slow_ones = 8, 0.1
+    rows = [
+        {key[0]: measured.reported.rows[key] for key in measured.reported.counted}
+        for measured in (one, other)
+    ]
+    for name in rows[0].keys() | rows[1].keys():
+        first, second = rows[0].get(name, Row()), rows[1].get(name, Row())
+        slow = max(first.slow or 0, second.slow or 0)
+        allowed = {
+            "count": decks + (first.count // 20 if not one.cell.schedule.arrives else 0),
+            "failures": 2,
+            "unanswered": 2,
+            "slow": round(3 + slow_ones * slow),
+        }
+        for field, most in allowed.items():
+            values = getattr(first, field), getattr(second, field)
+            if abs(values[0] - values[1]) > most:
+                yield f"{field} of {name!r}: {values[0]} and {values[1]}"

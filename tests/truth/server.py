@@ -15,8 +15,9 @@ it. `answered_ns` is taken before the answer is written. It is 0 where no answer
 where the connection was reset instead, when that was, below zero. The key is what the scenario's
 text made unique: the first value of a filter, the first value of a DN, or a path.
 
-What commands ask a target before a load (the root DSE, an entry by its name, the front page) is
-answered at once and is not in the log. This module imports nothing of sitebench.
+A request whose key has `.quick.` in it takes no time. What commands ask a target before a load (the
+root DSE, an entry by its name, the front page) is answered at once and is not in the log. This
+module imports nothing of sitebench.
 """
 
 from __future__ import annotations
@@ -35,6 +36,8 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 NEVER = 0
+QUICK = ".quick."
+"""In the key of a request that takes no time, and is always answered."""
 _ANSWERED = 2
 """Where a request has the time of its answer."""
 
@@ -78,6 +81,8 @@ class Target:
     reset_ns: int = 0
     """The first request from then on has its connection reset."""
     requests: list[list[Any]] = field(default_factory=list)
+    quick: int = 0
+    """How many of the requests take no time."""
     connections: int = 0
     open: set[_Connection] = field(default_factory=set)
 
@@ -86,6 +91,11 @@ class Target:
         now = time.monotonic_ns()
         request: list[Any] = [_SELECTOR.before_ns, now, NEVER, connection.number, kind, key]
         self.requests.append(request)
+        if QUICK in key:
+            self.quick += 1
+            connection.pending[id(request)] = request
+            connection.answer_at(self._due_ns(now, 0.0), request, answer)
+            return
         if self.reset_ns and now >= self.reset_ns:
             self.reset_ns = 0
             connection.pending[id(request)] = request
@@ -94,14 +104,15 @@ class Target:
         if connection.is_reset:
             request[_ANSWERED] = -now
             return
-        if self.unanswered_every and len(self.requests) % self.unanswered_every == 0:
+        number = len(self.requests) - self.quick
+        if self.unanswered_every and number % self.unanswered_every == 0:
             return
         connection.pending[id(request)] = request
-        connection.answer_at(self._due_ns(now), request, answer)
+        connection.answer_at(self._due_ns(now, self.answer_s), request, answer)
 
-    def _due_ns(self, arrived_ns: int) -> int:
+    def _due_ns(self, arrived_ns: int, work_s: float) -> int:
         begin_ns, end_ns = self.stall_ns
-        work_ns = round(self.answer_s * 1e9)
+        work_ns = round(work_s * 1e9)
         if begin_ns <= arrived_ns < end_ns:
             return end_ns + work_ns
         due_ns = arrived_ns + work_ns

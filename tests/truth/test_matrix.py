@@ -6,14 +6,14 @@ docs/method.md has the rules that cells hold, `cells.py` which cells there are.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from tests.truth.cells import CELLS, NULL, Cell
-from tests.truth.matrix import CROWDED, Measured, Server, measure, problems, serving
+from tests.truth.cells import CELLS, NULL, PAIRS, Cell
+from tests.truth.matrix import CROWDED, Measured, Server, differences, measure, problems, serving
 
 AT_A_TIME = 12
 
@@ -36,13 +36,15 @@ def null(server: Server) -> Measured:
 @pytest.fixture(scope="module")
 def run(server: Server, null: Measured, request: pytest.FixtureRequest) -> Iterator[Run]:
     """Measure the cells of this session a dozen side by side; return how to get one."""
-    chosen = [
-        CELL_OF[item.callspec.id]
+    chosen = dict.fromkeys(
+        str(cell)
         for item in request.session.items
         if isinstance(item, pytest.Function) and "run" in item.fixturenames
-    ]
+        for name, cell in item.callspec.params.items()
+        if name in ("cell", "other")
+    )
     with ThreadPoolExecutor(AT_A_TIME) as pool:
-        running = {str(cell): pool.submit(measure, cell, server) for cell in chosen}
+        running = {name: pool.submit(measure, CELL_OF[name], server) for name in chosen}
         yield lambda cell: running[str(cell)].result()
         for each in running.values():
             each.cancel()
@@ -55,10 +57,27 @@ def test_figures_are_those_of_the_servers_log(
     measured = run(cell)
     wrong = list(problems(measured, null))
     if wrong and measured.others > CROWDED:
-        with capsys.disabled():
-            print(f"\n{cell} once more: other programs had {measured.others:.0%}; {wrong}")
+        say_again(measured, wrong, capsys)
         wrong = list(problems(measure(cell, server), null))
     assert not wrong, "\n".join((str(cell), *wrong, *cell.scenarios))
+
+
+def say_again(measured: Measured, wrong: Sequence[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with capsys.disabled():
+        print(f"\n{measured.cell} again: other programs had {measured.others:.0%}; {wrong}")
+
+
+@pytest.mark.parametrize(("cell", "other"), PAIRS, ids=str)
+def test_what_changes_nothing_changes_no_figure(
+    cell: Cell, other: Cell, run: Run, server: Server, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Counts of a window differ by what is near its edges, and by a deck that it cuts."""
+    one, two = run(cell), run(other)
+    wrong = list(differences(one, two))
+    if wrong and max(one.others, two.others) > CROWDED:
+        say_again(two, wrong, capsys)
+        wrong = list(differences(measure(cell, server), measure(other, server)))
+    assert not wrong, "\n".join((str(cell), str(other), *wrong))
 
 
 @pytest.mark.parametrize("module", ["server", "log", "figures", "checks", "cells"])
