@@ -266,7 +266,7 @@ def main() -> None:
         if options.further:
             for cell in FURTHER:
                 measure(cell, seed, windows, program)
-    sys.exit("\n".join(broken))
+    sys.exit("\n".join(broken) or 0)
 
 
 if __name__ == "__main__":
