@@ -55,6 +55,11 @@ NATIVE_TESTS = { $(NATIVE_TEST) --tests && $(NATIVE_TEST) --doc; }
 native-test: rust ## run the Rust tests; with CI set, always on the same random cases
 	@$(NATIVE_TESTS) || { echo "failed above; once more:" && $(NATIVE_TESTS); }
 
+# Each fault is built in a worktree of the last commit, under build/.
+.PHONY: truth-faults
+truth-faults: build rust ## put faults into the engine, one at a time; fail if the truth matrix finds one not (takes long)
+	@$(BIN)/python -m tests.truth.faults
+
 .PHONY: truth-intervals
 truth-intervals: build ## compare percentile intervals with closed forms and simulated queues (SEED=1; takes long)
 	@$(BIN)/python -m tests.truth.intervals --seed $(or $(SEED),1)

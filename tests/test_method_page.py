@@ -60,13 +60,15 @@ def test_what_names_no_test_would_be_noticed() -> None:
 
 def test_mutations_are_of_rows_and_fit_their_files() -> None:
     tests = [row["test"] for row in ROWS]
-    assert {f"`{test}`" for test in tests} <= set(CLAIMS)
+    # Of a test with parameters a row names one, which finds its fault.
+    tested = {test.partition("[")[0] for test in tests}
+    assert {f"`{test}`" for test in tested} <= set(CLAIMS)
     assert len(tests) == len(set(tests))
     for row in ROWS:
         source = (ROOT / row["file"]).read_text()
         assert source.count(row["before"]) == 1, f"{row['file']} has changed: {row}"
     held = {claim for claim in CLAIMS if claim.startswith("`tests/")}
-    assert len(tests) >= 0.7 * len(held), "name the mutations of new rows in tests/mutations.toml"
+    assert len(tested) >= 0.7 * len(held), "name the mutations of new rows in tests/mutations.toml"
 
 
 @pytest.mark.timeout(300)

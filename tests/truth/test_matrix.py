@@ -6,6 +6,7 @@ docs/method.md has the rules that cells hold, `cells.py` which cells there are.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -13,7 +14,16 @@ from pathlib import Path
 import pytest
 
 from tests.truth.cells import CELLS, NULL, PAIRS, Cell
-from tests.truth.matrix import CROWDED, Measured, Server, differences, measure, problems, serving
+from tests.truth.matrix import (
+    CROWDED,
+    ROOT,
+    Measured,
+    Server,
+    differences,
+    measure,
+    problems,
+    serving,
+)
 
 AT_A_TIME = 12
 
@@ -78,6 +88,16 @@ def test_what_changes_nothing_changes_no_figure(
         say_again(two, wrong, capsys)
         wrong = list(differences(measure(cell, server), measure(other, server)))
     assert not wrong, "\n".join((str(cell), str(other), *wrong))
+
+
+def test_cells_that_the_method_page_names_exist() -> None:
+    page = (ROOT / "docs/method.md").read_text().partition("by parts of their names:\n\n")[2]
+    rules = page.partition("\n\n")[0].splitlines()
+    cells = [f"-{cell}-" for cell in CELLS]
+    for rule in rules:
+        named = re.findall(r"`([a-z-]+)`", rule.rpartition(": ")[2])
+        assert named, rule
+        assert all(any(f"-{each}-" in cell for cell in cells) for each in named), rule
 
 
 @pytest.mark.parametrize("module", ["server", "log", "figures", "checks", "cells"])

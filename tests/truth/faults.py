@@ -1,0 +1,86 @@
+"""`make truth-faults`: puts faults into the engine, one at a time; the matrix must find each.
+
+Each is a patch in `faults/`. It is applied in a worktree of the last commit under `build/`, whose
+engine is built without optimisation; the matrix runs there. Fails where a fault is not found.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+PATCHES = sorted(Path(__file__).with_name("faults").glob("*.patch"))
+_WORKTREE = ROOT / "build/truth-faults"
+_ENVIRONMENT = {
+    **os.environ,
+    "CARGO_PROFILE_DEV_DEBUG": "false",
+    "CARGO_TARGET_DIR": str(ROOT / "native/target"),
+    "PYO3_BUILD_EXTENSION_MODULE": "1",
+    "PYO3_PYTHON": sys.executable,
+}
+
+
+def _git(*arguments: str) -> None:
+    subprocess.run(["git", *arguments], cwd=_WORKTREE, check=True)
+
+
+def _prepare() -> None:
+    """Have the worktree hold the last commit."""
+    if not _WORKTREE.exists():
+        argv = ["git", "worktree", "add", "--quiet", "--detach", str(_WORKTREE)]
+        subprocess.run(argv, cwd=ROOT, check=True)
+    head = subprocess.check_output(["git", "rev-parse", "HEAD"], cwd=ROOT, text=True).strip()
+    _git("checkout", "--quiet", "--force", "--detach", head)
+
+
+def _build() -> None:
+    argv = ["cargo", "build", "--locked", "--quiet", "--lib", "--package", "sitebench-engine"]
+    argv += ["--manifest-path", "native/Cargo.toml"]
+    subprocess.run(argv, cwd=_WORKTREE, env=_ENVIRONMENT, check=True)
+    built = ROOT / "native/target/debug/libengine.so"
+    shutil.copy(built, _WORKTREE / "sitebench/_engine.abi3.so")
+
+
+def _matrix() -> subprocess.CompletedProcess[str]:
+    argv = [sys.executable, "-m", "pytest", "-q", "--tb=line", "-p", "no:cacheprovider"]
+    argv.append("tests/truth/test_matrix.py")
+    return subprocess.run(argv, cwd=_WORKTREE, capture_output=True, text=True, check=False)
+
+
+def _found(output: str) -> list[str]:
+    """Return the cells that failed."""
+    return [line for line in output.splitlines() if line.startswith("FAILED")]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    names = [patch.stem for patch in PATCHES]
+    parser.add_argument("faults", nargs="*", help="some of them", default=names)
+    chosen = parser.parse_args().faults
+    _prepare()
+    _build()
+    if (passed := _matrix()).returncode:
+        sys.exit(f"the matrix fails without a fault\n{passed.stdout}")
+    missed = []
+    for name in chosen:
+        patch = str(PATCHES[names.index(name)])
+        _git("apply", patch)
+        try:
+            _build()
+            failed = _found(_matrix().stdout)
+        finally:
+            _git("apply", "--reverse", patch)
+        print(f"{name}: {len(failed)} cells fail", *failed[:2], sep="\n    ", flush=True)
+        if not failed:
+            missed.append(name)
+    if missed:
+        sys.exit(f"no cell finds {', '.join(missed)}")
+
+
+if __name__ == "__main__":
+    main()
