@@ -1,7 +1,6 @@
 """Keys of points: what they are made of, and that they stay."""
 
 import dataclasses
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +31,7 @@ NO_IDENTITY = {
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Have the files of the commands in the current folder: their names are parts of keys."""
     for name, text in FILES.items():
         (tmp_path / name).write_text(text)
