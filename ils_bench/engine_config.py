@@ -99,9 +99,9 @@ def _scenario(
 ) -> dict[str, Any]:
     return {
         **script.spec(slot),
-        "base": options.said("base"),
+        "base": options.base_or_file,
         "bind": {"dn": who.dn or "", "password": who.password or "", "sasl": who.sasl},
-        "session_ms": None if (session := options.said("session")) is None else session * 1e3,
+        "session_ms": None if (session := options.session_or_file) is None else session * 1e3,
     }
 
 

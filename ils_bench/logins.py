@@ -88,13 +88,13 @@ def asked(options: Any) -> Any:
     accounts = accounts_of(options.accounts)
     rows = len(accounts)
     by_name = accounts.name and (accounts.dn is None or options.how not in (None, BIND))
-    if "://" in options.target and by_name and not getattr(options, "base_given", True):
+    if "://" in options.target and by_name and not options.is_set("base"):
         raise BadInput(
             f"{accounts.file} has names, and no base says where they are",
             "name the DN that they are below, such as --base ou=people,dc=example,dc=com, or in "
             "the address: --target ldap://HOST/DN",
         )
-    if not getattr(options, "entries_given", True):
+    if not options.is_set("entries"):
         options = replace(options, entries=rows)
     if is_careful(options) and options.threads is None and rows < usable_cores():
         # Each thread has rows of its own, and a second try has one more.
@@ -209,7 +209,7 @@ def is_login(program: Any) -> bool:
 
 def with_passwords(options: Any) -> Any:
     """Return options with people who log in: those of the papers do not, and none are named."""
-    if not are_ours(options) or profile_facts(options.profile)[2] or options.profile_given:
+    if not are_ours(options) or profile_facts(options.profile)[2] or options.is_set("profile"):
         return options
     from sitebench.measure.command import say
 
@@ -217,7 +217,7 @@ def with_passwords(options: Any) -> Any:
         f"{options.target}: people of the profile {PEOPLE}, who have passwords; --profile names "
         "others"
     )
-    return replace(options, profile=PEOPLE, profile_given=True)
+    return options.assign(profile=PEOPLE)
 
 
 def check(options: Any, programs: Sequence[Any], own_targets: Collection[str]) -> None:

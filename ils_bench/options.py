@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from ils_bench.mix import parse_mix, show_mix
 from ils_bench.suite import SUITE
@@ -14,7 +13,7 @@ from sitebench.frozen import frozen
 from sitebench.locust.web_ui.options import SessionOptions
 from sitebench.measure.options import PointOptions
 from sitebench.options import option
-from sitebench.options.option import Placement
+from sitebench.options.option import Options, Placement
 from sitebench.seeders import DEFAULT_BASE, PROFILES
 from sitebench.suite_base.options import (
     EndpointOptions,
@@ -84,7 +83,7 @@ _NO_OPTION: Final[Placement] = {"command": False, "form": False, "hidden": True}
 
 
 @frozen
-class KindOptions:
+class KindOptions(Options):
     """What kind of people there are, and how they log in."""
 
     profile: str = option.choice(
@@ -198,7 +197,6 @@ class DirectoryOptions(EndpointOptions, KindOptions):
         panel="TLS",
     )
     start_tls: bool = option.flag("StartTLS on an ldap:// connection.", panel="TLS")
-    profile_given: bool = option.given("profile")
 
 
 @frozen
@@ -290,30 +288,16 @@ class LoadTestOptions(DirectoryOptions, GroupOptions, ScenarioOptions, SuiteTest
 class IlsOptions(EntriesOption, LoadTestOptions):
     """One test at one size."""
 
-    entries_given: bool = option.given("entries")
-    base_given: bool = option.given("base")
-    session_given: bool = option.given("session")
+    @property
+    def base_or_file(self) -> str | None:
+        """The base; None for that of a scenario file."""
+        return self.base if self.is_set("base") or self.base != IlsOptions.base else None
 
-    def said(self, name: str) -> Any:
-        """Return an option that a scenario file may say, too; None where the file is to be taken.
-
-        What a command was given is not known in the processes of its points: there its value tells.
-        """
-        value = getattr(self, name)
-        default = value == getattr(IlsOptions, name)
-        return None if default and not getattr(self, f"{name}_given") else value
-
-
-def assure_told_apart(options: Any, load: Mapping[str, Any], path: str) -> None:
-    """Refuse a default that was given beside another value of a file: later it looks not given."""
-    for name in ("base", "session"):
-        value, own = getattr(options, name), load.get(name)
-        given = own is not None and getattr(options, f"{name}_given", False)
-        if given and value == getattr(IlsOptions, name) != own:
-            raise BadInput(
-                f"the {name} that is asked for is the default of --{name}, and {path} says another",
-                f"take {name} out of the file",
-            )
+    @property
+    def session_or_file(self) -> float | None:
+        """The length of a session; None for that of a scenario file."""
+        default = not self.is_set("session") and self.session == IlsOptions.session
+        return None if default else self.session
 
 
 @frozen
@@ -336,7 +320,6 @@ class SweepOptions(SizesOption):
         metavar="LIST",
         locust=False,
     )
-    operations_given: bool = option.given("operations")
     # A sweep has several where a test has one.
     hash: tuple[str, ...] | None = option.parsed(
         None,

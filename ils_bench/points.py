@@ -13,7 +13,7 @@ from typing import Any
 from ils_bench import logins, passes, quick, sequences
 from ils_bench.engine_config import for_engine
 from ils_bench.lockout import binds_of
-from ils_bench.options import IlsOptions, LocustOptions, assure_told_apart
+from ils_bench.options import IlsOptions, LocustOptions
 from ils_bench.programs import Program
 from ils_bench.seeding import journal
 from ils_bench.seeding.destinations import with_base
@@ -181,10 +181,7 @@ class IlsPoints(SuitePoints[Program, OpenDirectory]):
         return with_base(options)
 
     def asked(self, options: Any) -> Any:
-        options = super().asked(options)
-        if (found := self.scenario_of(options)) is not None:
-            assure_told_apart(options, found.load, found.path)
-        return password_asked(as_listed(logins.asked(options)))
+        return password_asked(as_listed(logins.asked(super().asked(options))))
 
     def settled(self, options: Any, programs: Sequence[Program], *, named: bool = True) -> Any:
         """Take the people that go with the directory, where programs are about people of ours."""

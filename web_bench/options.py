@@ -11,6 +11,7 @@ from sitebench.http.options import LogOption
 from sitebench.locust.web_ui.options import SessionOptions
 from sitebench.measure.options import LoadOptions, PointOptions
 from sitebench.options import option
+from sitebench.options.option import Options
 from sitebench.suite_base.options import (
     EndpointOptions,
     ScenarioOptions,
@@ -168,7 +169,7 @@ class VerifyOptions(FileSetOptions, EndpointOptions):
 
 
 @frozen
-class ServeOptions(FileSetOptions, ServerOptions):
+class ServeOptions(FileSetOptions, ServerOptions, Options):
     """What `sitebench web serve` takes."""
 
     port: int = port_option(8080)
@@ -187,7 +188,6 @@ class ServeOptions(FileSetOptions, ServerOptions):
     dot_files: bool = option.flag(
         "Serve also what begins with a dot, such as .git and .env.", panel="Files"
     )
-    workload_given: bool = option.given("workload")
 
 
 @frozen

@@ -46,10 +46,10 @@ def _part(options: Any, workload: str) -> Part:
                 "--clients and --stages both say how many users there are", "leave one out"
             )
         clients = (given.users,)
-    if options.paper and not options.measure_given:
+    if options.paper and not options.is_set("measure"):
         # WebStone's rules and WebCat print no length: that of WebBench 1.0 for all.
         ramp_s = 30.0 if name.startswith("webbench1-") else given.warmup
-        given = replace(given, warmup=ramp_s, measure=600.0, measure_given=True)
+        given = given.assign(warmup=ramp_s, measure=600.0)
     return Part(narrowed(combined(MeasureOptions, WebOptions), given), [name], clients)
 
 

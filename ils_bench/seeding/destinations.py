@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -67,8 +66,7 @@ def with_base(options: Any) -> Any:
             f"--target names the base {found.base!r}, and --base {options.base!r}",
             "leave one of them out",
         )
-    given = {"base_given": True} if hasattr(options, "base_given") else {}
-    return replace(options, target=str(found.address), base=found.base, **given)
+    return options.assign(target=str(found.address), base=found.base)
 
 
 def parse_destination(text: str) -> Destination:

@@ -161,6 +161,6 @@ def _read(file: str, attribute: str, state: tuple[int, int]) -> Names:
 def as_listed(options: Any) -> Any:
     """Take as many people as a list has, where no number is asked for."""
     listed = is_list(options.names) and names_of(options.names).listed
-    if listed and not getattr(options, "entries_given", True):
+    if listed and not options.is_set("entries"):
         return replace(options, entries=len(listed))
     return options

@@ -133,7 +133,7 @@ def address_embedded(options: Any) -> OpenDirectory:
 def _at_base(options: Any, programs: Sequence[Program]) -> Any:
     """Return options with the base of a scenario file, where nothing else names one."""
     own = next((each.load.get("base") for each in programs if isinstance(each, Script)), None)
-    return replace(options, base=own) if own and options.said("base") is None else options
+    return replace(options, base=own) if own and options.base_or_file is None else options
 
 
 @contextlib.contextmanager

@@ -30,8 +30,7 @@ def which_people(options: KindOptions) -> str:
     words = ""
     for each, spec in fields_of(type(options)):
         value = getattr(options, each.name)
-        given = value != each.default or getattr(options, f"{each.name}_given", False)
-        if each.name in _WHO and given:
+        if each.name in _WHO and (value != each.default or options.is_set(each.name)):
             words += f" {long_option(each.name)} {shlex.quote(spec.show(value))}"
     return words
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, TypeVar
 
 from ils_bench.options import DirectoryOptions
@@ -29,7 +28,7 @@ def suited(options: _T) -> _T:
     A profile that is named stays, and so do the papers' where the papers' schema is. Where a
     directory does not tell, what is wrong is said when it is opened.
     """
-    if options.profile_given or options.names is not None or "://" not in options.target:
+    if options.is_set("profile") or options.names is not None or "://" not in options.target:
         return options
     try:
         found = _profile(options)
@@ -42,7 +41,7 @@ def suited(options: _T) -> _T:
     say(
         f"{options.target}: people of the profile {found}, as {_WHY[found]}; --profile names others"
     )
-    return replace(options, profile=found, profile_given=True)
+    return options.assign(profile=found)
 
 
 def _profile(options: DirectoryOptions) -> Profile | None:

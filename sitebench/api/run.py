@@ -77,7 +77,7 @@ def run(
         "warmup": 1.0,
         "measure": 3.0,
         **given,
-        **{f"{name}_given": True for name in given},
+        "explicit": frozenset(given),
         "seed": seed,
         "threads": threads,
         "tls": tls,

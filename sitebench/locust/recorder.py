@@ -256,7 +256,7 @@ class Recorder:
 
         span_s = math.inf if spec.stages is None else spec.stages.span_s
         windows = Windows(monitor, PointFile(store, store.join(key)), span_s=span_s)
-        grows = self._options.grow
+        grows = not self._options.is_set("measure")
         return Recording(subject, windows, finished, until=spec.until, grows=grows)
 
     def failed(self, error: SitebenchError) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import datetime as dt
 from typing import Any, Final, Unpack
 
@@ -15,7 +14,7 @@ from sitebench.frozen import frozen
 from sitebench.measure.objective import Objective
 from sitebench.options import option
 from sitebench.options.addresses import MasterAddress, parse_exporter, reachable_host
-from sitebench.options.option import Placement
+from sitebench.options.option import Options, Placement
 
 # Options of the command alone: Locust does not take them.
 _COMMAND: Final[Placement] = {"locust": False}
@@ -43,7 +42,7 @@ def _one_number_of_users(text: str) -> int:
 
 
 @frozen
-class LoadOptions:
+class LoadOptions(Options):
     """The load, and what makes it."""
 
     users: int = option.parsed(
@@ -79,7 +78,6 @@ class LoadOptions:
         may_be_zero=False,
         locust_default=None,
     )
-    measure_given: bool = option.given("measure")
     think: float = option.duration(0.0, "Mean think time of a user between operations.")
     keys: str = option.choice(
         "uniform",
@@ -183,8 +181,8 @@ def staged(options: Any) -> Any:
     stages = options.stages
     for name, given in (
         ("--rate", options.rate is not None),
-        ("--measure", options.measure_given),
-        ("--warmup", getattr(options, "warmup_given", False)),
+        ("--measure", options.is_set("measure")),
+        ("--warmup", options.is_set("warmup")),
         ("--until", getattr(options, "until", None) is not None),
         ("--think", options.think > 0 and not stages.of_users),
     ):
@@ -193,14 +191,12 @@ def staged(options: Any) -> Any:
                 f"{name} and --stages both say when operations are due, or for how long",
                 f"leave {name} out: stages last as long as they say, without a warm-up",
             )
-    if stages.of_users and getattr(options, "users_given", False):
+    if stages.of_users and options.is_set("users"):
         raise BadInput("--users and --stages both say how many users there are", "leave one out")
-    return dataclasses.replace(
-        options,
+    return options.assign(
         **({"users": int(stages.highest)} if stages.of_users else {"rate": stages.mean}),
         warmup=0.0,
         measure=stages.lasts_s,
-        measure_given=True,
     )
 
 
@@ -286,7 +282,6 @@ class PeakOptions(RepeatOptions):
     clients: tuple[int, ...] = option.sizes(
         "Numbers of users to measure (default: the papers' 2,4,8,14,28,56,112).", **_COMMAND
     )
-    clients_given: bool = option.given("clients")
     objective: Objective | None = objective_option(
         "Objective of the search for the highest rate, such as 'p99<5ms,failures<0.1%'; "
         "without it --clients are measured.",
@@ -315,7 +310,7 @@ class PeakOptions(RepeatOptions):
 
 
 @frozen
-class PointOptions:
+class PointOptions(Options):
     """What a sweep passes to the Locust process of a point; hidden from users."""
 
     store: str | None = option.file("Run file.", hidden=True)
@@ -325,7 +320,6 @@ class PointOptions:
     least_workers: int | None = option.count(
         None, "Number of workers that suffices after --workers-wait.", hidden=True
     )
-    grow: bool = option.flag("Window that may grow: its length is a default.", hidden=True)
 
 
 DEFAULT_SIZES = (1_000, 10_000, 100_000)

@@ -94,7 +94,13 @@ class PointCommand:
         users, stages = spec.users, spec.stages
         if stages is not None and stages.of_users:
             users = stages.users_at(0.0)  # More come later: `locust.role_local`.
-        mine = PointOptions(str(store), spec.key, self.target_pid, self.target_cores, least)
+        mine = PointOptions(
+            store=str(store),
+            point=spec.key,
+            target_pid=self.target_pid,
+            target_cores=self.target_cores,
+            least_workers=least,
+        )
         return [
             *(*_LOCUST, "-f", str(self.locustfile), "--headless"),
             *("--only-summary", "--loglevel", "WARNING"),

@@ -19,7 +19,7 @@ from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
 from sitebench.options import help as own_help
-from sitebench.options.option import OneOf, fields_of, named
+from sitebench.options.option import OneOf, Options, fields_of, named
 from sitebench.options.option import Option as Spec
 from sitebench.options.spelling import long_option, spellings
 
@@ -148,15 +148,14 @@ def command(
     """Make a command of a function of one instance of `options`, and of `more` by their names."""
 
     def made(function: Callable[..., Any]) -> Command:
-        known = [] if options is None else [*fields_of(options)]
-        taken = [each for each in known if each[1].command]
-        told = {each.name: spec.given for each, spec in known if spec.given}
+        taken = [] if options is None else [each for each in fields_of(options) if each[1].command]
 
         def run(**values: Any) -> Any:
             if options is None:
                 return function(**values)
             chosen = {each.name: values.pop(each.name) for each, _ in taken}
-            chosen |= {name: _is_given(other) for name, other in told.items()}
+            if issubclass(options, Options):
+                chosen["explicit"] = frozenset(filter(_is_set, chosen))
             return function(options(**chosen), **values)
 
         found = Command(
@@ -172,7 +171,7 @@ def command(
     return made
 
 
-def _is_given(name: str) -> bool:
+def _is_set(name: str) -> bool:
     """Return whether the command that runs was given an option."""
     source = click.get_current_context().get_parameter_source(name)
     return source is ParameterSource.COMMANDLINE

@@ -17,7 +17,7 @@ import dataclasses
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import field
-from typing import Any, Literal, TypedDict, TypeVar, Unpack, get_args
+from typing import Any, Literal, Self, TypedDict, TypeVar, Unpack, get_args
 
 from sitebench import units
 from sitebench.errors import UnknownValue
@@ -66,7 +66,6 @@ class Option:
     form: bool = True
     command: bool = True
     names: tuple[str, ...] = ()
-    given: str = ""
 
     @property
     def is_flag(self) -> bool:
@@ -124,23 +123,6 @@ def switch(explanation: str) -> bool | None:
     """Make the field of a flag that is on, off, or not set."""
     unset: bool | None = None
     return parsed(unset, explanation, metavar="", paired=True)
-
-
-def given(name: str) -> bool:
-    """Make a field that is no option: whether the command was given another, named here."""
-    spec = Option(
-        "",
-        bool,
-        str,
-        "",
-        locust_default=False,
-        locust=False,
-        form=False,
-        command=False,
-        given=name,
-    )
-    made: bool = field(default=False, metadata={_KEY: spec})
-    return made
 
 
 def text(
@@ -325,6 +307,30 @@ def sequence_of(parse: Callable[[str], _T]) -> Callable[[str], tuple[_T, ...]]:
 def joined(values: tuple[object, ...]) -> str:
     """Write a tuple the way `sequence_of` reads it."""
     return ",".join(str(value) for value in values)
+
+
+@frozen
+class Options:
+    """What options classes have beside their options: which of these were set."""
+
+    explicit: frozenset[str] = parsed(
+        frozenset(),
+        "Options that were set, and are no defaults.",
+        parse=lambda text: frozenset(text.split(",")),
+        show=lambda names: ",".join(sorted(names)),
+        metavar="LIST",
+        command=False,
+        form=False,
+        hidden=True,
+    )
+
+    def is_set(self, name: str) -> bool:
+        """Return whether an option was set, be it to its default."""
+        return name in self.explicit
+
+    def assign(self, **values: Any) -> Self:
+        """Return options with these values, as if a user had set them."""
+        return dataclasses.replace(self, **values, explicit=self.explicit | values.keys())
 
 
 _COMBINED: dict[tuple[type[Any], ...], type[Any]] = {}

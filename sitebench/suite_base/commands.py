@@ -150,10 +150,10 @@ class TestCommands:
                 options = _as_printed(options, paper)
             sizes = options.sizes or (DEFAULT_SIZES if paper is None else paper.sizes)
             names = list(getattr(options, "operations", (self.default,)))
-            named = getattr(options, "operations_given", True)
+            named = options.is_set("operations") or names == [self.default]
             if (described := points.described_by(options)) is not None:
                 name, by = described
-                if options.paper or getattr(options, "operations_given", False):
+                if options.paper or options.is_set("operations"):
                     other = "--paper" if options.paper else "--operations"
                     raise BadInput(f"{by} says what users do, and so does {other}", "give one")
                 names, named = [name], True
@@ -322,7 +322,7 @@ def measure_parts(
         ),
         default_out=default_out,
         afterwards=points.leftovers(options),
-        grows=not all(each.options.measure_given for each in parts),
+        grows=not all(each.options.is_set("measure") for each in parts),
     )
 
 
@@ -405,7 +405,7 @@ def _as_printed(options: Any, paper: PaperSweep) -> Any:
             f"--paper has the paper's numbers of clients, and --users is {options.users:,}",
             "leave out one of both",
         )
-    if options.measure_given:
+    if options.is_set("measure"):
         return options
     warmup = max(options.warmup, paper.warmup_s)
-    return replace(options, warmup=warmup, measure=paper.measure_s, measure_given=True)
+    return options.assign(warmup=warmup, measure=paper.measure_s)

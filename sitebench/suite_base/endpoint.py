@@ -61,7 +61,6 @@ class Endpoint:
             i_own_this_target=owned or target.disposable,
             rate=spec.rate,
             measure=spec.measure_s or None,
-            grow=not self.options.measure_given,
             threads=spec.threads or self.options.threads,
             **self.arguments,
         )

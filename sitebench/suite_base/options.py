@@ -141,14 +141,6 @@ class ScenarioOptions:
         panel="Load",
         locust=False,
     )
-    # What the file says holds where the command line says nothing.
-    users_given: bool = option.given("users")
-    rate_given: bool = option.given("rate")
-    arrivals_given: bool = option.given("arrivals")
-    think_given: bool = option.given("think")
-    warmup_given: bool = option.given("warmup")
-    timeout_given: bool = option.given("timeout")
-    keys_given: bool = option.given("keys")
 
 
 @frozen

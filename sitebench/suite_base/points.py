@@ -228,7 +228,7 @@ class SuitePoints(ABC, Generic[_P, _T]):
         load = _load_of(found, options)
         text, peak = load.pop("objective", None), isinstance(options, PeakOptions)
         # Loads that a command names are measured, whatever a file asks for.
-        if hasattr(options, "objective") and not (peak and options.clients_given):
+        if hasattr(options, "objective") and not (peak and options.is_set("clients")):
             asked = options.objective or (Objective.parse(text) if text else None)
             load["objective"] = objective_of(found, asked)
             if peak and load["objective"]:
@@ -504,14 +504,14 @@ def _load_of(file: Script, options: Any) -> dict[str, Any]:
     load = {
         name: value
         for name, value in file.load.items()
-        if hasattr(options, name) and not getattr(options, f"{name}_given", False)
+        if hasattr(options, name) and not options.is_set(name)
     }
     if options.stages is not None:
         said = _OF_STAGES | ({"users"} if options.stages.of_users else set())
         return {name: value for name, value in load.items() if name not in said}
-    if (text := load.pop("stages", None)) is not None and not options.rate_given:
+    if (text := load.pop("stages", None)) is not None and not options.is_set("rate"):
         stages = option.named(Stages.parse, f"{file.path}: [load]")(text)
-        if not (stages.of_users and getattr(options, "users_given", False)):
+        if not (stages.of_users and options.is_set("users")):
             load["stages"] = stages
     return load
 

@@ -261,8 +261,9 @@ def _staged(options: Any) -> Any:
     """Return options with the load that stages say, if there are any; a point has it already."""
     if options.point is not None:
         return options
-    given = {"measure_given": options.measure is not None, "warmup_given": options.warmup > 0}
-    return staged(replace(options, **given))
+    times = {"measure": options.measure is not None, "warmup": options.warmup > 0}
+    explicit = options.explicit.union(name for name, is_set in times.items() if is_set)
+    return staged(replace(options, explicit=explicit))
 
 
 def _say_what_is_left_out(users: Iterable[type[Any]], programs: Iterable[Any]) -> None:

@@ -94,7 +94,7 @@ def vary(points: SuitePoints[Any, Any], base: Any, operation: str, asked: Sequen
         tables=lambda results: [latency_table(results), *bottleneck_tables(results)],
         default_out=run_file(f"{points.suite.name}-vary"),
         afterwards=points.leftovers(base),
-        grows=not base.measure_given,
+        grows=not base.is_set("measure"),
         lot=random.Random(base.seed),
     )
 

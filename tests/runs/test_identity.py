@@ -24,8 +24,8 @@ FILES = {
 }
 
 NO_IDENTITY = {
-    *("i_own_this_target", "check", "fail_log", "monitor", "bind", "workers_wait", "data"),
-    *("password_file", "tls_ca", "tls_cert", "tls_key", "tls_key_password_file"),
+    *("explicit", "i_own_this_target", "check", "fail_log", "monitor", "bind", "workers_wait"),
+    *("data", "password_file", "tls_ca", "tls_cert", "tls_key", "tls_key_password_file"),
 }
 """Options in which points do not differ: files, permissions, and how the command measures."""
 
@@ -47,9 +47,8 @@ def test_keys_of_points_stay(folder: Path, line: str) -> None:
 
 def test_every_option_of_a_point_identifies_it_or_is_said_not_to() -> None:
     for suite in suites():
-        for field, option in fields_of(points_of(suite).options):
-            if not option.given:
-                assert (field.name in identity.OPTIONS) != (field.name in NO_IDENTITY), field.name
+        for field, _ in fields_of(points_of(suite).options):
+            assert (field.name in identity.OPTIONS) != (field.name in NO_IDENTITY), field.name
 
 
 def test_every_name_is_that_of_an_option() -> None:

@@ -437,6 +437,20 @@ def test_people_are_below_the_base_of_a_file_in_a_slapd_too(tmp_path: Path) -> N
     assert ran.code == 0, ran.err
 
 
+def test_base_that_a_command_says_holds_although_it_is_the_default(tmp_path: Path) -> None:
+    """What was set is known in the point's process, too."""
+    (tmp_path / "mix.toml").write_text(
+        'base = "ou=elsewhere,o=Intranet"\ndata.person = { people = "seeded" }\n'
+        '[[operation]]\nsearch = "(cn={person.cn})"\nbase = "ou=Dynamic,o=Intranet"\n'
+        "expect.entries = 1\n"
+    )
+    where = ("--base", "ou=Dynamic,o=Intranet", "--entries", "20", "--locales", "en_US")
+    ran = in_process("ils", "run", "mix.toml", *where, *LOAD, "--json", cwd=tmp_path)
+    assert ran.code == 0, ran.err
+    (point,) = ran.objects
+    assert (point["failures"], point["operations"] > 0) == (0, True)
+
+
 def phones(directory: LdapDirectory) -> set[str]:
     """Return the telephone numbers of its people."""
     with Connection(directory.url) as connection:

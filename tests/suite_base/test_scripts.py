@@ -62,7 +62,7 @@ def test_a_file_stands_in_the_place_of_an_operation(mix: str) -> None:
 def test_the_load_of_a_file_holds_unless_the_command_names_one(mix: str) -> None:
     asked = ILS.asked(RUN(scenario=mix))
     assert (asked.users, asked.warmup) == (7, 3.0)
-    given = ILS.asked(RUN(scenario=mix, users=9, users_given=True))
+    given = ILS.asked(RUN(scenario=mix).assign(users=9))
     assert (given.users, given.warmup) == (9, 3.0)
     plain = RUN()
     assert ILS.asked(plain) is plain
@@ -86,9 +86,9 @@ def test_an_objective_of_the_command_stands_in_the_place_of_the_files_and_its_op
 def test_peak_searches_for_an_objective_unless_loads_are_named(mix: str) -> None:
     searched = ILS.asked(PEAK(scenario=mix))
     assert conditions(searched) == ["p99<1s", "find: p99<5ms"]
-    assert not searched.clients_given
+    assert not searched.is_set("clients")
     assert searched.clients == PEAK().clients
-    named = ILS.asked(PEAK(scenario=mix, clients=(4,), clients_given=True))
+    named = ILS.asked(PEAK(scenario=mix).assign(clients=(4,)))
     assert (conditions(named), named.clients) == ([], (4,))
 
 

@@ -189,7 +189,7 @@ def test_a_switch_is_turned_by_any_of_its_words(word: str, on: bool) -> None:
     assert made.options.keepalive is on
 
 
-@pytest.mark.parametrize("text", ["users", "users=", "=7", "keepalive=maybe", "measure_given=yes"])
+@pytest.mark.parametrize("text", ["users", "users=", "=7", "keepalive=maybe", "explicit=measure"])
 def test_what_is_no_level_is_refused(text: str) -> None:
     with pytest.raises(UnknownValue) as refused:
         read(WebOptions(), [text])

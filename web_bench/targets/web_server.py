@@ -75,7 +75,7 @@ def serve(options: ServeOptions) -> None:
     from web_bench.docroot import docroot_of, with_options
     from web_bench.workload import find
 
-    own = options.docroot is not None and not options.workload_given
+    own = options.docroot is not None and not options.is_set("workload")
     workloads = [] if own else [with_options(find(options.workload), options)]
     total = sum(0 if each.file_set is None else each.file_set.bytes for each in workloads)
     with bar("writing the files", total) as move:
