@@ -23,6 +23,7 @@ from sitebench.frozen import frozen
 from sitebench.measure.options import LoadOptions, PeakOptions
 from sitebench.scenario.script import Script, made
 from sitebench.seeders import Profile
+from sitebench.suite_base.options import EntriesOption
 from sitebench.system.machine import engine_threads, usable_cores
 from sitebench.units import format_rate, plural
 
@@ -94,7 +95,7 @@ def asked(options: Any) -> Any:
             "name the DN that they are below, such as --base ou=people,dc=example,dc=com, or in "
             "the address: --target ldap://HOST/DN",
         )
-    if not options.is_set("entries"):
+    if isinstance(options, EntriesOption) and not options.is_set("entries"):
         options = replace(options, entries=rows)
     if is_careful(options) and options.threads is None and rows < usable_cores():
         # Each thread has rows of its own, and a second try has one more.

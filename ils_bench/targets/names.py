@@ -18,6 +18,7 @@ from ils_bench.lists import file_and_columns, separator_of, shown
 from sitebench._engine import Table
 from sitebench.errors import BadFile, UnknownValue
 from sitebench.frozen import frozen
+from sitebench.suite_base.options import EntriesOption
 from sitebench.system.native_errors import translated
 from sitebench.units import plural
 
@@ -161,6 +162,6 @@ def _read(file: str, attribute: str, state: tuple[int, int]) -> Names:
 def as_listed(options: Any) -> Any:
     """Take as many people as a list has, where no number is asked for."""
     listed = is_list(options.names) and names_of(options.names).listed
-    if listed and not options.is_set("entries"):
+    if listed and isinstance(options, EntriesOption) and not options.is_set("entries"):
         return replace(options, entries=len(listed))
     return options

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from sitebench.frozen import frozen
 from sitebench.measure.options import SIZES_HELP, LoadOptions
 from sitebench.options import option
+from sitebench.options.option import Options
 from sitebench.options.spelling import spellings
 from sitebench.scenario.script import ScenarioFile
 from sitebench.seeders import DEFAULT_LOCALES
@@ -44,7 +45,7 @@ class EndpointOptions(TlsOptions):
 
 
 @frozen
-class EntriesOption:
+class EntriesOption(Options):
     """One size."""
 
     entries: int = option.size(10_000, "People in the directory or database.", panel="Entries")

@@ -443,7 +443,7 @@ def test_accounts_may_be_parted_by_semicolons_and_a_row_is_not_shown(
 def test_a_sweep_takes_all_accounts_of_its_file(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text("uid,password\na,x\nb,y\n")
-    where = ("--target", "ldap://127.0.0.1:1", "--accounts", path)
+    where = ("--target", "ldap://127.0.0.1:1", "--base", "o=a", "--accounts", path)
     for operations, said in (("login", "give a sweep --sizes 2"), ("connect,login", "no other")):
         ran = in_process("ils", "sweep", "--operations", operations, *where)
         assert (ran.code, said in ran.err) == (2, True), ran.err
