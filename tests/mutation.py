@@ -136,11 +136,13 @@ def _changed(node: ast.expr) -> Iterator[ast.expr]:
             yield ast.BoolOp(cast("ast.boolop", _SWAPS[type(op)]()), node.values)
 
 
-def survives(file: str, text: str | None, tests: Sequence[str]) -> bool:
+def survives(
+    file: str, text: str | None, tests: Sequence[str], marked: str = "not alone and not long"
+) -> bool:
     """Run tests with a file's text in place of what is on the disk; None leaves it as it is."""
     child = os.fork()
     if not child:
-        os._exit(_run(str(ROOT / file), text, tests))
+        os._exit(_run(str(ROOT / file), text, tests, marked))
     deadline = time.monotonic() + _LONGEST_S
     while time.monotonic() < deadline:
         ended, status = os.waitpid(child, os.WNOHANG)
@@ -152,7 +154,7 @@ def survives(file: str, text: str | None, tests: Sequence[str]) -> bool:
     return False
 
 
-def _run(path: str, text: str | None, tests: Sequence[str]) -> int:
+def _run(path: str, text: str | None, tests: Sequence[str], marked: str) -> int:
     import pytest
 
     with tempfile.TemporaryDirectory() as folder, Path(os.devnull).open("w") as nowhere:
@@ -165,7 +167,7 @@ def _run(path: str, text: str | None, tests: Sequence[str]) -> int:
         os.dup2(nowhere.fileno(), 2)
         # pytest imports what it rewrites by a loader of its own, which would not see the change.
         quietly = ["-x", "-q", "-p", "no:cacheprovider", "--hypothesis-seed=1", "--assert=plain"]
-        return int(pytest.main([*quietly, "-m", "not alone and not long", *tests]))
+        return int(pytest.main([*quietly, "-m", marked, *tests]))
 
 
 def _all_of(files: Sequence[str]) -> int:
@@ -192,7 +194,7 @@ def _rows(most: int) -> int:
         source = (ROOT / row["file"]).read_text()
         assert source.count(row["before"]) == 1, f"{row} is not in the file just once"
         text = source.replace(row["before"], row["after"])
-        if survives(row["file"], text, [row["test"]]):
+        if survives(row["file"], text, [row["test"]], "not long"):
             alive += 1
             print(f"survived  {row}", flush=True)
     return alive

@@ -60,6 +60,7 @@ def run(server: Server, null: Measured, request: pytest.FixtureRequest) -> Itera
             each.cancel()
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("cell", CELLS, ids=str)
 def test_figures_are_those_of_the_servers_log(
     cell: Cell, run: Run, null: Measured, server: Server, capsys: pytest.CaptureFixture[str]
@@ -77,6 +78,7 @@ def say_again(measured: Measured, wrong: Sequence[str], capsys: pytest.CaptureFi
         print(f"\n{measured.cell} again: other programs had {measured.others:.0%}; {wrong}")
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize(("cell", "other"), PAIRS, ids=str)
 def test_what_changes_nothing_changes_no_figure(
     cell: Cell, other: Cell, run: Run, server: Server, capsys: pytest.CaptureFixture[str]
