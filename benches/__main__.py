@@ -12,10 +12,11 @@ from rich.console import Console
 
 from benches import ils, ils_limits, ils_others, ils_tls, ps, report, rows, scenarios, web
 from benches.command import run
-from benches.ratios import Row, judge, run_trials, table
+from benches.ratios import Row, judge, run_trials, tables
 from sitebench.errors import EXIT_FAILED, UnknownValue
 from sitebench.options import option
 from sitebench.options.command import command
+from sitebench.tables.console import show
 
 GROUPS = (
     (ils.ROWS, ils.DirectoryBench),
@@ -72,7 +73,7 @@ def bench(options: _BenchOptions) -> None:
         }
         print(json.dumps(document, indent=2))
     else:
-        Console().print(table(outcomes, repeats))
+        show(tables(outcomes, repeats))
     if any(outcome.state == "FAIL" for outcome in outcomes):
         sys.exit(EXIT_FAILED)
 

@@ -12,9 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from rich.console import Group
-
-from sitebench.tables.tables import new_table, titled
+from sitebench.tables.table import Cell, Mark, Table
 
 
 @dataclass(frozen=True)
@@ -164,29 +162,41 @@ def judge(rows: Sequence[Row], series: Series) -> list[Outcome]:
     return outcomes
 
 
-_STYLES = {"aim": "green", "pass": "green", "unsure": "yellow", "FAIL": "bold red", "n/a": "yellow"}
+_MARKS = {
+    "aim": Mark.PASS,
+    "pass": Mark.PASS,
+    "unsure": Mark.POSSIBLE,
+    "FAIL": Mark.FAIL,
+    "n/a": Mark.POSSIBLE,
+}
 
 
-def table(outcomes: Sequence[Outcome], repeats: int) -> Group:
+def tables(outcomes: Sequence[Outcome], repeats: int) -> list[Table]:
     """Lay out the ratios, and below them what each row is."""
-    made = new_table("Row", "value", "reference", "ratio", "lowest to highest", "bound", "aim", "")
-    legend = new_table("Row", "What, against what", left=2)
+    rows: list[list[str | Cell]] = []
+    legend = []
     for outcome in outcomes:
         row = outcome.row
         sign, bound = (">=", row.at_least) if row.at_least is not None else ("<=", row.at_most)
-        made.add_row(
-            row.key,
-            _figure(_median(outcome.values)),
-            _figure(_median(outcome.references)),
-            _figure(outcome.ratio),
-            " to ".join(map(_figure, outcome.interval or ())),
-            f"{sign} {bound:.3g}",
-            f"{row.aim:.3g}",
-            f"[{_STYLES[outcome.state]}]{outcome.state}[/]",
+        rows.append(
+            [
+                row.key,
+                _figure(_median(outcome.values)),
+                _figure(_median(outcome.references)),
+                _figure(outcome.ratio),
+                " to ".join(map(_figure, outcome.interval or ())),
+                f"{sign} {bound:.3g}",
+                f"{row.aim:.3g}",
+                Cell(outcome.state, _MARKS[outcome.state]),
+            ]
         )
         reason = f" ({outcome.reason})" if outcome.reason else ""
-        legend.add_row(row.key, f"{row.what}, against {row.against}{reason}")
-    return Group(titled(f"Ratios within one run, medians of {repeats}", made), legend)
+        legend.append([row.key, f"{row.what}, against {row.against}{reason}"])
+    columns = ("Row", "value", "reference", "ratio", "lowest to highest", "bound", "aim", "")
+    return [
+        Table(f"Ratios within one run, medians of {repeats}", columns, rows),
+        Table("", ("Row", "What, against what"), legend, left=2),
+    ]
 
 
 def _figure(value: float | None) -> str:

@@ -20,12 +20,11 @@ from sitebench.options import option
 from sitebench.options.command import command
 
 if TYPE_CHECKING:
-    from rich.console import Group
-
     from ils_bench.options import IlsOptions
     from ils_bench.sequences import Sequence
     from ils_bench.targets.target import OpenDirectory
     from sitebench._engine import Engine
+    from sitebench.tables.table import Table
 
 WARMUP_S = 0.5
 WINDOW_S = 1.0
@@ -76,9 +75,9 @@ def calibrate(options: _CalibrateOptions) -> None:
 
         print(json.dumps({"cpu": cpu(), "repeats": repeats, "floor": medians}, indent=2))
     else:
-        from sitebench.tables.console import results_console
+        from sitebench.tables.console import show
 
-        results_console().print(_table(medians, repeats))
+        show([_table(medians, repeats)])
 
 
 def _pairs(
@@ -135,23 +134,25 @@ def _pairs(
     }
 
 
-def _table(found: Mapping[str, _Rates], repeats: int) -> Group:
-    from sitebench.tables.tables import new_table, titled
+def _table(found: Mapping[str, _Rates], repeats: int) -> Table:
+    from sitebench.tables.table import Table
 
     columns = ("What", "floor/s", "its us/op", "engine/s", "its us/op", "engine's share")
-    table = new_table(*columns)
+    rows = []
     for what, values in found.items():
         share = values["engine_per_s"] / values["floor_per_s"] if values["floor_per_s"] else 0.0
-        table.add_row(
-            what,
-            units.format_rate(values["floor_per_s"]),
-            f"{values['floor_cpu_us']:.2f} + {values['floor_server_cpu_us']:.2f}",
-            units.format_rate(values["engine_per_s"]),
-            f"{values['engine_cpu_us']:.2f} + {values['engine_server_cpu_us']:.2f}",
-            f"{share:.0%}",
+        rows.append(
+            [
+                what,
+                units.format_rate(values["floor_per_s"]),
+                f"{values['floor_cpu_us']:.2f} + {values['floor_server_cpu_us']:.2f}",
+                units.format_rate(values["engine_per_s"]),
+                f"{values['engine_cpu_us']:.2f} + {values['engine_server_cpu_us']:.2f}",
+                f"{share:.0%}",
+            ]
         )
     title = f"This machine's floor, medians of {repeats}; us/op: CPU time of client + server"
-    return titled(title, table)
+    return Table(title, columns, rows)
 
 
 @contextlib.contextmanager

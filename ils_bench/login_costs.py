@@ -6,11 +6,10 @@ import statistics
 from collections.abc import Iterator, Sequence
 
 from ils_bench.logins import LOGIN
-from sitebench.report.paper import marked
-from sitebench.report.table import NOTHING, Cell, Mark, ReportTable, Row
 from sitebench.runs.point import PointResult
 from sitebench.runs.repeats import Series
-from sitebench.tables.tables import medians, rate_mark, show_micros
+from sitebench.tables.table import NOTHING, Cell, Mark, Row, Table
+from sitebench.tables.tables import marked, medians, rate_mark, show_micros
 from sitebench.units import format_rate
 from sitebench.verdict.rules.thresholds import USED_UP
 from sitebench.verdict.verdict import Bound
@@ -32,7 +31,7 @@ _NOTE = (
 )
 
 
-def login_costs(points: Sequence[tuple[str, Series]]) -> ReportTable | None:
+def login_costs(points: Sequence[tuple[str, Series]]) -> Table | None:
     """Return the costs of logins by hash; None where fewer than two hashes were measured."""
     logins = [
         (name, each)
@@ -44,7 +43,7 @@ def login_costs(points: Sequence[tuple[str, Series]]) -> ReportTable | None:
     columns = ("Point", "CPU of a login", "Logins/s", "Cores used up", "Logins/s of a core")
     rows = [_row(name, each) for name, each in logins]
     notes = [_NOTE, *(note for name, each in logins for note in _notes(name, each))]
-    return ReportTable("What a login costs", columns, rows, notes=notes)
+    return Table("What a login costs", columns, rows, notes=notes)
 
 
 def _row(name: str, each: Series) -> Row:

@@ -34,7 +34,6 @@ SUITE = Suite(
     calibrate="ils_bench.calibrate:calibrate",
     program="ils_bench.sequences:Sequence",
     points="ils_bench.points:POINTS",
-    tables="ils_bench.paper.tables:tables",
     paper_sweep="ils_bench.paper.printed:SWEEP_1997",
     report="ils_bench.paper.report:REPORT",
     plan="ils_bench.paper.plan:PLAN",

@@ -25,7 +25,6 @@ SUITE = Suite(
         next="ps serve --entries 10k",
     ),
     points="ps_bench.points:POINTS",
-    tables="ps_bench.paper.tables:tables",
     paper_sweep="ps_bench.paper.printed:SWEEP_1997",
     report="ps_bench.paper.report:REPORT",
     plan="ps_bench.paper.plan:PLAN",

@@ -80,8 +80,6 @@ class Suite:
     """The class of an operation that a user of the Python API makes up, if there is one."""
     points: str
     """What it measures: a `SuitePoints`."""
-    tables: str
-    """A function that lays out results as the papers do."""
     paper_sweep: str = ""
     """The paper's sweep over sizes: a `PaperSweep`."""
     report: str

@@ -24,7 +24,6 @@ def test_what_a_suite_names_can_be_loaded(each: Suite) -> None:
     for reference in (
         each.commands,
         each.points,
-        each.tables,
         each.report,
         each.plan,
     ):

@@ -3,20 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from rich.console import Group
-from rich.text import Text
-
-from sitebench.tables.console import results_console
-from sitebench.tables.tables import new_table, titled
+from sitebench.tables.console import show as show_tables
+from sitebench.tables.table import Table
 from sitebench.units import plural
 from web_bench.workload import DYNAMIC, RequestClass, Workload, built_in, find
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
-    from rich.table import Table
 
 
 def show(name: str | None, *, as_json: bool) -> None:
@@ -30,25 +22,25 @@ def show(name: str | None, *, as_json: bool) -> None:
         document: Any = [_document(each) for each in found]
     else:
         workload = find(name)
-        made, document = [Group(*_of_workload(workload))], _document(workload)
+        made, document = [_of_workload(workload)], _document(workload)
     if as_json:
         print(json.dumps(document, indent=2))
         return
-    console = results_console()
-    for each in made:
-        console.print(each)
+    show_tables(made)
 
 
-def _of_paper(paper: str, found: list[Workload]) -> RenderableType:
-    table = new_table("Workload", "Title", "Mean bytes", "Files", left=2)
-    for each in found:
-        files = "-" if each.file_set is None else f"{each.file_set.count:,}"
-        table.add_row(each.name, each.title, _mean(each), files)
-    return titled(paper, table)
+def _of_paper(paper: str, found: list[Workload]) -> Table:
+    rows = [
+        [
+            *(each.name, each.title, _mean(each)),
+            "-" if each.file_set is None else f"{each.file_set.count:,}",
+        ]
+        for each in found
+    ]
+    return Table(paper, ("Workload", "Title", "Mean bytes", "Files"), rows, left=2)
 
 
-def _of_workload(workload: Workload) -> Iterator[RenderableType]:
-    yield titled(f"{workload.title} ({workload.name})", _classes(workload))
+def _of_workload(workload: Workload) -> Table:
     lines = {"Paper": workload.paper, "Note": workload.note}
     if workload.file_set is not None:
         files = workload.file_set
@@ -57,27 +49,22 @@ def _of_workload(workload: Workload) -> Iterator[RenderableType]:
     lines["Deck"] = f"{plural(sum(workload.deck), 'request is', 'requests are')} exactly the mix"
     lines["Clients"] = ", ".join(map(str, workload.clients))
     lines["HTTP"] = workload.http
-    for title, line in lines.items():
-        if line:
-            yield Text(f"{title}: {line}")
-
-
-def _classes(workload: Workload) -> Table:
-    table = new_table("Class", "What is requested", "Requests", "Bytes", "Mean bytes", left=2)
-    no_bytes = (None,) * len(workload.classes)
-    rows = zip(
-        workload.classes, workload.request_shares, workload.byte_shares or no_bytes, strict=True
-    )
-    for each, requests, share in rows:
-        mean = workload.mean_bytes_of(each)
-        table.add_row(
+    byte_shares = workload.byte_shares or (None,) * len(workload.classes)
+    rows = [
+        [
             each.name,
-            Text(_what(each, workload)),
+            _what(each, workload),
             f"{100 * requests:.5g}%",
             "-" if share is None else f"{100 * share:.1f}%",
-            "-" if mean is None else f"{mean:,.0f}",
+            "-" if (mean := workload.mean_bytes_of(each)) is None else f"{mean:,.0f}",
+        ]
+        for each, requests, share in zip(
+            workload.classes, workload.request_shares, byte_shares, strict=True
         )
-    return table
+    ]
+    columns = ("Class", "What is requested", "Requests", "Bytes", "Mean bytes")
+    notes = [f"{title}: {line}" for title, line in lines.items() if line]
+    return Table(f"{workload.title} ({workload.name})", columns, rows, 2, notes)
 
 
 def _what(each: RequestClass, workload: Workload) -> str:

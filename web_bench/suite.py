@@ -39,7 +39,6 @@ SUITE = Suite(
         next="web spice --clients 1,4,16",
     ),
     points="web_bench.points:POINTS",
-    tables="web_bench.paper.tables:tables",
     report="web_bench.paper.report:REPORT",
     plan="web_bench.paper.plan:PLAN",
     exports={"WebServer": "web_bench.targets.web_server"},

@@ -11,10 +11,11 @@ from sitebench.measure.command import Tables, say
 from sitebench.measure.options import MeasureOptions, refuse_stages, run_file
 from sitebench.options.convert import narrowed
 from sitebench.options.option import combined
+from sitebench.runs.repeats import series
 from sitebench.suite_base.commands import Part, measure_parts, refuse_check, say_points
 from sitebench.tables.screen import PointsTable
 from web_bench.options import WebOptions
-from web_bench.paper.tables import by_workload, spice_tables
+from web_bench.paper.tables import grouped, spice_tables
 from web_bench.points import POINTS
 from web_bench.suite import SUITE
 
@@ -76,5 +77,5 @@ def spice(options: Any) -> None:
         options,
         found,
         "web-spice",
-        lambda results: [PointsTable(results), "", *spice_tables(by_workload(results))],
+        lambda results: [PointsTable(results), "", *spice_tables(grouped(series(results)))],
     )

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from rich.console import RenderableType
-from rich.table import Table
-
 from benches.soak import trend
 from benches.soak.account import Line
 from benches.soak.reading import Soaked
 from benches.soak.trend import Figure
-from sitebench.tables.tables import new_table, titled
+from sitebench.tables.table import Cell, Mark, Row, Table
 from sitebench.units import format_bytes, format_ns, format_rate
 
 
@@ -31,32 +28,32 @@ SHOWN: dict[str, Callable[[float], str]] = {
 """How figures are written; all others are times."""
 
 
-def tables(soaked: Soaked) -> list[RenderableType]:
+def tables(soaked: Soaked) -> list[Table]:
     """Return the end beside the beginning, and the lanes' account beside the directory's."""
     return [
-        titled("The first tenth and the last", _trend(soaked.figures)),
-        titled("Counted by the lanes and by the directory", _account(soaked.account)),
+        _trend("The first tenth and the last", soaked.figures),
+        _account("Counted by the lanes and by the directory", soaked.account),
     ]
 
 
-def _trend(figures: Iterable[Figure]) -> Table:
-    table = new_table("", "First", "Last", "Drift", "Allowed", "")
+def _trend(title: str, figures: Iterable[Figure]) -> Table:
+    rows: list[Row] = []
     for each in figures:
         write = SHOWN.get(each.what, _time)
         bound = each.least if each.most is None else each.most
         allowed = "" if bound is None else f"{bound:+.0%}"
         mark = "" if bound is None else _mark(each.holds)
         values = (write(each.first), write(each.last), f"{each.drift:+.1%}")
-        table.add_row(each.what, *values, allowed, mark)
-    return table
+        rows.append([each.what, *values, allowed, mark])
+    return Table(title, ("", "First", "Last", "Drift", "Allowed", ""), rows)
 
 
-def _account(lines: Iterable[Line]) -> Table:
-    table = new_table("", "Lanes", "Directory", "")
-    for line in lines:
-        table.add_row(line.what, _count(line.lanes), _count(line.directory), _mark(line.holds))
-    return table
+def _account(title: str, lines: Iterable[Line]) -> Table:
+    rows: list[Row] = [
+        [line.what, _count(line.lanes), _count(line.directory), _mark(line.holds)] for line in lines
+    ]
+    return Table(title, ("", "Lanes", "Directory", ""), rows)
 
 
-def _mark(holds: bool) -> str:
-    return "[green]ok[/]" if holds else "[red]WRONG[/]"
+def _mark(holds: bool) -> Cell:
+    return Cell("ok", Mark.PASS) if holds else Cell("WRONG", Mark.FAIL)

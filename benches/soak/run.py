@@ -22,7 +22,7 @@ from ils_bench.targets.opening import directory_config, open_embedded
 from ils_bench.targets.people import spec_of
 from ils_bench.targets.target import OpenDirectory
 from sitebench.errors import BadInput, MeasurementFailed, SitebenchError
-from sitebench.measure.command import say, show
+from sitebench.measure.command import say
 from sitebench.measure.point_process import PointCommand
 from sitebench.measure.progress import LiveProgress, counting
 from sitebench.measure.sweep import Stage, sweep
@@ -32,6 +32,7 @@ from sitebench.runs.runfile import RunFile
 from sitebench.runs.store import RunStore
 from sitebench.suite_base.endpoint import Endpoint
 from sitebench.system.limits import allow_descriptors
+from sitebench.tables.console import show
 
 FIRST, *OTHERS = mix.USERS
 OWN = (Path(__file__).with_name("locustfile.py"), FIRST)

@@ -6,9 +6,12 @@ comments in our words.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from ps_bench.paper.figures import figure_of
+from msgspec import structs
+
+from ps_bench.paper.figures import figure_of, off_by
 from ps_bench.paper.printed import (
     PRINTED_1997,
     SIZES_1997,
@@ -16,14 +19,14 @@ from ps_bench.paper.printed import (
     TABLES_1997,
     machine_of,
 )
-from ps_bench.paper.tables import as_1997, counted_as, measurements, own
 from ps_bench.suite import SUITE
 from sitebench.report.paper import PaperTable, beside
 from sitebench.report.printed import statements_table
 from sitebench.report.suite import Folded, Printed, RateFigure, ReportSuite, bottlenecks
-from sitebench.report.table import Cell, Mark, ReportTable
 from sitebench.runs.repeats import Series
-from sitebench.tables.tables import repeat_rows
+from sitebench.tables.table import Cell, Mark, Table
+from sitebench.tables.tables import measurement_rows, medians, rate_mark, repeat_rows
+from sitebench.units import format_ns, format_size
 
 _TITLES = {
     "scenario": "User scenario",
@@ -62,20 +65,75 @@ def _figure(name: str) -> RateFigure:
         for table, rows in TABLES_1997.items()
     ]
     return RateFigure(
-        name, title, "scenario", figure_of(figure), printed, ours=lambda s: not own(s)
+        name, title, "scenario", figure_of(figure), printed, ours=lambda s: not s.of_a_file
     )
 
 
-def _paper_table(found: Sequence[Series]) -> ReportTable:
+def _paper_table(found: Sequence[Series]) -> Table:
     """Return the table of the scenario, or of one operation: 1997's figures and today's."""
     operation = found[0].spec.operation
-    rows = measurements(found) | repeat_rows(found, counted_as(found))
+    rows = measurements(found) | repeat_rows(found, _counted_as(found))
     then = [
         PaperTable(f"{machine_of(name)}, {name.partition(':')[0]}", SIZES_1997, printed)
         for name, printed in TABLES_1997.items()
     ]
-    comparable = all(as_1997(each.spec) for each in found)
-    return beside(_TITLES.get(operation, operation), found, rows, then if comparable else ())
+    comparable = operation == "scenario" and not any(each.spec.of_a_file for each in found)
+    title = _TITLES.get(operation, operation)
+    table = beside(title, found, rows, then if comparable else ())
+    by_user = found[0].spec.settings.get("keepalive") == "true"
+    note = f"One connection per {'user' if by_user else 'request'}."
+    return structs.replace(table, notes=[*table.notes, note])
+
+
+def _counted_as(found: Sequence[Series]) -> str:
+    """Return what an operation is to the paper; of a scenario from a file, nothing of its own."""
+    own = any(each.spec.of_a_file for each in found)
+    return "Operations/sec" if own else "ASP requests/sec"
+
+
+def measurements(found: Sequence[Series]) -> dict[str, list[str]]:
+    """Return the eight rows of Tables 13 and 14, in that order; of a file's, those that it has."""
+    rate = _counted_as(found)
+    rows = measurement_rows(found, rate)
+    rows["Average Connect Time"] = medians(
+        found, figure_of("connect_s"), lambda seconds: format_ns(seconds * 1e9)
+    )
+    if rate != "ASP requests/sec":
+        return rows
+    for _, row, figure in _COUNTED.values():
+        rows[row] = [rate_mark(each, figure_of(figure)) for each in found]
+    return {name: rows[name] for name in TABLES_1997["Table 13: ProLiant 2500"]}
+
+
+def _mixes(found: Sequence[Series]) -> list[Folded]:
+    """Return the mix of operations, and by how much it differs from the scenario's.
+
+    Every deck (the paper's is a hundred) is exact; a window cuts through one deck per thread at
+    each of its ends. Of repeats, the one that differs most is shown.
+    """
+    rows = [
+        [
+            each.spec.operation,
+            format_size(each.spec.entries),
+            ", ".join(_share(name, counted) for name, counted in mix.items()),
+            f"{off_by(mix):.1f} operations",
+        ]
+        for each in found
+        for mix in max(
+            (result.figures.get("mix", {}) for result in each.results), key=_missed
+        ).values()
+    ]
+    columns = ("Operation", "Size", "Mix", "off by")
+    table = Table("Request mix, exact in every deck of its shares", columns, rows, left=3)
+    return [Folded("Request mix", [table])] if rows else []
+
+
+def _missed(by_scenario: Mapping[str, Any]) -> float:
+    return max(map(off_by, by_scenario.values()), default=0.0)
+
+
+def _share(name: str, mix: Mapping[str, Any]) -> str:
+    return f"{name} {mix['percent']:.2f}% of {mix['asked_percent']:g}% ({mix['count']:,})"
 
 
 REPORT = ReportSuite(
@@ -86,6 +144,7 @@ REPORT = ReportSuite(
     rates=[_figure(name) for name in _COUNTED],
     operations=_TITLES,
     paper_table=_paper_table,
+    tables=_mixes,
     printed_1997=[
         Folded(
             "What the paper of 1997 prints besides",

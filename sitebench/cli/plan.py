@@ -71,9 +71,9 @@ def _plan(suite: PlanSuite, options: PlanOptions, run: Path | None) -> None:
     if options.json:
         print(json.dumps(document(answer, others), indent=2))
     else:
-        from sitebench.tables.console import results_console
+        from sitebench.tables.console import show
 
-        results_console().print(render(answer, others))
+        show(render(answer, others))
 
 
 def _size(suite: PlanSuite, options: PlanOptions, typed: RateTable | None) -> int | None:

@@ -10,6 +10,7 @@ from sitebench.compare.figures import ratio_chart, repeats_chart, spectra_chart
 from sitebench.compare.runs import Comparison
 from sitebench.report.charts import Chart
 from sitebench.report.page import Section, chooser, figure, page
+from sitebench.tables.html import to_html
 
 
 def comparison_page(comparison: Comparison) -> str:
@@ -55,7 +56,7 @@ def _answers(comparison: Comparison) -> Section:
     )
     numbers = ""
     for point in analysis.points:
-        numbers += "".join(table.to_html() for table in words.tables(point, analysis.design))
+        numbers += "".join(map(to_html, words.tables(point, analysis.design)))
         for line in (*point.left_out, *map(str, point.missing)):
             numbers += f'<p class="note">left out: {escape(line)}</p>'
     notes = f'<p class="note">{escape(words.decided(analysis))}</p>'

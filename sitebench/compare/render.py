@@ -6,14 +6,12 @@ from dataclasses import asdict
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table as RichTable
 
 from sitebench.compare import wording as words
 from sitebench.compare.comparison import Compared, Row
 from sitebench.compare.runs import Comparison
 from sitebench.errors import printable
-from sitebench.report.table import Cell, ReportTable
-from sitebench.tables.tables import new_table
+from sitebench.tables.terminal import to_terminal
 
 
 def show(comparison: Comparison, console: Console) -> None:
@@ -31,9 +29,7 @@ def show(comparison: Comparison, console: Console) -> None:
     console.print()
     for point in comparison.analysis.points:
         for table in words.tables(point, comparison.analysis.design):
-            if table.title:
-                _say(console, table.title, style="bold")
-            console.print(_laid_out(table))
+            console.print(to_terminal(table))
         for line in (*point.left_out, *map(str, point.missing)):
             _say(console, f"left out: {line}", style="dim")
         console.print()
@@ -45,16 +41,6 @@ def show(comparison: Comparison, console: Console) -> None:
 def _say(console: Console, line: str, style: str | None = None) -> None:
     """Print a line without wrapping."""
     console.print(printable(line), style=style, highlight=False, markup=False, soft_wrap=True)
-
-
-def _laid_out(table: ReportTable) -> RichTable:
-    found = new_table(*table.columns)
-    # The first column is the row's name; the last may hold long words.
-    found.columns[0].no_wrap, found.columns[-1].no_wrap = True, False
-    for row in table.rows:
-        cells = [each if isinstance(each, Cell) else Cell(each) for each in row]
-        found.add_row(*(f"[bold]{cell.text}[/]" if cell.mark else cell.text for cell in cells))
-    return found
 
 
 def to_json(comparison: Comparison) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sitebench.compare.comparison import APART, NONE, WORSE, Analysis, Compared, Design, Row
 from sitebench.compare.effect import Effect
-from sitebench.report.table import NOTHING, Cell, Mark, ReportTable
+from sitebench.tables.table import NOTHING, Cell, Mark, Table
 from sitebench.units import format_ns, format_rate
 
 _PAIRS = (
@@ -130,7 +130,7 @@ def decided(analysis: Analysis) -> str:
     )
 
 
-def tables(point: Compared, design: Design) -> list[ReportTable]:
+def tables(point: Compared, design: Design) -> list[Table]:
     """Return B against A, and how certain that is."""
     if not point.rows:
         return []
@@ -147,8 +147,8 @@ def tables(point: Compared, design: Design) -> list[ReportTable]:
         evidence.append([row.measure.title, *null, detectable(row)])
     title = f"{point.title} ({point.repeats} {design})"
     ratio = "typical pair" if design is Design.PAIRS else "B/A"
-    found = [ReportTable(title, ("Median of", "A", "B", ratio, "interval", "B is"), answers)]
+    found = [Table(title, ("Median of", "A", "B", ratio, "interval", "B is"), answers)]
     if design is Design.PAIRS:
         columns = ("Evidence", "A/A null", "its interval", "could show")
-        found.append(ReportTable("", columns, evidence))
+        found.append(Table("", columns, evidence))
     return found

@@ -6,13 +6,12 @@ import contextlib
 import random
 import shlex
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console, RenderableType
-from rich.text import Text
+from rich.console import Console
 
 from sitebench.errors import BadInput, MeasurementFailed, SitebenchError, TargetDied
 from sitebench.measure.junit import junit
@@ -30,9 +29,9 @@ from sitebench.system.files import write
 from sitebench.system.limits import allow_descriptors
 from sitebench.system.scratch import scratch
 from sitebench.tables.advice import WhatToDo
-from sitebench.tables.console import results_console
+from sitebench.tables.console import Printable, show
 from sitebench.tables.screen import PointsTable
-from sitebench.tables.spans import SpansTables
+from sitebench.tables.spans import terminal_spans
 from sitebench.tables.tables import attempts, footnotes
 from sitebench.targets.tls import check_tls
 from sitebench.units import plural
@@ -41,7 +40,7 @@ from sitebench.verdict.warning import WarningKind
 Seeding = Callable[[int, int], object]
 """Progress of seeding: called with the number of people seeded, and the total."""
 
-Tables = Callable[[Sequence[PointResult]], Sequence[RenderableType]]
+Tables = Callable[[Sequence[PointResult]], Sequence[Printable]]
 
 
 _part: ContextVar[Sequence[str] | None] = ContextVar("_part", default=None)
@@ -138,7 +137,7 @@ def _opened(out: str, *, create: bool) -> Iterator[RunStore]:
             Path(out).unlink(missing_ok=True)
 
 
-def one_table(results: Sequence[PointResult]) -> list[RenderableType]:
+def one_table(results: Sequence[PointResult]) -> list[Printable]:
     """Return the table with a row per point."""
     return [PointsTable(results)]
 
@@ -195,11 +194,11 @@ def measure(
         kept = store.path if options.out or default_out else None
         more = _where_all_is(kept, paper_tables=options.paper_tables)
         ends = () if _part.get() else (more,)
-        answer = [*first(found), SpansTables(found)]
+        answer = [*first(found), *terminal_spans(found)]
         show([*answer, *([] if options.quiet else [*twice, WhatToDo(found), *ends])])
         if options.paper_tables:
-            for table in tables(found):
-                show(["", table])
+            for paper_table in tables(found):
+                show(["", paper_table])
             show(["", *footnotes(found)])
     _raise_if_died(results)
     if options.objective is not None:
@@ -242,13 +241,6 @@ def _where_all_is(run: Path | None, *, paper_tables: bool) -> str:
     return (
         f"More: {page}" if paper_tables else f"More: {page}; --paper-tables adds the papers' tables"
     )
-
-
-def show(parts: Iterable[RenderableType]) -> None:
-    """Print a result; texts as they are."""
-    console = results_console()
-    for part in parts:
-        console.print(Text(part) if isinstance(part, str) else part, highlight=False)
 
 
 def say(line: str) -> None:

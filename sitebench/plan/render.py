@@ -7,15 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from rich.console import Group
-from rich.text import Text
-
 from sitebench.errors import SitebenchError
 from sitebench.plan.choose import Plan
 from sitebench.plan.model import PERCENTILES, Step, law_of, round_half_up, solve
 from sitebench.plan.rates import UNSTATED
 from sitebench.plan.suite import Calculation, PlanSuite
-from sitebench.tables.tables import new_table, titled
+from sitebench.tables.console import Printable
+from sitebench.tables.table import Cell, Mark, Table
+from sitebench.tables.terminal import to_text
 from sitebench.units import (
     format_duration,
     format_percent,
@@ -27,22 +26,22 @@ _MOST_COLUMNS = 4
 """More machines have a row each: a terminal is no wider."""
 
 
-def render(plan: Plan, others: Sequence[Plan | SitebenchError]) -> Group:
+def render(plan: Plan, others: Sequence[Plan | SitebenchError]) -> list[Printable]:
     """Lay out a plan, the same scenario on other machines, its law, what-ifs and warnings."""
-    return Group(
+    return [
         _inputs(plan),
         _answers([plan, *(each for each in others if isinstance(each, Plan))]),
-        Text("The law: people present = arrivals x time they stay", style="bold"),
-        *(Text(f"  {line}") for line in law_lines(plan)),
-        Text(""),
+        to_text(Cell("The law: people present = arrivals x time they stay", Mark.PRIMARY)),
+        *(f"  {line}" for line in law_lines(plan)),
+        "",
         _what_if_table(plan),
-        *map(_calculation, plan.calculations),
-        *([_example_of_1997(plan.suite)] if _is_1997s(plan) else []),
-        *(Text(f"* {warning}") for warning in plan.warnings),
-    )
+        *(part for made in plan.calculations for part in _calculation(made)),
+        *(_example_of_1997(plan.suite) if _is_1997s(plan) else []),
+        *(f"* {warning}" for warning in plan.warnings),
+    ]
 
 
-def _inputs(plan: Plan) -> Group:
+def _inputs(plan: Plan) -> Table:
     scenario, values = plan.scenario, plan.values
     stay = "A visitor looks at a page for" if scenario.mix is None else "Length of a session"
     found = [
@@ -68,10 +67,8 @@ def _inputs(plan: Plan) -> Group:
     if scenario.community is not None:
         found.append(("Community to serve", f"{scenario.community:,}"))
     where = "" if plan.size == UNSTATED else f", rates at {format_size(plan.size)} people"
-    table = new_table("Input", "Value")
-    for name, value in [*found, ("Machine", plan.machine + where)]:
-        table.add_row(name, value)
-    return titled(f"{plan.suite.title}: inputs", table)
+    rows = [*found, ("Machine", plan.machine + where)]
+    return Table(f"{plan.suite.title}: inputs", ("Input", "Value"), rows)
 
 
 def _answer_rows(plan: Plan) -> dict[str, str]:
@@ -87,21 +84,18 @@ def _answer_rows(plan: Plan) -> dict[str, str]:
     return found
 
 
-def _answers(plans: Sequence[Plan]) -> Group:
+def _answers(plans: Sequence[Plan]) -> Table:
     names = [
         plan.machine if plan.size == UNSTATED else f"{plan.machine}\n{format_size(plan.size)}"
         for plan in plans
     ]
     rows = [_answer_rows(plan) for plan in plans]
     if len(plans) <= _MOST_COLUMNS:
-        table = new_table("Answer", *names)
-        for name in rows[0]:
-            table.add_row(name, *(row[name] for row in rows))
-    else:
-        table = new_table("Machine", *(textwrap.fill(name, 20) for name in rows[0]))
-        for name, row in zip(names, rows, strict=True):
-            table.add_row(name, *row.values())
-    return titled("Capacity", table)
+        by_answer = [[name, *(row[name] for row in rows)] for name in rows[0]]
+        return Table("Capacity", ("Answer", *names), by_answer)
+    columns = ("Machine", *(textwrap.fill(name, 20) for name in rows[0]))
+    by_machine = [[name, *row.values()] for name, row in zip(names, rows, strict=True)]
+    return Table("Capacity", columns, by_machine)
 
 
 def law_lines(plan: Plan) -> list[str]:
@@ -117,12 +111,10 @@ def _steps(steps: Sequence[Step], values: Mapping[str, float]) -> list[str]:
     ]
 
 
-def _calculation(made: Calculation) -> Group:
-    table = new_table("Input", "Value")
-    for what, number in made.inputs.values():
-        table.add_row(what, f"{number:,.10g}")
+def _calculation(made: Calculation) -> list[Printable]:
+    rows = [[name, f"{number:,.10g}"] for name, number in made.inputs.values()]
     lines = [f"  {line}" for line in _steps(made.steps, made.values)]
-    return Group(titled(made.title, table), *map(Text, [*lines, *made.notes]), Text(""))
+    return [Table(made.title, ("Input", "Value"), rows), *lines, *made.notes, ""]
 
 
 def _solved(plan: Plan) -> list[Step]:
@@ -142,13 +134,17 @@ def _what_ifs(plan: Plan) -> list[tuple[str, Mapping[str, float]]]:
     return found
 
 
-def _what_if_table(plan: Plan) -> Group:
+def _what_if_table(plan: Plan) -> Table:
     machines = ["Machines"] if "machines" in plan.values else []
-    table = new_table("What if", "Simultaneous", "Community", *machines)
-    for name, values in _what_ifs(plan):
-        cells = [f"{round_half_up(values[key]):,}" for key in ("simultaneous", "served")]
-        table.add_row(name, *cells, *(f"{values['machines']:,.0f}" for _ in machines))
-    return titled("What if", table)
+    rows = [
+        [
+            name,
+            *(f"{round_half_up(values[key]):,}" for key in ("simultaneous", "served")),
+            *(f"{values['machines']:,.0f}" for _ in machines),
+        ]
+        for name, values in _what_ifs(plan)
+    ]
+    return Table("What if", ("What if", "Simultaneous", "Community", *machines), rows)
 
 
 def compared_with_1997(suite: PlanSuite) -> list[dict[str, Any]]:
@@ -176,16 +172,17 @@ def _is_1997s(plan: Plan) -> bool:
     return plan.machine in {table.machine for table in plan.suite.presets.values()}
 
 
-def _example_of_1997(suite: PlanSuite) -> Group:
+def _example_of_1997(suite: PlanSuite) -> list[Printable]:
     answers = compared_with_1997(suite)
-    table = new_table("Machine", "Printed", "Ours")
-    for each in answers:
-        table.add_row(
+    rows = [
+        [
             each["machine"],
             f"{'near ' if each['printed_near'] else ''}"
             f"{each['printed_simultaneous']:,} / {each['printed_community']:,}",
             f"{each['simultaneous']:,} / {each['community']:,}",
-        )
+        ]
+        for each in answers
+    ]
     lines = ["They agree."]
     if any(each["differs"] for each in answers):
         times = " and ".join(
@@ -194,7 +191,7 @@ def _example_of_1997(suite: PlanSuite) -> Group:
         first, *others = suite.explain()
         lines = [f"They differ: ours are {times} times as high. {first}", *others]
     title = "1997's own example: simultaneous users / community"
-    return Group(titled(title, table), *map(Text, lines), Text(""))
+    return [Table(title, ("Machine", "Printed", "Ours"), rows), *lines, ""]
 
 
 def document(plan: Plan, others: Sequence[Plan | SitebenchError]) -> dict[str, Any]:

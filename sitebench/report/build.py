@@ -23,7 +23,8 @@ from sitebench.report.sections import (
     verdict,
     workers,
 )
-from sitebench.report.table import ReportTable, plain
+from sitebench.tables.markdown import plain, to_markdown
+from sitebench.tables.table import Table
 
 _SECTIONS: tuple[Callable[[Report], Section | None], ...] = (
     verdict.section,
@@ -45,7 +46,7 @@ _SECTIONS: tuple[Callable[[Report], Section | None], ...] = (
 _OF_FAILURES = (failures.section, manifest.section)
 """All that there is to say where no point was measured."""
 
-_TABLES: tuple[Callable[[Report], list[ReportTable]], ...] = (
+_TABLES: tuple[Callable[[Report], list[Table]], ...] = (
     objectives.tables,
     operations.tables,
     stages.tables,
@@ -80,7 +81,7 @@ def markdown(report: Report) -> str:
     for run in report.runs:
         parts.append(f"**{plain(run.label)}**: {plain(verdict.headline(report, run))}\n")
         parts += [_warning(each) for each in verdict.warned(report, run)]
-    parts += [table.to_markdown() for make in _TABLES for table in make(report)]
+    parts += [to_markdown(table) for make in _TABLES for table in make(report)]
     return "\n".join(parts)
 
 

@@ -320,12 +320,3 @@ def load_key(spec: PointSpec) -> str:
     users = spec.users if spec.entries else None
     load = spec.settings.get("stages", spec.rate)
     return json.dumps([users, load, spec.arrivals, spec.warmup_s, spec.measure_s])
-
-
-def load_name(spec: PointSpec) -> str:
-    """Return a point's load in words."""
-    if spec.stages is not None:
-        return spec.stages.name
-    if spec.rate is None:
-        return f"{spec.users:,}\u00a0user{'s' if spec.users > 1 else ''}"
-    return f"{format_rate(spec.rate)}/s asked for"

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pkgutil import resolve_name
 
-from sitebench.frozen import frozen
-from sitebench.report.table import Cell, Mark, ReportTable, Row
-from sitebench.runs.repeats import Series
-from sitebench.tables.tables import setup
+import msgspec
+from msgspec import structs
+
+from sitebench.report.suite import ReportSuite
+from sitebench.runs.point import PointResult
+from sitebench.runs.repeats import Series, series
+from sitebench.suite import Suite
+from sitebench.tables.bottlenecks import bottleneck_tables
+from sitebench.tables.table import Cell, Mark, Row, Table, cell_of
+from sitebench.tables.tables import latency_tables, marked, of_operation, setup
 from sitebench.units import format_people
 
 _NO_NUMBER = "-"
 _REPEATS = "Repeats"
 
 
-@frozen
-class PaperTable:
+class PaperTable(msgspec.Struct, frozen=True):
     """One table as printed: a machine, its sizes, and a row of cells per measurement."""
 
     machine: str
@@ -23,48 +29,66 @@ class PaperTable:
     rows: Mapping[str, Sequence[str]]
 
 
+def terminal_tables(suite: Suite, results: Sequence[PointResult]) -> list[Table]:
+    """Return what `--paper-tables` prints: the page's tables of today, latencies, bottlenecks."""
+    report: ReportSuite = resolve_name(suite.report)
+    tables: list[Table] = []
+    if report.paper_table is not None:
+        names = dict.fromkeys(result.spec.operation for result in results)
+        tables += [_of_today(report.paper_table(of_operation(results, name))) for name in names]
+    if report.tables is not None:
+        tables += [table for group in report.tables(series(results)) for table in group.tables]
+    if report.paper_table is not None:
+        tables += latency_tables(results)
+    return [*tables, *bottleneck_tables(results)]
+
+
+def _of_today(table: Table) -> Table:
+    """Return a table without the sizes and the rows that have no figure of today's sizes."""
+    figures = range(table.left, len(table.columns))
+    sizes = [n for n in figures if not all(_is_1997s(row[n]) for row in table.rows)]
+    shown = [*range(table.left), *sizes]
+    rows = [row for row in table.rows if any(row[n] != _NO_NUMBER for n in sizes)]
+    return structs.replace(
+        table,
+        columns=[table.columns[n] for n in shown],
+        rows=[[row[n] for n in shown] for row in rows],
+    )
+
+
+def _is_1997s(cell: str | Cell) -> bool:
+    return cell == _NO_NUMBER or cell_of(cell).mark is Mark.THEN
+
+
 def beside(
     title: str,
     found: Sequence[Series],
     rows: Mapping[str, Sequence[str]],
     then: Sequence[PaperTable],
-) -> ReportTable:
+) -> Table:
     """Lay out today's rows, each followed by what the paper's machines had in its place.
 
     `rows` has one cell per series; a point that is not the target's number is marked in each.
     """
-    sizes = sorted(
-        {each.spec.entries for each in found} | {n for table in then for n in table.sizes}
-    )
+    points = [(each.spec.entries, each.spec.variant) for each in found]
+    printed = {size for table in then for size in table.sizes} - {size for size, _ in points}
+    # Variants of a size stay in their order.
+    columns = sorted([*points, *((size, "") for size in printed)], key=lambda column: column[0])
     lines: list[Row] = []
     for name, cells in rows.items():
-        today: dict[int, str | Cell] = {}
-        for each, text in zip(found, cells, strict=True):
-            # How often a point was measured is true of it whatever its verdict.
-            sound = each.valid or name == _REPEATS
-            today[each.spec.entries] = text if sound else marked(each, text)
-        lines.append([name, "today", *(today.get(size, _NO_NUMBER) for size in sizes)])
+        # How often a point was measured is true of it whatever its verdict.
+        shown = [
+            text if name == _REPEATS else marked(each, text)
+            for each, text in zip(found, cells, strict=True)
+        ]
+        today = dict(zip(points, shown, strict=True))
+        lines.append([name, "today", *(today.get(column, _NO_NUMBER) for column in columns)])
         for table in then:
             if name in table.rows:
-                printed = dict(zip(table.sizes, table.rows[name], strict=True))
-                cells_then = {size: Cell(text, Mark.THEN) for size, text in printed.items()}
-                numbers = (cells_then.get(size, _NO_NUMBER) for size in sizes)
+                figures = zip(table.sizes, table.rows[name], strict=True)
+                of_size = {size: Cell(text, Mark.THEN) for size, text in figures}
+                numbers = (of_size.get(size, _NO_NUMBER) for size, _ in columns)
                 lines.append(["", Cell(table.machine, Mark.THEN), *numbers])
-    columns = ("Average measurement", "Machine", *(format_people(size, "users") for size in sizes))
-    return ReportTable(title, columns, lines, left=2, notes=[f"Today: {setup(found)}."])
-
-
-def marked(each: Series, text: str) -> str | Cell:
-    """Return a cell of a series; one that is a lower bound or none of the target's is marked."""
-    if each.valid:
-        return text
-    return Cell(text, Mark.BOUND if each.usable else Mark.INVALID, why(each))
-
-
-def why(each: Series) -> str:
-    """Return why a series is not the target's number; nothing where it is."""
-    return "; ".join(
-        dict.fromkeys(
-            f"{r.verdict.bound}: {r.verdict.evidence}" for r in each.results if not r.verdict.valid
-        )
-    )
+    sizes = (format_people(size, "users") + variant for size, variant in columns)
+    names = ("Average measurement", "Machine", *sizes)
+    return Table(title, names, lines, left=2, notes=[f"Today: {setup(found)}."])

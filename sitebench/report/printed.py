@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from sitebench.report.table import ReportTable
+from sitebench.tables.table import Table
 
 _NUMBER = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d*\.?\d+")
 
@@ -44,10 +44,10 @@ class PrintedTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             raise ValueError(f"{self.cited}: no number in {self.cell(row, column)!r}")
         return float(found[0].replace(",", ""))
 
-    def as_printed(self) -> ReportTable:
+    def as_printed(self) -> Table:
         """Return it alone, as a report shows what has no counterpart today."""
         notes = (*self.notes, f"1997; {self.where}.")
-        return ReportTable(self.cited, self.columns, self.rows, len(self.columns), notes)
+        return Table(self.cited, self.columns, self.rows, len(self.columns), notes)
 
 
 class Statement(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -59,11 +59,11 @@ class Statement(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """None where the paper prints nothing to check it with."""
 
 
-def statements_table(statements: Sequence[Statement]) -> ReportTable:
+def statements_table(statements: Sequence[Statement]) -> Table:
     """Return what the text says, and whether the paper's own figures have it so."""
     words = {True: "holds", False: "does not hold", None: "cannot be checked"}
     rows = [[each.text, words[each.holds], each.check] for each in statements]
-    return ReportTable("What the text says", ("Statement", "By its figures", "Check"), rows, left=3)
+    return Table("What the text says", ("Statement", "By its figures", "Check"), rows, left=3)
 
 
 def _lab() -> tuple[PrintedTable, ...]:

@@ -7,9 +7,9 @@ from dataclasses import field
 
 from sitebench.frozen import frozen
 from sitebench.report.charts import Chart
-from sitebench.report.table import ReportTable, Row
 from sitebench.runs.point import PointResult, PointSpec
 from sitebench.runs.repeats import Of, Series
+from sitebench.tables.table import Row, Table
 from sitebench.units import format_size
 
 
@@ -44,7 +44,7 @@ class Folded:
     """Tables under a title; with it alone to be seen at first, if they are long."""
 
     title: str
-    tables: Sequence[ReportTable]
+    tables: Sequence[Table]
     folded: bool = False
 
 
@@ -64,17 +64,19 @@ class ReportSuite:
     """Those of an operation, by its name and title (default: its rate)."""
     operations: Mapping[str, str] = field(default_factory=dict)
     """Titles by operation."""
-    paper_table: Callable[[Sequence[Series]], ReportTable] | None = None
+    paper_table: Callable[[Sequence[Series]], Table] | None = None
     """Lays out one operation over sizes as the paper does, with the paper's figures below."""
-    bottlenecks_1997: Sequence[ReportTable] = ()
+    bottlenecks_1997: Sequence[Table] = ()
     printed_1997: Sequence[Folded] = ()
     """What the paper prints besides, and what becomes of its claims."""
     charts: Callable[[Sequence[Series]], Sequence[Chart]] | None = None
     """Charts of everything of this suite in one sweep."""
-    costs: Callable[[Sequence[tuple[str, Series]]], ReportTable | None] | None = None
+    costs: Callable[[Sequence[tuple[str, Series]]], Table | None] | None = None
     """What a run's points, by name, say of the cost of one operation; None if they do not."""
     tables: Callable[[Sequence[Series]], Sequence[Folded]] | None = None
     """Tables of everything of this suite in one sweep, which several runs may be parts of."""
+    printed_beside: Callable[[Sequence[Series]], Sequence[Folded]] | None = None
+    """The papers' own tables of such a sweep, with today's figures beside them."""
 
     def title_of(self, operation: str) -> str:
         return self.operations.get(operation, operation)
@@ -100,10 +102,10 @@ def _rate_alone(operation: str, title: str) -> list[RateFigure]:
     return [RateFigure(operation, title, operation, ops_per_s)]
 
 
-def bottlenecks(number: int, title: str, rows: Sequence[Row], *notes: str) -> ReportTable:
+def bottlenecks(number: int, title: str, rows: Sequence[Row], *notes: str) -> Table:
     """Return one of the paper's tables of bottlenecks, with what its figures say against it."""
     columns = ("Resource", "Bottleneck", "Comment")
-    return ReportTable(f"1997, Table {number}: {title}", columns, rows, left=3, notes=notes)
+    return Table(f"1997, Table {number}: {title}", columns, rows, left=3, notes=notes)
 
 
 def ops_per_s(result: PointResult) -> float:

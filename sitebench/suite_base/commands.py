@@ -294,6 +294,7 @@ def measure_parts(
 ) -> None:
     """Measure every part, and show the results in the order of what was asked for."""
     from sitebench.measure.command import measure, one_table
+    from sitebench.report.paper import terminal_tables
 
     # What is wrong with a file, or with a target for it, is said before a run file is made.
     for each in parts:
@@ -314,7 +315,7 @@ def measure_parts(
         ],
         facts=lambda: points.facts(described.options, sizes),
         first=first or one_table,
-        tables=resolve_name(points.suite.tables),
+        tables=lambda results: terminal_tables(points.suite, results),
         order=lambda result: (
             # A point without people is with every size.
             sizes.index(result.spec.entries) if result.spec.entries else 0,

@@ -8,18 +8,16 @@ from collections.abc import Callable
 from sitebench._engine import Scenario
 from sitebench.errors import UnknownValue
 from sitebench.suite import Suite
-from sitebench.tables.console import results_console
-from sitebench.tables.tables import new_table
+from sitebench.tables.console import show
+from sitebench.tables.table import Table
 
 
 def show_operations(suite: Suite, text_of: Callable[[str], str], name: str | None) -> None:
     """Print what a suite's operations are, or the file of the one that is named."""
     if name is None:
-        table = new_table("Operation", "Title", "Of", left=3)
-        for each in suite.operations:
-            facts = json.loads(Scenario(text_of(each)).facts)
-            table.add_row(each, facts["title"], facts["paper"])
-        results_console().print(table)
+        facts = {each: json.loads(Scenario(text_of(each)).facts) for each in suite.operations}
+        rows = [[each, fact["title"], fact["paper"]] for each, fact in facts.items()]
+        show([Table("", ("Operation", "Title", "Of"), rows, left=3)])
         return
     if name not in suite.operations:
         raise UnknownValue(f"{name!r} is no operation", f"use one of {', '.join(suite.operations)}")

@@ -16,7 +16,6 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Group
 from rich.text import Text
 
 from sitebench.compare.effect import Effect, effect, odd_and_even
@@ -31,14 +30,15 @@ from sitebench.runs.point import PointResult
 from sitebench.runs.repeats import Series, series
 from sitebench.suite_base.scaling import scaling
 from sitebench.tables.bottlenecks import bottleneck_tables
+from sitebench.tables.console import Printable
+from sitebench.tables.table import Cell, Mark, Row, Table
 from sitebench.tables.tables import (
-    bounds,
     latency_mark,
-    latency_table,
-    new_table,
+    latency_tables,
+    limit,
     rate_mark,
-    titled,
 )
+from sitebench.tables.terminal import to_text
 from sitebench.targets.limits import Limits, confined
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def vary(points: SuitePoints[Any, Any], base: Any, operation: str, asked: Sequen
     if not levels:
         raise BadInput("nothing is left to vary", "give --vary FACTOR=VALUE,VALUE")
 
-    def first(results: Sequence[PointResult]) -> list[Group]:
+    def first(results: Sequence[PointResult]) -> list[Printable]:
         return [table(results, base_key, keys), *_notes(results, keys, points.notes)]
 
     base_key = points.point(base, operation).key
@@ -91,7 +91,7 @@ def vary(points: SuitePoints[Any, Any], base: Any, operation: str, asked: Sequen
         stages=stages,
         facts=lambda: points.facts(base, [getattr(base, "entries", 0)]),
         first=first,
-        tables=lambda results: [latency_table(results), *bottleneck_tables(results)],
+        tables=lambda results: [*latency_tables(results), *bottleneck_tables(results)],
         default_out=run_file(f"{points.suite.name}-vary"),
         afterwards=points.leftovers(base),
         grows=not base.is_set("measure"),
@@ -154,7 +154,7 @@ def _possible(levels: Sequence[Level], data: Path | None) -> list[Level]:
 
 def table(
     results: Sequence[PointResult], base_key: str, levels: Sequence[tuple[Level, str]]
-) -> Group:
+) -> Table:
     """Lay out each level beside the base: its rate, what it brings, and what limits it.
 
     Where the rate is given all keep it, and what a level changes is the latency.
@@ -164,21 +164,23 @@ def table(
     given = base.spec.rate is not None
     shown = (lambda each: latency_mark(each, "p50")) if given else rate_mark
     brings = ("p50", "Change") if given else ("Rate/s", "Gain")
-    made = new_table("Factor", "Value", *brings, "interval", "Fails", "Limit", left=2)
-    made.add_row("(base)", "", shown(base), "", "", f"{base.failures:,}", bounds(base))
+    rows: list[Row] = [["(base)", "", shown(base), "", "", f"{base.failures:,}", limit(base)]]
     if (same := _null(found.values(), _ALPHA / max(1, others))) is not None:
-        made.add_row("(null)", "odd, even", "", *_cells(same), "", "")
+        rows.append(["(null)", "odd, even", "", *_cells(same), "", ""])
     for level, key in levels:
         each = found[key]
         gain = _gain(base, each, _ALPHA / others) if key != base_key else None
         none = "is the base" if key == base_key else "-"
-        made.add_row(
-            *(level.factor, level.value, shown(each)),
-            *((none, "-") if gain is None else _cells(gain)),
-            *(f"{each.failures:,}", bounds(each)),
+        rows.append(
+            [
+                *(level.factor, level.value, shown(each)),
+                *((none, "-") if gain is None else _cells(gain)),
+                *(f"{each.failures:,}", limit(each)),
+            ]
         )
-    first = base.spec
-    return titled(f"{first.title}: one thing varied, the rest held ({first.target})", made)
+    title = f"{base.spec.title}: one thing varied, the rest held ({base.spec.target})"
+    columns = ("Factor", "Value", *brings, "interval", "Fails", "Limit")
+    return Table(title, columns, rows, left=2)
 
 
 def _gain(base: Series, each: Series, alpha: float) -> Effect | None:
@@ -233,11 +235,11 @@ def _notes(
     results: Sequence[PointResult],
     levels: Sequence[tuple[Level, str]],
     notes: Callable[[str], Sequence[str]],
-) -> list[Group]:
+) -> list[Text]:
     factors = dict.fromkeys(level.factor for level, _ in levels)
     lines = scaled(results, levels)
     lines += [line for factor in factors for line in notes(factor)]
-    return [Group(*(Text(line, style="dim") for line in lines))] if lines else []
+    return [to_text(Cell(line, Mark.UNKNOWN)) for line in lines]
 
 
 def scaled(results: Sequence[PointResult], levels: Sequence[tuple[Level, str]]) -> list[str]:

@@ -1,25 +1,19 @@
 """What the bottleneck was, in the form of the papers' Tables 10, 11, 15 and 16.
 
-One point has the paper's table: resource, bottleneck, comments. Several have a column each, with
-their evidence below. Of repeats, the worst grade is shown, and Primary if more than half have it.
+One point has the paper's table: resource, bottleneck, comments. Several have a row each. Of
+repeats, the worst grade is shown, and Primary if more than half have it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rich.console import Group, RenderableType
-from rich.text import Text
+from msgspec import structs
 
 from sitebench.runs.point import PointResult
 from sitebench.runs.repeats import Series, series
-from sitebench.tables.tables import (
-    bounds,
-    needs_footnote,
-    new_table,
-    of_operation,
-    titled,
-)
+from sitebench.tables.table import Cell, Mark, Row, Table
+from sitebench.tables.tables import marked, needs_footnote, of_operation
 from sitebench.units import format_size, plural
 from sitebench.verdict.finding import Finding, Grade, Resource
 
@@ -41,15 +35,15 @@ WORDS: dict[str, str] = {
 }
 """The paper's words, and one for what it did not have: worst first."""
 
-_STYLES: dict[str, str] = {
-    Grade.PRIMARY: "bold",
-    Grade.TAKEN: "red",
-    Grade.POSSIBLE: "yellow",
-    Grade.UNKNOWN: "dim",
+_MARKS = {
+    Grade.PRIMARY: Mark.PRIMARY,
+    Grade.TAKEN: Mark.TAKEN,
+    Grade.POSSIBLE: Mark.POSSIBLE,
+    Grade.NO: Mark.NO,
+    Grade.UNKNOWN: Mark.UNKNOWN,
 }
 _MOST_COLUMNS = 6
 """More points have a row each: a terminal is no wider."""
-
 _BRIEFLY = "?"
 """Not enough information, in a narrow column."""
 
@@ -74,54 +68,75 @@ def findings_of(each: Series) -> dict[str, Finding]:
     return found
 
 
-def bottleneck_tables(results: Sequence[PointResult]) -> list[Group]:
-    """Return the tables of all points: with comments for one, one per operation for several."""
-    found = [each for each in series(results) if findings_of(each)]
-    if len(found) == 1:
-        return [_commented(found[0])]
-    operations = dict.fromkeys(each.spec.operation for each in found)
-    return [_of_points(name, of_operation(results, name)) for name in operations]
+def bottleneck_tables(results: Sequence[PointResult]) -> list[Table]:
+    """Return what the terminal shows: comments on one point, a table per operation of several.
+
+    Few points have a column each, as a terminal is narrow.
+    """
+    points = [each for each in series(results) if findings_of(each)]
+    if len(points) == 1:
+        (point,) = points
+        return [comments(f"Bottlenecks: {point.spec.title} ({point.spec.target})", point)]
+    tables = []
+    for operation in dict.fromkeys(each.spec.operation for each in points):
+        same = of_operation(results, operation)
+        named = [(_column(each, same), each) for each in same]
+        title = f"Bottlenecks: {operation} ({same[0].spec.target})"
+        table = overview(title, named, unknown=_BRIEFLY)
+        notes = [
+            f"{name}: {_evidence(each)}"
+            for name, each in named
+            # The reason that a point is invalid is a footnote below every table.
+            if not any(map(needs_footnote, each.results))
+        ]
+        if any(finding.grade == Grade.UNKNOWN for p in same for finding in findings_of(p).values()):
+            notes.append(f"{_BRIEFLY}: {WORDS[Grade.UNKNOWN].lower()}")
+        if len(named) <= _MOST_COLUMNS:
+            names, *columns = zip(*table.rows, strict=True)
+            rows = [[n, *cells] for n, cells in zip(table.columns[1:], columns, strict=True)]
+            table = Table(title, ["Resource", *map(str, names)], rows)
+        tables.append(structs.replace(table, notes=notes))
+    return tables
 
 
-def _commented(each: Series) -> Group:
-    table = new_table("Resource", "Bottleneck", "Comments", left=3)
-    found = findings_of(each)
-    for resource, title in TITLES.items():
-        if resource in found:
-            grade = found[resource].grade
-            table.add_row(title, _word(grade), Text(found[resource].evidence))
-    # The reason that a point is invalid is a footnote below every table.
-    why = _verdicts(each) if each.valid else f"{each.grade}, see * below"
-    table.add_row("[bold]Verdict[/]", bounds(each), Text(why))
-    return titled(f"Bottlenecks: {each.spec.title} ({each.spec.target})", table)
+def overview(
+    title: str,
+    points: Sequence[tuple[str, Series]],
+    *,
+    unknown: str = WORDS[Grade.UNKNOWN],
+) -> Table:
+    """Return a row per point, by their names: each resource's grade, and the verdict."""
+    rows: list[Row] = []
+    for name, each in points:
+        findings = findings_of(each)
+        grades = (_grade(findings.get(resource), unknown) for resource in TITLES)
+        rows.append([name, *grades, _verdict(each)])
+    columns = ("Point", *TITLES.values(), "Verdict")
+    return Table(title, columns, rows, left=len(columns))
 
 
-def _of_points(operation: str, found: Sequence[Series]) -> Group:
-    worst = [findings_of(each) for each in found]
-    rows: list[list[str | Text]] = [["Resource", *(_column(each, found) for each in found)]]
-    for resource, title in TITLES.items():
-        grades = [each[resource].grade if resource in each else Grade.UNKNOWN for each in worst]
-        rows.append([title, *(_word(grade, brief=True) for grade in grades)])
-    rows.append(["[bold]Verdict[/]", *(bounds(each) for each in found)])
-    if len(found) > _MOST_COLUMNS:
-        rows = [["Point", *(str(row[0]) for row in rows[1:])], *_transposed(rows)[1:]]
-    table = new_table(*map(str, rows[0]))
-    for row in rows[1:]:
-        table.add_row(*row)
-    lines: list[RenderableType] = [
-        Text(f"{_column(each, found)}: {_verdicts(each)}", style="dim")
-        for each in found
-        # The reason that a point is invalid is a footnote below every table.
-        if not any(map(needs_footnote, each.results))
+def comments(title: str, each: Series) -> Table:
+    """Return the paper's table of one point: resource, bottleneck, comment."""
+    findings = findings_of(each)
+    rows: list[Row] = [
+        [name, _grade(finding, WORDS[Grade.UNKNOWN]), finding.evidence]
+        for resource, name in TITLES.items()
+        if (finding := findings.get(resource)) is not None
     ]
-    if any(finding.grade == Grade.UNKNOWN for each in worst for finding in each.values()):
-        lines.append(Text(f"{_BRIEFLY}: {WORDS[Grade.UNKNOWN].lower()}", style="dim"))
-    target = found[0].spec.target
-    return Group(titled(f"Bottlenecks: {operation} ({target})", table), *lines)
+    rows.append([Cell("Verdict", Mark.PRIMARY), _verdict(each), _evidence(each)])
+    return Table(title, ("Resource", "Bottleneck", "Comments"), rows, left=3)
 
 
-def _transposed(rows: Sequence[Sequence[str | Text]]) -> list[list[str | Text]]:
-    return [list(column) for column in zip(*rows, strict=True)]
+def _grade(finding: Finding | None, unknown: str) -> Cell:
+    if finding is None:
+        return Cell(unknown, Mark.UNKNOWN, "this run file does not say")
+    text = unknown if finding.grade == Grade.UNKNOWN else WORDS[finding.grade]
+    return Cell(text, _MARKS[Grade(finding.grade)], finding.evidence)
+
+
+def _verdict(each: Series) -> Cell:
+    cell = marked(each, ", ".join(dict.fromkeys(r.verdict.bound for r in each.results)))
+    return cell if isinstance(cell, Cell) else Cell(cell, Mark.PLAIN, _evidence(each))
 
 
 def _column(each: Series, among: Sequence[Series]) -> str:
@@ -136,14 +151,9 @@ def _column(each: Series, among: Sequence[Series]) -> str:
     return f"{size}, {load}"
 
 
-def _word(grade: str, *, brief: bool = False) -> Text:
-    word = _BRIEFLY if brief and grade == Grade.UNKNOWN else WORDS.get(grade, grade)
-    return Text(word, style=_STYLES.get(grade, ""))
-
-
-def _verdicts(each: Series) -> str:
+def _evidence(each: Series) -> str:
     """Return the evidence of each different verdict among the repeats."""
-    found = {result.verdict.bound: result.verdict.evidence for result in each.results}
-    if len(found) == 1:
-        return next(iter(found.values()))
-    return "; ".join(f"{bound}: {evidence}" for bound, evidence in found.items())
+    evidence = {result.verdict.bound: result.verdict.evidence for result in each.results}
+    if len(evidence) == 1:
+        return next(iter(evidence.values()))
+    return "; ".join(f"{bound}: {words}" for bound, words in evidence.items())

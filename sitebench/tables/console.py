@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterable
 from typing import Any
 
-from rich.console import Console
+from rich.console import Console, RenderableType
+from rich.text import Text
 
+from sitebench.tables.table import Table
+from sitebench.tables.terminal import to_terminal
+
+Printable = Table | RenderableType
 _NOT_WRAPPED = 100_000
 
 
@@ -23,3 +29,11 @@ def results_console() -> Console:
     if sys.stdout.isatty() or "COLUMNS" in os.environ:
         return _Results()
     return _Results(width=_NOT_WRAPPED)
+
+
+def show(parts: Iterable[Printable]) -> None:
+    """Print results; texts as they are."""
+    console = results_console()
+    for part in parts:
+        drawn = Text(part) if isinstance(part, str) else part
+        console.print(to_terminal(part) if isinstance(part, Table) else drawn, highlight=False)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
@@ -13,7 +12,9 @@ from sitebench.counts.source import SEQUENCE
 from sitebench.frozen import frozen
 from sitebench.runs.point import PointResult
 from sitebench.runs.repeats import Series, least_repeats, series
-from sitebench.tables.tables import around, bounds, latency_mark, rate_mark, rate_of
+from sitebench.tables.table import Cell
+from sitebench.tables.tables import around, latency_mark, limit, rate_mark, rate_of
+from sitebench.tables.terminal import to_text
 from sitebench.units import format_duration, format_rate, format_size
 from sitebench.verdict.verdict import Bound, Quoted
 
@@ -35,16 +36,16 @@ LONGER = 1.5
 @frozen
 class _Column:
     name: str
-    cells: Sequence[str]
+    cells: Sequence[str | Cell]
     right: bool = True
 
     @property
     def width(self) -> int:
-        return max(cell_len(Text.from_markup(cell).plain) for cell in (self.name, *self.cells))
+        return max(to_text(cell).cell_len for cell in (self.name, *self.cells))
 
     def lines(self) -> list[Text]:
         """Return the name and the cells, all of the same width."""
-        found = [Text.from_markup(cell) for cell in (self.name, *self.cells)]
+        found = [to_text(cell) for cell in (self.name, *self.cells)]
         for each in found:
             each.align("right" if self.right else "left", self.width)
         return found
@@ -130,10 +131,11 @@ def _latencies(found: Sequence[Series], name: str) -> list[str]:
     return [f"{cell}  " if marked and not cell.endswith("*") else cell for cell in cells]
 
 
-def _limit(each: Series) -> str:
+def _limit(each: Series) -> str | Cell:
     if each.part:
         return ""
-    return bounds(each) if each.usable else f"{bounds(each)} (not usable)"
+    cell = limit(each)
+    return cell if each.usable else Cell(f"{cell.text} (not usable)", cell.mark)
 
 
 def _notes(found: Sequence[Series]) -> list[str]:

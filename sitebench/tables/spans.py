@@ -4,28 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from rich.console import Console, ConsoleOptions, RenderResult
-from rich.table import Table
-from rich.text import Text
+from msgspec import structs
 
 from sitebench.counts.durations import LEAST_BEYOND, OVER_TIME
 from sitebench.counts.spans import Span
 from sitebench.counts.stages import Stages
-from sitebench.errors import printable
 from sitebench.runs.point import PointResult
+from sitebench.tables.table import NOTHING, Table
 from sitebench.units import format_clock, format_duration, format_ns, format_rate
 
 _MOST_ROWS = 60
 """An hour; the report and `export` have the rest of a day."""
-
-_NOTHING = "n/a"
 
 
 def _latency(name: str) -> Callable[[Span], str]:
     def shown(span: Span) -> str:
         us = getattr(span.latency_us, name)
         if us is None:
-            return _NOTHING
+            return NOTHING
         least = ">= " if name in span.latency_us.at_least else ""
         return f"{least}{format_ns(us * 1e3)}"
 
@@ -33,15 +29,15 @@ def _latency(name: str) -> Callable[[Span], str]:
 
 
 def _late(span: Span) -> str:
-    return _NOTHING if span.late_us is None else format_ns(span.late_us * 1e3)
+    return NOTHING if span.late_us is None else format_ns(span.late_us * 1e3)
 
 
 def _asked(span: Span) -> str:
-    return _NOTHING if span.asked_per_s is None else format_rate(span.asked_per_s)
+    return NOTHING if span.asked_per_s is None else format_rate(span.asked_per_s)
 
 
 def _users(span: Span) -> str:
-    return _NOTHING if span.users is None else f"{span.users:,.1f}"
+    return NOTHING if span.users is None else f"{span.users:,.1f}"
 
 
 _COLUMNS: Mapping[str, Callable[[Span], str]] = {
@@ -93,38 +89,31 @@ _BEGUN = (
 )
 
 
-def title(what: str, stages: Stages) -> str:
-    """Return what the rows are of, and why they are shorter than a minute."""
-    if stages.span_s == 60.0:
-        return f"{what}, minute by minute"
-    every = format_duration(stages.span_s)
-    return f"{what}, every {every}: the stages last less than three minutes"
+def spans_table(what: str, stages: Stages, spans: Sequence[Span]) -> Table:
+    """Return a row per span; the title says why they are shorter than a minute."""
+    heading = f"{what}, minute by minute"
+    if stages.span_s != 60.0:
+        every = format_duration(stages.span_s)
+        heading = f"{what}, every {every}: the stages last less than three minutes"
+    shown = columns(stages, spans)
+    rows = [[cell(span) for cell in shown.values()] for span in spans]
+    return Table(heading, tuple(shown), rows, left=0, notes=notes([(stages, spans)]))
 
 
-class SpansTables:
-    """The rows of every result in stages, and the notes below the last."""
-
-    def __init__(self, results: Sequence[PointResult]) -> None:
-        self._found = [
-            (each, stages)
-            for each in results
-            if each.spans and (stages := each.spec.stages) is not None
-        ]
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        for result, stages in self._found:
-            repeat = f", repeat {result.spec.repeat + 1}" if result.spec.repeat else ""
-            heading = title(f"{result.spec.title}{repeat}", stages)
-            yield Text(f"\n{printable(heading)}", style="bold")
-            table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
-            shown = columns(stages, result.spans)
-            for name in shown:
-                table.add_column(name, justify="right", no_wrap=True)
-            for span in result.spans[:_MOST_ROWS]:
-                table.add_row(*(of(span) for of in shown.values()))
-            yield table
-            if (more := len(result.spans) - _MOST_ROWS) > 0:
-                yield Text(f"{more:,} more rows are in the report", style="dim")
-        if self._found:
-            said = notes((stages, result.spans) for result, stages in self._found)
-            yield from (Text(note, style="dim") for note in said)
+def terminal_spans(results: Sequence[PointResult]) -> list[Table | str]:
+    """Return the rows of every result in stages, with notes below the last."""
+    staged = [
+        (result, stages)
+        for result in results
+        if result.spans and (stages := result.spec.stages) is not None
+    ]
+    parts: list[Table | str] = []
+    for result, stages in staged:
+        repeat = f", repeat {result.spec.repeat + 1}" if result.spec.repeat else ""
+        table = spans_table(f"{result.spec.title}{repeat}", stages, result.spans)
+        more = len(table.rows) - _MOST_ROWS
+        below = [f"{more:,} more rows are in the report"] if more > 0 else []
+        if result is staged[-1][0]:
+            below += notes((stages, result.spans) for result, stages in staged)
+        parts += ["", structs.replace(table, rows=table.rows[:_MOST_ROWS], notes=below)]
+    return parts

@@ -1,36 +1,27 @@
-"""Tables in the shape of the papers: one measurement per row, one size per column."""
+"""Figures as tables show them, and the tables that every suite has of its points."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
-
-from rich import box
-from rich.console import Console, ConsoleOptions, Group, RenderResult
-from rich.measure import Measurement
-from rich.table import Column, Table
-from rich.text import Text
+from collections.abc import Callable, Iterable, Sequence
 
 from sitebench.counts.metrics import BYTES_IN, BYTES_OUT, LATENCY, UNREAD, WRONG, Counter
 from sitebench.counts.percentile_interval import too_alike_to_tell
 from sitebench.runs.point import PointResult, PointSpec
 from sitebench.runs.repeats import Of, Series, counted, least_repeats, series
+from sitebench.tables.table import NOTHING, Cell, Mark, Table
 from sitebench.targets.limits import Limits
 from sitebench.units import (
     format_bytes,
     format_interval,
     format_ns,
-    format_people,
     format_rate,
     format_size,
     plural,
 )
 from sitebench.verdict.verdict import Quoted
 
-_NOTHING = "n/a"
-_ANY = 100_000
-"""A width that is enough for any text."""
-_COLOURS = {Quoted.MEASURED: "", Quoted.AT_LEAST: "yellow", Quoted.NOT_USABLE: "red"}
+_LIMITS = {Quoted.AT_LEAST: Mark.POSSIBLE, Quoted.NOT_USABLE: Mark.FAIL}
 
 
 def rate_of(result: PointResult) -> float:
@@ -41,53 +32,6 @@ def of_operation(results: Sequence[PointResult], operation: str) -> list[Series]
     """Return the repeats of one operation, smallest size first."""
     chosen = [result for result in results if result.spec.operation == operation]
     return sorted(series(chosen), key=lambda each: each.spec.size)
-
-
-def titled(title: str, table: Table) -> Group:
-    """Put a title above a table; rich would wrap its own title to the table's width."""
-    return Group(Text(title, style="bold"), table)
-
-
-class _Whole(Table):
-    """A table that is wider than the terminal if its figures need that: none is ever cut."""
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        least = 2 + sum(3 + _least_width(console, options, column) for column in self.columns)
-        wider = options.update(width=least) if options.max_width < least else options
-        yield from super().__rich_console__(console, wider)
-
-
-def _least_width(console: Console, options: ConsoleOptions, column: Column) -> int:
-    """Return the width of the longest cell, or of the longest word where words may wrap."""
-    unlimited = options.update(width=_ANY)
-    cells = (column.header, *column.cells)
-    sizes = [Measurement.get(console, unlimited, each) for each in cells]
-    return max(size.maximum if column.no_wrap else size.minimum for size in sizes)
-
-
-def new_table(*columns: str, left: int = 1) -> Table:
-    """Make a table with right-justified columns, except for the first `left`."""
-    table = _Whole(box=box.SIMPLE_HEAD, pad_edge=False)
-    for n, name in enumerate(columns):
-        # Words may wrap on a narrow screen; figures must not.
-        table.add_column(name, justify="left" if n < left else "right", no_wrap=n >= left)
-    return table
-
-
-def by_size(
-    title: str,
-    sizes: Sequence[int],
-    rows: Mapping[str, Sequence[str]],
-    unit: str = "Users",
-    variants: Sequence[str] = (),
-) -> Group:
-    """Lay out rows under one column per size, or per size and variant."""
-    names = [format_people(size, unit) for size in sizes]
-    names = [name + more for name, more in zip(names, variants or [""] * len(names), strict=True)]
-    table = new_table("Average measurement", *names)
-    for name, cells in rows.items():
-        table.add_row(name, *cells)
-    return titled(title, table)
 
 
 def measurement_rows(found: Sequence[Series], rate_name: str) -> dict[str, list[str]]:
@@ -114,7 +58,7 @@ def _per_second(counter: Counter) -> Of:
 def medians(found: Sequence[Series], of: Of, show: Callable[[float], str]) -> list[str]:
     """Return a row of medians, with `n/a` where one is not known."""
     values = [each.median(of) for each in found]
-    return [_NOTHING if value is None else show(value) for value in values]
+    return [NOTHING if value is None else show(value) for value in values]
 
 
 def repeat_rows(found: Sequence[Series], rate_name: str) -> dict[str, list[str]]:
@@ -133,7 +77,7 @@ def around(each: Series, of: Of, show: Callable[[float], str]) -> str:
     """Return the interval of a median; least and greatest if there are too few values for one."""
     interval = each.interval(of)
     bounds = each.spread(of) if interval is None else (interval.low, interval.high)
-    return _NOTHING if bounds is None else format_interval(*bounds, show)
+    return NOTHING if bounds is None else format_interval(*bounds, show)
 
 
 def _repeat_notes(results: Sequence[PointResult]) -> list[str]:
@@ -149,41 +93,61 @@ def _repeat_notes(results: Sequence[PointResult]) -> list[str]:
     ]
 
 
-def latency_table(results: Sequence[PointResult]) -> Group:
-    """Lay out latencies and the tester's own cost: one point per row, medians over repeats.
+def latency_tables(results: Sequence[PointResult]) -> list[Table]:
+    """Return latencies and the tester's own cost: one point per row, medians over repeats.
 
-    A percentile of too few samples is `n/a`; `n` counts all samples. Waiting: operations due and
-    not answered when the window began and when it ended. Unread: how long answers lay in the kernel
-    at most (p99). Headroom is the share of time that the busiest thread of the tester had left. The
-    95 % intervals of p99 stand below, and wrong answers, which are not among the latencies.
+    A percentile of too few samples is `n/a`; `n` counts all samples. The 95 % intervals of p99
+    stand below, and wrong answers, which are not among the latencies.
     """
-    table = new_table("Point", "n", "p50", "p95", "p99", "p99.9", "fails")
-    cost = new_table("Point", "waiting", UNREAD, "us/op", "headroom")
-    for each in series(results):
-        called = f"{each.spec.operation} {format_size(each.spec.size)}{each.spec.variant}"
-        table.add_row(
-            called,
-            f"{sum(result.clocks[LATENCY].n for result in each.results):,}",
-            *(latency_mark(each, name) for name in ("p50", "p95", "p99", "p99_9")),
-            f"{each.failures:,}",
-        )
-        cost.add_row(
-            called,
-            waiting(each),
-            *medians([each], unread_p99, show_micros),
-            *medians([each], lambda r: r.cpu_us_per_op, lambda value: f"{value:.1f}"),
-            *medians([each], lambda r: r.headroom, lambda value: f"{value:.0%}"),
-        )
-    lines = [
-        Text(
-            f"{each.spec.operation} {format_size(each.spec.size)}{each.spec.variant}: {sure}",
-            style="dim",
-        )
+    points = [
+        (f"{each.spec.operation} {format_size(each.spec.size)}{each.spec.variant}", each)
         for each in series(results)
+    ]
+    rows = [
+        [
+            name,
+            f"{sum(result.clocks[LATENCY].n for result in each.results):,}",
+            *(latency_mark(each, figure) for figure in ("p50", "p95", "p99", "p99_9")),
+            f"{each.failures:,}",
+        ]
+        for name, each in points
+    ]
+    notes = [
+        f"{name}: {sure}"
+        for name, each in points
         if (sure := "; ".join(filter(None, (_p99_interval(each), _wrong(each)))))
     ]
-    own = titled("The tester's own cost", cost)
-    return Group(titled("Latency", table), *lines, Text(), own)
+    columns = ("Point", "n", "p50", "p95", "p99", "p99.9", "fails")
+    return [Table("Latency", columns, rows, notes=notes), cost_table(points)]
+
+
+def cost_table(points: Iterable[tuple[str, Series]]) -> Table:
+    """Return what the tester itself cost, by the names of points."""
+    rows = [
+        [
+            *(name, load_name(each.spec), waiting(each)),
+            *medians([each], unread_p99, show_micros),
+            *medians([each], lambda r: r.cpu_us_per_op, "{:.3g}".format),
+            *medians([each], lambda r: r.headroom, "{:.0%}".format),
+        ]
+        for name, each in points
+    ]
+    notes = [
+        "Waiting: due and not answered when the window began and when it ended (medians).",
+        "Unread: how long answers lay in the kernel at most; service time includes it.",
+        "us/op: the generator's own CPU. Headroom: share of time that its busiest thread had left.",
+    ]
+    columns = ("Point", "Load", "waiting", UNREAD, "us/op", "headroom")
+    return Table("The tester's own cost", columns, rows, 2, notes)
+
+
+def load_name(spec: PointSpec) -> str:
+    """Return a point's load in words."""
+    if spec.stages is not None:
+        return spec.stages.name
+    if spec.rate is None:
+        return f"{spec.users:,}\u00a0user{'s' if spec.users > 1 else ''}"
+    return f"{format_rate(spec.rate)}/s asked for"
 
 
 def unread_p99(result: PointResult) -> float | None:
@@ -292,7 +256,7 @@ def latency_mark(each: Series, name: str) -> str:
     `*` leads to the footnote.
     """
     (text,) = medians([each], lambda result: getattr(result.clocks[LATENCY], name), show_micros)
-    if text == _NOTHING:
+    if text == NOTHING:
         return text
     # Of repeats, a lower bound of one weighs more: it is of answers that never came.
     sign = max(result.latency_sign(name) for result in each.results)
@@ -302,7 +266,7 @@ def latency_mark(each: Series, name: str) -> str:
 def rate_mark(each: Series, of: Of = rate_of) -> str:
     """Return the median of a rate: `>= 17,490` where it is a lower bound."""
     (text,) = medians([each], of, format_rate)
-    return f">= {text}" if each.grade == Quoted.AT_LEAST and text != _NOTHING else text
+    return f">= {text}" if each.grade == Quoted.AT_LEAST and text != NOTHING else text
 
 
 def _p99_interval(each: Series) -> str:
@@ -320,11 +284,25 @@ def _p99_interval(each: Series) -> str:
     return f"p99 {latency_mark(each, 'p99')} ({format_interval(low, high, show_micros)})"
 
 
-def bounds(each: Series) -> str:
-    """Return the verdicts of all repeats, coloured where the rate is a lower bound or none."""
-    found = {r.verdict.bound: _COLOURS[r.verdict.grade] for r in each.results}
-    return ", ".join(
-        f"[{colour}]{bound}[/]" if colour else bound for bound, colour in found.items()
+def limit(each: Series) -> Cell:
+    """Return the verdicts of all repeats, marked where the rate is a lower bound or none."""
+    bounds = dict.fromkeys(result.verdict.bound for result in each.results)
+    return Cell(", ".join(bounds), _LIMITS.get(each.grade, Mark.PLAIN))
+
+
+def marked(each: Series, text: str) -> str | Cell:
+    """Return a cell of a series; one that is a lower bound or none of the target's is marked."""
+    if each.valid:
+        return text
+    return Cell(text, Mark.BOUND if each.usable else Mark.INVALID, why(each))
+
+
+def why(each: Series) -> str:
+    """Return why a series is not the target's number; nothing where it is."""
+    return "; ".join(
+        dict.fromkeys(
+            f"{r.verdict.bound}: {r.verdict.evidence}" for r in each.results if not r.verdict.valid
+        )
     )
 
 

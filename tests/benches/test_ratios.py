@@ -1,8 +1,8 @@
 import pytest
-from rich.console import Console
 
 from benches.__main__ import ROWS
-from benches.ratios import Outcome, Row, Series, Skipped, Trial, judge, run_trials, table
+from benches.ratios import Outcome, Row, Series, Skipped, Trial, judge, run_trials, tables
+from tests.support.shown import shown
 
 FAST = Row("fast", "ours", "floor", "ours.rate", "floor.rate", 0.95, at_least=0.85)
 CHEAP = Row("cheap", "ours", "floor", "ours.cpu", "floor.cpu", 1.1, at_most=1.25)
@@ -41,10 +41,8 @@ def test_a_row_fails_only_where_no_repeat_keeps_its_bound(
 
 
 def test_the_interval_of_a_row_is_printed() -> None:
-    console = Console(width=120)
-    with console.capture() as capture:
-        console.print(table([Outcome(FAST, [80.0, 84.0, 86.0], [100.0] * 3)], 3))
-    assert "0.8 to 0.86" in capture.get()
+    outcome = Outcome(FAST, [80.0, 84.0, 86.0], [100.0] * 3)
+    assert "0.8 to 0.86" in shown(tables([outcome], 3), width=120)
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.key)

@@ -7,10 +7,10 @@ import pytest
 
 from ils_bench.login_costs import login_costs
 from sitebench.monitor import MachineUse, ProcessUse
-from sitebench.report.table import Cell, ReportTable
 from sitebench.runs.point import PointResult
 from sitebench.runs.repeats import series
 from sitebench.runs.runfile import RunFile
+from sitebench.tables.table import Cell, Table
 from sitebench.units import format_rate
 from sitebench.verdict.rules.thresholds import USED_UP
 from sitebench.verdict.verdict import Bound, Quoted, Verdict
@@ -76,13 +76,13 @@ def login(
     return replace(made, use=use, target_cores=target_cores, verdict=verdict)
 
 
-def table(*results: PointResult) -> ReportTable:
+def table(*results: PointResult) -> Table:
     made = login_costs([(each.spec.settings["hash"], each) for each in series(results)])
     assert made is not None
     return made
 
 
-def texts(made: ReportTable) -> dict[str, list[str]]:
+def texts(made: Table) -> dict[str, list[str]]:
     cells = [[c.text if isinstance(c, Cell) else c for c in row] for row in made.rows]
     return {name: row for name, *row in cells}
 

@@ -1,24 +1,24 @@
 """Tables 13 and 14, and what is counted for them."""
 
-import io
 from dataclasses import replace
 
 import pytest
-from rich.console import Console
 
 from ps_bench.operations import built_in
 from ps_bench.paper.figures import figures, mix, off_by
 from ps_bench.paper.printed import TABLES_1997
-from ps_bench.paper.report import REPORT
-from ps_bench.paper.tables import ROWS, measurements, tables
+from ps_bench.paper.report import REPORT, measurements
+from ps_bench.suite import SUITE
 from sitebench.counts.tally import Tally
 from sitebench.measure.summarise import summarise
+from sitebench.report.paper import terminal_tables
 from sitebench.runs.point import PointResult
 from sitebench.runs.repeats import series
 from sitebench.scenario.script import made
 from sitebench.tables.tables import footnotes
 from tests.support.drains import Drain, Step, histogram
 from tests.support.points import a_spec, a_use
+from tests.support.shown import shown
 
 PAPER = built_in("scenario")
 
@@ -81,7 +81,7 @@ def test_nothing_measured_is_no_division_by_zero() -> None:
 
 def test_every_row_of_the_paper_is_there_in_its_order() -> None:
     rows = measurements(series([a_result()]))
-    assert tuple(rows) == ROWS == tuple(TABLES_1997["Table 14: ProLiant 7000"])
+    assert tuple(rows) == tuple(TABLES_1997["Table 14: ProLiant 7000"])
     assert rows["Web pages requested/sec"] == ["475"]
     assert rows["ASP requests/sec"] == ["515"]
     assert rows["Average Connect Time"] == ["50 us"]
@@ -92,10 +92,7 @@ def test_a_scenario_of_the_users_own_has_no_word_of_the_papers() -> None:
     """Its operations are no ASP requests, and its site has no user-property database."""
     own = a_result(scenario="shop.toml")
     assert measurements(series([own]))["Operations/sec"] == ["495"]
-    console = Console(width=140, record=True, file=io.StringIO())
-    for table in tables([own]):
-        console.print(table)
-    said = console.export_text() + str(REPORT.paper_table and REPORT.paper_table(series([own])))
+    said = shown(terminal_tables(SUITE, [own]))
     for words in ("ASP", "UPD", "1997", "every hundred"):
         assert words not in said
     assert [each.name for each in REPORT.figures([own.spec])] == ["scenario"]
@@ -104,11 +101,9 @@ def test_a_scenario_of_the_users_own_has_no_word_of_the_papers() -> None:
 
 
 def test_1997_stands_beside_the_sizes_it_knew() -> None:
-    console = Console(width=140, record=True, file=io.StringIO())
-    for table in tables([a_result(1_000), a_result(1_000_000), a_result(5_000)]):
-        console.print(table)
-    said = console.export_text()
-    for words in ("Table 13: ProLiant 2500", "49.6", "32.1", "47.1", "213 MB", "5.00% of 5%"):
+    results = [a_result(size) for size in (1_000, 1_000_000, 5_000)]
+    said = shown(terminal_tables(SUITE, results))
+    for words in ("ProLiant 2500, Table 13", "49.6", "32.1", "47.1", "213 MB", "5.00% of 5%"):
         assert words in said
 
 

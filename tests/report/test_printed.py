@@ -12,6 +12,7 @@ from ps_bench.paper.printed import STATEMENTS_1997 as PS
 from ps_bench.paper.printed import TABLES_1997 as SITES
 from ps_bench.paper.report import REPORT as PS_REPORT
 from sitebench.report.printed import LAB_1997, Statement
+from sitebench.tables.html import to_html
 
 SMALL, LARGE = "ProLiant 2500", "ProLiant 7000"
 
@@ -110,7 +111,7 @@ def test_the_reports_have_the_tables_without_figures_and_the_claims() -> None:
         (group,) = suite.printed_1997
         titles = [table.title for table in group.tables]
         assert [re.findall(r"Table (\d+)", title)[0] for title in titles[:-1]] == numbers.split()
-        page = html.unescape(group.tables[-1].to_html())
+        page = html.unescape(to_html(group.tables[-1]))
         assert "does not hold" in page
     assert "one processor for PS testing" in LAB_1997[0].rows[4][2]
     assert "10.4 %" in ILS_REPORT.bottlenecks_1997[0].notes[0]

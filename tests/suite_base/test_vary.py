@@ -7,17 +7,18 @@ import re
 from dataclasses import replace
 
 import pytest
-from rich.console import Console
 
 from sitebench.compare.effect import effect, odd_and_even
 from sitebench.errors import UnknownValue
 from sitebench.measure.sweep import Stage, repeated
 from sitebench.runs.point import PointResult
 from sitebench.suite_base.vary import Level, _cells, read, scaled, table
+from sitebench.tables.table import Table
 from sitebench.targets.limits import Limits
 from sitebench.verdict.verdict import Bound
 from tests.support.evidence import changed
 from tests.support.points import a_result, a_spec
+from tests.support.shown import shown as drawn
 from web_bench.options import WebOptions
 
 INTERVAL = re.compile(r"([+-][\d.]+)% to ([+-][\d.]+)%")
@@ -34,9 +35,11 @@ def level(result: PointResult) -> tuple[Level, str]:
 
 
 def shown(base: PointResult, *others: PointResult) -> list[str]:
-    console = Console(record=True, width=200)
-    console.print(table([base, *others], base.spec.key, [level(each) for each in others]))
-    return [line for line in console.export_text().splitlines() if " threads " in f" {line}"]
+    return threads(table([base, *others], base.spec.key, [level(each) for each in others]))
+
+
+def threads(varied: Table) -> list[str]:
+    return [line for line in drawn([varied]).splitlines() if " threads " in f" {line}"]
 
 
 def test_a_level_is_compared_with_the_base_where_both_are_measured() -> None:
@@ -60,9 +63,8 @@ def test_of_tables_in_which_nothing_changes_few_show_a_gain() -> None:
             for repeat in range(10)
         ]
         base, *others = (every[10 * n] for n in range(9))
-        console = Console(record=True, width=200)
-        console.print(table(every, base.spec.key, [level(each) for each in others]))
-        lines = console.export_text().splitlines()
+        varied = table(every, base.spec.key, [level(each) for each in others])
+        lines = drawn([varied]).splitlines()
         assert sum(map(bool, map(INTERVAL.search, lines))) == 9  # The null's, and each level's.
         gains = map(INTERVAL.search, lines)
         intervalgains = [
@@ -129,9 +131,7 @@ def at_a_rate(threads: int, p50_us: float, lost: bool = False) -> PointResult:
 def test_of_a_given_rate_the_latency_is_what_a_level_changes() -> None:
     """The rate is kept by all: a level that took half the time had a gain of 0.0 %."""
     one, two = at_a_rate(1, 800.0), at_a_rate(2, 400.0)
-    console = Console(record=True, width=200)
-    console.print(table([one, two], one.spec.key, [level(two)]))
-    said = console.export_text()
+    said = drawn([table([one, two], one.spec.key, [level(two)])])
     (line,) = (text for text in said.splitlines() if text.strip().startswith("threads"))
     assert "400 us" in line
     assert "-50.0%" in line
@@ -204,9 +204,8 @@ def repeats(threads: int, *counts: int, bound: str = Bound.TARGET_CPU) -> list[P
 
 def null_line(base: list[PointResult], *others: list[PointResult]) -> str | None:
     every = [each for one in (base, *others) for each in one]
-    console = Console(record=True, width=200)
-    console.print(table(every, base[0].spec.key, [level(one[0]) for one in others]))
-    found = (line for line in console.export_text().splitlines() if "(null)" in line)
+    varied = table(every, base[0].spec.key, [level(one[0]) for one in others])
+    found = (line for line in drawn([varied]).splitlines() if "(null)" in line)
     return next(found, None)
 
 
@@ -242,10 +241,8 @@ def test_a_repeat_that_did_nothing_is_left_out_of_the_gain() -> None:
 
 
 def intervalall(base: list[PointResult], *others: list[PointResult]) -> list[str]:
-    console = Console(record=True, width=200)
     every = [each for one in (base, *others) for each in one]
-    console.print(table(every, base[0].spec.key, [level(one[0]) for one in others]))
-    return [line for line in console.export_text().splitlines() if " threads " in f" {line}"]
+    return threads(table(every, base[0].spec.key, [level(one[0]) for one in others]))
 
 
 def test_a_level_that_is_the_base_says_so_and_one_without_a_gain_does_not() -> None:

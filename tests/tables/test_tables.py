@@ -3,21 +3,21 @@
 from dataclasses import replace
 
 import pytest
-from rich.console import Console
 
-from ils_bench.paper.tables import summary, tables
+from ils_bench.suite import SUITE
+from sitebench.report.paper import terminal_tables
 from sitebench.runs.point import PointResult
 from sitebench.tables.console import results_console
-from sitebench.tables.tables import footnotes, latency_table, new_table
+from sitebench.tables.table import Cell, Mark, Table
+from sitebench.tables.tables import footnotes, latency_tables
 from tests.support.evidence import changed
 from tests.support.points import a_result, a_spec
+from tests.support.shown import shown
 
 
-def shown(*renderables: object) -> str:
-    console = Console(width=160, record=True, force_terminal=False)
-    for each in renderables:
-        console.print(each)
-    return console.export_text()
+def paper(results: list[PointResult]) -> str:
+    """Return what --paper-tables shows."""
+    return shown(terminal_tables(SUITE, results), width=160)
 
 
 def repeats(n: int) -> list[PointResult]:
@@ -32,19 +32,18 @@ def line(text: str, words: str) -> str:
 
 
 def test_six_repeats_are_shown_as_a_median_with_its_interval() -> None:
-    text = shown(*tables(repeats(6)))
-    assert line(text, "Search Ops/sec 12").endswith("12,500")
+    text = paper(repeats(6))
+    assert line(text, "Search Ops/sec today").endswith("12,500")
     assert line(text, "Search Ops/sec, 95% interval").endswith("10,000..15,000")
     assert line(text, "Repeats").endswith("6")
-    assert "12,500 (10,000..15,000)" in shown(summary(repeats(6)))
     assert footnotes(repeats(6)) == [
         "Figures are medians over repeats, with exact 95% intervals of the median."
     ]
 
 
 def test_too_few_repeats_are_shown_with_their_least_and_greatest_and_said_to_be_few() -> None:
-    text = shown(*tables(repeats(3)))
-    assert line(text, "Search Ops/sec 11").endswith("11,000")
+    text = paper(repeats(3))
+    assert line(text, "Search Ops/sec today").endswith("11,000")
     assert line(text, "least and greatest").endswith("10,000..12,000")
     assert "95% interval" not in text
     (note,) = footnotes(repeats(3))
@@ -52,14 +51,14 @@ def test_too_few_repeats_are_shown_with_their_least_and_greatest_and_said_to_be_
 
 
 def test_one_measurement_says_nothing_of_repeats() -> None:
-    text = shown(*tables(repeats(1)))
+    text = paper(repeats(1))
     assert "Repeats" not in text
     assert ".." not in text
     assert footnotes(repeats(1)) == []
 
 
 def test_samples_of_all_repeats_are_counted() -> None:
-    assert "66,000" in shown(*tables(repeats(3)))
+    assert "66,000" in paper(repeats(3))
 
 
 @pytest.mark.parametrize(
@@ -73,24 +72,22 @@ def test_samples_of_all_repeats_are_counted() -> None:
 def test_a_p99_comes_with_its_interval(bounds: tuple[float, float | None], said: str) -> None:
     result = a_result()
     latency = replace(result.clocks["latency"], p99=1_260.0, intervals={"p99": bounds})
-    assert said in shown(latency_table([changed(result, latency=latency)]))
+    assert said in shown(latency_tables([changed(result, latency=latency)]))
     without = changed(result, latency=replace(latency, intervals={}))
-    assert "(" not in shown(latency_table([without]))
+    assert "(" not in shown(latency_tables([without])[:1])
 
 
 def test_a_p99_without_an_interval_says_why_and_how_long_would_do() -> None:
     result = a_result()
     latency = replace(result.clocks["latency"], p99=1_260.0, too_alike={"p99": 180.0})
     said = "lookup 1k: p99 1.26 ms (half seconds too alike to tell, a window of 3m would do)"
-    assert said in shown(latency_table([changed(result, latency=latency)]))
+    assert said in shown(latency_tables([changed(result, latency=latency)]))
 
 
 def test_a_table_wider_than_the_terminal_keeps_its_figures_and_wraps_its_words() -> None:
-    table = new_table("Point", "What it is", "Rate", "Latency", left=2)
-    table.add_row("lookup", "said in many words", "1,234,567", "[red]12.6 ms[/] *")
-    console = Console(width=20, record=True, force_terminal=False)
-    console.print(table, crop=False)
-    lines = [line.split() for line in console.export_text().splitlines()]
+    cells = ("lookup", "said in many words", "1,234,567", Cell("12.6 ms", Mark.BOUND))
+    table = Table("", ("Point", "What it is", "Rate", "Latency"), [cells], left=2)
+    lines = [line.split() for line in shown([table], width=20).splitlines()]
     assert ["lookup", "said", "in", "1,234,567", "12.6", "ms", "*"] in lines
     assert ["many"] in lines
     assert lines[2][-2:] == ["Rate", "Latency"]

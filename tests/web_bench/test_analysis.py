@@ -1,5 +1,6 @@
 """What a sweep over clients shows, on the papers' figures where they print them."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from sitebench.measure.peak.curve import failed
 from sitebench.runs.point import PointResult
 from sitebench.runs.repeats import Series
+from sitebench.runs.repeats import series as series_of
 from sitebench.verdict.verdict import Bound, Verdict
 from tests.web_bench.made import a_result, a_sweep, used_up
 from web_bench.paper.analysis import (
@@ -24,13 +26,17 @@ from web_bench.paper.analysis import (
     useful_peak,
 )
 from web_bench.paper.figures import figure_of
-from web_bench.paper.tables import at_clients, by_workload, peak_row
+from web_bench.paper.tables import at_clients, grouped, peak_row
 
 STATIC = "webbench1-static"
 
 PROLIANT_5000_1P = {12: 366.0, 24: 24 / 0.034, 48: 988.0, 96: 1_072.0}
 """The points of 1997's Figure 4 that the text prints; of 24 clients it has the latency, 34 ms,
 which is a rate by Little's law."""
+
+
+def by_workload(results: Sequence[PointResult]) -> dict[str, list[Series]]:
+    return grouped(series_of(results))
 
 
 def series(results: list[PointResult]) -> list[Series]:

@@ -15,12 +15,12 @@ from sitebench.report.page import Section
 from sitebench.runs.point import PointResult
 from sitebench.runs.repeats import series
 from sitebench.runs.store import RunStore
+from sitebench.tables.markdown import to_markdown
 from sitebench.verdict.verdict import Bound, Verdict
 from tests.support.cli import in_process
 from tests.web_bench.made import SECONDS, a_result, a_sweep, a_tally, used_up
 from web_bench.paper.beside import beside
 from web_bench.paper.printed import PAPERS
-from web_bench.paper.tables import grouped
 from web_bench.workload import find
 
 RATES = {1: 2_000.0, 4: 7_000.0, 48: 9_000.0}
@@ -130,8 +130,8 @@ def test_todays_figures_stand_beside_the_printed_ones(
 
 def papers_of(*results: PointResult) -> str:
     """Return the papers' tables beside results, in words."""
-    found = beside(grouped(series(results)))
-    text = " ".join(table.to_markdown() for each in found for table in each.tables)
+    found = beside(series(results))
+    text = " ".join(to_markdown(table) for each in found for table in each.tables)
     return html.unescape(" ".join(text.replace("\\", "").replace("|", " ").split()))
 
 

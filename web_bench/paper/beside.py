@@ -14,8 +14,8 @@ from sitebench.counts.metrics import LATENCY
 from sitebench.frozen import frozen
 from sitebench.report.printed import PrintedTable, statements_table
 from sitebench.report.suite import Folded
-from sitebench.report.table import Cell, Mark, ReportTable, Row
 from sitebench.runs.repeats import Of, Series
+from sitebench.tables.table import Cell, Mark, Row, Table
 from sitebench.tables.tables import in_processors, processors, setup
 from sitebench.units import format_bytes, format_rate
 from sitebench.verdict.verdict import Quoted
@@ -23,7 +23,7 @@ from web_bench.paper.analysis import efficiencies, of_schedule, peak_of
 from web_bench.paper.arithmetic import LINE_EFFICIENCY, MBIT, WEBSTONE_MBIT, line_capacity
 from web_bench.paper.figures import figure_of, latency_s
 from web_bench.paper.printed import PAPERS, Paper
-from web_bench.paper.tables import at_clients
+from web_bench.paper.tables import at_clients, by_target, grouped
 
 _NOTHING = ""
 _SPI = {
@@ -135,23 +135,25 @@ class _Today:
         return [f"{100 * count / every:.2f}%" for count in counts.values()] if every else []
 
 
-def beside(found: Mapping[str, Sequence[Series]]) -> list[Folded]:
-    """Return the tables and the checked claims of each paper."""
-    today = _Today(found)
+def beside(found: Sequence[Series]) -> list[Folded]:
+    """Return the tables and the checked claims of each paper, beside each target."""
+    targets = by_target(found)
     return [
         Folded(
-            f"1996-2000 beside today: {paper.tool}, {paper.author}, {paper.date}",
+            f"1996-2000 beside {target if len(targets) > 1 else 'today'}: "
+            f"{paper.tool}, {paper.author}, {paper.date}",
             [
-                *(_table(paper, each, today) for each in paper.tables),
+                *(_table(paper, each, _Today(grouped(same))) for each in paper.tables),
                 statements_table(paper.statements),
             ],
             folded=True,
         )
+        for target, same in targets.items()
         for paper in PAPERS.values()
     ]
 
 
-def _table(paper: Paper, table: PrintedTable, today: _Today) -> ReportTable:
+def _table(paper: Paper, table: PrintedTable, today: _Today) -> Table:
     rows: list[Row] = [[row[0], *map(_then, row[1:])] for row in table.rows]
     columns = table.columns
     added = _columns(paper, table, today)
@@ -164,7 +166,7 @@ def _table(paper: Paper, table: PrintedTable, today: _Today) -> ReportTable:
     width = len(columns)
     left = width if not any(map(_has_figures, table.rows)) else 1
     notes = (*table.notes, f"{paper.title}; {table.where}.")
-    return ReportTable(table.cited, columns, rows, left, notes)
+    return Table(table.cited, columns, rows, left, notes)
 
 
 def _filled(row: Row, width: int) -> Row:

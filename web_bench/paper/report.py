@@ -6,35 +6,14 @@ import re
 from collections.abc import Sequence
 
 from sitebench.report.charts import Chart, Columns, Spec, names, quantity, short, tell_apart
-from sitebench.report.paper import marked
-from sitebench.report.suite import Folded, Printed, RateFigure, ReportSuite
-from sitebench.report.table import Cell, ReportTable, Row
+from sitebench.report.suite import Printed, RateFigure, ReportSuite
 from sitebench.runs.point import PointResult
 from sitebench.runs.repeats import Series
-from web_bench.paper.analysis import efficiencies, not_compared
+from web_bench.paper.analysis import efficiencies
 from web_bench.paper.beside import beside
 from web_bench.paper.figures import figure_of, latency_s
 from web_bench.paper.printed import PAPERS
-from web_bench.paper.tables import (
-    LATENCIES,
-    MIXES,
-    PEAK_NOTES,
-    PEAKS,
-    PREDICTIONS,
-    RATES,
-    SPICE,
-    bytes_note,
-    client_latency,
-    failures,
-    grouped,
-    light_load,
-    mix_rows,
-    peak_row,
-    per_client,
-    prediction_rows,
-    row,
-    spice_rows,
-)
+from web_bench.paper.tables import by_target, grouped, tables
 from web_bench.suite import SUITE
 from web_bench.workload import built_in
 
@@ -96,87 +75,6 @@ def _machines(found: dict[str, dict[int, float]]) -> list[Printed]:
     return [Printed(name, list(each), list(each.values())) for name, each in found.items()]
 
 
-def _tables(found: Sequence[Series]) -> list[Folded]:
-    """Return everything that the terminal's tables show, and the papers' tables."""
-    made = []
-    for target, of_target in _by_target(found).items():
-        called = f" ({target})" if len(_by_target(found)) > 1 else ""
-        measured = grouped(of_target)
-        made += [
-            Folded(
-                f"Over clients{called}",
-                [table for each in measured.items() for table in _over_clients(*each)],
-            ),
-            Folded(f"Peaks{called}", [_peaks(measured)]),
-            Folded(f"Requests by class{called}", [_mix(*each) for each in measured.items()], True),
-        ]
-        more = [*_spice(measured), *_cost_model(measured)]
-        if more:
-            made.append(Folded(f"Programs against files{called}", more))
-        made += [
-            Folded(f"{each.title}{called}", each.tables, each.folded) for each in beside(measured)
-        ]
-    return made
-
-
-def _by_target(found: Sequence[Series]) -> dict[str, list[Series]]:
-    targets: dict[str, list[Series]] = {}
-    for each in found:
-        targets.setdefault(each.spec.target, []).append(each)
-    return targets
-
-
-def _over_clients(name: str, found: Sequence[Series]) -> list[ReportTable]:
-    rates: list[Row] = [
-        [_clients(each), *row(each, RATES), per_client(each), client_latency(each), failures(each)]
-        for each in found
-    ]
-    took: list[Row] = [[_clients(each), *row(each, LATENCIES)] for each in found]
-    notes = [note] if (note := bytes_note(found)) else []
-    return [
-        ReportTable(
-            name,
-            ("clients", *RATES, "per client", "latency of clients", "failed"),
-            rates,
-            notes=notes,
-        ),
-        ReportTable(f"{name}: latency", ("clients", *LATENCIES), took),
-    ]
-
-
-def _clients(each: Series) -> str | Cell:
-    return marked(each, f"{each.spec.users:,}")
-
-
-def _peaks(found: dict[str, list[Series]]) -> ReportTable:
-    rows = [[name, *peak_row(each)] for name, each in found.items()]
-    return ReportTable("Peaks, with their clients", ("Workload", *PEAKS), rows, notes=PEAK_NOTES)
-
-
-def _mix(name: str, found: Sequence[Series]) -> ReportTable:
-    rows, worst = mix_rows(found)
-    note = f"A point is off by {worst:.1f} requests at most: decks that its window cuts."
-    return ReportTable(name, ("Class", *MIXES), rows, notes=[note])
-
-
-def _spice(found: dict[str, list[Series]]) -> list[ReportTable]:
-    rows, why = spice_rows(found), [*not_compared(found), *light_load(found)]
-    if not rows and not why:
-        return []
-    return [ReportTable("SPICE efficiency", ("Workload", "Compared", *SPICE), rows, 2, why)]
-
-
-def _cost_model(found: dict[str, list[Series]]) -> list[ReportTable]:
-    rows, failed = prediction_rows(found)
-    if not rows and not failed:
-        return []
-    title = "Cost model: 1/X is the sum of each kind's share times its cost"
-    notes = [f"{cells[0]}: {cells[-1]}" for cells in rows]
-    notes += [f"No prediction of {each}" for each in failed]
-    shown = [cells[:-1] for cells in rows]
-    return [ReportTable(title, ("Workload", *PREDICTIONS[:-1]), shown, 2, notes)]
-
-
 _WAYS = ("today, own peaks", "today, highest load")
 _IWS = "iWS, 4 CPUs, 2000"
 _THEN = {
@@ -193,7 +91,7 @@ def _charts(found: Sequence[Series]) -> list[Chart]:
     """Return the SPICE efficiencies of each target as bars."""
     return [
         chart
-        for n, (target, of_target) in enumerate(_by_target(found).items())
+        for n, (target, of_target) in enumerate(by_target(found).items())
         if (chart := _spice_chart(n, target, of_target)) is not None
     ]
 
@@ -268,7 +166,8 @@ REPORT = ReportSuite(
     people="clients",
     figures_of=_figures_of,
     operations={name: each.title for name, each in built_in().items()},
-    tables=_tables,
+    tables=tables,
+    printed_beside=beside,
     charts=_charts,
 )
 """The report's part of the suite."""

@@ -1,17 +1,14 @@
-"""The tables of a sweep over clients, in the terminal."""
+"""The tables of a sweep over clients."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from rich.console import Group, RenderableType
-from rich.text import Text
-
 from sitebench.measure.peak.curve import MOST_FAILED
-from sitebench.runs.point import PointResult
-from sitebench.runs.repeats import Of, Series, series
-from sitebench.tables.bottlenecks import bottleneck_tables
-from sitebench.tables.tables import bounds, latency_mark, medians, new_table, rate_mark, titled
+from sitebench.report.suite import Folded
+from sitebench.runs.repeats import Of, Series
+from sitebench.tables.table import Row, Table
+from sitebench.tables.tables import latency_mark, limit, marked, medians, rate_mark
 from sitebench.units import format_ns, format_rate, parse_duration, plural
 from sitebench.verdict.verdict import Quoted
 from web_bench.paper.analysis import (
@@ -35,22 +32,29 @@ from web_bench.paper.figures import figure_of, in_progress, off_by
 NOT_KNOWN = "-"
 
 
-def tables(results: Sequence[PointResult]) -> list[RenderableType]:
-    """Return every table of a sweep: over clients, peaks, mix, SPICE, predictions, bottlenecks."""
-    found = by_workload(results)
-    return [
-        *(_over_clients(name, each) for name, each in found.items()),
-        _peaks(found),
-        _mixes(found),
-        *spice_tables(found),
-        *_predictions(found),
-        *bottleneck_tables(results),
-    ]
+def tables(found: Sequence[Series]) -> list[Folded]:
+    """Return the tables of each target: over clients, peaks, mix, programs against files."""
+    groups = []
+    targets = by_target(found)
+    for target, of_target in targets.items():
+        called = f" ({target})" if len(targets) > 1 else ""
+        measured = grouped(of_target)
+        over = [table for each in measured.items() for table in _over_clients(*each)]
+        groups += [
+            Folded(f"Over clients{called}", over),
+            Folded(f"Peaks{called}", [_peaks(measured)]),
+            Folded(f"Requests by class{called}", [_mix(*each) for each in measured.items()], True),
+        ]
+        if more := [*spice_tables(measured), *_cost_model(measured)]:
+            groups.append(Folded(f"Programs against files{called}", more))
+    return groups
 
 
-def by_workload(results: Sequence[PointResult]) -> dict[str, list[Series]]:
-    """Return each workload's points, fewest clients first."""
-    return grouped(series(results))
+def by_target(found: Sequence[Series]) -> dict[str, list[Series]]:
+    targets: dict[str, list[Series]] = {}
+    for each in found:
+        targets.setdefault(each.spec.target, []).append(each)
+    return targets
 
 
 def grouped(measured: Sequence[Series]) -> dict[str, list[Series]]:
@@ -77,13 +81,13 @@ def _rate(name: str) -> Callable[[Series], str]:
     return lambda each: rate_mark(each, figure_of(name))
 
 
-RATES: Columns = {
+_RATES: Columns = {
     "requests\nper s": _rate("requests_per_s"),
     "conn.\nper s": _rate("connects_per_s"),
     "Mbit/s": _rate("mbit_per_s"),
     "load\nfactor": _median(in_progress, "{:,.1f}".format),
 }
-LATENCIES: Columns = {
+_LATENCIES: Columns = {
     "mean": lambda each: latency_mark(each, "mean"),
     "connect": _median(figure_of("split_s.connect"), _time),
     "TLS": _median(figure_of("split_s.tls"), _time),
@@ -92,10 +96,6 @@ LATENCIES: Columns = {
     "p50": lambda each: latency_mark(each, "p50"),
     "p99": lambda each: latency_mark(each, "p99"),
 }
-
-
-def row(each: Series, columns: Columns) -> list[str]:
-    return [cell(each) for cell in columns.values()]
 
 
 def per_client(each: Series) -> str:
@@ -124,6 +124,9 @@ def client_latency(each: Series) -> str:
     return f"{_time(seconds / most)}..{_time(seconds / least)}"
 
 
+_CLIENTS: Columns = {"requests": per_client, "latency": client_latency}
+
+
 def failures(each: Series) -> str:
     """Return how many requests failed, and how many a second if any did (WebStone's errors)."""
     per_s = each.median(lambda result: result.failures / result.seconds)
@@ -145,27 +148,38 @@ def bytes_note(found: Sequence[Series]) -> str:
     )
 
 
-def _over_clients(name: str, found: Sequence[Series]) -> Group:
-    table = new_table("clients", *RATES, "clients\nvary", "failed", "bound by", left=0)
-    took = new_table("clients", *LATENCIES, left=0)
-    for each in found:
-        clients = f"{each.spec.users:,}"
-        failed = failures(each)
-        varies = medians([each], figure_of("clients.variation"), "{:.0%}".format)
-        table.add_row(clients, *row(each, RATES), *varies, failed, bounds(each))
-        took.add_row(clients, *row(each, LATENCIES))
+def _over_clients(name: str, found: Sequence[Series]) -> list[Table]:
     # What they did: a workload of one's own decides about its connections by itself.
     figures = ("connects_per_s", "requests_per_s")
     opened, requests = (found[0].median(figure_of(each)) or 0.0 for each in figures)
     how = "connections kept" if opened < requests / 2 else "a connection per request"
-    return Group(
-        titled(f"{name}: by clients ({found[0].spec.target}, {how})", table),
-        Text(bytes_note(found), style="dim"),
-        titled(f"{name}: latency, its mean split into its parts", took),
-    )
+    note = bytes_note(found)
+    return [
+        Table(
+            f"{name}: by clients ({found[0].spec.target}, {how})",
+            ("clients", *_RATES, "failed", "bound by"),
+            [[*_row(each, _RATES), failures(each), limit(each)] for each in found],
+            left=0,
+            notes=[note] if note else [],
+        ),
+        Table(
+            f"{name}: latency, its mean split into its parts",
+            ("clients", *_LATENCIES),
+            [_row(each, _LATENCIES) for each in found],
+            left=0,
+        ),
+        Table(
+            f"{name}: the client with the least requests, and that with the most",
+            ("clients", *_CLIENTS),
+            [_row(each, _CLIENTS) for each in found],
+            left=0,
+        ),
+    ]
 
 
-PEAKS = ("requests/s", "Mbit/s", "rising", "saturated", "useful peak")
+def _row(each: Series, columns: Columns) -> Row:
+    cells = (cell(each) for cell in columns.values())
+    return [marked(each, f"{each.spec.users:,}"), *cells]
 
 
 def peak_row(found: Sequence[Series]) -> list[str]:
@@ -201,7 +215,7 @@ def _span(clients: Sequence[int]) -> str:
     return f"{clients[0]:,}" if len(clients) == 1 else f"{clients[0]:,} to {clients[-1]:,}"
 
 
-PEAK_NOTES = (
+_PEAK_NOTES = (
     "@: with so many clients. Rising: more clients raise the rate more than the latency; "
     "saturated: the latency more than the rate.",
     f"Useful peak: the clients' requests vary by at most {MOST_VARIATION:.0%} (coefficient of "
@@ -210,18 +224,13 @@ PEAK_NOTES = (
 )
 
 
-def _peaks(found: Mapping[str, Sequence[Series]]) -> Group:
-    table = new_table("Workload", *PEAKS)
-    for name, each in found.items():
-        table.add_row(name, *peak_row(each))
-    notes = [Text(note, style="dim") for note in PEAK_NOTES]
-    return Group(titled("Peaks, with their clients", table), *notes)
+def _peaks(found: Mapping[str, Sequence[Series]]) -> Table:
+    columns = ("Workload", "requests/s", "Mbit/s", "rising", "saturated", "useful peak")
+    rows = [[name, *peak_row(each)] for name, each in found.items()]
+    return Table("Peaks, with their clients", columns, rows, notes=_PEAK_NOTES)
 
 
-MIXES = ("Asked for", "Requests", "Count", "Failed")
-
-
-def mix_rows(found: Sequence[Series]) -> tuple[list[list[str]], float]:
+def _mix(workload: str, found: Sequence[Series]) -> Table:
     """Return a row per class over all points, and by how many requests a point is off at most.
 
     Every deck is exact; a window cuts through one deck per thread at each of its ends.
@@ -246,30 +255,26 @@ def mix_rows(found: Sequence[Series]) -> tuple[list[list[str]], float]:
         ]
         for name, each in summed.items()
     ]
-    return rows, worst
+    columns = ("Class", "Asked for", "Requests", "Count", "Failed")
+    note = f"A point is off by {worst:.1f} requests at most: decks that its window cuts."
+    return Table(f"{workload}: requests by class", columns, rows, notes=[note])
 
 
-def _mixes(found: Mapping[str, Sequence[Series]]) -> Group:
-    table = new_table("Workload", "Class", *MIXES, left=2)
-    for name, each in found.items():
-        rows, worst = mix_rows(each)
-        for n, cells in enumerate(rows):
-            table.add_row("" if n else f"{name}\noff by {worst:.1f}", *cells)
-    note = "Exact in every deck; off by: requests of a point that the deck's share differs by."
-    return Group(titled("Requests by class", table), Text(note, style="dim"))
-
-
-SPICE = ("Static\nclients", "Program\nclients", "Request\nefficiency", "Latency\nefficiency")
-
-
-def spice_rows(found: Mapping[str, Sequence[Series]]) -> list[list[str]]:
+def spice_tables(found: Mapping[str, Sequence[Series]]) -> list[Table]:
     """Return the SPICE efficiencies of each program, in the three ways."""
     rows = []
     for name, each in efficiencies(found).items():
         rows.append([name, "own peaks", *_efficiency(each.own_peaks)])
         rows += [["", "equal clients", *_efficiency(equal)] for equal in each.equal_clients]
         rows.append(["", "highest load", *_efficiency(each.highest_load)])
-    return rows
+    notes = [*not_compared(found), *light_load(found)]
+    if not rows and not notes:
+        return []
+    notes.insert(0, "Own peaks: as the paper has it, each at its own number of clients.")
+    title = "SPICE efficiency: what of the static test's rate a program keeps" if rows else "SPICE"
+    efficiency = ("Request\nefficiency", "Latency\nefficiency")
+    columns = ("Workload", "Compared", "Static\nclients", "Program\nclients", *efficiency)
+    return [Table(title, columns, rows, 2, notes)]
 
 
 def _efficiency(each: Efficiency) -> list[str]:
@@ -299,23 +304,7 @@ def light_load(found: Mapping[str, Sequence[Series]]) -> list[str]:
     return [f"SPICE latency at the lightest load: {'; '.join(told)}: {added}."]
 
 
-def spice_tables(found: Mapping[str, Sequence[Series]]) -> list[Group]:
-    rows, why = spice_rows(found), [Text(each) for each in not_compared(found)]
-    why += [Text(each, style="dim") for each in light_load(found)]
-    if not rows:
-        return [Group(*why)] if why else []
-    table = new_table("Workload", "Compared", *SPICE, left=2)
-    for cells in rows:
-        table.add_row(*cells)
-    note = "Own peaks: as the paper has it, each at its own number of clients."
-    title = "SPICE efficiency: what of the static test's rate a program keeps"
-    return [Group(titled(title, table), Text(note, style="dim"), *why)]
-
-
-PREDICTIONS = ("From", "Predicted", "Measured", "off by", "")
-
-
-def prediction_rows(found: Mapping[str, Sequence[Series]]) -> tuple[list[list[str]], list[str]]:
+def _cost_model(found: Mapping[str, Sequence[Series]]) -> list[Table]:
     """Return the cost model's rates beside the measured ones, and what it could not predict."""
     made, failed = predictions(found)
     rows = [
@@ -325,21 +314,12 @@ def prediction_rows(found: Mapping[str, Sequence[Series]]) -> tuple[list[list[st
             f"{format_rate(each.requests_per_s)}/s",
             f"{format_rate(each.measured)}/s",
             f"{each.off:+.1%}",
-            each.said,
         ]
         for each in made
     ]
-    return rows, failed
-
-
-def _predictions(found: Mapping[str, Sequence[Series]]) -> list[RenderableType]:
-    rows, failed = prediction_rows(found)
-    made: list[RenderableType] = [Text(f"No prediction of {each}") for each in failed]
-    if rows:
-        table = new_table("Workload", *PREDICTIONS[:-1], left=2)
-        for cells in rows:
-            table.add_row(*cells[:-1])
-        said = [Text(f"{cells[0]}: {cells[-1]}", style="dim") for cells in rows]
-        title = "Cost model: 1/X is the sum of each kind's share times its cost"
-        made.insert(0, Group(titled(title, table), *said))
-    return made
+    if not rows and not failed:
+        return []
+    notes = [f"{each.workload}: {each.said}" for each in made]
+    notes += [f"No prediction of {each}" for each in failed]
+    title = "Cost model: 1/X is the sum of each kind's share times its cost"
+    return [Table(title, ("Workload", "From", "Predicted", "Measured", "off by"), rows, 2, notes)]

@@ -16,8 +16,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from rich.console import RenderableType
-
 from sitebench.errors import (
     BadInput,
     Leak,
@@ -29,7 +27,7 @@ from sitebench.errors import (
     WrongPassword,
 )
 from sitebench.frozen import frozen
-from sitebench.measure.command import Seeding, recording, say, show
+from sitebench.measure.command import Seeding, recording, say
 from sitebench.measure.objective import RATES, Objective, ObjectiveState
 from sitebench.measure.options import DEFAULT_CLIENTS, DEFAULT_USERS, PeakOptions
 from sitebench.measure.peak.curve import knee, plot, spots
@@ -61,6 +59,7 @@ from sitebench.runs.repeats import series
 from sitebench.runs.store import RunStore
 from sitebench.system.limits import most_connections
 from sitebench.tables.advice import WhatToDo
+from sitebench.tables.console import Printable, show
 from sitebench.tables.tables import point_name
 from sitebench.units import format_duration, format_rate
 
@@ -104,7 +103,7 @@ class PeakJob:
     afterwards: Callable[[], None] = lambda: None
 
 
-_Answer = tuple[Peak, Sequence[RenderableType], SitebenchError | None]
+_Answer = tuple[Peak, Sequence[Printable], SitebenchError | None]
 """The answer to keep, what to print, and the error if no peak was found."""
 
 

@@ -6,23 +6,20 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from rich.console import Group
-
 from sitebench.frozen import frozen
 from sitebench.measure.objective import Objective
 from sitebench.measure.peak.curve import MOST_FAILED, Spot, failed
 from sitebench.measure.peak.search import Answer, HighestRate, Reply, SearchPlan, Trial
 from sitebench.runs.point import PointResult, PointSpec
 from sitebench.runs.repeats import Series
+from sitebench.tables.table import Cell, Mark, Row, Table
 from sitebench.tables.tables import (
     around,
-    bounds,
     latency_mark,
+    limit,
     medians,
-    new_table,
     rate_mark,
     rate_of,
-    titled,
 )
 from sitebench.units import format_duration, format_ns, format_rate, plural
 from sitebench.verdict.verdict import Bound
@@ -121,28 +118,31 @@ def _clients_answer(found: Sequence[Series], best: Series | None, bend: Spot | N
     )
 
 
-def clients_table(found: Sequence[Series], bend: Spot | None, best: str | None) -> Group:
+def clients_table(found: Sequence[Series], bend: Spot | None, best: str | None) -> Table:
     """Lay out a sweep over client counts, one per row."""
     repeated = any(each.n > 1 for each in found)
     extra = ("around",) if repeated else ()
     columns = ("clients", "rate/s", *extra, "mean", "p50", "p95", "p99", "CPU", "bound by", "")
-    table = new_table(*columns, left=0)
+    rows: list[Row] = []
     for each in sorted(found, key=lambda each: each.spec.users):
         marks = [
             *(["knee"] if bend is not None and each.spec.users == bend.load else []),
             *(["most"] if each.spec.key == best else []),
             *([f"{lost:.1%} failed"] if (lost := failed(each.results)) > MOST_FAILED else []),
         ]
-        table.add_row(
-            f"{each.spec.users:,}",
-            rate_mark(each),
-            *([around(each, rate_of, format_rate)] if repeated else []),
-            *(latency_mark(each, name) for name in ("mean", "p50", "p95", "p99")),
-            *medians([each], lambda r: r.use.target_cpu_percent, _percent),
-            bounds(each),
-            ", ".join(marks),
+        rows.append(
+            [
+                f"{each.spec.users:,}",
+                rate_mark(each),
+                *([around(each, rate_of, format_rate)] if repeated else []),
+                *(latency_mark(each, name) for name in ("mean", "p50", "p95", "p99")),
+                *medians([each], lambda r: r.use.target_cpu_percent, _percent),
+                limit(each),
+                ", ".join(marks),
+            ]
         )
-    return titled(f"Throughput and latency by clients: {found[0].spec.what}", table)
+    title = f"Throughput and latency by clients: {found[0].spec.what}"
+    return Table(title, columns, rows, left=0)
 
 
 def _percent(value: float) -> str:
@@ -159,34 +159,37 @@ class Probe:
     reply: Reply
 
 
-_COLOURS = {
-    Answer.HELD: "green",
-    Answer.BROKE: "yellow",
-    Answer.TESTER: "red",
-    Answer.BUSY: "red",
+_MARKS = {
+    Answer.HELD: Mark.PASS,
+    Answer.BROKE: Mark.POSSIBLE,
+    Answer.TESTER: Mark.FAIL,
+    Answer.BUSY: Mark.FAIL,
 }
 
 
-def rates_table(tried: Sequence[Probe], best: float | None) -> Group:
+def rates_table(tried: Sequence[Probe], best: float | None) -> Table:
     """Lay out a search in the order it went; the best rate's rows are marked."""
     spread = len({each.spec.users for each in tried}) > 1
     lanes = ("lanes",) if spread else ()
     columns = ("asked/s", *lanes, "for", "rate/s", "p50", "p95", "p99", "CPU", "bound by", "answer")
-    table = new_table(*columns, left=0)
+    rows: list[Row] = []
     for each in tried:
         spec, answer = each.spec, each.reply.answer
         found = Series(spec, () if each.result is None else (each.result,))
-        table.add_row(
-            f"{spec.rate:,g}",
-            *([f"{spec.users:,}"] if spread else []),
-            f"{spec.measure_s:g}s",
-            rate_mark(found),
-            *(latency_mark(found, name) for name in ("p50", "p95", "p99")),
-            *medians([found], lambda r: r.use.target_cpu_percent, _percent),
-            bounds(found),
-            f"[{_COLOURS[answer]}]{answer}[/]{', best' if spec.rate == best else ''}",
+        rows.append(
+            [
+                f"{spec.rate:,g}",
+                *([f"{spec.users:,}"] if spread else []),
+                f"{spec.measure_s:g}s",
+                rate_mark(found),
+                *(latency_mark(found, name) for name in ("p50", "p95", "p99")),
+                *medians([found], lambda r: r.use.target_cpu_percent, _percent),
+                limit(found),
+                Cell(f"{answer}{', best' if spec.rate == best else ''}", _MARKS[answer]),
+            ]
         )
-    return titled(f"Search for the highest rate: {tried[0].spec.what}", table)
+    title = f"Search for the highest rate: {tried[0].spec.what}"
+    return Table(title, columns, rows, left=0)
 
 
 def seen(found: HighestRate, tried: Sequence[Probe]) -> Seen | None:

@@ -27,14 +27,12 @@ from sitebench.report.model import (
     Report,
     Run,
     distinguishing_label,
-    load_name,
     variant_name,
 )
 from sitebench.report.page import Section, chooser, figure
-from sitebench.report.paper import why
 from sitebench.runs.point import PointSpec
 from sitebench.runs.repeats import Series
-from sitebench.tables.tables import percentile, rate_of
+from sitebench.tables.tables import load_name, percentile, rate_of, why
 from sitebench.units import format_rate
 
 _QUANTILES = {"p50": "median", "p99": "99 %", "p99_9": "99.9 %"}

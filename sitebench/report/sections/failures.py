@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from sitebench.report.model import Report, Run
 from sitebench.report.page import Section
-from sitebench.report.table import NOTHING, ReportTable, Row
+from sitebench.tables.html import to_html
+from sitebench.tables.table import NOTHING, Row, Table
 
 
-def tables(report: Report) -> list[ReportTable]:
+def tables(report: Report) -> list[Table]:
     """Return operations that failed by kind, and points without a result."""
     made = [make(report, run) for make in (_by_kind, _points) for run in report.runs]
     return [table for table in made if table.rows]
@@ -16,11 +17,11 @@ def tables(report: Report) -> list[ReportTable]:
 def section(report: Report) -> Section | None:
     """Return the tables, or that nothing failed: that is an answer too."""
     found = tables(report)
-    body = "".join(table.to_html() for table in found)
+    body = "".join(map(to_html, found))
     return Section("failures", "Failures", body or "<p>No failures.</p>")
 
 
-def _by_kind(report: Report, run: Run) -> ReportTable:
+def _by_kind(report: Report, run: Run) -> Table:
     rows: list[Row] = []
     failed = [each.result for each in run.missing if each.result is not None]
     for result in (*run.results, *failed):
@@ -30,16 +31,14 @@ def _by_kind(report: Report, run: Run) -> ReportTable:
             share = f"{n / attempts:.3%}" if attempts else NOTHING
             rows.append([report.distinct_name(result.spec, run), kind, example, f"{n:,}", share])
     title = report.titled("Failed operations by kind", run)
-    return ReportTable(
-        title, ("Point", "Kind", "The first of them", "count", "share"), rows, left=3
-    )
+    return Table(title, ("Point", "Kind", "The first of them", "count", "share"), rows, left=3)
 
 
-def _points(report: Report, run: Run) -> ReportTable:
+def _points(report: Report, run: Run) -> Table:
     rows: list[Row] = []
     for each in run.missing:
         why = each.error or {"message": "", "remedy": "the same command continues the run"}
         what = (each.status, why.get("message", ""), why.get("remedy", ""))
         rows.append([report.distinct_name(each.spec, run), *what])
     title = report.titled("Points without a result", run)
-    return ReportTable(title, ("Point", "Status", "What happened", "What to do"), rows, left=4)
+    return Table(title, ("Point", "Status", "What happened", "What to do"), rows, left=4)

@@ -9,7 +9,8 @@ from typing import Any
 
 from sitebench.report.model import Report, Run
 from sitebench.report.page import Section
-from sitebench.report.table import ReportTable, Row
+from sitebench.tables.html import to_html
+from sitebench.tables.table import Row, Table
 
 
 def section(report: Report) -> Section | None:
@@ -23,11 +24,11 @@ def _run(run: Run) -> str:
     return (
         f"<h3>{escape(run.label)}</h3><pre>{escape(shown)}</pre>"
         "<details data-print><summary>Environment and settings</summary>"
-        f"{_table(run).to_html()}</details>"
+        f"{to_html(_table(run))}</details>"
     )
 
 
-def _table(run: Run) -> ReportTable:
+def _table(run: Run) -> Table:
     """Return every fact, one per row."""
     rows: list[Row] = [
         [name, value]
@@ -35,7 +36,7 @@ def _table(run: Run) -> ReportTable:
         if key not in ("command", "peaks")
         for name, value in _flat(key, fact)
     ]
-    return ReportTable(f"Manifest of {run.label}", ("Fact", "Value"), rows, left=2)
+    return Table(f"Manifest of {run.label}", ("Fact", "Value"), rows, left=2)
 
 
 def _flat(name: str, fact: Any) -> list[tuple[str, str]]:

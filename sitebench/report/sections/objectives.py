@@ -5,7 +5,7 @@ from __future__ import annotations
 from sitebench.errors import UnknownValue
 from sitebench.measure.objective import Objective, ObjectiveState
 from sitebench.report.model import Report, Run
-from sitebench.report.table import Cell, Mark, ReportTable, Row
+from sitebench.tables.table import Cell, Mark, Row, Table
 from sitebench.tables.tables import point_name
 
 _STATES = {
@@ -15,7 +15,7 @@ _STATES = {
 }
 
 
-def tables(report: Report) -> list[ReportTable]:
+def tables(report: Report) -> list[Table]:
     """Return a table per run that was measured with an objective."""
     made = ((run, _objective(run)) for run in report.runs)
     return [_table(report, run, found) for run, found in made if found is not None]
@@ -28,7 +28,7 @@ def _objective(run: Run) -> Objective | None:
         return None  # Of a newer version.
 
 
-def _table(report: Report, run: Run, objective: Objective) -> ReportTable:
+def _table(report: Report, run: Run, objective: Objective) -> Table:
     rows: list[Row] = []
     for result in run.results:
         name = point_name(result.spec)
@@ -41,4 +41,4 @@ def _table(report: Report, run: Run, objective: Objective) -> ReportTable:
             rows.append([name, str(each.asked), state, f"{known}{each.found}"])
             name = ""
     columns = ("Point", "Objective", "Outcome", "Measured")
-    return ReportTable(report.titled("Objectives", run), columns, rows, left=4)
+    return Table(report.titled("Objectives", run), columns, rows, left=4)

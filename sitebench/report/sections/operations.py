@@ -6,24 +6,27 @@ import shlex
 from dataclasses import replace
 from html import escape
 
+from msgspec import structs
+
 from sitebench.counts import metrics
 from sitebench.counts.durations import OVER_TIME, PERCENTILES, Durations
-from sitebench.counts.metrics import LATENCY, SERVICE, UNREAD
+from sitebench.counts.metrics import LATENCY, SERVICE
 from sitebench.counts.source import SEQUENCE
-from sitebench.report.model import LOAD, Point, Report, Run, distinguishing_label, load_name
+from sitebench.report.model import LOAD, Point, Report, Run, distinguishing_label
 from sitebench.report.page import Section
-from sitebench.report.paper import marked
 from sitebench.report.sections import objectives, tail
-from sitebench.report.table import NOTHING, Cell, ReportTable, Row
 from sitebench.runs.repeats import Series
+from sitebench.tables.html import to_html
+from sitebench.tables.table import NOTHING, Cell, Row, Table
 from sitebench.tables.tables import (
     around,
     attempts,
+    cost_table,
     latency_mark,
+    load_name,
+    marked,
     rate_mark,
     rate_of,
-    unread_p99,
-    waiting,
 )
 from sitebench.units import format_ns, format_rate, format_size
 
@@ -33,24 +36,24 @@ _HANDLING = ("connect", "bind", "unbind", SEQUENCE)
 _PERCENTILES = {name: name.replace("_", ".") for name in PERCENTILES}
 
 
-def tables(report: Report) -> list[ReportTable]:
+def tables(report: Report) -> list[Table]:
     """Return four tables per run, those that the page folds last."""
     makers = (_operations, tail.table, _cost, _steps)
     return [make(report, run) for run in report.runs for make in makers]
 
 
 def section(report: Report) -> Section | None:
-    parts = [table.to_html() for table in objectives.tables(report)]
+    parts = list(map(to_html, objectives.tables(report)))
     for run in report.runs:
-        parts.append(_operations(report, run).to_html())
-        parts.append(tail.table(report, run).to_html())
+        parts.append(to_html(_operations(report, run)))
+        parts.append(to_html(tail.table(report, run)))
         parts.append(_downloads(run))
         for title, table, opened in (
             ("The tester's own cost", _cost(report, run), ""),
             ("Every step of every program", _steps(report, run), " open" * _has_pages(run)),
             ("Every clock of every step", _clocks(report, run), ""),
         ):
-            parts.append(f"<details{opened}><summary>{title}</summary>{table.to_html()}</details>")
+            parts.append(f"<details{opened}><summary>{title}</summary>{to_html(table)}</details>")
     return Section("results", "Results", "".join(parts))
 
 
@@ -75,7 +78,7 @@ def _downloads(run: Run) -> str:
     return f'<p class="screen-only">Download: {had}Every half second: <code>{every}</code></p>'
 
 
-def _operations(report: Report, run: Run) -> ReportTable:
+def _operations(report: Report, run: Run) -> Table:
     repeated = any(each.n > 1 for each in run.series)
     columns = (
         *("Operation", "Size", "Load", "Verdict", "operations/s"),
@@ -99,7 +102,7 @@ def _operations(report: Report, run: Run) -> ReportTable:
     notes.append("* not the target's alone: the verdict says why.")
     done = [each.result for each in run.stored if each.status == "done"]
     notes += attempts([each for each in done if each is not None])
-    return ReportTable(report.titled("Operations", run), columns, rows, left=4, notes=notes)
+    return Table(report.titled("Operations", run), columns, rows, left=4, notes=notes)
 
 
 def _row(report: Report, run: Run, each: Series, *, repeated: bool) -> Row:
@@ -132,30 +135,10 @@ def _part(each: Series, *, repeated: bool) -> Row:
     ]
 
 
-def _cost(report: Report, run: Run) -> ReportTable:
-    columns = ("Point", "Load", "waiting", UNREAD, "us/op", "headroom")
-    rows: list[Row] = []
-    for each in run.series:
-        unread = each.median(unread_p99)
-        cpu = each.median(lambda r: r.cpu_us_per_op)
-        headroom = each.median(lambda r: r.headroom)
-        rows.append(
-            [
-                report.distinct_name(each.spec, run, ignoring=LOAD),
-                *(load_name(each.spec), waiting(each)),
-                NOTHING if unread is None else format_ns(unread * 1e3),
-                NOTHING if cpu is None else f"{cpu:.3g}",
-                NOTHING if headroom is None else f"{headroom:.0%}",
-            ]
-        )
-    notes = [
-        "Waiting: due and not answered when the window began and when it ended (medians).",
-        "Unread: how long answers lay in the kernel at most; service time includes it.",
-        "us/op: the generator's own CPU. Headroom: share of time that its busiest thread had left.",
-    ]
-    return ReportTable(
-        report.titled("The tester's own cost", run), columns, rows, left=2, notes=notes
-    )
+def _cost(report: Report, run: Run) -> Table:
+    points = [(report.distinct_name(each.spec, run, ignoring=LOAD), each) for each in run.series]
+    table = cost_table(points)
+    return structs.replace(table, title=report.titled(table.title, run))
 
 
 def _latency(each: Series, name: str) -> str | Cell:
@@ -166,7 +149,7 @@ def _latency(each: Series, name: str) -> str | Cell:
     return text
 
 
-def _steps(report: Report, run: Run) -> ReportTable:
+def _steps(report: Report, run: Run) -> Table:
     service = [f"service {name}" for name in OVER_TIME]
     columns = ("Point", "Program", "Step", "count", "failed", "per s", *service)
     rows: list[Row] = []
@@ -180,10 +163,10 @@ def _steps(report: Report, run: Run) -> ReportTable:
                     *(f"{step.failures:,}", format_rate(step.per_s), *shown),
                 ]
             )
-    return ReportTable(report.titled("Steps", run), columns, rows, left=3)
+    return Table(report.titled("Steps", run), columns, rows, left=3)
 
 
-def _clocks(report: Report, run: Run) -> ReportTable:
+def _clocks(report: Report, run: Run) -> Table:
     columns = ("Point", "Step", "Clock", "n", "p50", "p99", "max", "mean")
     rows: list[Row] = [
         [
@@ -201,7 +184,7 @@ def _clocks(report: Report, run: Run) -> ReportTable:
         if (took := step.clocks[clock]).n
     ]
     notes = [f"{clock.heading}: {clock.meaning}." for clock in metrics.CLOCKS]
-    return ReportTable(report.titled("Clocks", run), columns, rows, left=3, notes=notes)
+    return Table(report.titled("Clocks", run), columns, rows, left=3, notes=notes)
 
 
 def _repeat(report: Report, run: Run, point: Point) -> str:

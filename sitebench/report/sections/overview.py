@@ -7,11 +7,11 @@ from operator import itemgetter
 
 from sitebench.report.charts import Chart, Spec, names, quantity, short, tell_apart
 from sitebench.report.model import Report
-from sitebench.report.paper import why
 from sitebench.report.sections import answers
 from sitebench.report.sections.rates import around, caller, lines
 from sitebench.report.suite import RateFigure, ReportSuite, ops_per_s
 from sitebench.runs.repeats import Series
+from sitebench.tables.tables import why
 from sitebench.units import format_rate
 from sitebench.verdict.verdict import Quoted
 

@@ -5,24 +5,27 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from html import escape
 
+from msgspec import structs
+
 from sitebench.report.charts import Chart
 from sitebench.report.model import Report, Run
 from sitebench.report.page import Section, figure
 from sitebench.report.sections.rates import caller, lines, printed_figures
 from sitebench.report.suite import Folded, ReportSuite
-from sitebench.report.table import ReportTable
+from sitebench.tables.html import to_html
+from sitebench.tables.table import Table
 
 _OF_A_PART = frozenset(("arrivals", "threads", "until"))
 """Settings in which the parts of one sweep may differ, beside their operations."""
 
 
-def tables(report: Report) -> list[ReportTable]:
+def tables(report: Report) -> list[Table]:
     """Return a table per operation, run and target, and the suites' others."""
     found = _of_operations(report)
     return [*found, *(table for group in _others(report) for table in group.tables)]
 
 
-def _of_operations(report: Report) -> list[ReportTable]:
+def _of_operations(report: Report) -> list[Table]:
     found = []
     for suite in report.present:
         if suite.paper_table is None:
@@ -33,7 +36,7 @@ def _of_operations(report: Report) -> list[ReportTable]:
             for line in measured:
                 table = suite.paper_table(line.series)
                 title = f"{table.title} ({name(line)})"
-                found.append(ReportTable(title, table.columns, table.rows, table.left, table.notes))
+                found.append(structs.replace(table, title=title))
     return found
 
 
@@ -43,8 +46,8 @@ def _others(report: Report) -> Iterator[Folded]:
             measured = [
                 each for run in runs for each in run.series if each.spec.suite == suite.name
             ]
-            if suite.tables is not None and measured:
-                for group in suite.tables(measured):
+            for tables_of in filter(None, (suite.tables, suite.printed_beside)):
+                for group in tables_of(measured) if measured else ():
                     title = report.titled(group.title, *runs)
                     yield Folded(title, group.tables, group.folded)
         yield from suite.printed_1997
@@ -98,14 +101,14 @@ def section(report: Report) -> Section | None:
     )
     drawings = "".join(figure(chart) for chart in charts)
     body = f'<div class="grid">{drawings}</div>' if charts else ""
-    body += "".join(table.to_html() for table in found) + note if found else ""
+    body += "".join(map(to_html, found)) + note if found else ""
     body += "".join(_group(each) for each in others)
     body = f"<details><summary>Tables and figures</summary>{body}</details>"
     return Section("papers", "The papers' tables with these results", body, charts, short="Paper")
 
 
 def _group(group: Folded) -> str:
-    inside = "".join(table.to_html() for table in group.tables)
+    inside = "".join(map(to_html, group.tables))
     title = escape(group.title)
     if group.folded:
         return f"<details><summary>{title}</summary>{inside}</details>"

@@ -25,10 +25,10 @@ from sitebench.report.charts import (
 )
 from sitebench.report.model import Report, Run, distinguishing_label, load_key, variant_name
 from sitebench.report.page import Section, figure
-from sitebench.report.paper import why
 from sitebench.report.suite import RateFigure, ReportSuite
 from sitebench.runs.point import PointSpec
 from sitebench.runs.repeats import Of, Series
+from sitebench.tables.tables import why
 from sitebench.units import format_size
 
 

@@ -33,11 +33,11 @@ from sitebench.report.model import (
     Report,
     distinguishing_label,
     load_key,
-    load_name,
     variant_name,
 )
 from sitebench.report.page import Section, chooser, figure
 from sitebench.runs.repeats import Series
+from sitebench.tables.tables import load_name
 from sitebench.verdict.verdict import Quoted
 
 _PER_DECADE = 16

@@ -21,8 +21,9 @@ from sitebench.report.charts import (
 )
 from sitebench.report.model import Point, Report, Run
 from sitebench.report.page import Section, chooser, figure
-from sitebench.report.table import ReportTable
-from sitebench.tables.spans import columns, notes, title
+from sitebench.tables.html import to_html
+from sitebench.tables.spans import spans_table
+from sitebench.tables.table import Table
 from sitebench.units import format_clock
 
 _CHOOSER = "choose-stages"
@@ -46,17 +47,12 @@ def _name(report: Report, run: Run, point: Point) -> str:
     return f"{name}, repeat {point.spec.repeat + 1}" if point.spec.repeat else name
 
 
-def tables(report: Report) -> list[ReportTable]:
+def tables(report: Report) -> list[Table]:
     """Return a table for each point in stages."""
-    made = []
-    for run, point, stages in _staged(report):
-        spans = point.result.spans
-        shown = columns(stages, spans)
-        rows = [[of(span) for of in shown.values()] for span in spans]
-        said = tuple(notes([(stages, spans)]))
-        heading = title(_name(report, run, point), stages)
-        made.append(ReportTable(heading, tuple(shown), rows, notes=said))
-    return made
+    return [
+        spans_table(_name(report, run, point), stages, point.result.spans)
+        for run, point, stages in _staged(report)
+    ]
 
 
 def section(report: Report) -> Section | None:
@@ -88,7 +84,7 @@ def section(report: Report) -> Section | None:
         titles=shown,
     )
     said = "".join(
-        f"<details><summary>{escape(made.title)}</summary>{made.to_html()}</details>"
+        f"<details><summary>{escape(made.title)}</summary>{to_html(made)}</details>"
         for made in tables(report)
     )
     body = chooser(_CHOOSER, "Point", [("", list(shown.items()))]) + figure(chart) + said

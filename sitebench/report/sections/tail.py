@@ -6,15 +6,16 @@ from collections.abc import Sequence
 
 from sitebench._engine import Histogram
 from sitebench.counts.durations import LEAST_BEYOND, percentile_ns, with_censored
-from sitebench.report.model import LOAD, Point, Report, Run, load_name
-from sitebench.report.table import NOTHING, ReportTable, Row
+from sitebench.report.model import LOAD, Point, Report, Run
 from sitebench.runs.repeats import Series
+from sitebench.tables.table import NOTHING, Row, Table
+from sitebench.tables.tables import load_name
 from sitebench.units import format_ns
 
 _PERCENTILES = (99.0, 99.9, 99.99, 99.999)
 
 
-def table(report: Report, run: Run) -> ReportTable:
+def table(report: Report, run: Run) -> Table:
     """Return a row per point, its repeats merged sample by sample."""
     columns = ("Point", "Load", "samples", *(f"p{q:g}" for q in _PERCENTILES), "max")
     rows = [_row(report, run, each) for each in run.series]
@@ -22,9 +23,7 @@ def table(report: Report, run: Run) -> ReportTable:
         "In brackets: how many samples were slower. n/a: they are fewer than "
         f"{LEAST_BEYOND}. Repeats are merged."
     ]
-    return ReportTable(
-        report.titled("Tail of the latency", run), columns, rows, left=2, notes=notes
-    )
+    return Table(report.titled("Tail of the latency", run), columns, rows, left=2, notes=notes)
 
 
 def _row(report: Report, run: Run, each: Series) -> Row:

@@ -12,9 +12,9 @@ from sitebench.report.page import Section, figure
 from sitebench.report.sections import answers, facts, overview, plainly
 from sitebench.report.sections.rates import lines
 from sitebench.report.suite import RateFigure, ReportSuite, ops_per_s
-from sitebench.report.table import NOTHING
 from sitebench.runs.point import MOST_FAILURES, PointResult
 from sitebench.runs.repeats import Series
+from sitebench.tables.table import NOTHING
 from sitebench.tables.tables import latency_mark, rate_mark
 from sitebench.units import format_rate, format_size
 from sitebench.verdict.verdict import Bound, Quoted

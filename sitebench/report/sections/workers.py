@@ -5,8 +5,9 @@ from __future__ import annotations
 from sitebench.counts.worker_seen import WorkerSeen
 from sitebench.report.model import Report, Run
 from sitebench.report.page import Section
-from sitebench.report.table import NOTHING, Cell, Mark, ReportTable, Row
 from sitebench.runs.point import PointResult
+from sitebench.tables.html import to_html
+from sitebench.tables.table import NOTHING, Cell, Mark, Row, Table
 from sitebench.units import format_ns, format_rate
 
 _COLUMNS = (
@@ -15,20 +16,20 @@ _COLUMNS = (
 )
 
 
-def tables(report: Report) -> list[ReportTable]:
+def tables(report: Report) -> list[Table]:
     """Return one table per run that workers made."""
     return [made for run in report.runs if (made := _workers(report, run)).rows]
 
 
 def section(report: Report) -> Section | None:
     """Return the tables, or nothing where every point was made by one process."""
-    parts = [table.to_html() for table in tables(report)]
+    parts = list(map(to_html, tables(report)))
     return (
         Section("workers", "Who made the load", "".join(parts), short="Workers") if parts else None
     )
 
 
-def _workers(report: Report, run: Run) -> ReportTable:
+def _workers(report: Report, run: Run) -> Table:
     rows = [
         _row(report.distinct_name(each.spec, run), result, worker)
         for each in run.series
@@ -39,7 +40,7 @@ def _workers(report: Report, run: Run) -> ReportTable:
         "Operations are those of every step within the measured window. CPU: of the worker's own "
         "threads. Skew: its wall clock less the master's; timelines do not depend on it."
     ]
-    return ReportTable(report.titled("Workers", run), _COLUMNS, rows, left=5, notes=notes)
+    return Table(report.titled("Workers", run), _COLUMNS, rows, left=5, notes=notes)
 
 
 def _row(point: str, result: PointResult, worker: WorkerSeen) -> Row:

@@ -4,7 +4,6 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from rich.console import Console
 
 from sitebench.counts.durations import Durations
 from sitebench.errors import BadInput
@@ -24,6 +23,7 @@ from sitebench.measure.peak.tables import (
 )
 from sitebench.runs.point import PointResult
 from sitebench.runs.repeats import series
+from sitebench.tables.table import Cell, Mark
 from sitebench.verdict.verdict import Bound
 from tests.support.evidence import changed
 from tests.support.points import a_result, a_spec
@@ -107,13 +107,10 @@ def test_a_point_that_failed_is_no_peak_and_says_how_much() -> None:
     # 10 of 10,000 are few enough.
     assert (peak.rate, peak.best) == (5_000.0, found[1].spec.key)
     assert "what 16 clients gave is not usable" in peak.said
-    table = Console(width=120)
-    with table.capture() as shown:
-        table.print(clients_table(series(found), None, peak.best))
-    rows = [line.split() for line in shown.get().splitlines() if line[:8].strip().isdigit()]
-    marks = {words[0]: words[-2:] for words in rows}
-    assert marks["4"][-1] == "most"
-    assert marks["8"] == marks["16"] == ["3.8%", "failed"]
+    table = clients_table(series(found), None, peak.best)
+    marks = {row[0]: row[-1] for row in table.rows}
+    assert marks["4"] == "most"
+    assert marks["8"] == marks["16"] == "3.8% failed"
 
 
 def test_peak_beside_other_programs_is_a_lower_bound() -> None:
@@ -207,11 +204,7 @@ def test_the_best_rate_of_a_search_has_a_mark_of_its_own() -> None:
             (20_000.0, replace(found, verdict=verdict), Answer.TESTER),
         )
     ]
-    console = Console(record=True, width=160)
-    console.print(rates_table(tried, 10_000.0))
-    held, tester = (
-        line for line in console.export_text().splitlines() if "held" in line or "tester" in line
-    )
-    assert "held, best" in held
-    assert "*" not in held
+    held, tester = rates_table(tried, 10_000.0).rows
+    assert held[-1] == Cell("held, best", Mark.PASS)
+    assert "90 us" in held
     assert "90 us *" in tester

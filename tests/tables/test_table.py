@@ -1,6 +1,8 @@
-from sitebench.report.table import Cell, Mark, ReportTable
+from sitebench.tables.html import to_html
+from sitebench.tables.markdown import to_markdown
+from sitebench.tables.table import Cell, Mark, Table
 
-TABLE = ReportTable(
+TABLE = Table(
     "Rates | of <all>",
     ("Point", "ops/s"),
     [
@@ -13,7 +15,7 @@ TABLE = ReportTable(
 
 
 def test_markdown_is_a_table_that_no_text_breaks() -> None:
-    assert TABLE.to_markdown() == (
+    assert to_markdown(TABLE) == (
         "### Rates \\| of &lt;all\\>\n"
         "\n"
         "| Point | ops/s |\n"
@@ -27,7 +29,7 @@ def test_markdown_is_a_table_that_no_text_breaks() -> None:
 
 
 def test_html_escapes_every_text_and_says_so_beside_the_colour() -> None:
-    page = TABLE.to_html()
+    page = to_html(TABLE)
     assert "<all>" not in page
     assert "<100%>" not in page
     assert '<span class="mark invalid" title="generator: &quot;busy&quot; &lt;100%&gt;">77' in page
@@ -37,7 +39,6 @@ def test_html_escapes_every_text_and_says_so_beside_the_colour() -> None:
 
 def test_a_lower_bound_is_marked_in_text_too() -> None:
     cells = (Cell("98%", Mark.BOUND, "why"), Cell(">= 400", Mark.BOUND, "why"))
-    assert (
-        "| CPU | 98% \\* | \\>= 400 |"
-        in ReportTable("t", ("a", "b", "c"), [["CPU", *cells]]).to_markdown()
+    assert "| CPU | 98% \\* | \\>= 400 |" in to_markdown(
+        Table("t", ("a", "b", "c"), [["CPU", *cells]])
     )

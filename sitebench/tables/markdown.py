@@ -1,0 +1,31 @@
+"""A table in GitHub's Markdown."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from sitebench.tables.table import Table, cell_of
+
+
+def to_markdown(table: Table) -> str:
+    """Return the table, its title as a heading."""
+    rule = ["---" if n < table.left else "---:" for n in range(len(table.columns))]
+    lines = [f"### {plain(table.title)}", "", _line(map(plain, table.columns)), _line(rule)]
+    lines += [_line(plain(cell_of(cell).words) for cell in row) for row in table.rows]
+    if table.notes:
+        lines += ["", *map(plain, table.notes)]
+    return "\n".join(lines) + "\n"
+
+
+def _line(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def plain(text: str) -> str:
+    """Escape what Markdown would interpret: bars, tags, emphasis, line ends.
+
+    Tags as HTML does: to some renderers a backslash before `<` is a text, and the tag a tag.
+    """
+    marked = re.sub(r"([\\|*_`>\[\]])", r"\\\1", re.sub(r"\s+", " ", text))
+    return marked.replace("<", "&lt;")

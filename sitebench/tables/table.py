@@ -1,0 +1,59 @@
+"""A table, whatever shows it: the terminal, the page of a report, or Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import StrEnum
+
+import msgspec
+
+NOTHING = "n/a"
+
+
+class Mark(StrEnum):
+    """The state of a cell; each renderer shows it by more than a colour."""
+
+    PLAIN = ""
+    INVALID = "invalid"
+    BOUND = "bound"
+    PRIMARY = "primary"
+    TAKEN = "taken"
+    POSSIBLE = "possible"
+    NO = "no"
+    UNKNOWN = "unknown"
+    THEN = "then"
+    PASS = "pass"
+    FAIL = "fail"
+
+
+class Cell(msgspec.Struct, frozen=True):
+    """One cell; `why` is shown on hover, and in text only by the notes."""
+
+    text: str
+    mark: Mark = Mark.PLAIN
+    why: str = ""
+
+    @property
+    def words(self) -> str:
+        """Its text where colours may be missing."""
+        if self.mark is Mark.INVALID:
+            return f"{self.text} (not usable)"
+        bound = self.mark is Mark.BOUND and not self.text.startswith(">=")
+        return f"{self.text} *" if bound else self.text
+
+
+Row = Sequence[str | Cell]
+
+
+class Table(msgspec.Struct, frozen=True):
+    """Columns and rows under a title; the first `left` columns are words, the others figures."""
+
+    title: str
+    columns: Sequence[str]
+    rows: Sequence[Row]
+    left: int = 1
+    notes: Sequence[str] = ()
+
+
+def cell_of(content: str | Cell) -> Cell:
+    return content if isinstance(content, Cell) else Cell(content)
