@@ -179,7 +179,8 @@ def check_facts(a: Mapping[str, Any], b: Mapping[str, Any], varying: Collection[
                     "their names come from different versions of sitebench, or of Faker where "
                     "--locales is given: measure both with one",
                 )
-    if "scenario" not in varying and a.get("scenario") != b.get("scenario"):
+    scenarios = [side.get("scenarios", {}).keys() for side in (a, b)]
+    if "scenario" not in varying and all(scenarios) and scenarios[0].isdisjoint(scenarios[1]):
         raise BadInput(
             "the runs measured different scenarios: their scenario files were not the same",
             "measure both with the same file; or, if that is what you compare, "

@@ -239,6 +239,12 @@ class Recorder:
             return None
         return self._store.spec(self._options.point)
 
+    @property
+    def scenario(self) -> str | None:
+        """The text of that point's scenario file, as it was when the point was planned."""
+        planned, store = self.planned, self._store
+        return None if planned is None or store is None else store.scenario(planned)
+
     def recording(self, subject: Subject) -> Recording:
         """Return what one test is written to; only points and sessions ask exporter and probe."""
         if self._session is not None:

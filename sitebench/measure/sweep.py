@@ -14,7 +14,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import replace
+from dataclasses import field, replace
 from typing import Any, Protocol
 
 from sitebench.errors import SitebenchError
@@ -62,6 +62,8 @@ class Stage:
     title: str
     points: Sequence[PointSpec]
     open: Callable[[], AbstractContextManager[Endpoint]]
+    scenarios: Mapping[str, str] = field(default_factory=dict)
+    """Texts of scenario files, by their digests."""
 
 
 def repeated(
@@ -138,6 +140,7 @@ def opened(stage: Stage, store: RunStore, reporter: _Reporter) -> Iterator[Endpo
     reporter.opening(stage.title)
     with stage.open() as endpoint:
         store.add_target(endpoint.facts())
+        store.add_scenarios(stage.scenarios)
         yield endpoint
 
 

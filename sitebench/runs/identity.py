@@ -83,6 +83,9 @@ SETTINGS = {
 }
 """Settings of a `PointSpec`, and their options. Beside them it has digests of the user's files."""
 
+SCENARIO_DIGEST = "scenario_digest"
+"""The setting of the SHA-256 of a scenario file, whose text the manifest has."""
+
 _OF_ANOTHER = {"arrivals": "rate", "members": "groups", "depth": "groups", "in_all": "groups"}
 """Settings that say something of another option, and nothing where that is not set."""
 

@@ -27,6 +27,7 @@ from sitebench.counts.tally import Tally
 from sitebench.errors import BadRunFile, CannotRecord, SitebenchError
 from sitebench.monitor import Row
 from sitebench.runs import schema, steps
+from sitebench.runs.identity import SCENARIO_DIGEST
 from sitebench.runs.point import PointResult, PointSpec
 from sitebench.system.closing import Closing
 from sitebench.system.files import lock_holder
@@ -173,6 +174,16 @@ class RunStore(Closing):
         known = self.manifest().get("targets", [])
         if facts not in known:
             self.set_manifest({"targets": [*known, dict(facts)]})
+
+    def add_scenarios(self, texts: Mapping[str, str]) -> None:
+        """Add texts of scenario files to the fact `scenarios`, by their digests."""
+        if texts:
+            self.set_manifest({"scenarios": {**self.manifest().get("scenarios", {}), **texts}})
+
+    def scenario(self, spec: PointSpec) -> str | None:
+        """Return the text of a point's scenario file, if it has one."""
+        digest = spec.settings.get(SCENARIO_DIGEST)
+        return None if digest is None else str(self.manifest()["scenarios"][digest])
 
     def plan(self, specs: Iterable[PointSpec]) -> None:
         """Enter points that are not in the file yet."""

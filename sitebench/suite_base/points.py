@@ -32,7 +32,7 @@ from sitebench.scenario import checking, script
 from sitebench.scenario.script import ScenarioFile, Script
 from sitebench.suite import Suite, suites
 from sitebench.suite_base.endpoint import Endpoint, OwnUser, own_locustfile
-from sitebench.suite_base.scripts import objective_of, say_kept, settings_of
+from sitebench.suite_base.scripts import objective_of, say_kept, scenarios_of, settings_of
 from sitebench.system.native_errors import translated
 from sitebench.targets import ownership
 from sitebench.targets.open_target import OpenTarget, ServerAddress
@@ -428,7 +428,7 @@ class SuitePoints(ABC, Generic[_P, _T]):
         ready = f"with {many}" if people else f"for {', '.join(ordered)}"
         title = f"making {options.target} ready {ready}"
         points = [self.point(one, name, programs) for name in ordered for one in each]
-        return Stage(title, points, opened)
+        return Stage(title, points, opened, scenarios_of(self.file(options), programs))
 
     def assure_allowed(
         self, options: Any, programs: Sequence[_P], word: str = "operation", *, named: bool = True
@@ -487,15 +487,17 @@ class SuitePoints(ABC, Generic[_P, _T]):
             with opening as there, own_locustfile(self.user, own) as made:
                 yield self.endpoint(there, options, made)
 
-        return Stage(options.target, [self.point(options, name, [program], **settings)], opened)
+        point = self.point(options, name, [program], **settings)
+        texts = scenarios_of(self.file(options), [program])
+        return Stage(options.target, [point], opened, texts)
 
     def facts(self, options: Any, sizes: Sequence[int]) -> dict[str, Any]:
         """Return the suite's facts about a run; those of the user's file are its text."""
         people = self.population(options, max(sizes))
         found: dict[str, Any] = {} if people is None else {"population": dict(people)}
         found |= {"target": options.target, "sizes": list(sizes)}
-        if self.file(options) is not None and (scenario := self.scenario_of(options)) is not None:
-            found["scenario"] = scenario.text
+        if texts := scenarios_of(self.file(options), [self.scenario_of(options)]):
+            found["scenarios"] = texts
         return found
 
 

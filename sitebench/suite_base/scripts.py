@@ -9,9 +9,8 @@ from typing import Any
 from sitebench._engine import Table
 from sitebench.errors import BadFile, UnknownValue
 from sitebench.measure.objective import Objective
+from sitebench.runs.identity import SCENARIO_DIGEST
 from sitebench.scenario.script import Script
-
-_DIGEST = "scenario_digest"
 
 
 def objective_of(found: Script, asked: Objective | None) -> Objective | None:
@@ -41,6 +40,12 @@ def text_of(path: str | None, programs: Iterable[Any]) -> tuple[str, str] | None
     return next(((path, text) for text in texts if path is not None), None)
 
 
+def scenarios_of(path: str | None, programs: Iterable[Any]) -> dict[str, str]:
+    """Return the text of the scenario file that programs were read from, by its digest."""
+    file = text_of(path, programs)
+    return {} if file is None else {hashlib.sha256(file[1].encode()).hexdigest(): file[1]}
+
+
 def settings_of(path: str | None, programs: Iterable[Any]) -> dict[str, str]:
     """Return the digests that identify a point: of its scenario file, and of its data."""
     programs = list(programs)
@@ -50,19 +55,18 @@ def settings_of(path: str | None, programs: Iterable[Any]) -> dict[str, str]:
         if isinstance(program, Script)
         for name, digest in program.digests.items()
     }
-    if (file := text_of(path, programs)) is not None:
-        settings[_DIGEST] = hashlib.sha256(file[1].encode()).hexdigest()
+    for digest in scenarios_of(path, programs):
+        settings[SCENARIO_DIGEST] = digest
     return settings
 
 
 def assure_planned(planned: Mapping[str, str], path: str | None, programs: Iterable[Any]) -> None:
-    """Raise where the scenario file or its data are not those that the point was planned with."""
+    """Raise where the data of a scenario are not those that the point was planned with."""
     for name, digest in settings_of(path, programs).items():
         if planned.get(name) != digest:
-            changed = path if name == _DIGEST else f"the data {name[len('data_') :]!r}"
-            of = "" if name == _DIGEST or path is None else f" of {path}"
+            of = "" if path is None else f" of {path}"
             raise BadFile(
-                f"{changed}{of} changed after this point was planned",
+                f"the data {name[len('data_') :]!r}{of} changed after this point was planned",
                 "leave it as it is while points are measured, and run the command again",
             )
 

@@ -78,6 +78,9 @@ class BaseSuiteRun(ABC, Generic[_P, _T]):
         """What the user classes of the present test repeat: their files are read once."""
         options = self.options()
         self._recorder = Recorder(options, options.monitor, self.session)
+        if (text := self._recorder.scenario) is not None:
+            # Whatever the file holds by now.
+            receive(str(self.points.file(options)), text)
 
     # What a suite adds.
 

@@ -117,9 +117,10 @@ def test_people_without_pools_are_told_by_their_digest_where_sizes_are_equal() -
 
 
 def test_another_scenario_in_a_file_of_the_same_name_is_refused() -> None:
+    one, other = ({"scenarios": {digest: digest}} for digest in ("one", "two"))
     with pytest.raises(BadInput, match="different scenarios"):
-        check_facts({"scenario": "one"}, {"scenario": "two"})
-    check_facts({"scenario": "one"}, {"scenario": "two"}, ("scenario",))
+        check_facts(one, other)
+    check_facts(one, other, ("scenario",))
 
 
 def test_programs_that_print_something_else_are_refused() -> None:

@@ -141,7 +141,7 @@ def test_a_workload_of_ones_own_is_measured(tmp_path: Path, cache: Path) -> None
     assert counts.keys() == {"page", "made", "template", "head", "part", "again"}
     assert all(counts.values())
     with RunFile(tmp_path / "run") as stored:
-        assert stored.manifest()["scenario"] == OWN
+        assert [*stored.manifest()["scenarios"].values()] == [OWN]
 
 
 def test_operations_of_several_steps_have_rows_of_their_own(tmp_path: Path, cache: Path) -> None:
