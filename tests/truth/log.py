@@ -14,13 +14,15 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 from tests.truth.figures import SEQUENCE, Key, Row
 
 SECOND = 1e9
 SENDING_S = 0.005
 """How long a tester may take from beginning a request to sending it."""
+TOGETHER_S = 0.002
+"""Requests this near to each other may have been sent in another order than they were begun in."""
 READING_S = 0.02
 """How long a tester may take to read an answer."""
 
@@ -352,6 +354,21 @@ def saturated(places: int) -> Due:
     return due
 
 
+def apart(due: Due, seconds: float) -> Due:
+    """The same where the edges of a window are not the same instant for all users.
+
+    Each thread of a tester has its own, a moment after it is told.
+    """
+
+    def wider(operations: Sequence[Operation]) -> Sequence[Operation]:
+        return [
+            replace(each, due_s=(each.due_s[0] - seconds, each.due_s[1] + seconds))
+            for each in due(operations)
+        ]
+
+    return wider
+
+
 def evenly(per_second: float) -> Due:
     """Arrival n is due n / rate after the first, and begun by the first user that is free."""
     return lambda operations: _arriving(operations, lambda n: n / per_second)
@@ -367,10 +384,22 @@ def _arriving(
 ) -> Sequence[Operation]:
     # None began before it was due, and one of them hardly later.
     origin_s = min(each.began_s - after_s(n) for n, each in enumerate(operations))
-    due = [origin_s + after_s(n) for n in range(len(operations))]
-    return [
-        replace(each, due_s=(at - SENDING_S, at)) for each, at in zip(operations, due, strict=True)
-    ]
+    due: list[Operation] = []
+    first = 0
+    for n, each in enumerate(operations):
+        # Users that go on together send in any order.
+        if n and not _together(operations[n - 1], each):
+            first = n
+        together = sum(
+            1 for _ in takewhile(lambda pair: _together(*pair), pairwise(operations[n:]))
+        )
+        earliest_s = origin_s + after_s(first) - SENDING_S
+        due.append(replace(each, due_s=(earliest_s, origin_s + after_s(n + together))))
+    return due
+
+
+def _together(one: Operation, other: Operation) -> bool:
+    return other.began_s - one.began_s <= TOGETHER_S
 
 
 def _reached_s(stages: Sequence[tuple[float, float]], count: float) -> float:

@@ -20,10 +20,12 @@ from tests.truth import checks, engine_face
 from tests.truth.cells import ANSWER_S, TIMEOUT_S, Cell
 from tests.truth.figures import Reported, Row
 from tests.truth.log import (
+    READING_S,
     SECOND,
     SENDING_S,
     Due,
     Truth,
+    apart,
     at_once,
     behind_each_other,
     evenly,
@@ -113,7 +115,8 @@ def measure(cell: Cell, server: Server) -> Measured:
             objectives=OBJECTIVES,
         )
 
-    return compare(cell, server, run, due_of(cell))
+    due = due_of(cell)
+    return compare(cell, server, run, apart(due, READING_S) if cell.threads > 1 else due)
 
 
 def compare(cell: Cell, server: Server, run: Run, due: Due, *, tls: bool = False) -> Measured:

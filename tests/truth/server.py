@@ -31,6 +31,7 @@ import ssl
 import struct
 import sys
 import time
+from collections import deque
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, cast
@@ -58,12 +59,23 @@ _COMPARE_TRUE = 6
 class _Selector(selectors.DefaultSelector):
     """Remembers when it last found what is to be read: what it finds now came after that."""
 
-    before_ns = now_ns = 0
+    def __init__(self) -> None:
+        super().__init__()
+        # It takes three rounds from a connection that is found to what is read from it.
+        self._found_ns = deque([0, 0], maxlen=5)
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
         ready = super().select(timeout)
-        self.before_ns, self.now_ns = self.now_ns, time.monotonic_ns()
+        self._found_ns.append(time.monotonic_ns())
         return ready
+
+    @property
+    def before_ns(self) -> int:
+        return self._found_ns[-2]
+
+    @property
+    def long_before_ns(self) -> int:
+        return self._found_ns[0]
 
 
 _SELECTOR = _Selector()
@@ -89,7 +101,9 @@ class Target:
     def arrived(self, connection: _Connection, kind: str, key: str, answer: bytes) -> None:
         """Take a request, and answer it when it is due."""
         now = time.monotonic_ns()
-        request: list[Any] = [_SELECTOR.before_ns, now, NEVER, connection.number, kind, key]
+        earliest_ns = min(_SELECTOR.before_ns, connection.unread_since_ns)
+        connection.unread_since_ns = sys.maxsize
+        request: list[Any] = [earliest_ns, now, NEVER, connection.number, kind, key]
         self.requests.append(request)
         if QUICK in key:
             self.quick += 1
@@ -128,11 +142,14 @@ class _Connection(asyncio.Protocol):
         self.number = target.connections
         self.pending: dict[int, list[Any]] = {}
         self.is_reset = False
+        self.unread_since_ns = 0
+        """Of one from which nothing was read yet: it did not stand then."""
         self._buffer = b""
         self._transport: asyncio.Transport | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast("asyncio.Transport", transport)
+        self.unread_since_ns = _SELECTOR.long_before_ns
         self.target.open.add(self)
 
     def connection_lost(self, exc: Exception | None) -> None:
