@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from sitebench.errors import BadInput, printable
 from sitebench.frozen import frozen
@@ -17,7 +20,18 @@ from sitebench.system.output import print_lines
 if TYPE_CHECKING:
     from sitebench.runs.runfile import RunFile
 
-ROWS = ("points", "steps", "spans", "timeline", "samples")
+
+class Format(msgspec.Struct, frozen=True):
+    """A format: the module of its name in `sitebench.runs.export` yields lines, by kind of rows."""
+
+    holds: str
+    rows: Sequence[str] = ("points",)
+
+
+FORMATS = {
+    "csv": Format("figures", ("points", "steps", "spans", "timeline", "samples")),
+    "hlog": Format("HdrHistogram's interval log"),
+}
 
 
 @frozen
@@ -26,8 +40,8 @@ class _ExportOptions:
 
     format: str = option.choice(
         "csv",
-        "Format: csv (figures) or hlog (HdrHistogram's interval log).",
-        *("csv", "hlog"),
+        f"Format: {' or '.join(f'{name} ({each.holds})' for name, each in FORMATS.items())}.",
+        *FORMATS,
         panel="Output",
     )
     out: str = option.text("-", "File to write; - for standard output.", "FILE", panel="Output")
@@ -35,7 +49,7 @@ class _ExportOptions:
         "points",
         "Rows of the CSV: points, measured windows of steps, minutes (spans) of stages, sample "
         "intervals of the timeline, or samples of the monitor.",
-        *ROWS,
+        *FORMATS["csv"].rows,
         panel="Output",
     )
 
@@ -54,7 +68,7 @@ def export(options: _ExportOptions, run: Path) -> None:
 
     sitebench export run.sitebench --format hlog --out run.hlog
     """
-    if options.format != "csv" and options.what != "points":
+    if options.what not in FORMATS[options.format].rows:
         raise BadInput(
             f"--what is for CSV, not for {options.format}", "leave it out, or use --format csv"
         )
@@ -71,13 +85,10 @@ def export(options: _ExportOptions, run: Path) -> None:
 
 def as_text(run: RunFile, form: str, what: str = "points") -> Iterator[str]:
     """Yield a run file as text, line by line."""
-    from sitebench.runs.export import hlog, table
-
+    lines: Callable[[RunFile], Iterator[str]]
+    lines = resolve_name(f"sitebench.runs.export.{form}:{what}")
     with run.reading("a value"):
-        if form == "csv":
-            yield from table.write(table.ROWS[what](run))
-        else:
-            yield from hlog.write(run)
+        yield from lines(run)
 
 
 def _write(lines: Iterable[str], out: str, run: Path) -> None:

@@ -16,7 +16,7 @@ from sitebench.errors import BadRunFile
 from sitebench.frozen import frozen
 from sitebench.monitor.figures import rates
 from sitebench.report.suite import ReportSuite
-from sitebench.runs.export import hlog, table
+from sitebench.runs.export import csv, hlog
 from sitebench.runs.point import PointResult, PointSpec
 from sitebench.runs.repeats import Series, counted, series
 from sitebench.runs.runfile import RunFile, StoredPoint
@@ -238,8 +238,8 @@ def _point(file: RunFile, run: str, stored: StoredPoint, most: int) -> Point:
 def _downloads(file: RunFile, label: str) -> dict[str, str]:
     name = Path(label).name
     made = {
-        f"{name}.csv": table.write(table.ROWS["points"](file)),
-        f"{name}.hlog": hlog.write(file, merged=True),
+        f"{name}.csv": csv.points(file),
+        f"{name}.hlog": hlog.points(file, merged=True),
     }
     texts = {name: "".join(f"{line}\n" for line in lines) for name, lines in made.items()}
     return {name: text for name, text in texts.items() if len(text) <= _LARGEST_DOWNLOAD}

@@ -18,7 +18,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sitebench.cli.export import ROWS, as_text
+from sitebench.cli.export import FORMATS, as_text
 from sitebench.errors import SitebenchError
 from sitebench.runs.runfile import RunFile
 from sitebench.runs.store import RunStore
@@ -118,7 +118,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-EXPORTS = (("hlog", "points"), *(("csv", what) for what in ROWS))
+EXPORTS = [(name, rows) for name, form in FORMATS.items() for rows in form.rows]
 
 
 def read_everything(path: Path) -> None:

@@ -29,7 +29,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _NOT_IN_A_TAG = re.compile(r"[,\s]")
 
 
-def write(run: RunFile, *, merged: bool = False) -> Iterator[str]:
+def points(run: RunFile, *, merged: bool = False) -> Iterator[str]:
     """Yield the log's head, and a line per interval: a drain, or merged the measured window."""
     begun = [point for point in run.points() if point.started is not None]
     start = min((point.started or 0.0 for point in begun), default=0.0)

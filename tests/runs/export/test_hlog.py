@@ -31,7 +31,7 @@ def intervals(lines: list[str]) -> list[tuple[str, float, float, float, Histogra
 
 
 def test_every_interval_is_there_with_every_count(run: RunFile) -> None:
-    lines = list(hlog.write(run))
+    lines = list(hlog.points(run))
     rows = [row for point in run.points() for row in run.timeline(point.id)]
     read = intervals(lines)
     assert [each[4] for each in read] == [Histogram.from_bytes(row.latency) for row in rows]
@@ -40,7 +40,7 @@ def test_every_interval_is_there_with_every_count(run: RunFile) -> None:
 
 
 def test_merged_it_has_the_measured_window_of_each_step(run: RunFile) -> None:
-    lines = list(hlog.write(run, merged=True))
+    lines = list(hlog.points(run, merged=True))
     done = [point for point in run.points() if point.result is not None]
     steps = [(point, step) for point in done for step in run.steps(point.id)]
     read = intervals(lines)
@@ -50,7 +50,7 @@ def test_merged_it_has_the_measured_window_of_each_step(run: RunFile) -> None:
 
 
 def test_the_head_names_the_version_and_the_start(run: RunFile) -> None:
-    lines = list(hlog.write(run))
+    lines = list(hlog.points(run))
     assert "#[Histogram log format version 1.3]" in lines
     start = next(line for line in lines if line.startswith("#[StartTime: "))
     assert float(start.split()[1]) == pytest.approx(run.points()[0].started, abs=0.001)
@@ -58,7 +58,7 @@ def test_the_head_names_the_version_and_the_start(run: RunFile) -> None:
 
 
 def test_a_tag_names_point_phase_and_step_without_what_would_end_it(run: RunFile) -> None:
-    tags = Counter(each[0] for each in intervals(list(hlog.write(run))))
+    tags = Counter(each[0] for each in intervals(list(hlog.points(run))))
     assert tags == {
         "1:lookup@1000:measure:lookup.lookup": 3,
         "1:lookup@1000:measure:lookup.bind__simple": 3,
@@ -66,5 +66,5 @@ def test_a_tag_names_point_phase_and_step_without_what_would_end_it(run: RunFile
 
 
 def test_intervals_follow_each_other(run: RunFile) -> None:
-    read = [each for each in intervals(list(hlog.write(run))) if each[0].endswith(".lookup")]
+    read = [each for each in intervals(list(hlog.points(run))) if each[0].endswith(".lookup")]
     assert [each[1] for each in read] == [0.0, 1.0, 2.0]

@@ -8,6 +8,7 @@ never a zero.
 from __future__ import annotations
 
 import csv
+import functools
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
@@ -22,7 +23,29 @@ _Row = Mapping[str, Any]
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
-def _points(run: RunFile) -> Iterator[_Row]:
+class _Echo:
+    """A "file" that gives the line back, which `csv` returns to its caller."""
+
+    def write(self, line: str) -> str:
+        return line
+
+
+def _lines(rows_of: Callable[[RunFile], Iterable[_Row]]) -> Callable[[RunFile], Iterator[str]]:
+    """Return what yields the header and every row, without the ends of the lines."""
+
+    @functools.wraps(rows_of)
+    def lines(run: RunFile) -> Iterator[str]:
+        rows = list(rows_of(run))
+        columns = list(dict.fromkeys(name for row in rows for name in row))
+        writer = csv.DictWriter(_Echo(), columns, lineterminator="")
+        yield writer.writeheader()
+        yield from (writer.writerow({k: _harmless(v) for k, v in row.items()}) for row in rows)
+
+    return lines
+
+
+@_lines
+def points(run: RunFile) -> Iterator[_Row]:
     """Yield a row per point, also of those that are not done."""
     for point in run.points():
         result = {} if point.result is None else point.result.to_json()
@@ -45,7 +68,8 @@ def _points(run: RunFile) -> Iterator[_Row]:
         }
 
 
-def _steps(run: RunFile) -> Iterator[_Row]:
+@_lines
+def steps(run: RunFile) -> Iterator[_Row]:
     """Yield a row per step of each measured window, with every counter and every clock."""
     for point in run.points():
         for step in run.steps(point.id):
@@ -61,14 +85,16 @@ def _steps(run: RunFile) -> Iterator[_Row]:
             }
 
 
-def _spans(run: RunFile) -> Iterator[_Row]:
+@_lines
+def spans(run: RunFile) -> Iterator[_Row]:
     """Yield a row per span of each point in stages: what was due in it."""
     for point in run.points():
         for span in () if point.result is None else point.result.spans:
             yield {**_point_columns(point), **dict(_flat("", span.to_json()))}
 
 
-def _timeline(run: RunFile) -> Iterator[_Row]:
+@_lines
+def timeline(run: RunFile) -> Iterator[_Row]:
     """Yield a row per step and drain; percentiles are empty where too few operations ended."""
     for point in run.points():
         for row in run.timeline(point.id):
@@ -77,37 +103,13 @@ def _timeline(run: RunFile) -> Iterator[_Row]:
             yield _point_columns(point) | plain | dict(_summary(metrics.LATENCY, took))
 
 
-def _samples(run: RunFile) -> Iterator[_Row]:
+@_lines
+def samples(run: RunFile) -> Iterator[_Row]:
     """Yield a row per value the monitor read and found changed; counters are cumulative."""
     for point in run.points():
         of_point = _point_columns(point)
         for row in run.samples(point.id):
             yield of_point | row._asdict()
-
-
-ROWS: dict[str, Callable[[RunFile], Iterable[_Row]]] = {
-    "points": _points,
-    "steps": _steps,
-    "spans": _spans,
-    "timeline": _timeline,
-    "samples": _samples,
-}
-
-
-class _Echo:
-    """A "file" that gives the line back, which `csv` returns to its caller."""
-
-    def write(self, line: str) -> str:
-        return line
-
-
-def write(rows: Iterable[_Row]) -> Iterator[str]:
-    """Yield the header and every row, without the ends of the lines."""
-    rows = list(rows)
-    columns = list(dict.fromkeys(name for row in rows for name in row))
-    writer = csv.DictWriter(_Echo(), columns, lineterminator="")
-    yield writer.writeheader()
-    yield from (writer.writerow({k: _harmless(v) for k, v in row.items()}) for row in rows)
 
 
 def _harmless(value: Any) -> Any:
