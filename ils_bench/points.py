@@ -14,7 +14,7 @@ from ils_bench import logins, passes, quick, sequences
 from ils_bench.engine_config import for_engine
 from ils_bench.lockout import binds_of
 from ils_bench.options import IlsOptions, LocustOptions
-from ils_bench.programs import Program
+from ils_bench.programs import Program, assure_bound
 from ils_bench.seeding import journal
 from ils_bench.seeding.destinations import with_base
 from ils_bench.suite import SUITE
@@ -120,6 +120,8 @@ class IlsPoints(SuitePoints[Program, OpenDirectory]):
         if theirs and options.wrong_passwords is None and not options.check:
             binds_of(programs)
         check_sasl(options)
+        if options.bind_dn is not None or options.sasl is not None:
+            assure_bound(programs)
         opening.check(options, programs)
         passes.check(options, programs)
         if options.names is not None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from collections.abc import Sequence as Many
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from ils_bench.sequences import Sequence
+from sitebench.errors import BadInput
 from sitebench.scenario.script import Script
 
 Program: TypeAlias = Sequence | Script
@@ -31,3 +33,30 @@ def bind_themselves(programs: Many[Program]) -> bool:
     """Return whether a scenario file says who reads: others may not see what its users see."""
     scripts = (each for each in programs if isinstance(each, Script))
     return any(each["binds"] for script in scripts for each in script.facts["connections"])
+
+
+def assure_bound(programs: Many[Program]) -> None:
+    """Raise where an operation asks as nobody: on its connection another one's step binds.
+
+    So `--bind-dn` does not bind there, and whose rights the operation has would be by chance.
+    """
+    for script in (each for each in programs if isinstance(each, Script)):
+        bound = {each["name"] for each in script.facts["connections"] if each["binds"]}
+        bound |= _bound_by(script.facts["start"])
+        operations = script.facts["operations"]
+        binding = {on: each["name"] for each in operations for on in _bound_by(each)}
+        names = {each.name for each in script.operations}
+        for operation in (each for each in operations if each["name"] in names):
+            used = {each["on"] for each in operation["steps"]} - bound - _bound_by(operation)
+            for on in sorted(used & binding.keys()):
+                raise BadInput(
+                    f"{script.path}: {operation['name']} uses the connection {on}, where "
+                    f"{binding[on]} binds: --bind-dn does not bind there",
+                    f"let {binding[on]} bind on a connection of its own, or {operation['name']} "
+                    'begin with { bind = "" }',
+                )
+
+
+def _bound_by(operation: Mapping[str, Any]) -> set[str]:
+    """Return the connections that its steps bind on."""
+    return {step["on"] for step in operation["steps"] if step["verb"] == "bind"}

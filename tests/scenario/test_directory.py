@@ -23,6 +23,7 @@ from sitebench.runs.point import PointResult
 from sitebench.runs.runfile import RunFile
 from sitebench.scenario import script
 from sitebench.scenario.script import Operation, Script
+from sitebench.system.secret import BIND_PASSWORD
 from sitebench.verdict.verdict import Bound
 from sitebench.verdict.warning import WarningKind
 from tests.scenario.people import BASE, SUFFIX, names, write_accounts, write_ldif
@@ -558,6 +559,46 @@ def test_a_base_that_is_shown_to_the_files_own_identity_alone_is_not_missed(fold
         (folder / "bare.toml").write_text('base = "o=Intranet"\n[[operation]]\nsearch = "(cn=a)"\n')
         bare = in_process("ils", "run", "bare.toml", *load, cwd=folder)
         assert (bare.code, "does not show 'o=Intranet'" in bare.err) == (2, True)
+
+
+TWO_WHO_BIND = """
+base = "{base}"
+{auth}
+[[operation]]
+name = "login"
+step = [
+  {{ bind = "cn=reader", password = "{{env.READER}}"{login} }},
+  {{ bind = ""{login} }},
+]
+
+[[operation]]
+name = "find"
+step = [{find}{{ search = "(uid=user2)", expect.entries = 1 }}]
+"""
+
+
+def test_a_bind_of_one_operation_takes_bind_dn_from_no_other_in_silence(folder: Path) -> None:
+    """A file, its operation alone and its check agree."""
+    reader = partial(LdapDirectory, admin_dn="cn=reader", admin_password="secret")
+    ldif = write_ldif(folder, PEOPLE)
+    with reader(0, require_bind=True, ldif=ldif, suffix=SUFFIX) as hidden:
+        where = ("--target", hidden.url, "--bind-dn", "cn=reader")
+        secret = {"READER": "secret", BIND_PASSWORD: "secret"}
+
+        def ran(login: str = "", find: str = "", *argv: str, only: str = "") -> Ran:
+            auth = 'connection.auth.per = "step"' if login else ""
+            text = TWO_WHO_BIND.format(base=BASE, auth=auth, login=login, find=find)
+            (folder / "two.toml").write_text(text)
+            run = ("ils", "run", f"two.toml{only}", *where, *WHERE, *argv)
+            return in_process(*run, cwd=folder, **secret)
+
+        for refused in (ran(), ran(only=":find"), ran("", "", "--check")):
+            assert refused.code == 2, refused.out + refused.err
+            assert "two.toml: find uses the connection main, where login binds" in refused.err
+        for right in (("", "{ bind = '' }, "), (", on = 'auth'", "")):
+            assert ran(*right, only=":find").code == 0, right
+            assert ran(*right, "--check").code == 0, right
+        assert ran("", "", "--check", only=":login").code == 0
 
 
 def test_the_first_steps_of_a_user_need_a_word_too(folder: Path, directory: LdapDirectory) -> None:
