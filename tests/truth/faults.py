@@ -47,7 +47,16 @@ def _build() -> None:
 
 
 def _matrix() -> subprocess.CompletedProcess[str]:
-    argv = [sys.executable, "-m", "pytest", "-q", "--tb=line", "-p", "no:cacheprovider"]
+    argv = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "--tb=line",
+        "-p",
+        "no:cacheprovider",
+        "--maxfail=5",
+    ]
     argv.append("tests/truth/test_matrix.py")
     return subprocess.run(argv, cwd=_WORKTREE, capture_output=True, text=True, check=False)
 
