@@ -602,12 +602,15 @@ class Step:
     """What a user does next: an operation begins, something is asked, and so on."""
 
     @property
-    def does(self) -> Literal["begin", "open", "ask", "wait", "await row", "close", "end"]: ...
+    def does(
+        self,
+    ) -> Literal["begin", "begin pass", "open", "ask", "wait", "await row", "close", "end"]: ...
     @property
     def row(self) -> tuple[str, str] | None:
         """Where it is recorded: operation and step; of "end", that of the whole operation.
 
-        The same of "begin", if the whole operation is what is counted.
+        The same of "begin", if the whole operation is what is counted, and of "begin pass": that
+        operation is a whole pass, whose time has its think times in it.
         """
     @property
     def connection(self) -> int:

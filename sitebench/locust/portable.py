@@ -20,6 +20,7 @@ from sitebench.counts.metrics import (
     BYTES_OUT,
     CENSORED,
     FAILED,
+    PAUSED,
     PROCESSING,
     SERVICE,
     THINKING,
@@ -52,6 +53,8 @@ class Ended:
     processing_ns: int = 0
     bytes_out: int = 0
     bytes_in: int = 0
+    paused_ns: int = 0
+    """Of an operation: its think times, which are in none of its times."""
     shown: str | None = None
     """Of a failure, the request and its answer in words."""
 
@@ -136,7 +139,9 @@ class PortableLane(ABC):
         self.clock = LaneClock(lanes)
         self.steps = steps
         self._all = lanes
-        self._began_ns = 0
+        self._began_ns = self._paused_ns = 0
+        self._is_pass = False
+        """Whether the operation at hand is a whole pass, whose time has its think times in it."""
         self._counted: tuple[str, str] | None = None
         """The row of the operation at hand, if all of it is counted."""
 
@@ -184,8 +189,9 @@ class PortableLane(ABC):
     def _do(self, step: Step) -> bool:
         """Do a step; return whether the operation goes on."""
         clock = self.clock
-        if step.does == "begin":
+        if step.does in ("begin", "begin pass"):
             self._began_ns = clock.operation_ns = time.monotonic_ns()
+            self._paused_ns, self._is_pass = 0, step.does == "begin pass"
             clock.unfinished, clock.counted, self._counted = True, step.row, step.row
         elif step.does in ("open", "ask"):
             assert step.row is not None
@@ -195,8 +201,11 @@ class PortableLane(ABC):
             if not thinks:
                 self._all.row_wait_ns += round(step.seconds * 1e9)
             clock.rest(step.seconds, thinks=thinks and clock.unfinished)
-            # Pauses are in no operation's time.
-            self._began_ns += clock.since_ns - before
+            pause_ns = clock.since_ns - before
+            if not (thinks and self._is_pass):
+                self._began_ns += pause_ns
+            if thinks and not (self._is_pass and self._counted is not None):
+                self._paused_ns += pause_ns
         elif step.does == "close" and step.row is None:
             self.hang_up(step.connection)
         elif step.does == "close":
@@ -221,7 +230,8 @@ class PortableLane(ABC):
             return
         took = max(0, clock.since_ns - self._began_ns)
         began = clock.operation_ns if is_counted else clock.since_ns
-        self._all.keep(*row, Ended(step.kind, step.answered, took, began))
+        paused = self._paused_ns
+        self._all.keep(*row, Ended(step.kind, step.answered, took, began, paused_ns=paused))
 
 
 def refuse_what_only_native_does(client: str, options: Any, *, resume: bool) -> None:
@@ -329,6 +339,7 @@ class PortableLanes:
             record.counters[BYTES_OUT] += ended.bytes_out
             record.counters[BYTES_IN] += ended.bytes_in
             record.counters[PROCESSING] += ended.processing_ns
+            record.counters[PAUSED] += ended.paused_ns
             if ended.kind is None:
                 record.clocks[SERVICE].record(ended.ns)
             else:

@@ -5,16 +5,19 @@ from contextlib import contextmanager
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
+
 from ils_bench.engine_config import engine_config
 from ils_bench.ldap3_lane import Ldap3Lanes
 from ils_bench.options import IlsOptions
-from ils_bench.sequences import LOOKUP, Add, Bind, Connect, Repeat, Sequence
+from ils_bench.sequences import LOOKUP, Add, Bind, Connect, Repeat, Search, Sequence, Think
 from ils_bench.targets.address import DirectoryAddress
 from ils_bench.targets.target import OpenDirectory
 from sitebench._engine import Directory, PortableUsers
 from sitebench.counts.littles_law import littles_law
 from sitebench.counts.tally import Tally
 from sitebench.counts.worker_slot import WorkerSlot
+from sitebench.scenario.script import Script, made
 from tests.support.people import BASE, small_population
 from tests.support.relay import delaying, relayed
 
@@ -22,7 +25,7 @@ PEOPLE = small_population(50)
 
 
 @contextmanager
-def lanes(port: int, sequence: Sequence, **more: Any) -> Iterator[Ldap3Lanes]:
+def lanes(port: int, sequence: Sequence | Script, **more: Any) -> Iterator[Ldap3Lanes]:
     """Yield portable lanes that report only to this test."""
     deaf = SimpleNamespace(events=SimpleNamespace(request=SimpleNamespace(fire=lambda **_: None)))
     target = OpenDirectory("relayed", DirectoryAddress("127.0.0.1", port), BASE)
@@ -30,10 +33,10 @@ def lanes(port: int, sequence: Sequence, **more: Any) -> Iterator[Ldap3Lanes]:
     config = engine_config(
         options, target.address, [sequence], slot=WorkerSlot(), first_added=1_000
     )
-    made = Ldap3Lanes(deaf, target, PortableUsers(config, PEOPLE), options=options)
-    made.start_lanes(sequence.name, 1)
-    yield made
-    made.stop_lanes(sequence.name, 1)
+    running = Ldap3Lanes(deaf, target, PortableUsers(config, PEOPLE), options=options)
+    running.start_lanes(sequence.name, 1)
+    yield running
+    running.stop_lanes(sequence.name, 1)
 
 
 def passes(running: Ldap3Lanes, program: str, n: int) -> Tally:
@@ -100,3 +103,38 @@ def test_making_way_for_a_person_is_no_part_of_adding_one() -> None:
     law = littles_law(tally.lane_s, tally.clock_s, tally.seconds)
     assert law is not None
     assert law.holds, law
+
+
+PAUSED = """
+[[operation]]
+name = "visit"
+step = [
+  { search = "(cn=nobody)" },
+  { think = "50ms", distribution = "constant" },
+  { search = "(cn=nobody)" },
+]
+"""
+
+
+def test_think_times_of_an_operation_are_summed_and_in_none_of_its_times() -> None:
+    """A warm-up shorter than they are is too short, as with the engine's lanes."""
+    directory = Directory("{}", PEOPLE)
+    with lanes(directory.port, made("visits", PAUSED)) as running:
+        tally = passes(running, "visits", 4)
+    directory.stop()
+    visits = tally.steps["visit", "sequence"]
+    assert visits.count == 4
+    assert visits.counters["paused"] == pytest.approx(4 * 50e6, rel=0.2)
+    assert visits.clocks["service"].max < 50e6
+
+
+def test_think_times_of_a_whole_pass_are_in_its_time_as_with_the_engines_lanes() -> None:
+    directory = Directory("{}", PEOPLE)
+    steps = (Connect(), Bind(), Think(50, "constant"), Search("(cn=nobody)"))
+    with lanes(directory.port, Sequence("visits", steps)) as running:
+        tally = passes(running, "visits", 2)
+    directory.stop()
+    visits = tally.steps["visits", "sequence"]
+    assert visits.count == 2
+    assert visits.clocks["service"].min >= 50e6
+    assert visits.counters["paused"] == 0

@@ -150,6 +150,7 @@ impl Step {
         };
         Ok(match step {
             Do::Begin(row) => Self { row: row.as_ref().map(named), ..nothing("begin") },
+            Do::BeginPass(row) => Self { row: row.as_ref().map(named), ..nothing("begin pass") },
             Do::Open { row, connection } => Self { row: Some(named(&row)), connection, ..nothing("open") },
             Do::Ask { row, connection, request } => {
                 let ldap = Some(Py::new(py, LdapRequest::new(py, &request)?)?);

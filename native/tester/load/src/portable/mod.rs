@@ -41,6 +41,8 @@ pub type Row = (Arc<str>, Arc<str>);
 pub enum Do {
     /// An operation begins, and all of it is counted there; in its steps where that is nowhere.
     Begin(Option<Row>),
+    /// The same of a whole pass, whose time has its think times in it.
+    BeginPass(Option<Row>),
     /// A connection is opened; [`User::lost`] follows if it cannot be.
     Open {
         /// Where that is recorded.
@@ -257,7 +259,9 @@ impl<P: Protocol> User<P> {
             return;
         };
         if self.pc == 0 && program.is_whole && self.whole.is_none() {
-            return self.begin(program.sequence, program.counted, labels);
+            let row = self.begin(program.sequence, program.counted, labels);
+            self.due.push_back(Do::BeginPass(row));
+            return;
         }
         self.pc += 1;
         match op {
@@ -312,7 +316,10 @@ impl<P: Protocol> User<P> {
                 }
             }
             Op::Begun => self.begun = true,
-            Op::Begin { slot, counted } => self.begin(*slot, *counted, labels),
+            Op::Begin { slot, counted } => {
+                let row = self.begin(*slot, *counted, labels);
+                self.due.push_back(Do::Begin(row));
+            }
             Op::Done => {
                 if !self.sent {
                     self.fails(&Failure::NothingCaptured.label());
@@ -405,9 +412,10 @@ impl<P: Protocol> User<P> {
         !self.asked.is_empty()
     }
 
-    fn begin(&mut self, slot: Slot, counted: Slot, labels: &[Label]) {
+    /// Begins an operation; returns where all of it is counted, if it is.
+    fn begin(&mut self, slot: Slot, counted: Slot, labels: &[Label]) -> Option<Row> {
         (self.whole, self.failure, self.sent) = (Some(slot), None, false);
-        self.due.push_back(Do::Begin((slot == counted).then(|| row(labels, slot))));
+        (slot == counted).then(|| row(labels, slot))
     }
 
     fn is_up(&self) -> bool {

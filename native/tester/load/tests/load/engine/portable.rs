@@ -80,7 +80,7 @@ impl Client {
                 Do::Open { .. } => self.stream = Some(TcpStream::connect(self.responder.address).unwrap()),
                 Do::Close { .. } => self.stream = None,
                 Do::Ask { request, .. } => return request,
-                Do::Begin(_) | Do::Wait(_) | Do::AwaitRow(_) | Do::End { .. } => {}
+                Do::Begin(_) | Do::BeginPass(_) | Do::Wait(_) | Do::AwaitRow(_) | Do::End { .. } => {}
             }
         }
     }
@@ -192,7 +192,7 @@ fn a_wrong_person_is_a_wrong_answer_and_the_pass_is_recorded_whole() {
     let config = config(wrong.address, "lookup", lookups(1));
     let mut client = Client::new(&config, &people, wrong);
     let row = |step: &str| ("p".into(), step.into());
-    assert_eq!(client.next(), Do::Begin(None));
+    assert_eq!(client.next(), Do::BeginPass(None));
     assert_eq!(client.next(), Do::Open { row: row("connect"), connection: 0 });
     client.stream = Some(TcpStream::connect(client.responder.address).unwrap());
     let bind = client.ask();
@@ -204,7 +204,7 @@ fn a_wrong_person_is_a_wrong_answer_and_the_pass_is_recorded_whole() {
     assert_eq!(client.next(), Do::Close { row: Some(row("unbind")), connection: 0 });
     let end = Do::End { row: row("sequence"), failure: Some("wrong-answer".into()), answered: true };
     assert_eq!(client.next(), end);
-    assert_eq!(client.next(), Do::Begin(None));
+    assert_eq!(client.next(), Do::BeginPass(None));
 }
 
 #[test]
@@ -260,7 +260,7 @@ fn a_connection_that_cannot_be_opened_or_bind_ends_the_pass() {
     let config = config(refusing.address, "lookup", lookups(1));
     let mut client = Client::new(&config, &people, refusing);
     let row = ("p".into(), "sequence".into());
-    assert_eq!(client.next(), Do::Begin(None));
+    assert_eq!(client.next(), Do::BeginPass(None));
     assert!(matches!(client.next(), Do::Open { .. }));
     let judged = client.user.lost(&mut client.users, "connect-refused").unwrap();
     assert_eq!((judged.answered, judged.shown), (false, None));
