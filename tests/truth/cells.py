@@ -34,6 +34,8 @@ class Shape:
     """Whether an operation waits for a place on a shared connection, in its time."""
     waits_for_row: bool = False
     """Whether it waits for a row, in no operation's time but that of an arrival."""
+    wrong: bool = False
+    """Whether every answer is wrong, by what the scenario expects."""
 
     @property
     def operation_s(self) -> float:

@@ -7,10 +7,11 @@ but its JSON and when its window was.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from itertools import pairwise
 
-from tests.truth.figures import Reported, Row, Times
+from tests.truth.figures import Key, Reported, Row, Times
 from tests.truth.log import (
     READING_S,
     SLOW_S,
@@ -26,15 +27,18 @@ from tests.truth.log import (
 
 _THREE_DIGITS = 0.999
 _ABOVE = 1.3
-_UNBIND = "main: unbind"
-_CONNECTING = ("main: connect", "main: bind", _UNBIND, "main: wait")
+_NOT_LOGGED = ("bind", "unbind")
+_CONNECTING = ("connect", "wait", *_NOT_LOGGED)
+"""Of a connection: `main: connect`."""
 
 
 def whole(reported: Reported, truth: Truth) -> Iterator[str]:
     """(a) What was sent, answered, failed and not answered is what the log has, to the last."""
-    unbinds = sum(row.count for key, row in (reported.whole or {}).items() if key[1] == _UNBIND)
-    if reported.sent is not None and reported.sent - unbinds != len(truth.requests):
-        yield f"sent {reported.sent - unbinds}, and the server had {len(truth.requests)}"
+    rest = sum(
+        row.count for key, row in (reported.whole or {}).items() if _step(key) in _NOT_LOGGED
+    )
+    if reported.sent is not None and reported.sent - rest != len(truth.requests):
+        yield f"sent {reported.sent - rest}, and the server had {len(truth.requests)}"
     if reported.whole is None:
         return
     rows = truth.whole()
@@ -48,8 +52,12 @@ def whole(reported: Reported, truth: Truth) -> Iterator[str]:
         if not expected.thinking <= row.thinking <= expected.thinking + unsure:
             yield f"whole test, {key}: {row.thinking} left out, and the log has {expected.thinking}"
     for key, row in reported.whole.items():
-        if key not in rows and key[1] not in _CONNECTING and row.count:
+        if key not in rows and _step(key) not in _CONNECTING and row.count:
             yield f"whole test, {key}: {row.count}, and the log has none"
+
+
+def _step(key: Key) -> str:
+    return key[1].rpartition(": ")[2]
 
 
 def window(reported: Reported, truth: Truth, window_s: Window) -> Iterator[str]:
@@ -145,6 +153,66 @@ def times(reported: Reported, truth: Truth, window_s: Window, null_s: float) -> 
             yield f"the objective {objective} is {state}, and by the log it is {expected}"
 
 
+def clocks(reported: Reported, truth: Truth, window_s: Window, null_s: float) -> Iterator[str]:
+    """(d) Each clock of operations has their times, and no others: by where it starts and ends."""
+    opened = {
+        each.connection: each for each in sorted(truth.requests, key=lambda each: -each.arrived_s)
+    }
+
+    def lag_s(operation: Operation) -> Window:
+        first, (earliest, latest) = operation.requests[0], operation.due_s
+        # It is over when a connection is opened for it, which is in no log.
+        at_once = opened[first.connection] is first
+        least = 0.0 if at_once else max(0.0, first.earliest_s - latest)
+        return least, first.arrived_s - earliest
+
+    for key in reported.counted:
+        row = reported.rows[key]
+        own = [each for each in truth.timed if each.name == key[0]]
+        sure, maybe = certain(own, window_s), possible(own, window_s)
+
+        def of(
+            what: str,
+            times: Times,
+            span: Callable[[Operation], Window],
+            *,
+            failed: bool,
+            sure: Sequence[Operation] = sure,
+            maybe: Sequence[Operation] = maybe,
+        ) -> Iterator[str]:
+            least = [span(each)[0] for each in sure if each.failed is failed]
+            most = [span(each) for each in maybe if each.failed is failed]
+            if not len(least) <= times.n <= len(most):
+                yield f"{what}: {times.n}, and the log has {len(least)} to {len(most)}"
+            yield from _bounded(what, times, least, most, null_s)
+
+        if truth.arrives:
+            yield from of(f"lag of {key}", row.lag, lag_s, failed=False)
+        elif row.lag.n:
+            yield f"{key} has a lag, and nothing is due before it is sent"
+        yield from of(f"time in vain of {key}", row.abandoned, _taken_s, failed=True)
+        if row.wrong.n:
+            yield f"{key} has {row.wrong.n} wrong answers, and the server gives none"
+        for what, seen, span in (
+            (
+                "lanes' time in vain",
+                row.failed_s,
+                lambda each: _taken_s(each) if each.failed else (0, 0),
+            ),
+            ("pauses", row.paused_s, lambda each: (each.paused_s, each.paused_s)),
+        ):
+            least = _THREE_DIGITS * sum(span(each)[0] for each in sure)
+            most = sum(_ABOVE * span(each)[1] + null_s for each in maybe)
+            if not least <= seen <= most:
+                yield f"{what} of {key}: {seen:.3f} s, and the log has {least:.3f} to {most:.3f} s"
+
+
+def _taken_s(operation: Operation) -> Window:
+    """Return how long one took from when it was begun, without its pauses."""
+    begun = replace(operation, due_s=operation.begins_s)
+    return begun.latency_s
+
+
 def _bounded(
     what: str,
     times: Times,
@@ -172,6 +240,49 @@ def _bounded(
             yield f"{name} of the {what}: {value:.4f} s, below the log's {low:.4f} s"
         if value > high:
             yield f"{name} of the {what}: {value:.4f} s, and the log allows {high:.4f} s"
+
+
+def wrong(reported: Reported, truth: Truth, window_s: Window, null_s: float) -> Iterator[str]:
+    """Every answer is wrong: an operation of one step fails, answered or not, and only once."""
+    requests = len(truth.requests)
+    for key, row in (reported.whole or {}).items():
+        if _step(key) not in _CONNECTING and (row.count, row.failures) != (requests, requests):
+            yield f"whole test, {key}: {row.count}, failed {row.failures}, of {requests} in the log"
+    begun = truth.timed
+    for key in reported.counted:
+        row = reported.rows[key]
+        due = due_in(begun, window_s)
+        if row.count not in due or row.failures != row.count or reported.failures != row.count:
+            yield f"{key}: {row.count}, failed {row.failures}, and the log has {due}"
+        answered = [each for each in begun if not each.failed]
+        if (
+            row.wrong.n not in due_in(answered, window_s)
+            or row.wrong.n + row.unanswered != row.count
+        ):
+            yield f"{key}: {row.wrong.n} wrong answers, and {row.unanswered} missing"
+        least = [each.latency_s[0] for each in certain(answered, window_s)]
+        most = [each.latency_s for each in possible(answered, window_s)]
+        yield from _bounded(f"wrong answers of {key}", row.wrong, least, most, null_s)
+        if row.service.n != row.unanswered:
+            yield f"{key}: {row.service.n} times of right answers, which there are none of"
+
+
+def apart(truth: Truth) -> Iterator[str]:
+    """Two steps go over two connections."""
+    used = [
+        {each.connection for each in truth.requests if each.step == step}
+        for step in ("find", "ask")
+    ]
+    if used[0] & used[1] or not all(used):
+        yield f"both steps came over {len(used[0] & used[1])} connections"
+
+
+def kept(truth: Truth) -> Iterator[str]:
+    """A user has one row, and no other user has it."""
+    rows = {(each.requests[0].user, each.requests[0].rest) for each in truth.operations}
+    users, values = ({pair[n] for pair in rows} for n in (0, 1))
+    if not len(rows) == len(users) == len(values):
+        yield f"{len(users)} users had {len(values)} rows in {len(rows)} pairs"
 
 
 def once(truth: Truth) -> Iterator[str]:

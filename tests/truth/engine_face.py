@@ -14,7 +14,18 @@ from ils_bench.options import IlsOptions
 from ils_bench.targets.address import parse_address
 from ps_bench.options import PsOptions
 from sitebench._engine import Engine, Snapshot
-from sitebench.counts.metrics import CENSORED, LATENCY, SERVICE, THINKING
+from sitebench.counts.metrics import (
+    ABANDONED,
+    CENSORED,
+    FAILED,
+    LAG,
+    LATENCY,
+    PAUSED,
+    SERVICE,
+    THINKING,
+    WRONG,
+)
+from sitebench.counts.metrics import Counter as Sum
 from sitebench.counts.source import StepTotals
 from sitebench.counts.stages import Stages
 from sitebench.counts.tally import Tally
@@ -250,7 +261,16 @@ def _row(row: Mapping[str, Any]) -> Row:
         int(row.get(THINKING.key) or 0),
         _times(row[LATENCY]) if LATENCY in row else service,
         service,
+        lag=_times(row.get(LAG)),
+        wrong=_times(row.get(WRONG)),
+        abandoned=_times(row.get(ABANDONED)),
+        failed_s=_sum_s(row, FAILED),
+        paused_s=_sum_s(row, PAUSED),
     )
+
+
+def _sum_s(row: Mapping[str, Any], counter: Sum) -> float:
+    return float(row.get(counter.key) or 0.0) * int(row["count"]) / 1e6
 
 
 def _times(found: Mapping[str, Any] | None) -> Times:

@@ -38,6 +38,13 @@ class Row:
     """Operations in a think time of their own at the end of the test, which `count` lacks."""
     latency: Times = Times()
     service: Times = Times()
+    lag: Times = Times()
+    wrong: Times = Times()
+    abandoned: Times = Times()
+    failed_s: float = 0.0
+    """Sum of the lanes' time for failed operations."""
+    paused_s: float = 0.0
+    """Sum of the think times inside operations."""
     slow: int | None = None
     """Those of more than `SLOW_S` of `tests.truth.log`; None where an output has no histogram."""
 

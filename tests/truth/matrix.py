@@ -195,9 +195,14 @@ def null_s(null: Measured) -> float:
 def problems(measured: Measured, null: Measured) -> Iterator[str]:
     """Yield all in which a cell differs from the log."""
     cell, truth = measured.cell, measured.truth
+    if cell.shape.wrong:
+        yield from checks.wrong(measured.reported, truth, measured.window_s, null_s(null))
+        return
     yield from checks.whole(measured.reported, truth)
     yield from checks.window(measured.reported, truth, measured.window_s)
     yield from checks.times(measured.reported, truth, measured.window_s, null_s(null))
+    if cell.shape.counts is None:
+        yield from checks.clocks(measured.reported, truth, measured.window_s, null_s(null))
     match cell.shape.name:
         case "once":
             yield from checks.once(truth)
@@ -207,8 +212,12 @@ def problems(measured: Measured, null: Measured) -> Iterator[str]:
             yield from checks.captured(truth)
         case "pool":
             yield from checks.places(truth, cell.shape.at_a_time)
-        case "connection per step":
+        case "connection per step" | "unbind" | "http 1.0":
             yield from checks.connections(truth)
+        case "a step on another connection":
+            yield from checks.apart(truth)
+        case "a row for each user":
+            yield from checks.kept(truth)
 
 
 def differences(one: Measured, other: Measured) -> Iterator[str]:

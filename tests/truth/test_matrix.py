@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.truth.cells import CELLS, NULL, PAIRS, Cell
+from tests.truth.key_cells import KEY_CELLS
 from tests.truth.matrix import (
     CROWDED,
     ROOT,
@@ -27,7 +28,8 @@ from tests.truth.matrix import (
 
 AT_A_TIME = 12
 
-CELL_OF = {str(cell): cell for cell in CELLS}
+EVERY = (*CELLS, *KEY_CELLS)
+CELL_OF = {str(cell): cell for cell in EVERY}
 
 Run = Callable[[Cell], Measured]
 
@@ -61,7 +63,7 @@ def run(server: Server, null: Measured, request: pytest.FixtureRequest) -> Itera
 
 
 @pytest.mark.alone
-@pytest.mark.parametrize("cell", CELLS, ids=str)
+@pytest.mark.parametrize("cell", EVERY, ids=str)
 def test_figures_are_those_of_the_servers_log(
     cell: Cell, run: Run, null: Measured, server: Server, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -102,7 +104,7 @@ def test_cells_that_the_method_page_names_exist() -> None:
         assert all(any(f"-{each}-" in cell for cell in cells) for each in named), rule
 
 
-@pytest.mark.parametrize("module", ["server", "log", "figures", "checks", "cells"])
+@pytest.mark.parametrize("module", ["server", "log", "figures", "checks", "cells", "key_cells"])
 def test_the_truth_imports_nothing_of_the_product(module: str) -> None:
     tree = ast.parse(Path(__file__).with_name(f"{module}.py").read_text())
     names = [

@@ -1,0 +1,152 @@
+"""Cells of keys that change figures and are in none of the matrix's shapes, as data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tests.truth.cells import (
+    FAULTS,
+    LOST_ANSWERS,
+    SCHEDULES,
+    STALL_IN_THE_MIDDLE,
+    Cell,
+    Schedule,
+    Shape,
+)
+
+_CLOSED, _THINKING, _EVEN = SCHEDULES[:3]
+
+
+def _search(step: str, more: str = "", row: str = "") -> str:
+    value = f"o.{step}.{{user}}.{{iteration}}{row}"
+    return f'{{ name = "{step}", search = "(uid={value})"{more} }}'
+
+
+def _compare(step: str, more: str = "") -> str:
+    dn = f"uid=o.{step}.{{user}}.{{iteration}},o=truth"
+    return f'{{ name = "{step}", compare = "{dn}", entry = {{ sn = "x" }}{more} }}'
+
+
+def _get(step: str, more: str = "") -> str:
+    return f'{{ name = "{step}", get = "/o.{step}.{{user}}.{{iteration}}"{more} }}'
+
+
+def _shape(
+    name: str,
+    *steps: str,
+    head: str = "",
+    more: str = "",
+    requests: int = 2,
+    wrong: bool = False,
+) -> Shape:
+    listed = ",\n  ".join(steps)
+    text = f'{head}\n[[operation]]\nname = "o"\n{more}step = [\n  {listed},\n]\n'
+    return Shape(name, text, text, requests, wrong=wrong)
+
+
+RIGHT = _shape(
+    "expected answers",
+    _search(
+        "find",
+        ', expect.entries = 1, capture.note = { attribute = "nothing", default = "none" }',
+    ),
+    _compare("ask", ', expect.result = "compareTrue"'),
+    _search("again", row=".{note}"),
+    requests=3,
+)
+WRONG_ENTRIES = _shape(
+    "two entries expected", _search("find", ", expect.entries = 2"), requests=1, wrong=True
+)
+WRONG_RESULT = _shape(
+    "false expected", _compare("ask", ', expect.result = "compareFalse"'), requests=1, wrong=True
+)
+WRONG_STATUS = _shape("404 expected", _get("find", ", expect.status = 404"), requests=1, wrong=True)
+UNBIND = _shape("unbind", _search("find"), '{ unbind = "main" }', requests=1)
+TWO_CONNECTIONS = _shape(
+    "a step on another connection",
+    _search("find"),
+    _compare("ask", ', on = "second"'),
+    head="[connection.second]\n",
+)
+ANOTHER = _shape(
+    "an operation on another connection",
+    _search("find"),
+    _compare("ask"),
+    head="[connection.second]\n",
+    more='on = "second"\n',
+)
+BIND = _shape("bind", _search("find"), head='connection.main.bind = ""\n', requests=1)
+OF_USER = _shape(
+    "a row for each user",
+    _search("find", row=".{row}"),
+    head='data.row = { range = [1, 1_000], per = "user" }\n',
+    requests=1,
+)
+HTTP_1_0 = _shape("http 1.0", _get("find"), _get("ask"), head='connection.main.http = "1.0"\n')
+
+_WINDOW = 'warmup = "500ms"\nmeasure = "3s"\n'
+SESSION = Cell(
+    "ldap",
+    Shape(
+        "session",
+        _shape(
+            "", _search("find"), '{ think = "300ms", distribution = "constant" }', _compare("ask")
+        ).ldap,
+        None,
+        2,
+        {"ask": 0.8},
+    ),
+    Schedule("a session of 0.8 s", _WINDOW + 'session = "800ms"'),
+    LOST_ANSWERS,
+)
+CLIENTS = Cell(
+    "ldap",
+    Shape("clients", _shape("", _search("find")).ldap),
+    Schedule("clients of a sweep", _WINDOW + "clients = [20]", users=0),
+    STALL_IN_THE_MIDDLE,
+)
+MIXED = Cell(
+    "ldap",
+    Shape(
+        "mixed",
+        """
+[[operation]]
+name = "o"
+weight = 3
+objective = "max<900ms"
+step = [
+  { name = "find", search = "(uid=o.find.{user}.{iteration})" },
+  { think = "100ms", distribution = "constant" },
+  { name = "ask", compare = "uid=o.ask.{user}.{iteration},o=truth", entry = { sn = "x" } },
+]
+
+[[operation]]
+name = "p"
+search = "(uid=p.search.{user}.{iteration})"
+""",
+        None,
+        2,
+        {"ask": 0.1},
+    ),
+    Schedule("think", _WINDOW + 'think = "50ms"\nobjective = "failures<0.1%"'),
+    STALL_IN_THE_MIDDLE,
+)
+
+
+def _each(protocol: str, *shapes: Shape) -> Sequence[Cell]:
+    schedules: Sequence[Schedule] = (_CLOSED, _EVEN)
+    return [
+        Cell(protocol, shape, schedule, FAULTS[(row + column) % len(FAULTS)])
+        for row, shape in enumerate(shapes)
+        for column, schedule in enumerate(schedules)
+    ]
+
+
+KEY_CELLS = (
+    *_each("ldap", RIGHT, UNBIND, TWO_CONNECTIONS, ANOTHER, BIND, OF_USER),
+    *_each("http", HTTP_1_0),
+    Cell("ldap", WRONG_ENTRIES, _THINKING, LOST_ANSWERS),
+    Cell("ldap", WRONG_RESULT, _EVEN, LOST_ANSWERS),
+    Cell("http", WRONG_STATUS, _THINKING, LOST_ANSWERS),
+)
+"""Straight through the engine; each shape of right answers meets users and arrivals."""
