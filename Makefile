@@ -35,7 +35,7 @@ demo: build ## set up, measure the embedded directory, site and web server, repo
 # beside it would disturb runs after that.
 .PHONY: test
 test: build system-packages ## run every Python test, real servers included
-	@$(BIN)/pytest -m "not alone and not long and not servers" --numprocesses 7 --dist loadfile --no-loadscope-reorder
+	@$(BIN)/pytest -m "not alone and not long and not servers and not truth" --numprocesses 7 --dist loadfile --no-loadscope-reorder
 	@$(BIN)/pytest -m "alone and not long" $$(grep -rl "mark.alone" tests --include="*.py")
 
 .PHONY: long-test
@@ -59,6 +59,11 @@ native-test: rust ## run the Rust tests; with CI set, always on the same random 
 .PHONY: truth-faults
 truth-faults: build rust ## put faults into the engine, one at a time; fail if the truth matrix finds one not (takes long)
 	@$(BIN)/python -m tests.truth.faults
+
+# By the command line, workers, Locust, the web page and the portable client; `make test` has the engine's own.
+.PHONY: truth
+truth: build system-packages ## compare what each way to run a test reports with a server's log
+	@$(BIN)/pytest -m truth tests/truth
 
 .PHONY: truth-intervals
 truth-intervals: build ## compare percentile intervals with closed forms and simulated queues (SEED=1; takes long)

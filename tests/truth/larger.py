@@ -1,0 +1,113 @@
+"""Which cells `make truth` has: the doors of the product x the shapes of the matrix, as data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from tests.truth import doors
+from tests.truth.cells import FAULTS, SCHEDULES, SHAPES, Cell
+from tests.truth.figures import Reported
+from tests.truth.key_cells import CLIENTS, SESSION
+from tests.truth.log import Due, Operation
+from tests.truth.matrix import OBJECTIVES, Begun, Measured, Server, compare, due_of
+
+WORKERS = 2
+APART_S = 0.03
+"""Between the edges of two workers' windows; the run file has the first and the last."""
+_OTHER = {
+    "ldap": '\n[[operation]]\nname = "p"\nsearch = "(uid=p.p.{user}.{iteration})"\n',
+    "http": '\n[[operation]]\nname = "p"\nget = "/p.p.{user}.{iteration}"\n',
+}
+
+
+_OF_SITES = ("two threads", "two workers", "one operation", "locust", "page")
+_OF_ALL = (*_OF_SITES, "portable")
+
+
+@dataclass(frozen=True)
+class DoorCell:
+    """A cell of the matrix that is run by one of the product's doors."""
+
+    door: str
+    cell: Cell
+    tls: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.door}, {self.cell}{', tls' * self.tls}".replace(" ", "-")
+
+
+def _larger() -> Iterator[DoorCell]:
+    """Every door meets every shape, every schedule and every fault, and TLS."""
+    for column, door in enumerate(_OF_ALL):
+        # The portable client does no rates, and no stages.
+        schedules = SCHEDULES if door in _OF_SITES else SCHEDULES[:2]
+        for row, shape in enumerate(SHAPES):
+            turn = row + column
+            schedule, fault = schedules[turn % len(schedules)], FAULTS[turn % len(FAULTS)]
+            # A handshake per request is in no log: only a rate says when these began.
+            tls = turn % 4 == 0 and (shape.name != "connection per step" or schedule.arrives)
+            yield DoorCell(door, Cell("ldap", shape, schedule, fault), tls)
+            if shape.http is not None and door in _OF_SITES and turn % 3 == 0:
+                schedule, fault = schedules[turn // 3 % len(schedules)], FAULTS[row % len(FAULTS)]
+                yield DoorCell(door, Cell("http", shape, schedule, fault), turn % 2 == 0)
+
+
+LARGER: Sequence[DoorCell] = (
+    *_larger(),
+    DoorCell("two threads", SESSION),
+    DoorCell("sweep", CLIENTS),
+)
+
+
+def measure(
+    door_cell: DoorCell, server: Server, folder: Path, ca: Path, *more: str
+) -> tuple[Measured, object]:
+    """Run a cell by its door, with more options; return what else the door showed."""
+    cell = door_cell.cell
+    (text,) = cell.scenarios
+    shown: list[object] = []
+    if door_cell.door == "one operation":
+        text += _OTHER[cell.protocol]
+
+    def run(port: int, begun: Begun) -> Reported:
+        secure = ca if door_cell.tls else None
+        objectives = () if "objective" in text else OBJECTIVES
+        task = doors.Task(folder, cell.protocol, text, port, objectives, secure, more)
+        reported, rest = doors.run(doors.DOORS[door_cell.door], task, begun)
+        shown.append(rest)
+        return reported
+
+    due = due_of(cell)
+    if door_cell.door == "two workers":
+        due = by_worker(due_of(_of_one_worker(cell)))
+    return compare(cell, server, run, due, tls=door_cell.tls), shown[0]
+
+
+def _of_one_worker(cell: Cell) -> Cell:
+    """Return the part of one worker: half the rates, but each has all the places of a pool."""
+    schedule = replace(
+        cell.schedule,
+        rate=cell.schedule.rate / WORKERS,
+        stages=[(seconds, share / WORKERS) for seconds, share in cell.schedule.stages],
+    )
+    return replace(cell, schedule=schedule)
+
+
+def by_worker(due: Due) -> Due:
+    """Give the operations of each worker their due times; users are dealt to workers in turn."""
+
+    def of_all(operations: Sequence[Operation]) -> Sequence[Operation]:
+        parts = [
+            [each for each in operations if int(each.requests[0].user) % WORKERS == part]
+            for part in range(WORKERS)
+        ]
+        dated = [
+            replace(each, due_s=(each.due_s[0] - APART_S, each.due_s[1] + APART_S))
+            for part in parts
+            for each in due(part)
+        ]
+        return sorted(dated, key=lambda each: each.began_s)
+
+    return of_all

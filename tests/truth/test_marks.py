@@ -1,0 +1,91 @@
+"""Every key and every metric that is marked in Rust is in a cell: none comes without one.
+
+The marks are `Influence` of `native/tester/scenario/src/form.rs` and of `metric.rs` of the load.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from sitebench._engine import metrics
+from tests.docs.scenario_form import keys
+from tests.truth.cells import CELLS
+from tests.truth.figures import Row
+from tests.truth.key_cells import KEY_CELLS, MIXED
+from tests.truth.larger import LARGER
+
+ROOT = Path(__file__).parents[2]
+_NOTHING = "Nothing"
+ELSEWHERE: Mapping[str, str] = {
+    "connection.tls": "tests/scenario/test_directory.py"
+    "::test_a_connection_says_for_itself_whether_it_uses_tls",
+    "http.follow": "tests/scenario/test_sites.py"
+    "::test_a_folder_s_redirect_is_followed_over_as_many_connections_as_it_takes",
+    "search.page_size": "tests/scenario/test_directory.py"
+    "::test_a_search_is_read_in_pages_to_the_last",
+}
+"""Marked keys that the server of `tests.truth.server` cannot show, and the test that compares what
+they change with another server."""
+METRICS: Mapping[str, str] = {
+    "latency": "latency",
+    "service": "service",
+    "lag": "lag",
+    "wrong": "wrong",
+    "censored": "unanswered",
+    "abandoned": "abandoned",
+    "failed": "failed_s",
+    "paused": "paused_s",
+    "thinking": "thinking",
+}
+"""Marked metrics, and the field of a row that cells compare with the log."""
+
+
+def written(text: str) -> Iterator[tuple[str, str]]:
+    """Yield the keys of a scenario's text, each with the table of the form in which it stands."""
+    scenario = tomllib.loads(text)
+    tables: list[tuple[str, Mapping[str, Any]]] = [("scenario", scenario)]
+    tables.append(("load", scenario.get("load", {})))
+    for name in ("connection", "data"):
+        tables += [(name, each) for each in scenario.get(name, {}).values()]
+    for operation in scenario["operation"]:
+        tables += [("operation", operation), ("card", operation), *_of_step(operation)]
+    for step in scenario.get("start", {}).get("step", ()):
+        tables += _of_step(step)
+    yield from ((name, key) for name, table in tables for key in table)
+
+
+def _of_step(step: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield the tables of a step: which it has follows from its keys, but for `on`."""
+    for name in {key.table for key in keys()} - {"scenario", "load", "operation", "card"}:
+        yield name, step
+    yield "expect", step.get("expect", {})
+    for captured in step.get("capture", {}).values():
+        yield "capture", captured if isinstance(captured, dict) else {"attribute": captured}
+    for inner in step.get("step", ()):
+        yield from _of_step(inner)
+
+
+def test_every_key_that_changes_figures_is_in_a_cell() -> None:
+    cells = [*CELLS, *KEY_CELLS, MIXED, *(each.cell for each in LARGER)]
+    texts = {text for cell in cells for text in cell.scenarios}
+    seen = {pair for text in texts for pair in written(text)}
+    marked = {(key.table, key.name) for key in keys() if key.influence != _NOTHING}
+    missing = {f"{table}.{name}" for table, name in marked - seen}
+    assert missing == set(ELSEWHERE), "give each a cell, or the test that stands for one"
+    assert len(marked) > 30
+
+
+def test_what_stands_for_a_cell_exists() -> None:
+    for place in ELSEWHERE.values():
+        file, _, name = place.partition("::")
+        assert f"def {name}(" in (ROOT / file).read_text(), place
+
+
+def test_every_metric_that_follows_something_is_compared_with_the_log() -> None:
+    marked = {name for _, name, _, _, influence in metrics() if influence != _NOTHING.lower()}
+    assert marked == set(METRICS)
+    assert set(METRICS.values()) <= {field.name for field in fields(Row)}
