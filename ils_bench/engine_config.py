@@ -97,12 +97,14 @@ def _choices(options: IlsOptions, trust: Trust) -> dict[str, Any]:
 def _scenario(
     script: Script, options: IlsOptions, who: Identity, slot: WorkerSlot
 ) -> dict[str, Any]:
-    return {
+    spec = {
         **script.spec(slot),
         "base": options.base_or_file,
         "bind": {"dn": who.dn or "", "password": who.password or "", "sasl": who.sasl},
-        "session_ms": None if (session := options.session_or_file) is None else session * 1e3,
     }
+    if script.pauses and (session := options.session_or_file) is not None:
+        spec["session_ms"] = session * 1e3
+    return spec
 
 
 def placed(sequence: Sequence, base: str, who: Identity = ANONYMOUS) -> Sequence:

@@ -131,6 +131,8 @@ class Script:
     facts: Mapping[str, Any] = field(default_factory=dict, repr=False)
     """What the engine's reader says of it."""
     think_s: float = 0.0
+    pauses: bool = True
+    """Whether its operations pause as it says."""
 
     @property
     def adding(self) -> frozenset[tuple[str, str]]:
@@ -216,9 +218,15 @@ class Script:
             "files": in_base64(self.contents),
             "classes": self.by_class,
             "think_ms": self.think_s * 1e3,
+            "session_ms": None if self.pauses else 0.0,
             "worker": slot.index,
             "of": slot.count,
         }
+
+    @property
+    def has_pauses(self) -> bool:
+        """Whether an operation pauses between its steps."""
+        return any("think" in each for each in _steps(tomllib.loads(self.text)["operation"]))
 
     @property
     def own_tables(self) -> Mapping[str, Table]:

@@ -10,6 +10,7 @@ from ils_bench.sequences import text_of
 from ils_bench.targets.ldap_directory import LdapDirectory
 from tests.scenario.people import BASE, SUFFIX, write_ldif
 from tests.support.cli import Ran, in_process
+from tests.support.other_site import other_site
 
 TWO = f"""
 base = "{BASE}"
@@ -70,13 +71,33 @@ def test_where_no_connection_opens_it_ends_at_once(tmp_path: Path) -> None:
     assert "did not end within" not in ran.err
 
 
+PAUSE = '{ think = "10m", distribution = "constant" }'
+
+
+def test_pauses_are_left_out_and_that_is_said(directory: LdapDirectory, tmp_path: Path) -> None:
+    rounds = f"{{ repeat = 2, step = [{PAUSE}] }}"
+    slow = TWO.replace('{ name = "one"', f'{PAUSE}, {rounds}, {{ name = "one"')
+    ran = checked(tmp_path, directory.url, slow, "--session", "1h")
+    assert (ran.code, ran.out.count("pauses are left out")) == (0, 1), ran.out + ran.err
+    assert "pauses" not in checked(tmp_path, directory.url, TWO).out
+
+
+def test_pauses_of_a_site_s_file_are_left_out(tmp_path: Path) -> None:
+    (tmp_path / "visit.toml").write_text(
+        f"[[operation]]\nname = 'visit'\nstep = [{{ get = '/' }}, {PAUSE}, {{ get = '/' }}]\n"
+    )
+    with other_site() as (url, asked):
+        argv = ("site", "run", "visit.toml", "--check", "--target", url)
+        ran = in_process(*argv, cwd=tmp_path)
+    assert (ran.code, asked[-2:]) == (0, ["GET /"] * 2), ran.out + ran.err
+    assert "pauses are left out" in ran.out
+
+
 def test_an_operation_that_takes_longer_than_twice_the_timeout_is_not_waited_for(
     directory: LdapDirectory, tmp_path: Path
 ) -> None:
-    slow = TWO.replace(
-        '{ name = "one"', '{ think = "1s", distribution = "constant" }, { name = "one"'
-    )
-    assert checked(tmp_path, directory.url, slow, "--timeout", "2s").code == 0
+    often = '{ repeat = 1000000, step = [{ name = "one", search = "(uid=user2)" }] }'
+    slow = TWO.replace('{ name = "one", search = "(uid=user2)" }', often)
     ran = checked(tmp_path, directory.url, slow, "--timeout", "300ms")
     assert (ran.code, "twice did not end within 0.6 s" in ran.err) == (1, True), ran.err
 
