@@ -74,9 +74,16 @@ def test_where_no_connection_opens_it_ends_at_once(tmp_path: Path) -> None:
 PAUSE = '{ think = "10m", distribution = "constant" }'
 
 
-def test_pauses_are_left_out_and_that_is_said(directory: LdapDirectory, tmp_path: Path) -> None:
-    rounds = f"{{ repeat = 2, step = [{PAUSE}] }}"
-    slow = TWO.replace('{ name = "one"', f'{PAUSE}, {rounds}, {{ name = "one"')
+@pytest.mark.parametrize("alone", [True, False])
+def test_pauses_are_left_out_and_that_is_said(
+    directory: LdapDirectory, tmp_path: Path, *, alone: bool
+) -> None:
+    """How often a list is repeated is not known before."""
+    names = '{ search = "(uid=user*)", capture.name = { attribute = "dn", take = "all" } }'
+    rounds = f'{names}, {{ repeat = "name", step = [{PAUSE}] }}, {{ name = "one"'
+    if alone:
+        rounds = f"{PAUSE}, {rounds}"
+    slow = TWO.replace('{ name = "one"', rounds)
     ran = checked(tmp_path, directory.url, slow, "--session", "1h")
     assert (ran.code, ran.out.count("pauses are left out")) == (0, 1), ran.out + ran.err
     assert "pauses" not in checked(tmp_path, directory.url, TWO).out

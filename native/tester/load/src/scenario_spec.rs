@@ -44,7 +44,7 @@ pub struct ScenarioSpec {
     /// The mean pause after each operation.
     #[serde(default)]
     pub(crate) think_ms: f64,
-    /// What think times within an operation are scaled to fill, whatever the file says.
+    /// What think times within an operation are scaled to fill, whatever the file says; 0 leaves them out.
     #[serde(default)]
     pub(crate) session_ms: Option<f64>,
     /// Which of a test's engines this is, and of how many.
@@ -68,6 +68,9 @@ impl ScenarioSpec {
             (None, Some(session)) => session.as_secs_f64(),
             (None, None) => return 1.0,
         };
+        if session_s <= 0.0 {
+            return 0.0;
+        }
         match thinking_ns(&operation.steps) {
             0 => 1.0,
             thinking_ns => session_s * 1e9 / thinking_ns as f64,

@@ -1,6 +1,9 @@
 //! Filling requests in, and judging what is answered.
 
-use memchr::memmem;
+use std::borrow::Cow;
+
+use http::unescape;
+use memchr::{memchr, memmem};
 use scenario::Take;
 
 use super::ask::{Ask, Captured, From, Needle, Owner, Status, Statuses};
@@ -120,7 +123,8 @@ impl Http {
         for (number, capture) in ask.captures.iter().enumerate() {
             match &capture.from {
                 From::Cookie(name) => {
-                    capture.keep(number, head::cookies(bytes, name), memory, &mut self.rng);
+                    let values = head::cookies(bytes, name).map(as_scripts_read);
+                    capture.keep(number, values, memory, &mut self.rng);
                 }
                 From::Header(name) => {
                     capture.keep(number, head::lines(bytes, name), memory, &mut self.rng);
@@ -237,10 +241,10 @@ pub(super) fn conclude(ask: &Ask, lane: &mut LaneState, failure: Option<Failure>
 
 impl Captured {
     /// Remembers the one of several values that is taken, or all of them; an empty one is none.
-    fn keep<'v>(
+    fn keep<V: AsRef<[u8]>>(
         &self,
         number: usize,
-        values: impl Iterator<Item = &'v [u8]>,
+        values: impl Iterator<Item = V>,
         memory: &mut Memory,
         rng: &mut fastrand::Rng,
     ) {
@@ -248,7 +252,8 @@ impl Captured {
         if self.take == Take::All {
             kept.empty(self.place);
         }
-        for (met, value) in (1..).zip(values.filter(|value| !value.is_empty())) {
+        for (met, value) in (1..).zip(values.filter(|value| !value.as_ref().is_empty())) {
+            let value = value.as_ref();
             *found |= 1 << number;
             match self.take {
                 Take::All => *too_many |= !kept.add(self.place, value),
@@ -259,6 +264,12 @@ impl Captured {
             }
         }
     }
+}
+
+/// A cookie's value as scripts read it, percent-decoded: sites expect it so in a header or a form.
+fn as_scripts_read(value: &[u8]) -> Cow<'_, [u8]> {
+    let decoded = memchr(b'%', value).and_then(|_| unescape(value.iter().copied()));
+    decoded.map_or(Cow::Borrowed(value), Cow::Owned)
 }
 
 /// A value of JSON as a text; of a list, each of its values.
