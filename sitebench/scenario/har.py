@@ -19,7 +19,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import count
+from itertools import count, islice
 from typing import Any
 from urllib.parse import parse_qsl, quote, unquote, unquote_plus, urlsplit
 
@@ -37,6 +37,8 @@ _LEAST_PASSWORD = 4
 """Characters of a password that is known again under another name."""
 _MOST_CAPTURES = 64
 """Of one step: what the engine takes."""
+_MOST_PLACES = 20
+"""Of a value in a page."""
 _DEEPEST = 20
 """JSON within JSON in a scenario, whose reader takes 24 brackets."""
 _PAUSE_S, _LONGEST_PAUSE_S = 1.0, 600.0
@@ -55,11 +57,14 @@ _OF_BROWSER = re.compile(
 _OWN_ACCEPT = re.compile(r"text/html|text/css|image/|\*/\*")
 """How a browser's `Accept` begins where no script has chosen it."""
 _PASSWORD = re.compile(r"(?i:pass|pwd|kennwort|wachtwoord|contrase|senha|credential|pw(?![a-z]))")
+_TOKEN = re.compile("(?i:token|csrf|xsrf|nonce)")
+"""What is called so is of an answer, and no account's."""
 _SECRET = re.compile(
     rf"(?i:{SECRET.pattern})|{_PASSWORD.pattern}"
     r"|(?i:(api|access|private|subscription)[_-]?key|sess(ion|id)|jwt|saml|signature)"
     r"|(?i:auth(?!or(?!i))|otp(?![a-z])|cv[cv])|^(?i:code)$"
     r"|((?<![A-Za-z])|(?<=[a-z])(?=[A-Z]))(?i:pin|sid|sig|sess|cred)(?![a-z])"
+    rf"|{_TOKEN.pattern}"
 )
 """What secrets are called: `auth`, but not `author`; `userPin` and `a.sid`, but not `spin` or
 `inside`."""
@@ -74,18 +79,14 @@ _BEFORE_NAME = re.compile(
     r"(?<!\{)\{++(?=[A-Za-z_][A-Za-z0-9_-]*(\.[A-Za-z_][A-Za-z0-9_;-]*)?(\}|:[^{}]*\}))"
 )
 """Braces that would begin a field."""
-_TAKEN = {
-    "account",
-    "base",
-    "choice",
-    "env",
-    "iteration",
-    "now",
-    "random",
-    "user",
-    "uuid",
-    "worker",
-}
+_OBJECT = re.compile(r"\d{1,19}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+"""A part of a path that numbers an object."""
+_KEY = re.compile(r"(?<![A-Za-z])([Ii][Dd]|pk|uuid|key|number)$|[a-z]I[Dd]$")
+"""How the names of JSON end whose values number objects."""
+_ORIGIN = re.compile("^https?://[^/?#]*|#.*", re.IGNORECASE)
+_OF_CONTENT = re.compile(r">[^<]*\w[^<]*<|(?<![\w-])\d+(?![\w-])")
+"""A text between tags, or a number: other objects have others."""
+_TAKEN = re.findall(r"\w+", "account base choice env iteration now random user uuid worker")
 """Words that no capture can be called by."""
 _TO_ESCAPE = re.compile("[\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
@@ -102,13 +103,9 @@ def convert(
     har: str, source: str, host: str | None = None, *, think: bool = True, pages_only: bool = False
 ) -> Converted:
     """Return the scenario of the recording `source`; raises what is wrong with it."""
-    left = Counter[str]()
-    usable: list[Exchange] = []
-    for each in read(har, source):
-        if why := each.unusable(pages_only=pages_only):
-            left[why] += 1
-        else:
-            usable.append(each)
+    reasons = [(each, each.unusable(pages_only=pages_only)) for each in read(har, source)]
+    left = Counter(why for _, why in reasons if why)
+    usable = [each for each, why in reasons if not why]
     if not usable:
         raise BadFile(f"{source} has no request that was answered", "record a visit of the site")
     hosts = Counter(each.host for each in usable)
@@ -121,7 +118,7 @@ def convert(
     secrets = dict[str, str]()
     credentials = {value: name for each in reversed(taken) for name, value in _credentials(each)}
     for collects in (True, False):  # Some are sent before the name that tells that they are.
-        making = _Making(secrets, credentials, collects=collects)
+        making = _Making(secrets, credentials, collects)
         for exchange, pause_s in zip(taken, _pauses(taken), strict=True):
             making.add(exchange, pause_s if think else 0.0)
     many = f"{plural(len(taken), 'request')} of {chosen}"
@@ -146,11 +143,9 @@ def convert(
 def _credentials(exchange: Exchange) -> Iterator[tuple[str, str]]:
     """Yield what headers and the address of a request prove who asks by, each with its name."""
     pairs = [("password", urlsplit(exchange.url).password or "")]
+    pairs += [(name, unquote(text)) for name, text in exchange.sent_cookies if _SECRET.search(name)]
     for name, text in exchange.sent_headers:
-        if name.lower() == "cookie":
-            cookies = (pair.strip().partition("=") for pair in text.split(";"))
-            pairs += [(name, unquote(value)) for name, _, value in cookies if _SECRET.search(name)]
-        elif _is_secret_header(name):
+        if _is_secret_header(name):
             scheme, _, value = text.strip().rpartition(" ")
             pairs.append((f"{name} credential" if scheme else name, value))
             with contextlib.suppress(ValueError):
@@ -179,18 +174,11 @@ def _pauses(taken: Sequence[Exchange]) -> Iterator[float]:
 
 def _of_before(taken: Sequence[Exchange]) -> Sequence[str]:
     """Return the cookies that were sent before any answer set them."""
-    found, came = dict[str, None](), set[str]()
+    before, came = dict[str, None](), set[str]()
     for each in taken:
-        for name, text in each.sent_headers:
-            if name.lower() == "cookie":
-                names = (pair.partition("=")[0].strip() for pair in text.split(";"))
-                found |= {cookie: None for cookie in names if cookie not in came}
-        came |= {line.partition("=")[0].strip() for name, line in each.headers if _sets(name)}
-    return [*filter(None, found)]
-
-
-def _sets(header: str) -> bool:
-    return header.lower() == "set-cookie"
+        before |= {name: None for name, _ in each.sent_cookies if name not in came}
+        came |= {name for name, _ in each.cookies}
+    return [*filter(None, before)]
 
 
 @dataclass
@@ -210,76 +198,106 @@ class _Step:
             found.setdefault(value, []).append(pointer)
         return found
 
-    def source(self, value: str, name: str, *, in_text: bool) -> dict[str, str] | None:
-        """Return where a value was; None if nowhere, or at several places of the body."""
-        if pointers := self._members.get(value):
-            return {"json": pointers[0]} if len(pointers) == 1 else None
-        if in_text and not self._members:
-            found = _between(self.exchange.body, value, name)
-            if found is not None:
+    def leads_to(self, after: Exchange) -> bool:
+        """Return whether the answer redirects to what is asked for after it."""
+        lines = [text for name, text in self.exchange.headers if name.lower() == "location"]
+        redirects = lines and 300 <= self.exchange.status < 400 and after.method == "GET"
+        return bool(redirects) and _ORIGIN.sub("", lines[0]) == _ORIGIN.sub("", after.url)
+
+    def source(self, value: str, name: str, path: str | None) -> dict[str, str] | None:
+        """Return where a value was; None if nowhere, or at several places of JSON.
+
+        A part of a path, `path` being what is before it, is no value in the text of a page, where
+        it is a link. The number of an object is, behind the same path, and under a key of JSON.
+        """
+        sure = _is_value(value)
+        pointers = [at for at in self._members.get(value, ()) if sure or _KEY.search(at)]
+        if len(pointers) == 1:
+            return {"json": pointers[0]}
+        if path or (path is None and not self._members):
+            found = _between(self.exchange.body, value, path or name, path or "")
+            if found or not sure:
                 return found
+        elif pointers:
+            return None
+        for cookie, text in self.exchange.cookies:
+            # As scripts read it, and the engine.
+            if unquote(text) == value:
+                return {"cookie": cookie}
         for header, text in self.exchange.headers:
-            cookie, equals, given = text.partition("=")
-            if _sets(header) and equals and given.partition(";")[0].strip() == value:
-                return {"cookie": cookie.strip()}
-            if not _sets(header) and text == value and _HEADER_NAME.fullmatch(header):
+            if text == value and _HEADER_NAME.fullmatch(header):
                 return {"header": header}
         return None
 
 
-def _between(body: str, value: str, name: str) -> dict[str, str] | None:
-    """Return what stands around a value that is in a body once: what the engine finds it by."""
-    at = body.find(value)
-    if at < 0 or body.find(value, at + 1) >= 0:
+def _between(body: str, value: str, name: str, path: str) -> dict[str, str] | None:
+    """Return what stands around a value, behind its path if it has one: the engine finds it so.
+
+    What may be there by chance, such as a date, has to be there once.
+    """
+    times = body.count(path + value)
+    if not times or (times > 1 and not (path or _SECRET.search(name) or _random(value))):
         return None
-    # The engine compares bytes, and what is not ASCII may have come in another encoding.
-    tail = re.split(r"[^\t -~]", body[max(0, at - 200) : at])[-1]
-    until = body[at + len(value) :][:1]
-    in_word = re.search(r"[\w-]$", tail) or re.match(r"[\w-]", until)
-    if in_word or not until or not until.isascii() or until in value:
-        return None
-    starts = [found.start() + (found[0] != "<") for found in re.finditer(r"[<\s,;{&?(]", tail)]
-    named = [tail[start:] for start in reversed(starts) if name in tail[start:]]
-    # The shortest that has its name, or its tag.
-    for before in (*named[:1], tail[max(0, tail.rfind("<")) :], tail):
-        if before and body.find(before) + len(before) == at:
-            return {"before": before, "until": until}
+    text = rf"{re.escape(path)}(?<![\w-]){re.escape(value)}(?![\w-])([\0-\x7f])"
+    for place in islice(re.finditer(text, body), _MOST_PLACES):
+        at = place.start(1) - len(value)
+        # The engine compares bytes, and what is not ASCII may have come in another encoding.
+        tail = re.split(r"[^\t -~]", body[max(0, at - 200) : at])[-1]
+        starts = [found.start() + (found[0] != "<") for found in re.finditer(r"[<\s,;{&?(]", tail)]
+        named = [tail[start:] for start in reversed(starts) if name in tail[start:]]
+        # The shortest that has its name, or its tag.
+        for before in (path, *named, tail[max(0, tail.rfind("<")) :], tail):
+            varies = not before or place[1] in value or (path and _OF_CONTENT.search(before))
+            if not varies and body.find(before) + len(before) == at:
+                return {"before": before, "until": place[1]}
     return None
 
 
+@dataclass
 class _Making:
     """What the requests so far have become."""
 
-    def __init__(
-        self, secrets: dict[str, str], credentials: Mapping[str, str], *, collects: bool
-    ) -> None:
-        self.notes: list[str] = []
-        self.columns: dict[str, str] = {}
-        self.variables: dict[str, str] = {}
-        """And what they stand for."""
-        self._captures = dict.fromkeys(_TAKEN, "")
-        self._logins: set[str] = set()
-        self._steps: list[_Step] = []
-        self._known: dict[str, str] = {}
-        """Fields, by what they stand for."""
-        self._looked: dict[tuple[str, bool], int] = {}
-        """In how many answers a value was looked for in vain, and whether in texts."""
-        self._collects = collects
-        """Whether secrets are all that is looked for."""
-        self._secrets = secrets
-        """Under which name each was sent first, and will be."""
-        self._credentials = credentials
-        """Of the person who recorded, by their value: variables of the environment."""
+    _secrets: dict[str, str]
+    """Under which name each was sent first, and will be."""
+    _credentials: Mapping[str, str]
+    """Of the person who recorded, by their value: variables of the environment."""
+    _collects: bool
+    """Whether secrets are all that is looked for."""
+    notes: list[str] = field(default_factory=list)
+    columns: dict[str, str] = field(default_factory=dict)
+    variables: dict[str, str] = field(default_factory=dict)
+    """And what they stand for."""
+    _captures: dict[str, str] = field(default_factory=lambda: dict.fromkeys(_TAKEN, ""))
+    _names: dict[str, str] = field(default_factory=dict)
+    """Of steps, and their paths."""
+    _kept: list[str] = field(default_factory=list)
+    """Steps whose paths have numbers that no answer shows."""
+    _logins: set[str] = field(default_factory=set)
+    _steps: list[_Step] = field(default_factory=list)
+    _known: dict[tuple[str, str], str] = field(default_factory=dict)
+    """Fields, by what they stand for, and the path before the number of an object."""
+    _looked: dict[tuple[str | None, str], int] = field(default_factory=dict)
+    """In how many answers a value was looked for in vain, and behind which path."""
 
     def add(self, exchange: Exchange, pause_s: float) -> None:
         """Add the step of a request, and the pause before it."""
         verb, status = exchange.method.lower(), exchange.status
         reads = verb in ("get", "head")
         path = self._path(exchange.url)
+        keeps = not self._collects and any(map(_OBJECT.fullmatch, re.split("[/;?]", path)))
+        last = self._steps[-1] if keeps and self._steps else None
+        if last and not last.captures and last.leads_to(exchange):
+            # Only the redirect has the number.
+            keys = last.keys | {"follow": True, "expect": {"status": status}}
+            self._steps[-1] = _Step(exchange, keys, last.pause_s)
+            self._looked.clear()
+            return
         bare = re.sub(r"[^A-Za-z0-9_.,:+-]+", " ", path.partition("?")[0]).strip() or "root"
         for random in _random(bare):
             bare = bare.replace(random, "...")
-        keys: dict[str, Any] = {"name": f"{verb} {bare}"[:64].rstrip(), verb: path}
+        name = _numbered(self._names, f"{verb} {bare}"[:58].rstrip(), path)
+        self._kept += [name] * keeps
+        keys = {"name": name, verb: path}
         if headers := dict(self._headers(exchange, reads=reads)):
             keys["headers"] = headers
         if exchange.sent and not reads:
@@ -291,11 +309,13 @@ class _Making:
 
     def _path(self, url: str) -> str:
         found = urlsplit(url)
+        begun = 0
 
         def filled(part: re.Match[str]) -> str:
-            # A part of a path that is in the text of a page is a link, and no value.
-            name = (part[1] or ";id=")[1:-1]
-            value = self._field(unquote(part[2]), unquote(name), in_text=False)
+            nonlocal begun
+            name, before = (part[1] or ";id=")[1:-1], part.string[begun : part.start()]
+            value = self._field(unquote(part[2]), unquote(name), path=before)
+            begun = part.end() if value else begun
             return _of_url(part[1] or "") + (value or _of_url(part[2]))
 
         path = re.sub(r"(;[^/;=]*=)?([^/;]+)", filled, found.path or "/")
@@ -322,9 +342,7 @@ class _Making:
                 # Some sites want it with a change. What was asked for at their host may be secret.
                 if not reads and (origin := re.match(r"https?://[^/?#@]+(?![^/?#])", text)):
                     yield name, _escaped(f"{origin[0]}/")
-            elif not self._tells(kind) and (
-                found := self._known.get(value) or self._captured(value, name)
-            ):
+            elif not self._tells(kind) and (found := self._captured(value, name)):
                 yield name, f"{_escaped(kind)}{space}{found}"
             elif _is_secret_header(name) or self._tells(text):
                 yield name, self._variable(name, text)
@@ -387,28 +405,26 @@ class _Making:
     def _text(self, value: str, name: str, login: str) -> str:
         return self._field(value, name, login) or _escaped(value)
 
-    def _field(self, value: str, name: str, login: str = "", *, in_text: bool = True) -> str | None:
+    def _field(self, value: str, name: str, login: str = "", path: str | None = None) -> str | None:
         """Return the field that a value is filled in by; None where it is always the same."""
         if not value:
             return None
         is_password, is_secret = _PASSWORD.search(name), _SECRET.search(name)
-        if is_secret and not _NO_SECRET.fullmatch(value):
-            is_known = len(value) >= _LEAST_PASSWORD if is_password else _is_value(value)
-            if is_known:
-                self._secrets.setdefault(value, name)
+        is_long = len(value) >= _LEAST_PASSWORD if is_password else _is_value(value)
+        if is_secret and is_long and not _NO_SECRET.fullmatch(value):
+            self._secrets.setdefault(value, name)
         if login and name == login and not is_secret:
             column = self._column(name, value)
             self._logins.add(column)
             return column
-        if not is_password and (
-            found := self._known.get(value) or self._captured(value, name, in_text=in_text)
-        ):
+        if not is_password and (found := self._captured(value, name, path)):
             return found
         credential = self._credentials.get(value)
         if credential and not _PASSWORD.search(self._secrets.get(value, "")):
             return self._variable(credential, value)
         if is_secret or value in self._secrets:
-            return self._column(self._secrets.get(value, name), value)
+            name = self._secrets.get(value, name)
+            return (self._variable if _TOKEN.search(name) else self._column)(name, value)
         return self._variable(name, value) if self._tells(value) else None
 
     def _tells(self, text: str) -> bool:
@@ -419,25 +435,29 @@ class _Making:
         secrets = (each for each in (*self._secrets, *self._credentials) if each in text)
         return any(re.search(rf"(?<!\w){re.escape(each)}(?!\w)", text) for each in secrets)
 
-    def _captured(self, value: str, name: str, *, in_text: bool = True) -> str | None:
-        if self._collects or not _is_value(value):
-            return None
-        looked = self._looked.get((value, in_text), 0)
-        self._looked[value, in_text] = len(self._steps)
+    def _captured(self, value: str, name: str, path: str | None = None) -> str | None:
+        if path and not (_OBJECT.fullmatch(value) and re.search("[A-Za-z]", path)):
+            path = ""
+        key = ("" if _is_value(value) else path or "", value)
+        known = self._known.get(key)
+        if known or self._collects or not (path or _is_value(value)):
+            return known
+        looked = self._looked.get((path, value), 0)
+        self._looked[path, value] = len(self._steps)
         for step in reversed(self._steps[looked:]):
             if len(step.captures) == _MOST_CAPTURES:
                 continue
-            source = step.source(value, name, in_text=in_text)
+            source = step.source(value, name, path)
             if source and not self._has_secret("\n".join(source.values())):
-                told = "" if "before" in source else "".join(source.values())
+                told = path or "" if "before" in source else "".join(source.values())
                 words = [each for each in told.split("/") if re.search("[A-Za-z]", each)]
                 told = re.sub(r"[^A-Za-z0-9_-]+", "-", words[-1] if words else name)
                 stem = told.strip("-_0123456789")[:50] or "value"
-                capture = _numbered(self._captures, stem, value)
+                capture = _numbered(self._captures, stem, "".join(key))
                 step.captures[capture] = source
                 self.notes.append(f"{{{capture}}} comes from the answer to {step.keys['name']!r}")
-                self._known[value] = f"{{{capture}}}"
-                return self._known[value]
+                self._known[key] = f"{{{capture}}}"
+                return self._known[key]
         return None
 
     def _column(self, name: str, value: str) -> str:
@@ -454,6 +474,11 @@ class _Making:
             yield f"what looks random is kept on lines {places}: see that none is a secret"
         if self.columns:
             yield f"accounts.csv has to have the columns {','.join(self.columns)}"
+        if tokens := ", ".join(f"${each}" for each in self.variables if _TOKEN.search(each)):
+            yield f"no answer has the token of {tokens}: capture it by hand where it is sent"
+        if self._kept:
+            steps = ", ".join(map(repr, dict.fromkeys(self._kept)))
+            yield f"the numbers in the paths of {steps} are kept: no earlier answer shows them"
         if self.variables:
             yield f"set {', '.join(f'${each}' for each in self.variables)} in the environment"
 

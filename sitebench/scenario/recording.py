@@ -10,85 +10,46 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urlencode, urlsplit
 
 from sitebench.errors import BadFile, printable
-from sitebench.frozen import frozen
 
 _METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
 _ASSET = re.compile(r"(image|font|audio|video)/|text/css|application/font|.*javascript")
+_Kind = TypeVar("_Kind")
 _REMEDY = "save the recording as HAR in the network view of a browser's developer tools"
 
 
-@frozen
 class Exchange:
     """A request and its answer."""
 
-    _entry: Mapping[str, Any]
-
-    @property
-    def begun_s(self) -> float | None:
-        try:
-            at = datetime.fromisoformat(_text(self._entry, "startedDateTime"))
-        except ValueError:
-            return None
-        return (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()
-
-    @property
-    def took_s(self) -> float:
-        found = self._entry.get("time")
-        return max(0.0, min(found, 1e9) / 1e3) if isinstance(found, int | float) else 0.0
-
-    @property
-    def method(self) -> str:
-        return _text(self._request, "method")
-
-    @property
-    def url(self) -> str:
-        return _text(self._request, "url")
-
-    @cached_property
-    def host(self) -> str:
-        """With its port, and without the name and password of a user."""
-        try:
-            found = urlsplit(self.url)
-            port = "" if found.port in (None, 80, 443) else f":{found.port}"
-        except ValueError:
-            return ""
-        return f"{found.hostname or ''}{port}"
-
-    @property
-    def sent_headers(self) -> Sequence[tuple[str, str]]:
-        return _pairs(self._request, "headers")
-
-    @property
-    def sent_type(self) -> str:
-        return _text(_table(self._request, "postData"), "mimeType")
-
-    @cached_property
-    def sent(self) -> str | None:
-        """The body; None if it is no text."""
-        data = _table(self._request, "postData")
-        text = _decoded(data) or urlencode(_pairs(data, "params"), errors="replace")
-        return None if _decoded(data) is None or "\ufffd" in text else text
-
-    @property
-    def status(self) -> int:
-        found = self._answer.get("status")
-        return found if isinstance(found, int) else 0
-
-    @property
-    def headers(self) -> Sequence[tuple[str, str]]:
+    def __init__(self, entry: Mapping[str, Any]) -> None:
+        request, answer = _typed(entry, "request", dict), _typed(entry, "response", dict)
+        post, content = _typed(request, "postData", dict), _typed(answer, "content", dict)
+        self.begun_s = _seconds(_typed(entry, "startedDateTime", str))
+        took_ms = entry.get("time")
+        self.took_s = max(0.0, min(took_ms, 1e9) / 1e3) if isinstance(took_ms, int | float) else 0.0
+        self.method, self.url = _typed(request, "method", str), _typed(request, "url", str)
+        self.host = _host_of(self.url)
+        self.sent_headers = _pairs(request, "headers")
+        lines = [text for name, text in self.sent_headers if name.lower() == "cookie"]
+        self.sent_cookies = [_pair(text) for line in lines for text in line.split(";")]
+        self.sent_type = _typed(post, "mimeType", str)
+        text = _decoded(post)
+        self.sent = text or urlencode(_pairs(post, "params"), errors="replace")
+        """The body."""
+        self.sends_text = text is not None and "\ufffd" not in self.sent
+        self.status = _typed(answer, "status", int)
+        headers = _pairs(answer, "headers")
+        self.headers = [(name, line) for name, text in headers for line in text.split("\n")]
         """Of the answer: a line for each cookie, which browsers save as one with line breaks."""
-        lines = _pairs(self._answer, "headers")
-        return [(name, line) for name, text in lines for line in text.split("\n")]
-
-    @cached_property
-    def body(self) -> str:
+        lines = [text for name, text in self.headers if name.lower() == "set-cookie"]
+        self.cookies = [_pair(line.partition(";")[0]) for line in lines if "=" in line]
+        self._is_asset = _ASSET.match(_typed(content, "mimeType", str)) is not None
+        self.body = "" if self._is_asset else _decoded(content) or ""
         """What was answered, if it is a text of its own."""
-        return "" if self._is_asset else _decoded(_table(self._answer, "content")) or ""
+        self._cached = _typed(entry, "_fromCache", str) in ("memory", "disk")
 
     def unusable(self, *, pages_only: bool) -> str:
         """Return why it is not asked for again; nothing if it is."""
@@ -97,25 +58,30 @@ class Exchange:
             "websockets": scheme in ("ws", "wss") or self.status == 101,
             "addresses of no site": scheme not in ("http", "https") or not self.host,
             printable(self.method, 20) or "no method": self.method not in _METHODS,
-            "from the browser's cache": _text(self._entry, "_fromCache") in ("memory", "disk"),
+            "from the browser's cache": self._cached,
             "not answered": not 200 <= self.status < 600,
-            "bodies that are no text": self.sent is None,
+            "bodies that are no text": not self.sends_text,
             "images, style sheets, scripts and fonts": pages_only and self._is_asset,
         }
         return next((reason for reason, holds in reasons.items() if holds), "")
 
-    @property
-    def _is_asset(self) -> bool:
-        kind = _text(_table(self._answer, "content"), "mimeType")
-        return _ASSET.match(kind) is not None
 
-    @property
-    def _request(self) -> Mapping[str, Any]:
-        return _table(self._entry, "request")
+def _seconds(at: str) -> float | None:
+    try:
+        begun = datetime.fromisoformat(at)
+    except ValueError:
+        return None
+    return (begun if begun.tzinfo else begun.replace(tzinfo=UTC)).timestamp()
 
-    @property
-    def _answer(self) -> Mapping[str, Any]:
-        return _table(self._entry, "response")
+
+def _host_of(url: str) -> str:
+    """Return the host with its port, and without the name and password of a user."""
+    try:
+        parts = urlsplit(url)
+        port = "" if parts.port in (None, 80, 443) else f":{parts.port}"
+    except ValueError:
+        return ""
+    return f"{parts.hostname or ''}{port}"
 
 
 def read(har: str, source: str) -> Sequence[Exchange]:
@@ -125,7 +91,7 @@ def read(har: str, source: str) -> Sequence[Exchange]:
     except (ValueError, RecursionError) as error:
         why = str(error) if isinstance(error, ValueError) else "it is nested too deep"
         raise BadFile(f"{source} is not JSON: {why}", _REMEDY) from None
-    log = _table(found, "log") if isinstance(found, dict) else {}
+    log = _typed(found, "log", dict) if isinstance(found, dict) else {}
     entries = log.get("entries")
     if not isinstance(entries, list):
         raise BadFile(f"{source} is no recording: it has no log.entries", _REMEDY)
@@ -135,26 +101,25 @@ def read(har: str, source: str) -> Sequence[Exchange]:
     return sorted(exchanges, key=lambda each: each.begun_s or 0.0)
 
 
-def _table(found: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+def _typed(found: Mapping[str, Any], name: str, kind: type[_Kind]) -> _Kind:
     inner = found.get(name)
-    return inner if isinstance(inner, dict) else {}
+    return inner if isinstance(inner, kind) else kind()
 
 
-def _text(found: Mapping[str, Any], name: str) -> str:
-    inner = found.get(name)
-    return inner if isinstance(inner, str) else ""
+def _pair(text: str) -> tuple[str, str]:
+    name, _, value = text.partition("=")
+    return name.strip(), value.strip()
 
 
 def _pairs(found: Mapping[str, Any], name: str) -> Sequence[tuple[str, str]]:
     """Return names and values of a list of them."""
-    inner = found.get(name)
-    listed = [each for each in inner if isinstance(each, dict)] if isinstance(inner, list) else []
-    return [(_text(each, "name"), _text(each, "value")) for each in listed]
+    listed = [each for each in _typed(found, name, list) if isinstance(each, dict)]
+    return [(_typed(each, "name", str), _typed(each, "value", str)) for each in listed]
 
 
 def _decoded(content: Mapping[str, Any]) -> str | None:
-    text = _text(content, "text")
-    if _text(content, "encoding") != "base64":
+    text = _typed(content, "text", str)
+    if _typed(content, "encoding", str) != "base64":
         return text
     try:
         return base64.b64decode(text).decode()

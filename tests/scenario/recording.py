@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import http.client
 import json
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 from urllib.parse import urlencode
 
@@ -54,13 +56,19 @@ class Browser:
 
     def __init__(self, url: str) -> None:
         self.entries: list[dict[str, Any]] = []
-        self._url, self._cookies = url, dict[str, str]()
+        self._url, self.cookies = url, dict[str, str]()
 
-    def ask(self, method: str, path: str, form: dict[str, str] | None = None) -> str:
+    def ask(
+        self,
+        method: str,
+        path: str,
+        form: dict[str, str] | None = None,
+        headers: Mapping[str, str] = MappingProxyType({}),
+    ) -> str:
         """Return the body of an answer."""
-        sent = [("User-Agent", "Browser/1.0"), ("Accept", "text/html,*/*;q=0.8")]
-        if self._cookies:
-            pairs = (f"{name}={value}" for name, value in self._cookies.items())
+        sent = [("User-Agent", "Browser/1.0"), ("Accept", "text/html,*/*;q=0.8"), *headers.items()]
+        if self.cookies:
+            pairs = (f"{name}={value}" for name, value in self.cookies.items())
             sent.append(("Cookie", "; ".join(pairs)))
         post = None if form is None else urlencode(form)
         if post is not None:
@@ -72,7 +80,7 @@ class Browser:
         connection.close()
         for line in answer.headers.get_all("Set-Cookie") or ():
             name, _, value = line.partition(";")[0].partition("=")
-            self._cookies[name] = value
+            self.cookies[name] = value
         self.entries.append(
             entry(
                 method,

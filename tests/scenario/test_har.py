@@ -464,7 +464,9 @@ def test_what_is_made_of_words_looks_not_random(plain: str) -> None:
         ("{} is all", "csrf", None),
         ("it is {}", "csrf", None),
         ("it is x{}, not", "csrf", None),
-        ("it is {} and {}.", "csrf", None),
+        # Django and Laravel write a token twice.
+        ('<a b="{}"> <a name="csrf" value="{}">', "csrf", ('<a b="', '"')),
+        ('<meta c="csrf" d="{}"><a csrf="{}">', "csrf", ('c="csrf" d="', '"')),
     ],
 )  # fmt: skip
 def test_a_value_of_a_page_is_found_by_what_stands_around_it(
@@ -474,11 +476,104 @@ def test_a_value_of_a_page_is_found_by_what_stands_around_it(
     post = entry("POST", SHOP, post=urlencode({sent: value}))
     first, last = steps(entry("GET", SHOP, body=body.replace("{}", value)), post)
     if captured is None:
-        assert ("capture" in first, last["form"][sent]) == (False, value)
+        assert ("capture" in first, last["form"][sent]) == (False, "{env.CSRF}")
     else:
         before, until = captured
         assert first["capture"] == {sent: {"before": before, "until": until}}
         assert last["form"][sent] == f"{{{sent}}}"
+
+
+def test_a_date_that_a_page_has_twice_is_no_capture_of_it() -> None:
+    page = entry("GET", SHOP, body='<b day="2026-05-01"><i day="2026-05-01">')
+    first, last = steps(page, entry("POST", SHOP, post="day=2026-05-01"))
+    assert ("capture" in first, last["form"]) == (False, {"day": "2026-05-01"})
+
+
+@pytest.mark.parametrize(
+    ("sent", "field"),
+    [
+        ({"post": "a=b&_token=d41d8cd98f00"}, "_TOKEN"),
+        ({"post": "a=b&_wpnonce=3f2a9c1b2d"}, "WPNONCE"),
+        ({"post": "{}", "sent": [("X-CSRF-Token", "d41d8cd98f00")]}, "X_CSRF_TOKEN"),
+    ],
+)
+def test_a_token_of_no_answer_is_reported_and_is_no_account_s(
+    sent: dict[str, Any], field: str
+) -> None:
+    field = field.strip("_")
+    form = entry("GET", SHOP, body="<form>")
+    converted = convert(archive(form, entry("POST", f"{SHOP}/a", **sent)), "a.har")
+    assert converted.notes == [
+        "2 requests of shop.example.com",
+        f"no answer has the token of ${field}: capture it by hand where it is sent",
+        f"set ${field} in the environment",
+    ]
+    assert "account" not in converted.text
+    assert f"{{env.{field}}}" in converted.text
+
+
+@pytest.mark.parametrize(
+    ("answer", "path", "capture", "sent"),
+    [
+        ('<nav href="/orders/"><a href="/orders/17">', "/orders/17",
+         {"orders": {"before": '<a href="/orders/', "until": '"'}}, "/orders/{orders}"),
+        ('{"total": 17, "order": {"id": 17}}', "/orders/17/edit",
+         {"id": {"json": "/order/id"}}, "/orders/{id}/edit"),
+        ('<a href="/shops/3/orders/17?a=b">', "/shops/3/orders/17",
+         {"shops": {"before": "/shops/", "until": "/"},
+          "orders": {"before": "/orders/", "until": "?"}}, "/shops/{shops}/orders/{orders}"),
+        ('<a href="/o/16">Ann</a> <a href="/o/17">Bob</a>', "/o/17",
+         {"o": {"before": '</a> <a href="/o/', "until": '"'}}, "/o/{o}"),
+        # What is before it is of other objects.
+        ('<a href="/o/15">A</a> <a href="/o/16">B</a> <a href="/o/17">', "/o/17", None, "/o/17"),
+        ('<a href="/o/16"><b n="16"/><a href="/o/17">', "/o/17", None, "/o/17"),
+        ('<a href="/o/171">', "/o/17", None, "/o/17"),
+        ('{"total": 17}', "/o/17", None, "/o/17"),
+        ("17 of 18", "/17", None, "/17"),
+    ],
+)  # fmt: skip
+def test_numbers_of_objects_are_those_of_earlier_links_and_keys(
+    answer: str, path: str, capture: Any, sent: str
+) -> None:
+    mime = JSON if answer.startswith("{") else "text/html"
+    asked = [
+        entry("GET", f"{SHOP}/list", body=answer, mime=mime),
+        entry("POST", f"{SHOP}{path}", post="number=17"),
+    ]
+    first, last = steps(*asked)
+    assert (first.get("capture"), last["post"]) == (capture, sent)
+    assert last["form"] == {"number": "17"}
+    notes = convert(archive(*asked), "a.har").notes
+    kept = f"the numbers in the paths of {last['name']!r} are kept: no earlier answer shows them"
+    assert (kept in notes) == (capture is None)
+
+
+def test_objects_of_two_kinds_with_one_number_have_captures_of_their_own() -> None:
+    first, second, third, last = steps(
+        entry("GET", f"{SHOP}/a", body='{"id": 1}', mime=JSON),
+        entry("GET", f"{SHOP}/users/1", body='{"id": 1}', mime=JSON),
+        entry("GET", f"{SHOP}/orders/1"),
+        entry("GET", f"{SHOP}/users/1"),
+    )
+    assert (first["capture"], second["capture"]) == (
+        {"id": {"json": "/id"}},
+        {"id_2": {"json": "/id"}},
+    )
+    assert [step["get"] for step in (third, last)] == ["/orders/{id_2}", "/users/{id}"]
+
+
+def test_steps_of_other_addresses_have_other_names() -> None:
+    asked = [f"{SHOP}/list", f"{SHOP}/list?page=2", f"{SHOP}/list", f"{SHOP}/{'a' * 99}?b=c"]
+    names = [
+        step["name"] for step in steps(*(entry("GET", url) for url in (*asked, f"{asked[3]}d")))
+    ]
+    assert names == [
+        "get list",
+        "get list_2",
+        "get list",
+        "get " + "a" * 54,
+        "get " + "a" * 54 + "_2",
+    ]
 
 
 def test_values_are_captured_of_the_last_answer_that_has_them_once() -> None:
