@@ -226,7 +226,7 @@ def _bounded(
         return
     bounds = {
         "sum": (times.mean * times.n, sum(least), _ABOVE * sum(most) + times.n * null_s),
-        "max": (times.max, max(least, default=0.0), _ABOVE * most[-1] + null_s),
+        "max": (times.max, max(least, default=0.0), _ABOVE * most[-1] + null_s + READING_S),
     }
     unsure = len(most) - len(least)
     for name, share in (("p50", 0.5), ("p90", 0.9), ("p95", 0.95)):
