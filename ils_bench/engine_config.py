@@ -24,7 +24,7 @@ from sitebench.targets import engine_config as shared
 from sitebench.targets.tls import SYSTEM, Trust
 
 
-def for_engine(load: Load[Program, OpenDirectory]) -> ForEngine:
+def for_engine(load: Load[IlsOptions, Program, OpenDirectory]) -> ForEngine:
     """Return what the engine has to know of a load: people too, where there may be any."""
     options, target, programs = load.options, load.target, load.programs
     config = engine_config(

@@ -10,9 +10,8 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from ils_bench.accounts import accounts_of
-from ils_bench.logins import are_ours, to_check
-from ils_bench.options import BIND
+from ils_bench.logins import accounts_in, are_ours, to_check
+from ils_bench.options import BIND, IlsOptions
 from ils_bench.targets.people import spec_of
 from ils_bench.targets.target import OpenDirectory
 from sitebench.errors import BadInput, MeasurementFailed
@@ -71,7 +70,7 @@ class FirstLogin:
         return tuple(found)
 
 
-def first_login(target: OpenDirectory, options: Any) -> FirstLogin:
+def first_login(target: OpenDirectory, options: IlsOptions) -> FirstLogin:
     """Log in once as the load will; raises unless that is right."""
     from ils_bench.targets.probe import connected, refusal
 
@@ -100,14 +99,14 @@ def first_login(target: OpenDirectory, options: Any) -> FirstLogin:
     return FirstLogin(tuple(written), (was, now) if was != now else None)
 
 
-def _who(target: OpenDirectory, options: Any) -> tuple[str, str, str]:
+def _who(target: OpenDirectory, options: IlsOptions) -> tuple[str, str, str]:
     """Return the DN and the password of one of them, and where they are from."""
     if are_ours(options):
         population = generate(spec_of(options, options.entries)).population
         # Not one that a seeding has logged in: a hash changes with the first login.
         number = options.entries - 1
         return population.dn(number), population.password(number), ""
-    accounts = accounts_of(options.accounts)
+    accounts = accounts_in(options)
     password, named = accounts.cell(0, accounts.password), f"; it is the first of {accounts.file}"
     if accounts.dn is not None and options.how in (None, BIND):
         return accounts.cell(0, accounts.dn), password, named

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ils_bench import logins, quick, sequences
+from ils_bench.options import IlsOptions
 from ils_bench.suite import SUITE
 from sitebench.suite_base.listing import show_operations
 
 
-def show(options: Any, name: str | None) -> None:
+def show(options: IlsOptions, name: str | None) -> None:
     """Print all operations, or the file of one; one that options describe has one, too."""
     described = quick.described_by(options)
     if described is not None and name in (None, described[0]):

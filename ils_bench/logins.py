@@ -11,16 +11,17 @@ from dataclasses import replace
 from math import gcd
 from typing import Any
 
-from ils_bench.accounts import accounts_of, line_of, none_twice
+from ils_bench.accounts import Accounts, accounts_of, line_of, none_twice
 from ils_bench.lists import COMMA, separator_of
 from ils_bench.lockout import LIFT
-from ils_bench.options import BIND, KEPT, SEARCH_BIND_GROUPS
+from ils_bench.options import BIND, KEPT, SEARCH_BIND_GROUPS, IlsOptions
 from ils_bench.quick import plain, quoted
 from ils_bench.targets.people import suffix_of
 from sitebench._engine import profile_facts
 from sitebench.errors import BadFile, BadInput
 from sitebench.frozen import frozen
-from sitebench.measure.options import LoadOptions, PeakOptions
+from sitebench.measure.options import LoadOptions, PeakOptions, RepeatOptions
+from sitebench.options.option import group_of
 from sitebench.scenario.script import Script, made
 from sitebench.seeders import Profile
 from sitebench.suite_base.options import EntriesOption
@@ -37,7 +38,7 @@ _ROW = re.compile(r"row ([0-9]+) of \w+, (.*)", re.DOTALL)
 """How the engine tells a cell that is none of what it should be."""
 
 
-def to_check(options: Any) -> str:
+def to_check(options: IlsOptions) -> str:
     """Return what to do about a first login that is refused."""
     remedy = (
         "directories answer so to a wrong password, to a locked account, and to a name that is not "
@@ -45,35 +46,41 @@ def to_check(options: Any) -> str:
     )
     if are_ours(options):
         return remedy
-    found = accounts_of(options.accounts)
+    found = accounts_in(options)
     if found.dn is not None and options.how in (None, BIND):
         return f"{remedy}; DNs are of the column {found.dn}"
     return f"{remedy}; names are of the column {found.name} (another: --accounts FILE:COLUMN=uid)"
 
 
-def script_of(options: Any) -> Script:
+def script_of(options: IlsOptions) -> Script:
     """Return what users do who log in as options say."""
     try:
         return made(LOGIN, text_of(options))
     except BadFile as error:
         if (options.accounts is None) or (found := _ROW.search(error.message)) is None:
             raise
-        file = accounts_of(options.accounts).file
+        file = accounts_in(options).file
         line = line_of(file, int(found[1]) - 1)
         raise BadFile(f"{file}, line {line}, {found[2]}", "correct it") from None
 
 
-def are_ours(options: Any) -> bool:
+def accounts_in(options: IlsOptions) -> Accounts:
+    """Return the accounts of the file that options name."""
+    assert options.accounts is not None
+    return accounts_of(options.accounts)
+
+
+def are_ours(options: IlsOptions) -> bool:
     """Whether those who log in are people of sitebench."""
     return options.accounts is None
 
 
-def is_careful(options: Any) -> bool:
+def is_careful(options: IlsOptions) -> bool:
     """Whether wrong passwords could lock the accounts of others."""
     return not are_ours(options) and options.wrong_passwords is None
 
 
-def refuse_several(options: Any) -> None:
+def refuse_several(options: IlsOptions) -> None:
     """Raise where accounts of others would be sent wrong passwords by several measurements."""
     if options.wrong and is_careful(options):
         raise BadInput(
@@ -82,11 +89,11 @@ def refuse_several(options: Any) -> None:
         )
 
 
-def asked(options: Any) -> Any:
+def asked(options: IlsOptions) -> IlsOptions:
     """Take the number of accounts, and say how far their wrong passwords go."""
     if are_ours(options):
         return options
-    accounts = accounts_of(options.accounts)
+    accounts = accounts_in(options)
     rows = len(accounts)
     by_name = accounts.name and (accounts.dn is None or options.how not in (None, BIND))
     if "://" in options.target and by_name and not options.is_set("base"):
@@ -102,7 +109,9 @@ def asked(options: Any) -> Any:
         options = replace(options, threads=min(rows, engine_threads(None)))
     if not (options.wrong and is_careful(options)):
         return options
-    if isinstance(options, PeakOptions) or getattr(options, "repeats", 1) > 1:
+    if isinstance(options, PeakOptions) or (
+        (repeats := group_of(options, RepeatOptions)) is not None and repeats.repeats > 1
+    ):
         refuse_several(options)
     from sitebench.measure.command import say
 
@@ -114,7 +123,7 @@ def asked(options: Any) -> Any:
     return replace(options, threads=options.threads or engine_threads(None))
 
 
-def text_of(options: Any) -> str:
+def text_of(options: IlsOptions) -> str:
     """Return the scenario of logins that options describe, in TOML."""
     how, kept = options.how or BIND, options.over == KEPT
     service = "" if how == BIND else " Searches go over one that is kept."
@@ -138,11 +147,11 @@ def text_of(options: Any) -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _data(name: str, options: Any, deal: str) -> list[str]:
+def _data(name: str, options: IlsOptions, deal: str) -> list[str]:
     """Return the table of the people: all of them in turn, unless --keys says otherwise."""
     rows = ['people = "seeded"']
     if not are_ours(options):
-        file = accounts_of(options.accounts).file
+        file = accounts_in(options).file
         rows = [f"file = {quoted(file)}"]
         if (separator := separator_of(file)) != COMMA:
             rows.append(f"separator = {quoted(separator)}")
@@ -151,7 +160,7 @@ def _data(name: str, options: Any, deal: str) -> list[str]:
     return [f"[data.{name}]", *rows, f"deal = {quoted(deal)}", ""]
 
 
-def _operation(name: str, data: str, options: Any, weight: int) -> list[str]:
+def _operation(name: str, data: str, options: IlsOptions, weight: int) -> list[str]:
     """Return the operation of right passwords, or of wrong ones: those must be refused."""
     how, wrong, who = options.how or BIND, name == WRONG, _person(options, data)
     lines = ["[[operation]]", f"name = {quoted(name)}"]
@@ -189,7 +198,7 @@ class _Person:
     password: str
 
 
-def _person(options: Any, data: str) -> _Person:
+def _person(options: IlsOptions, data: str) -> _Person:
     def column(name: str) -> str:
         return f"{{{data}.{name}}}"
 
@@ -197,7 +206,7 @@ def _person(options: Any, data: str) -> _Person:
         profile = options.profile if profile_facts(options.profile)[2] else PEOPLE
         by = "sAMAccountName" if profile == "ad" else profile_facts(profile)[1]
         return _Person(column("dn"), by, column(by), column("password"))
-    found = accounts_of(options.accounts)
+    found = accounts_in(options)
     value = None if found.name is None else column(found.name)
     dn = f"{found.attribute}={value},{{base}}" if found.dn is None else column(found.dn)
     return _Person(dn, found.attribute, value, column(found.password))
@@ -208,7 +217,7 @@ def is_login(program: Any) -> bool:
     return isinstance(program, Script) and program.path == LOGIN
 
 
-def with_passwords(options: Any) -> Any:
+def with_passwords(options: IlsOptions) -> IlsOptions:
     """Return options with people who log in: those of the papers do not, and none are named."""
     if not are_ours(options) or profile_facts(options.profile)[2] or options.is_set("profile"):
         return options
@@ -221,11 +230,11 @@ def with_passwords(options: Any) -> Any:
     return options.assign(profile=PEOPLE)
 
 
-def check(options: Any, programs: Sequence[Any], own_targets: Collection[str]) -> None:
+def check(options: IlsOptions, programs: Sequence[Any], own_targets: Collection[str]) -> None:
     """Raise what is wrong with how, and with who logs in."""
     if not any(map(is_login, programs)):
         for name in ("accounts", "how", "over", "wrong"):
-            if getattr(options, name) is not None:
+            if vars(options)[name] is not None:
                 raise BadInput(
                     f"--{name} is for the operation {LOGIN} alone", f"name {LOGIN}, and no other"
                 )
@@ -249,7 +258,7 @@ def check(options: Any, programs: Sequence[Any], own_targets: Collection[str]) -
             f"--accounts is for a directory of your own, and {options.target} is started here",
             "leave it out, or name your directory with --target ldap://host:port",
         )
-    accounts = accounts_of(options.accounts)
+    accounts = accounts_in(options)
     if options.how not in (None, BIND) and accounts.dn and accounts.name:
         # What finds an entry is what binds, whatever DN stands beside it.
         none_twice(accounts, accounts.name)

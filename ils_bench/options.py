@@ -19,7 +19,6 @@ from sitebench.suite_base.options import (
     EndpointOptions,
     EntriesOption,
     PeopleOptions,
-    ScenarioOptions,
     ServerOptions,
     SizesOption,
     SuiteTestOptions,
@@ -200,7 +199,7 @@ class DirectoryOptions(EndpointOptions, KindOptions):
 
 
 @frozen
-class LoadTestOptions(DirectoryOptions, GroupOptions, ScenarioOptions, SuiteTestOptions):
+class LoadTestOptions(DirectoryOptions, GroupOptions, SuiteTestOptions):
     """A test of a directory, but for its size."""
 
     tls_target: str | None = option.text(

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence as Many
-from typing import Any
 
+from ils_bench.options import IlsOptions
 from ils_bench.programs import Program
 from ils_bench.sequences import Sequence
 from sitebench.errors import BadInput
 from sitebench.units import format_duration, format_rate, plural
 
 
-def check(options: Any, programs: Many[Program]) -> None:
+def check(options: IlsOptions, programs: Many[Program]) -> None:
     """Raise where no pass of programs could be counted, as all think: with the way to have some."""
     thinking = [
         each

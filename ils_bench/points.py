@@ -13,7 +13,7 @@ from typing import Any
 from ils_bench import logins, passes, quick, sequences
 from ils_bench.engine_config import for_engine
 from ils_bench.lockout import binds_of
-from ils_bench.options import IlsOptions, LocustOptions
+from ils_bench.options import IlsOptions, LocustOptions, SweepOptions
 from ils_bench.programs import Program, assure_bound
 from ils_bench.seeding import journal
 from ils_bench.seeding.destinations import with_base
@@ -24,23 +24,25 @@ from ils_bench.targets.groups import GroupSpec
 from ils_bench.targets.identity import check_sasl, password_asked
 from ils_bench.targets.ldap_directory import LdapDirectory, options_of
 from ils_bench.targets.live import removing
-from ils_bench.targets.names import as_listed, is_list, names_of
+from ils_bench.targets.names import is_list, names_of
 from ils_bench.targets.people import spec_of
 from ils_bench.targets.profile import suited
 from ils_bench.targets.target import OpenDirectory
 from sitebench.errors import BadInput
 from sitebench.measure.sweep import Stage
+from sitebench.options.option import group_of
 from sitebench.runs.point import PointSpec
 from sitebench.scenario import script
 from sitebench.scenario.script import Script
 from sitebench.seeders.people import generate
 from sitebench.suite_base.endpoint import OwnUser
+from sitebench.suite_base.options import EntriesOption
 from sitebench.suite_base.points import ForEngine, Load, Progress, SuitePoints
 from sitebench.targets.in_process import known
 from sitebench.units import format_size
 
 
-class IlsPoints(SuitePoints[Program, OpenDirectory]):
+class IlsPoints(SuitePoints[IlsOptions, Program, OpenDirectory]):
     suite = SUITE
     options = IlsOptions
     locust_options = LocustOptions
@@ -49,24 +51,24 @@ class IlsPoints(SuitePoints[Program, OpenDirectory]):
     # Adding leaves the most behind.
     left_for_last = ("register", "add")
 
-    def described_by(self, options: Any) -> tuple[str, str] | None:
+    def described_by(self, options: IlsOptions) -> tuple[str, str] | None:
         return super().described_by(options) or quick.described_by(options)
 
-    def scenario_of(self, options: Any) -> Script | None:
+    def scenario_of(self, options: IlsOptions) -> Script | None:
         return super().scenario_of(options) or quick.script_of(options)
 
-    def built_in(self, options: Any, operation: str) -> Program:
+    def built_in(self, options: IlsOptions, operation: str) -> Program:
         if operation == logins.LOGIN:
             return logins.script_of(options)
         return sequences.built_in(operation, options.profile, options.session)
 
     def open(
-        self, options: Any, programs: Sequence[Program], progress: Progress
+        self, options: IlsOptions, programs: Sequence[Program], progress: Progress
     ) -> AbstractContextManager[OpenDirectory]:
         return opening.open_target(options, options.entries, programs, progress)
 
-    def address(self, options: Any, programs: Sequence[Program]) -> OpenDirectory:
-        if options.embedded:
+    def address(self, options: IlsOptions, programs: Sequence[Program]) -> OpenDirectory:
+        if (locust := group_of(options, LocustOptions)) is not None and locust.embedded:
             return opening.address_embedded(options)
         return opening.address(options, programs)
 
@@ -113,7 +115,7 @@ class IlsPoints(SuitePoints[Program, OpenDirectory]):
         target = OpenDirectory("the directory", there, options.base, **known(server, options))
         return options, target
 
-    def check(self, options: Any, programs: Sequence[Program]) -> None:
+    def check(self, options: IlsOptions, programs: Sequence[Program]) -> None:
         super().check(options, programs)
         logins.check(options, programs, self.own_targets)
         theirs = options.target not in self.own_targets
@@ -127,29 +129,28 @@ class IlsPoints(SuitePoints[Program, OpenDirectory]):
         if options.names is not None:
             names_of(options.names).check(options.entries)
 
-    def remedy(self, options: Any, tried: Script) -> str:
+    def remedy(self, options: IlsOptions, tried: Script) -> str:
         return (
             logins.to_check(options) if logins.is_login(tried) else super().remedy(options, tried)
         )
 
-    def check_several(self, options: Any) -> None:
+    def check_several(self, options: IlsOptions) -> None:
         logins.refuse_several(options)
 
-    def people(self, options: Any, programs: Sequence[Program]) -> int:
+    def people(self, options: IlsOptions, programs: Sequence[Program]) -> int:
         """Those who log in, too: they are there, whosever they are."""
-        found: int = options.entries
-        return found if options.accounts else super().people(options, programs)
+        return options.entries if options.accounts else super().people(options, programs)
 
-    def population(self, options: Any, size: int) -> Mapping[str, Any] | None:
+    def population(self, options: IlsOptions, size: int) -> Mapping[str, Any] | None:
         if options.accounts is not None:
             return None
-        if is_list(options.names):
+        if options.names is not None and is_list(options.names):
             return {"digest": names_of(options.names).digest, "names": options.names}
         return generate(spec_of(options, size)).manifest()
 
     def point(
         self,
-        options: Any,
+        options: IlsOptions,
         operation: str,
         programs: Sequence[Program] | None = None,
         **settings: str,
@@ -159,11 +160,17 @@ class IlsPoints(SuitePoints[Program, OpenDirectory]):
             settings["hash_pool"] = format_size(pool)
         return super().point(options, operation, programs, **settings)
 
+    def starts_tls(self, options: IlsOptions) -> bool:
+        return options.start_tls
+
+    def may_choose_tls(self, options: IlsOptions) -> bool:
+        return options.scenario is not None
+
     def needs_people(self, program: Program) -> bool:
         """Those that a program adds come after those that are there."""
         return program.needs_people or bool(program.adding)
 
-    def data(self, options: Any) -> Path | None:
+    def data(self, options: IlsOptions) -> Path | None:
         return Path(tempfile.gettempdir()) if options.target == "openldap" else None
 
     def arguments(self, target: OpenDirectory, *, reused: bool) -> Mapping[str, Any]:
@@ -179,15 +186,28 @@ class IlsPoints(SuitePoints[Program, OpenDirectory]):
         found = journal.unfinished_reservation(pid)
         return None if found is None else removing(found.target)
 
-    def addressed(self, options: Any) -> Any:
+    def _listed(self, options: IlsOptions) -> IlsOptions:
+        """Take as many people as a list has, where no number is asked for."""
+        if options.names is None or not isinstance(options, EntriesOption):
+            return options
+        listed = is_list(options.names) and names_of(options.names).listed
+        if not listed or options.is_set("entries"):
+            return options
+        return replace(options, entries=len(listed))
+
+    def addressed(self, options: IlsOptions) -> IlsOptions:
         return with_base(options)
 
-    def asked(self, options: Any) -> Any:
-        return password_asked(as_listed(logins.asked(super().asked(options))))
+    def asked(self, options: IlsOptions) -> IlsOptions:
+        return password_asked(self._listed(logins.asked(super().asked(options))))
 
-    def settled(self, options: Any, programs: Sequence[Program], *, named: bool = True) -> Any:
+    def settled(
+        self, options: IlsOptions, programs: Sequence[Program], *, named: bool = True
+    ) -> Any:
         """Take the people that go with the directory, where programs are about people of ours."""
-        if getattr(options, "paper", False) or not any(map(self.needs_people, programs)):
+        if (sweep := group_of(options, SweepOptions)) is not None and sweep.paper:
+            return options
+        if not any(map(self.needs_people, programs)):
             return options
         self.assure_allowed(options, programs, named=named)
         options = suited(options)
@@ -195,10 +215,10 @@ class IlsPoints(SuitePoints[Program, OpenDirectory]):
             return options
         return logins.with_passwords(options)
 
-    def for_engine(self, load: Load[Program, OpenDirectory]) -> ForEngine:
+    def for_engine(self, load: Load[IlsOptions, Program, OpenDirectory]) -> ForEngine:
         return for_engine(load)
 
-    def leftovers(self, options: Any) -> Callable[[], None]:
+    def leftovers(self, options: IlsOptions) -> Callable[[], None]:
         if options.target in self.own_targets or self.described_by(options) is not None:
             return super().leftovers(options)
         from ils_bench.seeding.commands import leftovers

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any
 
 from ils_bench.lists import COMMA, FIELD
+from ils_bench.options import IlsOptions
 from ils_bench.targets.names import Names, names_of
 from sitebench.errors import BadInput
 from sitebench.scenario.script import Script, made
@@ -20,20 +20,20 @@ _NAMED = re.compile(r"\{name[.}]")
 _VALUE = "{random:10:0-9}"
 
 
-def described_by(options: Any) -> tuple[str, str] | None:
+def described_by(options: IlsOptions) -> tuple[str, str] | None:
     """Return what options describe without a file, and which of them; None if none does."""
     if options.mix:
         return MIX, "--mix"
     return (SEARCH, "--filter") if options.filter else None
 
 
-def script_of(options: Any) -> Script | None:
+def script_of(options: IlsOptions) -> Script | None:
     """Return the scenario that options describe without a file."""
     described = described_by(options)
     return None if described is None else made(described[0], text_of(options))
 
 
-def text_of(options: Any) -> str:
+def text_of(options: IlsOptions) -> str:
     """Return the scenario that options describe, in TOML."""
     if options.names is None:
         raise BadInput(
@@ -68,7 +68,7 @@ def text_of(options: Any) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _data(names: Names, options: Any) -> tuple[list[str], str]:
+def _data(names: Names, options: IlsOptions) -> tuple[list[str], str]:
     """Return the table of the people, and the field that stands for one."""
     deal = f"deal = {quoted(options.keys)}"
     if names.listed is None:
@@ -90,7 +90,7 @@ def _data(names: Names, options: Any) -> tuple[list[str], str]:
     return [*lines, deal], f"{{name.{column}}}"
 
 
-def _attribute(options: Any) -> str:
+def _attribute(options: IlsOptions) -> str:
     if not options.attribute:
         raise BadInput("which attribute changes is not said", "name it with --attribute")
     attribute: str = options.attribute

@@ -53,7 +53,7 @@ class _More:
     """For each process that makes load, the first person that it may add."""
 
 
-class IlsRun(BaseSuiteRun[Program, OpenDirectory]):
+class IlsRun(BaseSuiteRun[LocustOptions, Program, OpenDirectory]):
     points = POINTS
     more = _More
 
@@ -155,7 +155,9 @@ class IlsRun(BaseSuiteRun[Program, OpenDirectory]):
         self._windows = recording.windows
         return recording
 
-    def load(self, prepared: Prepared[_More], slot: WorkerSlot) -> Load[Program, OpenDirectory]:
+    def load(
+        self, prepared: Prepared[_More], slot: WorkerSlot
+    ) -> Load[LocustOptions, Program, OpenDirectory]:
         """Give each process people of its own to add; raises where names are not the master's."""
         load = super().load(prepared, slot)
         if load.options.names is not None:
@@ -167,7 +169,9 @@ class IlsRun(BaseSuiteRun[Program, OpenDirectory]):
                 )
         return replace(load, first_added=prepared.more.first_added[slot.index])
 
-    def portable(self, load: Load[Program, OpenDirectory], users: PortableUsers) -> Ldap3Lanes:
+    def portable(
+        self, load: Load[LocustOptions, Program, OpenDirectory], users: PortableUsers
+    ) -> Ldap3Lanes:
         # Late: importing ldap3 takes a tenth of a second, and most tests do without these.
         from ils_bench.ldap3_lane import Ldap3Lanes
 

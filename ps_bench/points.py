@@ -24,22 +24,22 @@ from sitebench.suite_base.points import ForEngine, Load, Progress, SuitePoints
 from sitebench.targets.in_process import known
 
 
-class PsPoints(SuitePoints[Script, OpenSite]):
+class PsPoints(SuitePoints[PsOptions, Script, OpenSite]):
     suite = SUITE
     options = PsOptions
     locust_options = LocustOptions
     own_targets = OWN_TARGETS
     user = OwnUser("ps_bench.users", "SiteUser", "scenario")
 
-    def built_in(self, options: Any, operation: str) -> Script:
+    def built_in(self, options: PsOptions, operation: str) -> Script:
         return built_in(operation, keepalive=bool(options.keepalive))
 
     def open(
-        self, options: Any, programs: Sequence[Script], progress: Progress
+        self, options: PsOptions, programs: Sequence[Script], progress: Progress
     ) -> AbstractContextManager[OpenSite]:
         return open_target(options, programs, progress)
 
-    def address(self, options: Any, programs: Sequence[Script]) -> OpenSite:
+    def address(self, options: PsOptions, programs: Sequence[Script]) -> OpenSite:
         return address(options, programs)
 
     def parse_address(self, text: str) -> SiteAddress:
@@ -53,17 +53,17 @@ class PsPoints(SuitePoints[Script, OpenSite]):
         options = PsOptions(entries=entries or server.size, **load)
         return options, OpenSite("the site", parse_address(server.url), **known(server, options))
 
-    def population(self, options: Any, size: int) -> Mapping[str, Any]:
+    def population(self, options: PsOptions, size: int) -> Mapping[str, Any]:
         people = UpdSpec(size, options.seed, options.locales)
         return {"digest": visitors(people).digest, "seed": options.seed}
 
-    def data(self, options: Any) -> Path:
+    def data(self, options: PsOptions) -> Path:
         return cache_folder() if options.database is None else Path(options.database)
 
-    def asked(self, options: Any) -> Any:
+    def asked(self, options: PsOptions) -> PsOptions:
         return super().asked(settle_keepalive(options, self.scenario_of(options)))
 
-    def for_engine(self, load: Load[Script, OpenSite]) -> ForEngine:
+    def for_engine(self, load: Load[PsOptions, Script, OpenSite]) -> ForEngine:
         site = load.target
         config = engine_config(
             load.options, site.address, load.programs, slot=load.slot, trust=site.trust

@@ -17,7 +17,7 @@ from sitebench.scenario.script import Script
 from sitebench.suite_base.suite_run import BaseSuiteRun
 
 
-class PsRun(BaseSuiteRun[Script, OpenSite]):
+class PsRun(BaseSuiteRun[LocustOptions, Script, OpenSite]):
     points = POINTS
 
     def make_data(

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from sitebench.measure.options import MeasureOptions
 from sitebench.options.command import Argument, argument, command
 from sitebench.options.option import combined
 from sitebench.suite_base.commands import TestCommands
-from web_bench.options import ServeOptions, SweepOptions, TestOptions, WebOptions
+from web_bench.options import ServeOptions, SweepOptions, WebOptions
 from web_bench.suite import SUITE
 
 _WORKLOAD = "Built-in workload (`sitebench web workloads` lists them), or a scenario file."
@@ -55,7 +54,7 @@ _TESTS = TestCommands(
 )
 
 
-_SWEEP = combined(SweepOptions, MeasureOptions, TestOptions)
+_SWEEP = combined(SweepOptions, MeasureOptions)
 
 
 @command(
@@ -70,7 +69,7 @@ _SWEEP = combined(SweepOptions, MeasureOptions, TestOptions)
     ),
     panel="Measure",
 )
-def sweep(options: Any, names: Sequence[str]) -> None:
+def sweep(options: SweepOptions, names: Sequence[str]) -> None:
     """Measure workloads over numbers of clients.
 
     sitebench web sweep webbench1-static
@@ -90,7 +89,7 @@ def sweep(options: Any, names: Sequence[str]) -> None:
 
 
 @command(_SWEEP, panel="Measure")
-def spice(options: Any) -> None:
+def spice(options: SweepOptions) -> None:
     """Measure every kind of program that a server has, and what each keeps of the static rate.
 
     Those of the paper's Tables 1 to 11 of 2000: alone, and among files and TLS as in a shop.

@@ -13,7 +13,7 @@ from typing import Any
 
 from sitebench.errors import BadInput
 from sitebench.seeders.pools import cache_folder
-from web_bench.options import FileSetOptions
+from web_bench.options import FileSetOptions, ServeOptions, TestOptions
 from web_bench.seed import seed
 from web_bench.workload import Workload
 
@@ -34,7 +34,9 @@ def spec_of(workload: Workload, options: FileSetOptions) -> dict[str, Any] | Non
 
 
 def docroot_of(
-    options: Any, workloads: Sequence[Workload], progress: Progress = lambda done, total: None
+    options: TestOptions | ServeOptions,
+    workloads: Sequence[Workload],
+    progress: Progress = lambda done, total: None,
 ) -> Path | None:
     """Return the folder that a server started here serves, with the one file set of workloads.
 

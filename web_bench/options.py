@@ -9,14 +9,13 @@ from sitebench.frozen import frozen
 from sitebench.http.address import SiteAddress, parse_address
 from sitebench.http.options import LogOption
 from sitebench.locust.web_ui.options import SessionOptions
-from sitebench.measure.options import LoadOptions, PointOptions
+from sitebench.measure.options import PointOptions
 from sitebench.options import option
 from sitebench.options.option import Options
 from sitebench.suite_base.options import (
     EndpointOptions,
-    ScenarioOptions,
     ServerOptions,
-    StartedOptions,
+    SuiteOptions,
     paper_flag,
     port_option,
     target_option,
@@ -58,9 +57,7 @@ class FileSetOptions:
 
 
 @frozen
-class TestOptions(
-    FileSetOptions, LogOption, EndpointOptions, StartedOptions, ScenarioOptions, LoadOptions
-):
+class TestOptions(FileSetOptions, LogOption, SuiteOptions):
     """A test of a web server, but for its clients."""
 
     target: str = target_option(
@@ -144,7 +141,7 @@ class LocustOptions(SessionOptions, PointOptions, WebOptions):
 
 
 @frozen
-class SweepOptions:
+class SweepOptions(WebOptions):
     """What `sitebench web sweep` and `spice` take besides the options of a test."""
 
     clients: tuple[int, ...] = option.sizes(

@@ -29,19 +29,19 @@ from web_bench.workload import PATH, Workload, find, of_path
 _BOTH = BadInput("the scenario file says what users do, and so does --path", "leave one out")
 
 
-class WebPoints(SuitePoints[Workload, OpenWeb]):
+class WebPoints(SuitePoints[WebOptions, Workload, OpenWeb]):
     suite = SUITE
     options = WebOptions
     locust_options = LocustOptions
     own_targets = OWN_TARGETS
     user = OwnUser("web_bench.users", "WebUser", "scenario")
 
-    def described_by(self, options: Any) -> tuple[str, str] | None:
-        if getattr(options, "path", None):
+    def described_by(self, options: WebOptions) -> tuple[str, str] | None:
+        if options.path:
             return PATH, "--path"
         return super().described_by(options)
 
-    def scenario_of(self, options: Any) -> Workload | None:
+    def scenario_of(self, options: WebOptions) -> Workload | None:
         if options.path:
             if options.scenario:
                 raise _BOTH
@@ -50,33 +50,36 @@ class WebPoints(SuitePoints[Workload, OpenWeb]):
             return None
         return with_options(find(options.scenario, options.data), options)
 
-    def asked(self, options: Any) -> Any:
+    def asked(self, options: WebOptions) -> WebOptions:
         return super().asked(settle_keepalive(options, self.scenario_of(options)))
 
-    def named(self, options: Any, text: str) -> tuple[Any, str]:
+    def named(self, options: WebOptions, text: str) -> tuple[WebOptions, str]:
         if options.path and is_script(text):
             raise _BOTH
         return super().named(options, text)
 
-    def built_in(self, options: Any, operation: str) -> Workload:
+    def built_in(self, options: WebOptions, operation: str) -> Workload:
         return with_options(find(operation), options)
 
-    def check(self, options: Any, programs: Sequence[Workload]) -> None:
+    def may_choose_tls(self, options: WebOptions) -> bool:
+        return options.scenario is not None
+
+    def check(self, options: WebOptions, programs: Sequence[Workload]) -> None:
         super().check(options, programs)
         check(options, programs)
 
     def open(
-        self, options: Any, programs: Sequence[Workload], progress: Progress
+        self, options: WebOptions, programs: Sequence[Workload], progress: Progress
     ) -> AbstractContextManager[OpenWeb]:
         return open_target(options, programs, progress)
 
-    def address(self, options: Any, programs: Sequence[Workload]) -> OpenWeb:
+    def address(self, options: WebOptions, programs: Sequence[Workload]) -> OpenWeb:
         return open_target(options, programs)
 
     def parse_address(self, text: str) -> SiteAddress:
         return parse_address(text)
 
-    def for_engine(self, load: Load[Workload, OpenWeb]) -> ForEngine:
+    def for_engine(self, load: Load[WebOptions, Workload, OpenWeb]) -> ForEngine:
         config = engine_config(load.options, load.target, load.programs, slot=load.slot)
         return config, None, None
 
@@ -89,7 +92,7 @@ class WebPoints(SuitePoints[Workload, OpenWeb]):
         there = OpenWeb("the server", address, secure=secure, **known(server, options))
         return options, replace(there, programs=server.programs)
 
-    def data(self, options: Any) -> Path:
+    def data(self, options: WebOptions) -> Path:
         return cache_folder() if options.docroot is None else Path(options.docroot)
 
     def notes(self, factor: str) -> Sequence[str]:

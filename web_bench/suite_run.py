@@ -29,7 +29,7 @@ class _More:
     addresses: list[str]
 
 
-class WebRun(BaseSuiteRun[Workload, OpenWeb]):
+class WebRun(BaseSuiteRun[LocustOptions, Workload, OpenWeb]):
     points = POINTS
     more = _More
 

@@ -14,14 +14,17 @@ from sitebench.options.option import combined
 from sitebench.runs.repeats import series
 from sitebench.suite_base.commands import Part, measure_parts, refuse_check, say_points
 from sitebench.tables.screen import PointsTable
-from web_bench.options import WebOptions
+from web_bench.options import SweepOptions, WebOptions
 from web_bench.paper.tables import grouped, spice_tables
 from web_bench.points import POINTS
 from web_bench.suite import SUITE
 
 
 def sweep(
-    options: Any, workloads: Sequence[str], kind: str = "web-sweep", first: Tables | None = None
+    options: SweepOptions,
+    workloads: Sequence[str],
+    kind: str = "web-sweep",
+    first: Tables | None = None,
 ) -> None:
     """Measure workloads, with the command's numbers of clients or with their own."""
     refuse_check(options, SUITE)
@@ -36,10 +39,11 @@ def sweep(
     measure_parts(POINTS, options, parts, run_file(kind), first)
 
 
-def _part(options: Any, workload: str) -> Part:
-    given, name = POINTS.named(options, workload)
+def _part(options: SweepOptions, workload: str) -> Part:
+    named, name = POINTS.named(options, workload)
     # The numbers of clients are the command line's, or the workload's.
-    given = replace(POINTS.asked(given), clients=options.clients)
+    given: Any = POINTS.asked(named)
+    given = replace(given, clients=options.clients)
     clients = given.clients or POINTS.program(given, name).clients
     if given.stages is not None and given.stages.of_users:
         if given.clients:
@@ -54,7 +58,7 @@ def _part(options: Any, workload: str) -> Part:
     return Part(narrowed(combined(MeasureOptions, WebOptions), given), [name], clients)
 
 
-def spice(options: Any) -> None:
+def spice(options: SweepOptions) -> None:
     """Measure every kind of program that the target has; the others are left out."""
     if (described := POINTS.described_by(options)) is not None:
         raise BadInput(

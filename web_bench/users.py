@@ -13,13 +13,13 @@ Importing it gives Locust the options of this suite, and its lanes.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from sitebench.scenario.script import Script
 from sitebench.suite_base.joining import join
 from sitebench.suite_base.scenario_user import ScenarioUser, choose_by_scenario
 from web_bench.docroot import with_options
-from web_bench.options import LocustOptions
+from web_bench.options import LocustOptions, WebOptions
 from web_bench.points import POINTS
 from web_bench.suite_run import WebRun
 from web_bench.workload import find
@@ -35,7 +35,7 @@ class WebUser(ScenarioUser):
     _remedy = "name it with --scenario FILE.toml, or --path /"
 
     @classmethod
-    def build(cls, options: Any) -> Script:
+    def build(cls, options: WebOptions) -> Script:
         """Return the workload; the data of a file are read here."""
         if (own := cls.workload or cls.scenario) is None:
             return super().build(options)

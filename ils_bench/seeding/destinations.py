@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TypeVar
 from urllib.parse import unquote, urlsplit
 
+from ils_bench.options import DirectoryOptions
 from ils_bench.targets.address import DirectoryAddress, parse_address
 from sitebench.errors import BadInput, UnknownValue
 from sitebench.frozen import frozen
 from sitebench.seeders import DEFAULT_BASE
 
+_D = TypeVar("_D", bound=DirectoryOptions)
 _SLAPD = "slapd:"
 
 
@@ -54,7 +56,7 @@ class LiveDirectory:
 Destination = Stream | LdifFile | SlapdFolder | LiveDirectory
 
 
-def with_base(options: Any) -> Any:
+def with_base(options: _D) -> _D:
     """Take a base from the target's address, as `ils seed` does."""
     if "://" not in options.target:
         return options

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from typing import Any
 
+from ils_bench.options import GroupOptions
 from sitebench._engine import Groups, Population
 from sitebench.errors import BadInput
 from sitebench.frozen import frozen
@@ -53,9 +54,9 @@ def attribute_of(profile: str) -> str:
     return "memberUid" if profile == "posix" else "member"
 
 
-def spec_of_groups(options: Any) -> GroupSpec | None:
+def spec_of_groups(options: GroupOptions) -> GroupSpec | None:
     """Return what options ask for; None for no groups."""
-    given = {each.name: getattr(options, each.name) for each in fields(GroupSpec)}
+    given = {each.name: vars(options)[each.name] for each in fields(GroupSpec)}
     if options.groups is not None:
         return GroupSpec(**given)
     for each in fields(GroupSpec):

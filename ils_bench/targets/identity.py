@@ -8,6 +8,8 @@ from typing import Any, TypeVar
 from ils_bench.options import EXTERNAL, DirectoryOptions
 from sitebench.errors import BadFile, BadInput, WrongPassword
 from sitebench.frozen import frozen
+from sitebench.measure.options import LoadOptions
+from sitebench.options.option import group_of
 from sitebench.system import secret
 from sitebench.system.secret import BIND_PASSWORD
 
@@ -98,7 +100,7 @@ def password_asked(options: _T) -> _T:
                 "put the password there, and nothing else",
             )
         return options
-    if getattr(options, "workers", None) is not None:
+    if (load := group_of(options, LoadOptions)) is not None and load.workers is not None:
         raise BadInput(
             f"workers cannot use a password for {dn} that is typed here",
             f"give each worker --password-file, or ${BIND_PASSWORD}, on its machine",

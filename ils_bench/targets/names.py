@@ -9,16 +9,14 @@ are as spreadsheets elsewhere part them: by semicolons or tabs.
 
 from __future__ import annotations
 
-from dataclasses import field, replace
+from dataclasses import field
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Any
 
 from ils_bench.lists import file_and_columns, separator_of, shown
 from sitebench._engine import Table
 from sitebench.errors import BadFile, UnknownValue
 from sitebench.frozen import frozen
-from sitebench.suite_base.options import EntriesOption
 from sitebench.system.native_errors import translated
 from sitebench.units import plural
 
@@ -157,11 +155,3 @@ def _read(file: str, attribute: str, state: tuple[int, int]) -> Names:
     headed = wanted.lower() in heads
     listed = Listed(table, column, headed, separator)
     return Names(f"{attribute or wanted}={_PLACE}", listed, file)
-
-
-def as_listed(options: Any) -> Any:
-    """Take as many people as a list has, where no number is asked for."""
-    listed = is_list(options.names) and names_of(options.names).listed
-    if listed and isinstance(options, EntriesOption) and not options.is_set("entries"):
-        return replace(options, entries=len(listed))
-    return options

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
-from ils_bench.options import LoadTestOptions
+from ils_bench.options import IlsOptions, LoadTestOptions
 from ils_bench.programs import Program, bind_themselves, need_base, send_passwords
 from ils_bench.targets.address import START_TLS, DirectoryAddress, parse_address
 from ils_bench.targets.controls import assure_controls
@@ -71,7 +71,7 @@ def open_embedded(
     )
 
 
-def check(options: Any, programs: Sequence[Program]) -> None:
+def check(options: IlsOptions, programs: Sequence[Program]) -> None:
     """Raise where no directory could be what options say, or none that is started here."""
     if options.tls_target is not None and not parse_address(options.tls_target).encrypted:
         raise BadInput(f"--tls-target {options.tls_target} is without TLS", "write ldaps://")
@@ -94,7 +94,7 @@ def check(options: Any, programs: Sequence[Program]) -> None:
         assure_bounded(options.hash, options.one_password)
 
 
-def address(options: Any, programs: Sequence[Program]) -> OpenDirectory:
+def address(options: IlsOptions, programs: Sequence[Program]) -> OpenDirectory:
     """Address a directory of the user's; raises what is wrong with it."""
     from ils_bench.targets.probe import HiddenBase
 
@@ -121,7 +121,7 @@ def say_if_clear(at: DirectoryAddress) -> None:
     say(f"passwords go to {at} in the clear: use ldaps://, or add --start-tls")
 
 
-def address_embedded(options: Any) -> OpenDirectory:
+def address_embedded(options: IlsOptions) -> OpenDirectory:
     """Address one that another process started, which knows it: here it need only answer."""
     found = parse_address(options.target, start_tls=options.start_tls)
     who, trust = identity_of(options), Trust.of(options)
@@ -130,7 +130,7 @@ def address_embedded(options: Any) -> OpenDirectory:
     return target
 
 
-def _at_base(options: Any, programs: Sequence[Program]) -> Any:
+def _at_base(options: IlsOptions, programs: Sequence[Program]) -> Any:
     """Return options with the base of a scenario file, where nothing else names one."""
     own = next((each.load.get("base") for each in programs if isinstance(each, Script)), None)
     return replace(options, base=own) if own and options.base_or_file is None else options
@@ -138,7 +138,7 @@ def _at_base(options: Any, programs: Sequence[Program]) -> Any:
 
 @contextlib.contextmanager
 def open_target(
-    options: Any,
+    options: IlsOptions,
     size: int,
     programs: Sequence[Program] = (),
     progress: Progress = lambda done, total: None,
@@ -165,7 +165,7 @@ def open_target(
         scheme = START_TLS if options.start_tls else "ldaps" if options.tls else "ldap"
         target = open_openldap(people, scheme, Trust.of(options), options.target_limits, groups)
     else:
-        refuse_limits(options)
+        refuse_limits(options.target, options.target_limits)
         target = address(options, programs)
     with target, contextlib.ExitStack() as after:
         if options.target in OWN_TARGETS:

@@ -29,7 +29,7 @@ def which_people(options: KindOptions) -> str:
     """Return what another command is to be given to have these people, beside their number."""
     words = ""
     for each, spec in fields_of(type(options)):
-        value = getattr(options, each.name)
+        value = vars(options)[each.name]
         if each.name in _WHO and (value != each.default or options.is_set(each.name)):
             words += f" {long_option(each.name)} {shlex.quote(spec.show(value))}"
     return words

@@ -84,7 +84,7 @@ def _read(connection: Any, dn: str, condition: str, *attributes: str) -> dict[st
     return found
 
 
-def posix_group_is_auxiliary(options: Any) -> bool:
+def posix_group_is_auxiliary(options: DirectoryOptions) -> bool:
     """Whether the schema of a directory has posixGroup as a class beside another (RFC 2307bis)."""
     from ils_bench.targets.probe import connected
 

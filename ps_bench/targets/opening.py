@@ -43,7 +43,7 @@ def open_target(
 ) -> OpenSite:
     """Open the site that options name; an embedded one on a copy of its database."""
     if options.target not in OWN_TARGETS:
-        refuse_limits(options)
+        refuse_limits(options.target, options.target_limits)
         refuse_log(options)
         return address(options, scenarios)
     database = database_of(options, progress)

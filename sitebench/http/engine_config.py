@@ -17,7 +17,7 @@ _NEWCOMERS = 1_000_000_000
 
 def people_at(options: SiteTestOptions) -> int:
     """Return how many people the site knows; one without people has one anonymous visitor."""
-    return int(getattr(options, "entries", 1))
+    return options.people or 1
 
 
 def first_newcomer(options: SiteTestOptions, slot: WorkerSlot) -> int:

@@ -9,7 +9,7 @@ from sitebench.errors import BadInput
 from sitebench.frozen import frozen
 from sitebench.options import option
 from sitebench.scenario.script import Script
-from sitebench.suite_base.options import ScenarioOptions, SuiteTestOptions, target_option
+from sitebench.suite_base.options import SuiteTestOptions, target_option
 
 
 @frozen
@@ -34,7 +34,7 @@ def refuse_log(options: LogOption) -> None:
 
 
 @frozen
-class SiteTestOptions(LogOption, ScenarioOptions, SuiteTestOptions):
+class SiteTestOptions(LogOption, SuiteTestOptions):
     """A test of a site, but for its size."""
 
     target: str = target_option(

@@ -15,6 +15,7 @@ from sitebench.errors import OutOfPorts, TargetTalksNonsense, TargetUnreachable
 from sitebench.frozen import frozen
 from sitebench.http.address import SiteAddress, parse_address
 from sitebench.measure.diagnosis import PORTS_REMEDY
+from sitebench.suite_base.options import SuiteOptions
 from sitebench.targets.deadline import Deadline
 from sitebench.targets.open_target import OpenTarget
 from sitebench.targets.tls import SYSTEM, Trust, short, tls_failed
@@ -159,7 +160,7 @@ class OpenSite(OpenTarget[SiteAddress]):
         return probe(self.address, self.trust)
 
 
-def open_live(options: Any) -> OpenSite:
+def open_live(options: SuiteOptions) -> OpenSite:
     """Address a site that runs already; raises what is wrong with it."""
     address, trust = parse_address(options.target), Trust.of(options)
     server = probe(address, trust).server

@@ -163,8 +163,8 @@ class Bridge:
 
         Not a point of a sweep, whose verdict says it, nor after Ctrl-C.
         """
-        environment, options = self.environment, self.environment.parsed_options
-        if options is None or not options.headless or getattr(options, "point", None):
+        environment, parsed = self.environment, self.environment.parsed_options
+        if parsed is None or not parsed.headless or getattr(parsed, "point", None):
             return
         if self._interrupted or environment.process_exit_code is not None:
             return

@@ -29,6 +29,7 @@ from sitebench.counts.metrics import (
 from sitebench.counts.source import SEQUENCE, Drain, StepTotals
 from sitebench.errors import BadInput
 from sitebench.frozen import frozen
+from sitebench.measure.options import LoadOptions
 
 A_DAY_S = 86_400.0
 _POLL_S = 0.005
@@ -234,7 +235,7 @@ class PortableLane(ABC):
         self._all.keep(*row, Ended(step.kind, step.answered, took, began, paused_ns=paused))
 
 
-def refuse_what_only_native_does(client: str, options: Any, *, resume: bool) -> None:
+def refuse_what_only_native_does(client: str, options: LoadOptions, *, resume: bool) -> None:
     """Raise where options ask for what lanes in Python do not do."""
     if options.rate is not None:
         raise BadInput(

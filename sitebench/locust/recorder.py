@@ -16,7 +16,7 @@ from sitebench.counts.tally import Tally
 from sitebench.counts.until import Until
 from sitebench.errors import SitebenchError, TargetDied
 from sitebench.frozen import frozen
-from sitebench.measure.options import PointOptions
+from sitebench.measure.options import LoadOptions, PointOptions
 from sitebench.measure.summarise import summarise
 from sitebench.monitor import Monitor, Probe
 from sitebench.options.convert import narrowed
@@ -40,7 +40,7 @@ _EARLY_S = 0.5
 """A test in stages that is shorter than they by more was stopped, or goes on."""
 
 
-def command_options(cls: type[T], options: Any, environment: Environment) -> T:
+def command_options(cls: type[T], options: LoadOptions, environment: Environment) -> T:
     """Return Locust's options as those of a command; the number of users is Locust's own.
 
     Unless they have stages of users.

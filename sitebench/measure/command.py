@@ -16,11 +16,12 @@ from rich.console import Console
 from sitebench.errors import BadInput, MeasurementFailed, SitebenchError, TargetDied
 from sitebench.measure.junit import junit
 from sitebench.measure.objective import Objective
-from sitebench.measure.options import MeasureOptions, RepeatOptions, check_pace
+from sitebench.measure.options import LoadOptions, MeasureOptions, RepeatOptions, check_pace
 from sitebench.measure.outcomes import judge_points, missed_objectives, raise_if_missed
 from sitebench.measure.progress import JsonLines, LiveProgress, Shown, counting
 from sitebench.measure.sweep import Stage, repeated
 from sitebench.measure.sweep import sweep as run_sweep
+from sitebench.options.option import group_of
 from sitebench.options.spelling import gives
 from sitebench.runs.manifest import COMPARED, ONCE, collect, continued
 from sitebench.runs.point import MOST_FAILURES, PointResult, PointSpec
@@ -33,7 +34,6 @@ from sitebench.tables.console import Printable, show
 from sitebench.tables.screen import PointsTable
 from sitebench.tables.spans import terminal_spans
 from sitebench.tables.tables import attempts, footnotes
-from sitebench.targets.tls import check_tls
 from sitebench.units import plural
 from sitebench.verdict.warning import WarningKind
 
@@ -68,9 +68,9 @@ def recording(
     On Ctrl-C it prints the command that resumes.
     """
     allow_descriptors(users)
-    check_tls(options)
-    check_pace(options)
-    _check_monitor(options)
+    if (load := group_of(options, LoadOptions)) is not None:
+        check_pace(load)
+        _check_monitor(load.monitor)
     with contextlib.ExitStack() as stack:
         out = options.out or default_out
         kept = out is not None
@@ -97,9 +97,8 @@ def recording(
             raise
 
 
-def _check_monitor(options: RepeatOptions) -> None:
+def _check_monitor(url: str | None) -> None:
     """Raise unless the monitor of the target's machine answers, before anything is measured."""
-    url = getattr(options, "monitor", None)
     if url is None:
         return
     from http.client import HTTPException

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import datetime as dt
-from typing import Any, Final, Unpack
+from typing import Final, TypeVar, Unpack
 
 from sitebench import units
 from sitebench.counts.stages import Stages
@@ -14,7 +14,7 @@ from sitebench.frozen import frozen
 from sitebench.measure.objective import Objective
 from sitebench.options import option
 from sitebench.options.addresses import MasterAddress, parse_exporter, reachable_host
-from sitebench.options.option import Options, Placement
+from sitebench.options.option import Options, Placement, group_of
 
 # Options of the command alone: Locust does not take them.
 _COMMAND: Final[Placement] = {"locust": False}
@@ -141,10 +141,13 @@ class LoadOptions(Options):
         return "native"
 
 
+_L = TypeVar("_L", bound=LoadOptions)
+
+
 QUIET = "Result and errors alone: no progress, and nothing about what to do."
 
 
-def check_pace(options: Any) -> None:
+def check_pace(options: LoadOptions) -> None:
     """Raise where users that pause could not keep up with the rate that is asked for."""
     if options.rate is not None and options.think:
         raise BadInput(
@@ -153,7 +156,7 @@ def check_pace(options: Any) -> None:
         )
 
 
-def refuse_stages(options: Any, what: str) -> None:
+def refuse_stages(options: LoadOptions, what: str) -> None:
     """Raise where a test cannot go through stages."""
     if options.stages is not None:
         raise BadInput(
@@ -162,7 +165,7 @@ def refuse_stages(options: Any, what: str) -> None:
         )
 
 
-def staged(options: Any) -> Any:
+def staged(options: _L) -> _L:
     """Return options whose stages say how long is measured, and at which rate on average.
 
     Of stages of users they say with how many at most.
@@ -183,7 +186,10 @@ def staged(options: Any) -> Any:
         ("--rate", options.rate is not None),
         ("--measure", options.is_set("measure")),
         ("--warmup", options.is_set("warmup")),
-        ("--until", getattr(options, "until", None) is not None),
+        (
+            "--until",
+            (more := group_of(options, MeasureOptions)) is not None and more.until is not None,
+        ),
         ("--think", options.think > 0 and not stages.of_users),
     ):
         if given:

@@ -139,10 +139,10 @@ def set_locust_defaults(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(class_picker=True, web_host=here, master_bind_host=here)
 
 
-def narrowed(cls: type[_T], options: Any) -> _T:
-    """Return an instance of `cls` with the values that `options` has of its fields."""
-    names = [each.name for each, _ in fields_of(cls) if hasattr(options, each.name)]
-    return cls(**{name: getattr(options, name) for name in names})
+def narrowed(cls: type[_T], source: Any) -> _T:
+    """Return an instance of `cls` with the values that `source` has of its fields."""
+    names = [each.name for each, _ in fields_of(cls) if hasattr(source, each.name)]
+    return cls(**{name: getattr(source, name) for name in names})
 
 
 def _checked(parse: Callable[[str], Any]) -> Callable[[str], str]:

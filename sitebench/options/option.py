@@ -333,6 +333,11 @@ class Options:
         return dataclasses.replace(self, **values, explicit=self.explicit | values.keys())
 
 
+def group_of(options: object, group: type[_T]) -> _T | None:
+    """Return options as one of the classes that they may combine; None if they do not."""
+    return options if isinstance(options, group) else None
+
+
 _COMBINED: dict[tuple[type[Any], ...], type[Any]] = {}
 
 

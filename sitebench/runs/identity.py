@@ -6,9 +6,7 @@ renamed: its new name is written here, and no key changes.
 
 from __future__ import annotations
 
-from typing import Any
-
-from sitebench.options.option import fields_of
+from sitebench.options.option import Options, fields_of
 
 FIELDS = {
     "target": "target",
@@ -93,12 +91,12 @@ OPTIONS = frozenset((*FIELDS.values(), *SETTINGS.values()))
 """Options in which points differ."""
 
 
-def settings_of(options: Any) -> dict[str, str]:
+def settings_of(options: Options) -> dict[str, str]:
     """Return the settings that options say; unset ones are left out."""
     texts = {
         each.name: spec.text(value)
         for each, spec in fields_of(type(options))
-        if (value := getattr(options, each.name)) is not None
+        if (value := vars(options)[each.name]) is not None
     }
     return {
         name: texts[option]

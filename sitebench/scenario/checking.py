@@ -10,12 +10,12 @@ import json
 import re
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from sitebench._engine import Engine, StepStats
 from sitebench.counts.source import SEQUENCE
 from sitebench.errors import BadInput, MeasurementFailed, printable
+from sitebench.options.option import Options
 from sitebench.scenario.script import Operation, Script, alone, is_script
 from sitebench.units import format_ns
 
@@ -30,11 +30,14 @@ _LONG_S = 86_400.0
 """What a user thinks after the operation, on average: it does not come to another."""
 
 
-Opening = Callable[[Script, Any], Engine]
+_O = TypeVar("_O", bound=Options)
+Opening = Callable[[Script, _O], Engine]
 """Makes the engine of one user, under options."""
 
 
-def check(script: Script, options: Any, opening: Opening, remedy: str) -> None:
+def check(
+    script: Script, options: _O, opening: Opening[_O], *, timeout_s: float, remedy: str
+) -> None:
     """Do each operation once, and print what came of it; raises if a step failed."""
     if script.adding:
         raise BadInput(
@@ -45,7 +48,7 @@ def check(script: Script, options: Any, opening: Opening, remedy: str) -> None:
     if script.has_pauses:
         print(f"{script.path}: its pauses are left out")
     for operation in script.operations:
-        steps, asked = _once(script, operation, options, opening)
+        steps, asked = _once(script, operation, options, opening, timeout_s)
         print(operation.name)
         for line in _lines(steps, asked):
             print(f"  {line}")
@@ -56,22 +59,22 @@ def check(script: Script, options: Any, opening: Opening, remedy: str) -> None:
 
 
 def _once(
-    script: Script, operation: Operation, options: Any, opening: Opening
+    script: Script, operation: Operation, options: _O, opening: Opening[_O], timeout_s: float
 ) -> tuple[list[StepStats], list[dict[str, Any]]]:
     """Return what the steps of one operation did, connecting first, and each of its requests."""
     one = replace(alone(script, operation).thinking(_LONG_S), pauses=False)
     ended = SEQUENCE if one.counts is None else one.counts
-    engine = opening(one, replace(options, users=1, threads=1, rate=None))
+    engine = opening(one, options.assign(users=1, threads=1, rate=None))
     engine.start_lanes(script.name, 1)
     seen: list[StepStats] = []
     log: list[str] = []
-    give_up = time.monotonic() + 2 * options.timeout
+    give_up = time.monotonic() + 2 * timeout_s
     while not any(each.step == ended and each.count for each in seen) and not _unconnected(seen):
         if time.monotonic() > give_up:
             # What is stopped would be told as answers that never came, and may not be asked yet.
             engine.stop(0.0)
             raise MeasurementFailed(
-                f"{operation.name} did not end within {2 * options.timeout:g} s",
+                f"{operation.name} did not end within {2 * timeout_s:g} s",
                 "give it more time with --timeout",
             )
         time.sleep(0.01)

@@ -29,6 +29,7 @@ from sitebench.options.command import Argument, Command, Member, Option, Typed, 
 from sitebench.options.convert import narrowed
 from sitebench.options.option import combined
 from sitebench.suite import PaperSweep, Suite
+from sitebench.suite_base.options import SuiteOptions
 
 if TYPE_CHECKING:
     from sitebench.measure.command import Tables
@@ -103,7 +104,7 @@ class TestCommands:
         return combined(MeasureOptions, self.one)
 
     def default_of(
-        self, points: SuitePoints[Any, Any], options: Any, other: str | None = None
+        self, points: SuitePoints[Any, Any, Any], options: SuiteOptions, other: str | None = None
     ) -> str:
         """Return the operation of a command that names none: one that options describe, if any."""
         described = points.described_by(options)
@@ -125,11 +126,11 @@ class TestCommands:
         what = self.operation(self.default)
 
         @command(self._measured, what, panel=_PANEL, explanation=self._help("run"))
-        def run(options: Any, operation: str | None) -> None:
+        def run(options: SuiteOptions, operation: str | None) -> None:
             points = _points(self.suite)
             options, name = points.named(options, operation or self.default_of(points, options))
             options = _settled(points, points.asked(options), [name])
-            if getattr(options, "check", False):
+            if options.check:
                 points.try_once(options, name)
                 return
             measure_parts(points, options, [Part(options, [name])])
@@ -149,7 +150,7 @@ class TestCommands:
                 paper = resolve_name(self.suite.paper_sweep)
                 options = _as_printed(options, paper)
             sizes = options.sizes or (DEFAULT_SIZES if paper is None else paper.sizes)
-            names = list(getattr(options, "operations", (self.default,)))
+            names = list(vars(options).get("operations", (self.default,)))
             named = options.is_set("operations") or names == [self.default]
             if (described := points.described_by(options)) is not None:
                 name, by = described
@@ -159,14 +160,14 @@ class TestCommands:
                 names, named = [name], True
             options = _settled(points, points.asked(options), names, named=named)
             sizes = _that_matter(points, options, names, sizes)
-            one = narrowed(self._measured, options)
-            axes = [getattr(options, name) or (None,) for name in self.several]
+            one, lab = narrowed(self._measured, options), "" if paper is None else options.lab
+            axes = [vars(options)[name] or (None,) for name in self.several]
             parts = [
                 part
                 for size in dict.fromkeys(sizes)
                 for chosen in itertools.product(*axes)
                 for each in [dict(zip(self.several, chosen, strict=True))]
-                for part in _parts(replace(one, entries=size, **each), names, named, paper, options)
+                for part in _parts(replace(one, entries=size, **each), names, named, paper, lab)
             ]
             if len(parts) > 1 or len(names) > 1:
                 points.check_several(options)
@@ -194,7 +195,7 @@ class TestCommands:
             panel=_PANEL,
             explanation=self._help("vary"),
         )
-        def vary(options: Any, operation: str | None, asked: Sequence[str]) -> None:
+        def vary(options: SuiteOptions, operation: str | None, asked: Sequence[str]) -> None:
             from sitebench.suite_base.vary import vary as measure_levels
 
             points = _points(self.suite)
@@ -226,7 +227,7 @@ class TestCommands:
             job = PeakJob(
                 stage=lambda seeding: points.stage(one, [name], seeding, reused=True),
                 point=lambda load: points.point(replace(one, **asdict(load)), name),
-                facts=lambda: points.facts(one, [getattr(one, "entries", 0)]),
+                facts=lambda: points.facts(one, [one.people]),
                 window_s=one.measure or 0.0,
                 default_out=run_file(f"{self.suite.name}-peak"),
                 afterwards=points.leftovers(one),
@@ -237,7 +238,7 @@ class TestCommands:
 
     def _ui(self) -> Command:
         @command(combined(UiOptions, self.one), panel=_PANEL, explanation=self._help("ui"))
-        def ui(options: Any) -> None:
+        def ui(options: SuiteOptions) -> None:
             from sitebench.locust.web_ui.starting import become_locust
 
             points = _points(self.suite)
@@ -252,9 +253,9 @@ class TestCommands:
         return ui
 
 
-def refuse_check(options: Any, suite: Suite) -> None:
+def refuse_check(options: SuiteOptions, suite: Suite) -> None:
     """Raise where a command that makes load is to try a scenario once."""
-    if getattr(options, "check", False):
+    if options.check:
         raise BadInput(
             "--check is one try, without a load",
             f"use it with run: sitebench {suite.first_name} run FILE --check",
@@ -278,7 +279,7 @@ def one_operation(suite: Suite) -> Callable[[str], Argument]:
 class Part:
     """Points of one target: what is measured there, and with which numbers of clients."""
 
-    options: Any
+    options: SuiteOptions
     operations: Sequence[str]
     clients: Sequence[int] = ()
     named: bool = True
@@ -286,7 +287,7 @@ class Part:
 
 
 def measure_parts(
-    points: SuitePoints[Any, Any],
+    points: SuitePoints[Any, Any, Any],
     options: Any,
     parts: Sequence[Part],
     default_out: str | None = None,
@@ -303,7 +304,7 @@ def measure_parts(
             points.check(each.options, [points.program(each.options, name)])
     described = next((each for each in parts if points.file(each.options)), parts[0])
     names = [name for each in parts for name in each.operations]
-    sizes = [getattr(each.options, "entries", 0) for each in parts]
+    sizes = [each.options.people for each in parts]
     measure(
         options,
         users=max(max(each.clients or (each.options.users,)) for each in parts),
@@ -328,7 +329,11 @@ def measure_parts(
 
 
 def _settled(
-    points: SuitePoints[Any, Any], options: Any, names: Sequence[str], *, named: bool = True
+    points: SuitePoints[Any, Any, Any],
+    options: SuiteOptions,
+    names: Sequence[str],
+    *,
+    named: bool = True,
 ) -> Any:
     """Let the target decide what it has to; what was interrupted meanwhile has measured nothing."""
     programs = [points.program(options, name) for name in names]
@@ -341,23 +346,23 @@ def _settled(
         raise
 
 
-def _points(suite: Suite) -> SuitePoints[Any, Any]:
+def _points(suite: Suite) -> SuitePoints[Any, Any, Any]:
     from sitebench.suite_base.points import points_of
 
     return points_of(suite)
 
 
 def _parts(
-    one: Any, names: Sequence[str], named: bool, paper: PaperSweep | None, options: Any
+    one: SuiteOptions, names: Sequence[str], named: bool, paper: PaperSweep | None, lab: str
 ) -> list[Part]:
     """Return what is measured at one size; as the paper has it, each operation with its clients."""
     if paper is None:
         return [Part(one, names, named=named)]
     return [
         Part(
-            replace(one, **paper.options.get(name, {})),
+            one.assign(**paper.options.get(name, {})),
             [name],
-            [paper.users[options.lab].get(name, one.users)],
+            [paper.users[lab].get(name, one.users)],
             named,
         )
         for name in names
@@ -365,7 +370,7 @@ def _parts(
 
 
 def _that_matter(
-    points: Any, options: Any, names: Sequence[str], sizes: Sequence[int]
+    points: Any, options: SuiteOptions, names: Sequence[str], sizes: Sequence[int]
 ) -> Sequence[int]:
     """Return one size where a scenario file asks for no people, and so each is the same test."""
     path = points.file(options)
@@ -373,7 +378,7 @@ def _that_matter(
     own = options.target in points.own_targets
     if path is None or own or any(map(points.needs_people, programs)):
         return sizes
-    if options.sizes:
+    if options.is_set("sizes"):
         raise BadInput(
             f"{path} asks for no people of sitebench: every size would be the same test",
             "leave --sizes out; `[load] clients`, or `sitebench vary`, measure several loads",
@@ -387,18 +392,19 @@ def say_points(parts: Sequence[Part]) -> None:
 
     told, points, lasts_s = dict[str, None](), 0, 0.0
     for each in parts:
-        window = units.format_duration(each.options.measure)
+        seconds = each.options.measure or 0.0
+        window = units.format_duration(seconds)
         for name in each.operations:
             clients = ", ".join(map(str, each.clients))
             told[f"{name} with {clients} clients for {window} each"] = None
         count = len(each.operations) * len(each.clients)
         points += count
-        lasts_s += count * (each.options.warmup + each.options.measure)
+        lasts_s += count * (each.options.warmup + seconds)
     many = units.plural(points, "point")
     say(f"as the paper: {'; '.join(told)}: {many}, {units.format_duration(round(lasts_s))}")
 
 
-def _as_printed(options: Any, paper: PaperSweep) -> Any:
+def _as_printed(options: SuiteOptions, paper: PaperSweep) -> SuiteOptions:
     """Return options with the paper's times; a window that is given is taken, for a trial."""
     refuse_stages(options, "`--paper`, which has the paper's loads")
     if options.users != type(options).users:

@@ -13,6 +13,7 @@ from sitebench.measure.point_process import Gathering, PointCommand
 from sitebench.options import convert
 from sitebench.runs.point import PointSpec
 from sitebench.suite import Suite
+from sitebench.suite_base.options import SuiteOptions
 from sitebench.system import secret
 from sitebench.system.scratch import scratch
 from sitebench.targets.open_target import OpenTarget
@@ -35,7 +36,7 @@ class Endpoint:
 
     suite: Suite
     target: OpenTarget[Any]
-    options: Any
+    options: SuiteOptions
     locust_options: type[Any]
     """What the suite's locustfile takes."""
     arguments: Mapping[str, Any] = field(default_factory=dict)

@@ -50,6 +50,11 @@ class EntriesOption(Options):
 
     entries: int = option.size(10_000, "People in the directory or database.", panel="Entries")
 
+    @property
+    def people(self) -> int:
+        """How many people the target holds."""
+        return self.entries
+
 
 @frozen
 class SizesOption:
@@ -110,11 +115,6 @@ class StartedOptions:
 
 
 @frozen
-class SuiteTestOptions(EndpointOptions, StartedOptions, PeopleOptions, LoadOptions):
-    """A test in any suite, but for its size."""
-
-
-@frozen
 class ScenarioOptions:
     """A scenario file in the place of an operation."""
 
@@ -142,6 +142,21 @@ class ScenarioOptions:
         panel="Load",
         locust=False,
     )
+
+
+@frozen
+class SuiteOptions(ScenarioOptions, EndpointOptions, StartedOptions, LoadOptions):
+    """A test in any suite."""
+
+    @property
+    def people(self) -> int:
+        """How many people the target holds, in a suite whose targets hold any."""
+        return 0
+
+
+@frozen
+class SuiteTestOptions(PeopleOptions, SuiteOptions):
+    """A test in a suite whose targets hold people, but for their number."""
 
 
 @frozen

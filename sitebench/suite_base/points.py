@@ -22,9 +22,10 @@ from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.errors import BadInput, UnknownValue
 from sitebench.frozen import frozen
 from sitebench.measure.objective import Objective
-from sitebench.measure.options import PeakOptions, check_pace, staged
+from sitebench.measure.options import MeasureOptions, PeakOptions, RepeatOptions, check_pace, staged
 from sitebench.measure.sweep import Stage
 from sitebench.options import convert, option
+from sitebench.options.option import group_of
 from sitebench.options.spelling import nearest
 from sitebench.runs import identity
 from sitebench.runs.point import PointSpec, is_name
@@ -32,10 +33,12 @@ from sitebench.scenario import checking, script
 from sitebench.scenario.script import ScenarioFile, Script
 from sitebench.suite import Suite, suites
 from sitebench.suite_base.endpoint import Endpoint, OwnUser, own_locustfile
+from sitebench.suite_base.options import SuiteOptions
 from sitebench.suite_base.scripts import objective_of, say_kept, scenarios_of, settings_of
 from sitebench.system.native_errors import translated
 from sitebench.targets import ownership
 from sitebench.targets.open_target import OpenTarget, ServerAddress
+from sitebench.targets.tls import check_tls
 from sitebench.units import plural
 
 Progress = Callable[[int, int], object]
@@ -66,15 +69,16 @@ class Program(Protocol):
     def thinking(self, mean_s: float) -> Self: ...
 
 
+_O = TypeVar("_O", bound=SuiteOptions)
 _P = TypeVar("_P", bound=Program)
 _T = TypeVar("_T", bound=OpenTarget[Any])
 
 
 @frozen
-class Load(Generic[_P, _T]):
+class Load(Generic[_O, _P, _T]):
     """What one process is to do: which programs, at which target, as which worker."""
 
-    options: Any
+    options: _O
     target: _T
     programs: Sequence[_P]
     slot: WorkerSlot
@@ -82,7 +86,7 @@ class Load(Generic[_P, _T]):
     """The first person that it may add."""
 
 
-class SuitePoints(ABC, Generic[_P, _T]):
+class SuitePoints(ABC, Generic[_O, _P, _T]):
     """What a suite measures: its programs, its targets, and the points made of both."""
 
     suite: ClassVar[Suite]
@@ -99,17 +103,17 @@ class SuitePoints(ABC, Generic[_P, _T]):
     # What a suite adds.
 
     @abstractmethod
-    def built_in(self, options: Any, operation: str) -> _P:
+    def built_in(self, options: _O, operation: str) -> _P:
         """Return what the users of one of the suite's own operations repeat."""
 
     @abstractmethod
     def open(
-        self, options: Any, programs: Sequence[_P], progress: Progress
+        self, options: _O, programs: Sequence[_P], progress: Progress
     ) -> AbstractContextManager[_T]:
         """Open the target that options name, ready for programs; put everything back after."""
 
     @abstractmethod
-    def address(self, options: Any, programs: Sequence[_P]) -> _T:
+    def address(self, options: _O, programs: Sequence[_P]) -> _T:
         """Address a target of the user's; raises what is wrong with it."""
 
     @abstractmethod
@@ -117,21 +121,21 @@ class SuitePoints(ABC, Generic[_P, _T]):
         """Read the address of a target of the user's."""
 
     @abstractmethod
-    def here(self, server: Any, entries: int | None, load: dict[str, Any]) -> tuple[Any, _T]:
+    def here(self, server: Any, entries: int | None, load: dict[str, Any]) -> tuple[_O, _T]:
         """Return the options of a test at a server in this process, and that as a target.
 
         `load` are the options that any test there has.
         """
 
     @abstractmethod
-    def for_engine(self, load: Load[_P, _T]) -> ForEngine:
+    def for_engine(self, load: Load[_O, _P, _T]) -> ForEngine:
         """Return what the engine has to know of a load, but for the data of scenarios."""
 
-    def population(self, options: Any, size: int) -> Mapping[str, Any] | None:
+    def population(self, options: _O, size: int) -> Mapping[str, Any] | None:
         """Return what is known of the people in the target; None for a suite without any."""
         return None
 
-    def described_by(self, options: Any) -> tuple[str, str] | None:
+    def described_by(self, options: _O) -> tuple[str, str] | None:
         """Return the operation that options describe, and which of them; None if none does.
 
         Options may be Locust's own, in which what was not given is an empty text.
@@ -140,23 +144,35 @@ class SuitePoints(ABC, Generic[_P, _T]):
             return None
         return script.name_of(options.scenario), "the scenario file"
 
-    def scenario_of(self, options: Any) -> Script | None:
+    def scenario_of(self, options: _O) -> Script | None:
         """Return the scenario that they describe; raises what is wrong with it."""
         return None if options.scenario is None else script.read(options.scenario, options.data)
 
-    def people(self, options: Any, programs: Sequence[_P]) -> int:
+    def people(self, options: _O, programs: Sequence[_P]) -> int:
         """Return how many people a test is with; none where nothing makes or asks for them."""
-        # A suite whose targets hold no people has no such option.
-        found: int = getattr(options, "entries", 0)
         own = options.target in self.own_targets
-        return found if own or any(map(self.needs_people, programs)) else 0
+        return options.people if own or any(map(self.needs_people, programs)) else 0
+
+    def starts_tls(self, options: _O) -> bool:
+        """Return whether connections without TLS begin it."""
+        return False
+
+    def may_choose_tls(self, options: _O) -> bool:
+        """Return whether some connections may be with TLS, whatever the target's address says."""
+        return False
 
     def needs_people(self, program: _P) -> bool:
         """Return whether a target of the user's has to hold people for a program."""
         return program.needs_people
 
-    def check(self, options: Any, programs: Sequence[_P]) -> None:
+    def check(self, options: _O, programs: Sequence[_P]) -> None:
         """Raise what is wrong with options, as far as it shows before anything is begun."""
+        check_tls(
+            options,
+            options.target,
+            start_tls=self.starts_tls(options),
+            may_choose=self.may_choose_tls(options),
+        )
         if (described := self.described_by(options)) is not None:
             self.program(options, described[0])
         if options.client != "native" and options.rate is not None:
@@ -175,7 +191,7 @@ class SuitePoints(ABC, Generic[_P, _T]):
                         f"give --users {rows}, or more rows",
                     )
 
-    def data(self, options: Any) -> Path | None:
+    def data(self, options: _O) -> Path | None:
         """Return a folder on the disk that a target started here uses, if it uses one."""
         return None
 
@@ -194,14 +210,14 @@ class SuitePoints(ABC, Generic[_P, _T]):
         """Return what a point's process still removes from the target, in words."""
         return None
 
-    def addressed(self, options: Any) -> Any:
+    def addressed(self, options: _O) -> _O:
         """Take what the address of the target says besides where that is."""
         return options
 
-    def check_several(self, options: Any) -> None:
+    def check_several(self, options: _O) -> None:
         """Raise where no more than one point of these options may be measured."""
 
-    def asked(self, options: Any) -> Any:
+    def asked(self, options: _O) -> _O:
         """Take what a scenario file says of the load, where the command line says nothing.
 
         It may be a stranger's: what it sends of the environment is said.
@@ -210,9 +226,10 @@ class SuitePoints(ABC, Generic[_P, _T]):
 
         options = self.addressed(options)
         if options.fail_log is not None:
-            if getattr(options, "check", False):
+            if options.check:
                 raise BadInput("--check says itself what failed", "leave --fail-log out")
-            fail_log.begin(options.fail_log, getattr(options, "out", None))
+            repeats = group_of(options, RepeatOptions)
+            fail_log.begin(options.fail_log, None if repeats is None else repeats.out)
         found = self.scenario_of(options)
         if found is None:
             if options.data:
@@ -228,18 +245,19 @@ class SuitePoints(ABC, Generic[_P, _T]):
         load = _load_of(found, options)
         text, peak = load.pop("objective", None), isinstance(options, PeakOptions)
         # Loads that a command names are measured, whatever a file asks for.
-        if hasattr(options, "objective") and not (peak and options.is_set("clients")):
-            asked = options.objective or (Objective.parse(text) if text else None)
+        judged = group_of(options, MeasureOptions) or group_of(options, PeakOptions)
+        if judged is not None and not (peak and options.is_set("clients")):
+            asked = judged.objective or (Objective.parse(text) if text else None)
             load["objective"] = objective_of(found, asked)
             if peak and load["objective"]:
                 load.pop("clients", None)
         return staged(replace(options, **load))
 
-    def settled(self, options: Any, programs: Sequence[_P], *, named: bool = True) -> Any:
+    def settled(self, options: _O, programs: Sequence[_P], *, named: bool = True) -> _O:
         """Return options with what the target decides of them, if programs may be run there."""
         return options
 
-    def named(self, options: Any, text: str) -> tuple[Any, str]:
+    def named(self, options: _O, text: str) -> tuple[_O, str]:
         """Return the operation that a command was given, and the options with what it says."""
         if script.is_script(text):
             if options.scenario not in (None, text) or (
@@ -252,7 +270,7 @@ class SuitePoints(ABC, Generic[_P, _T]):
             self._refuse(options, text)
         return options, text
 
-    def _refuse(self, options: Any, text: str) -> NoReturn:
+    def _refuse(self, options: _O, text: str) -> NoReturn:
         """Say why it is no operation, and what is one."""
         known = ", ".join(self.suite.operations)
         if "://" in text:
@@ -269,7 +287,7 @@ class SuitePoints(ABC, Generic[_P, _T]):
         remedy = f"{meant}use one of {known}; or name a scenario file"
         raise UnknownValue(f"unknown operation {text!r}", remedy)
 
-    def try_once(self, options: Any, operation: str) -> None:
+    def try_once(self, options: _O, operation: str) -> None:
         """Do each part of an operation once, and print what came of it."""
         found = self.program(options, operation)
         programs: list[Any] = [found]
@@ -280,17 +298,18 @@ class SuitePoints(ABC, Generic[_P, _T]):
         self.assure_allowed(options, programs)
         with self.open(options, programs, untold) as target, translated():
 
-            def alone(one: Any, lone: Any) -> Engine:
+            def alone(one: Any, lone: _O) -> Engine:
                 load = Load(lone, target, [one], WorkerSlot())
                 return Engine(*self.for_engine(load), tables=one.own_tables)
 
-            checking.check(found, options, alone, self.remedy(options, found))
+            remedy = self.remedy(options, found)
+            checking.check(found, options, alone, timeout_s=options.timeout, remedy=remedy)
 
-    def remedy(self, options: Any, tried: Script) -> str:
+    def remedy(self, options: _O, tried: Script) -> str:
         """Return what to do where a try was not answered as it has to be."""
         return "correct the scenario, or the target"
 
-    def leftovers(self, options: Any) -> Callable[[], None]:
+    def leftovers(self, options: _O) -> Callable[[], None]:
         """Return what says, after a run that begins now, what stays in a target of the user's."""
         found = self.scenario_of(options)
         if options.target in self.own_targets or found is None:
@@ -303,27 +322,27 @@ class SuitePoints(ABC, Generic[_P, _T]):
 
     # What all have.
 
-    def program(self, options: Any, operation: str) -> _P:
+    def program(self, options: _O, operation: str) -> _P:
         """Return what the users of an operation repeat; raises what is wrong with its file."""
         found: Any = self.scenario_of(options)
         return self.built_in(options, operation) if found is None else found
 
-    def scenario_name(self, options: Any) -> str | None:
+    def scenario_name(self, options: _O) -> str | None:
         """Return what the scenario that options describe is called; None without one."""
         described = self.described_by(options)
         return None if described is None else described[0]
 
-    def file(self, options: Any) -> str | None:
+    def file(self, options: _O) -> str | None:
         """Return the scenario file that options name, if they name one."""
         return None if options.scenario is None else script.split(options.scenario)[0]
 
-    def user_class(self, options: Any) -> str | None:
+    def user_class(self, options: _O) -> str | None:
         """Return the class that runs what options describe, where no operation is named so."""
         return None if self.scenario_name(options) is None else "FileUser"
 
     def point(
         self,
-        options: Any,
+        options: _O,
         operation: str,
         programs: Sequence[_P] | None = None,
         **settings: str,
@@ -381,7 +400,7 @@ class SuitePoints(ABC, Generic[_P, _T]):
     def endpoint(
         self,
         target: _T,
-        options: Any,
+        options: _O,
         own: tuple[Path, str] | None = None,
         *,
         reused: bool = False,
@@ -400,7 +419,7 @@ class SuitePoints(ABC, Generic[_P, _T]):
 
     def stage(
         self,
-        options: Any,
+        options: _O,
         operations: Sequence[str],
         progress: Progress,
         *,
@@ -431,7 +450,12 @@ class SuitePoints(ABC, Generic[_P, _T]):
         return Stage(title, points, opened, scenarios_of(self.file(options), programs))
 
     def assure_allowed(
-        self, options: Any, programs: Sequence[_P], word: str = "operation", *, named: bool = True
+        self,
+        options: _O,
+        programs: Sequence[_P],
+        word: str = "operation",
+        *,
+        named: bool = True,
     ) -> None:
         """Raise NotYours unless programs may do at the target of options what they do.
 
@@ -491,7 +515,7 @@ class SuitePoints(ABC, Generic[_P, _T]):
         texts = scenarios_of(self.file(options), [program])
         return Stage(options.target, [point], opened, texts)
 
-    def facts(self, options: Any, sizes: Sequence[int]) -> dict[str, Any]:
+    def facts(self, options: _O, sizes: Sequence[int]) -> dict[str, Any]:
         """Return the suite's facts about a run; those of the user's file are its text."""
         people = self.population(options, max(sizes))
         found: dict[str, Any] = {} if people is None else {"population": dict(people)}
@@ -501,7 +525,7 @@ class SuitePoints(ABC, Generic[_P, _T]):
         return found
 
 
-def _load_of(file: Script, options: Any) -> dict[str, Any]:
+def _load_of(file: Script, options: SuiteOptions) -> dict[str, Any]:
     """Return what a file says of the load, where the command line says nothing."""
     load = {
         name: value
@@ -518,7 +542,7 @@ def _load_of(file: Script, options: Any) -> dict[str, Any]:
     return load
 
 
-def points_of(suite: Suite) -> SuitePoints[Any, Any]:
+def points_of(suite: Suite) -> SuitePoints[Any, Any, Any]:
     """Import what a suite measures."""
-    found: SuitePoints[Any, Any] = resolve_name(suite.points)
+    found: SuitePoints[Any, Any, Any] = resolve_name(suite.points)
     return found

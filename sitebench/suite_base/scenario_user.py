@@ -22,7 +22,7 @@ class ScenarioUser(LaneUser):
     """One lane that does what a scenario file says."""
 
     abstract = True
-    points: ClassVar[SuitePoints[Any, Any]]
+    points: ClassVar[SuitePoints[Any, Any, Any]]
     scenario: ClassVar[str | None] = None
     """FILE.toml, or FILE.toml:OPERATION; None for that of --scenario."""
     _remedy: ClassVar[str] = "name it with --scenario FILE.toml"
@@ -50,7 +50,7 @@ def is_of(suite: Suite, user: type[Any]) -> bool:
     return Path(inspect.getfile(user)) == suite.locustfile_path()
 
 
-def choose_by_scenario(points: SuitePoints[Any, Any], *, one: bool = False) -> None:
+def choose_by_scenario(points: SuitePoints[Any, Any, Any], *, one: bool = False) -> None:
     """Of a suite's own users, have FileUser run where there is a scenario, and else the others.
 
     With `one` the first of those alone: each needs files of its own. In the web page a person
@@ -58,11 +58,11 @@ def choose_by_scenario(points: SuitePoints[Any, Any], *, one: bool = False) -> N
     """
 
     def choose(environment: Any, **_: Any) -> None:
-        options = environment.parsed_options
+        parsed = environment.parsed_options
         # A worker runs what its master says.
-        if getattr(options, "user_classes", None) or getattr(options, "worker", False):
+        if getattr(parsed, "user_classes", None) or getattr(parsed, "worker", False):
             return
-        described = points.scenario_name(options) is not None
+        described = points.scenario_name(parsed) is not None
         own = [each for each in environment.user_classes if is_of(points.suite, each)]
         if one and (len(own) < 2 or (environment.web_ui is not None and not described)):
             return

@@ -35,11 +35,13 @@ from sitebench.locust.recorder import (
 from sitebench.locust.user import LaneUser, runs_unnamed
 from sitebench.locust.web_ui.session import open_session
 from sitebench.locust.workers.choice import of_this_worker
-from sitebench.measure.options import staged
+from sitebench.measure.options import LoadOptions, PointOptions, staged
 from sitebench.monitor import listener
 from sitebench.options import convert
+from sitebench.options.option import group_of
 from sitebench.runs.point import PointSpec
 from sitebench.scenario.script import Script
+from sitebench.suite_base.options import SuiteOptions
 from sitebench.suite_base.points import Load, Program, SuitePoints, untold
 from sitebench.suite_base.scenario_user import ScenarioUser
 from sitebench.suite_base.scripts import assure_planned, digests_of, tables_of, text_of
@@ -57,14 +59,16 @@ class _PortableSource(Source, Protocol):
     def lane(self, program: str) -> Lane: ...
 
 
+_L = TypeVar("_L", bound=LoadOptions)
+_O = TypeVar("_O", bound=SuiteOptions)
 _P = TypeVar("_P", bound=Program)
 _T = TypeVar("_T", bound=OpenTarget[Any])
 
 
-class BaseSuiteRun(ABC, Generic[_P, _T]):
+class BaseSuiteRun(ABC, Generic[_O, _P, _T]):
     """Opens a target where the test is commanded, and lanes in every process that makes load."""
 
-    points: SuitePoints[_P, _T]
+    points: SuitePoints[Any, _P, _T]
     more: ClassVar[type[Any]] = NoneType
     """What the processes of a test have to know that only this suite has."""
 
@@ -84,25 +88,25 @@ class BaseSuiteRun(ABC, Generic[_P, _T]):
 
     # What a suite adds.
 
-    def make_data(self, options: Any, programs: Sequence[_P], preparing: Preparing) -> None:
+    def make_data(self, options: _O, programs: Sequence[_P], preparing: Preparing) -> None:
         """Make what a target started here serves, with progress; opening the target finds it."""
 
     @abstractmethod
     def target_in(self, prepared: Prepared[Any]) -> _T:
         """Return the target as any process of the test addresses it."""
 
-    def portable(self, load: Load[_P, _T], users: PortableUsers) -> _PortableSource:
+    def portable(self, load: Load[_O, _P, _T], users: PortableUsers) -> _PortableSource:
         """Return lanes in Python, ready to make the load, in a suite that has an option for it."""
         raise NotImplementedError
 
-    def load(self, prepared: Prepared[Any], slot: WorkerSlot) -> Load[_P, _T]:
+    def load(self, prepared: Prepared[Any], slot: WorkerSlot) -> Load[_O, _P, _T]:
         """Return what this process is to do."""
         options = of_this_worker(prepared.options)
         if isinstance(self.environment.runner, WorkerRunner):
             self.programs = self._read_programs(options, self.environment.user_classes)
         return Load(options, self.target_in(prepared), self.programs, slot)
 
-    def prepare_more(self, options: Any, target: _T, processes: int, preparing: Preparing) -> Any:
+    def prepare_more(self, options: _O, target: _T, processes: int, preparing: Preparing) -> Any:
         """Return what else the processes of a test have to know: a `more`."""
         return None
 
@@ -126,7 +130,7 @@ class BaseSuiteRun(ABC, Generic[_P, _T]):
         """Return those of these user classes that are lanes; Locust alone runs the others."""
         return [each for each in users if issubclass(each, LaneUser)]
 
-    def _read_programs(self, options: Any, users: Sequence[type[Any]]) -> list[_P]:
+    def _read_programs(self, options: _O, users: Sequence[type[Any]]) -> list[_P]:
         """Read what user classes repeat."""
         programs: dict[str, _P] = {}
         for user in self.ours(users):
@@ -139,7 +143,7 @@ class BaseSuiteRun(ABC, Generic[_P, _T]):
                 )
         return list(programs.values())
 
-    def check(self, options: Any, users: Sequence[type[Any]]) -> None:
+    def check(self, options: _O, users: Sequence[type[Any]]) -> None:
         """Raise what is wrong with options, and unless a target of the user's answers."""
         options = _staged(options)
         programs = self._read_programs(options, users)
@@ -169,7 +173,7 @@ class BaseSuiteRun(ABC, Generic[_P, _T]):
             self.make_data(options, programs, preparing)
             target = self.after.enter_context(self.points.open(options, programs, untold))
         else:
-            refuse_limits(options)
+            refuse_limits(options.target, options.target_limits)
             self.points.assure_allowed(options, programs, self._word, named=self._chosen)
             target = self.points.address(options, programs)
         self._facts = {"name": target.name, **target.facts}
@@ -260,9 +264,9 @@ class BaseSuiteRun(ABC, Generic[_P, _T]):
         self.after.close()
 
 
-def _staged(options: Any) -> Any:
+def _staged(options: _L) -> _L:
     """Return options with the load that stages say, if there are any; a point has it already."""
-    if options.point is not None:
+    if (own := group_of(options, PointOptions)) is not None and own.point is not None:
         return options
     times = {"measure": options.measure is not None, "warmup": options.warmup > 0}
     explicit = options.explicit.union(name for name, is_set in times.items() if is_set)

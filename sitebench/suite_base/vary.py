@@ -28,6 +28,7 @@ from sitebench.options.option import fields_of, named
 from sitebench.runs import identity
 from sitebench.runs.point import PointResult
 from sitebench.runs.repeats import Series, series
+from sitebench.suite_base.options import SuiteOptions
 from sitebench.suite_base.scaling import scaling
 from sitebench.tables.bottlenecks import bottleneck_tables
 from sitebench.tables.console import Printable
@@ -61,10 +62,12 @@ class Level:
 
     factor: str
     value: str
-    options: Any
+    options: SuiteOptions
 
 
-def vary(points: SuitePoints[Any, Any], base: Any, operation: str, asked: Sequence[str]) -> None:
+def vary(
+    points: SuitePoints[Any, Any, Any], base: Any, operation: str, asked: Sequence[str]
+) -> None:
     """Measure the base, which is what the options say, and every level; print what each brings."""
     points.check(base, [points.program(base, operation)])
     levels = _possible(read(base, asked), points.data(base))
@@ -89,7 +92,7 @@ def vary(points: SuitePoints[Any, Any], base: Any, operation: str, asked: Sequen
         base,
         users=max(one.users for one in (base, *(each.options for each in levels))),
         stages=stages,
-        facts=lambda: points.facts(base, [getattr(base, "entries", 0)]),
+        facts=lambda: points.facts(base, [base.people]),
         first=first,
         tables=lambda results: [*latency_tables(results), *bottleneck_tables(results)],
         default_out=run_file(f"{points.suite.name}-vary"),

@@ -61,13 +61,9 @@ def engine_config(
         "adds": dict(adds),
         "programs": list(programs),
         "scenarios": list(scenarios),
-        "log": _log(options),
+        # Of requests failures are logged, or all where they are only tried.
+        "log": {"most": _TRIED, "all": True}
+        if options.check
+        else {"most": MOST if options.fail_log else 0},
     }
     return json.dumps(config)
-
-
-def _log(options: Any) -> dict[str, Any]:
-    """Return what is logged of requests: failures, or all where they are only tried."""
-    if getattr(options, "check", False):
-        return {"most": _TRIED, "all": True}
-    return {"most": MOST if options.fail_log else 0}

@@ -13,6 +13,7 @@ from sitebench.system.closing import Closing
 from sitebench.system.native_errors import translated
 from sitebench.targets.open_target import Known
 from sitebench.targets.tls import ServerTls, Trust, ca_file
+from sitebench.targets.tls_options import TlsOptions
 
 
 class NativeServer(Protocol):
@@ -75,7 +76,7 @@ def stopping(server: NativeServer, opened: contextlib.ExitStack) -> str | None:
     return None if server.made_ca is None else opened.enter_context(ca_file(server.made_ca))
 
 
-def known(server: InProcess[Any], options: Any) -> Known:
+def known(server: InProcess[Any], options: TlsOptions) -> Known:
     """Return what an OpenTarget knows of a server in this process; its owner throws it away."""
     return {
         "pid": os.getpid(),
@@ -93,6 +94,6 @@ def certificate(tls: bool | ServerTls, host: str) -> dict[str, Any]:
 
 def keywords(server: Callable[..., Any], options: Any) -> dict[str, Any]:
     """Return the options of a suite's `serve` as the keywords of its server that they name."""
-    names = (name for name in inspect.signature(server).parameters if hasattr(options, name))
-    same = {name: getattr(options, name) for name in names}
+    names = (name for name in inspect.signature(server).parameters if name in vars(options))
+    same = {name: vars(options)[name] for name in names}
     return same | {"limits": options.limit, "tls": ServerTls.of(options) or False}

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import Any
 
 from sitebench.errors import BadInput, NotPossible, UnknownValue
 from sitebench.frozen import frozen
@@ -134,11 +133,11 @@ def forget(folder: Path) -> None:
                 os.close(file)
 
 
-def refuse_limits(options: Any) -> None:
-    """Raise when options limit a target that runs already."""
-    if options.target_limits is not None:
+def refuse_limits(target: str, limits: Limits | None) -> None:
+    """Raise when a target that runs already is to be limited."""
+    if limits is not None:
         raise BadInput(
-            f"{options.target} runs already, and only a target that is started here can be limited",
+            f"{target} runs already, and only a target that is started here can be limited",
             "leave --target-limits out",
         )
 

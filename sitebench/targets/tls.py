@@ -131,23 +131,23 @@ def _lone() -> BadInput:
     return BadInput("--tls-cert and --tls-key go together", "give both, or neither")
 
 
-def check_tls(options: Any) -> None:
-    """Raise what is wrong with a test's TLS options, before anything is measured."""
-    over_tls = options.target.lower().startswith(("ldaps:", "https:"))
-    start_tls = getattr(options, "start_tls", False)
-    if options.tls and "://" in options.target and not over_tls and not start_tls:
+def check_tls(options: TlsOptions, target: str, *, start_tls: bool, may_choose: bool) -> None:
+    """Raise what is wrong with a test's TLS options, before anything is measured.
+
+    `may_choose`: some connections may be with TLS, whatever the target's address says.
+    """
+    over_tls = target.lower().startswith(("ldaps:", "https:"))
+    if options.tls and "://" in target and not over_tls and not start_tls:
         raise BadInput(
-            f"--tls is for a target that is started here; {options.target} is without TLS",
+            f"--tls is for a target that is started here; {target} is without TLS",
             "leave --tls out, and write ldaps:// or https:// if it listens there",
         )
-    given = [name for name in _OF_TLS if getattr(options, name)]
-    if not given:
+    names = [name for name in _OF_TLS if vars(options)[name]]
+    if not names:
         return
-    # A web server may have classes with TLS beside those without, a scenario connections.
-    may_choose = hasattr(options, "tls_target") and getattr(options, "scenario", "") is not None
     if not (options.tls or over_tls or start_tls or may_choose):
         raise BadInput(
-            f"{long_option(given[0])} has no effect without TLS",
+            f"{long_option(names[0])} has no effect without TLS",
             "name an ldaps:// or https:// target, or add --tls for one that is started here",
         )
     Trust.of(options).context()

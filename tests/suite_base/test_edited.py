@@ -62,7 +62,7 @@ def edited(self, *arguments):
 
 
 class Case(NamedTuple):
-    points: SuitePoints[Any, Any]
+    points: SuitePoints[Any, Any, Any]
     options: type[Any]
     scenario: str
 

@@ -84,18 +84,18 @@ def test_an_objective_of_the_command_stands_in_the_place_of_the_files_and_its_op
 
 
 def test_peak_searches_for_an_objective_unless_loads_are_named(mix: str) -> None:
-    searched = ILS.asked(PEAK(scenario=mix))
+    searched: Any = ILS.asked(PEAK(scenario=mix))
     assert conditions(searched) == ["p99<1s", "find: p99<5ms"]
     assert not searched.is_set("clients")
     assert searched.clients == PEAK().clients
-    named = ILS.asked(PEAK(scenario=mix).assign(clients=(4,)))
+    named: Any = ILS.asked(PEAK(scenario=mix).assign(clients=(4,)))
     assert (conditions(named), named.clients) == ([], (4,))
 
 
 def test_a_file_without_an_objective_has_its_loads_measured(mix: str) -> None:
     lines = (line for line in MIX.splitlines() if "objective" not in line)
     Path(mix).write_text("\n".join(lines))
-    found = ILS.asked(PEAK(scenario=mix))
+    found: Any = ILS.asked(PEAK(scenario=mix))
     assert (found.objective, list(found.clients)) == (None, [1, 2])
 
 

@@ -87,7 +87,7 @@ def open_target(
     """Open the server that options name; one that is started here serves the workloads' files."""
     check(options, workloads)
     if options.target not in OWN_TARGETS:
-        refuse_limits(options)
+        refuse_limits(options.target, options.target_limits)
         refuse_log(options)
         found = _open_live(options)
         _assure_pages(options, found, workloads)

@@ -78,10 +78,10 @@ def pinned(cls: type[Any], given: Any) -> dict[str, Any]:
 
     Nothing where none was given at the start: then nothing can be sent elsewhere.
     """
-    secret_given = any(getattr(given, name, None) for name in _ENTRUSTED)
+    sends_secret = any(getattr(given, name, None) for name in _ENTRUSTED)
     variables = hasattr(given, "bind_dn") and os.environ.get(secret.BIND_PASSWORD)
     scenario = getattr(given, "scenario", None)
-    if not (secret_given or variables or (scenario is not None and entrusts(scenario))):
+    if not (sends_secret or variables or (scenario is not None and entrusts(scenario))):
         return {}
     return {each.name: getattr(given, each.name) for each, _ in fields_of(cls) if each.name in _PIN}
 

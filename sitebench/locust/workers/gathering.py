@@ -46,25 +46,25 @@ def dispatcher(takes_part: Callable[[str], bool]) -> type[UsersDispatcher]:
     return Dispatcher
 
 
-def expect(runner: MasterRunner, options: Namespace) -> None:
+def expect(runner: MasterRunner, parsed: Namespace) -> None:
     """Wait for the workers of a point; continue with fewer only where that is allowed.
 
     A Locust that a user starts has no `least_workers`, and waits by itself.
     """
-    if not (getattr(options, "least_workers", None) and options.expect_workers_max_wait):
+    if not (getattr(parsed, "least_workers", None) and parsed.expect_workers_max_wait):
         return
-    least, wanted = int(options.least_workers), int(options.expect_workers)
-    give_up = time.monotonic() + options.expect_workers_max_wait
-    options.expect_workers_max_wait = 0
+    least, wanted = int(parsed.least_workers), int(parsed.expect_workers)
+    give_up = time.monotonic() + parsed.expect_workers_max_wait
+    parsed.expect_workers_max_wait = 0
     while len(runner.clients.ready) < wanted:
         if time.monotonic() > give_up:
             there = len(runner.clients.ready)
             if there >= least:
-                options.expect_workers = there
+                parsed.expect_workers = there
                 return
             # Locust itself waits on, until this is set.
-            options.expect_workers_max_wait = _POLL_S
-            host, port = options.master_bind_host, options.master_bind_port
+            parsed.expect_workers_max_wait = _POLL_S
+            host, port = parsed.master_bind_host, parsed.master_bind_port
             connected = f"{there or 'none'} of {plural(wanted, 'worker')} connected"
             raise WorkersMissing(
                 f"{connected} to {host}:{port} in time",

@@ -41,10 +41,10 @@ def _refused(error: ImportError) -> None:
     if not said.exists() or said.read_text() != str(found):
         print(f"sitebench: {found}", file=sys.stderr)
         said.write_text(str(found))
-    options: Any = parse_locustfile_option()
+    parsed: Any = parse_locustfile_option()
     name = f"{socket.gethostname()}_refused_{os.getpid()}"
     rpc: Any = zmqrpc
-    client = rpc.Client(options.master_host, options.master_port, name)
+    client = rpc.Client(parsed.master_host, parsed.master_port, name)
     client.send(rpc.Message(messages.Failed.TYPE, {"error": dump(found)}, name))
     client.close(linger=_SENT_MS)
 
