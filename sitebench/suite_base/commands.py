@@ -247,7 +247,14 @@ class TestCommands:
             options = points.asked(options)
             if options.stages is not None:
                 # What follows from them, each test of the page finds anew.
-                options = replace(options, rate=None, warmup=0.0, measure=None)
+                follows = {"rate", "warmup", "measure", "users"}
+                options = replace(
+                    options,
+                    rate=None,
+                    warmup=0.0,
+                    measure=None,
+                    explicit=options.explicit - follows,
+                )
             become_locust(path, options, points.locust_options)
 
         return ui

@@ -257,3 +257,18 @@ def test_a_test_in_stages_that_is_stopped_early_has_the_spans_until_then(
     assert span.seconds == pytest.approx(point.result.seconds, abs=0.1)
     assert span.asked is not None
     assert point.result.operations == pytest.approx(span.asked, abs=5 * span.asked**0.5 + 60)
+
+
+@pytest.mark.parametrize("stages", ["1s:100,1s:100", "1s:4 users,1s:2 users"])
+def test_stages_of_the_command_are_those_of_its_tests(
+    stages: str, counted: Counting, tmp_path: Path
+) -> None:
+    """What follows from them was refused as if it had been given, too."""
+    target = ("--target", counted.url, *PEOPLE_THERE, "--out", "kept", "--stages", stages)
+    with web_ui(tmp_path, "ils", *target) as (_, root):
+        screen = Screen(root)
+        screen.start("LookupUser", rate="")
+        screen.wait(lambda stats: stats["state"] == "stopped")
+    (point,) = points(tmp_path / "kept")
+    assert point.result is not None, point.error
+    assert str(point.spec.stages) == stages
