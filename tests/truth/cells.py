@@ -234,6 +234,8 @@ class Cell:
     schedule: Schedule
     fault: Fault
     threads: int = 1
+    workers: int = 1
+    """Processes that make the load, each with its part of the rate and a pool of its own."""
     texts: tuple[str, ...] = ()
     """Scenarios in place of the shape's."""
     variant: str = ""
@@ -278,7 +280,7 @@ def _of(name: str, *texts: str) -> Cell:
     schedule = _CLOSED if name.startswith("files") else replace(_EVEN, rate=0.3)
     threads = 2 if name.endswith("threads") else 1
     shape = Shape(name, texts[0])
-    return Cell("ldap", shape, schedule, STALL_IN_THE_MIDDLE, threads, texts)
+    return Cell("ldap", shape, schedule, STALL_IN_THE_MIDDLE, threads, texts=texts)
 
 
 _O, _P = _find("find"), _find("find", operation="p")

@@ -153,8 +153,13 @@ def times(reported: Reported, truth: Truth, window_s: Window, null_s: float) -> 
             yield f"the objective {objective} is {state}, and by the log it is {expected}"
 
 
-def clocks(reported: Reported, truth: Truth, window_s: Window, null_s: float) -> Iterator[str]:
-    """(d) Each clock of operations has their times, and no others: by where it starts and ends."""
+def clocks(
+    reported: Reported, truth: Truth, window_s: Window, null_s: float, *, waits: bool
+) -> Iterator[str]:
+    """(d) Each clock of operations has their times, and no others: by where it starts and ends.
+
+    `waits`: whether an operation may wait for a place on a shared connection, after its lag.
+    """
     opened = {
         each.connection: each for each in sorted(truth.requests, key=lambda each: -each.arrived_s)
     }
@@ -162,9 +167,14 @@ def clocks(reported: Reported, truth: Truth, window_s: Window, null_s: float) ->
     def lag_s(operation: Operation) -> Window:
         first, (earliest, latest) = operation.requests[0], operation.due_s
         # It is over when a connection is opened for it, which is in no log.
-        at_once = opened[first.connection] is first
+        at_once = waits or opened[first.connection] is first
         least = 0.0 if at_once else max(0.0, first.earliest_s - latest)
         return least, first.arrived_s - earliest
+
+    def taken_s(operation: Operation) -> Window:
+        # From when it was begun, without its pauses.
+        least, most = replace(operation, due_s=operation.begins_s).latency_s
+        return least, operation.latency_s[1] if waits else most
 
     for key in reported.counted:
         row = reported.rows[key]
@@ -190,27 +200,23 @@ def clocks(reported: Reported, truth: Truth, window_s: Window, null_s: float) ->
             yield from of(f"lag of {key}", row.lag, lag_s, failed=False)
         elif row.lag.n:
             yield f"{key} has a lag, and nothing is due before it is sent"
-        yield from of(f"time in vain of {key}", row.abandoned, _taken_s, failed=True)
+        yield from of(f"time in vain of {key}", row.abandoned, taken_s, failed=True)
         if row.wrong.n:
             yield f"{key} has {row.wrong.n} wrong answers, and the server gives none"
-        for what, seen, span in (
-            (
-                "lanes' time in vain",
-                row.failed_s,
-                lambda each: _taken_s(each) if each.failed else (0, 0),
-            ),
-            ("pauses", row.paused_s, lambda each: (each.paused_s, each.paused_s)),
-        ):
-            least = _THREE_DIGITS * sum(span(each)[0] for each in sure)
-            most = sum(_ABOVE * span(each)[1] + null_s for each in maybe)
-            if not least <= seen <= most:
-                yield f"{what} of {key}: {seen:.3f} s, and the log has {least:.3f} to {most:.3f} s"
+        vain = [taken_s(each) if each.failed else (0.0, 0.0) for each in maybe]
+        pauses = [(each.paused_s, each.paused_s) for each in maybe]
+        yield from _summed(f"time in vain of {key}", row.failed_s, vain, len(sure), null_s)
+        yield from _summed(f"pauses of {key}", row.paused_s, pauses, len(sure), null_s)
 
 
-def _taken_s(operation: Operation) -> Window:
-    """Return how long one took from when it was begun, without its pauses."""
-    begun = replace(operation, due_s=operation.begins_s)
-    return begun.latency_s
+def _summed(
+    what: str, seen: float, spans: Sequence[Window], sure: int, null_s: float
+) -> Iterator[str]:
+    """Compare a sum with durations, of which so many are surely in it."""
+    least = _THREE_DIGITS * sum(sorted(each for each, _ in spans)[:sure])
+    most = sum(_ABOVE * each + null_s for _, each in spans)
+    if not least <= seen <= most:
+        yield f"{what}: {seen:.3f} s in all, and the log has {least:.3f} to {most:.3f} s"
 
 
 def _bounded(

@@ -169,9 +169,11 @@ def run(door: Door, task: Task, begun: Callable[[int], None]) -> tuple[Reported,
     with RunFile(task.folder / RUN) as stored:
         point = stored.points()[-1]
         assert point.result is not None, (point.error, shown)
-        window = _window_ns(stored, point.id)
-        assert window is not None, shown
-        found = engine_face.reported(point.result.to_json(), *window)
+        ends = [row.t_ns for row in stored.timeline(point.id) if row.phase == Phase.MEASURE]
+        assert ends, shown
+        # A drain without operations has no row: how long the window was, the rate says.
+        length_ns = round(point.result.operations / point.result.ops_per_s * 1e9)
+        found = engine_face.reported(point.result.to_json(), max(ends) - length_ns, max(ends))
         due = stored.steps(point.id)
         every = [row for phase in Phase for row in stored.steps(point.id, phase)]
     slow = {(row.program, row.step): engine_face.slow(row) for row in due}
@@ -189,15 +191,10 @@ def _watch(path: Path, begun: Callable[[int], None], ended: threading.Event) -> 
             continue
         with contextlib.suppress(SitebenchError), RunFile(path) as stored:
             points = stored.points()
-            window = _window_ns(stored, points[-1].id) if points else None
-            if window is not None:
-                begun(window[0])
+            rows = [row for point in points for row in stored.timeline(point.id)]
+            begins = [
+                row.t_ns - round(row.seconds * 1e9) for row in rows if row.phase == Phase.MEASURE
+            ]
+            if begins:
+                begun(min(begins))
                 return
-
-
-def _window_ns(stored: RunFile, point: int) -> tuple[int, int] | None:
-    rows = [row for row in stored.timeline(point) if row.phase == Phase.MEASURE]
-    if not rows:
-        return None
-    begin_ns = min(row.t_ns - round(row.seconds * 1e9) for row in rows)
-    return begin_ns, max(row.t_ns for row in rows)

@@ -11,11 +11,9 @@ from tests.truth.cells import FAULTS, SCHEDULES, SHAPES, Cell
 from tests.truth.figures import Reported
 from tests.truth.key_cells import CLIENTS, SESSION
 from tests.truth.log import Due, Operation
-from tests.truth.matrix import OBJECTIVES, Begun, Measured, Server, compare, due_of
+from tests.truth.matrix import APART_S, OBJECTIVES, Begun, Measured, Server, compare, due_of
 
 WORKERS = 2
-APART_S = 0.03
-"""Between the edges of two workers' windows; the run file has the first and the last."""
 _OTHER = {
     "ldap": '\n[[operation]]\nname = "p"\nsearch = "(uid=p.p.{user}.{iteration})"\n',
     "http": '\n[[operation]]\nname = "p"\nget = "/p.p.{user}.{iteration}"\n',
@@ -41,6 +39,7 @@ class DoorCell:
 def _larger() -> Iterator[DoorCell]:
     """Every door meets every shape, every schedule and every fault, and TLS."""
     for column, door in enumerate(_OF_ALL):
+        workers = WORKERS if door == "two workers" else 1
         # The portable client does no rates, and no stages.
         schedules = SCHEDULES if door in _OF_SITES else SCHEDULES[:2]
         for row, shape in enumerate(SHAPES):
@@ -48,10 +47,12 @@ def _larger() -> Iterator[DoorCell]:
             schedule, fault = schedules[turn % len(schedules)], FAULTS[turn % len(FAULTS)]
             # A handshake per request is in no log: only a rate says when these began.
             tls = turn % 4 == 0 and (shape.name != "connection per step" or schedule.arrives)
-            yield DoorCell(door, Cell("ldap", shape, schedule, fault), tls)
+            cell = Cell("ldap", shape, schedule, fault, workers=workers)
+            yield DoorCell(door, cell, tls)
             if shape.http is not None and door in _OF_SITES and turn % 3 == 0:
                 schedule, fault = schedules[turn // 3 % len(schedules)], FAULTS[row % len(FAULTS)]
-                yield DoorCell(door, Cell("http", shape, schedule, fault), turn % 2 == 0)
+                cell = Cell("http", shape, schedule, fault, workers=workers)
+                yield DoorCell(door, cell, turn % 2 == 0)
 
 
 LARGER: Sequence[DoorCell] = (
@@ -80,7 +81,7 @@ def measure(
         return reported
 
     due = due_of(cell)
-    if door_cell.door == "two workers":
+    if cell.workers > 1:
         due = by_worker(due_of(_of_one_worker(cell)))
     return compare(cell, server, run, due, tls=door_cell.tls), shown[0]
 

@@ -143,6 +143,8 @@ class Truth:
     """Whether operations begin by arrivals: their requests belong to the windows of these."""
     counts: str | None = None
     """The step that is counted and timed instead of the whole."""
+    edges_s: float = 0.0
+    """How far apart the windows of several workers begin, and end."""
 
     @property
     def timed(self) -> Sequence[Operation]:
@@ -207,14 +209,15 @@ class Truth:
     def ended_in(self, window_s: Window) -> Range:
         """Return how many operations were answered in a window, whenever they were due."""
         ends = (each.ended_s for each in self.timed if not each.failed)
-        return within(((each, each + READING_S) for each in ends), window_s)
+        spans = ((each - self.edges_s, each + READING_S + self.edges_s) for each in ends)
+        return within(spans, window_s)
 
     def steps(self, key: Key) -> Iterator[tuple[Window, Request]]:
         """Yield the requests of a step, and when they were due, at the earliest and the latest."""
         for operation in self.operations:
             for each in operation.requests:
                 if (each.operation, each.step) == key:
-                    own = each.earliest_s, each.arrived_s
+                    own = each.earliest_s - self.edges_s, each.arrived_s + self.edges_s
                     # What is sent for an operation that was left out is for no arrival.
                     of_arrival = self.arrives and not (
                         operation.left_out and each is not operation.requests[0]
