@@ -247,14 +247,7 @@ class TestCommands:
             options = points.asked(options)
             if options.stages is not None:
                 # What follows from them, each test of the page finds anew.
-                follows = {"rate", "warmup", "measure", "users"}
-                options = replace(
-                    options,
-                    rate=None,
-                    warmup=0.0,
-                    measure=None,
-                    explicit=options.explicit - follows,
-                )
+                options = replace(options, rate=None, warmup=0.0, measure=None)
             become_locust(path, options, points.locust_options)
 
         return ui

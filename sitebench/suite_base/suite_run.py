@@ -268,9 +268,10 @@ def _staged(options: _L) -> _L:
     """Return options with the load that stages say, if there are any; a point has it already."""
     if (own := group_of(options, PointOptions)) is not None and own.point is not None:
         return options
-    times = {"measure": options.measure is not None, "warmup": options.warmup > 0}
-    explicit = options.explicit.union(name for name, is_set in times.items() if is_set)
-    return staged(replace(options, explicit=explicit))
+    # The page may have changed what its command set.
+    load = {"measure": options.measure is not None, "warmup": options.warmup > 0, "users": False}
+    now = {name for name, is_set in load.items() if is_set}
+    return staged(replace(options, explicit=options.explicit - load.keys() | now))
 
 
 def _say_what_is_left_out(users: Iterable[type[Any]], programs: Iterable[Any]) -> None:

@@ -259,15 +259,25 @@ def test_a_test_in_stages_that_is_stopped_early_has_the_spans_until_then(
     assert point.result.operations == pytest.approx(span.asked, abs=5 * span.asked**0.5 + 60)
 
 
-@pytest.mark.parametrize("stages", ["1s:100,1s:100", "1s:4 users,1s:2 users"])
-def test_stages_of_the_command_are_those_of_its_tests(
-    stages: str, counted: Counting, tmp_path: Path
+STAGED = {"stages": "1s:100,1s:100", "warmup": "0s", "measure": ""}
+
+
+@pytest.mark.parametrize(
+    ("stages", "more", "form"),
+    [
+        ("1s:100,1s:100", ("--stages", "1s:100,1s:100"), {}),
+        ("1s:4 users,1s:2 users", ("--stages", "1s:4 users,1s:2 users"), {}),
+        ("1s:100,1s:100", ("--measure", "9s", "--warmup", "1s"), STAGED),
+    ],
+)
+def test_stages_of_the_command_or_of_its_page_are_those_of_its_tests(
+    stages: str, more: tuple[str, ...], form: dict[str, str], counted: Counting, tmp_path: Path
 ) -> None:
     """What follows from them was refused as if it had been given, too."""
-    target = ("--target", counted.url, *PEOPLE_THERE, "--out", "kept", "--stages", stages)
+    target = ("--target", counted.url, *PEOPLE_THERE, "--out", "kept", *more)
     with web_ui(tmp_path, "ils", *target) as (_, root):
         screen = Screen(root)
-        screen.start("LookupUser", rate="")
+        screen.start("LookupUser", 4, rate="", **form)
         screen.wait(lambda stats: stats["state"] == "stopped")
     (point,) = points(tmp_path / "kept")
     assert point.result is not None, point.error
