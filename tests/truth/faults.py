@@ -19,7 +19,7 @@ _WORKTREE = ROOT / "build/truth-faults"
 _ENVIRONMENT = {
     **os.environ,
     "CARGO_PROFILE_DEV_DEBUG": "false",
-    "CARGO_TARGET_DIR": str(ROOT / "native/target"),
+    "CARGO_TARGET_DIR": str(_WORKTREE / "native/target"),
     "PYO3_BUILD_EXTENSION_MODULE": "1",
     "PYO3_PYTHON": sys.executable,
 }
@@ -42,8 +42,9 @@ def _build() -> None:
     argv = ["cargo", "build", "--locked", "--quiet", "--lib", "--package", "sitebench-engine"]
     argv += ["--manifest-path", "native/Cargo.toml"]
     subprocess.run(argv, cwd=_WORKTREE, env=_ENVIRONMENT, check=True)
-    built = ROOT / "native/target/debug/libengine.so"
-    shutil.copy(built, _WORKTREE / "sitebench/_engine.abi3.so")
+    shutil.copy(
+        _WORKTREE / "native/target/debug/libengine.so", _WORKTREE / "sitebench/_engine.abi3.so"
+    )
 
 
 def _matrix() -> subprocess.CompletedProcess[str]:
