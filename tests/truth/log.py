@@ -231,8 +231,8 @@ def due_in(operations: Iterable[Operation], window_s: Window) -> Range:
 
 
 def certain(operations: Iterable[Operation], window_s: Window) -> Sequence[Operation]:
-    """Return the operations that certainly belong to a window."""
-    return [each for each in operations if due_in([each], window_s).least]
+    """Return the operations that certainly belong to a window, and were not left out."""
+    return [each for each in operations if due_in([each], window_s).least and not each.hurried]
 
 
 def possible(operations: Iterable[Operation], window_s: Window) -> Sequence[Operation]:
