@@ -198,6 +198,12 @@ class _Step:
             found.setdefault(value, []).append(pointer)
         return found
 
+    @cached_property
+    def _numbers(self) -> frozenset[str]:
+        """What may number an object behind a path: many are looked for in each page."""
+        parts = re.finditer(rf"/({_OBJECT.pattern})(?![\w-])", self.exchange.body, re.IGNORECASE)
+        return frozenset(part[1] for part in parts)
+
     def leads_to(self, after: Exchange) -> bool:
         """Return whether the answer redirects to what is asked for after it."""
         lines = [text for name, text in self.exchange.headers if name.lower() == "location"]
@@ -214,12 +220,11 @@ class _Step:
         pointers = [at for at in self._members.get(value, ()) if sure or _KEY.search(at)]
         if len(pointers) == 1:
             return {"json": pointers[0]}
-        if path or (path is None and not self._members):
-            found = _between(self.exchange.body, value, path or name, path or "")
-            if found or not sure:
-                return found
-        elif pointers:
-            return None
+        may_be = value in self._numbers if path else path is None and not self._members
+        body = self.exchange.body if may_be else ""
+        found = _between(body, value, path or name, path or "")
+        if found or pointers or not sure:
+            return found
         for cookie, text in self.exchange.cookies:
             # As scripts read it, and the engine.
             if unquote(text) == value:
@@ -445,9 +450,8 @@ class _Making:
         looked = self._looked.get((path, value), 0)
         self._looked[path, value] = len(self._steps)
         for step in reversed(self._steps[looked:]):
-            if len(step.captures) == _MOST_CAPTURES:
-                continue
-            source = step.source(value, name, path)
+            is_full = len(step.captures) == _MOST_CAPTURES
+            source = None if is_full else step.source(value, name, path)
             if source and not self._has_secret("\n".join(source.values())):
                 told = path or "" if "before" in source else "".join(source.values())
                 words = [each for each in told.split("/") if re.search("[A-Za-z]", each)]
@@ -456,8 +460,7 @@ class _Making:
                 capture = _numbered(self._captures, stem, "".join(key))
                 step.captures[capture] = source
                 self.notes.append(f"{{{capture}}} comes from the answer to {step.keys['name']!r}")
-                self._known[key] = f"{{{capture}}}"
-                return self._known[key]
+                return self._known.setdefault(key, f"{{{capture}}}")
         return None
 
     def _column(self, name: str, value: str) -> str:
@@ -476,8 +479,8 @@ class _Making:
             yield f"accounts.csv has to have the columns {','.join(self.columns)}"
         if tokens := ", ".join(f"${each}" for each in self.variables if _TOKEN.search(each)):
             yield f"no answer has the token of {tokens}: capture it by hand where it is sent"
-        if self._kept:
-            steps = ", ".join(map(repr, dict.fromkeys(self._kept)))
+        if kept := [*map(repr, dict.fromkeys(self._kept))]:
+            steps = ", ".join(kept[:5]) + (f" and {len(kept) - 5} more" if len(kept) > 5 else "")
             yield f"the numbers in the paths of {steps} are kept: no earlier answer shows them"
         if self.variables:
             yield f"set {', '.join(f'${each}' for each in self.variables)} in the environment"

@@ -6,6 +6,7 @@ import base64
 import json
 import re
 import threading
+import time
 import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -546,6 +547,24 @@ def test_numbers_of_objects_are_those_of_earlier_links_and_keys(
     notes = convert(archive(*asked), "a.har").notes
     kept = f"the numbers in the paths of {last['name']!r} are kept: no earlier answer shows them"
     assert (kept in notes) == (capture is None)
+
+
+def test_numbers_are_looked_for_in_many_pages_as_quickly_as_names() -> None:
+    """Such as in a gallery: not each page is searched for each number."""
+    page = f"<p>{'x /y ' * 30_000}"
+
+    def convert_pictures(name: str) -> tuple[float, str]:
+        pictures = (f"{SHOP}/pictures/{name}{n}/a.jpg" for n in range(720))
+        pages = (entry("GET", f"{SHOP}/page/{n}", body=page) for n in range(80))
+        har = archive(*pages, *(entry("GET", url, mime="image/jpeg") for url in pictures))
+        begun_s = time.process_time()
+        note = convert(har, "a.har").notes[1]
+        return time.process_time() - begun_s, note
+
+    named_s, _ = convert_pictures("n")
+    numbered_s, note = convert_pictures("")
+    assert numbered_s < 5 * named_s
+    assert note.endswith("and 795 more are kept: no earlier answer shows them")
 
 
 def test_objects_of_two_kinds_with_one_number_have_captures_of_their_own() -> None:
