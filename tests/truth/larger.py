@@ -11,9 +11,11 @@ from tests.truth.cells import FAULTS, SCHEDULES, SHAPES, Cell
 from tests.truth.figures import Reported
 from tests.truth.key_cells import CLIENTS, SESSION
 from tests.truth.log import Due, Operation
-from tests.truth.matrix import APART_S, OBJECTIVES, Begun, Measured, Server, compare, due_of
+from tests.truth.matrix import OBJECTIVES, Begun, Measured, Server, compare, due_of
 
 WORKERS = 2
+_EDGES_S = {"two threads": 0.05, "two workers": 0.05, "portable": 0.05}
+"""Windows of several begin and end one after the other, and those of a slow client late."""
 _OTHER = {
     "ldap": '\n[[operation]]\nname = "p"\nsearch = "(uid=p.p.{user}.{iteration})"\n',
     "http": '\n[[operation]]\nname = "p"\nget = "/p.p.{user}.{iteration}"\n',
@@ -42,7 +44,9 @@ def _larger() -> Iterator[DoorCell]:
         workers = WORKERS if door == "two workers" else 1
         # The portable client does no rates, and no stages.
         schedules = SCHEDULES if door in _OF_SITES else SCHEDULES[:2]
-        for row, shape in enumerate(SHAPES):
+        # Nor connections that users share.
+        shapes = SHAPES if door in _OF_SITES else [each for each in SHAPES if not each.waits]
+        for row, shape in enumerate(shapes):
             turn = row + column
             schedule, fault = schedules[turn % len(schedules)], FAULTS[turn % len(FAULTS)]
             # A handshake per request is in no log: only a rate says when these began.
@@ -83,7 +87,8 @@ def measure(
     due = due_of(cell)
     if cell.workers > 1:
         due = by_worker(due_of(_of_one_worker(cell)))
-    return compare(cell, server, run, due, tls=door_cell.tls), shown[0]
+    edges_s = _EDGES_S.get(door_cell.door, 0.0)
+    return compare(cell, server, run, due, tls=door_cell.tls, edges_s=edges_s), shown[0]
 
 
 def _of_one_worker(cell: Cell) -> Cell:
@@ -104,11 +109,7 @@ def by_worker(due: Due) -> Due:
             [each for each in operations if int(each.requests[0].user) % WORKERS == part]
             for part in range(WORKERS)
         ]
-        dated = [
-            replace(each, due_s=(each.due_s[0] - APART_S, each.due_s[1] + APART_S))
-            for part in parts
-            for each in due(part)
-        ]
+        dated = [each for part in parts for each in due(part)]
         return sorted(dated, key=lambda each: each.began_s)
 
     return of_all

@@ -195,10 +195,14 @@ class Truth:
 
         Without arrivals, one of which a step is counted fails where that step was to be asked for.
         """
-        return within(
-            (self._failed_s(each) for each in self.operations if each.failed and not each.left_out),
-            window_s,
-        )
+        failed = [
+            self._failed_s(each) for each in self.operations if each.failed and not each.left_out
+        ]
+        # What a user does once is no operation, but fails as one.
+        failed += [
+            (each.earliest_s, each.arrived_s) for each in self.once if each.answered_s is None
+        ]
+        return within(failed, window_s)
 
     def _failed_s(self, operation: Operation) -> Window:
         last = operation.requests[-1]

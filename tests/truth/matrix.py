@@ -35,8 +35,6 @@ from tests.truth.log import (
 )
 
 ROOT = Path(__file__).parents[2]
-APART_S = 0.05
-"""Between the edges of two workers' windows; of the whole it is the last that is known."""
 CROWDED = 0.5
 """Share of the machine that other programs may have while a cell runs."""
 
@@ -118,11 +116,16 @@ def measure(cell: Cell, server: Server) -> Measured:
         )
 
     due = due_of(cell)
-    return compare(cell, server, run, apart(due, READING_S) if cell.threads > 1 else due)
+    return compare(cell, server, run, due, edges_s=READING_S if cell.threads > 1 else 0.0)
 
 
-def compare(cell: Cell, server: Server, run: Run, due: Due, *, tls: bool = False) -> Measured:
-    """Run a test of the cell, and return what it reports beside what the log says."""
+def compare(
+    cell: Cell, server: Server, run: Run, due: Due, *, tls: bool = False, edges_s: float = 0.0
+) -> Measured:
+    """Run a test of the cell, and return what it reports beside what the log says.
+
+    `edges_s` is how far apart several windows of it may begin, and end.
+    """
     port = server.open(cell.protocol, unanswered_every=cell.fault.unanswered_every, tls=tls)
     stall_s = None
 
@@ -144,13 +147,12 @@ def compare(cell: Cell, server: Server, run: Run, due: Due, *, tls: bool = False
     log = [each for each in server.do(close=port)["requests"] if each[-1].count(".") >= 3]
     found = truth(
         log,
-        due,
+        apart(due, edges_s) if edges_s else due,
         timeout_s=TIMEOUT_S,
         pauses=cell.shape.pauses,
         arrives=cell.schedule.arrives,
         counts=cell.shape.counts,
     )
-    edges_s = APART_S if cell.workers > 1 else 0.0
     return Measured(cell, reported, replace(found, edges_s=edges_s), others, stall_s)
 
 
