@@ -266,7 +266,7 @@ NULL = Cell("ldap", SHAPES[0], SCHEDULES[0], NO_FAULT)
 """What the tester itself adds to a constant time."""
 
 _CLOSED, _EVEN = SCHEDULES[0], SCHEDULES[2]
-_LONG_THINK = Shape(
+LONG_THINK = Shape(
     "think for longer than the timeout",
     _operation(_find("find"), '{ think = "2s", distribution = "constant" }', _ask("ask")),
     None,
@@ -300,7 +300,7 @@ PAIRS: Sequence[tuple[Cell, Cell]] = (
 CELLS: Sequence[Cell] = (
     NULL,
     *_matrix(),
-    Cell("ldap", _LONG_THINK, _CLOSED, LOST_ANSWERS),
-    Cell("ldap", _LONG_THINK, _EVEN, LOST_ANSWERS),
+    Cell("ldap", LONG_THINK, _CLOSED, LOST_ANSWERS),
+    Cell("ldap", LONG_THINK, _EVEN, LOST_ANSWERS),
     *{str(cell): cell for pair in PAIRS for cell in pair}.values(),
 )

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tests.truth import doors
-from tests.truth.cells import FAULTS, SCHEDULES, SHAPES, Cell
+from tests.truth.cells import FAULTS, LONG_THINK, LOST_ANSWERS, SCHEDULES, SHAPES, Cell
 from tests.truth.figures import Reported
 from tests.truth.key_cells import CLIENTS, SESSION
 from tests.truth.log import Due, Operation
@@ -63,6 +63,8 @@ LARGER: Sequence[DoorCell] = (
     *_larger(),
     DoorCell("two threads", SESSION),
     DoorCell("sweep", CLIENTS),
+    # What began before a warm-up ends after it.
+    DoorCell("locust", Cell("ldap", LONG_THINK, SCHEDULES[0], LOST_ANSWERS)),
 )
 
 
