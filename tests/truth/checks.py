@@ -99,8 +99,7 @@ def window(reported: Reported, truth: Truth, window_s: Window) -> Iterator[str]:
         lost = (due for due, each in spans if each.answered_s is None)
         yield from differs(f"unanswered steps {key}", row.unanswered, within(lost, window_s))
     total = sum(row.count + row.thinking for row in rows)
-    # The first arrival is due when stages begin: a moment after the window, on a busy machine.
-    stages_s = truth.operations[0].due_s[1] if truth.arrives else window_s[0]
+    stages_s = truth.first_due_s if truth.arrives else window_s[0]
     for span in reported.spans:
         begin_s = stages_s + span.begin_s
         span_s = begin_s, begin_s + span.seconds

@@ -147,6 +147,12 @@ class Truth:
     """How far apart the windows of several workers begin, and end."""
 
     @property
+    def first_due_s(self) -> float:
+        """When the first arrival was due, as stages began: a moment after the window did."""
+        earliest, latest = self.operations[0].due_s
+        return (earliest + latest + SENDING_S) / 2
+
+    @property
     def timed(self) -> Sequence[Operation]:
         """Operations as they are counted: up to the step that counts; without arrivals it alone.
 
