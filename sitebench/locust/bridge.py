@@ -97,17 +97,14 @@ class Bridge:
         events.quitting.add_listener(self._on_quitting)
         events.reset_stats.add_listener(lambda **_: self.role.discard())
         events.usage_monitor.add_listener(self._on_usage)
-        gevent.signal_handler(signal.SIGINT, self._on_interrupt)
+        self._signals = [gevent.signal_handler(signal.SIGINT, self.interrupt)]
         if signal.SIGHUP in ending():
-            gevent.signal_handler(signal.SIGHUP, _end_without_terminal)
+            self._signals.append(gevent.signal_handler(signal.SIGHUP, _end_without_terminal))
         for message in self._kind.RECEIVES:
             runner.register_message(message, self._on_message)
         if isinstance(runner, MasterRunner):
             environment.dispatcher_class = gathering.dispatcher(self._uses)
             self._quit, runner.quit = runner.quit, self._on_quit  # type: ignore[method-assign]
-            options = environment.parsed_options
-            if options is not None:
-                self.role.spawn(lambda: gathering.expect(runner, options))
         # The imports of a locustfile take longer than a tick: without this, timers that Locust
         # starts next (--run-time is one) would count from before them, and fire early.
         gevent.get_hub().loop.update_now()
@@ -117,6 +114,11 @@ class Bridge:
         """Return the bridge of an environment."""
         found: Bridge = environment.sitebench  # type: ignore[attr-defined]
         return found
+
+    def release_signals(self) -> None:
+        """Leave signals to the next test of this process."""
+        for handler in self._signals:
+            handler.cancel()
 
     def _uses(self, worker: str) -> bool:
         return self.role.uses(worker)
@@ -172,7 +174,7 @@ class Bridge:
             log.error("%s", error)
             environment.process_exit_code = error.exit_code
 
-    def _on_interrupt(self) -> None:
+    def interrupt(self) -> None:
         """Interrupt Locust's main greenlet, and no other.
 
         Python would interrupt the one that happens to run: one that receives a worker's report,

@@ -63,8 +63,8 @@ class _Empty:
         return None
 
 
-def main(*, folder_last: bool = False) -> None:
-    """Run Locust; with `folder_last` it finds in the current folder what is nowhere else."""
+def isolate(*, folder_last: bool = False) -> None:
+    """Have Locust find nothing in the current folder; with `folder_last` what is nowhere else."""
     folder, importers = str(Path.cwd()), sys.path_importer_cache
     if folder not in sys.path:
         # Locust puts it first on the path as it loads a locustfile.
@@ -79,6 +79,11 @@ def main(*, folder_last: bool = False) -> None:
     # Without it, Runner.stop does not read the source of every frame for a debug message (0.06 s).
     internals: Any = runners
     internals.inspect = None
+
+
+def main(*, folder_last: bool = False) -> None:
+    """Run Locust, isolated."""
+    isolate(folder_last=folder_last)
     locust.main()  # type: ignore[no-untyped-call]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -229,8 +228,6 @@ class Recorder:
         self._store: RunStore | None = None
         if options.store is not None and options.point is not None:
             self._store = RunStore(options.store, create=False, joins=True)
-            # A fork ends without the interpreter's finalizers (docs/decisions/0193).
-            atexit.register(self._store.close)
 
     @property
     def planned(self) -> PointSpec | None:
@@ -264,6 +261,11 @@ class Recorder:
         windows = Windows(monitor, PointFile(store, store.join(key)), span_s=span_s)
         grows = not self._options.is_set("measure")
         return Recording(subject, windows, finished, until=spec.until, grows=grows)
+
+    def close(self) -> None:
+        """Close the run file of a point."""
+        if self._store is not None:
+            self._store.close()
 
     def failed(self, error: SitebenchError) -> None:
         """Record why the test failed."""

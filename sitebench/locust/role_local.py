@@ -116,7 +116,7 @@ class LocalRole(Role):
                 # Others of its users may not have begun before.
                 if load.used_up and self._timer is not None:
                     self._end_used_up(self._timer)
-                gevent.sleep(TICK_S)
+                self._ended.wait(TICK_S)
 
         self.spawn(tick)
 

@@ -20,7 +20,7 @@ from typing import Any, Protocol
 from sitebench.errors import SitebenchError
 from sitebench.frozen import frozen
 from sitebench.measure.diagnosis import void
-from sitebench.measure.point_process import PointCommand, run_point
+from sitebench.measure.point_process import PointCommand, Runner
 from sitebench.runs.manifest import COMPARED
 from sitebench.runs.point import PointResult, PointSpec
 from sitebench.runs.repeats import counted
@@ -85,23 +85,30 @@ def sweep(stages: Sequence[Stage], store: RunStore, reporter: _Reporter) -> list
     planned = [spec for stage in stages for spec in stage.points]
     store.plan(planned)
     reporter.planned(len(planned))
-    results = []
-    for stage in stages:
-        tries = {spec.key: _stored(spec, store) for spec in stage.points}
-        missing = [spec for spec in stage.points if _next(spec, tries[spec.key], store) is not None]
-        for spec in stage.points:
-            if spec not in missing:
-                reporter.finished(*counted(tries[spec.key]), resumed=True)
-        if missing:
-            with opened(stage, store, reporter) as endpoint:
-                for spec in missing:
-                    while (wanted := _next(spec, tries[spec.key], store)) is not None:
-                        if tries[spec.key]:
-                            reporter.retried(wanted)
-                        tries[spec.key].append(_measured(wanted, endpoint, store, reporter))
-                    reporter.finished(*counted(tries[spec.key]), resumed=False)
-        results += [result for spec in stage.points for result in counted(tries[spec.key])]
-    return results
+    with Runner() as runner:
+        return [
+            result for stage in stages for result in _results_of(stage, runner, store, reporter)
+        ]
+
+
+def _results_of(
+    stage: Stage, runner: Runner, store: RunStore, reporter: _Reporter
+) -> list[PointResult]:
+    """Measure what is not measured yet of a stage; return the results that count."""
+    tries = {spec.key: _stored(spec, store) for spec in stage.points}
+    missing = [spec for spec in stage.points if _next(spec, tries[spec.key], store) is not None]
+    for spec in stage.points:
+        if spec not in missing:
+            reporter.finished(*counted(tries[spec.key]), resumed=True)
+    if missing:
+        with opened(stage, store, reporter) as endpoint:
+            for spec in missing:
+                while (wanted := _next(spec, tries[spec.key], store)) is not None:
+                    if tries[spec.key]:
+                        reporter.retried(wanted)
+                    tries[spec.key].append(_measured(wanted, endpoint, runner, store, reporter))
+                reporter.finished(*counted(tries[spec.key]), resumed=False)
+    return [result for spec in stage.points for result in counted(tries[spec.key])]
 
 
 def _stored(spec: PointSpec, store: RunStore) -> list[PointResult]:
@@ -145,21 +152,21 @@ def opened(stage: Stage, store: RunStore, reporter: _Reporter) -> Iterator[Endpo
 
 
 def measure_point(
-    spec: PointSpec, endpoint: Endpoint, store: RunStore, reporter: _Reporter
+    spec: PointSpec, endpoint: Endpoint, runner: Runner, store: RunStore, reporter: _Reporter
 ) -> PointResult:
     """Measure one point, and show it; raises if it does not measure its target."""
-    result = _measured(spec, endpoint, store, reporter)
+    result = _measured(spec, endpoint, runner, store, reporter)
     reporter.finished(result, resumed=False)
     return result
 
 
 def _measured(
-    spec: PointSpec, endpoint: Endpoint, store: RunStore, reporter: _Reporter
+    spec: PointSpec, endpoint: Endpoint, runner: Runner, store: RunStore, reporter: _Reporter
 ) -> PointResult:
     """Measure one point and confirm it."""
     reporter.started(spec)
     try:
-        result = run_point(
+        result = runner.run(
             spec,
             store,
             endpoint.command(spec),

@@ -85,6 +85,8 @@ class BaseSuiteRun(ABC, Generic[_O, _P, _T]):
         if (text := self._recorder.scenario) is not None:
             # Whatever the file holds by now.
             receive(str(self.points.file(options)), text)
+        events: Any = environment.events
+        events.quit.add_listener(lambda **_: self._recorder.close())
 
     # What a suite adds.
 

@@ -18,7 +18,7 @@ from sitebench.verdict.rules.thresholds import STALLED_SOME
 from tests.support.cli import SITEBENCH
 from tests.support.waiting import eventually, left_s
 
-GENERATOR = "sitebench.system.forked"
+GENERATOR = "sitebench.locust.runner"
 DIRECTORY = "ils_bench.targets.embedded"
 SITE = "ps_bench.targets.embedded"
 SLAPD = "slapd"
@@ -112,10 +112,7 @@ def _makes_load(run: Path) -> bool:
 
 
 def _processes(pid: int) -> Pids:
-    """Return the helper processes of a run by their module, or their program's name.
-
-    Of a point's and what it was forked from, the point's, which comes after its parent.
-    """
+    """Return the helper processes of a run by their module, or their program's name."""
     found: dict[str, int] = {}
     for child in psutil.Process(pid).children(recursive=True):
         with contextlib.suppress(psutil.Error):

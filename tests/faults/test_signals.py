@@ -1,6 +1,7 @@
 """Ctrl-C and SIGTERM end every command in each of its phases, and nothing of it stays."""
 
 import contextlib
+import itertools
 import os
 import pty
 import signal
@@ -23,8 +24,10 @@ LONG = ("--users", "2", "--warmup", "100ms", "--measure", "600s")
 LOAD = (*LONG, "--threads", "1", "--rate", "50")
 LOOKUP = ("ils", "run", "lookup", *FEW, *LOAD)
 BRIEF = (*LOOKUP, "--measure", "300ms", "--allow-failures")
+SWEEP = ("ils", "sweep", *FEW, *BRIEF[3:], "--operations", "lookup,connect")
 LOOKS = "sitebench.runs.store:RunStore.status"
 """A command looks for its point's result four times a second."""
+RUNNER = "sitebench.measure.point_process:"
 SERVES = "sitebench.system.stop:Stop.wait"
 LIVE = ("--target", "{url}", "--base", "o=Intranet", "--i-own-this-target")
 
@@ -32,7 +35,11 @@ PHASES: dict[str, tuple[tuple[str, ...], str, int]] = {
     "run begins": (LOOKUP, "sitebench.measure.command:allow_descriptors", 1),
     "run starts its directory": (LOOKUP, "sitebench.system.child:Child._line", 1),
     "run begins a point": (LOOKUP, "sitebench.runs.store:RunStore.begin", 1),
-    "run starts its point": (LOOKUP, "sitebench.measure.point_process:_attended", 1),
+    "run starts its runner": (LOOKUP, f"{RUNNER}_RunnerProcess.begin", 1),
+    "run waits for its runner": (LOOKUP, f"{RUNNER}_attend", 1),
+    "run looks for the end of a point": (LOOKUP, f"{RUNNER}_RunnerProcess.is_over", 4),
+    "run ends its runner": (BRIEF, f"{RUNNER}_RunnerProcess.end", 1),
+    "sweep goes on": ((*SWEEP, "--out", "{folder}/sweep"), f"{RUNNER}_RunnerProcess.begin", 2),
     "run is at work": (LOOKUP, LOOKS, 8),
     "run adds people": ((*LOOKUP, *LIVE, "--entries", "5k"), LOOKS, 3),
     "run has measured": (BRIEF, "sitebench.runs.store:RunStore.confirm", 1),
@@ -84,8 +91,16 @@ search = "(objectClass=*)"
 """
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda each: each.name)
-@pytest.mark.parametrize("phase", PHASES)
+OF_RUNNERS = [phase for phase, (_, place, _) in PHASES.items() if place.startswith(RUNNER)]
+
+
+@pytest.mark.parametrize(
+    ("phase", "number"),
+    [
+        *itertools.product(PHASES, (signal.SIGINT, signal.SIGTERM)),
+        *itertools.product(OF_RUNNERS, (signal.SIGHUP,)),
+    ],
+)
 def test_a_signal_is_obeyed_and_nothing_stays(
     phase: str, number: signal.Signals, ground: Ground, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -351,8 +351,7 @@ def test_ctrl_c_waits_for_a_slow_removal_and_a_second_one_does_not(
                 assert eventually(lambda: live.directory.stats()["adds"] > 1_000)
             else:
                 assert slow.removing.wait(left_s())
-            # What it is forked from comes before it.
-            load = children(process.pid, "sitebench.system.forked")[-1]
+            [load] = children(process.pid, "sitebench.locust.runner")
             process.send_signal(signal.SIGINT)
             said = iter(process.stderr.readline, "")
             waiting = f"removing the people that were added to {url}; Ctrl-C now leaves"

@@ -99,8 +99,7 @@ def test_a_target_that_dies_is_named_and_what_was_measured_is_kept(
     run = tmp_path / "run"
     wait_for(lambda: statuses(run)[:2] == ["done", "running"])
     (slapd_process,) = [p for p in children(started.pid, "slapd.conf") if p.name() == "slapd"]
-    # What points are forked from, and one.
-    wait_for(lambda: len(children(started.pid, "system.forked")) == 2)
+    wait_for(lambda: len(children(started.pid, "locust.runner")) == 1)
     time.sleep(1)
     os.kill(slapd_process.pid, signal.SIGKILL)
     _, said = started.communicate(timeout=left_s())

@@ -168,10 +168,8 @@ def test_the_spans_in_which_the_tester_stood_still_are_named(tmp_path: Path) -> 
 
 def _tester() -> int:
     """Return the id of the process of the point that this process has measured."""
-    found = children(os.getpid(), "sitebench.suite_base.process:main")
-    # And not of what points are forked from.
-    (tester,) = (each.pid for each in found if each.ppid() != os.getpid())
-    return tester
+    [runner] = children(os.getpid(), "sitebench.locust.runner")
+    return runner.pid
 
 
 def test_of_a_target_that_dies_the_spans_are_kept_and_one_line_says_when(tmp_path: Path) -> None:

@@ -47,27 +47,15 @@ def dispatcher(takes_part: Callable[[str], bool]) -> type[UsersDispatcher]:
 
 
 def expect(runner: MasterRunner, parsed: Namespace) -> None:
-    """Wait for the workers of a point; continue with fewer only where that is allowed.
-
-    A Locust that a user starts has no `least_workers`, and waits by itself.
-    """
-    if not (getattr(parsed, "least_workers", None) and parsed.expect_workers_max_wait):
-        return
+    """Wait for the workers of a point; raises WorkersMissing where too few come."""
     least, wanted = int(parsed.least_workers), int(parsed.expect_workers)
     give_up = time.monotonic() + parsed.expect_workers_max_wait
-    parsed.expect_workers_max_wait = 0
-    while len(runner.clients.ready) < wanted:
-        if time.monotonic() > give_up:
-            there = len(runner.clients.ready)
-            if there >= least:
-                parsed.expect_workers = there
-                return
-            # Locust itself waits on, until this is set.
-            parsed.expect_workers_max_wait = _POLL_S
-            host, port = parsed.master_bind_host, parsed.master_bind_port
-            connected = f"{there or 'none'} of {plural(wanted, 'worker')} connected"
-            raise WorkersMissing(
-                f"{connected} to {host}:{port} in time",
-                f"start `sitebench worker --master {host}:{port}` where load is to be made",
-            )
+    while len(runner.clients.ready) < wanted and time.monotonic() < give_up:
         gevent.sleep(_POLL_S)
+    if (connected := len(runner.clients.ready)) < least:
+        host, port = parsed.master_bind_host, parsed.master_bind_port
+        raise WorkersMissing(
+            f"{connected or 'none'} of {plural(wanted, 'worker')} connected to {host}:{port} in "
+            "time",
+            f"start `sitebench worker --master {host}:{port}` where load is to be made",
+        )

@@ -51,6 +51,7 @@ from sitebench.measure.peak.tables import (
     rates_table,
     seen,
 )
+from sitebench.measure.point_process import Runner
 from sitebench.measure.progress import JsonLines, LiveProgress, Shown
 from sitebench.measure.sweep import Endpoint, Stage, measure_point, opened, repeated, sweep
 from sitebench.runs.manifest import collect, continued
@@ -276,7 +277,7 @@ class _PeakSearch:
         """Measure what the search yields until it ends; the target is opened when first needed."""
         going, tried = search(plan), list[Probe]()
         trial = next(going)
-        with contextlib.ExitStack() as stack:
+        with Runner() as runner, contextlib.ExitStack() as stack:
             endpoint: Endpoint | None = None
             ended_s = -math.inf
             while True:
@@ -292,7 +293,7 @@ class _PeakSearch:
                         self._announce(plan, takes_s)
                     held = any(each.reply.answer is Answer.HELD for each in tried)
                     self._pause(trial.apart_s - (time.monotonic() - ended_s))
-                    result, reply = self._try(spec, endpoint, objective, held=held)
+                    result, reply = self._try(spec, endpoint, runner, objective, held=held)
                     ended_s = time.monotonic()
                 tried.append(Probe(trial, spec, result, reply))
                 try:
@@ -315,11 +316,17 @@ class _PeakSearch:
         time.sleep(seconds)
 
     def _try(
-        self, spec: PointSpec, endpoint: Endpoint, objective: Objective, *, held: bool
+        self,
+        spec: PointSpec,
+        endpoint: Endpoint,
+        runner: Runner,
+        objective: Objective,
+        *,
+        held: bool,
     ) -> tuple[PointResult | None, Reply]:
         """Measure; a target that held before and now answers nothing is overloaded."""
         try:
-            result = measure_point(spec, endpoint, self.store, self.reporter)
+            result = measure_point(spec, endpoint, runner, self.store, self.reporter)
         except (OutOfPorts, OutOfDescriptors) as error:
             if not held:
                 raise

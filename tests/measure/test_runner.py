@@ -1,0 +1,160 @@
+"""One process measures points one after another, and nothing of a point stays in it."""
+
+import json
+import os
+import random
+import statistics
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from ils_bench.options import IlsOptions
+from ils_bench.points import POINTS
+from sitebench.errors import SitebenchError
+from sitebench.measure.options import MeasureOptions
+from sitebench.measure.point_process import PointCommand, Runner
+from sitebench.measure.sweep import Endpoint
+from sitebench.options.option import combined
+from sitebench.runs.point import PointSpec
+from sitebench.runs.store import RunStore
+from sitebench.suite_base.points import untold
+from sitebench.system.network import free_port
+from tests.support.children import children
+
+OPERATIONS = ("lookup", "add", "connect", "retrieve")
+MIB = 1 << 20
+LOCUSTFILE = """
+import gc, json
+from pathlib import Path
+import gevent, psutil
+from greenlet import greenlet
+from locust import events
+from ils_bench.locustfile import *
+
+def count(**_):
+    gevent.sleep(0.05)  # What ended the test ends.
+    gc.collect()
+    process = psutil.Process()
+    counts = {
+        "threads": process.num_threads(),
+        "descriptors": process.num_fds(),
+        "greenlets": sum(isinstance(x, greenlet) and not x.dead for x in gc.get_objects()),
+    }
+    with Path(__file__).with_suffix(".json").open("a") as file:
+        file.write(json.dumps(counts) + "\\n")
+
+def begin(environment, **_):
+    environment.events.quit.add_listener(count)
+
+events.init.add_listener(begin)
+"""
+"""The suite's own, with what a process has of each kind when a point is over."""
+
+
+@contextmanager
+def opened(measure_s: float) -> Iterator[tuple[Endpoint, list[PointSpec]]]:
+    options = combined(MeasureOptions, IlsOptions)(
+        entries=100, locales=("en_US",), users=2, threads=1, warmup=0.1, measure=measure_s
+    )
+    stage = POINTS.stage(options, OPERATIONS, untold, reused=True)
+    with stage.open() as endpoint:
+        yield endpoint, [*stage.points]
+
+
+def processes() -> list[psutil.Process]:
+    return children(os.getpid(), "sitebench.locust.runner")
+
+
+@pytest.mark.parametrize(
+    "rounds", [2, pytest.param(13, marks=[pytest.mark.long, pytest.mark.alone])]
+)
+def test_nothing_of_points_stays_in_their_process(tmp_path: Path, rounds: int) -> None:
+    """With many rounds, points also cost the tester what the first ones did."""
+    own = tmp_path / "own.py"
+    own.write_text(LOCUSTFILE)
+    order, cpu_ns, memory = random.Random(5), list[dict[str, float]](), list[int]()
+    with (
+        opened(0.3 if rounds == 2 else 2.0) as (endpoint, points),
+        RunStore(tmp_path / "run") as store,
+        Runner() as runner,
+    ):
+        used = set[int]()
+        for number in range(rounds):
+            cpu_ns.append({})
+            for spec in order.sample(points, len(points)):
+                one = replace(spec, repeat=number)
+                command = replace(endpoint.command(one), locustfile=own)
+                result = runner.run(one, store, command)
+                store.confirm(one)
+                [process] = processes()
+                used.add(process.pid)
+                time.sleep(0.1)  # Then it has freed what it can.
+                memory.append(process.memory_info().rss)
+                assert result.operations > 0
+                cpu_ns[-1][spec.operation] = sum(result.generator_cpu_s) / result.operations * 1e9
+        assert len(used) == 1
+    assert processes() == []
+    counts = [json.loads(line) for line in own.with_suffix(".json").read_text().splitlines()]
+    # What is made on first use is there after a round.
+    settled = counts[len(points) - 1 :]
+    for kind in ("threads", "descriptors", "greenlets"):
+        assert len({each[kind] for each in settled}) == 1, (kind, counts)
+    if rounds > 2:
+        print("MiB after each point:", [round(each / MIB, 1) for each in memory])
+        assert max(memory[9:]) <= memory[9] + 5 * MIB
+        ratios = [
+            statistics.median(each[name] for each in cpu_ns[-3:])
+            / statistics.median(each[name] for each in cpu_ns[:3])
+            for name in OPERATIONS
+        ]
+        print("CPU per operation, last by first:", dict(zip(OPERATIONS, ratios, strict=True)))
+        assert statistics.geometric_mean(ratios) == pytest.approx(1.0, abs=0.03), ratios
+
+
+def elsewhere(command: PointCommand) -> PointCommand:
+    """Return the command for a directory that is not there."""
+    return replace(
+        command, arguments=[*command.arguments, f"--target=ldap://127.0.0.1:{free_port()}"]
+    )
+
+
+def test_point_that_fails_ends_its_process_and_the_next_gets_another(tmp_path: Path) -> None:
+    with (
+        opened(0.2) as (endpoint, points),
+        RunStore(tmp_path / "run") as store,
+        Runner() as runner,
+    ):
+        first, second, *_ = points
+
+        def measured(spec: PointSpec) -> int:
+            assert runner.run(spec, store, endpoint.command(spec)).operations > 0
+            [process] = processes()
+            return process.pid
+
+        pid = measured(first)
+        with pytest.raises(SitebenchError, match=r"refused|reach"):
+            runner.run(second, store, elsewhere(endpoint.command(second)))
+        assert processes() == []
+        assert measured(second) != pid
+
+
+def test_runner_whose_points_are_of_two_locustfiles_has_a_process_for_each(tmp_path: Path) -> None:
+    (tmp_path / "own.py").write_text("from ils_bench.locustfile import LookupUser\n")
+    with (
+        opened(0.2) as (endpoint, [spec, *_]),
+        RunStore(tmp_path / "run") as store,
+        Runner() as runner,
+    ):
+        used = set[int]()
+        for more in ({}, {"locustfile": tmp_path / "own.py"}):
+            changes: dict[str, Any] = more
+            runner.run(spec, store, replace(endpoint.command(spec), **changes))
+            [process] = processes()
+            used.add(process.pid)
+        assert len(used) == 2
