@@ -1,5 +1,6 @@
 """kill -9 at ten random moments of a sweep: nothing that was finished is lost, nothing stays."""
 
+import contextlib
 import json
 import os
 import random
@@ -12,8 +13,11 @@ import pytest
 
 from sitebench.measure.point_process import GRACE_S
 from sitebench.runs.runfile import RunFile
+from sitebench.system.network import free_port
 from tests.support.aftermath import Ground, Points
+from tests.support.children import children
 from tests.support.waiting import eventually
+from tests.support.workers import forked_workers
 
 KILLS = 10
 SIZES = (20, 30, 40)
@@ -79,6 +83,57 @@ def test_finished_points_survive_kill_9_at_any_moment_and_resume_completes_the_s
     assert [each.name for each in tmp_path.iterdir() if each.is_file()] == [sweep.run.name]
 
 
+PHASES = ("begins", "warmup", "measure")
+
+
+@pytest.mark.parametrize("phase", PHASES)
+@pytest.mark.parametrize("killed", ["command", "runner", "master", "worker"])
+def test_what_is_killed_in_a_phase_costs_its_point_alone(
+    tmp_path: Path, killed: str, phase: str
+) -> None:
+    sweep, where = Killed(tmp_path), f"127.0.0.1:{free_port()}"
+    load = ("--locales", "en_US", "--users", "2", "--threads", "1", "--rate", "100")
+    window = ("--warmup", "1s", "--measure", "1s", "--sizes", "20", "--json")
+    argv = ["ils", "sweep", *load, *window, "--operations", "lookup,connect"]
+    with contextlib.ExitStack() as stack:
+        if killed in ("master", "worker"):
+            argv += ["--workers", "1", "--bind", where]
+            (tmp_path / "worker").mkdir()
+            workers = stack.enter_context(forked_workers(tmp_path / "worker", where, threads=1))
+        process = stack.enter_context(sweep.started(*argv, "--out", str(sweep.run)))
+        sweep.wait_for_one_more({}, process)
+        finished = sweep.done()
+
+        def reached() -> bool:
+            runners = children(process.pid, "sitebench.locust.runner")
+            second = [row for row in sweep.timeline() if row.point == 2]
+            return bool(runners) and (phase == "begins" or phase in {row.phase for row in second})
+
+        assert eventually(reached)
+        if killed == "command":
+            process.kill()
+        elif killed == "worker":
+            workers.started[-1].kill()
+        else:
+            [runner] = children(process.pid, "sitebench.locust.runner")
+            runner.kill()
+        _, errors = process.communicate()
+        assert "Traceback" not in errors
+        if killed in ("runner", "master"):
+            assert process.returncode == 1
+            assert "ended without a result (exit code -9)" in errors
+        assert eventually(lambda: not sweep.processes()), sweep.processes()
+        now = sweep.done()
+        assert {key: now.get(key) for key in finished} == finished
+        resumed = sweep.ran("resume", str(sweep.run))
+        assert resumed.code == 0, resumed.err
+        assert resumed.objects[0]["resumed"]
+        assert len(sweep.done()) == 2
+    sweep.assert_whole()
+    assert eventually(lambda: not sweep.processes()), sweep.processes()
+    assert list(sweep.temporary.iterdir()) == []
+
+
 @pytest.mark.parametrize("suite", ["ils", "ps"])
 def test_neither_load_nor_target_outlives_a_killed_sweep(tmp_path: Path, suite: str) -> None:
     sweep = Killed(tmp_path)
@@ -89,7 +144,7 @@ def test_neither_load_nor_target_outlives_a_killed_sweep(tmp_path: Path, suite: 
     with sweep.started(*argv):
         assert eventually(lambda: "measure" in sweep.phases())
         began = {each.partition("-m ")[2].split()[0] for each in sweep.processes()}
-        modules = ("sitebench.cli.main", "sitebench.system.forked")
+        modules = ("sitebench.cli.main", "sitebench.locust.runner")
         assert began == {*modules, f"{suite}_bench.targets.embedded"}
     assert eventually(lambda: not sweep.processes()), sweep.processes()
     assert list(sweep.temporary.iterdir()) == []

@@ -26,9 +26,6 @@ from tests.support.waiting import eventually, left_s
 MARK = "SITEBENCH_TEST_OF_FAULTS"
 """Environment variable that identifies processes, whatever their parent is now."""
 
-FORKS = "sitebench.system.forked"
-"""Module of the process that points are forked from."""
-
 Points = dict[str, list[object]]
 """Everything that a run file has of each point, by the point's key."""
 
@@ -78,7 +75,7 @@ class Ground:
         return Ran(process.returncode, out, without_note(err))
 
     def here(self, *argv: str) -> Ran:
-        """Run a command to its end in this process, which keeps what its points are forked from."""
+        """Run a command to its end in this process."""
         with pytest.MonkeyPatch.context() as patch:
             # Or it is the folder of the first one that asked in this process.
             patch.setattr(tempfile, "tempdir", None)
@@ -131,16 +128,11 @@ class Ground:
         return found
 
     def _of_ours(self, process: psutil.Process) -> bool:
-        """Whether it is of a command that was started, or of one in this process.
-
-        What the latter's points are forked from stays ready for the next one; a fork has its
-        environment as /proc shows it, and the folder of the command.
-        """
-        if process.ppid() == os.getpid() and FORKS in process.cmdline():
-            return False
+        """Whether it is of a command that was started, or of one in this process."""
         return process.environ().get(MARK) == self.mark or process.cwd() == str(self.folder)
 
-    def _timeline(self) -> list[TimelineRow]:
+    def timeline(self) -> list[TimelineRow]:
+        """Return every drain of the run file until now."""
         try:
             with RunFile(self.run) as run:
                 return [row for point in run.points() for row in run.timeline(point.id)]
@@ -149,15 +141,15 @@ class Ground:
 
     def phases(self) -> set[str]:
         """Return the phases that the points have been in."""
-        return {row.phase for row in self._timeline()}
+        return {row.phase for row in self.timeline()}
 
     def windows(self) -> int:
         """Count the points whose measured window has begun."""
-        return len({row.point for row in self._timeline() if row.phase == "measure"})
+        return len({row.point for row in self.timeline() if row.phase == "measure"})
 
     def failures(self) -> int:
         """Return how much has failed until now."""
-        return sum(row.failures for row in self._timeline())
+        return sum(row.failures for row in self.timeline())
 
     def done(self) -> Points:
         """Return everything that the file has of the points that are done."""
@@ -182,7 +174,7 @@ class Ground:
         Anywhere after it: on a busy machine the last drains may have timeouts of their own.
         """
         counts, failed = Counter[int](), Counter[int]()
-        for row in self._timeline():
+        for row in self.timeline():
             if row.phase == "measure":
                 counts[row.t_ns] += row.count
                 failed[row.t_ns] += row.failures

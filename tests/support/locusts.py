@@ -7,7 +7,6 @@ a process has from its start (locale, time zone, hash seed).
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import functools
 import math
 import os
@@ -20,15 +19,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
-from sitebench.system.child import of_this_parent
-from sitebench.system.forked import Forked, fork
-from sitebench.system.secret import FIRST_DESCRIPTOR
 from tests.support.cli import Ran
+from tests.support.fork_server import Forked
 from tests.support.waiting import ends_s, left_s
 
-FORKED_LOCUST = "tests.support.forked_locust:main"
+FORKED_LOCUST = "tests.support.preloaded:locust"
 """Begins as `locust` does."""
-FORKED_UI = "tests.support.forked_ui:main"
+FORKED_UI = "tests.support.preloaded:web_ui"
 """Begins as `sitebench`, and becomes Locust."""
 
 
@@ -140,17 +137,7 @@ def _start(
 def _fork(
     argv: Sequence[str], cwd: Path, environment: Mapping[str, str], out: int, err: int, *, main: str
 ) -> Forked:
-    high = fcntl.fcntl(err, fcntl.F_DUPFD_CLOEXEC, FIRST_DESCRIPTOR)
-    try:
-        return fork(
-            main,
-            [str(high), str(cwd), *argv],
-            output=out,
-            environment=environment,
-            descriptors=[high],
-        )
-    finally:
-        os.close(high)
+    return Forked(main, argv, output=out, errors=err, environment=environment, folder=cwd)
 
 
 def run_locust(
@@ -164,17 +151,3 @@ def run_locust(
     with Locust(*argv, cwd=cwd, env=env, forked=forked, main=main) as process:
         out, err = process.communicate(left_s())
         return Ran(process.wait(), out, err)
-
-
-def begin() -> None:
-    """In the fork, be what `_fork` asked for."""
-    said, folder, *argv = sys.argv[1:]
-    os.dup2(int(said), sys.stderr.fileno())
-    os.close(int(said))
-    os.chdir(folder)
-    # As `python -m` has it.
-    sys.path.insert(0, folder)
-    sys.argv[1:] = argv
-    # A person's command does not end because the shell does.
-    for name in of_this_parent({}):
-        del os.environ[name]

@@ -17,8 +17,8 @@ from types import MappingProxyType
 from sitebench.frozen import frozen
 from sitebench.locust.workers.supervisor import WorkerCommand, supervise
 from sitebench.options.addresses import MasterAddress
-from sitebench.system.forked import Forked, fork
 from sitebench.system.stop import Stop
+from tests.support.fork_server import Forked
 
 
 @frozen(kw_only=True)
@@ -36,15 +36,16 @@ class Workers(WorkerCommand):
     """More of their environment."""
     started: list[Forked] = field(default_factory=list)
 
-    def start(self, folder: str) -> Forked:
+    def start(self, folder: str) -> Forked:  # type: ignore[override]
         python, *flags, module = self.argv()[:4]
         assert (python, flags) == (sys.executable, ["-P", "-m"])
         with self.log.open("ab") as log:
-            made = fork(
-                "tests.support.forked_worker:main",
-                [self.first, self.network, str(self.cwd), module, *self.argv()[4:]],
+            made = Forked(
+                "tests.support.preloaded:worker",
+                [self.first, self.network, module, *self.argv()[4:]],
                 output=log.fileno(),
                 environment={**self.environment(folder), **self.env},
+                folder=self.cwd,
             )
         self.started.append(made)
         return made

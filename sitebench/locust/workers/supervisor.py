@@ -12,7 +12,6 @@ import signal
 import subprocess
 import time
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from sitebench.frozen import frozen
 from sitebench.locust.workers.choice import environment
@@ -22,9 +21,6 @@ from sitebench.system.programs import python_module
 from sitebench.system.scratch import scratch
 from sitebench.system.secret import BIND_PASSWORD, KEY_PASSWORD, without_secrets
 from sitebench.system.stop import Stop
-
-if TYPE_CHECKING:
-    from sitebench.system.forked import Forked
 
 _POLL_S = 0.1
 _GRACE_S = 20.0
@@ -56,8 +52,8 @@ class WorkerCommand:
         kept = {k: v for k, v in needed.items() if not k.startswith("LOCUST_")}
         return of_this_parent(kept | environment(self.client, self.threads) | {"TMPDIR": folder})
 
-    def start(self, folder: str) -> subprocess.Popen[bytes] | Forked:
-        """Start one worker, with a temporary folder of its own; some tests fork it instead."""
+    def start(self, folder: str) -> subprocess.Popen[bytes]:
+        """Start one worker, with a temporary folder of its own."""
         # A group of its own: Ctrl-C is for the parent, which ends its workers in order. The same
         # session: Linux shares cores out by session, and workers that had one each would have
         # twice the share of one process with two threads, and interrupt a target on this machine
@@ -76,7 +72,7 @@ class _WorkerProcess:
 
     command: WorkerCommand
     folder: str
-    process: subprocess.Popen[bytes] | Forked | None = None
+    process: subprocess.Popen[bytes] | None = None
     began: float = field(default=0.0)
 
     def keep_alive(self) -> None:
