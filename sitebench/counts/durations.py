@@ -7,7 +7,7 @@ that a percentile which falls among such operations is a lower bound: it is writ
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, field
+from dataclasses import asdict, field, fields
 from typing import Any
 
 from sitebench._engine import Histogram
@@ -17,10 +17,11 @@ from sitebench.frozen import frozen
 LEAST_BEYOND = 100
 """A percentile needs this many samples beyond it; with fewer it is None."""
 
-PERCENTILES = {"p50": 50.0, "p90": 90.0, "p95": 95.0, "p99": 99.0, "p99_9": 99.9}
-
 OVER_TIME = ("p50", "p95", "p99")
-"""Those that are drawn second by second."""
+"""Percentiles that are drawn second by second."""
+
+FAR_OUT = (99.0, 99.9, 99.99, 99.999)
+"""Percentiles of the tail, which are of all repeats together."""
 
 
 def percentile_ns(histogram: Histogram, q: float) -> int | None:
@@ -39,7 +40,10 @@ def with_censored(answered: Histogram, censored: Histogram) -> Histogram:
 
 @frozen
 class Durations:
-    """Summary of a histogram, in microseconds; None where there are too few samples."""
+    """Summary of a histogram, in microseconds; None where there are too few samples.
+
+    A percentile is a field here, and its name says which: everything else follows PERCENTILES.
+    """
 
     p50: float | None = None
     p90: float | None = None
@@ -87,6 +91,19 @@ class Durations:
     def percentiles(self) -> Mapping[str, float | None]:
         """Every percentile by its name."""
         return {name: getattr(self, name) for name in PERCENTILES}
+
+
+def heading(name: str) -> str:
+    """Return how a percentile's field is written for people: p99.9."""
+    return name.replace("_", ".")
+
+
+PERCENTILES = {
+    each.name: float(heading(each.name).removeprefix("p"))
+    for each in fields(Durations)
+    if each.name.startswith("p")
+}
+"""Per cent by the field."""
 
 
 def clocks(**known: Durations) -> dict[str, Durations]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 
 from sitebench import units
-from sitebench.counts.durations import PERCENTILES
+from sitebench.counts.durations import PERCENTILES, heading
 from sitebench.counts.percentile_interval import Intervals
 from sitebench.errors import UnknownValue
 from sitebench.frozen import frozen
@@ -38,7 +38,7 @@ class Until:
         found = _PATTERN.fullmatch(text.replace(" ", ""))
         name = found and found[1].replace(".", "_")
         if found is None or name not in PERCENTILES:
-            names = ", ".join(each.replace("_", ".") for each in PERCENTILES)
+            names = ", ".join(map(heading, PERCENTILES))
             raise UnknownValue(
                 f"{text!r} is not a percentile ({names}) and a precision",
                 "write p99:5%, or with a limit p99:5%,10m",

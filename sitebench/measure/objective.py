@@ -2,7 +2,7 @@
 
     objective  = condition *("," condition)         every one of them must hold
     condition  = metric operator value
-    metric     = "p50" | "p90" | "p95" | "p99" | "p99.9" | "max" | "mean"  latency: a time, its unit
+    metric     = one of `durations.PERCENTILES` | "max" | "mean"  latency: a time, its unit
                | "failures" | "cpu"                                  a share, with "%"
                | "rate" | "ops_per_s" | one of a suite's metrics     a number per second
     operator   = "<" | "<=" | ">" | ">="
@@ -28,7 +28,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from sitebench import units
-from sitebench.counts.durations import LEAST_BEYOND, PERCENTILES
+from sitebench.counts.durations import LEAST_BEYOND, PERCENTILES, heading
 from sitebench.counts.metrics import LATENCY
 from sitebench.errors import UnknownValue
 from sitebench.frozen import frozen
@@ -119,7 +119,7 @@ RATES = ("rate", "ops_per_s", *_OF_SUITES)
 """Metrics that say how much the target does per second."""
 
 METRICS: Mapping[str, _Metric] = {
-    **{name.replace("_", "."): _percentile(name) for name in PERCENTILES},
+    **{heading(name): _percentile(name) for name in PERCENTILES},
     "max": _latency("max"),
     "mean": _latency("mean"),
     "failures": _percent(_failures, "nothing ended"),

@@ -19,12 +19,14 @@ from dataclasses import replace
 from functools import lru_cache
 
 from sitebench._engine import busy_limit
+from sitebench.counts import durations
+from sitebench.counts.durations import heading
 from sitebench.errors import UnknownValue
 from sitebench.frozen import frozen
 from sitebench.plan.formula import Constant, Formula, IfAny, Input, Least, WholeUp
 from sitebench.plan.rates import PAGES
 
-PERCENTILES = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99, "p99.9": 0.999}
+PERCENTILES = {heading(name): round(q / 100, 9) for name, q in durations.PERCENTILES.items()}
 """Percentiles that a response-time objective may bound."""
 
 MOST_CORES = 10_000

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterable, Sequence
 
+from sitebench.counts.durations import PERCENTILES, heading
 from sitebench.counts.metrics import BYTES_IN, BYTES_OUT, LATENCY, UNREAD, WRONG, Counter
 from sitebench.counts.percentile_interval import too_alike_to_tell
 from sitebench.runs.point import PointResult, PointSpec
@@ -107,7 +108,7 @@ def latency_tables(results: Sequence[PointResult]) -> list[Table]:
         [
             name,
             f"{sum(result.clocks[LATENCY].n for result in each.results):,}",
-            *(latency_mark(each, figure) for figure in ("p50", "p95", "p99", "p99_9")),
+            *(latency_mark(each, figure) for figure in PERCENTILES),
             f"{each.failures:,}",
         ]
         for name, each in points
@@ -117,7 +118,7 @@ def latency_tables(results: Sequence[PointResult]) -> list[Table]:
         for name, each in points
         if (sure := "; ".join(filter(None, (_p99_interval(each), _wrong(each)))))
     ]
-    columns = ("Point", "n", "p50", "p95", "p99", "p99.9", "fails")
+    columns = ("Point", "n", *map(heading, PERCENTILES), "fails")
     return [Table("Latency", columns, rows, notes=notes), cost_table(points)]
 
 
@@ -250,7 +251,7 @@ def latency_mark(each: Series, name: str) -> str:
     """Return a figure of the latency; `>= 10 s` or `<= 10 s` where it is a bound.
 
     Answers that never came leave a lower bound, long waits for other programs an upper one. `name`
-    is a field of `Durations`: `p99_9`, which a heading spells `p99.9`.
+    is a field of `Durations`.
 
     Where it is not the target's alone, as the tester was the limit or the rate was not steady, a
     `*` leads to the footnote.

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from sitebench._engine import Histogram
-from sitebench.counts.durations import PERCENTILES, Durations, percentile_ns, with_censored
+from sitebench.counts.durations import Durations, heading, percentile_ns, with_censored
 from sitebench.counts.metrics import BYTES_IN, BYTES_OUT, CENSORED, LATENCY
 from sitebench.counts.source import SEQUENCE, Drained, ended
 from sitebench.counts.tally import Tally
@@ -174,14 +174,10 @@ class LiveView:
 
 
 def _micros(found: Durations) -> dict[str, Any]:
-    figures = {_key(name): found.percentiles[name] for name in PERCENTILES}
+    figures = {heading(name): us for name, us in found.percentiles.items()}
     figures |= {"max": found.max, "mean": found.mean}
     shown = {name: None if us is None else round(us, 1) for name, us in figures.items()}
-    return {**shown, "at_least": [_key(name) for name in found.at_least]}
-
-
-def _key(name: str) -> str:
-    return name.replace("_", "")
+    return {**shown, "at_least": [heading(name) for name in found.at_least]}
 
 
 def _us(ns: int | None) -> float | None:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
+from sitebench.counts.durations import FAR_OUT, PERCENTILES
 from sitebench.frozen import frozen
 from sitebench.report.charts import (
     AXES,
@@ -35,7 +36,11 @@ from sitebench.runs.repeats import Series
 from sitebench.tables.tables import load_name, percentile, rate_of, why
 from sitebench.units import format_rate
 
-_QUANTILES = {"p50": "median", "p99": "99 %", "p99_9": "99.9 %"}
+_QUANTILES = {
+    name: "median" if q == 50 else f"{q:g} %"
+    for name, q in PERCENTILES.items()
+    if q in (50, *FAR_OUT)
+}
 _CHOOSER = "choose-curve"
 
 

@@ -9,7 +9,7 @@ from html import escape
 from msgspec import structs
 
 from sitebench.counts import metrics
-from sitebench.counts.durations import OVER_TIME, PERCENTILES, Durations
+from sitebench.counts.durations import OVER_TIME, PERCENTILES, Durations, heading
 from sitebench.counts.metrics import LATENCY, SERVICE
 from sitebench.counts.source import SEQUENCE
 from sitebench.report.model import LOAD, Point, Report, Run, distinguishing_label
@@ -32,8 +32,6 @@ from sitebench.units import format_ns, format_rate, format_size
 
 _HANDLING = ("connect", "bind", "unbind", SEQUENCE)
 """Steps of connections, and the whole of a sequence, which is made of the others."""
-
-_PERCENTILES = {name: name.replace("_", ".") for name in PERCENTILES}
 
 
 def tables(report: Report) -> list[Table]:
@@ -83,7 +81,7 @@ def _operations(report: Report, run: Run) -> Table:
     columns = (
         *("Operation", "Size", "Load", "Verdict", "operations/s"),
         *(("n", "interval") if repeated else ()),
-        *_PERCENTILES.values(),
+        *map(heading, PERCENTILES),
         "failed",
     )
     rows = []
@@ -118,7 +116,7 @@ def _row(report: Report, run: Run, each: Series, *, repeated: bool) -> Row:
         marked(each, bounds),
         marked(each, rate_mark(each)),
         *((f"{each.n}", interval) if repeated else ()),
-        *(_latency(each, name) for name in _PERCENTILES),
+        *(_latency(each, name) for name in PERCENTILES),
         f"{each.failures:,}",
     ]
 
@@ -130,7 +128,7 @@ def _part(each: Series, *, repeated: bool) -> Row:
         *(each.spec.operation, NOTHING, load_name(each.spec), ""),
         marked(each, rate_mark(each)),
         *((f"{each.n}", interval) if repeated else ()),
-        *(_latency(each, name) for name in _PERCENTILES),
+        *(_latency(each, name) for name in PERCENTILES),
         f"{each.failures:,}",
     ]
 

@@ -5,19 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sitebench._engine import Histogram
-from sitebench.counts.durations import LEAST_BEYOND, percentile_ns, with_censored
+from sitebench.counts.durations import FAR_OUT, LEAST_BEYOND, percentile_ns, with_censored
 from sitebench.report.model import LOAD, Point, Report, Run
 from sitebench.runs.repeats import Series
 from sitebench.tables.table import NOTHING, Row, Table
 from sitebench.tables.tables import load_name
 from sitebench.units import format_ns
 
-_PERCENTILES = (99.0, 99.9, 99.99, 99.999)
-
 
 def table(report: Report, run: Run) -> Table:
     """Return a row per point, its repeats merged sample by sample."""
-    columns = ("Point", "Load", "samples", *(f"p{q:g}" for q in _PERCENTILES), "max")
+    columns = ("Point", "Load", "samples", *(f"p{q:g}" for q in FAR_OUT), "max")
     rows = [_row(report, run, each) for each in run.series]
     notes = [
         "In brackets: how many samples were slower. n/a: they are fewer than "
@@ -40,7 +38,7 @@ def _row(report: Report, run: Run, each: Series) -> Row:
         return f"{least}{format_ns(ns)}{star}"
 
     cells = []
-    for q in _PERCENTILES:
+    for q in FAR_OUT:
         ns = percentile_ns(every, q)
         beyond = every.count * (100_000 - round(q * 1_000)) // 100_000
         cells.append(f"{NOTHING if ns is None else shown(ns)} ({beyond:,})")

@@ -127,6 +127,7 @@ function draw(chart) {
 
 function fill(section, columns, rows) {
   $(section).hidden = !rows.length;
+  if (!rows.length) return;
   const [head, body] = ["thead", "tbody"].map((name) => document.querySelector(`#${section} ${name}`));
   const line = (cells, tag) => {
     const row = document.createElement("tr");
@@ -145,8 +146,8 @@ function fill(section, columns, rows) {
 }
 
 const figure = (v) => v.toLocaleString("en", { maximumFractionDigits: 1 });
-const STEPS = [["program", "Program"], ["step", "Step"], ["count", "Done", figure], ["failed", "Failed", figure],
-  ["p50", "p50", figure], ["p90", "p90", figure], ["p95", "p95", figure], ["p99", "p99", figure], ["p999", "p99.9", figure],
+const steps = (rows) => [["program", "Program"], ["step", "Step"], ["count", "Done", figure], ["failed", "Failed", figure],
+  ...Object.keys(rows[0] ?? {}).filter((key) => /^p\d/.test(key)).map((key) => [key, key, figure]),
   ["max", "Max", figure], ["mean", "Mean", figure]];
 const TESTS = [["title", "Test"], ["per_s", "Per second", figure], ["verdict", "Verdict"]];
 const RESOURCES = [["who", "Source"], ["what", "Figure"], ["now", "Now"]];
@@ -214,7 +215,7 @@ async function ask() {
     }
     show(found);
     CHARTS.forEach(draw);
-    fill("micros", STEPS, found.steps);
+    fill("micros", steps(found.steps), found.steps);
     fill("resources", RESOURCES, found.resources);
     fill("tests", TESTS, found.tests.map((each) => ({
       ...each, verdict: each.error ?? each.quoted ?? "running",
