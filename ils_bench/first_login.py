@@ -17,7 +17,7 @@ from ils_bench.targets.target import OpenDirectory
 from sitebench.errors import BadInput, MeasurementFailed
 from sitebench.frozen import frozen
 from sitebench.seeders.people import generate
-from sitebench.verdict.warning import PointWarning
+from sitebench.verdict.warning import PointWarning, WarningKind
 
 _WRITTEN = (
     "pwdLastSuccess",  # slapd's lastbind
@@ -51,7 +51,7 @@ class FirstLogin:
                 few += "and directories write once a second"
             found.append(
                 PointWarning(
-                    "login-writes",
+                    WarningKind.LOGIN_WRITES,
                     f"each login writes {', '.join(self.written)}{few}",
                     "it is a part of what logins cost there: have more people than logins a "
                     "second, or switch it off",
@@ -61,7 +61,7 @@ class FirstLogin:
             before, after = self.rehashed
             found.append(
                 PointWarning(
-                    "login-rehashes",
+                    WarningKind.LOGIN_REHASHES,
                     f"a first login changes the hash of a password: {before} became {after}",
                     "measure again with those who have logged in, or switch it off (389-DS: "
                     "nsslapd-enable-upgrade-hash)",

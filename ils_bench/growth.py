@@ -12,7 +12,7 @@ from sitebench.runs.point import PointSpec
 from sitebench.runs.windows import Phase, Windows
 from sitebench.scenario.script import Operation, Script
 from sitebench.system.machine import MOST_THREADS, engine_threads
-from sitebench.verdict.warning import PointWarning
+from sitebench.verdict.warning import PointWarning, WarningKind
 
 _GROWN = 2
 """A rate is that of a size: beyond so many times of it, that of another."""
@@ -65,7 +65,7 @@ def grown(figures: Mapping[str, Any]) -> tuple[PointWarning, ...]:
         return ()
     return (
         PointWarning(
-            "grown-directory",
+            WarningKind.GROWN_DIRECTORY,
             f"the directory grew from {start:,} to {end:,} entries while it was measured",
             "begin with more --entries",
         ),
@@ -88,7 +88,7 @@ def left(
             if more > spec.users:
                 found.append(
                     PointWarning(
-                        "entries-left",
+                        WarningKind.ENTRIES_LEFT,
                         f"{more:,} entries that {each.name} added were not deleted again",
                         "delete them, and see why its delete fails: --check shows what came of it",
                     )

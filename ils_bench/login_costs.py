@@ -13,13 +13,14 @@ from sitebench.tables.tables import marked, medians, rate_mark, show_micros
 from sitebench.units import format_rate
 from sitebench.verdict.rules.thresholds import USED_UP
 from sitebench.verdict.verdict import Bound
+from sitebench.verdict.warning import WarningKind
 
 _BESIDE_CPU = frozenset(
     (Bound.TARGET_CPU, Bound.GENERATOR, Bound.OTHERS, Bound.SCHEDULE, Bound.UNDECIDED)
 )
 """Bounds by which no other resource of the server was used up."""
 
-_COST_OF_TWO = frozenset(("login-writes", "login-rehashes"))
+_COST_OF_TWO = frozenset((WarningKind.LOGIN_WRITES, WarningKind.LOGIN_REHASHES))
 """Warnings by which the CPU is not that of checking a password alone."""
 
 _AT_EDGES = 0.1

@@ -72,6 +72,19 @@ def test_no_imports_run_in_a_circle() -> None:
     TopologicalSorter(imports()).prepare()
 
 
+def test_every_warning_is_of_a_kind_in_the_list() -> None:
+    """Six kinds of suites were strings, which no list of kinds had."""
+    assert [
+        f"{module}:{node.lineno} warns of {ast.unparse(node.args[0])}"
+        for module, tree in trees().items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "PointWarning"
+        if not ast.unparse(node.args[0]).startswith("WarningKind.")
+        # A verdict is shown among the warnings.
+        if ast.unparse(node.args[0]) != "verdict.bound"
+    ] == []
+
+
 PROFILE = ("sitebench.seeders", "ils")
 """Entries of the schema of an Internet Locator Server, of which the suite has its name too."""
 

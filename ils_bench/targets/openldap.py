@@ -38,7 +38,7 @@ from sitebench.system.scratch import scratch
 from sitebench.targets.certificate import make_certificate
 from sitebench.targets.limits import Limits, confined
 from sitebench.targets.tls import SYSTEM, Trust, trusting
-from sitebench.verdict.warning import PointWarning
+from sitebench.verdict.warning import PointWarning, WarningKind
 
 _FILL_S = 3600.0
 _ANSWER_S = 30.0
@@ -300,7 +300,7 @@ def relaxed(target: str, *, writes: bool) -> tuple[PointWarning, ...]:
         return ()
     return (
         PointWarning(
-            "relaxed-durability",
+            WarningKind.RELAXED_DURABILITY,
             "this slapd does not sync its database to disk (dbnosync), so its writes are faster",
             "compare it with directories that keep nothing either, or measure a slapd of your own "
             "by its ldap:// address",

@@ -40,6 +40,12 @@ class WarningKind(StrEnum):
     WORKER_LOST = "worker-lost"
     WORKERS_MISSING = "workers-missing"
     CLOCK_SKEW = "clock-skew"
+    GROWN_DIRECTORY = "grown-directory"
+    ENTRIES_LEFT = "entries-left"
+    LOGIN_WRITES = "login-writes"
+    LOGIN_REHASHES = "login-rehashes"
+    RELAXED_DURABILITY = "relaxed-durability"
+    OTHER_FILES = "other-files"
 
 
 @frozen

@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 
 from sitebench.counts.metrics import LATENCY, SERVICE, WRONG
+from sitebench.verdict.warning import WarningKind
 from tests.support.drains import histogram
 from tests.web_bench.made import SECONDS, a_result, a_tally
 from web_bench.paper.figures import (
-    OTHER_FILES,
     fairness,
     figure_of,
     figures,
@@ -109,7 +109,7 @@ def test_bytes_that_are_not_the_files_are_a_warning() -> None:
     found = a_result("silicon-surf", 48, 3_000).figures
     assert warnings(found) == []
     (warning,) = warnings({**found, "bytes_per_request": 19_852.0})
-    assert warning.kind == OTHER_FILES
+    assert warning.kind == WarningKind.OTHER_FILES
     assert "19,852 bytes, and the workload's mean is 8,006" in warning.message
     assert len(warnings({**found, "bytes_per_request": 7_000.0})) == 1
     few = a_result("silicon-surf", 4, 900 / SECONDS).figures
@@ -162,7 +162,7 @@ def test_few_wrong_answers_are_the_same_workload_and_more_are_another() -> None:
     found = a_result("silicon-surf", 48, 1_000).figures
     assert warnings({**found, "wrong": {"status:404": 20}}) == []
     (warning,) = warnings({**found, "wrong": {"status:404": 15, "wrong-length": 6}})
-    assert (warning.kind, warning.spoils) == (OTHER_FILES, True)
+    assert (warning.kind, warning.spoils) == (WarningKind.OTHER_FILES, True)
     assert "of 20,000 answers 21 were not what was asked for" in warning.message
 
 

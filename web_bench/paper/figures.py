@@ -17,12 +17,9 @@ from sitebench.counts.source import SEQUENCE, StepTotals
 from sitebench.counts.tally import Tally
 from sitebench.runs.point import PointResult
 from sitebench.runs.repeats import Of
-from sitebench.verdict.warning import PointWarning
+from sitebench.verdict.warning import PointWarning, WarningKind
 from web_bench.paper.arithmetic import MBIT, load_factor, off_mean
 from web_bench.workload import RequestClass, Workload
-
-OTHER_FILES = "other-files"
-"""The warning of `warnings`."""
 
 _HEAD_BYTES = 1_024
 """The most that an answer's head is taken to add to its body."""
@@ -188,7 +185,7 @@ def _not_there(found: Mapping[str, Any], requests: int) -> list[PointWarning]:
     told = ", ".join(f"{kind} x {n:,}" for kind, n in kinds.items())
     return [
         PointWarning(
-            OTHER_FILES,
+            WarningKind.OTHER_FILES,
             f"of {requests:,} answers {sum(kinds.values()):,} were not what was asked for "
             f"({told}), to requests of {', '.join(classes)}",
             "compare the server's files with the set: sitebench web verify",
@@ -210,7 +207,7 @@ def _other_sizes(found: Mapping[str, Any], requests: int) -> list[PointWarning]:
         return []
     return [
         PointWarning(
-            OTHER_FILES,
+            WarningKind.OTHER_FILES,
             f"a request brought {received:,.0f} bytes, and the workload's mean is {mean:,.0f} "
             f"({off_mean(received, mean):+.0%})",
             "compare the server's files with the set: sitebench web verify",
