@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from importlib.resources import files as package
 from typing import Any
 
@@ -20,6 +20,7 @@ from sitebench.frozen import frozen
 from sitebench.options.spelling import nearest
 from sitebench.scenario import script
 from sitebench.scenario.script import Script
+from web_bench.seed import file_set
 
 DYNAMIC = {
     "cgi-env": "a process per request that prints its environment",
@@ -60,25 +61,18 @@ class FileSet:
     files_per_class: int = 1
 
     def count_of(self, each: FileClass) -> int:
-        return each.files or len(each.sizes) * self.files_per_class
+        return file_set(replace(self, classes=(each,)).spec()).count
 
     def bytes_of(self, each: FileClass) -> int:
-        count = self.count_of(each)
-        if each.spread is not None:
-            smallest, largest = each.spread
-            # The generator's expression: any other rounds some size differently.
-            sizes = (smallest * math.pow(largest / smallest, i / (count - 1)) for i in range(count))
-            return sum(map(round, sizes))
-        rounds, rest = divmod(count, len(each.sizes))
-        return sum(each.sizes) * rounds + sum(each.sizes[:rest])
+        return file_set(replace(self, classes=(each,)).spec()).bytes
 
     @property
     def count(self) -> int:
-        return sum(map(self.count_of, self.classes))
+        return file_set(self.spec()).count
 
     @property
     def bytes(self) -> int:
-        return sum(map(self.bytes_of, self.classes))
+        return file_set(self.spec()).bytes
 
     def spec(self, seed: int = SEED) -> dict[str, Any]:
         """Return what the generator of the files is given, as JSON has it."""

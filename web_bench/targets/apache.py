@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
+import functools
 import os
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from sitebench.system.child import serve
 from sitebench.system.programs import find_program
-from sitebench.targets.limits import UNCONFINED, Confinement
-from sitebench.targets.tls import ServerTls
 from web_bench.targets import started
 from web_bench.targets.cgi import PATH as CGI
-from web_bench.targets.started import Server, Started, page
+from web_bench.targets.started import Server, page
 
 PROGRAMS = {
     "cgi-env": f"{CGI}?kind=simcgi",
@@ -31,8 +29,6 @@ connections that it was to keep."""
 _NOBODY = "65534"
 
 _FIXED = "# The rest is needed as it is.\n"
-LOGGED = {"CustomLog": "access.log common"}
-"""Directives that log requests, as servers did in the papers."""
 _TEMPLATE = """\
 # Apache as sitebench starts it; all paths are below a temporary folder.
 LoadModule mpm_event_module @modules@/mod_mpm_event.so
@@ -193,31 +189,7 @@ end
 """
 
 
-def serving(
-    docroot: Path | None,
-    *,
-    tls: ServerTls | None = None,
-    threads: int = 1,
-    directives: Mapping[str, str] = {},
-    kinds: Collection[str] = PROGRAMS.keys(),
-    cgi_program: str | None = None,
-    confinement: Confinement = UNCONFINED,
-) -> contextlib.AbstractContextManager[Started]:
-    """Serve a folder by an Apache with so many processes, over TLS at another port if asked for.
-
-    `directives` replace those of the configuration, or are added to it. `kinds` are the dynamic
-    kinds that are needed: no process is started for the others.
-    """
-    return started.serving(
-        __name__,
-        docroot,
-        tls=tls,
-        threads=threads,
-        directives=directives,
-        kinds=kinds,
-        cgi_program=cgi_program,
-        confinement=confinement,
-    )
+serving = functools.partial(started.serving, __name__)
 
 
 def _argv(program: str, folder: Path) -> Sequence[str]:
@@ -248,6 +220,7 @@ SERVER = Server(
         "requests": str(-(-_AT_ONCE // threads) * threads),
     },
     started.fastcgi,
+    {"CustomLog": "access.log common"},
     {"programs/text.lua": _TEXT, "programs/pages.lua": _PAGES},
 )
 

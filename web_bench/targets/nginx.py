@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
+import functools
 import os
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from sitebench.system.child import serve
-from sitebench.targets.limits import UNCONFINED, Confinement
-from sitebench.targets.tls import ServerTls
 from web_bench.targets import started
 from web_bench.targets.cgi import PATH as CGI
-from web_bench.targets.started import Server, Started, find
+from web_bench.targets.started import Server, find
 
 PROGRAMS = {
     "cgi-env": f"{CGI}?kind=simcgi",
@@ -28,8 +26,6 @@ _CGI_AT_ONCE = 16
 _PARAMETER = r'"(?:\\.|[^"\\])*"|' r"'(?:\\.|[^'\\])*'|(?:\\.|\$\{\w+\}|[^\\\"';{}#\s])+"
 _VALUE = rf"(?:{_PARAMETER})(?: +(?:{_PARAMETER}))*"
 """Quotes count where a parameter begins; elsewhere `;`, a brace or a comment ends the directive."""
-LOGGED = {"access_log": "access.log common"}
-"""Directives that log requests, as servers did in the papers."""
 _FIXED = "  # The rest is needed as it is.\n"
 _TEMPLATE = """\
 # nginx as sitebench starts it; all paths are below a temporary folder.
@@ -134,31 +130,7 @@ _CLIENT_CA = """\
 """
 
 
-def serving(
-    docroot: Path | None,
-    *,
-    tls: ServerTls | None = None,
-    threads: int = 1,
-    directives: Mapping[str, str] = {},
-    kinds: Collection[str] = PROGRAMS.keys(),
-    cgi_program: str | None = None,
-    confinement: Confinement = UNCONFINED,
-) -> contextlib.AbstractContextManager[Started]:
-    """Serve a folder by an nginx with so many workers, over TLS at another port if asked for.
-
-    `directives` replace those of the configuration, or are added to its `http` block. `kinds` are
-    the dynamic kinds that are needed: no process is started for the others.
-    """
-    return started.serving(
-        __name__,
-        docroot,
-        tls=tls,
-        threads=threads,
-        directives=directives,
-        kinds=kinds,
-        cgi_program=cgi_program,
-        confinement=confinement,
-    )
+serving = functools.partial(started.serving, __name__)
 
 
 def _argv(program: str, folder: Path) -> Sequence[str]:
@@ -189,6 +161,7 @@ SERVER = Server(
     # Without it root's workers become another user, who may not be able to read the docroot.
     lambda _threads: {"user": "user root;\n" if os.geteuid() == 0 else ""},
     _behind,
+    {"access_log": "access.log common"},
     socket="cgi.sock",
 )
 

@@ -28,7 +28,7 @@ from web_bench.workload import Workload
 _SERVERS = {"nginx": nginx, "apache": apache}
 OWN_TARGETS: Mapping[str, Mapping[str, str]] = {
     "embedded": PROGRAMS,
-    **{name: module.PROGRAMS for name, module in _SERVERS.items()},
+    **{name: module.SERVER.programs for name, module in _SERVERS.items()},
 }
 """Targets that are started for a test, and their programs; any other is the user's."""
 
@@ -162,7 +162,7 @@ def _open_started(
     """Start nginx or Apache."""
     limits = options.target_limits
     server = _SERVERS[options.target]
-    logged = server.LOGGED if options.access_log else {}
+    logged = server.SERVER.logged if options.access_log else {}
     directives = {**logged, **(options.directives or {})}
     with ExitStack() as opening:
         confinement = opening.enter_context(confined(limits, docroot))

@@ -33,7 +33,7 @@ from sitebench.system.network import free_port
 from sitebench.system.programs import find_program, last_line
 from sitebench.system.scratch import scratch
 from sitebench.targets.certificate import make_certificate, unlock
-from sitebench.targets.limits import Confinement
+from sitebench.targets.limits import UNCONFINED, Confinement
 from sitebench.targets.tls import ServerTls
 from web_bench.targets.cgi import PATH, install
 
@@ -96,6 +96,8 @@ class Server:
     """Values of its own, for so many threads."""
     behind: Callable[[Collection[str]], Sequence[Sequence[str]]]
     """Commands of the programs behind it, for these kinds."""
+    logged: Mapping[str, str]
+    """Directives that log requests, as servers did in the papers."""
     files: Mapping[str, str] = field(default_factory=dict)
     """Files of its own, by their paths below its folder."""
     socket: str | None = None
@@ -122,14 +124,19 @@ def serving(
     module: str,
     docroot: Path | None,
     *,
-    tls: ServerTls | None,
-    threads: int,
-    directives: Mapping[str, str],
-    kinds: Collection[str],
-    cgi_program: str | None,
-    confinement: Confinement,
+    tls: ServerTls | None = None,
+    threads: int = 1,
+    directives: Mapping[str, str] = {},
+    kinds: Collection[str] | None = None,
+    cgi_program: str | None = None,
+    confinement: Confinement = UNCONFINED,
 ) -> Iterator[Started]:
-    """Start the server of a module in a process of its own, and end it with all that it started."""
+    """Serve a folder by the server of a module, over TLS at another port if asked for.
+
+    It has so many worker processes. `directives` replace those of its configuration, or are added
+    to it. `kinds` are the dynamic kinds that are needed, all by default: no process is started for
+    the others.
+    """
     host = confinement.host or "127.0.0.1"
     request = {
         "host": host,
@@ -138,7 +145,7 @@ def serving(
         "tls": None if tls is None else asdict(tls),
         "threads": threads,
         "directives": dict(directives),
-        "kinds": sorted(kinds),
+        "kinds": None if kinds is None else sorted(kinds),
         "cgi_program": cgi_program,
     }
     child = Child(module, request, timeout_s=_START_S)
@@ -161,6 +168,7 @@ def serving(
 def start(server: Server, request: dict[str, Any]) -> Service:
     """Start a server as the child process, and return what it reports."""
     program, docroot, kinds = server.find(), request["docroot"], request["kinds"]
+    kinds = list(server.programs) if kinds is None else kinds
     for kind in kinds:
         if kind not in server.programs:
             raise BadInput(
