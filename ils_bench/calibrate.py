@@ -161,7 +161,7 @@ def running_engine(
 ) -> Iterator[Engine]:
     """Yield an engine in this process, without Locust, whose lanes are warm."""
     from ils_bench.engine_config import engine_config
-    from ils_bench.seeding.journal import FIRST_ADDED
+    from ils_bench.targets.journal import FIRST_ADDED
     from ils_bench.targets.people import spec_of
     from sitebench._engine import Engine
     from sitebench.counts.worker_slot import WorkerSlot

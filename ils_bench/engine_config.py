@@ -6,12 +6,12 @@ import dataclasses
 from collections.abc import Sequence as Many
 from typing import Any
 
+from ils_bench.names import names_of
 from ils_bench.options import IlsOptions
 from ils_bench.programs import Program
 from ils_bench.sequences import Bind, Repeat, Search, Sequence, Step
 from ils_bench.targets.address import DirectoryAddress, parse_address
 from ils_bench.targets.identity import ANONYMOUS, Identity
-from ils_bench.targets.names import names_of
 from ils_bench.targets.people import spec_of
 from ils_bench.targets.target import OpenDirectory
 from sitebench._engine import Population

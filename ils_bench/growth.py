@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ils_bench.programs import Program
-from ils_bench.seeding.clean import KEYS_OF_A_THREAD, Added
+from ils_bench.targets.clean import KEYS_OF_A_THREAD, Added
 from sitebench.counts.tally import Tally
 from sitebench.runs.point import PointSpec
 from sitebench.runs.windows import Phase, Windows

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from ils_bench import logins, quick, sequences
+from ils_bench import quick, sequences
+from ils_bench.login import logins
 from ils_bench.options import IlsOptions
+from ils_bench.programs import LOGIN
 from ils_bench.suite import SUITE
 from sitebench.suite_base.listing import show_operations
 
@@ -16,7 +18,7 @@ def show(options: IlsOptions, name: str | None) -> None:
         return
 
     def text_of(operation: str) -> str:
-        if operation == logins.LOGIN:
+        if operation == LOGIN:
             return logins.text_of(options)
         return sequences.text_of(operation, options.profile)
 

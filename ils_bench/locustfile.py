@@ -5,8 +5,10 @@ A locustfile with them is one line: `from ils_bench.locustfile import *`.
 
 from __future__ import annotations
 
-from ils_bench import logins, sequences
+from ils_bench import sequences
+from ils_bench.login import logins
 from ils_bench.options import IlsOptions
+from ils_bench.programs import LOGIN
 from ils_bench.sequences import Sequence
 from ils_bench.users import ScenarioUser, SequenceUser
 from sitebench.locust.user import LaneUser
@@ -71,7 +73,7 @@ class LoginUser(LaneUser):
         return logins.script_of(options)
 
     def program(self) -> str:
-        return logins.LOGIN
+        return LOGIN
 
 
 class FileUser(ScenarioUser):

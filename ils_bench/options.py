@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from ils_bench.mix import parse_mix, show_mix
+from ils_bench.names import check_form
 from ils_bench.suite import SUITE
-from ils_bench.targets.names import check_form
 from sitebench import units
 from sitebench.errors import BadInput, UnknownValue
 from sitebench.frozen import frozen

@@ -10,21 +10,21 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
-from ils_bench import logins, passes, quick, sequences
+from ils_bench import passes, quick, sequences
 from ils_bench.engine_config import for_engine
-from ils_bench.lockout import binds_of
+from ils_bench.login import logins
+from ils_bench.login.lockout import binds_of
+from ils_bench.names import is_list, names_of
 from ils_bench.options import IlsOptions, LocustOptions, SweepOptions
-from ils_bench.programs import Program, assure_bound
-from ils_bench.seeding import journal
+from ils_bench.programs import LOGIN, Program, assure_bound, is_login
 from ils_bench.seeding.destinations import with_base
 from ils_bench.suite import SUITE
-from ils_bench.targets import opening
+from ils_bench.targets import journal, opening
 from ils_bench.targets.address import DirectoryAddress, parse_address
 from ils_bench.targets.groups import GroupSpec
 from ils_bench.targets.identity import check_sasl, password_asked
 from ils_bench.targets.ldap_directory import LdapDirectory, options_of
 from ils_bench.targets.live import removing
-from ils_bench.targets.names import is_list, names_of
 from ils_bench.targets.people import spec_of
 from ils_bench.targets.profile import suited
 from ils_bench.targets.target import OpenDirectory
@@ -58,7 +58,7 @@ class IlsPoints(SuitePoints[IlsOptions, Program, OpenDirectory]):
         return super().scenario_of(options) or quick.script_of(options)
 
     def built_in(self, options: IlsOptions, operation: str) -> Program:
-        if operation == logins.LOGIN:
+        if operation == LOGIN:
             return logins.script_of(options)
         return sequences.built_in(operation, options.profile, options.session)
 
@@ -130,9 +130,7 @@ class IlsPoints(SuitePoints[IlsOptions, Program, OpenDirectory]):
             names_of(options.names).check(options.entries)
 
     def remedy(self, options: IlsOptions, tried: Script) -> str:
-        return (
-            logins.to_check(options) if logins.is_login(tried) else super().remedy(options, tried)
-        )
+        return logins.to_check(options) if is_login(tried) else super().remedy(options, tried)
 
     def check_several(self, options: IlsOptions) -> None:
         logins.refuse_several(options)
@@ -211,7 +209,7 @@ class IlsPoints(SuitePoints[IlsOptions, Program, OpenDirectory]):
             return options
         self.assure_allowed(options, programs, named=named)
         options = suited(options)
-        if not any(map(logins.is_login, programs)):
+        if not any(map(is_login, programs)):
             return options
         return logins.with_passwords(options)
 

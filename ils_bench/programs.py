@@ -12,6 +12,14 @@ from sitebench.scenario.script import Script
 
 Program: TypeAlias = Sequence | Script
 
+LOGIN = "login"
+"""The operation whose scenario `ils_bench.login` makes."""
+
+
+def is_login(program: Program) -> bool:
+    """Whether a program is that operation, and no file of a user's."""
+    return isinstance(program, Script) and program.path == LOGIN
+
 
 def need_base(programs: Many[Program]) -> bool:
     """Return whether any asks for more than a connection and an identity."""

@@ -9,8 +9,8 @@ import json
 import re
 
 from ils_bench.lists import COMMA, FIELD
+from ils_bench.names import Names, names_of
 from ils_bench.options import IlsOptions
-from ils_bench.targets.names import Names, names_of
 from sitebench.errors import BadInput
 from sitebench.scenario.script import Script, made
 

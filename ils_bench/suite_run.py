@@ -8,20 +8,19 @@ from typing import TYPE_CHECKING
 
 from locust.env import Environment
 
-from ils_bench import logins
-from ils_bench.first_login import FirstLogin, first_login
 from ils_bench.growth import added, entries_at_ends, grown, left
-from ils_bench.lockout import LIFT, Care, binds_of
+from ils_bench.login.first_login import FirstLogin, first_login
+from ils_bench.login.lockout import LIFT, Care, binds_of
+from ils_bench.names import names_of
 from ils_bench.options import LocustOptions
 from ils_bench.points import POINTS
-from ils_bench.programs import Program
-from ils_bench.seeding import clean, journal
-from ils_bench.seeding.journal import Reservation
+from ils_bench.programs import Program, is_login
+from ils_bench.targets import clean, journal
 from ils_bench.targets.address import parse_address
 from ils_bench.targets.identity import identity_of
+from ils_bench.targets.journal import Reservation
 from ils_bench.targets.live import make_ready, told_of_removal
 from ils_bench.targets.monitor import DirectoryMonitor
-from ils_bench.targets.names import names_of
 from ils_bench.targets.openldap import relaxed
 from ils_bench.targets.people import spec_of
 from ils_bench.targets.target import OpenDirectory
@@ -80,7 +79,7 @@ class IlsRun(BaseSuiteRun[LocustOptions, Program, OpenDirectory]):
             )
         if theirs:
             self._take_care(options)
-            if any(map(logins.is_login, self.programs)):
+            if any(map(is_login, self.programs)):
                 self._begin_logins(options, target)
         return _More(
             target.disposable or options.disposable,

@@ -68,6 +68,17 @@ def test_no_import_runs_upward() -> None:
     ] == []
 
 
+@pytest.mark.parametrize("large", ["sitebench.locust", "ils_bench"])
+def test_within_a_large_room_no_folder_is_above_and_below_another(large: str) -> None:
+    below = dict[str, set[str]]()
+    for module, names in imports().items():
+        if module.startswith(f"{large}."):
+            within = (name for name in names if name.startswith(f"{large}."))
+            inner, *lower = (name.removeprefix(large).split(".")[1] for name in (module, *within))
+            below[inner] = below.get(inner, set()) | {*lower} - {inner}
+    TopologicalSorter(below).prepare()
+
+
 def test_no_imports_run_in_a_circle() -> None:
     TopologicalSorter(imports()).prepare()
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from msgspec import structs
 
-from ils_bench.login_costs import login_costs
+from ils_bench.login.costs import login_costs
 from ils_bench.paper.printed import (
     PRINTED_1997,
     SIZES_1997,

@@ -2,7 +2,8 @@
 
 Person `i` of a population is the same for every process that knows its seed, profile, locales and
 base, so people are handled as ranges of keys. What follows is the protocol that the modules here
-keep, so that a run that dies at any moment leaves nothing that `sitebench ils clean` cannot find.
+keep, with `journal` and `clean` of `ils_bench.targets`, so that a run that dies at any moment
+leaves nothing that `sitebench ils clean` cannot find.
 
 Who owns which keys
     Keys 0 to size - 1 are people that are seeded. `seed` (`commands`) adds them to stay; a

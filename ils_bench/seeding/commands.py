@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from ils_bench.options import SeedOptions
-from ils_bench.seeding import clean, journal, slapd_folder
+from ils_bench.seeding import slapd_folder
 from ils_bench.seeding.accounts import check_accounts, write_accounts
 from ils_bench.seeding.destinations import (
     Destination,
@@ -29,6 +29,7 @@ from ils_bench.seeding.groups import (
     verify_groups,
 )
 from ils_bench.seeding.logins import check_logins
+from ils_bench.targets import clean, journal
 from ils_bench.targets.address import parse_address
 from ils_bench.targets.groups import ldif_of, spec_of_groups
 from ils_bench.targets.identity import identity_of, password_asked

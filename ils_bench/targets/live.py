@@ -13,13 +13,12 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 
-from ils_bench.logins import is_login
+from ils_bench.names import Names, names_of
 from ils_bench.options import DirectoryOptions, LoadTestOptions
-from ils_bench.programs import Program
-from ils_bench.seeding import clean, journal
+from ils_bench.programs import Program, is_login
+from ils_bench.targets import clean, journal
 from ils_bench.targets.address import parse_address
 from ils_bench.targets.identity import ANONYMOUS, identity_of
-from ils_bench.targets.names import Names, names_of
 from ils_bench.targets.password_schemes import assure_taken
 from ils_bench.targets.people import spec_of, which_people
 from ils_bench.targets.room import say_room, told_full

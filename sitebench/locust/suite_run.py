@@ -13,15 +13,10 @@ from sitebench.locust.lanes import Session
 from sitebench.locust.prepared import Prepared
 from sitebench.locust.preparing import Preparing
 from sitebench.locust.recorder import Recording
-from sitebench.locust.web_ui.session import Session as WebUiSession
 
 
 class SuiteRun(Protocol):
     """What the roles of a test and the web UI ask of a suite."""
-
-    @property
-    def session(self) -> WebUiSession | None:
-        """The run file of the web UI's tests, if this process has one."""
 
     def ours(self, users: Iterable[type[Any]]) -> list[type[Any]]:
         """Return those of these user classes that are lanes; Locust alone runs the others."""

@@ -9,11 +9,13 @@ from locust import events
 
 from sitebench.errors import SitebenchError, exit_with
 from sitebench.locust.bridge import Bridge
-from sitebench.locust.suite_run import SuiteRun
 from sitebench.options.convert import add_arguments, set_locust_defaults
+from sitebench.suite_base.suite_run import BaseSuiteRun
 
 
-def join(options: type[Any], title: str, suite_run: Callable[[Any], SuiteRun]) -> None:
+def join(
+    options: type[Any], title: str, suite_run: Callable[[Any], BaseSuiteRun[Any, Any, Any]]
+) -> None:
     """Give Locust a suite's options, under `title`, and its environments the suite's lanes."""
 
     def add(parser: Any, **_: Any) -> None:

@@ -8,7 +8,7 @@ import ldap3
 import pytest
 
 from ils_bench import sequences
-from ils_bench.logins import LOGIN
+from ils_bench.programs import LOGIN
 from ils_bench.suite import SUITE
 from sitebench import LdapDirectory
 from sitebench.scenario import script

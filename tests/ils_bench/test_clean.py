@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from ils_bench.seeding import clean, journal
+from ils_bench.targets import clean, journal
 from ils_bench.targets.address import parse_address
 from ils_bench.targets.target import OpenDirectory
 from sitebench import LdapDirectory

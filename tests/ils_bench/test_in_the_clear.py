@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from ils_bench.logins import script_of
+from ils_bench.login.logins import script_of
 from ils_bench.options import IlsOptions
 from ils_bench.programs import send_passwords
 from ils_bench.sequences import built_in

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ils_bench.seeding import journal
+from ils_bench.targets import journal
 from sitebench.seeders.people import Spec
 from tests.support.waiting import left_s
 
@@ -62,7 +62,7 @@ def test_testers_who_know_nothing_of_each_other_add_other_people(
 
 
 RESERVING = f"""
-from ils_bench.seeding import journal
+from ils_bench.targets import journal
 from sitebench.seeders.people import Spec
 for _ in range(25):
     journal.reserve("ldap://a:389", **{ALL!r})
@@ -97,7 +97,7 @@ def test_a_gap_left_by_a_finished_run_is_used_again() -> None:
 def test_only_what_a_dead_process_left_is_abandoned() -> None:
     mine = journal.reserve("ldap://a:389", **ASKED)
     code = (
-        "from ils_bench.seeding import journal; from sitebench.seeders.people import Spec; "
+        "from ils_bench.targets import journal; from sitebench.seeders.people import Spec; "
         f"journal.reserve('ldap://a:389', **{ASKED!r})"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

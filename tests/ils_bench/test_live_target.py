@@ -17,9 +17,9 @@ import pytest
 
 from ils_bench.options import IlsOptions
 from ils_bench.points import POINTS
-from ils_bench.seeding import clean, journal
-from ils_bench.seeding.clean import CHUNK
+from ils_bench.targets import clean, journal
 from ils_bench.targets.address import parse_address
+from ils_bench.targets.clean import CHUNK
 from ils_bench.targets.probe import connected
 from ils_bench.targets.target import OpenDirectory
 from sitebench._engine import Directory, seed_directory

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from ils_bench.login_costs import login_costs
+from ils_bench.login.costs import login_costs
 from sitebench.monitor import MachineUse, ProcessUse
 from sitebench.runs.point import PointResult
 from sitebench.runs.repeats import series

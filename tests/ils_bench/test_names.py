@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from ils_bench.names import Names, names_of
 from ils_bench.suite import SUITE
 from ils_bench.targets import probe
 from ils_bench.targets.address import parse_address
 from ils_bench.targets.ldap_directory import LdapDirectory
-from ils_bench.targets.names import Names, names_of
 from ils_bench.targets.probe import connected
 from sitebench.errors import BadFile
 from tests.support.cli import in_process

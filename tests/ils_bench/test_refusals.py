@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ils_bench.seeding import journal
+from ils_bench.targets import journal
 from ils_bench.targets.address import parse_address
 from ils_bench.targets.ldap_directory import LdapDirectory
 from ils_bench.targets.probe import connected

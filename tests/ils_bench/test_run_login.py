@@ -13,8 +13,8 @@ from pathlib import Path
 import ldap3
 import pytest
 
-from ils_bench import logins
-from ils_bench.accounts import accounts_of
+from ils_bench.login import logins
+from ils_bench.login.accounts import accounts_of
 from ils_bench.options import IlsOptions
 from ils_bench.points import POINTS
 from ils_bench.targets.password_schemes import assure_bounded

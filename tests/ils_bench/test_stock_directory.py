@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import sitebench
-from ils_bench.seeding import journal
+from ils_bench.targets import journal
 from sitebench._engine import Population, seed_directory
 from sitebench.runs.runfile import RunFile
 from sitebench.seeders.people import Spec, generate

@@ -14,8 +14,8 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 
-from ils_bench.seeding import journal
-from ils_bench.seeding.journal import Reservation
+from ils_bench.targets import journal
+from ils_bench.targets.journal import Reservation
 from ils_bench.targets.target import OpenDirectory
 from sitebench._engine import first_person, remove_people
 from sitebench.errors import SitebenchError

@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Iterator, Sequence
 
-from ils_bench.logins import LOGIN
+from ils_bench.programs import LOGIN
 from sitebench.runs.point import PointResult
 from sitebench.runs.repeats import Series
 from sitebench.tables.table import NOTHING, Cell, Mark, Row, Table

@@ -10,7 +10,7 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from ils_bench.logins import accounts_in, are_ours, to_check
+from ils_bench.login.logins import accounts_in, are_ours, to_check
 from ils_bench.options import BIND, IlsOptions
 from ils_bench.targets.people import spec_of
 from ils_bench.targets.target import OpenDirectory

@@ -11,10 +11,11 @@ from dataclasses import replace
 from math import gcd
 from typing import Any
 
-from ils_bench.accounts import Accounts, accounts_of, line_of, none_twice
 from ils_bench.lists import COMMA, separator_of
-from ils_bench.lockout import LIFT
+from ils_bench.login.accounts import Accounts, accounts_of, line_of, none_twice
+from ils_bench.login.lockout import LIFT
 from ils_bench.options import BIND, KEPT, SEARCH_BIND_GROUPS, IlsOptions
+from ils_bench.programs import LOGIN, is_login
 from ils_bench.quick import plain, quoted
 from ils_bench.targets.people import suffix_of
 from sitebench._engine import profile_facts
@@ -28,8 +29,8 @@ from sitebench.suite_base.options import EntriesOption
 from sitebench.system.machine import engine_threads, usable_cores
 from sitebench.units import format_rate, plural
 
-LOGIN, WRONG = "login", "wrong"
-"""The operation, and its row of wrong passwords."""
+WRONG = "wrong"
+"""The operation's row of wrong passwords."""
 PEOPLE: Profile = "person"
 """Those who log in unless others are asked for; the papers' have no passwords."""
 _PER_MILLE = 1_000
@@ -210,11 +211,6 @@ def _person(options: IlsOptions, data: str) -> _Person:
     value = None if found.name is None else column(found.name)
     dn = f"{found.attribute}={value},{{base}}" if found.dn is None else column(found.dn)
     return _Person(dn, found.attribute, value, column(found.password))
-
-
-def is_login(program: Any) -> bool:
-    """Whether a program is this operation, and no file of a user's."""
-    return isinstance(program, Script) and program.path == LOGIN
 
 
 def with_passwords(options: IlsOptions) -> IlsOptions:

@@ -1,0 +1,1 @@
+"""The operation `login`: who logs in and how, first logins, lockout, what a login costs."""
