@@ -25,16 +25,11 @@ class Prepared(Generic[_M]):
     pid: int | None
     """The target's process, if it is on the machine of the process that commands."""
     cores: int | None
-    warmup_s: float
-    measure_s: float | None
-    timeout_s: float
     text: tuple[str, str] | None
     """The name and the text of a file that workers on other machines need, too."""
     more: _M
     data: Mapping[str, str] = field(default_factory=dict)
     """Digests of the data of scenarios, which each process reads itself."""
-    fail_log: str | None = None
-    """Where the process that commands writes the first failures."""
 
     def to_message(self) -> dict[str, Any]:
         """Return it as plain data for workers: options of this machine are left out."""
@@ -47,5 +42,4 @@ class Prepared(Generic[_M]):
     def read(cls, data: dict[str, Any], options: type[Any], more: type[_M]) -> Prepared[_M]:
         """Return what `to_message` made of one; raises msgspec.ValidationError."""
         found = msgspec.convert(data, Prepared[more])  # type: ignore[valid-type]
-        own = replace(convert.from_texts(options, found.options), fail_log=found.fail_log)
-        return replace(found, options=own)
+        return replace(found, options=convert.from_texts(options, found.options))

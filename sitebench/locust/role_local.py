@@ -23,6 +23,7 @@ from sitebench.locust.prepared import Prepared
 from sitebench.locust.preparing import Preparing
 from sitebench.locust.recorder import Recording
 from sitebench.locust.role import TICK_S, Role, raise_if_orphaned
+from sitebench.measure.options import LoadOptions
 from sitebench.runs.windows import Phase
 
 log = logging.getLogger("sitebench")
@@ -96,9 +97,10 @@ class LocalRole(Role):
     def run(self, load: LoadSource, prepared: Prepared[Any]) -> None:
         """Drain a load twice a second until the test ends."""
         self._load, recording = load, self._recording
-        self._warmup_s, self._measure_s = prepared.warmup_s, prepared.measure_s
-        self._timeout_s, self._stages = prepared.timeout_s, prepared.options.stages
-        if (path := prepared.fail_log) is not None:
+        options: LoadOptions = prepared.options
+        self._warmup_s, self._measure_s = options.warmup, options.measure
+        self._timeout_s, self._stages = options.timeout, options.stages
+        if (path := options.fail_log) is not None:
             point = getattr(self.environment.parsed_options, "point", None) or None
             if point is None:
                 fail_log.begin(path)

@@ -123,7 +123,6 @@ class LoadOptions(Options):
     fail_log: str | None = option.file(
         "File for the first 100 failed operations of each point, as lines of JSON.",
         panel="Output",
-        local=True,
         form=False,
     )
     monitor: str | None = option.parsed(

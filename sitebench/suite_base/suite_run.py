@@ -186,13 +186,9 @@ class BaseSuiteRun(ABC, Generic[_O, _P, _T]):
             trust=target.trust,
             pid=options.target_pid or target.pid or listener(address.host, address.port),
             cores=options.target_cores or target.cores,
-            warmup_s=options.warmup,
-            measure_s=options.measure,
-            timeout_s=options.timeout,
             text=text_of(self.points.file(options), programs),
             more=self.prepare_more(options, target, processes, preparing),
             data=digests_of(programs),
-            fail_log=options.fail_log,
         )
 
     @property

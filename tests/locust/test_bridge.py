@@ -6,11 +6,11 @@ IDLE = """
 import json
 import time
 import gevent
-from types import SimpleNamespace
 from locust.env import Environment
 from sitebench._engine import EngineError
 from sitebench.locust.bridge import Bridge
 from sitebench.locust.lanes import Session
+from sitebench.measure.options import LoadOptions
 from sitebench.monitor import Monitor
 from sitebench.runs.windows import Windows
 from sitebench.locust.prepared import Prepared
@@ -42,9 +42,9 @@ class Idle:
     def ours(self, users):
         return [Waiting]
     def prepare(self, environment, processes, preparing):
+        options = LoadOptions(warmup=self.warmup_s, measure=None, timeout=1.0)
         return Prepared(
-            options=SimpleNamespace(stages=None), url="", trust=SYSTEM, pid=None, cores=None,
-            warmup_s=self.warmup_s, measure_s=None, timeout_s=1.0, text=None, more=None,
+            options=options, url="", trust=SYSTEM, pid=None, cores=None, text=None, more=None
         )
     def record(self, prepared):
         return Recording(None, Windows(Monitor(None)), lambda windows: None)
