@@ -7,7 +7,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use wire::dn::escape_value;
 
-/// Of a shorter part of a secret too much else would be hidden.
+/// Of a shorter part of a secret too much else would be hidden; a shorter secret is one where it stands alone.
 const LEAST_PART: usize = 4;
 
 /// Over so many characters a secret is one in capitals, too.
@@ -32,7 +32,8 @@ pub(crate) fn hide(said: &str, secrets: &[(Vec<u8>, &str)]) -> String {
     while let Some(c) = rest.chars().next() {
         let is_first = begins[usize::from(rest.as_bytes()[0])];
         let hidden = if is_first {
-            forms.iter().find_map(|(form, name)| Some((prefix(rest, form)?, *name)))
+            let before = said[..said.len() - rest.len()].chars().next_back();
+            forms.iter().find_map(|(form, name)| Some((prefix(rest, form, before)?, *name)))
         } else {
             None
         };
@@ -50,10 +51,11 @@ pub(crate) fn hide(said: &str, secrets: &[(Vec<u8>, &str)]) -> String {
     shown
 }
 
-/// How many bytes of a text are the form that it begins with.
-fn prefix(text: &str, form: &str) -> Option<usize> {
-    if text.starts_with(form) {
-        return Some(form.len());
+/// How many bytes of a text, with a character before it, are the form that it begins with.
+fn prefix(text: &str, form: &str, before: Option<char>) -> Option<usize> {
+    if let Some(after) = text.strip_prefix(form) {
+        let in_word = before.into_iter().chain(after.chars().next()).any(char::is_alphanumeric);
+        return (form.len() >= LEAST_PART || !in_word).then_some(form.len());
     }
     if form.chars().count() <= MOST_EXACT {
         return None;
@@ -150,6 +152,12 @@ mod tests {
             assert_eq!(hide("service has not BASIC-PASS-99"), "{env.BAS} has not {env.BAS}");
             assert_eq!(hide("c2VydmljZTpiYXNpYy1wYXNzLTk5"), "{env.BAS}");
         }
+    }
+
+    #[test]
+    fn a_short_secret_is_hidden_where_it_stands_alone() {
+        let shown = hide("GET /groups/2/change?a=2&b=\"2\": 302 Found", &[(b"2".to_vec(), "{group}")]);
+        assert_eq!(shown, "GET /groups/{group}/change?a={group}&b=\"{group}\": 302 Found");
     }
 
     #[test]
