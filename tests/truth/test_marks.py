@@ -28,8 +28,8 @@ ELSEWHERE: Mapping[str, str] = {
     "search.page_size": "tests/scenario/test_directory.py"
     "::test_a_search_is_read_in_pages_to_the_last",
 }
-"""Marked keys that the server of `tests.truth.server` cannot show, and the test that compares what
-they change with another server."""
+"""Marked keys that the server of `tests.truth.server` cannot show, and the test that has them
+against another server. Only that of `http.follow` compares counts with a log."""
 METRICS: Mapping[str, str] = {
     "latency": "latency",
     "service": "service",
