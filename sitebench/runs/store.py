@@ -181,9 +181,9 @@ class RunStore(Closing):
             self.set_manifest({"scenarios": {**self.manifest().get("scenarios", {}), **texts}})
 
     def scenario(self, spec: PointSpec) -> str | None:
-        """Return the text of a point's scenario file, if it has one."""
-        digest = spec.settings.get(SCENARIO_DIGEST)
-        return None if digest is None else str(self.manifest()["scenarios"][digest])
+        """Return the text of a point's scenario file, if this file has it."""
+        texts: dict[str, str] = self.manifest().get("scenarios", {})
+        return texts.get(spec.settings.get(SCENARIO_DIGEST, ""))
 
     def plan(self, specs: Iterable[PointSpec]) -> None:
         """Enter points that are not in the file yet."""

@@ -61,12 +61,13 @@ def settings_of(path: str | None, programs: Iterable[Any]) -> dict[str, str]:
 
 
 def assure_planned(planned: Mapping[str, str], path: str | None, programs: Iterable[Any]) -> None:
-    """Raise where the data of a scenario are not those that the point was planned with."""
+    """Raise where a scenario or its data are not those that the point was planned with."""
     for name, digest in settings_of(path, programs).items():
         if planned.get(name) != digest:
+            what = "text" if name == SCENARIO_DIGEST else f"data {name[len('data_') :]!r}"
             of = "" if path is None else f" of {path}"
             raise BadFile(
-                f"the data {name[len('data_') :]!r}{of} changed after this point was planned",
+                f"the {what}{of} changed after this point was planned",
                 "leave it as it is while points are measured, and run the command again",
             )
 
