@@ -7,30 +7,22 @@
 //! All users of a process are those of one thread ([`Users`]): they share its decks, its rows and its random numbers.
 
 mod ldap;
+mod walk;
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 pub use self::ldap::{DirectoryUser, DirectoryUsers, LdapAnswer, LdapRequest, Values};
+use self::walk::Walk;
 
 use crate::engine::StartError;
-use crate::program::{Compiled, Deck, Op, Program};
-use crate::protocol::{Encoded, Protocol, Received};
+use crate::program::{Backoff, Compiled, Cursor, Deck, MAIN, Op, Program, start_over, walk};
+use crate::protocol::{Protocol, Received};
 use crate::record::failure::Failure;
 use crate::record::recorder::{Label, Slot};
 
-/// The first pause after a connection failed, and the longest, as lanes have them.
-const BACKOFF_FIRST: Duration = Duration::from_millis(10);
-const BACKOFF_LAST: Duration = Duration::from_secs(1);
-
-/// Steps that a user does before it waits for a moment, if none of them sends anything.
-const MOST_OPS: u32 = 10_000;
-
-/// That moment.
-const TURN: Duration = Duration::from_millis(1);
-
-/// How long a user waits until it looks for a row again, as lanes do.
+/// How long a user waits until it looks for a row again. A lane is woken when one has come back.
 const ROW_WAIT: Duration = Duration::from_millis(10);
 
 /// Where something is recorded: the step of an operation.
@@ -105,7 +97,7 @@ pub enum TurnError {
 
 /// Programs, and what their users share.
 pub struct Users<P: Protocol> {
-    programs: Vec<Program<P::Request>>,
+    programs: Arc<[Program<P::Request>]>,
     names: Vec<String>,
     labels: Vec<Label>,
     protocol: P,
@@ -120,16 +112,11 @@ type Left<P> = Arc<Mutex<Vec<<P as Protocol>::Lane>>>;
 /// One virtual user.
 pub struct User<P: Protocol> {
     program: usize,
-    pc: usize,
-    counters: Box<[u64]>,
-    /// Whether it has done what is done in the first pass alone.
-    begun: bool,
+    cursor: Cursor,
     connections: Box<[Connection]>,
     /// The connection in use.
     active: usize,
-    /// Where the operation at hand is recorded, if one has begun.
-    whole: Option<Slot>,
-    /// What failed first in it.
+    /// What failed first in the operation at hand.
     failure: Option<String>,
     /// Whether anything was sent for it.
     sent: bool,
@@ -137,8 +124,8 @@ pub struct User<P: Protocol> {
     asked: Vec<u8>,
     /// Whether it is not known yet that a connection stands.
     is_opening: bool,
-    stopping: bool,
-    backoff: Duration,
+    /// Whether its program has ended.
+    is_over: bool,
     /// What it does before the program goes on.
     due: VecDeque<Do>,
     state: P::Lane,
@@ -146,12 +133,17 @@ pub struct User<P: Protocol> {
 }
 
 /// What is known of a connection: it is the sender's.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 struct Connection {
     is_up: bool,
     endpoint: usize,
     /// Operations that it was used for since it was opened.
     used: u64,
+    backoff: Backoff,
+}
+
+impl Connection {
+    const DOWN: Self = Self { is_up: false, endpoint: MAIN, used: 0, backoff: Backoff::FIRST };
 }
 
 impl<P: Protocol> Users<P> {
@@ -160,27 +152,24 @@ impl<P: Protocol> Users<P> {
         let decks = decks.iter().map(Deck::new).collect();
         // A thread of lanes takes its arrivals from it first: so the same seed deals the same cards.
         let _ = rng.fork();
+        let programs = programs.into();
         Self { programs, names, labels, protocol, decks, rng, left: Left::<P>::default() }
     }
 
     /// One more user of a program.
     pub fn user(&self, program: &str) -> Option<User<P>> {
         let program = self.names.iter().position(|name| name == program)?;
-        let Program { counters, connections, .. } = &self.programs[program];
+        let compiled = &self.programs[program];
         Some(User {
             program,
-            pc: 0,
-            counters: vec![0; *counters].into(),
-            begun: false,
-            connections: vec![Connection::default(); *connections].into(),
+            cursor: Cursor::new(compiled),
+            connections: vec![Connection::DOWN; compiled.connections].into(),
             active: 0,
-            whole: None,
             failure: None,
             sent: false,
             asked: Vec::new(),
             is_opening: false,
-            stopping: false,
-            backoff: BACKOFF_FIRST,
+            is_over: false,
             due: VecDeque::new(),
             state: P::Lane::default(),
             left: self.left.clone(),
@@ -212,7 +201,7 @@ impl<P: Protocol> User<P> {
     /// Has it end after the operation it is in, which has no pauses any more, or after the step at hand if all of its
     /// pass is one.
     pub fn stop(&mut self) {
-        self.stopping = true;
+        self.cursor.stopping = true;
         self.due.retain(|due| !matches!(due, Do::Wait(_) | Do::AwaitRow(_)));
     }
 
@@ -222,7 +211,6 @@ impl<P: Protocol> User<P> {
             return Err(TurnError::Asking);
         }
         users.take_back();
-        let mut ops = 0;
         loop {
             if let Some(due) = self.due.pop_front() {
                 self.is_opening = matches!(due, Do::Open { .. });
@@ -231,126 +219,18 @@ impl<P: Protocol> User<P> {
                 }
                 return Ok(Some(due));
             }
-            // A pass that is one operation has nothing to undo.
-            if self.stopping && (self.whole.is_none() || users.programs[self.program].is_whole) {
+            if self.is_over {
                 return Ok(None);
             }
-            // A repeat of steps that send nothing must not keep the caller from being interrupted.
-            ops += 1;
-            if ops > MOST_OPS {
-                if self.stopping {
-                    return Ok(None);
-                }
-                ops = 0;
-                self.due.push_back(Do::Wait(TURN));
-                continue;
-            }
-            self.step(users);
-        }
-    }
-
-    /// Does one step of the program, which may be nothing that anyone else has to do.
-    fn step(&mut self, users: &mut Users<P>) {
-        let Users { programs, labels, protocol, decks, rng, .. } = users;
-        let program = &programs[self.program];
-        let Some(op) = program.ops.get(self.pc) else {
-            self.pc = 0;
-            self.end(labels, true);
-            return;
-        };
-        if self.pc == 0 && program.is_whole && self.whole.is_none() {
-            let row = self.begin(program.sequence, program.counted, labels);
-            self.due.push_back(Do::BeginPass(row));
-            return;
-        }
-        self.pc += 1;
-        match op {
-            Op::Exchange { slot, request } => {
-                let mut asked = Vec::new();
-                match protocol.encode(request, &mut self.state, &mut asked) {
-                    Encoded::Send => {
-                        self.pc -= 1;
-                        self.sent = true;
-                        let row = row(labels, *slot);
-                        self.due.push_back(Do::Ask { row, connection: self.active, request: asked });
-                    }
-                    Encoded::Skip => {}
-                    Encoded::Missing => self.fails(&Failure::NothingCaptured.label()),
-                    Encoded::UsedUp => self.leave_off(program),
-                    Encoded::Held if self.stopping => self.leave_off(program),
-                    Encoded::Held => {
-                        self.pc -= 1;
-                        self.due.push_back(Do::AwaitRow(ROW_WAIT));
-                    }
-                }
-            }
-            Op::Loop { counter, times } => self.counters[*counter] = *times,
-            Op::Each { counter, list, to } => {
-                let times = protocol.count(list, &mut self.state);
-                self.counters[*counter] = times;
-                if times == 0 {
-                    self.pc = *to;
-                }
-            }
-            Op::Again { counter, first } => {
-                self.counters[*counter] -= 1;
-                if self.counters[*counter] > 0 {
-                    self.pc = *first;
-                }
-            }
-            Op::Deal { deck, firsts } => self.pc = firsts[decks[*deck].deal(rng)],
-            Op::Jump { to } => self.pc = *to,
-            Op::SkipIfUp { to } if self.is_up() => self.pc = *to,
-            Op::SkipUnlessClosed { to } if self.is_up() => self.pc = *to,
-            Op::SkipIfBegun { to } if self.begun => self.pc = *to,
-            // Without a schedule nothing is waited for.
-            Op::SkipIfUp { .. } | Op::SkipUnlessClosed { .. } | Op::SkipIfBegun { .. } | Op::Await => {}
-            // Connections that users share are refused where scenarios are read.
-            Op::Share { .. } | Op::AwaitPool { .. } | Op::Serve => {}
-            Op::Switch { to } => self.active = *to,
-            Op::Used { times, slot } => {
-                let connection = &mut self.connections[self.active];
-                connection.used += 1;
-                if connection.used >= *times && connection.is_up {
-                    self.close(self.active, Some(row(labels, *slot)));
-                }
-            }
-            Op::Begun => self.begun = true,
-            Op::Begin { slot, counted } => {
-                let row = self.begin(*slot, *counted, labels);
-                self.due.push_back(Do::Begin(row));
-            }
-            Op::Done => {
-                if !self.sent {
-                    self.fails(&Failure::NothingCaptured.label());
-                }
-                self.end(labels, true);
-                if !self.sent && !self.stopping {
-                    self.due.push_back(Do::Wait(BACKOFF_FIRST));
-                }
-            }
-            Op::Ensure { endpoint, .. }
-                if self.is_up() && self.connections[self.active].endpoint == *endpoint => {}
-            Op::Ensure { slot, endpoint } | Op::Connect { slot, endpoint } => {
-                self.open(*endpoint, protocol);
-                self.due.push_back(Do::Open { row: row(labels, *slot), connection: self.active });
-            }
-            Op::Close { slot } => {
-                self.close(self.active, Some(row(labels, *slot)));
-            }
-            Op::Think(think) => {
-                let pause = Duration::from_nanos(think.draw_ns(rng.f64()));
-                if !self.stopping && !pause.is_zero() {
-                    self.due.push_back(Do::Wait(pause));
-                }
-            }
+            let (programs, program) = (users.programs.clone(), self.program);
+            walk(&mut Walk { user: self, users }, &programs[program]);
         }
     }
 
     /// Judges what was answered, as it would stand on the wire.
     fn answered(&mut self, users: &mut Users<P>, answer: &[u8]) -> Result<Judged, TurnError> {
         let Users { programs, labels, protocol, .. } = users;
-        let op = programs[self.program].ops.get(self.pc);
+        let op = programs[self.program].ops.get(self.cursor.pc);
         let Some(Op::Exchange { slot, request }) = op.filter(|_| self.is_asking()) else {
             return Err(TurnError::Silent);
         };
@@ -385,8 +265,8 @@ impl<P: Protocol> User<P> {
         if fatal && failure.is_some() {
             self.start_over(users);
         } else {
-            self.backoff = BACKOFF_FIRST;
-            self.pc += 1;
+            self.connections[self.active].backoff = Backoff::FIRST;
+            self.cursor.pc += 1;
         }
         Ok(Judged { failure, answered: true, shown })
     }
@@ -394,7 +274,7 @@ impl<P: Protocol> User<P> {
     /// Says that no answer came, and why, by the name of a [`Failure`].
     pub fn lost(&mut self, users: &mut Users<P>, failure: &str) -> Result<Judged, TurnError> {
         let Users { programs, protocol, .. } = users;
-        let shown = match programs[self.program].ops.get(self.pc) {
+        let shown = match programs[self.program].ops.get(self.cursor.pc) {
             Some(Op::Exchange { request, .. }) if self.is_asking() => {
                 Some(protocol.tell(request, &self.state, None).to_string())
             }
@@ -413,9 +293,10 @@ impl<P: Protocol> User<P> {
     }
 
     /// Begins an operation; returns where all of it is counted, if it is.
-    fn begin(&mut self, slot: Slot, counted: Slot, labels: &[Label]) -> Option<Row> {
-        (self.whole, self.failure, self.sent) = (Some(slot), None, false);
-        (slot == counted).then(|| row(labels, slot))
+    fn begin(&mut self, labels: &[Label]) -> Option<Row> {
+        (self.failure, self.sent) = (None, false);
+        let counted = self.cursor.whole.filter(|slot| *slot == self.cursor.counted);
+        counted.map(|slot| row(labels, slot))
     }
 
     fn is_up(&self) -> bool {
@@ -427,7 +308,8 @@ impl<P: Protocol> User<P> {
         if self.is_up() {
             self.close(self.active, None);
         }
-        self.connections[self.active] = Connection { is_up: true, endpoint, used: 0 };
+        let connection = &mut self.connections[self.active];
+        *connection = Connection { is_up: true, endpoint, used: 0, ..*connection };
         protocol.connected(&mut self.state);
     }
 
@@ -441,40 +323,24 @@ impl<P: Protocol> User<P> {
     }
 
     fn end(&mut self, labels: &[Label], answered: bool) {
-        if let Some(slot) = self.whole.take() {
+        if let Some(slot) = self.cursor.whole.take() {
             let failure = self.failure.take();
             self.due.push_back(Do::End { row: row(labels, slot), failure, answered });
         }
     }
 
-    /// There is no row for it: it stops, as a lane does.
-    fn leave_off<R>(&mut self, program: &Program<R>) {
-        self.stopping = true;
-        match program.repeat_around(self.pc - 1) {
-            Some((counter, again)) => {
-                self.counters[counter] = 1;
-                self.pc = again;
-            }
-            // It has not begun.
-            None => self.whole = None,
-        }
-    }
-
     /// Ends the pass, and begins the next after a pause.
-    fn start_over(&mut self, users: &Users<P>) {
+    fn start_over(&mut self, users: &mut Users<P>) {
         self.end(&users.labels, false);
-        let kept = &users.programs[self.program].kept;
+        let programs = users.programs.clone();
+        let kept = self.cursor.kept(&programs[self.program]);
         for connection in 0..self.connections.len() {
-            let is_kept = connection != self.active && kept.contains(&connection) && !self.stopping;
+            let is_kept = connection != self.active && kept.contains(&connection);
             if !is_kept && self.connections[connection].is_up {
                 self.close(connection, None);
             }
         }
-        self.pc = 0;
-        if !self.stopping {
-            self.due.push_back(Do::Wait(self.backoff));
-            self.backoff = (self.backoff * 2).min(BACKOFF_LAST);
-        }
+        start_over(&mut Walk { user: self, users });
     }
 }
 

@@ -5,11 +5,13 @@
 //! jumps with counters and gives each step its recorder, so that running a program neither allocates nor searches.
 
 mod compile;
+mod cursor;
 mod deck;
 mod problem;
 mod spec;
 
 pub(crate) use compile::{Compiled, Connects, Op, Phases, PoolPlan, Program, Rules, Share, compile};
+pub(crate) use cursor::{Backoff, Cursor, SILENT_PAUSE_NS, Walker, start_over, walk};
 pub(crate) use deck::{Deck, DeckPlan};
 pub use problem::{Problem, ProgramError};
 pub(crate) use spec::MAIN;

@@ -62,7 +62,7 @@ impl<P: Protocol> Lane<P> {
         turn.context.deadlines[self.id as usize] = NEVER;
         let goes_on = self.reconnects();
         if !goes_on {
-            if self.outbox.is_empty() || self.stopping {
+            if self.outbox.is_empty() || self.cursor.stopping {
                 return self.resume(turn, now_ns);
             }
             self.current.started_ns = now_ns;

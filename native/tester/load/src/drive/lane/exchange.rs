@@ -22,35 +22,30 @@ use crate::record::recorder::Slot;
 pub(crate) const FULL_READS: usize = 16;
 
 impl<P: Protocol> Lane<P> {
-    /// Encodes a request, and sends it unless its batch is being staged. `None` if there was nothing to ask:
-    /// the program goes on.
+    /// Encodes a request, and sends it unless its batch is being staged; or says why there is none.
     #[inline]
-    pub(super) fn ask(&mut self, slot: Slot, request: &P::Request, turn: &mut Turn<'_, P>) -> Option<Fate> {
+    pub(super) fn ask(
+        &mut self,
+        slot: Slot,
+        request: &P::Request,
+        turn: &mut Turn<'_, P>,
+    ) -> Result<Fate, Encoded> {
         if !turn.context.staging {
             turn.context.out.clear();
         }
         let start = turn.context.out.len();
         match turn.context.protocol.encode(request, &mut self.state, &mut turn.context.out) {
             Encoded::Send => {}
-            Encoded::Skip => {
-                self.pc += 1;
-                return None;
-            }
-            Encoded::Missing => {
-                self.leave_out(slot, request, turn.context);
-                return None;
-            }
-            Encoded::UsedUp => return self.go_without(turn),
-            Encoded::Held => return self.wait_for_row(turn),
+            unsent => return Err(unsent),
         }
         let end = turn.context.out.len();
         self.phase = Phase::Asking;
         self.current = Operation { bytes_out: (end - start) as u64, ..Operation::started(slot, 0) };
         if turn.context.staging {
             turn.context.staged.push(Staged { lane: self.id, start, end });
-            return Some(Fate::Runs);
+            return Ok(Fate::Runs);
         }
-        Some(self.launch(start..end, turn))
+        Ok(self.launch(start..end, turn))
     }
 
     /// Sends the request that lies at this place of the buffer.
@@ -217,7 +212,8 @@ impl<P: Protocol> Lane<P> {
         let is_first = self.current.bytes_in == 0;
         self.current.bytes_in += came as u64;
         self.inbox.clear();
-        let (Phase::Asking, Some(Op::Exchange { request, .. })) = (self.phase, turn.program.ops.get(self.pc))
+        let (Phase::Asking, Some(Op::Exchange { request, .. })) =
+            (self.phase, turn.program.ops.get(self.cursor.pc))
         else {
             return self.keep_unasked(bytes, turn);
         };
@@ -249,7 +245,8 @@ impl<P: Protocol> Lane<P> {
 
     /// The target has closed the connection: the end of the answer in some protocols.
     fn ended(&mut self, turn: &mut Turn<'_, P>) -> Fate {
-        let (Phase::Asking, Some(Op::Exchange { request, .. })) = (self.phase, turn.program.ops.get(self.pc))
+        let (Phase::Asking, Some(Op::Exchange { request, .. })) =
+            (self.phase, turn.program.ops.get(self.cursor.pc))
         else {
             return self.lost(Failure::Closed, turn);
         };

@@ -1,16 +1,14 @@
 //! How operations end, and what the lane does then.
 
-use super::{BACKOFF_FIRST_NS, Fate, Lane, Operation, Pass, Phase};
+use super::walk::Walk;
+use super::{Fate, Lane, Operation, Pass, Phase};
 use crate::drive::context::{Context, Turn};
 use crate::drive::timers::NEVER;
-use crate::program::Program;
+use crate::program::{self, Backoff};
 use crate::protocol::Protocol;
-use crate::record::clock::{SECOND, now_ns};
+use crate::record::clock::now_ns;
 use crate::record::failure::Failure;
 use crate::record::recorder::{End, Sample, Slot};
-
-/// The longest pause after a connection failed.
-const BACKOFF_LAST_NS: u64 = SECOND;
 
 impl<P: Protocol> Lane<P> {
     #[inline]
@@ -30,9 +28,9 @@ impl<P: Protocol> Lane<P> {
             return self.start_over(failure, turn, now_ns);
         }
         turn.context.deadlines[self.id as usize] = NEVER;
-        self.backoff_ns = BACKOFF_FIRST_NS;
+        self.backoff = Backoff::FIRST;
         self.ready_ns = now_ns;
-        self.pc += 1;
+        self.cursor.pc += 1;
         self.resume(turn, now_ns)
     }
 
@@ -46,7 +44,7 @@ impl<P: Protocol> Lane<P> {
         now_ns: u64,
     ) {
         let slot = self.current.slot;
-        let asked = turn.program.asked(self.pc).filter(|(asked, _)| *asked == slot);
+        let asked = turn.program.asked(self.cursor.pc).filter(|(asked, _)| *asked == slot);
         let Context { examples, protocol, log, .. } = turn.context;
         if log.takes(failure, self.pass.failure.is_some()) {
             let told = asked.map(|(_, request)| protocol.tell(request, &self.state, answer));
@@ -101,8 +99,7 @@ impl<P: Protocol> Lane<P> {
         }
     }
 
-    /// Goes on behind a step that cannot be asked. An arrival that was for it alone is on record.
-    #[cold]
+    /// Notes that a step cannot be asked. An arrival that was for it alone is on record.
     pub(super) fn leave_out(&mut self, slot: Slot, request: &P::Request, context: &mut Context<P>) {
         let failure = Failure::NothingCaptured;
         let Context { protocol, log, .. } = context;
@@ -115,30 +112,16 @@ impl<P: Protocol> Lane<P> {
             context.recorders.record(slot, &Sample { paused_ns: self.pass.paused_ns, ..unsent });
             self.due_ns = NEVER;
         }
-        self.pc += 1;
-    }
-
-    /// There is no row left for it: it ends.
-    #[cold]
-    pub(super) fn go_without(&mut self, turn: &mut Turn<'_, P>) -> Option<Fate> {
-        turn.context.without_row += 1;
-        self.stopping = true;
-        self.used_up = true;
-        self.leave_off(turn)
     }
 
     /// Others have all rows alone: it waits for one of them, in no operation's time. An arrival that it has taken goes on
     /// to be late.
-    #[cold]
-    pub(super) fn wait_for_row(&mut self, turn: &mut Turn<'_, P>) -> Option<Fate> {
-        if self.stopping {
-            return self.leave_off(turn);
-        }
+    pub(super) fn wait_for_row(&mut self, context: &mut Context<P>) -> Fate {
         self.phase = Phase::Sleeping;
         self.row_wait_ns = now_ns();
-        self.sleep = turn.context.next_serial();
-        turn.context.wait_for_row(self.id, self.sleep);
-        Some(Fate::Runs)
+        self.sleep = context.next_serial();
+        context.wait_for_row(self.id, self.sleep);
+        Fate::Runs
     }
 
     /// Counts its wait for a row until now, if it is in one.
@@ -161,19 +144,6 @@ impl<P: Protocol> Lane<P> {
         self.wake(now_ns, turn, now_ns)
     }
 
-    /// Ends it without a row, but finishes what it has begun. Of a repeat no further round begins; an operation of
-    /// which nothing was sent has not begun, and neither has an arrival that was for it.
-    fn leave_off(&mut self, turn: &mut Turn<'_, P>) -> Option<Fate> {
-        if let Some((counter, again)) = turn.program.repeat_around(self.pc) {
-            self.counters[counter] = 1;
-            self.pc = again;
-            return None;
-        }
-        self.whole = None;
-        self.due_ns = NEVER;
-        Some(self.retire(turn.context, now_ns()))
-    }
-
     /// Records the operation at hand, if there is one.
     pub(super) fn end_operation(&mut self, context: &mut Context<P>, now_ns: u64) {
         let end = self.pass.failure.map_or(End::Right, End::Wrong);
@@ -181,13 +151,13 @@ impl<P: Protocol> Lane<P> {
     }
 
     pub(super) fn record_pass(&mut self, end: End, context: &mut Context<P>, now_ns: u64) {
-        let Some(slot) = self.whole.take() else { return };
+        let Some(slot) = self.cursor.whole.take() else { return };
         let Pass { due_ns, began_ns, started_ns, paused_ns, bytes_out, bytes_in, left_out, .. } = self.pass;
         if left_out {
             return;
         }
         let due_ns = match due_ns {
-            0 if slot == self.counted => began_ns,
+            0 if slot == self.cursor.counted => began_ns,
             // Where a step is counted, no window waits for the whole.
             0 => now_ns,
             due_ns => due_ns,
@@ -200,38 +170,29 @@ impl<P: Protocol> Lane<P> {
     /// Records the arrival at hand, if there is one, as never answered: its counted step was not sent. Where the whole
     /// is counted, that is recorded instead.
     pub(super) fn give_arrival_up(&mut self, failure: Failure, context: &mut Context<P>, now_ns: u64) {
-        if self.due_ns != NEVER && self.whole.is_some_and(|whole| whole != self.counted) {
+        if self.due_ns != NEVER && self.cursor.whole.is_some_and(|whole| whole != self.cursor.counted) {
             let unsent = Sample::unsent(self.due_ns, failure, now_ns);
-            context.recorders.record(self.counted, &Sample { paused_ns: self.pass.paused_ns, ..unsent });
+            context
+                .recorders
+                .record(self.cursor.counted, &Sample { paused_ns: self.pass.paused_ns, ..unsent });
             self.due_ns = NEVER;
         }
     }
 
     /// Ends the pass where it is, and closes the connections that it is not to leave to the next.
-    pub(super) fn break_off(&mut self, failure: Failure, turn: &mut Turn<'_, P>, now_ns: u64) -> Fate {
+    pub(super) fn break_off(&mut self, failure: Failure, turn: &mut Turn<'_, P>, now_ns: u64) {
         // No connection was made for this arrival.
         self.give_arrival_up(failure, turn.context, now_ns);
         let end = End::Unanswered(self.pass.failure.unwrap_or(failure));
         self.record_pass(end, turn.context, now_ns);
-        self.leave_others(self.kept(turn.program), turn.context);
-        self.pc = 0;
+        self.leave_others(self.cursor.kept(turn.program), turn.context);
         turn.context.deadlines[self.id as usize] = NEVER;
-        if self.stopping { Fate::Ended } else { Fate::Runs }
-    }
-
-    /// The connections that a pass leaves to the next.
-    pub(super) fn kept<'p>(&self, program: &'p Program<P::Request>) -> &'p [usize] {
-        if self.stopping { &[] } else { &program.kept }
     }
 
     /// Ends the pass, and begins the next after a pause.
     pub(super) fn start_over(&mut self, failure: Failure, turn: &mut Turn<'_, P>, now_ns: u64) -> Fate {
         self.hang_up(None);
-        if self.break_off(failure, turn, now_ns) == Fate::Ended {
-            return Fate::Ended;
-        }
-        let pause_ns = self.backoff_ns;
-        self.backoff_ns = (pause_ns * 2).min(BACKOFF_LAST_NS);
-        self.sleep_until(now_ns + pause_ns, turn.context)
+        self.break_off(failure, turn, now_ns);
+        program::start_over(&mut Walk { lane: self, turn, now_ns })
     }
 }

@@ -8,10 +8,10 @@
 //! The poller knows them by the lane's number and their own: `lane | (connection + 1) << 32`. A lane's only
 //! connection has the lane's number alone, so news of it are not looked at twice.
 
-use super::{BACKOFF_FIRST_NS, Lane, Operation};
+use super::{Lane, Operation};
 use crate::connection::link::{Link, ReadOutcome, WriteOutcome};
 use crate::drive::context::Context;
-use crate::program::{MAIN, Program};
+use crate::program::{Backoff, MAIN, Program};
 use crate::protocol::Protocol;
 use crate::record::failure::Failure;
 
@@ -33,7 +33,7 @@ struct Parked {
     watched: bool,
     connect: Operation,
     used: u64,
-    backoff_ns: u64,
+    backoff: Backoff,
     inbox: Vec<u8>,
     outbox: Vec<u8>,
 }
@@ -46,7 +46,7 @@ impl Several {
             watched: false,
             connect: Operation::started(program.sequence, 0),
             used: 0,
-            backoff_ns: BACKOFF_FIRST_NS,
+            backoff: Backoff::FIRST,
             inbox: Vec::new(),
             outbox: Vec::new(),
         };
@@ -117,7 +117,7 @@ impl<P: Protocol> Lane<P> {
         swap(&mut self.watched, &mut parked.watched);
         swap(&mut self.connect, &mut parked.connect);
         swap(&mut self.used, &mut parked.used);
-        swap(&mut self.backoff_ns, &mut parked.backoff_ns);
+        swap(&mut self.backoff, &mut parked.backoff);
         swap(&mut self.inbox, &mut parked.inbox);
         swap(&mut self.outbox, &mut parked.outbox);
     }

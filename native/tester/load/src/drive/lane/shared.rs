@@ -9,40 +9,38 @@ use std::ops::Range;
 
 use mio::Interest;
 
-use super::{BACKOFF_FIRST_NS, Fate, Lane, Operation, Phase};
+use super::{Fate, Lane, Operation, Phase};
 use crate::connection::link::{ReadOutcome, WriteOutcome};
 use crate::drive::context::{Context, Turn};
 use crate::drive::pool::Seat;
 use crate::drive::timers::NEVER;
-use crate::program::{Op, Share};
+use crate::program::{Backoff, Op, Share};
 use crate::protocol::{Encoded, Protocol, Received};
 use crate::record::failure::Failure;
 use crate::record::recorder::End;
 
 impl<P: Protocol> Lane<P> {
-    /// Asks over a shared connection, or waits for a place on one. `None` if there was nothing to ask.
+    /// Asks over a shared connection, or waits for a place on one; or says why there is nothing to ask.
     pub(super) fn ask_shared(
         &mut self,
         share: Share,
         request: &P::Request,
         context: &mut Context<P>,
         now_ns: u64,
-    ) -> Option<Fate> {
+    ) -> Result<Fate, Encoded> {
         if !context.protocol.can_ask(request, &self.state) {
-            self.leave_out(share.slot, request, context);
-            return None;
+            return Err(Encoded::Missing);
         }
         let wait = Operation::started(share.wait, now_ns);
         let waited = self.seat.take();
         let Some(seat) = waited.or_else(|| context.pools[share.pool].take(self.id)) else {
-            return Some(self.line_up(share.pool, wait, context));
+            return Ok(self.line_up(share.pool, wait, context));
         };
         let Context { pools, protocol, .. } = context;
         let pool = &mut pools[share.pool];
         let Some(out) = pool.out(seat) else {
             // A place is on a connection that stands.
-            self.pc += 1;
-            return None;
+            return Err(Encoded::Skip);
         };
         let start = out.len();
         protocol.number(&mut self.state, seat.id);
@@ -50,11 +48,7 @@ impl<P: Protocol> Lane<P> {
         if encoded != Encoded::Send {
             out.truncate(start);
             pool.give_back(seat);
-            match encoded {
-                Encoded::Missing => self.leave_out(share.slot, request, context),
-                _ => self.pc += 1,
-            }
-            return None;
+            return Err(encoded);
         }
         let bytes_out = (out.len() - start) as u64;
         pool.stage(seat, self.id);
@@ -64,7 +58,7 @@ impl<P: Protocol> Lane<P> {
         self.seat = Some(seat);
         self.phase = Phase::Sharing;
         self.current = Operation { bytes_out, ..Operation::started(share.slot, now_ns) };
-        Some(Fate::Runs)
+        Ok(Fate::Runs)
     }
 
     fn line_up(&mut self, pool: usize, wait: Operation, context: &mut Context<P>) -> Fate {
@@ -116,7 +110,7 @@ impl<P: Protocol> Lane<P> {
         turn: &mut Turn<'_, P>,
     ) -> Result<Fate, Failure> {
         let (Phase::Sharing, Some(Op::Share { share, request })) =
-            (self.phase, turn.program.ops.get(self.pc))
+            (self.phase, turn.program.ops.get(self.cursor.pc))
         else {
             return Ok(Fate::Runs);
         };
@@ -158,7 +152,8 @@ impl<P: Protocol> Lane<P> {
 
     /// Waits no more for a place, or for an answer.
     pub(super) fn give_seat_up(&mut self, turn: &mut Turn<'_, P>, now_ns: u64) -> Fate {
-        if let (Some(seat), Some(Op::Share { share, .. })) = (self.seat.take(), turn.program.ops.get(self.pc))
+        if let (Some(seat), Some(Op::Share { share, .. })) =
+            (self.seat.take(), turn.program.ops.get(self.cursor.pc))
         {
             let since_ns = now_ns.saturating_sub(turn.context.timeout_ns);
             turn.context.pools[share.pool].give_up(seat, since_ns);
@@ -171,13 +166,12 @@ impl<P: Protocol> Lane<P> {
     fn fail_shared(&mut self, failure: Failure, turn: &mut Turn<'_, P>, now_ns: u64) -> Fate {
         self.look_into(Some(failure), None, turn, now_ns);
         self.record(self.current, End::Unanswered(failure), turn.context, now_ns);
-        if !self.kept(turn.program).iter().any(|kept| self.uses(*kept)) {
+        if !self.cursor.kept(turn.program).iter().any(|kept| self.uses(*kept)) {
             self.leave(turn.context);
         }
-        match self.break_off(failure, turn, now_ns) {
-            Fate::Ended => Fate::Ended,
-            Fate::Runs => self.resume(turn, now_ns),
-        }
+        self.break_off(failure, turn, now_ns);
+        self.cursor.pc = 0;
+        self.resume(turn, now_ns)
     }
 
     /// Makes it hold one of a pool's connections, which is to be opened.
@@ -231,7 +225,7 @@ impl<P: Protocol> Lane<P> {
         if self.inbox.is_empty() {
             self.give_room_back(context);
         }
-        self.backoff_ns = BACKOFF_FIRST_NS;
+        self.backoff = Backoff::FIRST;
     }
 
     /// Sends what lanes have asked; returns how much of it the socket has taken.

@@ -370,3 +370,20 @@ fn a_repeat_that_sends_nothing_comes_back_to_who_runs_it() {
     user.stop();
     assert_eq!(user.next(&mut users).unwrap(), None);
 }
+
+#[test]
+fn a_pass_with_nothing_left_but_to_close_is_ended_by_a_user_that_is_to_stop() {
+    let people = people(Profile::Paper, 10);
+    let responder = Responder::right(&people);
+    let config = config(responder.address, "lookup", lookups(1));
+    let mut client = Client::new(&config, &people, responder);
+    for _ in ["bind", "lookup"] {
+        let asked = client.ask();
+        client.send(&asked);
+    }
+    client.user.stop();
+    let row = |step: &str| ("p".into(), step.into());
+    assert_eq!(client.next(), Do::Close { row: Some(row("unbind")), connection: 0 });
+    assert_eq!(client.next(), Do::End { row: row("sequence"), failure: None, answered: true });
+    assert_eq!(client.user.next(&mut client.users).unwrap(), None);
+}

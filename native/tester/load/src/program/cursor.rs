@@ -1,0 +1,396 @@
+//! What the operations of a program mean, whoever sends its requests.
+//!
+//! A lane ([`crate::drive::lane`]) and a user of a portable client ([`crate::portable`]) walk the same operations:
+//! [`walk`] says where a program goes on, when an operation begins and ends, and what a user does that is to stop.
+//! How a connection is opened, a request sent or a pause kept is the [`Walker`]'s.
+
+use super::{Op, Program, Share};
+use crate::choose::schedule::Think;
+use crate::protocol::Encoded;
+use crate::record::clock::{MILLI, SECOND};
+use crate::record::failure::Failure;
+use crate::record::recorder::Slot;
+
+/// Operations of a program that are passed without a request before other users and commands have their turn: some
+/// tens of microseconds.
+const SILENT_STEPS: usize = 10_000;
+
+/// How long the thread is left to them.
+pub(crate) const SILENT_PAUSE_NS: u64 = MILLI;
+
+/// The pause before the next pass after one that failed, or that had nothing to send.
+const BACKOFF_FIRST_NS: u64 = 10 * MILLI;
+
+/// Backoffs are doubled up to this.
+const BACKOFF_LAST_NS: u64 = SECOND;
+
+/// The pause before a pass after passes that failed.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Backoff {
+    next_ns: u64,
+}
+
+impl Backoff {
+    pub(crate) const FIRST: Self = Self { next_ns: BACKOFF_FIRST_NS };
+
+    fn take_ns(&mut self) -> u64 {
+        let pause_ns = self.next_ns;
+        self.next_ns = (pause_ns * 2).min(BACKOFF_LAST_NS);
+        pause_ns
+    }
+}
+
+/// Where a user is in its program.
+#[derive(Debug)]
+pub(crate) struct Cursor {
+    /// A place among the program's operations, or behind the last.
+    pub(crate) pc: usize,
+    /// Rounds that repeats have yet to begin, with the one at hand.
+    counters: Box<[u64]>,
+    /// Whether the steps of the first pass are done.
+    begun: bool,
+    /// Where the operation at hand is recorded when it is over; `None` while none has begun.
+    pub(crate) whole: Option<Slot>,
+    /// What counts of the operation at hand: `whole`, or one of its steps.
+    pub(crate) counted: Slot,
+    /// Whether the user ends as soon as nothing is to be finished.
+    pub(crate) stopping: bool,
+}
+
+impl Cursor {
+    pub(crate) fn new<R>(program: &Program<R>) -> Self {
+        Self {
+            pc: 0,
+            counters: vec![0; program.counters].into(),
+            begun: false,
+            whole: None,
+            counted: program.counted,
+            stopping: false,
+        }
+    }
+
+    /// Whether an operation has begun that may have to undo what it did: it is finished without pauses. A pass that is
+    /// one operation has nothing to undo.
+    #[inline]
+    pub(crate) const fn has_to_finish<R>(&self, program: &Program<R>) -> bool {
+        !program.is_whole && self.whole.is_some()
+    }
+
+    /// The connections that a pass leaves to the next.
+    pub(crate) fn kept<'p, R>(&self, program: &'p Program<R>) -> &'p [usize] {
+        if self.stopping { &[] } else { &program.kept }
+    }
+
+    /// Goes on elsewhere, at once.
+    #[inline]
+    const fn jump<Stop>(&mut self, to: usize) -> Option<Stop> {
+        self.pc = to;
+        None
+    }
+
+    /// Begins no further round of the innermost repeat; whether there is one.
+    fn leave_repeat<R>(&mut self, program: &Program<R>) -> bool {
+        let around = program.repeat_around(self.pc);
+        if let Some((counter, again)) = around {
+            self.counters[counter] = 1;
+            self.pc = again;
+        }
+        around.is_some()
+    }
+}
+
+/// A user as [`walk`] needs it: its connections, its data, its clock.
+pub(crate) trait Walker {
+    /// What is sent.
+    type Request;
+    /// Why the program does not go on now.
+    type Stop;
+
+    fn cursor(&mut self) -> &mut Cursor;
+
+    /// Whether something is to be done before the next operation.
+    #[inline]
+    fn stops(&mut self) -> Option<Self::Stop> {
+        None
+    }
+
+    /// Whether it is not known yet that the connection in use stands.
+    fn is_opening(&self) -> bool;
+    /// Whether an operation may begin before that is known.
+    fn goes_before(&self, op: Option<&Op<Self::Request>>) -> bool;
+    fn wait_for_connection(&mut self) -> Self::Stop;
+    fn is_down(&self) -> bool;
+    /// Whether this side has closed the connection in use, or not opened it yet.
+    fn is_closed(&self) -> bool;
+    fn goes_to(&self, endpoint: usize) -> bool;
+    /// Whether any of these connections is down.
+    fn any_is_down(&self, connections: &[usize]) -> bool;
+    fn switch(&mut self, connection: usize);
+    fn open(&mut self, slot: Slot, endpoint: usize) -> Option<Self::Stop>;
+    fn close(&mut self, slot: Slot);
+    /// Counts an operation that the connection in use was used for; how many these are.
+    fn use_connection(&mut self) -> u64;
+    fn backoff(&mut self) -> &mut Backoff;
+
+    fn deal(&mut self, deck: usize) -> usize;
+    fn count(&mut self, list: &Self::Request) -> u64;
+    fn think_ns(&mut self, think: &Think) -> u64;
+
+    /// A pass begins; where it is one operation, so does that.
+    fn begin_pass(&mut self, program: &Program<Self::Request>);
+    fn begin_operation(&mut self);
+    fn has_sent(&self) -> bool;
+    fn fail(&mut self, failure: Failure);
+    fn end_operation(&mut self);
+
+    /// Sends a request, or says why there is none.
+    fn ask(&mut self, slot: Slot, request: &Self::Request) -> Result<Self::Stop, Encoded>;
+    /// The same over a connection that users share.
+    fn ask_shared(&mut self, share: Share, request: &Self::Request) -> Result<Self::Stop, Encoded>;
+    /// A request cannot be made: what it needs was not captured.
+    fn skip(&mut self, slot: Slot, request: &Self::Request);
+    fn wait_for_row(&mut self) -> Self::Stop;
+    /// There is no row left, for other users neither.
+    fn run_out_of_rows(&mut self);
+    /// Ends without an operation: it found no row before it had begun.
+    fn end_unbegun(&mut self) -> Self::Stop;
+
+    fn await_pool(&mut self, pool: usize) -> Option<Self::Stop>;
+    fn serve(&mut self) -> Self::Stop;
+    fn take_arrival(&mut self) -> Option<Self::Stop>;
+    fn think(&mut self, pause_ns: u64) -> Self::Stop;
+    fn sleep(&mut self, pause_ns: u64) -> Self::Stop;
+    /// Leaves the thread to others for a moment.
+    fn give_turn_back(&mut self) -> Self::Stop;
+    fn end(&mut self) -> Self::Stop;
+}
+
+/// Whether a pass has nothing left to do but close: it is over, and recorded as such.
+#[inline]
+fn is_over<R>(op: Option<&Op<R>>) -> bool {
+    op.is_none_or(|op| match op {
+        Op::Again { .. } | Op::Jump { .. } | Op::Close { .. } | Op::Done => true,
+        // Closing after so many operations is, too.
+        _ => matches!(op, Op::Switch { .. } | Op::Used { .. }),
+    })
+}
+
+/// Operations that were passed without a request, as far as the user went before it last went back; and where it has
+/// gone on from.
+struct Silent {
+    steps: usize,
+    from: usize,
+}
+
+impl Silent {
+    /// Goes on at another place; whether that was too often.
+    #[inline]
+    const fn go_back(&mut self, cursor: &mut Cursor, to: usize) -> bool {
+        self.steps += cursor.pc - self.from;
+        self.from = to;
+        cursor.pc = to;
+        self.steps > SILENT_STEPS
+    }
+}
+
+/// Runs the program from where the user stands until something has to be waited for.
+#[inline]
+pub(crate) fn walk<W: Walker>(user: &mut W, program: &Program<W::Request>) -> W::Stop {
+    let mut silent = Silent { steps: 0, from: user.cursor().pc };
+    loop {
+        if let Some(stop) = user.stops() {
+            return stop;
+        }
+        let cursor = user.cursor();
+        let pc = cursor.pc;
+        let op = program.ops.get(pc);
+        if cursor.stopping && !is_over(op) && !cursor.has_to_finish(program) {
+            return user.end();
+        }
+        if user.is_opening() && !user.goes_before(op) {
+            return user.wait_for_connection();
+        }
+        let stop = match op {
+            None => end_pass(user, &mut silent),
+            Some(op) => {
+                if pc == 0 {
+                    user.begin_pass(program);
+                    if let Some(stop) = user.stops() {
+                        return stop;
+                    }
+                }
+                step(user, program, op, &mut silent)
+            }
+        };
+        if let Some(stop) = stop {
+            return stop;
+        }
+    }
+}
+
+/// Ends the pass, and goes on with the next.
+fn end_pass<W: Walker>(user: &mut W, silent: &mut Silent) -> Option<W::Stop> {
+    user.end_operation();
+    let is_too_long = silent.go_back(user.cursor(), 0);
+    match user.cursor().stopping {
+        true => Some(user.end()),
+        false => is_too_long.then(|| user.give_turn_back()),
+    }
+}
+
+/// Does one operation of the program, and goes on to the next unless something has to be waited for.
+#[inline]
+fn step<W: Walker>(
+    user: &mut W,
+    program: &Program<W::Request>,
+    op: &Op<W::Request>,
+    silent: &mut Silent,
+) -> Option<W::Stop> {
+    match op {
+        Op::Exchange { slot, request } => match user.ask(*slot, request) {
+            Ok(stop) => return Some(stop),
+            Err(unsent) => return go_without(user, program, unsent, (*slot, request)),
+        },
+        Op::Share { share, request } => match user.ask_shared(*share, request) {
+            Ok(stop) => return Some(stop),
+            Err(unsent) => return go_without(user, program, unsent, (share.slot, request)),
+        },
+        Op::AwaitPool { pool } => {
+            if let Some(stop) = user.await_pool(*pool) {
+                return Some(stop);
+            }
+        }
+        Op::Serve => return Some(user.serve()),
+        Op::Loop { counter, times } => user.cursor().counters[*counter] = *times,
+        Op::Each { counter, list, to } => {
+            let times = user.count(list);
+            user.cursor().counters[*counter] = times;
+            if times == 0 {
+                return user.cursor().jump(*to);
+            }
+        }
+        Op::Again { counter, first } => return again(user, (*counter, *first), silent),
+        Op::Deal { deck, firsts } => {
+            let to = firsts[user.deal(*deck)];
+            return user.cursor().jump(to);
+        }
+        Op::Jump { to } => return user.cursor().jump(*to),
+        Op::SkipIfUp { to } if !user.is_down() => return user.cursor().jump(*to),
+        Op::SkipUnlessClosed { to } if !user.is_closed() => return user.cursor().jump(*to),
+        Op::SkipIfBegun { to } if user.cursor().begun => return user.cursor().jump(*to),
+        Op::SkipIfUp { .. } | Op::SkipUnlessClosed { .. } | Op::SkipIfBegun { .. } => {}
+        Op::Begun => user.cursor().begun = true,
+        Op::Switch { to } => user.switch(*to),
+        Op::Used { times, slot } => {
+            if user.use_connection() >= *times && !user.is_closed() {
+                user.close(*slot);
+            }
+        }
+        Op::Begin { slot, counted } => {
+            let cursor = user.cursor();
+            (cursor.whole, cursor.counted) = (Some(*slot), *counted);
+            user.begin_operation();
+        }
+        Op::Done => return end_operation(user),
+        Op::Ensure { endpoint, .. } if !user.is_down() && user.goes_to(*endpoint) => {}
+        Op::Ensure { slot, endpoint } | Op::Connect { slot, endpoint } => {
+            user.cursor().pc += 1;
+            return user.open(*slot, *endpoint);
+        }
+        Op::Close { slot } => user.close(*slot),
+        Op::Await if user.cursor().stopping => return Some(user.end()),
+        // What was closed while nothing was due is opened again before the next operation.
+        Op::Await if user.cursor().whole.is_none() && user.any_is_down(&program.kept) => {
+            silent.from = 0;
+            return user.cursor().jump(0);
+        }
+        Op::Await => {
+            if let Some(stop) = user.take_arrival() {
+                return Some(stop);
+            }
+        }
+        Op::Think(think) => {
+            user.cursor().pc += 1;
+            return pause(user, think);
+        }
+    }
+    user.cursor().pc += 1;
+    None
+}
+
+/// Begins the next round of a repeat, unless this was the last.
+#[inline]
+fn again<W: Walker>(user: &mut W, (counter, first): (usize, usize), silent: &mut Silent) -> Option<W::Stop> {
+    let cursor = user.cursor();
+    cursor.counters[counter] -= 1;
+    if cursor.counters[counter] == 0 {
+        cursor.pc += 1;
+        return None;
+    }
+    if !silent.go_back(cursor, first) {
+        return None;
+    }
+    // What a user does that is to stop may go on for hours.
+    Some(if cursor.stopping { user.end() } else { user.give_turn_back() })
+}
+
+/// Ends the operation at hand. One that had nothing to send failed, and the next follows after a pause.
+fn end_operation<W: Walker>(user: &mut W) -> Option<W::Stop> {
+    let has_sent = user.has_sent();
+    if !has_sent {
+        user.fail(Failure::NothingCaptured);
+    }
+    user.end_operation();
+    let cursor = user.cursor();
+    cursor.pc += 1;
+    (!has_sent && !cursor.stopping).then(|| user.sleep(BACKOFF_FIRST_NS))
+}
+
+fn pause<W: Walker>(user: &mut W, think: &Think) -> Option<W::Stop> {
+    if user.cursor().stopping {
+        return None;
+    }
+    let pause_ns = user.think_ns(think);
+    // A timer that is due already would ring before other users and commands have their turn.
+    (pause_ns > 0).then(|| user.think(pause_ns))
+}
+
+/// Goes on where a request could not be made. A user that finds no row ends, but finishes what it has begun: of a repeat
+/// no further round begins, and an operation of which nothing was sent has not begun.
+#[inline]
+fn go_without<W: Walker>(
+    user: &mut W,
+    program: &Program<W::Request>,
+    unsent: Encoded,
+    (slot, request): (Slot, &W::Request),
+) -> Option<W::Stop> {
+    match unsent {
+        Encoded::Held if !user.cursor().stopping => return Some(user.wait_for_row()),
+        Encoded::Held | Encoded::UsedUp => {
+            if unsent == Encoded::UsedUp {
+                user.run_out_of_rows();
+                user.cursor().stopping = true;
+            }
+            if !user.cursor().leave_repeat(program) {
+                user.cursor().whole = None;
+                return Some(user.end_unbegun());
+            }
+            return None;
+        }
+        Encoded::Missing => user.skip(slot, request),
+        Encoded::Send | Encoded::Skip => {}
+    }
+    user.cursor().pc += 1;
+    None
+}
+
+/// Begins the next pass, which follows one that failed after a pause.
+pub(crate) fn start_over<W: Walker>(user: &mut W) -> W::Stop {
+    let cursor = user.cursor();
+    cursor.pc = 0;
+    if cursor.stopping {
+        return user.end();
+    }
+    let pause_ns = user.backoff().take_ns();
+    user.sleep(pause_ns)
+}
