@@ -19,6 +19,7 @@ FOLDERS = {member.rpartition("/")[2]: NATIVE / member for member in MEMBERS}
 CRATES = list(FOLDERS)
 BASE = {"wire", "hashes", "people", "files", "table", "net", "tls", "http"}
 MIDDLE = {"directory", "site", "web", "load"}
+ON_LOAD = {"seeding", "floor"}
 BELOW: dict[str, set[str]] = {
     **{crate: set() for crate in ("wire", "hashes", "files", "table", "tls", "cgi")},
     "net": {"tls"},
@@ -28,7 +29,8 @@ BELOW: dict[str, set[str]] = {
     "http": {"wire", "net", "tls"},
     **dict.fromkeys(MIDDLE, BASE),
     "load": BASE | {"scenario"},
-    "engine": BASE | MIDDLE | {"scenario"},
+    **dict.fromkeys(ON_LOAD, BASE | {"load"}),
+    "engine": BASE | MIDDLE | ON_LOAD | {"scenario"},
 }
 
 

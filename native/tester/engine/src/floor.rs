@@ -4,7 +4,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use load::floor::{FloorError, Load, Measured, Sizes};
+use floor::{FloorError, Load, Measured, Sizes};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyDict};
@@ -16,7 +16,7 @@ use crate::errors::engine_error;
 pub struct NullResponder {
     address: SocketAddr,
     /// Nothing once it is stopped.
-    running: Mutex<Option<load::floor::NullResponder>>,
+    running: Mutex<Option<floor::NullResponder>>,
 }
 
 #[pymethods]
@@ -25,7 +25,7 @@ impl NullResponder {
     #[pyo3(signature = (request_bytes, response_bytes, port=0))]
     fn new(request_bytes: usize, response_bytes: usize, port: u16) -> PyResult<Self> {
         let sizes = Sizes { request: request_bytes, response: response_bytes };
-        let running = load::floor::NullResponder::start(sizes, port).map_err(engine_error)?;
+        let running = floor::NullResponder::start(sizes, port).map_err(engine_error)?;
         Ok(Self { address: running.address(), running: Mutex::new(Some(running)) })
     }
 
@@ -59,7 +59,7 @@ pub fn floor_exchange(
     response_bytes: usize,
 ) -> PyResult<Bound<'_, PyDict>> {
     let load = load_of(port, connections, seconds, request, response_bytes)?;
-    measure(py, || load::floor::exchange(&load))
+    measure(py, || floor::exchange(&load))
 }
 
 /// Connects, trades once and closes, over and over.
@@ -73,7 +73,7 @@ pub fn floor_connect(
     response_bytes: usize,
 ) -> PyResult<Bound<'_, PyDict>> {
     let load = load_of(port, connections, seconds, request, response_bytes)?;
-    measure(py, || load::floor::connect_cycles(&load))
+    measure(py, || floor::connect_cycles(&load))
 }
 
 fn load_of(port: u16, connections: usize, seconds: f64, request: Vec<u8>, response: usize) -> PyResult<Load> {

@@ -1,14 +1,14 @@
 //! `Groups`: groups of people as a pure function of their number; into and out of a live directory.
 
-use load::live::groups as live;
 use people::{GroupSpec, Groups as Known, ldif};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
+use seeding::groups::{check, remove, seed};
 
 use crate::config;
 use crate::errors::engine_error;
-use crate::live::run;
 use crate::population::Population;
+use crate::seeding::run;
 
 /// Groups of a population's people, each a pure function of its number.
 #[pyclass(frozen, module = "sitebench._engine")]
@@ -77,7 +77,7 @@ pub fn seed_groups(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<(u64, Option<usize>)> {
     let config = config::parse("a live directory", config_json)?;
-    let done = run(py, progress, |tell| live::seed(&config, &groups.0, tell))?;
+    let done = run(py, progress, |tell| seed(&config, &groups.0, tell))?;
     Ok((done.added, done.piece))
 }
 
@@ -91,7 +91,7 @@ pub fn remove_groups(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<u64> {
     let config = config::parse("a live directory", config_json)?;
-    run(py, progress, |tell| live::remove(&config, &groups.0, tell))
+    run(py, progress, |tell| remove(&config, &groups.0, tell))
 }
 
 /// Compares all groups in a live directory; returns how many members they have, and whether people show which groups
@@ -105,6 +105,6 @@ pub fn check_groups(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<(u64, bool)> {
     let config = config::parse("a live directory", config_json)?;
-    let found = run(py, progress, |tell| live::check(&config, &groups.0, tell))?;
+    let found = run(py, progress, |tell| check(&config, &groups.0, tell))?;
     Ok((found.members, found.member_of))
 }

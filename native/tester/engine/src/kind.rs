@@ -12,11 +12,11 @@ use ::files::{SpecError, WriteError};
 use ::hashes::{HashError, MadeError};
 use ::site::upd::{BuildError, CopyError, OpenError};
 use ::table::ReadError;
-use load::floor::FloorError;
-use load::live::LiveError;
+use floor::FloorError;
 use load::{CommandError, ConfigError, Failure, LaunchError};
 use net::ListenError;
 use people::{ContainersError, GroupsError, PoolsError, PopulationError};
+use seeding::SeedingError;
 use wire::ldap::ResultCode;
 use wire::ldif::LdifError;
 
@@ -225,7 +225,7 @@ impl Kinded for FloorError {
     }
 }
 
-impl Kinded for LiveError {
+impl Kinded for SeedingError {
     fn kind(&self) -> Kind {
         match self {
             Self::Connections(_)

@@ -19,13 +19,13 @@ mod groups;
 mod hashes;
 mod histogram;
 mod kind;
-mod live;
 mod pools;
 mod population;
 mod profile;
 mod progress;
 mod queue;
 mod scenario;
+mod seeding;
 mod site;
 mod snapshot;
 mod steps;
@@ -58,8 +58,6 @@ mod module {
     #[pymodule_export]
     use crate::histogram::Histogram;
     #[pymodule_export]
-    use crate::live::{count_people, first_person, read_people, remove_people, seed_directory};
-    #[pymodule_export]
     use crate::population::Population;
     #[pymodule_export]
     use crate::profile::profile_facts;
@@ -67,6 +65,8 @@ mod module {
     use crate::queue::busy_limit;
     #[pymodule_export]
     use crate::scenario::{Scenario, check_scenario, scenario_schema};
+    #[pymodule_export]
+    use crate::seeding::{count_people, first_person, read_people, remove_people, seed_directory};
     #[pymodule_export]
     use crate::site::Site;
     #[pymodule_export]

@@ -1,6 +1,6 @@
 //! The planner's queue.
 
-use load::queue::{Kind, Promise};
+use floor::queue::{Kind, Promise};
 use pyo3::prelude::*;
 
 /// How busy so many cores may be with a mix of operations, if so many may end late.
@@ -13,5 +13,5 @@ pub fn busy_limit(
     late: f64,
 ) -> Option<f64> {
     let kinds: Vec<Kind> = kinds.into_iter().map(|(weight, service_s)| Kind { weight, service_s }).collect();
-    py.detach(|| load::queue::busy_limit(&kinds, cores, Promise { within_s, late }))
+    py.detach(|| floor::queue::busy_limit(&kinds, cores, Promise { within_s, late }))
 }

@@ -18,7 +18,7 @@ const MAX_THREADS: usize = 1024;
 /// How long connecting to a target may take unless a configuration says otherwise. Linux repeats a SYN after 1, 3 and
 /// 7 seconds (tcp(7), RFC 6298 section 2): two of them may be lost, and a target that takes longer has no room for
 /// connections, which a lane should report instead of waiting for.
-pub(crate) const CONNECT_MS: u64 = 5_000;
+pub const CONNECT_MS: u64 = 5_000;
 
 /// The longest timeout, a day.
 const MAX_TIMEOUT_MS: u64 = 86_400_000;

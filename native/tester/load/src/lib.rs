@@ -1,4 +1,4 @@
-//! The load engine: lanes that run programs against a target, and the floor that they are compared with.
+//! The load engine: lanes that run programs against a target.
 //!
 //! # How it works
 //!
@@ -9,9 +9,6 @@
 //! mean is known only to the protocol (`protocol`): `ldap` or `http`.
 //!
 //! [`portable`] hands a scenario's steps out to clients that have a network stack of their own.
-//!
-//! [`floor`] measures the raw ceiling of this machine, [`live`] seeds directories, [`queue`] says how busy a
-//! target may be.
 //!
 //! # Accuracy
 //!
@@ -30,14 +27,11 @@ mod config;
 mod connection;
 mod drive;
 mod engine;
-pub mod floor;
 mod http;
 mod ldap;
-pub mod live;
 pub mod portable;
 mod program;
 mod protocol;
-pub mod queue;
 mod record;
 mod scenario_spec;
 mod scripted;
@@ -47,14 +41,17 @@ mod values;
 pub use any_config::AnyConfig;
 pub use choose::deal::{Deal, Dealer, RowCursor, Sharer};
 pub use choose::schedule::Pace;
-pub use config::ConfigError;
+pub use config::{CONNECT_MS, ConfigError};
+pub use connection::sasl::Mechanism;
+pub use connection::security::Tls;
+pub use connection::source::Sources;
 pub use drive::driver::{CommandError, LaunchError};
 pub use drive::snapshot::{DeckSnapshot, Snapshot, StepSnapshot};
 pub use engine::{Engine, StartError, check_scenario};
 pub use http::{HttpConfig, TargetError};
 pub use ldap::{LdapConfig, NameList, NamesError};
 pub use program::{Problem, ProgramError};
-pub use record::clock::now_ns;
+pub use record::clock::{now_ns, thread_cpu_ns};
 pub use record::failure::Failure;
 pub use record::metric::{Clock, Counter};
 pub use record::recorder::histogram;

@@ -15,7 +15,7 @@ pub enum Mechanism {
 
 impl Mechanism {
     /// Appends the bind; EXTERNAL has no use for a name.
-    pub(crate) fn write_bind(self, out: &mut Vec<u8>, id: i32, name: &[u8], password: &[u8]) {
+    pub fn write_bind(self, out: &mut Vec<u8>, id: i32, name: &[u8], password: &[u8]) {
         match self {
             Self::External => write_sasl_bind(out, id, b"EXTERNAL", b""),
             Self::Plain => write_sasl_bind(out, id, b"PLAIN", &[b"\0", name, b"\0", password].concat()),

@@ -3,9 +3,7 @@
 
 mod descriptors;
 mod engine;
-mod floor;
 mod hostile;
 mod http;
-mod live;
 #[path = "../../../../shared/own_process.rs"]
 mod own_process;

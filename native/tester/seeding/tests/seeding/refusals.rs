@@ -4,13 +4,13 @@ use std::net::TcpListener;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-use load::live::{self, Config, LiveError, Secret};
+use seeding::{Config, Secret, SeedingError};
 use wire::ldap::ResultCode;
 
 use super::server::{Asked, Do, Server};
 use super::{config, people, remove, seed};
 
-fn message_of(result: Result<impl std::fmt::Debug, LiveError>) -> String {
+fn message_of(result: Result<impl std::fmt::Debug, SeedingError>) -> String {
     result.unwrap_err().to_string()
 }
 
@@ -56,11 +56,11 @@ fn what_was_done_before_a_refusal_is_reported() {
     let mut config = config(&server);
     config.connections = 1;
     let mut last = 0;
-    let result = live::seed(&config, &people(), 0..1_000, &mut |done| {
+    let result = seeding::seed(&config, &people(), 0..1_000, &mut |done| {
         last = done;
         ControlFlow::Continue(())
     });
-    assert!(matches!(result, Err(LiveError::Refused { code: ResultCode::BUSY, .. })));
+    assert!(matches!(result, Err(SeedingError::Refused { code: ResultCode::BUSY, .. })));
     assert_eq!(last, 100, "one search and a hundred adds came before");
 }
 
@@ -90,7 +90,7 @@ fn a_server_that_falls_silent_is_not_waited_for_for_ever() {
         let server = Server::start(move |asked, _| if silent(asked) { Do::Never } else { Do::Right });
         let mut config = config(&server);
         config.timeout_ms = 200;
-        assert!(matches!(seed(&config, 0..10), Err(LiveError::Silent { .. })));
+        assert!(matches!(seed(&config, 0..10), Err(SeedingError::Silent { .. })));
     }
 }
 
@@ -105,9 +105,9 @@ fn a_server_that_answers_without_end_is_not_listened_to_for_ever() {
     let server = Server::start(|_, _| Do::Endless(REFERENCE));
     let mut config = config(&server);
     config.timeout_ms = 200;
-    assert!(matches!(seed(&config, 0..10), Err(LiveError::Silent { .. })), "before the people");
-    let found = live::first(&config, &people(), 0..10, &mut |_| ControlFlow::Continue(()));
-    assert!(matches!(found, Err(LiveError::Silent { .. })), "among the people: {found:?}");
+    assert!(matches!(seed(&config, 0..10), Err(SeedingError::Silent { .. })), "before the people");
+    let found = seeding::first(&config, &people(), 0..10, &mut |_| ControlFlow::Continue(()));
+    assert!(matches!(found, Err(SeedingError::Silent { .. })), "among the people: {found:?}");
 
     let server = Server::start(|_, _| Do::Endless(ENTRY));
     let message = message_of(seed(&self::config(&server), 0..10));
@@ -118,7 +118,7 @@ fn a_server_that_answers_without_end_is_not_listened_to_for_ever() {
 fn a_caller_stops_the_work_at_a_server_that_answers_without_end() {
     let server = Server::start(|_, _| Do::Endless(REFERENCE));
     let started = Instant::now();
-    let found = live::first(&config(&server), &people(), 0..10, &mut |_| ControlFlow::Break(()));
+    let found = seeding::first(&config(&server), &people(), 0..10, &mut |_| ControlFlow::Break(()));
     assert!(matches!(found, Ok(None)), "{found:?}");
     assert!(started.elapsed() < Duration::from_secs(30), "the timeout is a minute");
 }
@@ -140,7 +140,7 @@ fn something_else_than_ldap_is_called_so() {
         assert_eq!(message, expected);
     }
     let server = Server::start(move |_, _| http);
-    assert!(matches!(seed(&config(&server), 0..10), Err(LiveError::NotLdap { .. })));
+    assert!(matches!(seed(&config(&server), 0..10), Err(SeedingError::NotLdap { .. })));
 }
 
 #[test]

@@ -11,8 +11,7 @@ use rustix::net::{RecvFlags, recv};
 use socket2::Socket;
 
 use super::{EVENTS, FloorError, Load, Measured, SILENCE_LIMIT, wait, write};
-use crate::record::clock::{now_ns, thread_cpu_ns};
-use crate::record::recorder::histogram;
+use load::{histogram, now_ns, thread_cpu_ns};
 
 /// One connection of the loop.
 struct Exchange {

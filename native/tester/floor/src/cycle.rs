@@ -10,9 +10,7 @@ use rustix::net::{RecvFlags, SendFlags, recv, send};
 use socket2::Socket;
 
 use super::{EVENTS, FAREWELL_BYTES, FloorError, Load, Measured, wait, write};
-use crate::connection::source::Sources;
-use crate::record::clock::{now_ns, thread_cpu_ns};
-use crate::record::recorder::histogram;
+use load::{Sources, histogram, now_ns, thread_cpu_ns};
 
 /// One connection at a time.
 struct Cycle {

@@ -16,6 +16,7 @@
 mod cycle;
 mod error;
 mod exchange;
+pub mod queue;
 mod responder;
 
 use std::io;

@@ -1,4 +1,5 @@
 //! Seeding a live directory: everybody gets there once, whatever the server does in between.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "only tests are in here")]
 
 mod refusals;
 mod server;
@@ -7,12 +8,12 @@ mod work;
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
-use load::live::{self, Config, LiveError, Report};
 use people::{DEFAULT_BASE, Passwords, Pools, Population, Profile, Spec};
+use seeding::{Config, Report, SeedingError};
 
 use server::Server;
 
-const POOLS: &str = include_str!("../../../../../shared/people/tests/data/three.pools");
+const POOLS: &str = include_str!("../../../../shared/people/tests/data/three.pools");
 
 fn people_of(profile: Profile) -> Arc<Population> {
     let locales = ["en_US", "ru_RU", "ja_JP"].map(str::to_owned).to_vec();
@@ -35,10 +36,10 @@ fn config(server: &Server) -> Config {
     Config::new(server.address.ip().to_string(), server.address.port())
 }
 
-fn seed(config: &Config, range: Range<u64>) -> Result<Report, LiveError> {
-    live::seed(config, &people(), range, &mut |_| ControlFlow::Continue(()))
+fn seed(config: &Config, range: Range<u64>) -> Result<Report, SeedingError> {
+    seeding::seed(config, &people(), range, &mut |_| ControlFlow::Continue(()))
 }
 
-fn remove(config: &Config, range: Range<u64>) -> Result<Report, LiveError> {
-    live::remove(config, &people(), range, &mut |_| ControlFlow::Continue(()))
+fn remove(config: &Config, range: Range<u64>) -> Result<Report, SeedingError> {
+    seeding::remove(config, &people(), range, &mut |_| ControlFlow::Continue(()))
 }

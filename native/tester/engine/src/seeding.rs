@@ -2,8 +2,8 @@
 
 use std::ops::ControlFlow;
 
-use load::live::{self, LiveError, Progress};
 use pyo3::prelude::*;
+use seeding::{Progress, SeedingError};
 
 use crate::config;
 use crate::contents::Contents;
@@ -24,7 +24,7 @@ pub fn seed_directory(
 ) -> PyResult<u64> {
     let config = config::parse("a live directory", config_json)?;
     let people = population.people();
-    Ok(run(py, progress, |tell| live::seed(&config, &people, start..stop, tell))?.done)
+    Ok(run(py, progress, |tell| seeding::seed(&config, &people, start..stop, tell))?.done)
 }
 
 /// Deletes people [start, stop) from a live directory, pipelined; returns how many were there.
@@ -40,7 +40,7 @@ pub fn remove_people(
 ) -> PyResult<u64> {
     let config = config::parse("a live directory", config_json)?;
     let people = population.people();
-    Ok(run(py, progress, |tell| live::remove(&config, &people, start..stop, tell))?.changed)
+    Ok(run(py, progress, |tell| seeding::remove(&config, &people, start..stop, tell))?.changed)
 }
 
 /// The key of the first of people [start, stop) who is in a live directory.
@@ -54,7 +54,7 @@ pub fn first_person(
 ) -> PyResult<Option<u64>> {
     let config = config::parse("a live directory", config_json)?;
     let people = population.people();
-    run(py, None, |tell| live::first(&config, &people, start..stop, tell))
+    run(py, None, |tell| seeding::first(&config, &people, start..stop, tell))
 }
 
 /// How many of the population's people are in a live directory, from the first on without a gap.
@@ -62,7 +62,7 @@ pub fn first_person(
 pub fn count_people(py: Python<'_>, config_json: &str, population: &Population) -> PyResult<u64> {
     let config = config::parse("a live directory", config_json)?;
     let people = population.people();
-    py.detach(|| live::count(&config, &people, people.spec().size)).map_err(engine_error)
+    py.detach(|| seeding::count(&config, &people, people.spec().size)).map_err(engine_error)
 }
 
 /// Reads all people below the population's base in a live directory.
@@ -76,14 +76,14 @@ pub fn read_people(
 ) -> PyResult<Contents> {
     let config = config::parse("a live directory", config_json)?;
     let people = population.people();
-    run(py, progress, |tell| live::contents(&config, &people, tell)).map(Contents)
+    run(py, progress, |tell| seeding::contents(&config, &people, tell)).map(Contents)
 }
 
 /// Works detached; each progress is a moment for Python's signal handlers, Ctrl-C among them.
 pub fn run<T: Send>(
     py: Python<'_>,
     progress: Option<Py<PyAny>>,
-    work: impl FnOnce(Progress<'_>) -> Result<T, LiveError> + Send,
+    work: impl FnOnce(Progress<'_>) -> Result<T, SeedingError> + Send,
 ) -> PyResult<T> {
     let mut raised = None;
     let report = py.detach(|| {
@@ -98,7 +98,7 @@ pub fn run<T: Send>(
     if let Some(error) = raised {
         return Err(error);
     }
-    if matches!(report, Err(LiveError::Interrupted)) {
+    if matches!(report, Err(SeedingError::Interrupted)) {
         // A signal has ended a wait, and no progress was told since.
         py.check_signals()?;
     }

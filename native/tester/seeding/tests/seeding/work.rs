@@ -4,8 +4,8 @@ use std::ops::ControlFlow;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use load::live::{self, Report, Secret};
 use people::{Population, Profile};
+use seeding::{Report, Secret};
 use wire::ber::{Reader, tag};
 use wire::ldap::{Attributes, ResultCode};
 
@@ -102,7 +102,7 @@ fn deleting_again_changes_nothing_and_is_done() {
 #[test]
 fn an_ils_person_is_said_to_be_one() {
     let (server, people) = (Server::right(), people_of(Profile::Ils));
-    live::seed(&config(&server), &people, 0..5, &mut |_| ControlFlow::Continue(())).unwrap();
+    seeding::seed(&config(&server), &people, 0..5, &mut |_| ControlFlow::Continue(())).unwrap();
     let kept = server.kept.lock().unwrap();
     let entry = &kept.entries[&dn(&people, 3)];
     let first = Attributes(entry).iter().next().unwrap().unwrap();
@@ -160,7 +160,7 @@ fn no_person_far_beyond_the_first_without_an_answer_is_asked_for() {
 #[test]
 fn people_are_counted_up_to_the_first_who_is_missing() {
     let (server, people) = (Server::right(), people());
-    let count = |size| live::count(&config(&server), &people, size).unwrap();
+    let count = |size| seeding::count(&config(&server), &people, size).unwrap();
     assert_eq!(count(1_000), 0);
     seed(&config(&server), 0..6_000).unwrap();
     assert_eq!((count(1_000), count(6_000), count(9_000)), (1_000, 6_000, 6_000));
@@ -184,7 +184,7 @@ fn progress_counts_those_done_without_a_gap() {
     let mut config = config(&server);
     (config.connections, config.window) = (1, 300);
     let mut seen = Vec::new();
-    let report = live::seed(&config, &people(), 0..300, &mut |done| {
+    let report = seeding::seed(&config, &people(), 0..300, &mut |done| {
         seen.push(done);
         ControlFlow::Continue(())
     });
@@ -201,7 +201,7 @@ fn progress_is_reported_while_nothing_moves() {
     config.timeout_ms = 1_000;
     let mut calls = 0;
     let begun = Instant::now();
-    live::seed(&config, &people(), 0..10, &mut |_| {
+    seeding::seed(&config, &people(), 0..10, &mut |_| {
         calls += 1;
         ControlFlow::Continue(())
     })
@@ -220,7 +220,7 @@ fn a_caller_that_has_had_enough_gets_the_outstanding_answers_and_no_more() {
     let mut config = config(&server);
     config.connections = 1;
     let mut stopped_at = None;
-    let report = live::seed(&config, &people(), 0..1_000_000, &mut |done| {
+    let report = seeding::seed(&config, &people(), 0..1_000_000, &mut |done| {
         stopped_at.get_or_insert(done);
         ControlFlow::Break(())
     })

@@ -28,7 +28,7 @@ use people::Population;
 use people::contents::{Contents, Count};
 
 pub use config::{Config, Secret};
-pub use error::LiveError;
+pub use error::SeedingError;
 
 use person::Work;
 use session::Session;
@@ -51,7 +51,7 @@ pub fn seed(
     people: &Population,
     range: Range<u64>,
     progress: Progress<'_>,
-) -> Result<Report, LiveError> {
+) -> Result<Report, SeedingError> {
     config.check(people)?;
     let mut sessions = open(config, &range)?;
     if let Some(session) = sessions.first_mut() {
@@ -64,7 +64,7 @@ pub fn seed(
 ///
 /// Bisection finds a person after whom all are missing; of the [`pipeline::REACH`] people before them some
 /// may be missing, so each of these is looked for.
-pub fn count(config: &Config, people: &Population, size: u64) -> Result<u64, LiveError> {
+pub fn count(config: &Config, people: &Population, size: u64) -> Result<u64, SeedingError> {
     config.check(people)?;
     let mut session = Session::open(config)?;
     let work = Work::find(people);
@@ -84,7 +84,11 @@ pub fn count(config: &Config, people: &Population, size: u64) -> Result<u64, Liv
 }
 
 /// Reads all people below the people's base.
-pub fn contents(config: &Config, people: &Population, progress: Progress<'_>) -> Result<Contents, LiveError> {
+pub fn contents(
+    config: &Config,
+    people: &Population,
+    progress: Progress<'_>,
+) -> Result<Contents, SeedingError> {
     config.check(people)?;
     let mut count = Count::of(people.spec().profile);
     let mut reported = Instant::now();
@@ -93,7 +97,7 @@ pub fn contents(config: &Config, people: &Population, progress: Progress<'_>) ->
         if reported.elapsed() >= pipeline::REPORT {
             reported = Instant::now();
             if progress(count.contents.people).is_break() {
-                return Err(LiveError::Interrupted);
+                return Err(SeedingError::Interrupted);
             }
         }
         Ok(())
@@ -107,7 +111,7 @@ pub fn remove(
     people: &Population,
     range: Range<u64>,
     progress: Progress<'_>,
-) -> Result<Report, LiveError> {
+) -> Result<Report, SeedingError> {
     config.check(people)?;
     let sessions = open(config, &range)?;
     pipeline::run(config, Work::delete(people), range, sessions, progress)
@@ -119,14 +123,14 @@ pub fn first(
     people: &Population,
     range: Range<u64>,
     progress: Progress<'_>,
-) -> Result<Option<u64>, LiveError> {
+) -> Result<Option<u64>, SeedingError> {
     config.check(people)?;
     let sessions = open(config, &range)?;
     pipeline::first(config, Work::find(people), range, sessions, progress)
 }
 
 /// As many connections as are of use, each bound.
-fn open(config: &Config, range: &Range<u64>) -> Result<Vec<Session>, LiveError> {
+fn open(config: &Config, range: &Range<u64>) -> Result<Vec<Session>, SeedingError> {
     let people = range.end.saturating_sub(range.start);
     let useful = people.div_ceil(config.window as u64).max(1);
     let count = useful.min(config.connections as u64);

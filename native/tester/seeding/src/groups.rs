@@ -18,7 +18,7 @@ use wire::ldap::request::{write_add, write_change, write_delete, write_modify, w
 use wire::ldap::{Attributes, ResultCode, filter};
 
 use super::session::{Answer, ENTRIES_BELOW, ENTRY_ITSELF, Session};
-use super::{Config, LiveError, Progress};
+use super::{Config, Progress, SeedingError};
 
 /// Bytes of members in one message, where not all of a group's fit: below the limits that servers come with. slapd takes
 /// 16 MiB of who has bound and 256 KiB of others (`SLAP_SB_MAX_INCOMING_AUTH`), 389-DS 2 MiB (`nsslapd-maxbersize`),
@@ -54,14 +54,14 @@ pub struct Checked {
 }
 
 /// Adds the groups that are missing; those in others come before them, as some servers insist on it.
-pub fn seed(config: &Config, groups: &Groups, progress: Progress<'_>) -> Result<Seeded, LiveError> {
+pub fn seed(config: &Config, groups: &Groups, progress: Progress<'_>) -> Result<Seeded, SeedingError> {
     let mut work = Work::open(config, groups)?;
     let mut most = usize::MAX;
     let count = groups.spec().count;
     let mut added = 0;
     for (done, g) in (0..count).rev().enumerate() {
         if progress(done as u64).is_break() {
-            return Err(LiveError::Interrupted);
+            return Err(SeedingError::Interrupted);
         }
         if !work.is_there(g)? {
             while let Some(too_much) = work.add(g, most)? {
@@ -80,12 +80,12 @@ pub fn seed(config: &Config, groups: &Groups, progress: Progress<'_>) -> Result<
 }
 
 /// Deletes the groups that are there, and returns how many were.
-pub fn remove(config: &Config, groups: &Groups, progress: Progress<'_>) -> Result<u64, LiveError> {
+pub fn remove(config: &Config, groups: &Groups, progress: Progress<'_>) -> Result<u64, SeedingError> {
     let mut work = Work::open(config, groups)?;
     let mut removed = 0;
     for g in 0..groups.spec().count {
         if progress(g).is_break() {
-            return Err(LiveError::Interrupted);
+            return Err(SeedingError::Interrupted);
         }
         match work.description(g)? {
             Some(found) if Groups::is_ours(g, &found) => {
@@ -99,13 +99,13 @@ pub fn remove(config: &Config, groups: &Groups, progress: Progress<'_>) -> Resul
 }
 
 /// Compares all groups with what they should be.
-pub fn check(config: &Config, groups: &Groups, progress: Progress<'_>) -> Result<Checked, LiveError> {
+pub fn check(config: &Config, groups: &Groups, progress: Progress<'_>) -> Result<Checked, SeedingError> {
     let mut work = Work::open(config, groups)?;
     let count = groups.spec().count;
     let mut members = 0;
     for g in 0..count {
         if progress(g).is_break() {
-            return Err(LiveError::Interrupted);
+            return Err(SeedingError::Interrupted);
         }
         members += work.compare(g)?;
     }
@@ -128,7 +128,7 @@ struct Work<'g> {
 }
 
 impl<'g> Work<'g> {
-    fn open(config: &Config, groups: &'g Groups) -> Result<Self, LiveError> {
+    fn open(config: &Config, groups: &'g Groups) -> Result<Self, SeedingError> {
         config.check(groups.people())?;
         let mut config = config.clone();
         config.timeout_ms = config.timeout_ms.saturating_add(MEMBER_MS.saturating_mul(groups.largest()));
@@ -145,13 +145,13 @@ impl<'g> Work<'g> {
         String::from_utf8_lossy(&self.dn(g)).into_owned()
     }
 
-    fn wrong(&self, g: u64, what: impl Into<String>) -> LiveError {
-        LiveError::WrongGroup { server: self.config.server(), dn: self.name(g), what: what.into() }
+    fn wrong(&self, g: u64, what: impl Into<String>) -> SeedingError {
+        SeedingError::WrongGroup { server: self.config.server(), dn: self.name(g), what: what.into() }
     }
 
-    fn refused(&self, verb: &'static str, dn: &[u8], Answer { code, text, .. }: Answer) -> LiveError {
+    fn refused(&self, verb: &'static str, dn: &[u8], Answer { code, text, .. }: Answer) -> SeedingError {
         let dn = String::from_utf8_lossy(dn).into_owned();
-        LiveError::Refused { server: self.config.server(), verb, dn, code, answer: text }
+        SeedingError::Refused { server: self.config.server(), verb, dn, code, answer: text }
     }
 
     /// Shows attributes of an entry to `visit`, if it is there.
@@ -160,7 +160,7 @@ impl<'g> Work<'g> {
         dn: &[u8],
         names: &[&[u8]],
         visit: &mut dyn FnMut(Attributes<'_>),
-    ) -> Result<(), LiveError> {
+    ) -> Result<(), SeedingError> {
         let any = |out: &mut Vec<u8>| filter::write_present(out, b"objectClass");
         let answer = self.session.ask_each(
             |out, id| write_search(out, id, dn, &ENTRY_ITSELF, any, names.iter().copied()),
@@ -177,7 +177,7 @@ impl<'g> Work<'g> {
     }
 
     /// The description of the entry with group `g`'s name, empty if it shows none; nothing without an entry.
-    fn description(&mut self, g: u64) -> Result<Option<Vec<u8>>, LiveError> {
+    fn description(&mut self, g: u64) -> Result<Option<Vec<u8>>, SeedingError> {
         let (dn, mut found) = (self.dn(g), None);
         self.read(&dn, &[b"description"], &mut |attributes| {
             let first = attributes.iter().flatten().flat_map(|each| each.values.iter().flatten()).next();
@@ -187,10 +187,10 @@ impl<'g> Work<'g> {
     }
 
     /// Whether group `g` is there as a whole; one of which a part is missing is removed.
-    fn is_there(&mut self, g: u64) -> Result<bool, LiveError> {
+    fn is_there(&mut self, g: u64) -> Result<bool, SeedingError> {
         let Some(found) = self.description(g)? else { return Ok(false) };
         if !Groups::is_ours(g, &found) {
-            return Err(LiveError::Foreign { server: self.config.server(), dn: self.name(g) });
+            return Err(SeedingError::Foreign { server: self.config.server(), dn: self.name(g) });
         }
         if Groups::is_incomplete(&found) {
             self.delete(g)?;
@@ -200,12 +200,17 @@ impl<'g> Work<'g> {
         if found != expected {
             let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
             let (server, dn) = (self.config.server(), self.name(g));
-            return Err(LiveError::OtherGroup { server, dn, found: text(&found), expected: text(&expected) });
+            return Err(SeedingError::OtherGroup {
+                server,
+                dn,
+                found: text(&found),
+                expected: text(&expected),
+            });
         }
         Ok(true)
     }
 
-    fn delete(&mut self, g: u64) -> Result<(), LiveError> {
+    fn delete(&mut self, g: u64) -> Result<(), SeedingError> {
         let dn = self.dn(g);
         let answer = self.session.ask(|out, id| write_delete(out, id, &dn))?;
         match answer.code {
@@ -215,7 +220,7 @@ impl<'g> Work<'g> {
     }
 
     /// Adds group `g` with so many bytes of members in a message at most; returns how many were too many.
-    fn add(&mut self, g: u64, most: usize) -> Result<Option<usize>, LiveError> {
+    fn add(&mut self, g: u64, most: usize) -> Result<Option<usize>, SeedingError> {
         let mut pieces = Pieces { groups: self.groups, g, most, list: 0, next: 0 };
         let mut first = true;
         loop {
@@ -227,7 +232,7 @@ impl<'g> Work<'g> {
                 Ok(answer) if answer.code == ResultCode::SUCCESS => {}
                 // Longer than the smallest pieces, which were not tried yet: it may be too long.
                 Ok(Answer { code: ResultCode::ADMIN_LIMIT_EXCEEDED, .. })
-                | Err(LiveError::Closed { .. } | LiveError::Broken { .. })
+                | Err(SeedingError::Closed { .. } | SeedingError::Broken { .. })
                     if bytes > SMALLEST && most > SMALLEST =>
                 {
                     return Ok(Some(bytes));
@@ -242,7 +247,7 @@ impl<'g> Work<'g> {
         }
     }
 
-    fn send_first(&mut self, g: u64, piece: &[(List, Vec<u8>)], last: bool) -> Result<Answer, LiveError> {
+    fn send_first(&mut self, g: u64, piece: &[(List, Vec<u8>)], last: bool) -> Result<Answer, SeedingError> {
         let (dn, groups) = (self.dn(g), self.groups);
         self.session.ask(|out, id| {
             write_add(out, id, &dn, |out| {
@@ -254,7 +259,7 @@ impl<'g> Work<'g> {
         })
     }
 
-    fn send_more(&mut self, g: u64, piece: &[(List, Vec<u8>)], last: bool) -> Result<Answer, LiveError> {
+    fn send_more(&mut self, g: u64, piece: &[(List, Vec<u8>)], last: bool) -> Result<Answer, SeedingError> {
         let (dn, description) = (self.dn(g), self.groups.description(g, true));
         self.session.ask(|out, id| {
             write_modify(out, id, &dn, |out| {
@@ -272,7 +277,7 @@ impl<'g> Work<'g> {
     }
 
     /// Compares group `g`; returns how many members it has.
-    fn compare(&mut self, g: u64) -> Result<u64, LiveError> {
+    fn compare(&mut self, g: u64) -> Result<u64, SeedingError> {
         match self.description(g)? {
             None => return Err(self.wrong(g, "is not there")),
             Some(found) if !Groups::is_ours(g, &found) => {
@@ -307,7 +312,7 @@ impl<'g> Work<'g> {
 
     /// The values of a list of group `g`, in as many answers as the server takes: Active Directory shows 1,500 in one, and says
     /// so in the attribute's name, as in `member;range=0-1499` (MS-ADTS 3.1.1.3.1.3.3).
-    fn values(&mut self, g: u64, list: List) -> Result<Vec<Vec<u8>>, LiveError> {
+    fn values(&mut self, g: u64, list: List) -> Result<Vec<Vec<u8>>, SeedingError> {
         let (dn, mut found, mut asked) = (self.dn(g), Vec::new(), list.name().to_owned());
         loop {
             let (before, mut more) = (found.len(), false);
@@ -327,7 +332,7 @@ impl<'g> Work<'g> {
     }
 
     /// How many groups of ours are below the base.
-    fn count(&mut self) -> Result<u64, LiveError> {
+    fn count(&mut self) -> Result<u64, SeedingError> {
         let base = self.groups.people().spec().base.clone();
         let class = self.groups.spec().class.object_class().as_bytes();
         let group = |out: &mut Vec<u8>| filter::write_equality(out, b"objectClass", class);
@@ -349,7 +354,7 @@ impl<'g> Work<'g> {
     }
 
     /// Whether the first person of group `g` shows to be in it; an error if others are shown, and it is not.
-    fn shows_member_of(&mut self, g: u64) -> Result<bool, LiveError> {
+    fn shows_member_of(&mut self, g: u64) -> Result<bool, SeedingError> {
         let mut person = Vec::new();
         if self.groups.spec().class.lists().contains(&List::Member) {
             self.groups.each(g, List::Member, 0, |value| {

@@ -1,10 +1,11 @@
 //! The floor on real sockets: everything sent is answered, and nothing but it.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "only tests are in here")]
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::time::Duration;
 
-use load::floor::{FloorError, Load, NullResponder, Sizes, connect_cycles, exchange};
+use floor::{FloorError, Load, NullResponder, Sizes, connect_cycles, exchange};
 
 const LOOKUP: Sizes = Sizes { request: 104, response: 1283 };
 const BIND: Sizes = Sizes { request: 14, response: 14 };

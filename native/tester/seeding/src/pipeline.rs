@@ -15,7 +15,7 @@ use super::error::answer;
 use super::inbox::not_ldap;
 use super::person::{Meaning, Work};
 use super::session::Session;
-use super::{Config, LiveError, Progress, Report};
+use super::{Config, Progress, Report, SeedingError};
 
 /// How often progress is reported.
 pub(super) const REPORT: Duration = Duration::from_millis(100);
@@ -41,7 +41,7 @@ pub(super) fn run(
     range: Range<u64>,
     sessions: Vec<Session>,
     progress: Progress<'_>,
-) -> Result<Report, LiveError> {
+) -> Result<Report, SeedingError> {
     let mut pipeline = Pipeline::new(config, work, range, sessions)?;
     let result = pipeline.pump(progress);
     let report = Report { done: pipeline.done(), changed: pipeline.changed };
@@ -59,7 +59,7 @@ pub(super) fn first(
     range: Range<u64>,
     sessions: Vec<Session>,
     progress: Progress<'_>,
-) -> Result<Option<u64>, LiveError> {
+) -> Result<Option<u64>, SeedingError> {
     let mut pipeline = Pipeline::new(config, work, range, sessions)?;
     pipeline.ends_when_found = true;
     pipeline.pump(progress)?;
@@ -91,8 +91,8 @@ impl<'p> Pipeline<'p> {
         work: Work<'p>,
         range: Range<u64>,
         sessions: Vec<Session>,
-    ) -> Result<Self, LiveError> {
-        let broken = |source| LiveError::Broken { server: config.server(), source };
+    ) -> Result<Self, SeedingError> {
+        let broken = |source| SeedingError::Broken { server: config.server(), source };
         let poll = Poll::new().map_err(broken)?;
         let mut connections = Vec::with_capacity(sessions.len());
         for (place, session) in sessions.into_iter().enumerate() {
@@ -118,7 +118,7 @@ impl<'p> Pipeline<'p> {
     }
 
     /// Sends requests and reads answers until all are done, or the caller stops it.
-    fn pump(&mut self, progress: Progress<'_>) -> Result<(), LiveError> {
+    fn pump(&mut self, progress: Progress<'_>) -> Result<(), SeedingError> {
         let mut events = Events::with_capacity(64);
         let mut reported = Instant::now();
         let mut stopped: Option<Instant> = None;
@@ -151,14 +151,14 @@ impl<'p> Pipeline<'p> {
                 Some(since) if since.elapsed() > GRACE => return Ok(()),
                 _ if self.last_answer.elapsed() > self.timeout => {
                     let seconds = self.timeout.as_secs();
-                    return Err(LiveError::Silent { server: self.server.clone(), seconds });
+                    return Err(SeedingError::Silent { server: self.server.clone(), seconds });
                 }
                 _ => {}
             }
         }
     }
 
-    fn wait(&mut self, events: &mut Events, at_most: Duration) -> Result<(), LiveError> {
+    fn wait(&mut self, events: &mut Events, at_most: Duration) -> Result<(), SeedingError> {
         match self.poll.poll(events, Some(at_most)) {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(()),
             done => done.map_err(|source| broken(&self.server, source)),
@@ -176,7 +176,7 @@ impl<'p> Pipeline<'p> {
     }
 
     /// Fills every window and sends what the sockets take.
-    fn ask(&mut self) -> Result<(), LiveError> {
+    fn ask(&mut self) -> Result<(), SeedingError> {
         if self.oldest().is_none() {
             // Nothing was outstanding, so the timeout starts now.
             self.last_answer = Instant::now();
@@ -199,12 +199,12 @@ impl<'p> Pipeline<'p> {
     }
 
     /// Reads answers that have come; returns whether these were all. An end of the connection is an error.
-    fn read(&mut self, place: usize) -> Result<bool, LiveError> {
+    fn read(&mut self, place: usize) -> Result<bool, SeedingError> {
         for _ in 0..READS {
             let connection = &mut self.connections[place];
             match connection.stream.read(connection.inbox.space()) {
                 Ok(0) => {
-                    return Err(LiveError::Closed { server: self.server.clone(), notice: String::new() });
+                    return Err(SeedingError::Closed { server: self.server.clone(), notice: String::new() });
                 }
                 Ok(read) => connection.inbox.came(read),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(true),
@@ -219,7 +219,7 @@ impl<'p> Pipeline<'p> {
         Ok(false)
     }
 
-    fn take_answers(&mut self, place: usize) -> Result<(), LiveError> {
+    fn take_answers(&mut self, place: usize) -> Result<(), SeedingError> {
         let Self { server, work, changed, first, connections, last_answer, .. } = self;
         let Connection { inbox, slots, free, .. } = &mut connections[place];
         inbox.take(server, |response| {
@@ -263,10 +263,10 @@ fn judge(
     work: &Work<'_>,
     person: u64,
     response: &Response<'_>,
-) -> Result<Option<Meaning>, LiveError> {
+) -> Result<Option<Meaning>, SeedingError> {
     let Some(outcome) = final_outcome(server, work.response(), response)? else { return Ok(None) };
     match work.meaning(outcome.code) {
-        Meaning::Refused => Err(LiveError::Refused {
+        Meaning::Refused => Err(SeedingError::Refused {
             server: server.to_owned(),
             verb: work.verb(),
             dn: work.dn(person),
@@ -277,15 +277,15 @@ fn judge(
     }
 }
 
-fn broken(server: &str, source: io::Error) -> LiveError {
+fn broken(server: &str, source: io::Error) -> SeedingError {
     let server = server.to_owned();
     if let Some(fault) = Fault::of(&source) {
-        return LiveError::Tls { server, fault };
+        return SeedingError::Tls { server, fault };
     }
     match source.kind() {
         io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset => {
-            LiveError::Closed { server, notice: String::new() }
+            SeedingError::Closed { server, notice: String::new() }
         }
-        _ => LiveError::Broken { server, source },
+        _ => SeedingError::Broken { server, source },
     }
 }

@@ -7,7 +7,7 @@ use mio::net::TcpStream;
 use tls::Stream;
 use wire::ldap::{Outcome, Reply, Response};
 
-use super::LiveError;
+use super::SeedingError;
 use super::inbox::{Inbox, not_ldap};
 use super::person::Work;
 
@@ -68,7 +68,7 @@ pub(super) fn final_outcome<'a, 'r>(
     server: &str,
     tag: u8,
     response: &'a Response<'r>,
-) -> Result<Option<&'a Outcome<'r>>, LiveError> {
+) -> Result<Option<&'a Outcome<'r>>, SeedingError> {
     match &response.reply {
         Reply::Done { tag: found, outcome } if *found == tag => Ok(Some(outcome)),
         Reply::Entry { .. } | Reply::Reference if tag == wire::ldap::op::SEARCH_DONE => Ok(None),

@@ -15,8 +15,8 @@ use wire::ldap::{Attributes, Control, Reply, ResultCode, Scope, filter, oid};
 
 use super::error::answer;
 use super::inbox::{Inbox, not_ldap};
-use super::{Config, LiveError};
-use crate::config::CONNECT_MS;
+use super::{Config, SeedingError};
+use load::CONNECT_MS;
 
 /// What asks for one entry by its name.
 pub(super) const ENTRY_ITSELF: SearchOptions =
@@ -50,12 +50,12 @@ pub(super) struct Answer {
 
 impl Session {
     /// Connects, and binds if the configuration has a bind DN.
-    pub(super) fn open(config: &Config) -> Result<Self, LiveError> {
+    pub(super) fn open(config: &Config) -> Result<Self, SeedingError> {
         let stream = connect(config)?;
         let timeout = Duration::from_millis(config.timeout_ms.max(1));
         let server = config.server();
         let limits = stream.set_read_timeout(Some(timeout)).and(stream.set_write_timeout(Some(timeout)));
-        limits.map_err(|source| LiveError::Broken { server: server.clone(), source })?;
+        limits.map_err(|source| SeedingError::Broken { server: server.clone(), source })?;
         let stream = Stream::new(stream);
         let mut session = Self { server, stream, inbox: Inbox::default(), timeout, last_id: 0 };
         if let Some(tls) = &config.tls {
@@ -70,12 +70,12 @@ impl Session {
         self.stream
     }
 
-    fn secure(&mut self, connector: &Connector, start: bool) -> Result<(), LiveError> {
+    fn secure(&mut self, connector: &Connector, start: bool) -> Result<(), SeedingError> {
         if start {
             let Answer { code, text, .. } =
                 self.ask(|out, id| write_extended(out, id, oid::START_TLS, None))?;
             if code != ResultCode::SUCCESS {
-                return Err(LiveError::StartTls { server: self.server.clone(), answer: text });
+                return Err(SeedingError::StartTls { server: self.server.clone(), answer: text });
             }
             if !self.inbox.is_empty() {
                 // Sent in the clear, it would pass for a part of what the server sends under TLS.
@@ -90,7 +90,7 @@ impl Session {
     }
 
     /// Binds, unless the configuration is for an anonymous connection.
-    fn bind(&mut self, config: &Config) -> Result<(), LiveError> {
+    fn bind(&mut self, config: &Config) -> Result<(), SeedingError> {
         let (dn, password) = match (config.credentials(), config.sasl) {
             (Some(known), _) => known,
             (None, Some(_)) => ("the certificate's owner", &b""[..]),
@@ -103,11 +103,11 @@ impl Session {
         if code == ResultCode::SUCCESS {
             return Ok(());
         }
-        Err(LiveError::Bind { server: self.server.clone(), dn: dn.to_owned(), code, answer: text })
+        Err(SeedingError::Bind { server: self.server.clone(), dn: dn.to_owned(), code, answer: text })
     }
 
     /// Adds whatever of the entries above the people is missing.
-    pub(super) fn create_containers(&mut self, people: &Population) -> Result<(), LiveError> {
+    pub(super) fn create_containers(&mut self, people: &Population) -> Result<(), SeedingError> {
         let base = &people.spec().base;
         if base.is_empty() || self.exists(base)? {
             return Ok(());
@@ -119,8 +119,8 @@ impl Session {
     pub(super) fn people_below(
         &mut self,
         Spec { base, profile, .. }: &Spec,
-        visit: &mut dyn FnMut(Attributes<'_>) -> Result<(), LiveError>,
-    ) -> Result<(), LiveError> {
+        visit: &mut dyn FnMut(Attributes<'_>) -> Result<(), SeedingError>,
+    ) -> Result<(), SeedingError> {
         let class = profile.object_class().as_bytes();
         let person = |out: &mut Vec<u8>| filter::write_equality(out, b"objectClass", class);
         let search = |out: &mut Vec<u8>, id| {
@@ -136,8 +136,8 @@ impl Session {
         base: &str,
         paged: bool,
         search: &dyn Fn(&mut Vec<u8>, i32),
-        visit: &mut dyn FnMut(Attributes<'_>) -> Result<(), LiveError>,
-    ) -> Result<(), LiveError> {
+        visit: &mut dyn FnMut(Attributes<'_>) -> Result<(), SeedingError>,
+    ) -> Result<(), SeedingError> {
         let mut cookie = Vec::new();
         loop {
             let request = |out: &mut Vec<u8>, id| {
@@ -153,7 +153,7 @@ impl Session {
             let Answer { code, text, cookie: next } = self.ask_each(request, visit)?;
             if code != ResultCode::SUCCESS {
                 let (server, base) = (self.server.clone(), base.to_owned());
-                return Err(LiveError::Unseen { server, base, code, answer: text });
+                return Err(SeedingError::Unseen { server, base, code, answer: text });
             }
             if next.is_empty() {
                 return Ok(());
@@ -162,7 +162,7 @@ impl Session {
         }
     }
 
-    pub(super) fn exists(&mut self, dn: &str) -> Result<bool, LiveError> {
+    pub(super) fn exists(&mut self, dn: &str) -> Result<bool, SeedingError> {
         let any = |out: &mut Vec<u8>| filter::write_present(out, b"objectClass");
         let found = self.ask(|out, id| {
             write_search(out, id, dn.as_bytes(), &ENTRY_ITSELF, any, [&b"1.1"[..]]);
@@ -171,7 +171,7 @@ impl Session {
         Ok(found.code == ResultCode::SUCCESS)
     }
 
-    fn create(&mut self, container: &Container) -> Result<(), LiveError> {
+    fn create(&mut self, container: &Container) -> Result<(), SeedingError> {
         let Answer { code, text, .. } = self.ask(|out, id| {
             write_add(out, id, container.dn.as_bytes(), |out| {
                 ber::write_nested(out, tag::SEQUENCE, |out| {
@@ -185,7 +185,7 @@ impl Session {
             ResultCode::SUCCESS | ResultCode::ENTRY_ALREADY_EXISTS => Ok(()),
             _ => {
                 let dn = container.dn.clone();
-                Err(LiveError::Container { server: self.server.clone(), dn, answer: text })
+                Err(SeedingError::Container { server: self.server.clone(), dn, answer: text })
             }
         }
     }
@@ -196,7 +196,7 @@ impl Session {
     }
 
     /// Sends a request and waits for its final answer.
-    pub(super) fn ask(&mut self, request: impl FnOnce(&mut Vec<u8>, i32)) -> Result<Answer, LiveError> {
+    pub(super) fn ask(&mut self, request: impl FnOnce(&mut Vec<u8>, i32)) -> Result<Answer, SeedingError> {
         let server = self.server.clone();
         let mut entries = 0;
         self.ask_each(request, &mut |_| {
@@ -209,8 +209,8 @@ impl Session {
     pub(super) fn ask_each(
         &mut self,
         request: impl FnOnce(&mut Vec<u8>, i32),
-        visit: &mut dyn FnMut(Attributes<'_>) -> Result<(), LiveError>,
-    ) -> Result<Answer, LiveError> {
+        visit: &mut dyn FnMut(Attributes<'_>) -> Result<(), SeedingError>,
+    ) -> Result<Answer, SeedingError> {
         self.last_id += 1;
         let mut out = Vec::new();
         request(&mut out, self.last_id);
@@ -243,7 +243,7 @@ impl Session {
             }
             match self.stream.read_some(self.inbox.space()) {
                 Ok(0) => {
-                    return Err(LiveError::Closed { server: self.server.clone(), notice: String::new() });
+                    return Err(SeedingError::Closed { server: self.server.clone(), notice: String::new() });
                 }
                 Ok(read) => self.inbox.came(read),
                 Err(source) => return Err(self.broken(source)),
@@ -251,25 +251,25 @@ impl Session {
         }
     }
 
-    fn broken(&self, source: io::Error) -> LiveError {
+    fn broken(&self, source: io::Error) -> SeedingError {
         let server = self.server.clone();
         if let Some(fault) = self.stream.fault(&source) {
-            return LiveError::Tls { server, fault };
+            return SeedingError::Tls { server, fault };
         }
         match source.kind() {
             io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
-                LiveError::Silent { server, seconds: self.timeout.as_secs() }
+                SeedingError::Silent { server, seconds: self.timeout.as_secs() }
             }
             // By a signal, such as that of Ctrl-C.
-            io::ErrorKind::Interrupted => LiveError::Interrupted,
-            _ => LiveError::Broken { server, source },
+            io::ErrorKind::Interrupted => SeedingError::Interrupted,
+            _ => SeedingError::Broken { server, source },
         }
     }
 }
 
 /// Connects to the first of the host's addresses that answers.
-fn connect(config: &Config) -> Result<TcpStream, LiveError> {
-    let failed = |source| LiveError::Connect { server: config.server(), source };
+fn connect(config: &Config) -> Result<TcpStream, SeedingError> {
+    let failed = |source| SeedingError::Connect { server: config.server(), source };
     let mut last = io::Error::new(io::ErrorKind::NotFound, "the name has no address");
     for address in (config.host.as_str(), config.port).to_socket_addrs().map_err(failed)? {
         match TcpStream::connect_timeout(&address, Duration::from_millis(CONNECT_MS)) {

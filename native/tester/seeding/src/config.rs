@@ -5,9 +5,8 @@ use serde::Deserialize;
 pub use tls::Secret;
 use wire::dn::{Dn, Plain};
 
-use super::error::{LiveError, MAX_CONNECTIONS, MAX_WINDOW};
-use crate::connection::sasl::Mechanism;
-use crate::connection::security::Tls;
+use super::error::{MAX_CONNECTIONS, MAX_WINDOW, SeedingError};
+use load::{Mechanism, Tls};
 
 /// The server to seed.
 #[derive(Debug, Clone, Deserialize)]
@@ -87,19 +86,19 @@ impl Config {
         Some((dn, self.password.as_ref().map_or(&b""[..], Secret::as_bytes)))
     }
 
-    pub(super) fn check(&self, people: &Population) -> Result<(), LiveError> {
+    pub(super) fn check(&self, people: &Population) -> Result<(), SeedingError> {
         if !(1..=MAX_CONNECTIONS).contains(&self.connections) {
-            return Err(LiveError::Connections(self.connections));
+            return Err(SeedingError::Connections(self.connections));
         }
         if !(1..=MAX_WINDOW).contains(&self.window) {
-            return Err(LiveError::Window(self.window));
+            return Err(SeedingError::Window(self.window));
         }
         if let (Some((dn, b"")), None | Some(Mechanism::Plain)) = (self.credentials(), self.sasl) {
-            return Err(LiveError::NoPassword(dn.to_owned()));
+            return Err(SeedingError::NoPassword(dn.to_owned()));
         }
         match &self.base {
             Some(base) if normal(base) != normal(&people.spec().base) => {
-                Err(LiveError::OtherBase { base: base.clone(), people: people.spec().base.clone() })
+                Err(SeedingError::OtherBase { base: base.clone(), people: people.spec().base.clone() })
             }
             _ => Ok(()),
         }

@@ -3,7 +3,7 @@
 use wire::ldap::frame::message_length;
 use wire::ldap::{Reply, Response};
 
-use super::LiveError;
+use super::SeedingError;
 
 /// Longer than any answer to a write, whose only long part is a diagnostic.
 const MAX_ANSWER_BYTES: usize = 1 << 20;
@@ -54,8 +54,8 @@ impl Inbox {
     pub(super) fn take(
         &mut self,
         server: &str,
-        mut read: impl FnMut(&Response<'_>) -> Result<(), LiveError>,
-    ) -> Result<(), LiveError> {
+        mut read: impl FnMut(&Response<'_>) -> Result<(), SeedingError>,
+    ) -> Result<(), SeedingError> {
         let mut at = 0;
         loop {
             let rest = &self.bytes[at..self.filled];
@@ -77,15 +77,15 @@ impl Inbox {
     }
 }
 
-pub(super) fn not_ldap(server: &str, what: &str) -> LiveError {
-    LiveError::NotLdap { server: server.to_owned(), what: what.to_owned() }
+pub(super) fn not_ldap(server: &str, what: &str) -> SeedingError {
+    SeedingError::NotLdap { server: server.to_owned(), what: what.to_owned() }
 }
 
 /// A notice of disconnection (RFC 4511 section 4.4.1), the only unsolicited one there is.
-fn disconnection_notice(server: &str, response: &Response<'_>) -> LiveError {
+fn disconnection_notice(server: &str, response: &Response<'_>) -> SeedingError {
     let notice = match response.reply {
         Reply::Done { outcome, .. } => format!(", saying {}", super::error::answer(&outcome)),
         _ => String::new(),
     };
-    LiveError::Closed { server: server.to_owned(), notice }
+    SeedingError::Closed { server: server.to_owned(), notice }
 }
