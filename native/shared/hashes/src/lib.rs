@@ -11,16 +11,18 @@
 //! This spelling is what OpenLDAP's modules take, and 389-DS but for argon2. ab64 is base64 with `.` for `+` and
 //! without padding.
 //!
-//! [`Hash`] makes values of the last three, the *slow* ones; the others are one digest, which those who make and
-//! check them compute in place. [`Slow`] checks a stored value, and says beforehand how much memory and time
+//! [`Hash`] makes values of the last three, the *slow* ones. The others are one digest: [`Quick`] makes them, and [`is_of`]
+//! checks them. [`Slow`] checks a stored value, and says beforehand how much memory and time
 //! that takes: a client may store any.
 
 mod hash;
 mod make;
+mod quick;
 mod slow;
 
 pub use hash::{CRYPT_ROUNDS, Hash, HashError, MOST_PASSES, MOST_ROUNDS, PASSES};
 pub use make::{MadeError, SALT};
+pub use quick::{Quick, is_of};
 pub use slow::Slow;
 
 /// Whether two byte strings are equal, in a time that depends on their lengths only.

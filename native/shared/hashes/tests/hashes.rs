@@ -1,7 +1,7 @@
 //! Hashes against values that others made: Python's hashlib, argon2-cffi, and a SHA-crypt by its specification.
 #![allow(clippy::unwrap_used, reason = "this is a test")]
 
-use hashes::{Hash, HashError, MadeError, SALT, Slow};
+use hashes::{Hash, HashError, MadeError, Quick, SALT, Slow, is_of};
 use proptest::prelude::*;
 
 const PASSWORD: &str = "Pw1-pässword";
@@ -164,6 +164,41 @@ proptest! {
         Slow::parse(&raw);
         if let Some(slow) = Slow::parse(format!("{scheme}{rest}").as_bytes()) {
             slow.nanoseconds(b"x");
+        }
+    }
+}
+
+#[test]
+fn hashes_of_slappasswd_are_accepted() {
+    // slappasswd -h {SHA} -s secret; the same with {SSHA}
+    assert!(is_of(b"{SHA}5en6G6MezRroT3XKqkdPOmY/BfQ=", b"secret"));
+    assert!(is_of(b"{SSHA}FEXEKxI/yEwSMXu8joi3Km14XI7eBtMT", b"secret"));
+    assert!(!is_of(b"{SHA}5en6G6MezRroT3XKqkdPOmY/BfQ=", b"other"));
+}
+
+#[test]
+fn plain_text_is_compared_as_it_stands() {
+    assert!(is_of(b"secret", b"secret"));
+    assert!(!is_of(b"secret", b"secre"));
+    assert!(is_of(b"{odd", b"{odd"));
+}
+
+#[test]
+fn an_unknown_scheme_accepts_no_password() {
+    assert!(!is_of(b"{CRYPT}abc", b"{CRYPT}abc"));
+    assert!(!is_of(b"{CRYPT}abc", b"abc"));
+    assert!(!is_of(b"{SSHA}", b""));
+    assert!(!is_of(b"{SSHA}!!!", b""));
+}
+
+#[test]
+fn a_quick_value_is_as_long_as_it_says_and_of_its_password_alone() {
+    for hash in [Quick::Sha1, Quick::Sha256, Quick::Sha512] {
+        for salt in [&[7; 8][..], &[7; 16]] {
+            let mut value = Vec::new();
+            hash.write_value(PASSWORD.as_bytes(), salt, &mut value);
+            assert_eq!(value.len(), hash.value_bytes(salt.len()));
+            assert!(is_of(&value, PASSWORD.as_bytes()) && !is_of(&value, b"secret"), "{hash:?}");
         }
     }
 }

@@ -8,7 +8,7 @@ use std::io::{self, Write as _};
 use std::net::IpAddr;
 use std::path::Path;
 
-use crate::date::log_date;
+use wire::http::date::log_date;
 
 /// So many bytes are appended at once.
 const ENOUGH: usize = 32 << 10;

@@ -7,9 +7,9 @@ use std::net::IpAddr;
 use net::{ConnectionId, FilePiece, OUT_BYTES};
 use tls::Acceptor;
 use wire::http::RequestHead;
+use wire::http::date::http_date;
 
 use crate::answer::{Answer, ResponseOptions};
-use crate::date::http_date;
 use crate::incoming::Incoming;
 use crate::lines::Lines;
 use crate::request::RequestLimits;

@@ -7,8 +7,6 @@
 mod access_log;
 mod answer;
 mod app;
-mod date;
-mod escape;
 mod incoming;
 mod lines;
 mod request;
@@ -18,8 +16,6 @@ mod stats;
 pub use access_log::AccessLog;
 pub use answer::{Answer, ResponseOptions};
 pub use app::{App, Now, Outgoing, Progress, Received, Request, Then, Turn};
-pub use date::{MONTHS, WEEKDAYS, civil, http_date, parse_http_date};
-pub use escape::unescape;
 pub use incoming::Incoming;
 pub use lines::{Lines, value};
 pub use request::{RequestLimits, is_known_method, origin_form};

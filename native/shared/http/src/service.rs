@@ -5,12 +5,12 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use net::{ConnectionId, FilePiece, Rejection, Service, Step, TimeSlice};
 use tls::Acceptor;
+use wire::http::date::http_date;
 use wire::http::{Framing, RequestHead};
 
 use crate::access_log::{AccessLog, asked};
 use crate::answer::{CLOSING, NOT_TLS, ResponseOptions, UNAVAILABLE};
 use crate::app::{App, Outgoing, Progress, Received, Request, Then, Turn};
-use crate::date::http_date;
 use crate::lines::Lines;
 use crate::request::{RequestLimits, problem, read, refusal};
 use crate::stats::Counters;

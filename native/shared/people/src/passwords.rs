@@ -21,12 +21,8 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
-use hashes::{Hash, MadeError, Slow};
+use hashes::{Hash, MadeError, Quick, Slow};
 use serde::{Deserialize, Serialize};
-use sha1::Sha1;
-use sha2::{Digest, Sha512};
 
 use crate::draw::{Chance, Draw, Root};
 use crate::encoded::{write_attribute, write_attribute_header};
@@ -108,8 +104,8 @@ impl Logins {
         let password = self.passwords.one.as_ref().map_or(&drawn[..], |one| one.as_bytes());
         match self.passwords.hash {
             Hash::Clear => write_attribute(USER_PASSWORD, password, out),
-            Hash::Ssha => write_hashed::<Sha1>(b"{SSHA}", password, chance, out),
-            Hash::Ssha512 => write_hashed::<Sha512>(b"{SSHA512}", password, chance, out),
+            Hash::Ssha => write_hashed(Quick::Sha1, password, chance, out),
+            Hash::Ssha512 => write_hashed(Quick::Sha512, password, chance, out),
             _ => write_attribute(USER_PASSWORD, self.slow(self.like(i)), out),
         }
     }
@@ -228,18 +224,7 @@ fn drawn(chance: Chance) -> [u8; START.len() + DRAWN] {
     password
 }
 
-fn write_hashed<D: Digest>(scheme: &[u8], password: &[u8], chance: Chance, out: &mut Vec<u8>) {
-    let salt = chance.bits(Draw::Salt).to_be_bytes();
-    let digest = D::new().chain_update(password).chain_update(salt).finalize();
-    let mut both = [0; 64 + SALT];
-    let both = &mut both[..digest.len() + SALT];
-    both[..digest.len()].copy_from_slice(&digest);
-    both[digest.len()..].copy_from_slice(&salt);
-    let encoded = both.len().div_ceil(3) * 4;
-    write_attribute_header(USER_PASSWORD, scheme.len() + encoded, out);
-    out.extend_from_slice(scheme);
-    let start = out.len();
-    out.resize(start + encoded, 0);
-    // There is room for exactly this: base64 makes four bytes of each begun three.
-    let _ = STANDARD.encode_slice(both, &mut out[start..]);
+fn write_hashed(hash: Quick, password: &[u8], chance: Chance, out: &mut Vec<u8>) {
+    write_attribute_header(USER_PASSWORD, hash.value_bytes(SALT), out);
+    hash.write_value(password, &chance.bits(Draw::Salt).to_be_bytes(), out);
 }

@@ -1,4 +1,4 @@
-//! The protocols as bytes: BER, LDAP messages, filters, names, LDIF.
+//! The protocols as bytes: BER, LDAP messages, filters, names, LDIF; and the calendar that they share.
 //!
 //! No I/O, no clock, no allocation on the way in: a decoded message borrows from the buffer it
 //! arrived in. Everything here is fed by strangers, so every length is checked against what
@@ -6,6 +6,7 @@
 //! *malformed*: the first asks for more bytes, the second ends the connection.
 
 pub mod ber;
+pub mod calendar;
 pub mod dn;
 pub mod http;
 pub mod ldap;

@@ -1,6 +1,6 @@
 //! Bodies of forms: `application/x-www-form-urlencoded` (URL standard, section 5.1).
 
-use http::unescape;
+use wire::http::unescape;
 
 /// Why a body is no form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]

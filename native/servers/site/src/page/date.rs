@@ -1,12 +1,13 @@
 //! Days as pages show them.
 
-use http::{MONTHS, civil};
+use wire::calendar::date_of;
+use wire::http::date::MONTHS;
 
 const SECONDS_OF_DAY: i64 = 86_400;
 
 /// `7 Jan 2026`; years beyond four digits, which only a broken row has, are left out.
 pub(super) fn push_day(out: &mut Vec<u8>, unix_s: i64) {
-    let (year, month, day) = civil(unix_s.div_euclid(SECONDS_OF_DAY));
+    let (year, month, day) = date_of(unix_s.div_euclid(SECONDS_OF_DAY));
     if !(0..=9_999).contains(&year) {
         out.extend_from_slice(b"long ago");
         return;

@@ -1,6 +1,7 @@
 //! The time of day in the words of a page. The server's local time is UTC.
 
-use http::{MONTHS, WEEKDAYS, civil};
+use wire::calendar::date_of;
+use wire::http::date::{MONTHS, WEEKDAYS};
 
 /// What Apache's mod_include shows where a page asks for nothing else.
 pub(super) const DEFAULT_FORMAT: &[u8] = b"%A, %d-%b-%Y %H:%M:%S %Z";
@@ -25,7 +26,7 @@ const FULL_WEEKDAYS: [&str; 7] =
 /// Appends the time as `strftime` would; a conversion that is not known stays as it is.
 pub(super) fn push_time(out: &mut Vec<u8>, format: &[u8], unix_s: u64) {
     let (days, second) = (unix_s / 86_400, unix_s % 86_400);
-    let (year, month, day) = civil(i64::try_from(days).unwrap_or(0));
+    let (year, month, day) = date_of(i64::try_from(days).unwrap_or(0));
     let (hour, minute, second) = (second / 3_600, second / 60 % 60, second % 60);
     let month_of =
         |names: &[&'static str; 12]| names.get(usize::from(month) - 1).copied().unwrap_or_default();

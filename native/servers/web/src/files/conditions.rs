@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use http::{parse_http_date, value};
+use http::value;
+use wire::http::date::parse_http_date;
 
 use super::open_files::OpenedFile;
 

@@ -8,7 +8,7 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use http::http_date;
+use wire::http::date::http_date;
 use rustix::buffer::spare_capacity;
 use rustix::io::Errno;
 

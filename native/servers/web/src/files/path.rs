@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use http::unescape;
+use wire::http::unescape;
 
 /// Why a path names nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

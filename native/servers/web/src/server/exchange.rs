@@ -6,10 +6,11 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, SyncSender};
 use std::time::Instant;
 
-use http::{App, Progress, Received, ResponseOptions, Then, is_known_method, origin_form, unescape};
+use http::{App, Progress, Received, ResponseOptions, Then, is_known_method, origin_form};
 use net::ConnectionId;
 use tls::Acceptor;
 use wire::http::query;
+use wire::http::unescape;
 
 use super::Shared;
 use super::rest::Rest;

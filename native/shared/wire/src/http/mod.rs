@@ -4,12 +4,15 @@
 //! need of them and nothing else, with the framing rules of RFC 9112 section 6 in one place.
 
 mod body;
+pub mod date;
+mod escape;
 mod head;
 mod location;
 mod request;
 mod response;
 
 pub use body::{Body, BodyError, Framing, Progress};
+pub use escape::unescape;
 pub use head::{HeadError, MAX_HEAD_BYTES, MAX_HEADERS, cookie, query};
 pub use location::{Astray, MAX_TARGET_BYTES, Origin, locate};
 pub use request::RequestHead;

@@ -5,7 +5,7 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use http::parse_http_date;
+use wire::http::date::parse_http_date;
 
 /// Cookies that are kept: RFC 6265 section 6.1 asks for 50 at least.
 const MOST: usize = 64;

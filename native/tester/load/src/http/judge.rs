@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
-use http::unescape;
 use memchr::{memchr, memmem};
 use scenario::Take;
+use wire::http::unescape;
 
 use super::ask::{Ask, Captured, From, Needle, Owner, Status, Statuses};
 use super::escape::push_number;

@@ -4,9 +4,9 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use http::civil;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
+use wire::calendar::date_of;
 
 use crate::record::failure::Failure;
 use crate::record::recorder::{Label, Slot};
@@ -104,7 +104,7 @@ impl Entry {
 /// RFC 3339, in UTC, to the millisecond.
 fn time(unix_ms: u128) -> String {
     let (seconds, ms) = ((unix_ms / 1_000) as i64, unix_ms % 1_000);
-    let (year, month, day) = civil(seconds / 86_400);
+    let (year, month, day) = date_of(seconds / 86_400);
     let (hour, minute, second) = (seconds / 3_600 % 24, seconds / 60 % 60, seconds % 60);
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{ms:03}Z")
 }

@@ -3,8 +3,8 @@
 use std::io::Write;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use http::civil;
 use scenario::Clock;
+use wire::calendar::date_of;
 
 /// Appends the time that it is.
 pub(super) fn write_now(clock: Clock, out: &mut Vec<u8>) {
@@ -14,7 +14,7 @@ pub(super) fn write_now(clock: Clock, out: &mut Vec<u8>) {
 
 fn write_time(clock: Clock, unix_s: u64, out: &mut Vec<u8>) {
     let (days, second) = (unix_s / 86_400, unix_s % 86_400);
-    let (year, month, day) = civil(days as i64);
+    let (year, month, day) = date_of(days as i64);
     let (hour, minute, second) = (second / 3_600, second / 60 % 60, second % 60);
     // Writing to a vector cannot fail.
     let _ = match clock {
