@@ -19,7 +19,7 @@
 //!
 //! # Limitations
 //!
-//! One request in flight per lane. Names are resolved once. Timeouts are noticed up to 10 ms late.
+//! One request in flight per lane; up to 64 per connection that lanes share. Names are resolved once. Timeouts are noticed up to 10 ms late.
 
 mod any_config;
 mod choose;

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::fmt;
+use std::io::Write as _;
 use std::sync::Arc;
 
 use scenario::{Data, Rows};
@@ -214,7 +215,8 @@ impl Source {
             }
             // In as many bits as there are, as the last may be the largest.
             Cells::From(first) => {
-                out.extend_from_slice(first.wrapping_add(row as i64).to_string().as_bytes());
+                // Writing to a vector cannot fail.
+                let _ = write!(out, "{}", first.wrapping_add(row as i64));
             }
         }
     }
