@@ -21,7 +21,7 @@ pub trait Protocol: Send + 'static {
     /// Resets what a lane remembers of its connection: this one is new.
     fn connected(&mut self, lane: &mut Self::Lane);
 
-    /// Whether what a request is made of was found, so that it is worth waiting for a place to ask.
+    /// Whether the request can be made, so that it is worth waiting for a ticket.
     fn can_ask(&self, _request: &Self::Request, _lane: &Self::Lane) -> bool {
         true
     }
@@ -42,7 +42,7 @@ pub trait Protocol: Send + 'static {
         0
     }
 
-    /// The connection could not be opened that the request at hand was to go over, so that it was not sent.
+    /// Called when the connection for the current request could not be opened. The request was not sent.
     fn unsent(&mut self, _lane: &mut Self::Lane) {}
 
     /// Appends the next part of a request that goes on, over a new connection where this one ended: see
@@ -67,17 +67,17 @@ pub trait Protocol: Send + 'static {
         Told::default()
     }
 
-    /// Rows that lanes have alone in turn and that do not come again, as what changes them was not answered.
+    /// Exclusive rows that are lost: a change to them was never answered, so they are not dealt again.
     fn lost_rows(&self) -> u64 {
         0
     }
 
-    /// How many rows that lanes have alone in turn were given back, or lost for good, since this was asked last.
+    /// Exclusive rows that were released, or lost for good, since the last call.
     fn take_rows_back(&mut self) -> u64 {
         0
     }
 
-    /// Lets others have what a lane had alone: it has ended.
+    /// Releases the exclusive rows of a lane that has ended.
     fn leave(&mut self, _lane: &mut Self::Lane) {}
 
     /// Appends the message that announces a close, if the protocol has one.
@@ -103,11 +103,11 @@ pub enum Encoded {
     Send,
     /// There is nothing to ask this time; no operation took place.
     Skip,
-    /// It cannot be asked, as what it is made of was not found.
+    /// It cannot be made: a value that it needs was not captured.
     Missing,
-    /// There is no row left that it would be about.
+    /// No row is left.
     UsedUp,
-    /// Others have all rows alone that it could be about.
+    /// Other lanes hold all rows that are left.
     Held,
 }
 

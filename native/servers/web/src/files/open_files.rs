@@ -8,9 +8,9 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use wire::http::date::http_date;
 use rustix::buffer::spare_capacity;
 use rustix::io::Errno;
+use wire::http::date::http_date;
 
 use super::kind::{content_type, is_parsed};
 use super::root::Root;

@@ -154,7 +154,7 @@ pub(crate) struct Worker<P: Protocol> {
     /// Lanes to start, by program.
     starting: Vec<(usize, u64)>,
     /// Programs of which a lane found no row: their other lanes end, too.
-    used_up: Vec<usize>,
+    out_of_rows: Vec<usize>,
     /// When the last lane ended, where that was for want of rows.
     ended_ns: Option<u64>,
     tick: Alarm,
@@ -192,7 +192,7 @@ impl<P: Protocol> Worker<P> {
             lane_ns: 0,
             counted_ns: now_ns(),
             starting: Vec::new(),
-            used_up: Vec::new(),
+            out_of_rows: Vec::new(),
             ended_ns: None,
             tick,
             alarm,
@@ -214,7 +214,7 @@ impl<P: Protocol> Worker<P> {
             {
                 self.expire_all();
                 self.close_pools();
-                self.give_arrivals_up(self.context.recorders.over_ns().end.saturating_sub(1));
+                self.abandon_arrivals(self.context.recorders.over_ns().end.saturating_sub(1));
                 let _ = finishing.reply.send(self.drain(Split::none(), false));
                 return;
             }
@@ -227,8 +227,8 @@ impl<P: Protocol> Worker<P> {
             self.serve_pools();
         }
         self.set_alarm()?;
-        self.look(events)?;
-        self.read_on();
+        self.poll_events(events)?;
+        self.read_rest();
         for event in events.iter() {
             match event.token() {
                 TICK => self.tick_is_due = true,
@@ -249,9 +249,9 @@ impl<P: Protocol> Worker<P> {
         }
         self.run_due();
         if !self.context.row_waiters.is_empty() {
-            self.hand_rows_on();
+            self.wake_row_waiters();
         }
-        while let Some(program) = self.used_up.pop() {
+        while let Some(program) = self.out_of_rows.pop() {
             self.stop_lanes(program, u64::MAX);
         }
         Ok(())
@@ -261,11 +261,11 @@ impl<P: Protocol> Worker<P> {
     ///
     /// What a poll finds at once has arrived since the poll before. For what arrives during a sleep see
     /// [`quiet_since`].
-    fn look(&mut self, events: &mut Events) -> io::Result<()> {
+    fn poll_events(&mut self, events: &mut Events) -> io::Result<()> {
         self.context.quiet_ns = self.looked_ns;
         let has_work = !self.starting.is_empty()
             || !self.context.half_read.is_empty()
-            || self.context.pools.iter().any(Pool::lacks);
+            || self.context.pools.iter().any(Pool::needs_more);
         if !self.poll_for(events, Some(Duration::ZERO))? || !events.is_empty() || has_work {
             return Ok(());
         }
@@ -307,7 +307,7 @@ impl<P: Protocol> Worker<P> {
             Some(Err(failure)) => {
                 self.on_lane(id, |lane, turn| lane.lost(failure, turn));
             }
-            None if lane.serves() => self.serve(id, event),
+            None if lane.is_serving() => self.on_shared_event(id, event),
             None => self.on_lane(id, |lane, turn| lane.ready(event, turn)),
         }
     }
@@ -316,7 +316,7 @@ impl<P: Protocol> Worker<P> {
     fn ready(&mut self, token: usize, event: &Event) {
         match of_token(token) {
             (id, None) => self.on_lane(id, |lane, turn| lane.ready(event, turn)),
-            _ if self.is_parked(token) => self.overhear(token),
+            _ if self.is_parked(token) => self.read_parked(token),
             (id, Some(_)) if P::BATCHES => self.read_answer(id, event),
             (id, Some(_)) => self.on_lane(id, |lane, turn| lane.ready(event, turn)),
         }
@@ -329,10 +329,10 @@ impl<P: Protocol> Worker<P> {
         connection.is_some_and(|connection| lane.is_none_or(|(_, lane)| !lane.uses(connection)))
     }
 
-    fn overhear(&mut self, token: usize) {
+    fn read_parked(&mut self, token: usize) {
         let (id, connection) = of_token(token);
         if let (Some(Some((_, lane))), Some(connection)) = (self.lanes.get_mut(id), connection) {
-            lane.overhear(connection, self.batch.space());
+            lane.read_parked(connection, self.batch.space());
         }
     }
 
@@ -344,12 +344,12 @@ impl<P: Protocol> Worker<P> {
             let Answer { lane: id, read_ns, .. } = self.batch.answers[n];
             if let Some(Some((program, lane))) = self.lanes.get_mut(id) {
                 let bytes = self.batch.bytes(n);
-                let fate = lane.digest(
+                let fate = lane.process_batched(
                     bytes,
                     read_ns,
                     &mut Turn { program: &self.programs[*program], context: &mut self.context },
                 );
-                self.settle(id, fate);
+                self.remove_if_ended(id, fate);
             }
         }
         self.context.staging = false;
@@ -370,15 +370,15 @@ impl<P: Protocol> Worker<P> {
 
     /// Goes on where a lane had not read all that had come.
     #[inline]
-    fn read_on(&mut self) {
+    fn read_rest(&mut self) {
         if self.context.half_read.is_empty() {
             return;
         }
         for (token, to_the_end) in std::mem::take(&mut self.context.half_read) {
             if self.is_parked(token) {
-                self.overhear(token);
+                self.read_parked(token);
             } else if self.serves(token) {
-                self.listen(token, to_the_end);
+                self.read_shared(token, to_the_end);
             } else {
                 let (id, _) = of_token(token);
                 self.on_lane(id, |lane, turn| lane.read(to_the_end, turn));
@@ -391,12 +391,12 @@ impl<P: Protocol> Worker<P> {
     fn on_lane(&mut self, id: usize, act: impl FnOnce(&mut Lane<P>, &mut Turn<'_, P>) -> Fate) {
         if let Some(Some((program, lane))) = self.lanes.get_mut(id) {
             let fate = act(lane, &mut Turn { program: &self.programs[*program], context: &mut self.context });
-            self.settle(id, fate);
+            self.remove_if_ended(id, fate);
         }
     }
 
     #[inline]
-    fn settle(&mut self, id: usize, fate: Fate) {
+    fn remove_if_ended(&mut self, id: usize, fate: Fate) {
         if fate == Fate::Ended {
             self.remove(id);
         }
@@ -415,8 +415,8 @@ impl<P: Protocol> Worker<P> {
         self.context.waiting_ns += now_ns.saturating_sub(lane.since_ns());
         self.count_lanes(now_ns);
         self.running -= 1;
-        if lane.used_up() {
-            self.used_up.push(program);
+        if lane.out_of_rows() {
+            self.out_of_rows.push(program);
         }
         if self.running == 0 && self.context.without_row > 0 {
             self.ended_ns = Some(now_ns);
@@ -470,7 +470,7 @@ impl<P: Protocol> Worker<P> {
     /// Lets lanes look again that wait for rows, the longest waiting first: as many as rows have come back. One that
     /// waits for a row of other data keeps its place.
     #[cold]
-    fn hand_rows_on(&mut self) {
+    fn wake_row_waiters(&mut self) {
         let (mut place, mut rows) = (0, self.context.protocol.take_rows_back());
         while rows > 0
             && let Some((id, serial)) = self.context.row_waiters.remove(place)
@@ -481,7 +481,7 @@ impl<P: Protocol> Worker<P> {
             }
             let waiting = self.context.row_waiters.len();
             self.context.row_turn = Some(place);
-            self.on_lane(id as usize, |lane, turn| lane.look_for_row(turn, now_ns()));
+            self.on_lane(id as usize, |lane, turn| lane.retry_row(turn, now_ns()));
             self.context.row_turn = None;
             rows += self.context.protocol.take_rows_back();
             if self.context.row_waiters.len() > waiting {
@@ -534,7 +534,7 @@ impl<P: Protocol> Worker<P> {
                 self.context.arrivals.divide(from_ns, share);
                 if share.is_none() {
                     // No lane is left to take what was due before.
-                    self.give_arrivals_up(from_ns);
+                    self.abandon_arrivals(from_ns);
                 }
             }
             Command::Finish { deadline_ns, reply } => self.finish(Finishing { deadline_ns, reply }),
@@ -585,7 +585,7 @@ impl<P: Protocol> Worker<P> {
     }
 
     /// Records arrivals due up to `last_ns` that no lane has taken as timed out.
-    fn give_arrivals_up(&mut self, last_ns: u64) {
+    fn abandon_arrivals(&mut self, last_ns: u64) {
         let now_ns = now_ns();
         while let Some(slot) = self.arrives
             && let Some(due_ns) = self.context.arrivals.take(last_ns)
@@ -623,7 +623,7 @@ impl<P: Protocol> Worker<P> {
 
     fn start_lane(&mut self, program: usize) {
         let now_ns = now_ns();
-        let place = self.seat(program, now_ns);
+        let place = self.place_lane(program, now_ns);
         self.count_lanes(now_ns);
         self.running += 1;
         self.arrives = self.programs[program].arrives;
@@ -634,7 +634,7 @@ impl<P: Protocol> Worker<P> {
     }
 
     /// Makes a lane, and returns its place.
-    fn seat(&mut self, program: usize, now_ns: u64) -> usize {
+    fn place_lane(&mut self, program: usize, now_ns: u64) -> usize {
         let id = self.free.pop().unwrap_or(self.lanes.len() as u32);
         let place = id as usize;
         let (thread, threads) = self.thread;

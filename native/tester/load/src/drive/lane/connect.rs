@@ -20,7 +20,7 @@ impl<P: Protocol> Lane<P> {
         endpoint: usize,
         context: &mut Context<P>,
     ) -> Result<(), Failure> {
-        self.hang_up(None);
+        self.disconnect(None);
         self.connect = Operation::started(slot, now_ns());
         self.began = PhaseTimes { connect_ns: self.connect.started_ns, ..PhaseTimes::default() };
         self.endpoint = endpoint;
@@ -42,7 +42,7 @@ impl<P: Protocol> Lane<P> {
     }
 
     /// Handles an event of a connection that is being opened.
-    pub(super) fn settle_link(&mut self, turn: &mut Turn<'_, P>) -> Fate {
+    pub(super) fn finish_connecting(&mut self, turn: &mut Turn<'_, P>) -> Fate {
         let shaken = self.link.check().and_then(|()| {
             self.begin_handshake(turn.program);
             self.link.shake()
@@ -95,7 +95,7 @@ impl<P: Protocol> Lane<P> {
     pub(super) fn close(&mut self, slot: Slot, context: &mut Context<P>) -> u64 {
         let started_ns = now_ns();
         let outcome = self.say_farewell(context);
-        self.hang_up(None);
+        self.disconnect(None);
         let ended_ns = now_ns();
         let bytes_out = outcome.map_or(0, |n| n as u64);
         let end = outcome.err().map_or(End::Right, End::Unanswered);
@@ -123,7 +123,7 @@ impl<P: Protocol> Lane<P> {
         }
     }
 
-    pub(super) fn hang_up(&mut self, reason: Option<Failure>) {
+    pub(super) fn disconnect(&mut self, reason: Option<Failure>) {
         self.link.close();
         self.link = Link::Down(reason);
         self.watched = false;
@@ -131,25 +131,25 @@ impl<P: Protocol> Lane<P> {
         self.outbox.clear();
     }
 
-    pub(super) fn retire(&mut self, context: &mut Context<P>, now_ns: u64) -> Fate {
-        self.give_arrival_up(Failure::Timeout, context, now_ns);
+    pub(super) fn end(&mut self, context: &mut Context<P>, now_ns: u64) -> Fate {
+        self.abandon_arrival(Failure::Timeout, context, now_ns);
         if self.due_ns != NEVER {
             let end = End::Unanswered(self.pass.failure.unwrap_or(Failure::Timeout));
             self.record_pass(end, context, now_ns);
         }
-        self.leave(context);
-        self.leave_others(&[], context);
+        self.close_unrecorded(context);
+        self.close_parked(&[], context);
         context.deadlines[self.id as usize] = NEVER;
         Fate::Ended
     }
 
     /// Closes the connection, and records nothing of it.
-    pub(super) fn leave(&mut self, context: &mut Context<P>) {
+    pub(super) fn close_unrecorded(&mut self, context: &mut Context<P>) {
         if matches!(self.link, Link::Up(_)) {
             // Politeness; whether it arrives changes nothing.
             let _ = self.say_farewell(context);
         }
-        self.hang_up(None);
+        self.disconnect(None);
     }
 
     pub(super) fn watch(&mut self, how: Interest, context: &mut Context<P>) -> Result<(), Failure> {

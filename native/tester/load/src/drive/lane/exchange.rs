@@ -6,7 +6,7 @@ use mio::Interest;
 use mio::event::Event;
 
 use super::phases::PhaseTimes;
-use super::several::UNASKED_BYTES;
+use super::several::UNSOLICITED_BYTES;
 use super::{Fate, Lane, Operation, Phase};
 use crate::connection::link::{Link, ReadOutcome, WriteOutcome};
 use crate::drive::batch::Staged;
@@ -67,7 +67,7 @@ impl<P: Protocol> Lane<P> {
 
     /// Asks for the next part of an answer. It is the same request, but each part has its own time to come.
     #[cold]
-    fn ask_on(&mut self, request: &P::Request, turn: &mut Turn<'_, P>) -> Fate {
+    fn ask_next_part(&mut self, request: &P::Request, turn: &mut Turn<'_, P>) -> Fate {
         // The buffer may hold requests of a batch in front of it.
         let start = turn.context.out.len();
         turn.context.protocol.encode_more(request, &mut self.state, &mut turn.context.out);
@@ -152,10 +152,10 @@ impl<P: Protocol> Lane<P> {
             let (token, connection) = (self.token(), self.connect.started_ns);
             // Taken out of the context while the lane works on it.
             let buffer = std::mem::take(&mut turn.context.buffer);
-            let fate = self.take_in(&buffer[..kept + n], n, now_ns(), turn);
+            let fate = self.process(&buffer[..kept + n], n, now_ns(), turn);
             turn.context.buffer = buffer;
             if self.inbox.is_empty() {
-                self.give_room_back(turn.context);
+                self.shrink_buffers(turn.context);
             }
             if emptied || fate == Fate::Ended {
                 return fate;
@@ -175,7 +175,7 @@ impl<P: Protocol> Lane<P> {
 
     /// What a large answer needed is not kept for the small ones that follow.
     #[inline]
-    pub(super) fn give_room_back(&mut self, context: &mut Context<P>) {
+    pub(super) fn shrink_buffers(&mut self, context: &mut Context<P>) {
         if self.inbox.capacity() > BUFFER_BYTES {
             self.inbox = Vec::new();
         }
@@ -202,20 +202,20 @@ impl<P: Protocol> Lane<P> {
 
     /// Looks at an answer of a batch.
     #[inline]
-    pub(crate) fn digest(&mut self, bytes: &[u8], read_ns: u64, turn: &mut Turn<'_, P>) -> Fate {
-        self.take_in(bytes, bytes.len(), read_ns, turn)
+    pub(crate) fn process_batched(&mut self, bytes: &[u8], read_ns: u64, turn: &mut Turn<'_, P>) -> Fate {
+        self.process(bytes, bytes.len(), read_ns, turn)
     }
 
     /// Passes what was received to the protocol; the last `came` bytes of it are new.
     #[inline]
-    fn take_in(&mut self, bytes: &[u8], came: usize, read_ns: u64, turn: &mut Turn<'_, P>) -> Fate {
+    fn process(&mut self, bytes: &[u8], came: usize, read_ns: u64, turn: &mut Turn<'_, P>) -> Fate {
         let is_first = self.current.bytes_in == 0;
         self.current.bytes_in += came as u64;
         self.inbox.clear();
         let (Phase::Asking, Some(Op::Exchange { request, .. })) =
             (self.phase, turn.program.ops.get(self.cursor.pc))
         else {
-            return self.keep_unasked(bytes, turn);
+            return self.keep_unsolicited(bytes, turn);
         };
         if is_first {
             self.first_byte(read_ns);
@@ -227,15 +227,15 @@ impl<P: Protocol> Lane<P> {
             }
             Received::More { consumed } => {
                 self.inbox.extend_from_slice(&bytes[consumed..]);
-                self.ask_on(request, turn)
+                self.ask_next_part(request, turn)
             }
             Received::Done { consumed, failure, fatal } => {
                 self.inbox.extend_from_slice(&bytes[consumed..]);
                 if failure.is_some() || turn.context.log.takes_all() {
-                    self.look_into(failure, Some(bytes), turn, read_ns);
+                    self.log_request(failure, Some(bytes), turn, read_ns);
                 }
                 if !turn.context.protocol.keeps_connection(&self.state) {
-                    self.hang_up(None);
+                    self.disconnect(None);
                 }
                 self.answered(failure, fatal, turn, read_ns)
             }
@@ -254,19 +254,19 @@ impl<P: Protocol> Lane<P> {
         match turn.context.protocol.ended(request, &mut self.state) {
             Received::Done { failure, fatal, .. } => {
                 if failure.is_some() || turn.context.log.takes_all() {
-                    self.look_into(failure, Some(&[]), turn, now_ns);
+                    self.log_request(failure, Some(&[]), turn, now_ns);
                 }
-                self.hang_up(None);
+                self.disconnect(None);
                 self.answered(failure, fatal, turn, now_ns)
             }
-            Received::More { .. } => self.ask_on(request, turn),
+            Received::More { .. } => self.ask_next_part(request, turn),
             Received::Broken(failure) => self.lost(failure, turn),
             Received::Partial { .. } => self.lost(Failure::Closed, turn),
         }
     }
 
-    fn keep_unasked(&mut self, bytes: &[u8], turn: &mut Turn<'_, P>) -> Fate {
-        if bytes.len() > UNASKED_BYTES {
+    fn keep_unsolicited(&mut self, bytes: &[u8], turn: &mut Turn<'_, P>) -> Fate {
+        if bytes.len() > UNSOLICITED_BYTES {
             return self.lost(Failure::Malformed, turn);
         }
         self.inbox.extend_from_slice(bytes);

@@ -39,7 +39,7 @@ pub(crate) use self::several::of_token;
 use self::walk::Walk;
 use crate::connection::link::Link;
 use crate::drive::context::{Context, Turn};
-use crate::drive::pool::Seat;
+use crate::drive::pool::Ticket;
 use crate::drive::timers::NEVER;
 use crate::program::{Backoff, Cursor, MAIN, Program, walk};
 use crate::protocol::Protocol;
@@ -129,7 +129,7 @@ pub(crate) struct Lane<P: Protocol> {
     id: u32,
     phase: Phase,
     /// Whether it found no row, so that others will find none either.
-    used_up: bool,
+    out_of_rows: bool,
     /// Which of the target's addresses it connects to.
     address: usize,
     /// Which of that address's endpoints `link` goes to.
@@ -163,7 +163,7 @@ pub(crate) struct Lane<P: Protocol> {
     /// The connections that it does not use at the time.
     several: Option<Box<Several>>,
     /// Its place on a shared connection; of what holds one, which that is.
-    seat: Option<Seat>,
+    ticket: Option<Ticket>,
     state: P::Lane,
     began: PhaseTimes,
 }
@@ -174,7 +174,7 @@ impl<P: Protocol> Lane<P> {
         Self {
             id,
             phase: Phase::Running,
-            used_up: false,
+            out_of_rows: false,
             address,
             endpoint: MAIN,
             link: Link::Down(None),
@@ -194,7 +194,7 @@ impl<P: Protocol> Lane<P> {
             inbox: Vec::new(),
             outbox: Vec::new(),
             several: Several::of(program),
-            seat: None,
+            ticket: None,
             state: P::Lane::default(),
             began: PhaseTimes::default(),
         }
@@ -204,8 +204,8 @@ impl<P: Protocol> Lane<P> {
         self.cursor.stopping
     }
 
-    pub(crate) const fn used_up(&self) -> bool {
-        self.used_up
+    pub(crate) const fn out_of_rows(&self) -> bool {
+        self.out_of_rows
     }
 
     pub(crate) fn is_idle(&self) -> bool {
@@ -317,7 +317,7 @@ impl<P: Protocol> Lane<P> {
         if self.phase == Phase::Opening {
             let settled =
                 event.is_writable() || event.is_readable() || event.is_read_closed() || event.is_error();
-            return if settled { self.settle_link(turn) } else { Fate::Runs };
+            return if settled { self.finish_connecting(turn) } else { Fate::Runs };
         }
         if event.is_writable()
             && !self.outbox.is_empty()
@@ -344,7 +344,7 @@ impl<P: Protocol> Lane<P> {
             Phase::Sleeping if self.cursor.has_to_finish(turn.program) => self.resume(turn, now_ns()),
             Phase::Queued if self.cursor.has_to_finish(turn.program) => Fate::Runs,
             Phase::Sleeping | Phase::Idle | Phase::Running | Phase::Queued => {
-                self.retire(turn.context, now_ns())
+                self.end(turn.context, now_ns())
             }
             Phase::Opening | Phase::Asking | Phase::Sharing | Phase::Serving => Fate::Runs,
         }
@@ -356,7 +356,7 @@ impl<P: Protocol> Lane<P> {
         match self.phase {
             Phase::Asking => self.unanswered(Failure::Timeout, turn, now_ns),
             Phase::Opening => self.connect_failed(Failure::ConnectTimeout, turn, now_ns),
-            Phase::Queued | Phase::Sharing => self.give_seat_up(turn, now_ns),
+            Phase::Queued | Phase::Sharing => self.abandon_request(turn, now_ns),
             Phase::Running | Phase::Sleeping | Phase::Idle | Phase::Serving => Fate::Runs,
         }
     }

@@ -25,7 +25,7 @@ impl<P: Protocol> Lane<P> {
         self.record(self.current, end, turn.context, now_ns);
         self.end_request(end, turn, now_ns);
         if let (Some(failure), true) = (failure, fatal) {
-            return self.start_over(failure, turn, now_ns);
+            return self.restart(failure, turn, now_ns);
         }
         turn.context.deadlines[self.id as usize] = NEVER;
         self.backoff = Backoff::FIRST;
@@ -36,7 +36,7 @@ impl<P: Protocol> Lane<P> {
 
     /// Logs the end of a request, if there is a log, and keeps a failure as an example if it is the first of its kind.
     /// Of a connection that fails there is nothing to tell, even where a request was to follow.
-    pub(super) fn look_into(
+    pub(super) fn log_request(
         &self,
         failure: Option<Failure>,
         answer: Option<&[u8]>,
@@ -57,10 +57,10 @@ impl<P: Protocol> Lane<P> {
 
     /// Records the operation under way as unanswered.
     pub(super) fn unanswered(&mut self, failure: Failure, turn: &mut Turn<'_, P>, now_ns: u64) -> Fate {
-        self.look_into(Some(failure), None, turn, now_ns);
+        self.log_request(Some(failure), None, turn, now_ns);
         self.record(self.current, End::Unanswered(failure), turn.context, now_ns);
         self.end_request(End::Unanswered(failure), turn, now_ns);
-        self.start_over(failure, turn, now_ns)
+        self.restart(failure, turn, now_ns)
     }
 
     /// The connection is gone.
@@ -70,7 +70,7 @@ impl<P: Protocol> Lane<P> {
             Phase::Opening => self.connect_failed(failure, turn, now_ns()),
             // Nothing was asked: the next step will find out.
             _ => {
-                self.hang_up(Some(failure));
+                self.disconnect(Some(failure));
                 Fate::Runs
             }
         }
@@ -100,7 +100,7 @@ impl<P: Protocol> Lane<P> {
     }
 
     /// Notes that a step cannot be asked. An arrival that was for it alone is on record.
-    pub(super) fn leave_out(&mut self, slot: Slot, request: &P::Request, context: &mut Context<P>) {
+    pub(super) fn skip_step(&mut self, slot: Slot, request: &P::Request, context: &mut Context<P>) {
         let failure = Failure::NothingCaptured;
         let Context { protocol, log, .. } = context;
         if log.takes(Some(failure), self.pass.failure.is_some()) {
@@ -133,7 +133,7 @@ impl<P: Protocol> Lane<P> {
     }
 
     /// Looks for a row again, as one has come back.
-    pub(crate) fn look_for_row(&mut self, turn: &mut Turn<'_, P>, now_ns: u64) -> Fate {
+    pub(crate) fn retry_row(&mut self, turn: &mut Turn<'_, P>, now_ns: u64) -> Fate {
         self.count_row_wait(turn.context, now_ns);
         self.row_wait_ns = 0;
         let waited_ns = now_ns.saturating_sub(self.since_ns);
@@ -169,7 +169,7 @@ impl<P: Protocol> Lane<P> {
 
     /// Records the arrival at hand, if there is one, as never answered: its counted step was not sent. Where the whole
     /// is counted, that is recorded instead.
-    pub(super) fn give_arrival_up(&mut self, failure: Failure, context: &mut Context<P>, now_ns: u64) {
+    pub(super) fn abandon_arrival(&mut self, failure: Failure, context: &mut Context<P>, now_ns: u64) {
         if self.due_ns != NEVER && self.cursor.whole.is_some_and(|whole| whole != self.cursor.counted) {
             let unsent = Sample::unsent(self.due_ns, failure, now_ns);
             context
@@ -180,19 +180,19 @@ impl<P: Protocol> Lane<P> {
     }
 
     /// Ends the pass where it is, and closes the connections that it is not to leave to the next.
-    pub(super) fn break_off(&mut self, failure: Failure, turn: &mut Turn<'_, P>, now_ns: u64) {
+    pub(super) fn abort_pass(&mut self, failure: Failure, turn: &mut Turn<'_, P>, now_ns: u64) {
         // No connection was made for this arrival.
-        self.give_arrival_up(failure, turn.context, now_ns);
+        self.abandon_arrival(failure, turn.context, now_ns);
         let end = End::Unanswered(self.pass.failure.unwrap_or(failure));
         self.record_pass(end, turn.context, now_ns);
-        self.leave_others(self.cursor.kept(turn.program), turn.context);
+        self.close_parked(self.cursor.kept(turn.program), turn.context);
         turn.context.deadlines[self.id as usize] = NEVER;
     }
 
     /// Ends the pass, and begins the next after a pause.
-    pub(super) fn start_over(&mut self, failure: Failure, turn: &mut Turn<'_, P>, now_ns: u64) -> Fate {
-        self.hang_up(None);
-        self.break_off(failure, turn, now_ns);
+    pub(super) fn restart(&mut self, failure: Failure, turn: &mut Turn<'_, P>, now_ns: u64) -> Fate {
+        self.disconnect(None);
+        self.abort_pass(failure, turn, now_ns);
         program::start_over(&mut Walk { lane: self, turn, now_ns })
     }
 }

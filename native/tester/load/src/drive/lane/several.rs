@@ -17,7 +17,7 @@ use crate::record::failure::Failure;
 
 /// Unsolicited bytes that are kept until the next request looks at them. A notice of disconnection has about a
 /// hundred.
-pub(super) const UNASKED_BYTES: usize = 16 << 10;
+pub(super) const UNSOLICITED_BYTES: usize = 16 << 10;
 
 /// The connections of a lane that has more than one.
 pub(super) struct Several {
@@ -65,7 +65,7 @@ impl Parked {
                 WriteOutcome::WouldBlock => break,
             }
         }
-        while self.inbox.len() <= UNASKED_BYTES {
+        while self.inbox.len() <= UNSOLICITED_BYTES {
             match self.link.receive(room)? {
                 ReadOutcome::Bytes(0) => return Err(Failure::Closed),
                 ReadOutcome::Bytes(n) => self.inbox.extend_from_slice(&room[..n]),
@@ -103,14 +103,14 @@ impl<P: Protocol> Lane<P> {
     pub(super) fn switch(&mut self, to: usize) {
         let Some(mut several) = self.several.take() else { return };
         if several.active != to {
-            self.change_places(&mut several.parked[several.active]);
-            self.change_places(&mut several.parked[to]);
+            self.swap_with(&mut several.parked[several.active]);
+            self.swap_with(&mut several.parked[to]);
             several.active = to;
         }
         self.several = Some(several);
     }
 
-    fn change_places(&mut self, parked: &mut Parked) {
+    fn swap_with(&mut self, parked: &mut Parked) {
         use std::mem::swap;
         swap(&mut self.endpoint, &mut parked.endpoint);
         swap(&mut self.link, &mut parked.link);
@@ -124,7 +124,7 @@ impl<P: Protocol> Lane<P> {
 
     /// Hears of a connection that is not in use. If it has ended, the next step that needs it finds out.
     #[cold]
-    pub(crate) fn overhear(&mut self, connection: usize, room: &mut [u8]) {
+    pub(crate) fn read_parked(&mut self, connection: usize, room: &mut [u8]) {
         let Some(several) = &mut self.several else { return };
         let Some(parked) = several.parked.get_mut(connection) else { return };
         if let Err(failure) = parked.listen(room) {
@@ -138,14 +138,14 @@ impl<P: Protocol> Lane<P> {
 
     /// Closes the connections that are not in use, but for some.
     #[cold]
-    pub(super) fn leave_others(&mut self, keep: &[usize], context: &mut Context<P>) {
+    pub(super) fn close_parked(&mut self, keep: &[usize], context: &mut Context<P>) {
         let Some((active, all)) = self.several.as_ref().map(|several| (several.active, several.parked.len()))
         else {
             return;
         };
         for connection in (0..all).filter(|other| *other != active && !keep.contains(other)) {
             self.switch(connection);
-            self.leave(context);
+            self.close_unrecorded(context);
         }
         self.switch(active);
     }

@@ -143,7 +143,7 @@ impl<P: Protocol> Walker for Walk<'_, '_, '_, P> {
 
     #[cold]
     fn skip(&mut self, slot: Slot, request: &P::Request) {
-        self.lane.leave_out(slot, request, self.turn.context);
+        self.lane.skip_step(slot, request, self.turn.context);
     }
 
     #[cold]
@@ -154,7 +154,7 @@ impl<P: Protocol> Walker for Walk<'_, '_, '_, P> {
     #[cold]
     fn run_out_of_rows(&mut self) {
         self.turn.context.without_row += 1;
-        self.lane.used_up = true;
+        self.lane.out_of_rows = true;
     }
 
     /// An arrival that was for the operation has not begun either.
@@ -207,6 +207,6 @@ impl<P: Protocol> Walker for Walk<'_, '_, '_, P> {
     }
 
     fn end(&mut self) -> Fate {
-        self.lane.retire(self.turn.context, self.now_ns)
+        self.lane.end(self.turn.context, self.now_ns)
     }
 }

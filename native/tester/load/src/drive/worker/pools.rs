@@ -31,7 +31,7 @@ impl<P: Protocol> Worker<P> {
 
     /// Whether what has this number holds a shared connection that stands.
     pub(super) fn serves(&self, id: usize) -> bool {
-        matches!(self.lanes.get(id), Some(Some((_, lane))) if lane.serves())
+        matches!(self.lanes.get(id), Some(Some((_, lane))) if lane.is_serving())
     }
 
     /// Does what is due on shared connections before the thread waits.
@@ -40,18 +40,18 @@ impl<P: Protocol> Worker<P> {
         loop {
             let mut done = true;
             for pool in 0..self.context.pools.len() {
-                done &= !self.let_in(pool);
-                while let Some((connection, carrier, out, fresh)) = self.context.pools[pool].next_dirty() {
+                done &= !self.admit_waiting(pool);
+                while let Some((connection, carrier, out, fresh)) = self.context.pools[pool].next_write() {
                     done = false;
                     self.send(pool, (connection, carrier as usize), out, fresh);
                 }
-                while let Some((connection, carrier, leaves)) = self.context.pools[pool].next_spent() {
+                while let Some((connection, carrier, leaves)) = self.context.pools[pool].next_dead() {
                     done = false;
                     if leaves {
                         self.close(pool, connection, carrier as usize);
                     } else {
                         // All requests on it were given up, and nothing comes on it or no place is left.
-                        self.lose(carrier as usize, Failure::Timeout);
+                        self.connection_lost(carrier as usize, Failure::Timeout);
                     }
                 }
             }
@@ -64,23 +64,23 @@ impl<P: Protocol> Worker<P> {
     fn open_and_close(&mut self) {
         let mut left = STARTS_AT_ONCE;
         for pool in 0..self.context.pools.len() {
-            while left > 0 && self.context.pools[pool].lacks() {
+            while left > 0 && self.context.pools[pool].needs_more() {
                 left -= 1;
                 let now_ns = now_ns();
                 let program = self.context.pools[pool].program;
-                let id = self.seat(program, now_ns);
-                let connection = self.context.pools[pool].begin(id as u32, now_ns);
+                let id = self.place_lane(program, now_ns);
+                let connection = self.context.pools[pool].add(id as u32, now_ns);
                 self.on_lane(id, |lane, turn| {
-                    lane.hold(connection);
+                    lane.attach(connection);
                     lane.resume(turn, now_ns)
                 });
             }
-            self.context.pools[pool].dismiss();
+            self.context.pools[pool].shrink();
         }
     }
 
     /// Lets lanes go on that have waited; whether there were any.
-    fn let_in(&mut self, pool: usize) -> bool {
+    fn admit_waiting(&mut self, pool: usize) -> bool {
         let mut any = false;
         // Users begin when all connections stand that can: else some would wait in line for those of others.
         if self.context.pools[pool].may_begin() && !self.is_opening(pool) {
@@ -90,16 +90,16 @@ impl<P: Protocol> Worker<P> {
                 self.wake(lane, serial, now_ns, now_ns);
             }
         }
-        while let Some(((lane, serial), seat)) = self.context.pools[pool].next_in_line() {
+        while let Some(((lane, serial), ticket)) = self.context.pools[pool].dequeue() {
             any = true;
             match self.lanes.get_mut(lane as usize) {
-                Some(Some((program, waiting))) if waiting.queues(serial) => {
+                Some(Some((program, waiting))) if waiting.is_queued(serial) => {
                     let mut turn = Turn { program: &self.programs[*program], context: &mut self.context };
-                    let fate = waiting.sit_down(seat, &mut turn, now_ns());
-                    self.settle(lane as usize, fate);
+                    let fate = waiting.acquired(ticket, &mut turn, now_ns());
+                    self.remove_if_ended(lane as usize, fate);
                 }
                 // It waits no more.
-                _ => self.context.pools[pool].give_back(seat),
+                _ => self.context.pools[pool].release(ticket),
             }
         }
         any
@@ -108,8 +108,9 @@ impl<P: Protocol> Worker<P> {
     /// Whether connections of a pool are being opened; not those whose opening failed, and is tried again later.
     fn is_opening(&self, pool: usize) -> bool {
         let pool = &self.context.pools[pool];
-        let opens = |id: u32| matches!(self.lanes.get(id as usize), Some(Some((_, lane))) if lane.opens());
-        pool.lacks() || pool.carriers().any(opens)
+        let opens =
+            |id: u32| matches!(self.lanes.get(id as usize), Some(Some((_, lane))) if lane.is_connecting());
+        pool.needs_more() || pool.carriers().any(opens)
     }
 
     /// Sends what lanes have asked over a connection.
@@ -117,54 +118,54 @@ impl<P: Protocol> Worker<P> {
         let now_ns = now_ns();
         for &lane in &fresh {
             self.on_lane(lane as usize, |lane, turn| {
-                lane.sends(turn.context, now_ns);
+                lane.on_sent(turn.context, now_ns);
                 Fate::Runs
             });
         }
         let Some(Some((_, carrier))) = self.lanes.get_mut(id) else { return };
-        let sent = carrier.carry(&out, &mut self.context);
+        let sent = carrier.write(&out, &mut self.context);
         match sent {
             Ok(sent) => self.context.pools[pool].keep_unsent(connection, out, sent, fresh),
-            Err(failure) => self.lose(id, failure),
+            Err(failure) => self.connection_lost(id, failure),
         }
     }
 
     /// Handles an event of a shared connection.
     #[inline(never)]
-    pub(super) fn serve(&mut self, id: usize, event: &Event) {
+    pub(super) fn on_shared_event(&mut self, id: usize, event: &Event) {
         if event.is_writable()
-            && let Some((pool, connection)) = self.served(id)
+            && let Some((pool, connection)) = self.pool_of(id)
         {
             self.context.pools[pool].unblock(connection);
         }
         let closed = event.is_read_closed() || event.is_error();
         if event.is_readable() || closed {
-            self.listen(id, closed);
+            self.read_shared(id, closed);
         }
     }
 
     /// The pool and the connection of what holds one.
-    fn served(&self, id: usize) -> Option<(usize, u32)> {
+    fn pool_of(&self, id: usize) -> Option<(usize, u32)> {
         let (program, carrier) = self.lanes.get(id)?.as_ref()?;
-        Some((self.programs[*program].serves?, carrier.held()))
+        Some((self.programs[*program].serves?, carrier.attached()))
     }
 
     /// Reads what has come over a shared connection, as far as a lane does over its own at once.
-    pub(super) fn listen(&mut self, id: usize, to_the_end: bool) {
+    pub(super) fn read_shared(&mut self, id: usize, to_the_end: bool) {
         for _ in 0..FULL_READS {
-            let Some((pool, connection)) = self.served(id) else { return };
+            let Some((pool, connection)) = self.pool_of(id) else { return };
             let Some(Some((_, carrier))) = self.lanes.get_mut(id) else { return };
-            if !carrier.serves() {
+            if !carrier.is_serving() {
                 return;
             }
-            let (all, emptied) = match carrier.gather(&mut self.context) {
+            let (all, emptied) = match carrier.receive(&mut self.context) {
                 Ok(Some(gathered)) => gathered,
                 Ok(None) => return,
-                Err(failure) => return self.lose(id, failure),
+                Err(failure) => return self.connection_lost(id, failure),
             };
             // Taken out of the context while lanes work on it.
             let buffer = std::mem::take(&mut self.context.buffer);
-            match self.distribute(pool, connection, &buffer[..all]) {
+            match self.dispatch(pool, connection, &buffer[..all]) {
                 Ok(used) => {
                     if let Some(Some((_, carrier))) = self.lanes.get_mut(id) {
                         carrier.keep_rest(buffer, used..all, &mut self.context);
@@ -172,7 +173,7 @@ impl<P: Protocol> Worker<P> {
                 }
                 Err(failure) => {
                     self.context.buffer = buffer;
-                    return self.lose(id, failure);
+                    return self.connection_lost(id, failure);
                 }
             }
             if emptied && !to_the_end {
@@ -184,9 +185,9 @@ impl<P: Protocol> Worker<P> {
 
     /// Gives each message to the lane that has asked for it; how many bytes they are together. An error ends the
     /// connection.
-    fn distribute(&mut self, pool: usize, connection: u32, bytes: &[u8]) -> Result<usize, Failure> {
+    fn dispatch(&mut self, pool: usize, connection: u32, bytes: &[u8]) -> Result<usize, Failure> {
         let read_ns = now_ns();
-        self.context.pools[pool].hears(connection, read_ns);
+        self.context.pools[pool].received(connection, read_ns);
         let mut at = 0;
         while let Some(message) = self.context.protocol.next_message(&bytes[at..])? {
             let content = &bytes[at..at + message.length];
@@ -196,8 +197,8 @@ impl<P: Protocol> Worker<P> {
                     let id = id as usize;
                     if let Some(Some((program, lane))) = self.lanes.get_mut(id) {
                         let mut turn = Turn { program: &self.programs[*program], context: &mut self.context };
-                        let fate = lane.hear(content, read_ns, &mut turn)?;
-                        self.settle(id, fate);
+                        let fate = lane.on_message(content, read_ns, &mut turn)?;
+                        self.remove_if_ended(id, fate);
                     }
                 }
                 Recipient::Late => {}
@@ -215,14 +216,14 @@ impl<P: Protocol> Worker<P> {
     }
 
     /// A shared connection is lost, and with it what was in flight on it.
-    fn lose(&mut self, id: usize, failure: Failure) {
-        let Some((pool, connection)) = self.served(id) else { return };
-        let lanes = self.context.pools[pool].fall(connection);
+    fn connection_lost(&mut self, id: usize, failure: Failure) {
+        let Some((pool, connection)) = self.pool_of(id) else { return };
+        let lanes = self.context.pools[pool].lost(connection);
         let now_ns = now_ns();
         self.account(id, now_ns);
-        self.on_lane(id, |carrier, turn| carrier.fall(failure, turn, now_ns));
+        self.on_lane(id, |carrier, turn| carrier.carrier_lost(failure, turn, now_ns));
         for lane in lanes {
-            self.on_lane(lane as usize, |lane, turn| lane.lose_seat(failure, turn, now_ns));
+            self.on_lane(lane as usize, |lane, turn| lane.pool_connection_lost(failure, turn, now_ns));
         }
     }
 
@@ -230,16 +231,16 @@ impl<P: Protocol> Worker<P> {
     fn close(&mut self, pool: usize, connection: u32, id: usize) {
         self.account(id, now_ns());
         if let Some(Some((_, mut carrier))) = self.lanes.get_mut(id).map(Option::take) {
-            carrier.resign(&mut self.context);
+            carrier.shut_down(&mut self.context);
             self.free.push(id as u32);
         }
-        self.context.pools[pool].end(connection);
+        self.context.pools[pool].remove(connection);
     }
 
     /// Closes all shared connections.
     pub(super) fn close_pools(&mut self) {
         for id in 0..self.lanes.len() {
-            if let Some((pool, connection)) = self.served(id) {
+            if let Some((pool, connection)) = self.pool_of(id) {
                 self.close(pool, connection, id);
             }
         }
@@ -247,7 +248,7 @@ impl<P: Protocol> Worker<P> {
 
     /// Adds to the lanes' time what opening a connection took; its account goes on at `from_ns`.
     fn account(&mut self, id: usize, from_ns: u64) {
-        let Some((pool, connection)) = self.served(id) else { return };
+        let Some((pool, connection)) = self.pool_of(id) else { return };
         let Some(Some((_, carrier))) = self.lanes.get(id) else { return };
         let since_ns = carrier.since_ns();
         self.lane_ns += self.context.pools[pool].count_opening(connection, since_ns, from_ns);
@@ -260,7 +261,7 @@ impl<P: Protocol> Worker<P> {
         }
         let mut all_ns = 0;
         for id in 0..self.lanes.len() {
-            let Some((pool, connection)) = self.served(id) else { continue };
+            let Some((pool, connection)) = self.pool_of(id) else { continue };
             let Some(Some((_, carrier))) = self.lanes.get(id) else { continue };
             let since_ns = carrier.since_ns();
             all_ns += self.context.pools[pool].count_opening(connection, since_ns, since_ns);
