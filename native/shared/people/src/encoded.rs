@@ -2,8 +2,8 @@
 
 use wire::ber::{self, element_size, tag};
 
-use crate::decimal::Decimal;
 use crate::draw::{Chance, Draw};
+use wire::decimal::Decimal;
 
 /// A pool of values, each encoded as a whole attribute: `SEQUENCE { type, SET { value } }`.
 #[derive(Debug)]

@@ -22,8 +22,8 @@ use serde::{Deserialize, Serialize};
 use wire::ber::{self, tag};
 use wire::ldap::request::write_attribute;
 
-use crate::decimal::Decimal;
 use crate::population::Population;
+use wire::decimal::Decimal;
 
 /// Group ids below belong to the machine, and `users` is one of them.
 const FIRST_GID: u64 = 10_000;

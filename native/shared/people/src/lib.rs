@@ -31,7 +31,6 @@
 
 mod containers;
 pub mod contents;
-mod decimal;
 mod draw;
 mod encoded;
 mod groups;

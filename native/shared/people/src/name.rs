@@ -2,8 +2,8 @@
 
 use wire::ber::element_size;
 
-use crate::decimal::Decimal;
 use crate::encoded::write_attribute_header;
+use wire::decimal::Decimal;
 
 /// `<given> <family> <i>`, in parts.
 #[derive(Debug, Clone, Copy)]
@@ -16,7 +16,7 @@ pub(crate) struct FullName<'a> {
 impl FullName<'_> {
     #[inline]
     pub(crate) fn len(&self) -> usize {
-        self.given.len() + self.family.len() + self.number.len() + 2
+        self.given.len() + self.family.len() + self.number.length() + 2
     }
 
     #[inline]
@@ -50,7 +50,7 @@ pub(crate) const DOMAINS: [&str; 3] = ["example.com", "example.net", "example.or
 impl Address<'_> {
     #[inline]
     pub(crate) fn len(&self) -> usize {
-        self.user.len() + self.number.len() + self.domain.len() + 2
+        self.user.len() + self.number.length() + self.domain.len() + 2
     }
 
     #[inline]

@@ -4,10 +4,10 @@ use std::ops::ControlFlow;
 
 use hashes::MadeError;
 use wire::ber::{Reader, tag};
+use wire::decimal;
 use wire::dn::{Dn, DnError, escape_value};
 use wire::ldap::attributes::{Attribute, Attributes};
 
-use crate::decimal;
 use crate::draw::{Chance, Root};
 use crate::passwords::{Logins, Passwords};
 use crate::pools::{Field, LocalePools, Pools, hex_digest};

@@ -1,4 +1,4 @@
-//! The protocols as bytes: BER, LDAP messages, filters, names, LDIF; and the calendar that they share.
+//! The protocols as bytes: BER, LDAP messages, filters, names, LDIF; and the dates and numbers in them.
 //!
 //! No I/O, no clock, no allocation on the way in: a decoded message borrows from the buffer it
 //! arrived in. Everything here is fed by strangers, so every length is checked against what
@@ -7,6 +7,7 @@
 
 pub mod ber;
 pub mod calendar;
+pub mod decimal;
 pub mod dn;
 pub mod http;
 pub mod ldap;

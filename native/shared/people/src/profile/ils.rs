@@ -3,11 +3,11 @@
 
 use wire::ber::{self, tag};
 
-use crate::decimal::Decimal;
 use crate::draw::{Chance, Draw};
 use crate::encoded::{Pool, write_attribute, write_number};
 use crate::name::{Address, DOMAINS};
 use crate::pools::{Field, LocalePools};
+use wire::decimal::Decimal;
 
 /// Versions of clients, as major, minor, build.
 const VERSIONS: [(u32, u32, u32); 3] = [(4, 4, 3385), (4, 4, 3396), (4, 4, 3400)];
@@ -140,7 +140,7 @@ mod tests {
     #[test]
     fn a_token_has_eight_digits() {
         for i in 0..1_000 {
-            assert_eq!(Decimal::new(security_token(Chance::new(Root::new(3), i))).len(), 8);
+            assert_eq!(Decimal::new(security_token(Chance::new(Root::new(3), i))).length(), 8);
         }
     }
 }

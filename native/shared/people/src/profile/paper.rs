@@ -5,13 +5,13 @@
 
 use wire::ber::tag;
 
-use crate::decimal::Decimal;
 use crate::draw::{Chance, Draw};
 use crate::encoded::{Pool, attribute_size, write_attribute, write_multi_attribute, write_number};
 use crate::name::{Address, DOMAINS, FullName, dn_element_size};
 use crate::pools::{Field, LocalePools};
 use crate::spec::{DEFAULT_BASE, OBJECT_CLASS};
 use crate::text::Text;
+use wire::decimal::Decimal;
 
 /// A lookup's whole answer: SearchResultEntry and SearchResultDone, each with its LDAPMessage.
 pub(crate) const ANSWER_BYTES: usize = 1_283;
@@ -136,7 +136,7 @@ impl Locale {
 
     /// What the drawn attributes and the DN take at most.
     fn longest(&self) -> usize {
-        let digits = Decimal::new(u64::MAX).len();
+        let digits = Decimal::new(u64::MAX).length();
         let name = self.given.longest_value() + self.family.longest_value() + digits + 2;
         let mail = self.user.longest_value() + digits + "..@example.com".len();
         let picked = [&self.given, &self.family, &self.phone, &self.city, &self.company, &self.job];

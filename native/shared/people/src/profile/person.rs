@@ -6,13 +6,13 @@
 
 use wire::ber::{self, tag};
 
-use crate::decimal::Decimal;
 use crate::draw::{Chance, Draw};
 use crate::encoded::{Picked, Pool, write_attribute, write_attribute_header, write_multi_attribute};
 use crate::name::FullName;
 use crate::passwords::Logins;
 use crate::pools::{Field, LocalePools};
 use crate::spec::{Profile, Spec};
+use wire::decimal::Decimal;
 
 /// Logins are this and the number.
 pub(crate) const LOGIN: &[u8] = b"user.";

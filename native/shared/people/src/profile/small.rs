@@ -6,13 +6,13 @@
 
 use wire::ber::{self, element_size, tag};
 
-use crate::decimal::Decimal;
 use crate::draw::{Chance, Draw};
 use crate::encoded::{Pool, attribute_size, write_attribute, write_attribute_header};
 use crate::name::{FullName, dn_element_size};
 use crate::pools::{Field, LocalePools};
 use crate::spec::{DEFAULT_BASE, OBJECT_CLASS};
 use crate::text::Text;
+use wire::decimal::Decimal;
 
 /// The AddRequest with its LDAPMessage, message id of one byte (paper 002: 1,300 adds a second arrive
 /// as 161 to 171 KB/s, Tables 5 and 8).
@@ -131,7 +131,7 @@ impl Locale {
     #[inline]
     fn name(&self, chance: Chance, i: u64) -> FullName<'_> {
         let number = Decimal::new(i);
-        let room = LONGEST_NAME - 2 - number.len();
+        let room = LONGEST_NAME - 2 - number.length();
         let given = self.given.pick(chance, Draw::Given, room.saturating_sub(self.family.shortest()));
         let family = self.family.pick(chance, Draw::Family, room.saturating_sub(given.len()));
         FullName { given, family, number }

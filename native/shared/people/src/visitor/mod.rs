@@ -14,11 +14,11 @@ pub use self::choices::{
 };
 use self::choices::{BIRTH_YEARS, FIRST_BIRTH_YEAR, VISIT_SPAN_S, VISITED_BEFORE_UNIX_S, VISITS};
 use self::subset::Selections;
-use crate::decimal::Decimal;
 use crate::draw::{Chance, Draw, Root};
 use crate::name::DOMAINS;
 use crate::pools::{Field, LocalePools, Pools};
 use crate::population::{PopulationError, find_locales};
+use wire::decimal::Decimal;
 
 /// The properties of one person, in buffers that are used again from person to person.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -1,5 +1,7 @@
 //! How a person's text stands in a request or an answer.
 
+use wire::decimal::Decimal;
+
 /// How a text is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Escape {
@@ -63,15 +65,7 @@ const fn passes(byte: u8, how: Escape) -> bool {
 
 #[inline]
 pub(super) fn push_number(out: &mut Vec<u8>, number: u64) {
-    let (mut digits, mut place, mut left) = ([0; 20], 20, number);
-    loop {
-        place -= 1;
-        digits[place] = b'0' + (left % 10) as u8;
-        left /= 10;
-        if left == 0 {
-            return out.extend_from_slice(&digits[place..]);
-        }
-    }
+    out.extend_from_slice(Decimal::new(number).as_bytes());
 }
 
 #[cfg(test)]

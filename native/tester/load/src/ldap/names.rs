@@ -5,6 +5,7 @@ use std::sync::Arc;
 use people::{Population, Profile};
 use serde::{Deserialize, Serialize};
 use table::Table;
+use wire::decimal::Decimal;
 use wire::dn::escape_value;
 use wire::ldap::Attributes;
 
@@ -165,18 +166,7 @@ pub(super) fn same_text(a: &[u8], b: &[u8]) -> bool {
 }
 
 fn write_decimal(number: u64, out: &mut Vec<u8>) {
-    let mut digits = [0; 20];
-    let mut at = digits.len();
-    let mut rest = number;
-    loop {
-        at -= 1;
-        digits[at] = b'0' + (rest % 10) as u8;
-        rest /= 10;
-        if rest == 0 {
-            break;
-        }
-    }
-    out.extend_from_slice(&digits[at..]);
+    out.extend_from_slice(Decimal::new(number).as_bytes());
 }
 
 /// How people are named in requests and answers.

@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use scenario::Clock;
+use wire::decimal::Decimal;
 
 use super::source::Source;
 use super::{Kept, clock};
@@ -111,7 +112,7 @@ fn write_uuid(random: u128, out: &mut Vec<u8>) {
 }
 
 fn write_number(number: u64, out: &mut Vec<u8>) {
-    let _ = write!(out, "{number}");
+    out.extend_from_slice(Decimal::new(number).as_bytes());
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ const PAIRS: [[u8; 2]; 100] = {
 
 /// A number's decimal digits.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Decimal {
+pub struct Decimal {
     digits: [u8; 20],
     start: u8,
 }
@@ -21,7 +21,7 @@ pub(crate) struct Decimal {
 impl Decimal {
     /// Writes `number` out.
     #[inline]
-    pub(crate) fn new(mut number: u64) -> Self {
+    pub fn new(mut number: u64) -> Self {
         let mut digits = [0; 20];
         let mut start = digits.len();
         for pair in digits.as_chunks_mut().0.iter_mut().rev() {
@@ -39,19 +39,19 @@ impl Decimal {
 
     /// The digits.
     #[inline]
-    pub(crate) fn as_bytes(&self) -> &[u8] {
+    pub fn as_bytes(&self) -> &[u8] {
         &self.digits[usize::from(self.start)..]
     }
 
     /// How many there are.
     #[inline]
-    pub(crate) const fn len(&self) -> usize {
+    pub const fn length(&self) -> usize {
         20 - self.start as usize
     }
 }
 
 /// Reads what [`Decimal`] wrote: no sign, no leading zero, no overflow.
-pub(crate) fn parse(digits: &[u8]) -> Option<u64> {
+pub fn parse(digits: &[u8]) -> Option<u64> {
     let well_formed = match digits {
         [] => false,
         [b'0', _, ..] => false,
@@ -74,7 +74,7 @@ mod tests {
             let decimal = Decimal::new(number);
             let expected = number.to_string();
             prop_assert_eq!(decimal.as_bytes(), expected.as_bytes());
-            prop_assert_eq!(decimal.len(), decimal.as_bytes().len());
+            prop_assert_eq!(decimal.length(), decimal.as_bytes().len());
             prop_assert_eq!(parse(decimal.as_bytes()), Some(number));
         }
     }
