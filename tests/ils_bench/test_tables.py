@@ -74,7 +74,7 @@ def test_every_variant_of_a_size_has_a_column() -> None:
 
 def test_names_of_operations_are_no_markup() -> None:
     """An operation `find[all]` of a scenario file was shown as `find`."""
-    assert "find[all]" in paper([a_result(a_spec("find[all]"))])
+    assert "find[all] 1k" in paper([a_result(a_spec("find[all]"))])
     assert "find\\x1b" in paper([a_result(a_spec("find\x1b[1m"))])
 
 
