@@ -1,7 +1,8 @@
 """A process that runs one test after another, with Locust as a library (run by `python -P -m`).
 
-Its standard input is a socket: a test is its Locust arguments, as JSON, and is answered when it is
-over, its clean-up included. The process ends when the other side is closed.
+Its standard input is a socket: a test is its Locust arguments and the variables with passwords, as
+JSON, and is answered when it is over, its clean-up included. The process ends when the other side
+is closed.
 """
 
 from __future__ import annotations
@@ -115,7 +116,9 @@ def main() -> None:
             continue
         if not request:
             break
-        argv: list[str] = json.loads(request)
+        argv: list[str]
+        argv, passwords = json.loads(request)
+        os.environ.update(passwords)
         if tests is None:
             tests = _Tests(argv[argv.index("-f") + 1])
         tests.run(argv)

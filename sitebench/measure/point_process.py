@@ -210,8 +210,8 @@ class _RunnerProcess:
 
     def __init__(self, locustfile: Path, output: int) -> None:
         self.locustfile = locustfile
-        needed = secret.without_secrets(os.environ, secret.BIND_PASSWORD, secret.KEY_PASSWORD)
-        kept = {name: text for name, text in needed.items() if not name.startswith("LOCUST_")}
+        inherited = secret.without_secrets(os.environ)
+        kept = {name: text for name, text in inherited.items() if not name.startswith("LOCUST_")}
         self._line, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._busy = False
         with theirs:
@@ -233,11 +233,16 @@ class _RunnerProcess:
         return self._process.returncode
 
     def begin(self, arguments: Sequence[str]) -> None:
-        """Have it measure a point."""
+        """Have it measure a point.
+
+        Passwords go over the socket: the variables that a process starts with can be read.
+        """
         self._busy = True
+        names = (secret.BIND_PASSWORD, secret.KEY_PASSWORD)
+        passwords = {name: os.environ[name] for name in names if name in os.environ}
         # One that was killed is missed by `is_over`.
         with contextlib.suppress(BrokenPipeError):
-            self._line.send(json.dumps(arguments).encode())
+            self._line.send(json.dumps([arguments, passwords]).encode())
 
     def is_over(self, within_s: float) -> bool:
         """Wait for the end of the point, or of the process."""

@@ -59,7 +59,7 @@ def test_a_sweep_measures_every_operation_at_every_size(slapd: object, tmp_path:
     argv = ("ils", "sweep", "--sizes", "100,200", "--out", "run", *PORTABLE, *SHORT)
     ran = in_process(*argv, "--paper-tables", cwd=tmp_path)
     assert ran.code == 0, ran.err
-    for words in ("Connect Operation", "Add Operation", "Direct Lookup", "Operations per second"):
+    for words in ("Connect Operation", "Add Operation", "Direct Lookup Operation", "Latency"):
         assert words in ran.out
     with RunStore(tmp_path / "run", create=False) as store:
         found = [(r.spec.entries, r.spec.operation, r.failures) for r in store.results()]
@@ -140,7 +140,7 @@ def test_a_sweep_over_hashes_has_each_as_points_of_its_own(tmp_path: Path) -> No
     assert {each.settings.get("hash_pool") for each in specs} == {None, "1k"}
     assert "lookup at 20, argon2:64k:1" in ran.err
     (head,) = [line for line in ran.out.splitlines() if line.startswith("Operation  Size  Hash")]
-    for cell in ("20 Users, ssha", "30 entries, argon2:64k:1", "lookup 30, argon2:64k:1"):
+    for cell in ("20 users, ssha", "30 users, argon2:64k:1", "lookup 30, argon2:64k:1"):
         assert cell in ran.out, (cell, head)
     exported = in_process("export", str(tmp_path / "run"))
     assert exported.code == 0, exported.err

@@ -214,7 +214,7 @@ def test_the_table_of_the_terminal_has_a_row_for_each_span() -> None:
     printed = in_process(*EVEN, "--stages", "1s:200,1s:300").out
     assert "stages 1s:200, 1s:300" in printed
     assert "lookup at 100, every 1s: the stages last less than three minutes" in printed
-    assert "answered/s  fails  began late" in printed
+    assert "answered/s   fails   began late" in printed
     (last,) = [line for line in printed.splitlines() if line.strip().startswith("0:01 ")]
     assert last.split()[1:3] == ["250", "250"]
 

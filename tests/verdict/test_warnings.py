@@ -130,7 +130,10 @@ def test_every_kind_that_a_window_can_show_is_tested_here() -> None:
     of_targets = {"tls-unverified"}
     of_workers = {"worker-lost", "workers-missing"}
     of_options = {"not-known", "data-used-up", "rows-held", "rows-lost", "target-died"}
-    assert {*SIGNS} == {*WarningKind} - of_targets - of_workers - of_options - {"clock-skew"}
+    of_directories = {"grown-directory", "entries-left", "relaxed-durability"}
+    of_directories |= {"login-writes", "login-rehashes"}
+    of_others = of_targets | of_workers | of_options | of_directories
+    assert {*SIGNS} == {*WarningKind} - of_others - {"clock-skew", "other-files"}
 
 
 def test_a_rate_that_the_target_does_not_keep_up_with_is_not_measured_longer() -> None:
