@@ -106,6 +106,11 @@ class LaneClock:
         waits = self._thinks_until_ns < limit_ns
         return self.counted is not None and self.operation_ns in over_ns and waits
 
+    def postpone_unsent(self) -> None:
+        """Have an operation begin now of which nothing was sent: it waited for a row."""
+        if self._began_ns < self.operation_ns:
+            self.operation_ns = self.since_ns
+
     def rest(self, seconds: float, *, thinks: bool = False) -> None:
         """Sleep, but no longer than until all lanes are to stop; waking late is processing."""
         due = self.since_ns + round(seconds * 1e9)
@@ -203,6 +208,8 @@ class PortableLane(ABC):
                 self._all.row_wait_ns += round(step.seconds * 1e9)
             clock.rest(step.seconds, thinks=thinks and clock.unfinished)
             pause_ns = clock.since_ns - before
+            if not thinks:
+                clock.postpone_unsent()
             if not (thinks and self._is_pass):
                 self._began_ns += pause_ns
             if thinks and not (self._is_pass and self._counted is not None):
