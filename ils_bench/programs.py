@@ -44,7 +44,7 @@ def bind_themselves(programs: Many[Program]) -> bool:
 
 
 def assure_bound(programs: Many[Program]) -> None:
-    """Raise where an operation asks as nobody: on its connection another one's step binds.
+    """Raise if an operation would be anonymous: another operation binds on its connection.
 
     So `--bind-dn` does not bind there, and whose rights the operation has would be by chance.
     """

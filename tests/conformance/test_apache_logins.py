@@ -135,5 +135,5 @@ def test_apache_lets_members_of_a_group_in_and_no_one_else(port: int) -> None:
     }
     assert statuses.pop(("member", "of-member")) == 200
     assert set(statuses.values()) == {401}
-    # mod_ldap remembers whom it let in.
+    # mod_ldap caches successful logins.
     assert login(port, "member@example.com", "of-member") == 200

@@ -1,4 +1,4 @@
-//! What the operations of a program mean, whoever sends its requests.
+//! The meaning of a program's ops, the same for native lanes and portable users.
 //!
 //! A lane ([`crate::drive::lane`]) and a user of a portable client ([`crate::portable`]) walk the same operations:
 //! [`walk`] says where a program goes on, when an operation begins and ends, and what a user does that is to stop.
