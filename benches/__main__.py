@@ -5,14 +5,15 @@ from __future__ import annotations
 import contextlib
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from rich.console import Console
 
-from benches import ils, ils_limits, ils_others, ils_tls, ps, report, rows, scenarios, web
+from benches import ils, ils_limits, ils_others, ils_tls, pairs, ps, report, rows, scenarios, web
 from benches.command import run
-from benches.ratios import Row, judge, run_trials, tables
+from benches.ratios import Outcome, Row, Series, judge, run_trials, tables
 from sitebench.errors import EXIT_FAILED, UnknownValue
 from sitebench.options import option
 from sitebench.options.command import command
@@ -29,7 +30,7 @@ GROUPS = (
     (rows.ROWS, rows.RowsBench),
     (scenarios.ROWS, scenarios.ScenarioBench),
 )
-ROWS: tuple[Row, ...] = tuple(row for rows, _ in GROUPS for row in rows)
+ROWS: tuple[Row, ...] = (*pairs.ROWS, *(row for rows, _ in GROUPS for row in rows))
 
 
 @dataclass(frozen=True)
@@ -41,8 +42,12 @@ class _BenchOptions:
         f"Rows to measure (default: all): some of {', '.join(row.key for row in ROWS)}.",
         "LIST",
     )
-    repeats: int = option.count(5, "Interleaved repeats.")
-    window: float = option.duration(2.0, "Length of one measurement.")
+    pairs: int = option.count(14, "Pairs of slices of 0.4 s.", at_least=7)
+    against: str | None = option.text(
+        None, "Another checkout, built, whose sides are compared with this one's.", "FOLDER"
+    )
+    repeats: int = option.count(5, "Interleaved repeats of rows without pairs.")
+    window: float = option.duration(2.0, "Length of one measurement of these.")
     json: bool = option.flag("JSON instead of a table.")
 
 
@@ -50,32 +55,56 @@ class _BenchOptions:
 def bench(options: _BenchOptions) -> None:
     """Measure the ratios that sitebench promises: against this machine's floor, slapd, nginx.
 
-    python -m benches --rows lookup,cpu,connect --repeats 5 --json
+    python -m benches --rows lookup,cpu,connect --json
+    python -m benches --against ../sitebench-before
     """
+    status = Console(stderr=True).status("")
+    if options.against is not None:
+        with status:
+            measured = pairs.measure_against(Path(options.against), options.pairs, status.update)
+        show([pairs.figures_table(measured, options.pairs)])
+        return
     chosen = choose(ROWS, options.rows)
-    needed = {name for row in chosen for name in row.trials}
-    repeats = options.repeats
-    with contextlib.ExitStack() as stack:
-        trials = []
-        for its_rows, bench_of in GROUPS:
-            if any(row in chosen for row in its_rows):
-                opened = bench_of(options.window)
-                stack.enter_context(opened.stack)
-                trials += [trial for trial in opened.trials() if trial.name in needed]
-        with Console(stderr=True).status("") as status:
-            series = run_trials(trials, repeats, status.update)
-    outcomes = judge(chosen, series)
+    paired = [row for row in chosen if row in pairs.ROWS]
+    with status:
+        outcomes, measured = pairs.measure_rows(paired, options.pairs, status.update)
+        others, series = _measure_trials(
+            options, [row for row in chosen if row not in paired], status.update
+        )
     if options.json:
         document = {
-            "repeats": repeats,
-            "rows": [outcome.to_json() for outcome in outcomes],
+            "pairs": options.pairs,
+            "repeats": options.repeats,
+            "rows": [outcome.to_json() for outcome in (*outcomes, *others)],
+            "slices": {title: slices._asdict() for title, slices in measured.items()},
             "values": series.values,
         }
         print(json.dumps(document, indent=2))
     else:
-        show(tables(outcomes, repeats))
-    if any(outcome.state == "FAIL" for outcome in outcomes):
+        shown = []
+        if outcomes:
+            shown += [pairs.figures_table(measured, options.pairs), *tables(outcomes, "Pairs")]
+        if others:
+            shown += tables(others, f"Medians of {options.repeats} repeats")
+        show(shown)
+    if any(outcome.state == "FAIL" for outcome in (*outcomes, *others)):
         sys.exit(EXIT_FAILED)
+
+
+def _measure_trials(
+    options: _BenchOptions, rows: Sequence[Row], progress: Callable[[str], object]
+) -> tuple[list[Outcome], Series]:
+    """Measure rows whose sides are not open at once."""
+    needed = {name for row in rows for name in row.trials}
+    with contextlib.ExitStack() as stack:
+        trials = []
+        for group_rows, bench_of in GROUPS:
+            if any(row in rows for row in group_rows):
+                opened = bench_of(options.window)
+                stack.enter_context(opened.stack)
+                trials += [trial for trial in opened.trials() if trial.name in needed]
+        series = run_trials(trials, options.repeats, progress)
+    return judge(rows, series), series
 
 
 def choose(rows: Sequence[Row], wanted: str | None) -> list[Row]:

@@ -48,24 +48,6 @@ new one every 100 lookups, which costs it some 6 % of its time."""
 
 ROWS: tuple[Row, ...] = (
     Row(
-        "lookup",
-        f"lookups/s, {LANES} lanes that stay connected, 10k entries, verified",
-        "floor operations/s",
-        "kept10k.ops_per_s",
-        "floor.ops_per_s",
-        0.95,
-        at_least=0.85,
-    ),
-    Row(
-        "cpu",
-        "engine CPU per lookup, lanes that stay connected, us",
-        "floor's client CPU",
-        "kept10k.cpu_us",
-        "floor.cpu_us",
-        1.1,
-        at_most=1.25,
-    ),
-    Row(
         "million",
         "lookups/s at 1m entries",
         "at 1k",
@@ -100,15 +82,6 @@ ROWS: tuple[Row, ...] = (
         "floor-connect.ops_per_s",
         0.90,
         at_least=0.75,
-    ),
-    Row(
-        "add",
-        "adds/s",
-        "lookups/s",
-        "add.ops_per_s",
-        "lookup10k.ops_per_s",
-        0.80,
-        at_least=0.60,
     ),
     Row(
         "login",
@@ -277,8 +250,6 @@ class DirectoryBench(Bench):
 
     def trials(self) -> list[Trial]:
         return [
-            Trial("floor", lambda: self._floor(LANES)),
-            Trial("kept10k", lambda: self._alone(KEPT, 10_000)),
             Trial("lookup10k", lambda: self._alone(sequences.LOOKUP, 10_000)),
             Trial("locust", self._through_locust),
             Trial("watched", self._watched),
@@ -291,7 +262,6 @@ class DirectoryBench(Bench):
             Trial("lookup-many", lambda: self._alone(KEPT, 10_000, lanes=MANY_LANES)),
             Trial("floor-connect", self._floor_connect),
             Trial("connect", lambda: self._alone(sequences.CONNECT, 10_000)),
-            Trial("add", self._add),
             Trial("login", self._login),
             Trial("crowd", self._crowd),
             Trial("storm", lambda: ils_storm.stormed(self._options(10_000), LANES, self.seconds)),
@@ -347,12 +317,6 @@ class DirectoryBench(Bench):
         return engine_alone(
             self._options(entries, threads=threads), target, sequence, lanes, self.seconds
         )
-
-    def _add(self) -> Values:
-        """Add to a directory of its own each time: it is another one afterwards."""
-        options = self._options(10_000)
-        with open_target(options, 10_000) as target:
-            return engine_alone(options, target, sequences.ADD, LANES, self.seconds)
 
     def _crowd(self) -> Values | Skipped:
         options = self._options(10_000)

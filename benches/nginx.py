@@ -7,15 +7,15 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from sitebench.http.address import SiteAddress
 from sitebench.targets.tls import ServerTls
 from web_bench.targets import nginx
+from web_bench.targets.started import Started
 
 
 @contextlib.contextmanager
-def serving(page: bytes, shown: ServerTls | None = None) -> Iterator[SiteAddress]:
-    """Yield the address of an nginx that serves `page` at /page.html, over TLS if it has a key."""
+def serving(page: bytes, tls: ServerTls | None = None) -> Iterator[Started]:
+    """Yield an nginx that serves `page` at /page.html, over TLS if it has a key."""
     with tempfile.TemporaryDirectory(prefix="sitebench-nginx-") as name:
         (Path(name) / "page.html").write_bytes(page)
-        with nginx.serving(Path(name), tls=shown, kinds=()) as started:
-            yield started.secure or started.address
+        with nginx.serving(Path(name), tls=tls, kinds=()) as started:
+            yield started

@@ -13,15 +13,13 @@ from pathlib import Path
 
 import psutil
 
-from benches import nginx, wrk
 from benches.bench import LANES, Bench, measured, temporary_folder
-from benches.ratios import Row, Skipped, Trial, Values
+from benches.ratios import Row, Trial, Values
 from ps_bench.operations import PAGE_BYTES, built_in
 from ps_bench.options import PsOptions
 from ps_bench.points import POINTS
 from ps_bench.targets.opening import open_target, spec_of
 from sitebench.counts.worker_slot import WorkerSlot
-from sitebench.errors import ProgramMissing
 from sitebench.http.address import SiteAddress
 from sitebench.http.engine_config import engine_config
 from sitebench.http.site import OpenSite
@@ -59,24 +57,6 @@ def static(*, keepalive: bool = False) -> Script:
 
 
 ROWS: tuple[Row, ...] = (
-    Row(
-        "page",
-        f"personalized pages/s, {LANES} lanes, 10k people",
-        "nginx, the same bytes static",
-        "ps-page.ops_per_s",
-        "ps-nginx.ops_per_s",
-        0.8,
-        at_least=0.5,
-    ),
-    Row(
-        "http-cpu",
-        "engine CPU per request, static file, us",
-        "wrk's",
-        "ps-nginx.cpu_us",
-        "ps-wrk.cpu_us",
-        1.0,
-        at_most=1.2,
-    ),
     Row(
         "ps-file",
         "pages/s by a file, with cookies kept and two captures",
@@ -135,19 +115,16 @@ ROWS: tuple[Row, ...] = (
 
 
 class SiteBench(Bench):
-    """Sites of several sizes and an nginx, each opened when a trial first needs it."""
+    """Sites of several sizes, each opened when a trial first needs it."""
 
     def __init__(self, seconds: float) -> None:
         super().__init__(seconds)
         self._sites: dict[int, OpenSite] = {}
-        self._nginx: SiteAddress | None = None
 
     def trials(self) -> list[Trial]:
         return [
             Trial("ps-page", lambda: self._alone(built_in("page", keepalive=True), TEN_THOUSAND)),
             Trial("ps-file", self._by_file),
-            Trial("ps-nginx", self._static),
-            Trial("ps-wrk", self._wrk),
             Trial("ps-locust", self._through_locust),
             Trial("ps-scenario1k", lambda: self._scenario(THOUSAND)),
             Trial("ps-scenario1m", lambda: self._scenario(MILLION)),
@@ -192,26 +169,6 @@ class SiteBench(Bench):
             return engine_alone(
                 options, site.address, built_in("update", keepalive=True), self.seconds
             )
-
-    def _static_address(self) -> SiteAddress:
-        if self._nginx is None:
-            self._nginx = self.stack.enter_context(nginx.serving(b"x" * PAGE_BYTES))
-        return self._nginx
-
-    def _static(self) -> Values | Skipped:
-        try:
-            address = self._static_address()
-        except ProgramMissing as error:
-            return Skipped(error.message)
-        return engine_alone(
-            self._options(TEN_THOUSAND), address, static(keepalive=True), self.seconds
-        )
-
-    def _wrk(self) -> Values | Skipped:
-        try:
-            return wrk.run(f"{self._static_address()}/page.html", LANES, self.seconds)
-        except ProgramMissing as error:
-            return Skipped(error.message)
 
     def _through_locust(self) -> Values:
         options = self._options(TEN_THOUSAND)

@@ -2,11 +2,13 @@
 
 A trial measures something once and names its values. Every repeat runs every trial (A B C, A B C,
 ...), so that whatever slows the machine for a while slows both sides of a ratio. A row divides
-two values repeat by repeat, and holds the median of these ratios against its bound.
+two values repeat by repeat, and holds the median of these ratios against its bound. Rates and CPU
+of two servers or two load generators are measured in pairs instead (`benches.pairs`).
 """
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -69,6 +71,8 @@ class Outcome:
     values: Sequence[float] = ()
     references: Sequence[float] = ()
     reason: str = ""
+    paired: bool = False
+    """Whether both sides were open at once and measured in turns (`benches.pairs`)."""
 
     @property
     def ratios(self) -> list[float]:
@@ -78,24 +82,34 @@ class Outcome:
 
     @property
     def ratio(self) -> float | None:
-        """The median of the ratios."""
-        return _median(self.ratios)
+        """The median of the ratios, of pairs their geometric mean."""
+        return mean_ratio(self.ratios)[0] if self.paired and self.ratios else _median(self.ratios)
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """From the lowest ratio to the highest: of 5 repeats, one of 94 % for their median."""
+        """Of pairs the 95 % interval, else the lowest and the highest ratio.
+
+        Of 5 repeats these are a 94 % interval of the median.
+        """
+        if self.paired and self.ratios:
+            return mean_ratio(self.ratios)[1:]
         return (min(self.ratios), max(self.ratios)) if self.ratios else None
 
     @property
     def state(self) -> str:
-        """One of aim, pass, unsure (some repeats keep the bound), FAIL (none does) and n/a."""
-        if self.ratio is None:
+        """One of aim, pass, unsure, FAIL and n/a.
+
+        Unsure: one end of the interval keeps the bound and the other does not; where repeats are
+        not paired, the median does not and a repeat does.
+        """
+        if self.ratio is None or self.interval is None:
             return "n/a"
-        if self.row.passes(self.ratio, self.row.aim):
-            return "aim"
-        if self.row.passes(self.ratio):
-            return "pass"
-        return "unsure" if any(self.row.passes(ratio) for ratio in self.ratios) else "FAIL"
+        ends = [self.row.passes(end) for end in self.interval]
+        if not any(ends):
+            return "FAIL"
+        if not (all(ends) if self.paired else self.row.passes(self.ratio)):
+            return "unsure"
+        return "aim" if self.row.passes(self.ratio, self.row.aim) else "pass"
 
     def to_json(self) -> dict[str, Any]:
         """Return the row for programs."""
@@ -126,6 +140,28 @@ class Series:
     def median(self, name: str) -> float | None:
         """Return the median of a value over the repeats."""
         return _median(self.values.get(name, []))
+
+
+def mean_ratio(ratios: Sequence[float]) -> tuple[float, float, float]:
+    """Return the geometric mean of ratios and its 95 % interval by Student's t."""
+    logs = [math.log(ratio) for ratio in ratios]
+    mean = statistics.fmean(logs)
+    reach = student_t(len(logs) - 1) * statistics.stdev(logs) / math.sqrt(len(logs))
+    return math.exp(mean), math.exp(mean - reach), math.exp(mean + reach)
+
+
+def student_t(freedom: int) -> float:
+    """Return the 97.5 % quantile of Student's t, within 0.1 % from 6 degrees of freedom on.
+
+    Abramowitz and Stegun, 26.7.5.
+    """
+    z = statistics.NormalDist().inv_cdf(0.975)
+    return (
+        z
+        + (z**3 + z) / (4 * freedom)
+        + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * freedom**2)
+        + (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / (384 * freedom**3)
+    )
 
 
 def _median(values: Sequence[float]) -> float | None:
@@ -171,7 +207,7 @@ _MARKS = {
 }
 
 
-def tables(outcomes: Sequence[Outcome], repeats: int) -> list[Table]:
+def tables(outcomes: Sequence[Outcome], title: str) -> list[Table]:
     """Lay out the ratios, and below them what each row is."""
     rows: list[list[str | Cell]] = []
     legend = []
@@ -192,9 +228,9 @@ def tables(outcomes: Sequence[Outcome], repeats: int) -> list[Table]:
         )
         reason = f" ({outcome.reason})" if outcome.reason else ""
         legend.append([row.key, f"{row.what}, against {row.against}{reason}"])
-    columns = ("Row", "value", "reference", "ratio", "lowest to highest", "bound", "aim", "")
+    columns = ("Row", "value", "reference", "ratio", "interval", "bound", "aim", "")
     return [
-        Table(f"Ratios within one run, medians of {repeats}", columns, rows),
+        Table(title, columns, rows),
         Table("", ("Row", "What, against what"), legend, left=2),
     ]
 

@@ -57,24 +57,6 @@ end
 
 ROWS: tuple[Row, ...] = (
     Row(
-        "web-static",
-        f"files/s of 8 KiB from the embedded server, kept connections, {LANES} lanes",
-        "nginx, the same files",
-        "web-embedded.ops_per_s",
-        "web-nginx.ops_per_s",
-        1.2,
-        at_least=1.0,
-    ),
-    Row(
-        "web-cpu",
-        "engine CPU per file, every byte compared, us",
-        "wrk's, unverified",
-        "web-nginx.cpu_us",
-        "web-wrk.cpu_us",
-        0.9,
-        at_most=1.1,
-    ),
-    Row(
         "web-connect",
         "files/s of 8 KiB, a connection each",
         "raw connect cycle, the same bytes",
@@ -149,9 +131,6 @@ class WebBench(Bench):
 
     def trials(self) -> list[Trial]:
         return [
-            Trial("web-embedded", lambda: self._load(FILES_8K)),
-            Trial("web-nginx", lambda: self._load(FILES_8K, "nginx")),
-            Trial("web-wrk", self._wrk),
             Trial("web-connect", lambda: self._load(ONE_8K)),
             Trial("web-floor-connect", self._floor_connect),
             Trial("web-cgi", lambda: self._load(find("spice-cgi"))),
@@ -189,13 +168,6 @@ class WebBench(Bench):
             return Skipped(error.message)
         options = self._options(target, tls=tls)
         return engine_alone(options, opened, workload, lanes, self.seconds)
-
-    def _wrk(self) -> Values | Skipped:
-        try:
-            address = self._target(FILES_8K, "nginx").address
-            return wrk.run(f"{address}/bench-8k/8k/0/0.html", LANES, self.seconds)
-        except ProgramMissing as error:
-            return Skipped(error.message)
 
     def _standard_wrk(self) -> Values | Skipped:
         """Load the same mix with wrk, a file after another in the order of a shuffled deck."""

@@ -42,7 +42,7 @@ def test_a_row_fails_only_where_no_repeat_keeps_its_bound(
 
 def test_the_interval_of_a_row_is_printed() -> None:
     outcome = Outcome(FAST, [80.0, 84.0, 86.0], [100.0] * 3)
-    assert "0.8 to 0.86" in shown(tables([outcome], 3), width=120)
+    assert "0.8 to 0.86" in shown(tables([outcome], "Medians of 3"), width=120)
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.key)

@@ -94,7 +94,9 @@ def test_lanes_read_verified_pages_over_tls(keepalive: bool) -> None:
 
 def test_lanes_read_what_nginx_serves_over_tls(authority: Authority, server: Certificate) -> None:
     trust = Trust(Path(authority.ca).read_text(encoding="ascii"))
-    with nginx.serving(b"x" * PAGE_BYTES, ServerTls(server.cert, server.key)) as address:
+    with nginx.serving(b"x" * PAGE_BYTES, ServerTls(server.cert, server.key)) as started:
+        address = started.secure
+        assert address is not None
         for keepalive in (True, False):
             assert not ran(address, trust, static(keepalive=keepalive))
         assert set(ran(address, Trust(), static())) == {"tls:untrusted"}
@@ -105,8 +107,9 @@ def test_nginx_that_wants_a_certificate_gets_it(
 ) -> None:
     trust = Trust(Path(authority.ca).read_text(encoding="ascii"), cert=ann.cert, key=ann.key)
     shown = ServerTls(server.cert, server.key, client_ca=authority.ca)
-    with nginx.serving(b"x" * PAGE_BYTES, shown) as address:
-        assert not ran(address, trust, static(keepalive=True))
+    with nginx.serving(b"x" * PAGE_BYTES, shown) as started:
+        assert started.secure is not None
+        assert not ran(started.secure, trust, static(keepalive=True))
 
 
 def test_a_site_that_wants_a_certificate_serves_clients_that_show_one(

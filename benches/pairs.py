@@ -1,0 +1,218 @@
+"""Ratios of two sides that are open at once and measured in turns.
+
+Rates of a shared machine drift by 20 to 40 % within minutes, so a ratio of medians of separate runs
+cannot tell 0.80 from 0.85. Here both sides are open, and slices of 0.4 s alternate: A B B A or
+B A A B, drawn by a fixed seed. The n-th slices of both sides are a pair.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import signal
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from benches.bench import LANES
+from benches.ratios import Outcome, Row, mean_ratio
+from benches.sides import Slice
+from sitebench.errors import BadInput, ProgramMissing
+from sitebench.system.child import Child
+from sitebench.tables.table import Table
+
+SLICE_S = 0.4
+FIGURES = {
+    "rate": "Rate",
+    "client_us": "Load generator's CPU",
+    "server_us": "Server's CPU",
+    "p50_us": "p50",
+    "p99_us": "p99",
+}
+OWN_SIDES = ("lookup", "add", "page", "page-memory", "files", "files-nginx")
+"""Sides of which two builds are compared."""
+
+ROWS: tuple[Row, ...] = (
+    Row(
+        "same",
+        f"lookups/s, {LANES} lanes that stay connected, 10k entries, verified",
+        "the same, opened a second time",
+        "lookup.rate",
+        "lookup.rate",
+        1.0,
+        at_least=0.96,
+    ),
+    Row(
+        "lookup",
+        "these lookups/s",
+        "floor operations/s",
+        "lookup.rate",
+        "floor.rate",
+        0.88,
+        at_least=0.80,
+    ),
+    Row(
+        "cpu",
+        "engine CPU per lookup, us",
+        "floor's client CPU",
+        "lookup.client_us",
+        "floor.client_us",
+        1.05,
+        at_most=1.25,
+    ),
+    Row("add", "adds/s", "lookups/s", "add.rate", "lookup.rate", 0.83, at_least=0.60),
+    Row(
+        "page",
+        f"personalized pages/s, {LANES} lanes, 10k people",
+        "nginx, the same bytes static",
+        "page.rate",
+        "page-nginx.rate",
+        0.95,
+        at_least=0.5,
+    ),
+    Row(
+        "page-memory",
+        "the same with the people's rows in memory",
+        "nginx, the same bytes static",
+        "page-memory.rate",
+        "page-nginx.rate",
+        1.0,
+        at_least=0.6,
+    ),
+    Row(
+        "http-cpu",
+        "engine CPU per request, static file, us",
+        "wrk's",
+        "page-nginx.client_us",
+        "page-wrk.client_us",
+        1.0,
+        at_most=1.2,
+    ),
+    Row(
+        "web-static",
+        f"files/s of 8 KiB from the embedded server, kept connections, {LANES} lanes",
+        "nginx, the same files",
+        "files.rate",
+        "files-nginx.rate",
+        1.2,
+        at_least=1.0,
+    ),
+    Row(
+        "web-cpu",
+        "engine CPU per file, every byte compared, us",
+        "wrk's, unverified",
+        "files-nginx.client_us",
+        "files-wrk.client_us",
+        0.9,
+        at_most=1.1,
+    ),
+)
+
+
+class Pairs(NamedTuple):
+    """Slices of two sides; the n-th of both are a pair."""
+
+    first: Sequence[Slice]
+    second: Sequence[Slice]
+
+    def ratios(self, figure: str) -> list[float]:
+        """Return the ratios of a figure that both sides have."""
+        pairs = zip(self.first, self.second, strict=True)
+        return [first[figure] / second[figure] for first, second in pairs if figure in second]
+
+
+@contextlib.contextmanager
+def stopped_side(name: str, build: Path | None = None) -> Iterator[Callable[[], Slice]]:
+    """Open a side, of another checkout if given, and stop its process but while it is measured."""
+    before = ("env", f"PYTHONPATH={build}") if build else ()
+    request = {"side": name, "seconds": SLICE_S}
+    child = Child("benches.sides", request, timeout_s=120.0, before=before)
+
+    def measure() -> Slice:
+        os.kill(child.pid, signal.SIGCONT)
+        try:
+            return child.ask()
+        finally:
+            os.kill(child.pid, signal.SIGSTOP)
+
+    try:
+        os.kill(child.pid, signal.SIGSTOP)
+        yield measure
+    finally:
+        os.kill(child.pid, signal.SIGCONT)
+        child.stop()
+
+
+def order_of(pairs: int, seed: int = 1997) -> list[bool]:
+    """Return whose turn each slice is (True: the first side's), in blocks of ABBA or BAAB."""
+    draw = random.Random(seed)
+    blocks = [
+        draw.choice([(True, False, False, True), (False, True, True, False)])
+        for _ in range(-(-pairs // 2))
+    ]
+    return [turn for block in blocks for turn in block][: 2 * pairs]
+
+
+def measure_in_turns(first: Callable[[], Slice], second: Callable[[], Slice], pairs: int) -> Pairs:
+    """Measure both sides in turns."""
+    slices: tuple[list[Slice], list[Slice]] = ([], [])
+    for turn in order_of(pairs):
+        slices[0 if turn else 1].append(first() if turn else second())
+    return Pairs(*slices)
+
+
+def measure_rows(
+    rows: Sequence[Row], pairs: int, progress: Callable[[str], object]
+) -> tuple[list[Outcome], dict[str, Pairs]]:
+    """Measure the rows' sides, each pair of sides once; return the outcomes and all pairs."""
+    measured: dict[str, Pairs] = {}
+    missing: dict[str, str] = {}
+    outcomes = []
+    for row in rows:
+        (first, figure), (second, _) = row.value.split("."), row.reference.split(".")
+        title = f"{first} / {second}"
+        if title not in measured and title not in missing:
+            progress(title)
+            try:
+                with stopped_side(first) as one, stopped_side(second) as other:
+                    measured[title] = measure_in_turns(one, other, pairs)
+            except ProgramMissing as error:
+                missing[title] = error.message
+        slices = measured.get(title, Pairs((), ()))
+        values, references = ([one[figure] for one in side] for side in slices)
+        outcomes.append(Outcome(row, values, references, missing.get(title, ""), paired=True))
+    return outcomes, measured
+
+
+def measure_against(build: Path, pairs: int, progress: Callable[[str], object]) -> dict[str, Pairs]:
+    """Measure a side against itself, then each against that of another checkout."""
+    if not (build / "benches/sides.py").is_file():
+        raise BadInput(
+            f"{build} is no checkout with benches/sides.py",
+            "make one: git worktree add FOLDER REVISION && make -C FOLDER build",
+        )
+    measured = {}
+    for name, other_build in [("lookup", None), *((name, build) for name in OWN_SIDES)]:
+        title = f"{name} / {'itself' if other_build is None else name}"
+        progress(title)
+        with stopped_side(name) as one, stopped_side(name, other_build) as other:
+            measured[title] = measure_in_turns(one, other, pairs)
+    return measured
+
+
+def figures_table(measured: Mapping[str, Pairs], pairs: int) -> Table:
+    """Lay out the ratio of every figure of each pair of sides."""
+    rows = [
+        [title, *(_interval(slices.ratios(figure)) for figure in FIGURES)]
+        for title, slices in measured.items()
+    ]
+    title = f"Geometric means of {pairs} pairs, with 95 % intervals"
+    return Table(title, ("Sides", *FIGURES.values()), rows)
+
+
+def _interval(ratios: Sequence[float]) -> str:
+    if not ratios:
+        return ""
+    mean, low, high = mean_ratio(ratios)
+    return f"{mean:.3f} [{low:.3f}, {high:.3f}]"

@@ -1,0 +1,263 @@
+"""Sides of the pairs that `make bench` compares: a load generator and its server, kept open.
+
+    Child("benches.sides", {"side": "lookup", "seconds": 0.4}).ask()
+
+Each side is a process of its own, with its server as a child, so that two builds can be compared,
+and that a side which is stopped (SIGSTOP) uses no CPU while the other is measured. An answer is one
+slice: its rate, the CPU of an operation in load generator and server, and its latency.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import psutil
+
+from benches.bench import LANES
+from sitebench.counts.worker_slot import WorkerSlot
+from sitebench.system.child import Service, serve
+from sitebench.system.machine import cpu_ns
+from sitebench.system.native_errors import translated
+
+if TYPE_CHECKING:
+    from ils_bench.sequences import Sequence
+    from sitebench._engine import Engine
+    from sitebench.http.address import SiteAddress
+    from sitebench.scenario.script import Script
+    from web_bench.workload import Workload
+
+PEOPLE = 10_000
+SETTLE_S = 0.05
+"""After a pause: answers to what was sent before it are not of the slice."""
+WARMUP_S = 0.3
+
+Slice = Mapping[str, float]
+Measure = Callable[[float], Slice]
+"""Measures a slice of so many seconds."""
+
+
+def slice_of(engine: Engine, counted: set[str], server: int | None, seconds: float) -> Slice:
+    """Measure running lanes: operations are the steps named in `counted`; `server` is a process."""
+    time.sleep(SETTLE_S)
+    before, server_ns = engine.drain(), _family_ns(server)
+    time.sleep(seconds)
+    after, server_ns = engine.drain(), _family_ns(server) - server_ns
+    steps = [step for step in after.steps if step.step in counted]
+    operations = sum(step.count - sum(step.failures.values()) for step in steps)
+    client_ns = sum(after.cpu_ns) - sum(before.cpu_ns)
+    latency = steps[0].clocks["latency"].copy()
+    for step in steps[1:]:
+        latency.add(step.clocks["latency"])
+    return {
+        "rate": operations / (after.t1_ns - after.t0_ns) * 1e9,
+        "client_us": client_ns / max(operations, 1) / 1e3,
+        "server_us": server_ns / max(operations, 1) / 1e3,
+        "p50_us": latency.percentile(50) / 1e3,
+        "p99_us": latency.percentile(99) / 1e3,
+    }
+
+
+def _family_ns(pid: int | None) -> int:
+    """Return the CPU of a server and its workers."""
+    assert pid is not None, "a server of our own has a process"
+    workers = psutil.Process(pid).children(recursive=True)
+    return sum(cpu_ns(process) for process in (pid, *(worker.pid for worker in workers)))
+
+
+@contextlib.contextmanager
+def _floor() -> Iterator[Measure]:
+    from sitebench.calibrate import floor
+
+    with floor.responder(floor.Exchange(104, 1_283)) as responder:
+
+        def measure(seconds: float) -> Slice:
+            exchanges = floor.exchanges(responder, LANES, seconds)
+            return {
+                "rate": exchanges.ops_per_s,
+                "client_us": exchanges.client_cpu_us,
+                "server_us": exchanges.server_cpu_us,
+                "p50_us": exchanges.p50_us,
+            }
+
+        yield measure
+
+
+@contextlib.contextmanager
+def _directory(sequence: Sequence, threads: int = 1) -> Iterator[Measure]:
+    from ils_bench.calibrate import running_engine
+    from ils_bench.options import IlsOptions
+    from ils_bench.targets.opening import open_target
+
+    options = IlsOptions(
+        entries=PEOPLE, target="embedded", target_threads=threads, threads=threads, users=LANES
+    )
+    with (
+        open_target(options, PEOPLE) as target,
+        running_engine(options, target, sequence, LANES) as engine,
+    ):
+        yield partial(slice_of, engine, {sequence.counts}, target.pid)
+
+
+@contextlib.contextmanager
+def _adds(threads: int = 1) -> Iterator[Measure]:
+    """Add to a new directory in each slice: it grows while it is measured."""
+    from ils_bench import sequences
+
+    def measure(seconds: float) -> Slice:
+        with _directory(sequences.ADD, threads) as measure_once:
+            return measure_once(seconds)
+
+    yield measure
+
+
+@contextlib.contextmanager
+def _kept_lookups() -> Iterator[Measure]:
+    from benches.ils import KEPT
+
+    with _directory(KEPT) as measure:
+        yield measure
+
+
+@contextlib.contextmanager
+def _site(address: SiteAddress, server: int | None, script: Script) -> Iterator[Measure]:
+    """Load any web server with the lanes of a site's scenario."""
+    from ps_bench.options import PsOptions
+    from ps_bench.targets.opening import spec_of
+    from sitebench._engine import Engine
+    from sitebench.http.engine_config import engine_config
+    from sitebench.seeders.upd import visitors
+
+    options = PsOptions(entries=PEOPLE, keepalive=True, threads=1, users=LANES)
+    config = engine_config(options, address, [script], slot=WorkerSlot())
+    with translated():
+        engine = Engine(config, visitors(spec_of(options)))
+    with _running(engine, script.name):
+        yield partial(slice_of, engine, {step.counts for step in script.operations}, server)
+
+
+@contextlib.contextmanager
+def _running(engine: Engine, program: str) -> Iterator[None]:
+    with translated():
+        engine.start_lanes(program, LANES)
+        try:
+            time.sleep(WARMUP_S)
+            yield
+        finally:
+            engine.stop()
+
+
+@contextlib.contextmanager
+def _pages(row_cache: int = 0) -> Iterator[Measure]:
+    from ps_bench.operations import built_in
+    from ps_bench.options import PsOptions
+    from ps_bench.targets.opening import open_target
+
+    options = PsOptions(entries=PEOPLE, keepalive=True, threads=1, row_cache=row_cache)
+    with (
+        open_target(options) as site,
+        _site(site.address, site.pid, built_in("page", keepalive=True)) as measure,
+    ):
+        yield measure
+
+
+@contextlib.contextmanager
+def _nginx_page() -> Iterator[Measure]:
+    from benches import nginx, ps
+    from ps_bench.operations import PAGE_BYTES
+
+    with (
+        nginx.serving(b"x" * PAGE_BYTES) as server,
+        _site(server.address, server.pid, ps.static(keepalive=True)) as measure,
+    ):
+        yield measure
+
+
+@contextlib.contextmanager
+def _nginx_page_by_wrk() -> Iterator[Measure]:
+    from benches import nginx
+    from ps_bench.operations import PAGE_BYTES
+
+    with nginx.serving(b"x" * PAGE_BYTES) as server:
+        yield _with_wrk(f"{server.address}/page.html", server.pid)
+
+
+def _with_wrk(url: str, server: int | None) -> Measure:
+    from benches import wrk
+
+    wrk.find()
+    return partial(_by_wrk, url, server)
+
+
+def _by_wrk(url: str, server: int | None, seconds: float) -> Slice:
+    from benches import wrk
+
+    server_ns = _family_ns(server)
+    load = wrk.run(url, LANES, seconds)
+    server_ns = _family_ns(server) - server_ns
+    requests = max(load["requests"], 1)
+    return {
+        "rate": load["ops_per_s"],
+        "client_us": load["cpu_us"],
+        "server_us": server_ns / requests / 1e3,
+    }
+
+
+@contextlib.contextmanager
+def _files(target: str, workload: Workload | None = None) -> Iterator[Measure]:
+    from benches.web import FILES_8K
+    from sitebench._engine import Engine
+    from web_bench.engine_config import engine_config
+    from web_bench.options import WebOptions
+    from web_bench.targets.opening import open_target
+
+    workload = workload or FILES_8K
+    options = WebOptions(target=target, threads=1)
+    with open_target(options, [workload]) as opened:
+        config = engine_config(options, opened, [workload], slot=WorkerSlot())
+        with translated():
+            engine = Engine(config)
+        with _running(engine, workload.name):
+            yield partial(slice_of, engine, {kind.name for kind in workload.classes}, opened.pid)
+
+
+@contextlib.contextmanager
+def _files_by_wrk() -> Iterator[Measure]:
+    from benches.web import FILES_8K
+    from web_bench.options import WebOptions
+    from web_bench.targets.opening import open_target
+
+    with open_target(WebOptions(target="nginx", threads=1), [FILES_8K]) as opened:
+        yield _with_wrk(f"{opened.address}/bench-8k/8k/0/0.html", opened.pid)
+
+
+SIDES: Mapping[str, Callable[[], contextlib.AbstractContextManager[Measure]]] = {
+    "floor": _floor,
+    "lookup": _kept_lookups,
+    "add": _adds,
+    "page": _pages,
+    "page-memory": partial(_pages, PEOPLE),
+    "page-nginx": _nginx_page,
+    "page-wrk": _nginx_page_by_wrk,
+    "files": partial(_files, "embedded"),
+    "files-nginx": partial(_files, "nginx"),
+    "files-wrk": _files_by_wrk,
+}
+
+
+def start(request: dict[str, Any]) -> Service:
+    """Open a side, which answers each line of its parent with a slice."""
+    stack = contextlib.ExitStack()
+    try:
+        measure = stack.enter_context(SIDES[request["side"]]())
+    except BaseException:
+        stack.close()
+        raise
+    return Service({}, stack.close, lambda: measure(request["seconds"]))
+
+
+if __name__ == "__main__":
+    serve(start)
