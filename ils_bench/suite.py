@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sitebench.suite import Demo, Suite
+from sitebench.suite import Demo, Operation, Suite
 
 SUITE = Suite(
     name="ils",
@@ -11,17 +11,14 @@ SUITE = Suite(
     help="Measure, fill and serve LDAP directories.",
     commands="ils_bench.cli:COMMANDS",
     operations={
-        "connect": "ConnectUser",
-        "add": "AddUser",
-        "lookup": "LookupUser",
-        "retrieve": "RetrieveUser",
-        "login": "LoginUser",
-        "ils-user": "SessionUser",
-        "register": "RegisterUser",
+        "connect": Operation("ConnectUser", "log in (bind) and out again"),
+        "add": Operation("AddUser", "enter people, 100 per connection"),
+        "lookup": Operation("LookupUser", "search a person, 100 per connection"),
+        "retrieve": Operation("RetrieveUser", "list all"),
+        "login": Operation("LoginUser", "log people in, as --how says"),
+        "ils-user": Operation("SessionUser", "the nine steps of an online user, in --session"),
+        "register": Operation("RegisterUser", "register, stay online, leave"),
     },
-    does="connect: log in (bind) and out again; add: enter people, 100 per connection; lookup: "
-    "search a person, 100 per connection; retrieve: list all; login: log people in, as --how says; "
-    "ils-user, register: the life of an online user.",
     takes_files="ldap",
     # Older runs counted the four lookups of each.
     counts={"ils-user": "sequence"},

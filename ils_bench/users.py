@@ -19,6 +19,7 @@ from typing import ClassVar
 
 from ils_bench.options import IlsOptions, LocustOptions
 from ils_bench.points import POINTS
+from ils_bench.programs import LOGIN
 from ils_bench.sequences import Sequence
 from ils_bench.suite_run import IlsRun
 from sitebench.locust.user import LaneUser
@@ -48,5 +49,6 @@ class ScenarioUser(scenario_user.ScenarioUser):
     points = POINTS
 
 
-scenario_user.choose_by_scenario(POINTS)
+# The default people have no passwords.
+USERS = scenario_user.user_classes(ScenarioUser, by_name=[LOGIN])
 join(LocustOptions, "Directory options", IlsRun)

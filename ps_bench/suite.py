@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sitebench.suite import Demo, Suite
+from sitebench.suite import Demo, Operation, Suite
 
 SUITE = Suite(
     name="ps",
@@ -11,11 +11,11 @@ SUITE = Suite(
     help="Measure, serve and fill web sites with personal pages.",
     commands="ps_bench.cli:COMMANDS",
     operations={
-        "scenario": "ScenarioUser",
-        "page": "PageUser",
-        "create": "CreateUser",
-        "update": "UpdateUser",
-        "image": "ImageUser",
+        "scenario": Operation("ScenarioUser", "91 % pages, 5 % new users, 4 % updates with a page"),
+        "page": Operation("PageUser", "personalized pages, without images"),
+        "create": Operation("CreateUser", "new users"),
+        "update": Operation("UpdateUser", "updates of two properties"),
+        "image": Operation("ImageUser", "an image, which is a static file"),
     },
     takes_files="http",
     locustfile="ps_bench.locustfile",

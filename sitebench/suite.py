@@ -47,6 +47,16 @@ class PaperSweep:
     """What else an operation was measured with."""
 
 
+@frozen
+class Operation:
+    """What can be measured by name."""
+
+    user_class: str
+    """Its class in the suite's locustfile."""
+    does: str = ""
+    """What a user does, for help and the web page."""
+
+
 @frozen(kw_only=True)
 class Suite:
     """One suite; what is "module:name" here is imported by `pkgutil.resolve_name`."""
@@ -61,10 +71,7 @@ class Suite:
     """Its line in `sitebench --help`."""
     commands: str
     """Its commands, in the order in which help lists them."""
-    operations: Mapping[str, str]
-    """What can be measured by name, and the class of the locustfile that does it."""
-    does: str = ""
-    """What each of them does, in words that people elsewhere use."""
+    operations: Mapping[str, Operation]
     takes_files: str | None = None
     """What a scenario file speaks that can stand where the name of an operation does."""
     own_verbs: tuple[str, ...] = ()

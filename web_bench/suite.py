@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sitebench.suite import Demo, Suite
+from sitebench.suite import Demo, Operation, Suite
 
 SUITE = Suite(
     name="web",
@@ -10,24 +10,24 @@ SUITE = Suite(
     help="Measure, serve and fill web servers: static files, and the programs behind them.",
     commands="web_bench.cli:COMMANDS",
     operations={
-        "webbench1-static": "WebBench1StaticUser",
-        "webbench1-light": "WebBench1LightUser",
-        "webbench1-heavy": "WebBench1HeavyUser",
-        "webbench3-like": "WebBench3LikeUser",
-        "spice-static": "SpiceStaticUser",
-        "spice-inprocess": "SpiceInprocessUser",
-        "spice-page": "SpicePageUser",
-        "spice-template": "SpiceTemplateUser",
-        "spice-cgi": "SpiceCgiUser",
-        "spice-fastcgi": "SpiceFastcgiUser",
-        "ecommerce-inprocess": "EcommerceInprocessUser",
-        "ecommerce-cgi": "EcommerceCgiUser",
-        "silicon-surf": "SiliconSurfUser",
-        "webstone2-standard": "WebStone2StandardUser",
-        "webstone2-inprocess": "WebStone2InprocessUser",
-        "webstone2-cgi": "WebStone2CgiUser",
-        "large-filemix": "LargeFilemixUser",
-        "cgi-html": "CgiHtmlUser",
+        "webbench1-static": Operation("WebBench1StaticUser"),
+        "webbench1-light": Operation("WebBench1LightUser"),
+        "webbench1-heavy": Operation("WebBench1HeavyUser"),
+        "webbench3-like": Operation("WebBench3LikeUser"),
+        "spice-static": Operation("SpiceStaticUser"),
+        "spice-inprocess": Operation("SpiceInprocessUser"),
+        "spice-page": Operation("SpicePageUser"),
+        "spice-template": Operation("SpiceTemplateUser"),
+        "spice-cgi": Operation("SpiceCgiUser"),
+        "spice-fastcgi": Operation("SpiceFastcgiUser"),
+        "ecommerce-inprocess": Operation("EcommerceInprocessUser"),
+        "ecommerce-cgi": Operation("EcommerceCgiUser"),
+        "silicon-surf": Operation("SiliconSurfUser"),
+        "webstone2-standard": Operation("WebStone2StandardUser"),
+        "webstone2-inprocess": Operation("WebStone2InprocessUser"),
+        "webstone2-cgi": Operation("WebStone2CgiUser"),
+        "large-filemix": Operation("LargeFilemixUser"),
+        "cgi-html": Operation("CgiHtmlUser"),
     },
     takes_files="http",
     own_verbs=("file", "program"),

@@ -17,7 +17,7 @@ from typing import ClassVar
 
 from sitebench.scenario.script import Script
 from sitebench.suite_base.joining import join
-from sitebench.suite_base.scenario_user import ScenarioUser, choose_by_scenario
+from sitebench.suite_base.scenario_user import ScenarioUser, user_classes
 from web_bench.docroot import with_options
 from web_bench.options import LocustOptions, WebOptions
 from web_bench.points import POINTS
@@ -45,5 +45,5 @@ class WebUser(ScenarioUser):
         return type(self).workload or super().program()
 
 
-choose_by_scenario(POINTS, one=True)
+USERS = user_classes(WebUser, one=True)
 join(LocustOptions, "Web options", WebRun)

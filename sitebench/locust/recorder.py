@@ -52,14 +52,6 @@ def command_options(cls: type[T], options: LoadOptions, environment: Environment
     return cast("T", replace(found, users=users))
 
 
-def operation(environment: Environment, known: Mapping[str, str], programs: Iterable[str]) -> str:
-    """Return the operations that a test measures, or the names of its programs."""
-    names = {name: each for each, name in known.items()}
-    classes = [each.__name__ for each in environment.user_classes]
-    found = [names[each] for each in classes if each in names]
-    return "+".join(found if len(found) == len(classes) else programs)
-
-
 class Observed(TypedDict, total=False):
     """What a suite adds to a subject, as its fields."""
 

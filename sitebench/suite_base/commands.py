@@ -267,7 +267,8 @@ def one_operation(suite: Suite) -> Callable[[str], Argument]:
     names = list(suite.operations)
 
     def made(default: str) -> Argument:
-        text = f"One of {', '.join(names)}. {suite.does}".rstrip()
+        texts = [f"{name}: {each.does}" for name, each in suite.operations.items() if each.does]
+        text = f"One of {', '.join(names)}. {'; '.join(texts)}".rstrip() + "." * bool(texts)
         if suite.takes_files:
             text += " Or a scenario file, as mix.toml or mix.toml:OPERATION."
         return argument("OPERATION", text, words=names, shown=default)

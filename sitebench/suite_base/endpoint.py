@@ -67,7 +67,7 @@ class Endpoint:
         )
         locustfile, user_class = self.own or (
             self.suite.locustfile_path(),
-            self.user_class or self.suite.operations[spec.operation],
+            self.user_class or self.suite.operations[spec.operation].user_class,
         )
         return PointCommand(
             locustfile,

@@ -1,10 +1,9 @@
-"""Locust users that do what a scenario file says; a suite's own name its points."""
+"""The user classes of a suite: one for each operation, and one for a scenario file."""
 
 from __future__ import annotations
 
-import inspect
 import logging
-from pathlib import Path
+from collections.abc import Collection
 from typing import Any, ClassVar
 
 from locust import events
@@ -12,17 +11,17 @@ from locust import events
 from sitebench.errors import BadInput
 from sitebench.locust.user import LaneUser, runs_unnamed
 from sitebench.scenario.script import Script, name_of, read
-from sitebench.suite import Suite
 from sitebench.suite_base.points import SuitePoints
 
 log = logging.getLogger("sitebench")
 
 
 class ScenarioUser(LaneUser):
-    """One lane that does what a scenario file says."""
+    """One lane that does what a scenario file says, or an operation of its suite."""
 
     abstract = True
     points: ClassVar[SuitePoints[Any, Any, Any]]
+    operation: ClassVar[str | None] = None
     scenario: ClassVar[str | None] = None
     """FILE.toml, or FILE.toml:OPERATION; None for that of --scenario."""
     _remedy: ClassVar[str] = "name it with --scenario FILE.toml"
@@ -32,6 +31,9 @@ class ScenarioUser(LaneUser):
     @classmethod
     def build(cls, options: Any) -> Script:
         """Return the scenario; its data are read here."""
+        if cls.operation is not None:
+            built_in: Script = cls.points.built_in(options, cls.operation)
+            return built_in
         if cls.scenario is not None:
             return read(cls.scenario)
         if (found := cls.points.scenario_of(options)) is None:
@@ -42,20 +44,34 @@ class ScenarioUser(LaneUser):
     def program(self) -> str:
         if (own := type(self).scenario) is not None:
             return name_of(own)
-        return type(self)._built
+        return type(self).operation or type(self)._built
 
 
-def is_of(suite: Suite, user: type[Any]) -> bool:
-    """Return whether a user is of a suite's locustfile, which may have any name in Locust."""
-    return Path(inspect.getfile(user)) == suite.locustfile_path()
+def user_classes(
+    base: type[ScenarioUser], *, by_name: Collection[str] = (), one: bool = False
+) -> dict[str, type[ScenarioUser]]:
+    """Return the user class of each operation, and FileUser, which does what --scenario says.
 
-
-def choose_by_scenario(points: SuitePoints[Any, Any, Any], *, one: bool = False) -> None:
-    """Of a suite's own users, have FileUser run where there is a scenario, and else the others.
-
-    With `one` the first of those alone: each needs files of its own. In the web page a person
-    chooses. Those that were named are left as they are.
+    Operations `by_name` run only where their class is named. Where no class is, FileUser runs if
+    there is a scenario, and else the others; with `one` the first of those alone: each needs files
+    of its own. In the web page a person chooses.
     """
+    points = base.points
+    classes: dict[str, type[ScenarioUser]] = {
+        each.user_class: type(
+            each.user_class,
+            (base,),
+            {
+                "__doc__": each.does[:1].upper() + each.does[1:],
+                "operation": name,
+                "by_name": name in by_name,
+            },
+        )
+        for name, each in points.suite.operations.items()
+    }
+    about = "Does what the file of --scenario says."
+    classes["FileUser"] = type("FileUser", (base,), {"__doc__": about})
+    own = {*classes.values()}
 
     def choose(environment: Any, **_: Any) -> None:
         parsed = environment.parsed_options
@@ -63,25 +79,26 @@ def choose_by_scenario(points: SuitePoints[Any, Any, Any], *, one: bool = False)
         if getattr(parsed, "user_classes", None) or getattr(parsed, "worker", False):
             return
         described = points.scenario_name(parsed) is not None
-        own = [each for each in environment.user_classes if is_of(points.suite, each)]
-        if one and (len(own) < 2 or (environment.web_ui is not None and not described)):
+        present = [user for user in environment.user_classes if user in own]
+        if one and (len(present) < 2 or (environment.web_ui is not None and not described)):
             return
-        chosen = [each for each in own if (each.__name__ == "FileUser") == described]
+        chosen = [user for user in present if (user is classes["FileUser"]) == described]
         if one:
             chosen = chosen[:1]
             name = chosen[0].__name__
             log.info("of %s %s runs, as no user class was named", points.suite.locustfile, name)
 
         def stays(user: type[Any]) -> bool:
-            return user in chosen or not is_of(points.suite, user)
+            return user in chosen or user not in own
 
         environment.user_classes = [
             user for user in environment.user_classes if stays(user) and runs_unnamed(user)
         ]
         if environment.available_user_classes:
-            kept = {name: u for name, u in environment.available_user_classes.items() if stays(u)}
-            environment.available_user_classes = kept
+            available = environment.available_user_classes.items()
+            environment.available_user_classes = {n: u for n, u in available if stays(u)}
 
     # Locust's hooks are untyped.
     hooks: Any = events
     hooks.init.add_listener(choose)
+    return classes

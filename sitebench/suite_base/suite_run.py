@@ -30,7 +30,6 @@ from sitebench.locust.recorder import (
     Recording,
     Subject,
     command_options,
-    operation,
 )
 from sitebench.locust.user import LaneUser, runs_unnamed
 from sitebench.locust.web_ui.session import open_session
@@ -210,8 +209,7 @@ class BaseSuiteRun(ABC, Generic[_O, _P, _T]):
 
         def spec() -> PointSpec:
             now = command_options(self.points.options, _staged(self.options()), self.environment)
-            known = self.points.suite.operations
-            return self.points.point(now, operation(self.environment, known, names), programs)
+            return self.points.point(now, "+".join(names), programs)
 
         return self._recorder.recording(
             Subject(

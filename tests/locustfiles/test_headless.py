@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from sitebench.runs.runfile import RunFile
 from tests.locustfiles.conftest import Counting, agrees, headless, processes
 
 USERS = ("-u", "8", "-r", "8")
@@ -62,6 +63,22 @@ def test_a_number_is_incremented_by_either_client(
     ran = headless(tmp_path, counting, *users, locustfile=own, interrupt_after=("modifies",))
     assert ran.counts["counting", "modify"] > 0, ran.said
     assert not any(ran.failures.values()), ran.said
+
+
+def test_own_class_with_a_name_of_the_suite_is_recorded_by_its_sequence(
+    tmp_path: Path, counting: Counting
+) -> None:
+    own = tmp_path / "own.py"
+    own.write_text(
+        "from ils_bench.sequences import Bind, Connect, Sequence, Unbind\n"
+        "from ils_bench.users import SequenceUser\n"
+        "class LookupUser(SequenceUser):\n"
+        "    sequence = Sequence('binding', (Connect(), Bind(), Unbind()), counts='bind')\n"
+    )
+    record = ("--measure", "1s", "--warmup", "0s", "--out", "run.sitebench")
+    ran = headless(tmp_path, counting, "-u", "2", "-r", "2", "-t", "3s", *record, locustfile=own)
+    with RunFile(tmp_path / "run.sitebench") as run:
+        assert [point.spec.operation for point in run.points()] == ["binding"], ran.said
 
 
 def test_users_come_and_go(tmp_path: Path, counting: Counting) -> None:

@@ -13,6 +13,7 @@ FILE = '[[operation]]\nget = "/"\n'
 def test_of_a_suite_s_own_the_user_of_the_file_stays(package: str, others: int) -> None:
     found = in_locust(f"""
         import json
+        import {package}.locustfile
         from argparse import Namespace
         from locust import events
         from locust.env import Environment
@@ -21,6 +22,11 @@ def test_of_a_suite_s_own_the_user_of_the_file_stays(package: str, others: int) 
 
         path = str({package}.suite.SUITE.locustfile_path())
         users, _ = load_locustfile(path)
+        operations = {package}.suite.SUITE.operations
+        classes = [each.user_class for each in operations.values()]
+        assert [*users] == [*classes, "FileUser"]
+        # Imported again, they are the same: Locust has a locustfile under a name of its own.
+        assert all(vars({package}.locustfile)[name] is users[name] for name in users)
 
         def left(**options):
             environment = Environment(user_classes=list(users.values()))
