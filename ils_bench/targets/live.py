@@ -127,7 +127,7 @@ def _has_named(
 
     All would fail, or count as wrong.
     """
-    from ils_bench.targets.probe import connected, found
+    from ils_bench.targets.probe import connected, found, missing
 
     last = names.condition(people - 1)
     with connected(target.address, target.who, target.trust, brief=True) as connection:
@@ -142,7 +142,8 @@ def _has_named(
             remedy += f"{names.attribute}: another is named like @FILE:mail, or beside a column "
             remedy += "of another name like @FILE:Login=mail"
         name = names.plain(people - 1)
-        raise BadInput(f"{target.address} has no {name!r} below {target.base!r}", remedy)
+        wanted = f"{name!r} below {target.base!r}"
+        raise BadInput(*missing(target.address, target.who, wanted, remedy))
     dn, shown = entry
     if not dn or _begins(dn, names.rdn(people - 1)):
         return
@@ -175,7 +176,7 @@ def _has_people(
     `which`: the options that the command which adds them is to be given, beside their number;
     `named`: those by which people of the user's are named.
     """
-    from ils_bench.targets.probe import connected, exists
+    from ils_bench.targets.probe import connected, exists, missing
 
     population = generate(people).population
     with connected(target.address, target.who, target.trust, brief=True) as connection:
@@ -183,12 +184,13 @@ def _has_people(
             if not exists(connection, dn := population.dn(number)):
                 to = shlex.quote(f"{target.address}/{target.base}")
                 to += f" --entries {format_size(people.size)}{which}"
-                raise BadInput(
-                    f"{operations} needs people, and {target.address} has no {dn!r}",
+                message, remedy = missing(
+                    *(target.address, target.who, repr(dn)),
                     f"for your own people add {named}; for ours first run "
                     f"`sitebench ils seed --to {to}`; or add {ownership.FLAG}, and the run adds "
                     f"them and removes them again",
                 )
+                raise BadInput(f"{operations} needs people, and {message}", remedy)
 
 
 def count_seeded(target: OpenDirectory, population: Population) -> int:

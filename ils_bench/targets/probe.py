@@ -29,6 +29,7 @@ from sitebench.errors import (
     printable,
 )
 from sitebench.measure.diagnosis import PORTS_REMEDY
+from sitebench.seeders import DEFAULT_BASE
 from sitebench.targets.deadline import Deadline
 from sitebench.targets.tls import SYSTEM, Trust, short, tls_failed
 
@@ -75,14 +76,30 @@ def probe(
                     f"{address} does not show {base!r}: {words} {more}".rstrip(),
                     "bind as a user who may read it, with --bind-dn and --password-file",
                 )
-            stranger = who == ANONYMOUS
+            default = " (the default of --base)" * (base == DEFAULT_BASE)
+            below = ", ".join(map(repr, _naming_contexts(connection))) or "a suffix of its own"
             raise WrongBase(
-                f"{address} has no entry {base!r}"
-                + ", or does not show it to anonymous users" * stranger,
-                "name the DN that holds the people with --base, "
-                + "bind as a user who may read it (--bind-dn), " * stranger
-                + "or make it with `sitebench ils seed`",
+                *missing(
+                    *(address, who, f"entry {base!r}{default}"),
+                    f"name the DN that holds the people, below {below}, with --base, or make it "
+                    "with `sitebench ils seed`",
+                )
             )
+
+
+def missing(address: DirectoryAddress, who: Identity, entry: str, remedy: str) -> tuple[str, str]:
+    """Return in words that an entry is not found, or only hidden from anonymous users."""
+    if who == ANONYMOUS:
+        entry += ", or does not show it to anonymous users"
+        remedy = f"bind as a user who may read it (--bind-dn); or {remedy}"
+    return f"{address} has no {entry}", remedy
+
+
+def _naming_contexts(connection: Any) -> list[str]:
+    """Return the suffixes that the root DSE lists (RFC 4512 5.1)."""
+    connection.search("", "(objectClass=*)", ldap3.BASE, attributes=["namingContexts"])
+    values = connection.response[0]["raw_attributes"] if connection.response else {}
+    return [printable(each.decode(errors="replace")) for each in values.get("namingContexts", ())]
 
 
 class _Tls(ldap3.Tls):

@@ -90,12 +90,14 @@ def running(
     message_bytes: int | None = None,
     auxiliary: bool = False,
     closed: bool = False,
+    hidden: str | None = None,
 ) -> Iterator[StockSlapd]:
     """Start one with an empty database, not even its suffix, and stop it; with more modules.
 
     It hangs up on messages of more than `message_bytes`. With `auxiliary` a posixGroup must be
     something else as well (RFC 2307bis). With `member_of` it keeps memberOf.
-    With `closed` it says of every entry that there is none, to those who have not logged in.
+    With `closed` it says of every entry that there is none, to those who have not logged in;
+    with `hidden` of the entries of that class.
     With `last` each login is written down. With `policies` that of `POLICY` holds once it is there,
     and each request is logged, for `refused`.
     """
@@ -112,9 +114,12 @@ def running(
             )
         )
         text = text.replace(str(nis), str(folder / "nis.ldif"))
-    if closed:
+    if closed or hidden:
         assert text.count("olcAccess: to *\n  by * read") == 1
-        text = text.replace("to *\n  by * read", "to *\n  by users read\n  by * none")
+        which = f"filter=(objectClass={hidden})" if hidden else "*"
+        rule = f"olcAccess: to {which}\n  by users read\n  by * none"
+        everybody = "\nolcAccess: to *\n  by * read" if hidden else ""
+        text = text.replace("olcAccess: to *\n  by * read", rule + everybody)
     if last:
         text = text.replace("olcLastMod: TRUE", "olcLastMod: TRUE\nolcLastBind: TRUE")
     if policies:
