@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
+from collections.abc import Iterable
 from collections.abc import Sequence as Many
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -25,12 +27,15 @@ from ils_bench.targets.openldap import relaxed
 from ils_bench.targets.people import spec_of
 from ils_bench.targets.target import OpenDirectory
 from sitebench._engine import PortableUsers
+from sitebench.counts.source import StepTotals
+from sitebench.counts.tally import Tally
 from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.errors import BadFile, BadInput, MeasurementFailed
 from sitebench.frozen import frozen
 from sitebench.locust.prepared import Prepared
 from sitebench.locust.preparing import Preparing, run_in_thread
 from sitebench.locust.recorder import Observed, Recording
+from sitebench.measure.diagnosis import NOT_ALLOWED, NOT_ALLOWED_REMEDY
 from sitebench.runs.store import RunStore
 from sitebench.runs.windows import Windows
 from sitebench.suite_base.points import Load
@@ -125,7 +130,7 @@ class IlsRun(BaseSuiteRun[LocustOptions, Program, OpenDirectory]):
         return {
             "probe": None if bare else DirectoryMonitor(target),
             "figures": lambda measured: self._entries(programs) if adds else {},
-            "watch": (lambda tallies: None) if self._care is None else self._care.watch,
+            "watch": self._watch,
             "warnings": lambda spec, figures: (
                 *target.warnings(),
                 *self._first_login.warnings(spec.entries, self._per_s(programs)),
@@ -134,6 +139,12 @@ class IlsRun(BaseSuiteRun[LocustOptions, Program, OpenDirectory]):
                 *left(spec, programs, {} if self._windows is None else self._windows.tallies),
             ),
         }
+
+    def _watch(self, tallies: Iterable[Tally]) -> None:
+        """Raise where the test must not go on: no login or no write of it can be right."""
+        if self._care is not None:
+            self._care.watch(tallies)
+        _assure_not_all_refused(tallies)
 
     def _per_s(self, programs: Many[Program]) -> float:
         """Return the rate of the measured window."""
@@ -206,3 +217,21 @@ class IlsRun(BaseSuiteRun[LocustOptions, Program, OpenDirectory]):
 
         self.after.callback(remove)
         return reservation
+
+
+def _assure_not_all_refused(tallies: Iterable[Tally]) -> None:
+    """Raise where every request of a step so far was refused for lack of rights."""
+    steps = defaultdict[tuple[str, str], list[StepTotals]](list)
+    for tally in tallies:
+        for key, totals in tally.steps.items():
+            if not totals.overlaps:
+                steps[key].append(totals)
+    for (operation, step), parts in steps.items():
+        kinds = Counter[str](sum((totals.failures for totals in parts), Counter()))
+        if kinds and kinds.keys() <= NOT_ALLOWED and kinds.total() == sum(p.count for p in parts):
+            examples = {kind: words for totals in parts for kind, words in totals.examples.items()}
+            raise MeasurementFailed(
+                f"{operation}: every {step} was refused, so the run has ended "
+                f"({kinds.total():,} of them): {next(iter(examples.values()), next(iter(kinds)))}",
+                f"{NOT_ALLOWED_REMEDY}; a refusal that is meant is no failure with expect.result",
+            )

@@ -28,7 +28,9 @@ _OTHERWISE = (
     "check the target: its answers do not match the requests; `sitebench docs troubleshooting` has "
     "the usual causes"
 )
-_NOT_ALLOWED = "bind as one who may: --bind-dn DN --password-file FILE"
+NOT_ALLOWED_REMEDY = "bind as a user who may: --bind-dn DN --password-file FILE"
+NOT_ALLOWED = frozenset(("result:strongerAuthRequired", "result:insufficientAccessRights"))
+"""Failures of requests that the user who is bound has no right to."""
 
 _KNOWN: dict[str | None, tuple[type[SitebenchError], str]] = {
     None: (PointFailed, NOTHING_REMEDY),
@@ -36,9 +38,8 @@ _KNOWN: dict[str | None, tuple[type[SitebenchError], str]] = {
     "malformed": (TargetTalksNonsense, "check host and port"),
     "connect-refused": (TargetUnreachable, "check that the target is running"),
     "result:invalidCredentials": (WrongPassword, "check the bind DN and its password"),
-    "result:strongerAuthRequired": (PointFailed, _NOT_ALLOWED),
-    "result:insufficientAccessRights": (PointFailed, _NOT_ALLOWED),
-    "result:inappropriateAuthentication": (PointFailed, _NOT_ALLOWED),
+    **dict.fromkeys(NOT_ALLOWED, (PointFailed, NOT_ALLOWED_REMEDY)),
+    "result:inappropriateAuthentication": (PointFailed, NOT_ALLOWED_REMEDY),
     "connect-timeout": (TargetUnreachable, "check the network between here and the target"),
 }
 

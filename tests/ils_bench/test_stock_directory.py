@@ -20,7 +20,7 @@ from sitebench.seeders.people import Spec, generate
 from tests.ils_bench.conftest import LOCALES
 from tests.support import stock_slapd
 from tests.support.cli import Ran, in_process
-from tests.support.stock_slapd import ADMIN, BASE, PASSWORD, StockSlapd
+from tests.support.stock_slapd import ADMIN, BASE, PASSWORD, SUFFIX, StockSlapd
 
 PEOPLE = 150
 BRIEF = (
@@ -145,6 +145,24 @@ def test_what_asks_for_no_people_does_not_look_at_the_schema(stock: StockSlapd) 
     assert "its schema" not in ran.err
 
 
+def test_people_that_anonymous_users_may_not_see_are_not_said_to_be_missing(
+    slapd: Path, tmp_path: Path
+) -> None:
+    """As 389-DS has it: the base is shown, and its people are not."""
+    with stock_slapd.running(tmp_path / "hidden", hidden="inetOrgPerson") as server:
+        assert ils(server, "seed", "--to", f"{server.url}/{BASE}").code == 0
+        for names in (("--names", "uid=user.{i}"), ()):
+            ran = in_process("ils", "run", "lookup", *at(server), "--entries", "9", *names, *BRIEF)
+            assert ran.code == 2, ran.err
+            assert ", or does not show it to anonymous users" in ran.err
+            assert "--bind-dn" in ran.err
+        bound = ils(server, "run", "lookup", *at(server), "--names", "uid=nobody.{i}", *BRIEF)
+        assert (bound.code, "anonymous" in bound.err) == (2, False), bound.err
+        default = in_process("ils", "run", "lookup", "--target", server.url, *BRIEF)
+        assert "(the default of --base)" in default.err
+        assert f"below {SUFFIX!r}" in default.err
+
+
 def test_how_missing_people_are_seeded_is_said_with_who_they_are(stock: StockSlapd) -> None:
     assert ils(stock, "seed", "--to", f"{stock.url}/{BASE}", entries=1).code == 0
     who = ("--entries", "150", "--seed", "7", "--locales", "en_US")
@@ -188,6 +206,23 @@ def test_they_log_in_by_a_scenario(seeded: StockSlapd, tmp_path: Path) -> None:
     assert ran.code == 0, ran.err
     (point,) = ran.objects
     assert (point["failures"], point["ops_per_s"] > 0) == (0, True), point
+
+
+def test_refused_first_write_ends_the_run(seeded: StockSlapd, tmp_path: Path) -> None:
+    """An anonymous modify was sent for the whole window before its cause was said."""
+    scenario = tmp_path / "change.toml"
+    scenario.write_text(
+        '[[operation]]\nname = "find"\nweight = 9\n[[operation.step]]\n'
+        f'search = "(uid=user.7)"\nbase = "{BASE}"\n'
+        '[[operation]]\nname = "change"\n[[operation.step]]\n'
+        f'modify = "uid=user.7,{BASE}"\nchange.replace.title = "x"\n'
+    )
+    load = ("--i-own-this-target", "--users", "2", "--warmup", "0s", "--measure", "9s")
+    ran = in_process("ils", "run", str(scenario), *at(seeded), *load)
+    assert ran.code == 1, ran.out
+    assert "change: every modify was refused, so the run has ended" in ran.err, ran.err
+    assert "strongerAuthRequired" in ran.err
+    assert "--bind-dn" in ran.err
 
 
 def test_posix_people_have_what_a_login_of_unix_asks_for(stock: StockSlapd) -> None:
