@@ -15,7 +15,7 @@ from sitebench.runs.repeats import series
 from sitebench.units import format_size
 from sitebench.verdict.verdict import Bound
 from sitebench.verdict.warning import PointWarning, WarningKind
-from sitebench.verdict.warnings import MORE_LOAD, QUOTA, WOKE_LATE
+from sitebench.verdict.warnings import LONGER, MORE_LOAD, QUOTA, WOKE_LATE, longest_window
 
 _MOST_NAMED = 6
 """More points are counted, not named."""
@@ -88,14 +88,17 @@ class WhatToDo:
         return made
 
     def _advice(self) -> list[_Advice]:
-        found: dict[tuple[str, str], _Advice] = {}
+        found: dict[str | tuple[str, str], _Advice] = {}
         for n, each in enumerate(self._found):
             for result in each.results:
                 for warning in _told(result):
+                    longer = warning.remedy.startswith(LONGER)
                     advice = found.setdefault(
-                        (warning.kind, warning.remedy),
+                        LONGER if longer else (warning.kind, warning.remedy),
                         _Advice(warning.kind, warning.remedy, result.spec),
                     )
+                    if longer:
+                        advice.remedy = longest_window((advice.remedy, warning.remedy))
                     advice.concerned.setdefault(n, set()).add(result.spec.repeat)
                     if advice.first is result.spec:
                         advice.messages.append(warning.message)

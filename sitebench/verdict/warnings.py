@@ -6,13 +6,14 @@ A warning leaves the point valid; whether it is valid is the verdict's to say.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 
 from sitebench.counts.metrics import CENSORED, LATENCY, SERVICE, UNREAD, WRONG
 from sitebench.counts.percentile_interval import too_alike_to_tell
 from sitebench.counts.steady import Steadiness
 from sitebench.counts.until import Until
-from sitebench.units import format_duration, format_ns, format_percent, plural
+from sitebench.units import format_duration, format_ns, format_percent, parse_duration, plural
 from sitebench.verdict.evidence import Evidence
 from sitebench.verdict.rules.generator import schedule_kept
 from sitebench.verdict.rules.thresholds import BUSY, STALLED_MOST, STALLED_SOME
@@ -37,13 +38,27 @@ QUOTA = "run the tester outside of that control group, or raise its quota (cpu.m
 WOKE_LATE = "lanes were free, so the tester woke up late: give it cores of its own (taskset)"
 """Remedies by which `sitebench.tables.advice` tells causes of one kind apart."""
 
+LONGER = "measure longer: --measure "
+"""The remedy of warnings that a longer window would end, before its length."""
+
 MORE_LOAD = "run sitebench on another machine, or give it more threads (--threads 2) or workers"
 """The remedy where the load generator is the limit."""
 
 
 def find_warnings(window: Evidence) -> tuple[PointWarning, ...]:
     """Return every warning about one window, the gravest first."""
-    return tuple(warning for rule in _RULES if (warning := rule(window)) is not None)
+    warnings = [warning for rule in _RULES if (warning := rule(window)) is not None]
+    longest = longest_window(warning.remedy for warning in warnings)
+    return tuple(
+        replace(warning, remedy=longest) if warning.remedy.startswith(LONGER) else warning
+        for warning in warnings
+    )
+
+
+def longest_window(remedies: Iterable[str]) -> str:
+    """Return the remedy with the longest window of those that propose one."""
+    longer = (remedy for remedy in remedies if remedy.startswith(LONGER))
+    return max(longer, key=lambda remedy: parse_duration(remedy.removeprefix(LONGER)), default="")
 
 
 def _unsettled(window: Evidence) -> PointWarning | None:
@@ -276,7 +291,7 @@ def _too_short(window: Evidence) -> PointWarning | None:
     return PointWarning(
         WarningKind.TOO_SHORT,
         f"too short to tell whether it was steady: {window.settled.evidence}",
-        f"measure longer, such as --measure {longer}",
+        LONGER + longer,
     )
 
 
@@ -287,14 +302,15 @@ def _too_few_samples(window: Evidence) -> PointWarning | None:
     if latency.p99 is not None or growing:
         # No window is long enough for a p99 that grows with it.
         return None
-    takes = ""
-    if latency.n and not window.staged:
-        takes = f": {_P99_NEEDS * window.seconds / latency.n:,.0f} s at this rate"
+    remedy = "have longer stages, or more load in them"
+    if not window.staged:
+        needed_s = _P99_NEEDS * window.seconds / max(1, latency.n)
+        remedy = LONGER + format_duration(10 * math.ceil(needed_s / 10))
     return PointWarning(
         WarningKind.TOO_FEW_SAMPLES,
         f"{plural(latency.n, 'sample is', 'samples are')} too few for a p99, which needs "
-        f"{_P99_NEEDS:,}{takes}",
-        "have longer stages, or more load in them" if window.staged else "measure longer",
+        f"{_P99_NEEDS:,}",
+        remedy,
     )
 
 

@@ -99,7 +99,7 @@ def test_what_is_piped_is_neither_wrapped_nor_cut(piped: list[str]) -> None:
     assert max(map(len, to_do)) > 80
     remedies = to_do[::2]
     # All three are too short for the same reason, each with figures of its own.
-    assert len([line for line in remedies if "measure longer, such as --measure" in line]) == 1
+    assert len([line for line in remedies if "measure longer: --measure" in line]) == 1
     assert len(set(remedies)) == len(remedies)
     after = "\n".join(piped[more:])
     for words in ("Direct Lookup Operation", "Latency", "Bottlenecks: lookup"):

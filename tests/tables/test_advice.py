@@ -160,6 +160,18 @@ def test_what_asks_only_for_more_samples_comes_last() -> None:
     assert [line[:7] for line in advised(*points)[::2]] == ["- do: s", "- do: t"]
 
 
+def test_longer_windows_of_two_causes_and_points_are_one_remedy() -> None:
+    """Three lines said to measure for 30 s, for a minute and for 93 s."""
+    short = warned(WarningKind.TOO_SHORT, "measure longer: --measure 30s", "too short")
+    few = warned(WarningKind.TOO_FEW_SAMPLES, "measure longer: --measure 100s", "few")
+    other = warned(WarningKind.TOO_SHORT, "measure longer: --measure 1m", "short, too")
+    for warnings in ((short, few), (few, short)):
+        lines = advised(a_point(*warnings), a_point(other, spec=a_spec("add")))
+        assert lines[0] == "- measure longer: --measure 100s (both points)"
+        assert len(lines) == 2
+        assert {"too short", "few"} == set(lines[1].partition(": ")[2].split("; "))
+
+
 def test_what_a_server_said_is_shown_as_text() -> None:
     said = warned(WarningKind.FAILURES, message="it said \x1b[2J\x07")
     assert advised(a_point(said))[1] == r"  it said \x1b[2J\x07"
