@@ -36,7 +36,7 @@ _NAMES = {
 _TITLES = {
     "connect": "Connect",
     "add": "Add",
-    "lookup": "Direct lookup",
+    "lookup": "Lookup",
     "retrieve": "Retrieve",
     "ils-user": "ILS user",
     "register": "Register",

@@ -19,6 +19,9 @@ class _ReportOptions:
     """What `sitebench report` takes besides run files."""
 
     out: str | None = option.file("HTML page to write (default: beside RUN).", panel="Output")
+    title: str | None = option.text(
+        None, "Heading of the page (default: the target's name).", "TEXT", panel="Output"
+    )
     figures: str | None = option.text(
         None, "Folder to write every figure to.", "FOLDER", panel="Output"
     )
@@ -52,7 +55,8 @@ def report(options: _ReportOptions, run: Sequence[Path]) -> None:
     with shown(run):
         loaded = load(run)
         made = build.sections(loaded)
-        html, markdown = build.html(loaded, made), build.markdown(loaded)
+        html = build.html(loaded, made, options.title)
+        markdown = build.markdown(loaded, options.title)
     page = run[0].with_suffix(".html") if options.out is None else Path(options.out)
     write(page, html)
     if options.markdown == "-":

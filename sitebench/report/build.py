@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from html import escape
 
-from sitebench.report.model import Report
+from sitebench.report.model import Report, Run
 from sitebench.report.page import Section, page
 from sitebench.report.sections import (
     bottlenecks,
@@ -20,9 +21,11 @@ from sitebench.report.sections import (
     rates,
     spectrum,
     stages,
+    trust,
     verdict,
     workers,
 )
+from sitebench.tables.html import typeset
 from sitebench.tables.markdown import plain, to_markdown
 from sitebench.tables.table import Table
 
@@ -65,28 +68,35 @@ def sections(report: Report) -> list[Section]:
 
 
 def _title(report: Report) -> str:
-    return ", ".join(run.label for run in report.runs)
+    specs = [stored.spec for run in report.runs for stored in run.stored]
+    targets = list(dict.fromkeys(spec.target for spec in specs))
+    named = " and ".join(targets) if len(targets) < 4 else f"{len(targets)} targets"
+    return f"Load test of {named}".replace("embedded", "the embedded server")
 
 
-def html(report: Report, made: Sequence[Section]) -> str:
-    # Where no point was measured there is no verdict that they could stand below.
-    lead = "" if report.points else "".join(facts.html(run) for run in report.runs)
+def html(report: Report, parts: Sequence[Section], title: str | None = None) -> str:
+    lead = "".join(_facts(report, run) for run in report.runs)
     files = {name: text for run in report.runs for name, text in run.downloads.items()}
-    return page(_title(report), made, lead, files)
+    return page(title or _title(report), parts, lead, files)
 
 
-def markdown(report: Report) -> str:
-    """Return headlines, warnings and tables as Markdown."""
-    parts = [f"# {plain(_title(report))}\n"]
+def _facts(report: Report, run: Run) -> str:
+    label = f"<b>{escape(run.label)}</b> " if len(report.runs) > 1 else ""
+    return f'<p class="facts">{label}{typeset(facts.line(report, run))}</p>'
+
+
+def markdown(report: Report, title: str | None = None) -> str:
+    """Return the verdict, remedies and tables as Markdown."""
+    parts = [f"# {plain(title or _title(report))}\n"]
     for run in report.runs:
-        parts.append(f"**{plain(run.label)}**: {plain(verdict.headline(report, run))}\n")
-        parts += [_warning(each) for each in verdict.warned(report, run)]
+        parts.append(f"**{plain(run.label)}**: {plain(facts.line(report, run))}\n")
+        parts.append(f"**{trust.stamp(run)}**: {plain(trust.sentence(run))}\n")
+        parts += [_remedy(remedy) for remedy in trust.remedies(report, run)]
     parts += [to_markdown(table) for make in _TABLES for table in make(report)]
     return "\n".join(parts)
 
 
-def _warning(warning: verdict.Warned) -> str:
-    first, *others = warning.messages
+def _remedy(remedy: trust.Remedy) -> str:
+    first, *others = remedy.messages
     message = f"{first} (and {len(others)} more of this kind)" if others else first
-    title = f"- **{plain(warning.title)}** ({warning.points})"
-    return f"{title}: {plain(message)}. To do: {plain(warning.remedy)}.\n"
+    return f"- **{plain(remedy.remedy)}** ({remedy.points}): {plain(message)}\n"

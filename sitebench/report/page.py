@@ -63,7 +63,7 @@ def page(
         '<meta name="color-scheme" content="light dark">'
         f"<title>{escape(title)}</title><style>{asset('report.css')}</style></head><body>"
         '<a class="skip" href="#main">Skip to the report</a>'
-        f'<header><p class="brand">sitebench</p><h1>{escape(title)}</h1>{lead}</header>'
+        f"<header><h1>{escape(title)}</h1>{lead}</header>"
         f'<nav aria-label="Sections">{links}</nav><main id="main">{parts}</main>'
         f"{_data(charts, files or {})}{''.join(f'<script>{script}</script>' for script in scripts)}"
         "</body></html>\n"

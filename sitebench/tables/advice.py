@@ -11,9 +11,9 @@ from rich.text import Text
 
 from sitebench.errors import printable
 from sitebench.runs.point import PointResult, PointSpec
-from sitebench.runs.repeats import series
+from sitebench.runs.repeats import Series, series
 from sitebench.units import format_size
-from sitebench.verdict.verdict import Bound
+from sitebench.verdict.verdict import Bound, Quoted
 from sitebench.verdict.warning import PointWarning, WarningKind
 from sitebench.verdict.warnings import LONGER, MORE_LOAD, QUOTA, WOKE_LATE, longest_window
 
@@ -52,14 +52,40 @@ _REMEDIES: Mapping[str, str] = {
 
 
 @dataclass
-class _Advice:
+class Advice:
+    """A remedy, and the points that it is for."""
+
     kind: str
     remedy: str
-    first: PointSpec
-    messages: list[str] = field(default_factory=list)
-    """Of the first point: others differ in their figures."""
+    bad: bool = False
+    """Whether one of the points is not usable."""
+    messages: dict[str, list[PointSpec]] = field(default_factory=dict)
+    """The points by message, in the order of the points: the figures in messages differ."""
     concerned: dict[int, set[int]] = field(default_factory=dict)
     """The repeats of each point."""
+
+    @property
+    def first(self) -> PointSpec:
+        return next(iter(self.messages.values()))[0]
+
+
+def advise(points: Sequence[Series]) -> list[Advice]:
+    """Return each remedy once; what asks only for more comes last."""
+    advices: dict[str | tuple[str, str], Advice] = {}
+    for n, point in enumerate(points):
+        for result in point.results:
+            for warning in _causes(result):
+                longer = warning.remedy.startswith(LONGER)
+                advice = advices.setdefault(
+                    LONGER if longer else (warning.kind, warning.remedy),
+                    Advice(warning.kind, warning.remedy),
+                )
+                if longer:
+                    advice.remedy = longest_window((advice.remedy, warning.remedy))
+                advice.concerned.setdefault(n, set()).add(result.spec.repeat)
+                advice.messages.setdefault(warning.message, []).append(result.spec)
+                advice.bad |= result.verdict.grade is Quoted.NOT_USABLE
+    return sorted(advices.values(), key=lambda advice: advice.kind in _LAST)
 
 
 class WhatToDo:
@@ -77,32 +103,17 @@ class WhatToDo:
             yield Text(line, style=style, no_wrap=True, overflow="ignore")
 
     def lines(self, width: int) -> list[str]:
-        """Return the remedies, each with its reason below; what asks only for more comes last."""
+        """Return the remedies, each with its reason below."""
         made = []
-        for each in sorted(self._advice(), key=lambda each: each.kind in _LAST):
-            where = self._where(each.concerned)
+        for advice in advise(self._found):
+            where, first = self._where(advice.concerned), advice.first
             alone = sum(one.n for one in self._found) == 1
-            named = "" if alone else f"{self._name(each.first)}: "
-            made += _wrapped(f"- {each.remedy}{f' ({where})' if where else ''}", width)
-            made += _wrapped(f"  {named}{'; '.join(each.messages)}", width)
+            named = "" if alone else f"{self._name(first)}: "
+            # Of the first point alone: those of others differ in their figures.
+            messages = [text for text, specs in advice.messages.items() if specs[0] is first]
+            made += _wrapped(f"- {advice.remedy}{f' ({where})' if where else ''}", width)
+            made += _wrapped(f"  {named}{'; '.join(messages)}", width)
         return made
-
-    def _advice(self) -> list[_Advice]:
-        found: dict[str | tuple[str, str], _Advice] = {}
-        for n, each in enumerate(self._found):
-            for result in each.results:
-                for warning in _told(result):
-                    longer = warning.remedy.startswith(LONGER)
-                    advice = found.setdefault(
-                        LONGER if longer else (warning.kind, warning.remedy),
-                        _Advice(warning.kind, warning.remedy, result.spec),
-                    )
-                    if longer:
-                        advice.remedy = longest_window((advice.remedy, warning.remedy))
-                    advice.concerned.setdefault(n, set()).add(result.spec.repeat)
-                    if advice.first is result.spec:
-                        advice.messages.append(warning.message)
-        return list(found.values())
 
     def _where(self, concerned: Mapping[int, set[int]]) -> str:
         """Return the points that a remedy is for: `lookup at 1k, 10k; add at 1k`."""
@@ -142,16 +153,16 @@ class WhatToDo:
         return not all(spec.entries for spec in specs) or len({spec.users for spec in specs}) > 1
 
 
-def _told(result: PointResult) -> list[PointWarning]:
+def _causes(result: PointResult) -> list[PointWarning]:
     """Return a point's warnings without those that say the same cause again."""
     verdict = result.verdict
     kinds = {each.kind for each in verdict.warnings}
-    told = [each for each in verdict.warnings if not _is_explained(each, kinds)]
+    causes = [each for each in verdict.warnings if not _is_explained(each, kinds)]
     known = kinds & _TELL.get(verdict.bound, frozenset())
     if verdict.valid or known or any(each.spoils for each in verdict.warnings):
-        return told
+        return causes
     remedy = _REMEDIES.get(verdict.bound, "do not use its rate")
-    return [PointWarning(verdict.bound, verdict.evidence, remedy), *told]
+    return [PointWarning(verdict.bound, verdict.evidence, remedy), *causes]
 
 
 def _is_explained(warning: PointWarning, kinds: set[str]) -> bool:

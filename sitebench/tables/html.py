@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from html import escape
 
 from sitebench.tables.table import Cell, Table, cell_of
@@ -11,7 +12,7 @@ def to_html(table: Table) -> str:
     """Return the table as HTML that scrolls by itself on a narrow screen."""
     figure = ["" if n < table.left else ' class="figure"' for n in range(len(table.columns))]
     heads = zip(figure, table.columns, strict=True)
-    head = "".join(f'<th scope="col"{style}>{escape(name)}</th>' for style, name in heads)
+    head = "".join(f'<th scope="col"{style}>{typeset(name)}</th>' for style, name in heads)
     body = ""
     for row in table.rows:
         # A row without a name belongs to the one above.
@@ -22,7 +23,7 @@ def to_html(table: Table) -> str:
             f"<td{style}>{text}</td>" for style, text in zip(figure[1:], cells, strict=False)
         )
         body += "</tr>"
-    notes = "".join(f'<p class="note">{escape(note)}</p>' for note in table.notes)
+    notes = "".join(f'<p class="note">{typeset(note)}</p>' for note in table.notes)
     return (
         f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(table.title)}">'
         f"<table><caption>{escape(table.title)}</caption>"
@@ -30,9 +31,15 @@ def to_html(table: Table) -> str:
     )
 
 
+def typeset(text: str) -> str:
+    """Return a text as HTML, with the signs that a terminal may not have."""
+    signs = re.sub(r"(?<=\d )us\b|^us(?=/)", "µs", text).replace(">=", "≥").replace("<=", "≤")
+    return escape(signs)
+
+
 def _text(cell: Cell) -> str:
     if not cell.mark and not cell.why:
-        return escape(cell.text)
+        return typeset(cell.text)
     mark = f' class="mark {cell.mark}"' if cell.mark else ""
-    why = f' title="{escape(cell.why)}"' if cell.why else ""
-    return f"<span{mark}{why}>{escape(cell.text)}</span>"
+    why = f' title="{typeset(cell.why)}"' if cell.why else ""
+    return f"<span{mark}{why}>{typeset(cell.text)}</span>"

@@ -101,11 +101,11 @@ def until_drawn(browser: Browser) -> None:
     assert eventually(lambda: browser.run(DRAWN) == "drawn"), "not: the page is drawn"
 
 
-def size(browser: Browser, width: int) -> None:
+def size(browser: Browser, width: int, height: int = 1_400) -> None:
     browser.devtools(
         "Emulation.setDeviceMetricsOverride",
         width=width,
-        height=1_400,
+        height=height,
         deviceScaleFactor=1,
         mobile=False,
     )
@@ -132,6 +132,39 @@ def test_verdict_cards_and_chart_are_seen_without_scrolling(shown: Browser) -> N
     size(shown, 1_280)
     ends = "return Math.round(document.querySelector(arguments[0]).getBoundingClientRect().bottom)"
     assert 0 < shown.run(ends, ".cards") < shown.run(ends, "#figure-overview") <= 900
+
+
+FIRST_SCREEN = """
+const words = [], walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+for (let node; (node = walker.nextNode());) {
+  const range = document.createRange();
+  range.selectNodeContents(node);
+  const box = range.getBoundingClientRect();
+  const seen = box.height && box.top >= 0 && box.left >= 0 && box.right <= innerWidth;
+  if (seen && box.bottom <= innerHeight) words.push(node.textContent);
+}
+return words.join(' ').replace(/\\s+/g, ' ');
+"""
+"""The text that a reader sees without scrolling."""
+
+
+@pytest.mark.parametrize(("width", "height"), [(1_440, 900), (390, 844)])
+def test_first_screen_has_target_date_load_result_trust_and_next_step(
+    browser: Browser, page: Path, tmp_path: Path, width: int, height: int
+) -> None:
+    alone = tmp_path / "alone.html"
+    done = in_process("report", str(page.parent / "directory.sitebench"), "--out", str(alone))
+    assert done.code == 0, done.err
+    size(browser, width, height)
+    browser.open(alone.as_uri())
+    until_drawn(browser)
+    text = browser.run(FIRST_SCREEN)
+    assert "Load test of the embedded server" in text
+    assert re.search(r"\d{1,2} \w+ 20\d\d, \d\d:\d\d UTC", text), text
+    assert re.search(r"1k to 2k entries · 4 to 8 users with no pauses · measured for 1\S* ", text)
+    assert re.search(r"Lookup (at least )?[\d,]+/s [12]k entries: (p95|latency not known)", text)
+    assert re.search(r"(Measured|Lower bounds|[Nn]ot usable).* rates? (is|are) ", text), text
+    assert "Next step:" in text
 
 
 CUT = (

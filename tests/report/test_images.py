@@ -23,7 +23,7 @@ def test_every_figure_is_an_svg_with_marks_in_colours_of_its_own(
 ) -> None:
     assert {name.partition(".")[0] for name, _ in drawn} >= {
         *("rate-ils-lookup", "printed-ils-add", "printed-ils-connect"),
-        *("curve-direct-lookup-1k-entries", "spectrum-direct-lookup-16-users-by-size"),
+        *("curve-lookup-1k-entries", "spectrum-lookup-16-users-by-size"),
     }
     assert sum(name.startswith("over-time-") for name, _ in drawn) == len(report.points)
     for name, content in drawn:
@@ -49,9 +49,7 @@ def test_a_png_has_two_pixels_a_unit(report: Report, name: str) -> None:
 
 
 def test_names_of_files_have_no_sign_that_a_shell_or_a_system_minds() -> None:
-    assert (
-        slug("Direct lookup, 1k entries, keys=latest/µ") == "direct-lookup-1k-entries-keys-latest"
-    )
+    assert slug("Lookup, 1k entries, keys=latest/µ") == "lookup-1k-entries-keys-latest"
 
 
 def test_two_figures_never_have_one_name(drawn: list[tuple[str, bytes]]) -> None:

@@ -25,7 +25,7 @@ def test_the_page_lies_beside_the_run_unless_named(run: Path, tmp_path: Path) ->
 def test_markdown_goes_to_standard_output_or_a_file(run: Path, tmp_path: Path) -> None:
     out = tmp_path / "page.html"
     said = in_process("report", run, "--out", out, "--markdown", "-").out
-    assert said.startswith("# made\n")
+    assert said.startswith("# Load test of the embedded server\n")
     in_process("report", run, "--out", out, "--markdown", tmp_path / "tables.md")
     assert (tmp_path / "tables.md").read_text(encoding="utf-8") == said
 
@@ -37,10 +37,10 @@ def test_figures_go_into_a_folder(tmp_path: Path) -> None:
     assert in_process("report", path, "--figures", tmp_path / "img" / "svg").code == 0
     found = sorted(each.name for each in (tmp_path / "img" / "svg").iterdir())
     assert found == [
-        "over-time-direct-lookup-1k-entries.svg",
+        "over-time-lookup-1k-entries.svg",
         "overview.svg",
         "printed-ils-lookup.svg",
-        "spectrum-direct-lookup.svg",
+        "spectrum-lookup.svg",
     ]
 
 
@@ -58,7 +58,7 @@ def test_several_runs_share_one_page(run: Path, tmp_path: Path) -> None:
     page = tmp_path / "both.html"
     assert in_process("report", run, other, "--out", page).code == 0
     text = page.read_text(encoding="utf-8")
-    assert "<h1>made, after</h1>" in text
+    assert all(f'<p class="facts"><b>{label}</b>' in text for label in ("made", "after"))
     assert text.count('class="headline"') == 2
 
 
@@ -70,7 +70,7 @@ def test_a_run_that_goes_on_can_be_reported_on(tmp_path: Path) -> None:
         assert in_process("report", path).code == 0
     page = path.with_suffix(".html").read_text(encoding="utf-8")
     assert "running" in page
-    assert "1 more have no result" in page
+    assert "1 point planned, without a result." in page
 
 
 def truncated(path: Path) -> None:

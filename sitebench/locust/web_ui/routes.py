@@ -20,7 +20,7 @@ from sitebench.locust.web_ui.live import Interval, Usage
 from sitebench.locust.web_ui.session import Session
 from sitebench.locust.web_ui.state import State, WebUiState, title
 from sitebench.report.page import asset as report_asset
-from sitebench.report.sections.verdict import in_words
+from sitebench.report.sections.trust import in_words
 from sitebench.system.programs import python_module
 from sitebench.system.scratch import scratch
 from sitebench.system.secret import without_secrets

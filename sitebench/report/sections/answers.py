@@ -1,11 +1,11 @@
-"""What `peak` found: a report on a search begins with its answer, not with what it tried."""
+"""The answer of `peak`: a report on a search begins with it, not with the rates that it tried."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from sitebench.report.model import Report, Run
+from sitebench.report.model import Run
 from sitebench.runs.repeats import Series
 from sitebench.units import format_rate
 from sitebench.verdict.verdict import Quoted
@@ -49,21 +49,3 @@ def held(peak: Peak) -> str:
         return "the server's own limit is not known"
     seen = peak["seen"]
     return f"held {seen['held']} of {seen['held_of']} times"
-
-
-def sentence(report: Report, run: Run) -> str:
-    """Return the answers of a run; empty if it has none."""
-    return " ".join(_one(report, run, peak) for peak in run.manifest.get("peaks", ()))
-
-
-def _one(report: Report, run: Run, peak: Peak) -> str:
-    best = next((each for each in run.series if run.found_at(each) is peak), None)
-    if best is None or peak.get("rate") is None:
-        return in_full(peak)
-    _, rate = rate_of(peak)
-    return f"{report.name(best.spec)}: {rate} with {peak['objective']} ({held(peak)})."
-
-
-def in_full(peak: Peak) -> str:
-    """Return the answer as the search said it, as sentences."""
-    return f"{str(peak['said']).rstrip('.')}."

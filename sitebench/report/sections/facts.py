@@ -2,45 +2,57 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from html import escape
+import datetime as dt
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import PurePath
+from typing import Any
 
-from sitebench.report.model import Run
+from sitebench.report.model import Report, Run
 from sitebench.runs.point import PointSpec
-from sitebench.units import format_duration, format_rate, parse_duration
+from sitebench.units import format_duration, format_rate, format_size, parse_duration
 
 _FILES = ("accounts", "names", "scenario")
-_ASKED = ("how", "over", "wrong", "mix", "filter", *_FILES, "base", "bind_dn")
+_SETTINGS = ("how", "over", "wrong", "mix", "filter", *_FILES, "base", "bind_dn")
 """Settings that say what an operation was, where it is not the same for all."""
 _LOGIN = {"how": "bind", "over": "new"}
 """What a login is where a run file says nothing."""
 
 
-def html(run: Run) -> str:
-    """Return the facts of a run, those that are known."""
-    rows = "".join(
-        f"<div><dt>{name}</dt><dd>{escape(text)}</dd></div>"
-        for name, text in _facts(run).items()
-        if text
-    )
-    return f'<dl class="facts">{rows}</dl>'
-
-
-def _facts(run: Run) -> dict[str, str]:
+def line(report: Report, run: Run) -> str:
+    """Return in a line when a run was measured, at which size and load, and by what."""
     manifest, specs = run.manifest, [each.spec for each in run.points or run.stored]
+    version = manifest.get("versions", {}).get("sitebench", "")
+    servers = {server.get("version") or "" for server in manifest.get("targets", ())}
     cpu = manifest.get("cpu") or {}
-    machine = f"{cpu.get('model')}, {cpu.get('usable')} cores" if cpu else ""
-    return {
-        "Target": ", ".join(dict.fromkeys(spec.target for spec in specs)),
-        "Options": "; ".join(dict.fromkeys(map(_options, specs))),
-        "Users": _range(spec.users for spec in specs),
-        "Load model": "; ".join(dict.fromkeys(map(_load, specs))),
-        "Window": _window(run, specs),
-        "Measured": f"{run.counted}{_lasted(run)}",
-        "Machine": ", ".join(filter(None, (machine, str(manifest.get("kernel") or "")))),
-        "Started": str(manifest.get("started") or ""),
-    }
+    machine = f" on {cpu.get('model')}, {cpu.get('usable')} cores" if cpu else ""
+    parts = (
+        _started(manifest),
+        # The embedded server is of sitebench itself.
+        ", ".join(sorted(servers - {f"sitebench {version}", ""})),
+        _sizes(report, specs),
+        "; ".join(dict.fromkeys(map(_options, specs))),
+        _load(specs),
+        _window(run, specs),
+        f"{run.counted}{_lasted(run)}",
+        f"sitebench {version}".rstrip() + machine,
+    )
+    return " · ".join(filter(None, parts))
+
+
+def _started(manifest: Mapping[str, Any]) -> str:
+    try:
+        started = dt.datetime.fromisoformat(str(manifest.get("started")))
+    except ValueError:
+        return ""
+    return f"{started.day} {started:%B %Y, %H:%M} UTC"
+
+
+def _sizes(report: Report, specs: Sequence[PointSpec]) -> str:
+    sizes = sorted({spec.entries for spec in specs if spec.entries})
+    if not sizes:
+        return ""
+    people = report.suite(specs[0].suite).people
+    return f"{' to '.join(map(format_size, sizes[:: max(1, len(sizes) - 1)]))} {people}"
 
 
 def _options(spec: PointSpec) -> str:
@@ -50,42 +62,41 @@ def _options(spec: PointSpec) -> str:
         settings = {**_LOGIN, **settings}
     shown = {
         name: PurePath(settings[name]).name if name in _FILES else settings[name]
-        for name in _ASKED
-        if name in settings
+        for name in _SETTINGS
+        if name in settings and not (name == "base" and spec.target == "embedded")
     }
     return ", ".join(f"{name.replace('_', '-')} {text}" for name, text in shown.items())
 
 
-def _range(values: Iterable[int]) -> str:
-    found = sorted(set(values))
-    return f"{found[0]:,}" if len(found) == 1 else f"{found[0]:,} to {found[-1]:,}"
+def _load(specs: Sequence[PointSpec]) -> str:
+    """Return the users, or the arrivals, of all points."""
+    staged = [spec.stages.name for spec in specs if spec.stages is not None]
+    closed = [spec for spec in specs if spec.stages is None and spec.rate is None]
+    rates = [(spec.rate, spec.arrivals) for spec in specs if spec.stages is None and spec.rate]
+    parts = list(dict.fromkeys(staged))
+    if closed:
+        pauses_s = sorted({parse_duration(spec.settings.get("think", "0s")) for spec in closed})
+        pauses = f"pauses of {_range(pauses_s, format_duration)}" if any(pauses_s) else "no pauses"
+        users = _range((spec.users for spec in closed), "{:,}".format)
+        parts.append(f"{users} user{'s' if users != '1' else ''} with {pauses}")
+    if rates:
+        arrivals = " or ".join(sorted({str(name) for _, name in rates}))
+        parts.append(f"{_range((r for r, _ in rates), format_rate)}/s with {arrivals} arrivals")
+    return "; ".join(parts)
 
 
-def _load(spec: PointSpec) -> str:
-    """Return when an operation begins: the schedule, in the words of the method."""
-    if spec.stages is not None:
-        return f"open: {spec.stages.name}, {spec.arrivals} arrivals"
-    if spec.rate is not None:
-        return f"open: {format_rate(spec.rate)}/s, {spec.arrivals} arrivals"
-    think_s = parse_duration(spec.settings.get("think", "0s"))
-    pause = (
-        f"after a pause of {format_duration(think_s)}" if think_s else "as soon as it is answered"
-    )
-    return f"closed: each user {pause}"
+def _range(values: Iterable[float], show: Callable[[float], str]) -> str:
+    ends = sorted(set(values))
+    return " to ".join(show(end) for end in (ends[0], ends[-1])[: len(ends)])
 
 
 def _window(run: Run, specs: Sequence[PointSpec]) -> str:
     """Return the measured window, as long as it was, and the warm-up before it."""
-    seconds = sorted(result.seconds for result in run.results)
+    seconds = [float(f"{result.seconds:.3g}") for result in run.results]
     if not seconds:
         return ""
-    short, long = f"{seconds[0]:.3g}s", f"{seconds[-1]:.3g}s"
-    measured = short if short == long else f"{short} to {long}"
-    warmups = sorted({spec.warmup_s for spec in specs})
-    before = " to ".join(
-        format_duration(each) for each in (warmups[0], warmups[-1])[: len(warmups)]
-    )
-    return f"{measured}, after {before} of warm-up"
+    warmups = _range((spec.warmup_s for spec in specs), format_duration)
+    return f"measured for {_range(seconds, '{:g}s'.format)} after {warmups} of warm-up"
 
 
 def _lasted(run: Run) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from sitebench.errors import UnknownValue
 from sitebench.measure.objective import Objective, ObjectiveState
 from sitebench.report.model import Report, Run
+from sitebench.runs.repeats import Series
 from sitebench.tables.table import Cell, Mark, Row, Table
 from sitebench.tables.tables import point_name
 
@@ -15,10 +16,26 @@ _STATES = {
 }
 
 
+_WORST_FIRST = (ObjectiveState.BROKEN, ObjectiveState.UNKNOWN, ObjectiveState.MET)
+
+
 def tables(report: Report) -> list[Table]:
     """Return a table per run that was measured with an objective."""
     made = ((run, _objective(run)) for run in report.runs)
     return [_table(report, run, found) for run, found in made if found is not None]
+
+
+def in_words(run: Run, series: Series) -> list[str]:
+    """Return whether a point met each condition of its run's objective, the worst of repeats."""
+    objective = _objective(run)
+    if objective is None:
+        return []
+    words = []
+    for outcomes in zip(*(objective.judge(r).outcomes for r in series.results), strict=True):
+        states = {outcome.state for outcome in outcomes if series.valid}
+        state = next((s for s in _WORST_FIRST if s in states), ObjectiveState.UNKNOWN)
+        words.append(f"objective {outcomes[0].asked}: {_STATES[state].text}")
+    return words
 
 
 def _objective(run: Run) -> Objective | None:

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from operator import itemgetter
 
+from sitebench.frozen import frozen
 from sitebench.report.charts import Chart, Spec, names, quantity, short, tell_apart
-from sitebench.report.model import Report
+from sitebench.report.model import Report, Run
 from sitebench.report.sections import answers
 from sitebench.report.sections.rates import around, caller, lines
-from sitebench.report.suite import RateFigure, ReportSuite, ops_per_s
+from sitebench.report.suite import ops_per_s
 from sitebench.runs.repeats import Series
 from sitebench.tables.tables import why
 from sitebench.units import format_rate
 from sitebench.verdict.verdict import Quoted
 
 _MOST_BARS = 24
-"""More would push what follows off a screen: then each operation has its highest alone."""
+"""More would push the next section off a screen: then each operation has its highest alone."""
 
 _FEW_BARS, _TALL, _LOW = 9, 22, 13
 """So many bars are tall, in pixels; more of them are low."""
@@ -24,50 +24,66 @@ _FEW_BARS, _TALL, _LOW = 9, 22, 13
 _WORDS = 112
 """Room for a rate in words to the right of the longest bar, in pixels."""
 
-_Span = tuple[float | None, float | None]
 
-_Bar = tuple[str, str, Series, float, str, str, _Span]
-"""Its series, its label, what was measured, how long it is, its rate in words, its grade, and how
-far repeats lie apart, if that is known."""
+@frozen
+class _Bar:
+    colour: str
+    label: str
+    series: Series
+    rate: float
+    """Zero where it is not usable."""
+    words: str
+    grade: str
+    low: float | None = None
+    high: float | None = None
+    """How far repeats lie apart, if that is known."""
+
+    @property
+    def end(self) -> float:
+        return max(self.rate, self.high or 0.0)
 
 
-def figures(report: Report, suite: ReportSuite) -> list[RateFigure]:
-    """Return one figure per operation: the first that the papers have of it."""
-    found: dict[str, RateFigure] = {}
-    for figure in suite.figures(report.specs(suite)):
-        found.setdefault(figure.operation, figure)
-    return list(found.values())
+def rate(series: Series) -> float:
+    return series.median(ops_per_s) or 0.0
 
 
 def chart(report: Report) -> Chart:
-    """Return every operation's rate by size; of many, the highest of each operation."""
-    found = [bar for each in _operations(report) for bar in each]
+    """Return every operation's rate by size; of many, the highest of each operation.
+
+    Rates of different operations are not compared: each has a scale of its own, if it has several.
+    """
+    operations = [bars for bars in _operations(report) if bars]
     title = "Operations per second"
-    if len(found) > _MOST_BARS:
-        found = [max(each, key=itemgetter(3)) for each in _operations(report) if each]
+    if sum(map(len, operations)) > _MOST_BARS:
+        operations = [[max(bars, key=lambda bar: bar.rate)] for bars in operations]
         title += ": the highest of each operation"
-    series = list(dict.fromkeys(bar[0] for bar in found))
-    spans = [bar[6] for bar in found]
+    several = any(len(bars) > 1 for bars in operations)
+    if several and len(operations) > 1:
+        title += ", each operation on its own scale"
+    bars = [bar for group in operations for bar in group]
+    highest = max((bar.end for bar in bars), default=0.0)
+    scales = [
+        max(b.end for b in group) if several else highest for group in operations for _ in group
+    ]
+    lengths = [1.0 / scale if scale else 0.0 for scale in scales]
     return Chart(
         id="overview",
         title=title,
         description="A bar for each operation and size: operations per second, from zero.",
-        spec=_spec(series, len(found)),
+        spec=_spec(list(dict.fromkeys(bar.colour for bar in bars)), len(bars)),
         choices={
             "": {
                 "bars": {
-                    "series": names(bar[0] for bar in found),
-                    "label": names(bar[1] for bar in found),
-                    "rate": [short(bar[3], 5) for bar in found],
-                    "low": [short(low, 5) for low, _ in spans],
-                    "high": [short(high, 5) for _, high in spans],
-                    "end": [
-                        short(max(bar[3], high or 0.0), 5)
-                        for bar, (_, high) in zip(found, spans, strict=True)
-                    ],
-                    "said": [bar[4] for bar in found],
-                    "invalid": names(why(bar[2]) for bar in found),
-                    "grade": names(bar[5] for bar in found),
+                    "series": names(bar.colour for bar in bars),
+                    "label": names(bar.label for bar in bars),
+                    "rate": [short(bar.rate, 5) for bar in bars],
+                    "low": [short(bar.low, 5) for bar in bars],
+                    "high": [short(bar.high, 5) for bar in bars],
+                    "unit": [short(length, 5) for length in lengths],
+                    "end": [short(bar.end, 5) for bar in bars],
+                    "words": [bar.words for bar in bars],
+                    "invalid": names(why(bar.series) for bar in bars),
+                    "grade": names(bar.grade for bar in bars),
                 }
             }
         },
@@ -76,36 +92,35 @@ def chart(report: Report) -> Chart:
 
 def _operations(report: Report) -> list[list[_Bar]]:
     """Return the bars of each operation, by line and size."""
-    made = []
+    operations = []
     for suite in report.present:
-        for figure in figures(report, suite):
-            found = lines(report, suite.name, figure.operation)
-            name, title = caller(report, found), suite.title_of(figure.operation)
+        for operation in report.operations(suite):
+            measured, title = lines(report, suite.name, operation), suite.title_of(operation)
+            name = caller(report, measured)
             bars: list[_Bar] = []
-            for line in found:
-                for each in line.series:
-                    words = [title, suite.sized(each.spec)]
-                    words += [name(line)] if len(found) > 1 else []
-                    words += [line.objective]
-                    series = line.run.label if len(report.runs) > 1 else title
-                    peak = line.run.found_at(each)
-                    rate, said = _drawn(each) if peak is None else answers.rate_of(peak)
-                    grade = Quoted.AT_LEAST if answers.is_open(peak) else each.grade
-                    # What was asked for is the same in every repeat.
-                    span: _Span = around(each, ops_per_s) if peak is None else (None, None)
-                    label = ", ".join(filter(None, words))
-                    bars.append((series, label, each, rate, said, grade, span))
-            made.append(bars)
-    return made
+            for line in measured:
+                colour = line.run.label if len(report.runs) > 1 else title
+                for series in line.series:
+                    words = [title, suite.sized(series.spec)]
+                    words += [name(line)] if len(measured) > 1 else []
+                    label = ", ".join(filter(None, [*words, line.objective]))
+                    bars.append(_Bar(colour, label, series, *_rated(line.run, series)))
+            operations.append(bars)
+    return operations
 
 
-def _drawn(each: Series) -> tuple[float, str]:
-    """Return how long a bar is, and its rate: one that is not usable has no length."""
-    rate = each.median(ops_per_s)
-    if not each.usable or rate is None:
-        return 0.0, Quoted.NOT_USABLE
-    bound = "" if each.valid else "at least "
-    return rate, f"{bound}{format_rate(rate)}/s"
+def _rated(run: Run, series: Series) -> tuple[float, str, str, float | None, float | None]:
+    """Return a rate, in words too, its grade, and how far repeats lie apart."""
+    peak = run.found_at(series)
+    if peak is not None:
+        grade = Quoted.AT_LEAST if answers.is_open(peak) else series.grade
+        # A rate that was asked for is the same in every repeat.
+        return *answers.rate_of(peak), grade, None, None
+    if not series.usable:
+        return 0.0, Quoted.NOT_USABLE, Quoted.NOT_USABLE, None, None
+    bound = "" if series.valid else "at least "
+    words = f"{bound}{format_rate(rate(series))}/s"
+    return rate(series), words, series.grade, *around(series, ops_per_s)
 
 
 def _spec(series: Sequence[str], bars: int) -> Spec:
@@ -124,15 +139,19 @@ def _spec(series: Sequence[str], bars: int) -> Spec:
         },
     }
     x = quantity(
-        "rate",
-        scale={"zero": True, "nice": False, "rangeMax": {"expr": f"max(40, width - {_WORDS})"}},
+        "length",
+        scale={
+            "domain": [0, 1],
+            "nice": False,
+            "rangeMax": {"expr": f"max(40, width - {_WORDS})"},
+        },
         # Each bar has its rate in words.
         axis=None,
     )
     colour = {**tell_apart("color", series), "legend": None}
     tooltip = [
         {"field": "label", "title": "point"},
-        {"field": "said", "title": "rate"},
+        {"field": "words", "title": "rate"},
         quantity("low", title="from", format=",.4~r"),
         quantity("high", title="to", format=",.4~r"),
         {"field": "invalid", "title": "limited by"},
@@ -140,6 +159,15 @@ def _spec(series: Sequence[str], bars: int) -> Spec:
     bound = f"datum.grade === '{Quoted.AT_LEAST}'"
     return {
         "data": {"name": "bars"},
+        "transform": [
+            {"calculate": f"datum.{name} * datum.unit", "as": length}
+            for name, length in (
+                ("rate", "length"),
+                ("low", "least"),
+                ("high", "most"),
+                ("end", "after"),
+            )
+        ],
         "width": "container",
         "height": bars * (_TALL if bars <= _FEW_BARS else _LOW),
         "autosize": {"type": "fit-x", "contains": "padding"},
@@ -150,7 +178,7 @@ def _spec(series: Sequence[str], bars: int) -> Spec:
                 "encoding": {
                     "color": colour,
                     "stroke": colour,
-                    # A lower bound is open towards what is not known.
+                    # A lower bound is open towards rates that are not known.
                     "fillOpacity": {"condition": {"test": bound, "value": 0.2}, "value": 0.85},
                     "strokeDash": {"condition": {"test": bound, "value": [4, 3]}, "value": [1, 0]},
                     "tooltip": tooltip,
@@ -159,12 +187,12 @@ def _spec(series: Sequence[str], bars: int) -> Spec:
             {
                 "transform": [{"filter": "datum.low !== null"}],
                 "mark": {"type": "rule", "strokeWidth": 2, "style": "ink"},
-                "encoding": {"x": {**x, "field": "low"}, "x2": {"field": "high"}},
+                "encoding": {"x": {**x, "field": "least"}, "x2": {"field": "most"}},
             },
             {
                 "mark": {"type": "text", "align": "left", "dx": 6, "fontSize": 12},
                 # After the line of the interval, which would strike it through.
-                "encoding": {"text": {"field": "said"}, "x": {**x, "field": "end"}},
+                "encoding": {"text": {"field": "words"}, "x": {**x, "field": "after"}},
             },
         ],
     }

@@ -25,7 +25,7 @@ from sitebench.report.charts import (
 )
 from sitebench.report.model import Report, Run, distinguishing_label, load_key, variant_name
 from sitebench.report.page import Section, figure
-from sitebench.report.suite import RateFigure, ReportSuite
+from sitebench.report.suite import RateFigure, ReportSuite, ops_per_s
 from sitebench.runs.point import PointSpec
 from sitebench.runs.repeats import Of, Series
 from sitebench.tables.tables import why
@@ -92,7 +92,7 @@ def section(report: Report) -> Section | None:
     parts, charts = [], []
     for suite in report.present:
         found = [
-            _chart(report, suite, replace(each, printed=()), f"rate-{suite.name}-{each.name}")
+            _chart(report, suite, _today(suite, each), f"rate-{suite.name}-{each.name}")
             for each in suite.figures(report.specs(suite))
             if _sizes(report, suite, each) > 1
         ]
@@ -110,6 +110,12 @@ def section(report: Report) -> Section | None:
     )
     body = "".join(parts) + note
     return Section("rates", "Rates", body, tuple(charts), short="Rates")
+
+
+def _today(suite: ReportSuite, shown: RateFigure) -> RateFigure:
+    """Return a figure without the papers' machines; a rate has the name of its operation."""
+    title = suite.title_of(shown.operation) if shown.of is ops_per_s else shown.title
+    return replace(shown, printed=(), title=title)
 
 
 def printed_figures(report: Report, suite: ReportSuite) -> list[Chart]:
