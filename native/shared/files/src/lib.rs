@@ -1,7 +1,7 @@
 //! File sets of web servers: path, size and content of file `i` are a pure function of (spec, `i`).
 //!
-//! Nothing is kept per file, so a set may be larger than memory: a server's answer is checked by
-//! generating the file again while its bytes stream by.
+//! A set may be larger than memory: a server's answer is checked by generating the file again while its
+//! bytes stream by, or against a copy of it where that is small and there is room ([`Copies`]).
 //!
 //! # How a file is made
 //!
@@ -28,6 +28,7 @@
 
 mod checker;
 mod content;
+mod copies;
 mod manifest;
 mod set;
 mod spec;
@@ -35,6 +36,7 @@ mod writer;
 
 pub use checker::Checker;
 pub use content::fill;
+pub use copies::Copies;
 pub use set::{File, FileSet};
 pub use spec::{Class, Spec, SpecError};
 pub use writer::{WriteError, write};

@@ -8,8 +8,10 @@ use sha2::{Digest, Sha256};
 
 use crate::common::{content, content_of, hex, in_turn, made, sets, small, spec, spread};
 
-/// Feeds a body in pieces that end at `cuts`, in any order and beyond its end too.
-fn fed(mut checker: Checker, body: &[u8], cuts: &[usize]) -> Checker {
+/// Feeds a body in pieces that end at `cuts`, in any order and beyond its end too, with and without a copy.
+fn fed(key: u64, size: u64, body: &[u8], cuts: &[usize]) -> Checker {
+    let copy = content(key, size);
+    let (mut checker, mut beside) = (Checker::new(key, size), Checker::new(key, size));
     let mut cuts: Vec<_> = cuts.iter().map(|cut| cut % (body.len() + 1)).chain([body.len()]).collect();
     cuts.sort_unstable();
     let mut from = 0;
@@ -17,8 +19,10 @@ fn fed(mut checker: Checker, body: &[u8], cuts: &[usize]) -> Checker {
         let right = checker.feed(&body[from..to]);
         let wrong_so_far = checker.finish().is_some_and(|at| at < checker.fed());
         assert_eq!(right, !wrong_so_far, "after {to} bytes");
+        assert_eq!(beside.feed_beside(&body[from..to], Some(&copy)), right, "after {to} bytes, by the copy");
         from = to;
     }
+    assert_eq!((beside.finish(), beside.fed()), (checker.finish(), checker.fed()));
     checker
 }
 
@@ -41,7 +45,7 @@ proptest! {
 
     #[test]
     fn a_right_body_is_right_however_it_is_cut(key: u64, size in 0..3_000u64, cuts in cuts()) {
-        let checker = fed(Checker::new(key, size), &content(key, size), &cuts);
+        let checker = fed(key, size, &content(key, size), &cuts);
         prop_assert_eq!((checker.finish(), checker.fed()), (None, size));
     }
 
@@ -52,7 +56,7 @@ proptest! {
         let mut body = content(key, size);
         let at = at.index(body.len());
         body[at] ^= 1 << bit;
-        prop_assert_eq!(fed(Checker::new(key, size), &body, &cuts).finish(), Some(at as u64));
+        prop_assert_eq!(fed(key, size, &body, &cuts).finish(), Some(at as u64));
     }
 
     #[test]
@@ -63,7 +67,7 @@ proptest! {
         let ats: HashSet<_> = ats.iter().map(|at| at.index(body.len())).collect();
         ats.iter().for_each(|&at| body[at] ^= 1);
         let first = ats.iter().min().map(|&at| at as u64);
-        prop_assert_eq!(fed(Checker::new(key, size), &body, &cuts).finish(), first);
+        prop_assert_eq!(fed(key, size, &body, &cuts).finish(), first);
     }
 
     #[test]
@@ -71,7 +75,7 @@ proptest! {
         key: u64, size in 1..3_000u64, end: prop::sample::Index, cuts in cuts(),
     ) {
         let end = end.index(size as usize);
-        let checker = fed(Checker::new(key, size), &content(key, size)[..end], &cuts);
+        let checker = fed(key, size, &content(key, size)[..end], &cuts);
         prop_assert_eq!((checker.finish(), checker.fed()), (Some(end as u64), end as u64));
     }
 
@@ -79,7 +83,7 @@ proptest! {
     fn a_body_that_goes_on_differs_after_the_file_even_by_what_would_come_next(
         key: u64, size in 0..3_000u64, more in 1..500u64, cuts in cuts(),
     ) {
-        let checker = fed(Checker::new(key, size), &content(key, size + more), &cuts);
+        let checker = fed(key, size, &content(key, size + more), &cuts);
         prop_assert_eq!((checker.finish(), checker.fed()), (Some(size), size + more));
     }
 

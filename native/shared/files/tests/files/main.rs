@@ -4,6 +4,7 @@
 
 mod common;
 mod contents;
+mod copies;
 mod paths;
 mod specs;
 mod written;

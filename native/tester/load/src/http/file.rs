@@ -1,11 +1,11 @@
 //! Files of a set: drawn anew for each request, compared byte by byte as they come.
 //!
-//! Nothing is kept of a file. Its path, size and content are a function of the set and of its number, so
-//! a set may be larger than memory, and comparing costs less than copying would.
+//! A file's path, size and content are a function of the set and of its number, so a set may be larger than
+//! memory. Small files are compared with copies that all threads share, the others with their content made anew.
 
 use std::ops::Range;
 
-use files::{Checker, FileSet};
+use files::{Checker, Copies, FileSet};
 
 use super::describe::status_line;
 use super::target::Target;
@@ -56,9 +56,9 @@ impl FileRequest {
 impl AskedFile {
     /// Compares the next bytes.
     #[inline]
-    pub(super) fn feed(&mut self, bytes: &[u8]) {
+    pub(super) fn feed(&mut self, bytes: &[u8], copies: Option<&Copies>) {
         if let Some(checker) = &mut self.checker {
-            checker.feed(bytes);
+            checker.feed_beside(bytes, copies.and_then(|copies| copies.get(self.number)));
         }
     }
 }
@@ -73,6 +73,9 @@ impl Http {
         out.extend_from_slice(&request.before_path);
         file.write_path(out);
         out.extend_from_slice(&request.after_path);
+        if let Some(copies) = self.copies.as_deref() {
+            copies.keep(number, &file);
+        }
         lane.file = AskedFile { number, checker: Some(file.checker()) };
     }
 

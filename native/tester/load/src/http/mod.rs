@@ -35,7 +35,7 @@ mod way;
 
 use std::sync::Arc;
 
-use files::FileSet;
+use files::{Copies, FileSet};
 use people::visitor::Visitors;
 use serde::de::{Error as _, IgnoredAny};
 use serde::{Deserialize, Deserializer};
@@ -107,6 +107,8 @@ pub struct LaneState {
 pub(crate) struct Shared {
     visitors: Option<Arc<Visitors>>,
     files: Option<Arc<FileSet>>,
+    /// Where files are verified.
+    copies: Option<Arc<Copies>>,
     target: Arc<Target>,
     verify: bool,
     scripts: Vec<Script>,
@@ -121,6 +123,7 @@ pub struct Http {
     people: PeopleView,
     heads: Heads,
     files: Option<Arc<FileSet>>,
+    copies: Option<Arc<Copies>>,
     scripts: Vec<Running>,
     /// Room for texts to look for, and for bodies to send.
     scratch: Vec<u8>,
@@ -137,7 +140,8 @@ impl Shared {
         config.target.check()?;
         let target = Arc::new(config.target.clone());
         let files = target.files.clone().map(FileSet::new).transpose()?.map(Arc::new);
-        Ok(Self { visitors, files, target, verify: config.verify, scripts })
+        let copies = files.as_deref().filter(|_| config.verify).map(|set| Arc::new(Copies::of(set)));
+        Ok(Self { visitors, files, copies, target, verify: config.verify, scripts })
     }
 
     /// Compiles programs for this target.
@@ -176,6 +180,7 @@ impl Http {
             people: PeopleView::new(shared.visitors),
             heads: Heads::default(),
             files: shared.files,
+            copies: shared.copies,
             scripts,
             scratch: Vec::new(),
             raw: Vec::new(),

@@ -91,7 +91,7 @@ impl Protocol for Http {
             }
             Stage::Check { left, length } => {
                 let taken = usize::try_from(*left).unwrap_or(usize::MAX).min(rest.len());
-                lane.file.feed(&rest[..taken]);
+                lane.file.feed(&rest[..taken], self.copies.as_deref());
                 *left -= taken as u64;
                 let length = *length;
                 match *left {
@@ -210,7 +210,7 @@ impl Http {
             let (from, to) = progress.content;
             *length += (to - from) as u64;
             if request.is_for_file() {
-                lane.file.feed(&rest[from..to]);
+                lane.file.feed(&rest[from..to], self.copies.as_deref());
             }
             if keeps {
                 if *length > BODY_BYTES {
