@@ -1,4 +1,4 @@
-"""The README's Python, run as it stands: its fixture finds a person, its measuring gives a rate."""
+"""The package page's Python, run as it stands: its fixture finds a person, its rate is positive."""
 
 import subprocess
 import sys
@@ -17,8 +17,8 @@ def lookup(url, name):
 """
 
 
-def test_the_readme_s_python_runs(tmp_path: Path) -> None:
-    (sample,) = blocks((ROOT / "README.md").read_text(), "python")
+def test_python_of_the_package_page_runs(tmp_path: Path) -> None:
+    sample = next(blocks((ROOT / "PACKAGE.md").read_text(), "python"))
     (tmp_path / "phone_book.py").write_text(PHONE_BOOK)
     (tmp_path / "test_sample.py").write_text(
         f"import phone_book\nimport sitebench\n\n{sample}\n\n"
