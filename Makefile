@@ -134,6 +134,7 @@ check: build rust ## check lint, format, types, stubs and docs, in both language
 	@$(BIN)/mypy
 	@$(BIN)/stubtest sitebench._engine
 	@$(BIN)/python -m tests.notices --check
+	@$(BIN)/python -m tests.vocabulary --check
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	@$(CARGO) fmt $(MANIFEST) --all --check
 	@$(CARGO) clippy $(MANIFEST) --workspace --all-targets -- -D warnings
