@@ -25,6 +25,7 @@ from sitebench.locust.recorder import Recording
 from sitebench.locust.role import TICK_S, Role, raise_if_orphaned
 from sitebench.measure.options import LoadOptions
 from sitebench.runs.windows import Phase
+from sitebench.units import plural
 
 log = logging.getLogger("sitebench")
 
@@ -261,7 +262,7 @@ class LocalRole(Role):
             self._ended.set()
 
     def nothing_done(self) -> SitebenchError | None:
-        """Return the error of a test that ended before a single operation did."""
+        """Return the error of a test that ended before each of its users can have done anything."""
         recording = self._recording
         if not self._begun:
             return None
@@ -271,12 +272,20 @@ class LocalRole(Role):
                 "give it more time: -t counts from the start",
             )
         tallies, counts = recording.windows.tallies.values(), recording.subject.counts
-        if any(each.counted(counts).count for each in tallies):
-            return None
-        return MeasurementFailed(
-            "the test ended without one operation",
-            "look whether the target answers, and give it more time",
-        )
+        operations = sum(tally.counted(counts).count for tally in tallies)
+        if not operations:
+            return MeasurementFailed(
+                "the test ended without one operation",
+                "look whether the target answers, and give it more time",
+            )
+        users = self.runner.target_user_count
+        if recording.windows.phase is Phase.RAMP and operations < users:
+            return MeasurementFailed(
+                f"the test ended before all of its {users:,} users had begun, after "
+                f"{plural(operations, 'operation')}",
+                "give it more time: -t counts from the start",
+            )
+        return None
 
     def clean_up(self) -> None:
         """Leave the target as it was before the test."""
