@@ -184,12 +184,13 @@ class IlsPoints(SuitePoints[IlsOptions, Program, OpenDirectory]):
         found = journal.unfinished_reservation(pid)
         return None if found is None else removing(found.target)
 
-    def _listed(self, options: IlsOptions) -> IlsOptions:
+    def listed(self, options: IlsOptions) -> Any:
         """Take as many people as a list has, where no number is asked for."""
         if options.names is None or not isinstance(options, EntriesOption):
             return options
         listed = is_list(options.names) and names_of(options.names).listed
-        if not listed or options.is_set("entries"):
+        default = options.entries == EntriesOption.entries
+        if not listed or options.is_set("entries") or not default:
             return options
         return replace(options, entries=len(listed))
 
@@ -197,7 +198,7 @@ class IlsPoints(SuitePoints[IlsOptions, Program, OpenDirectory]):
         return with_base(options)
 
     def asked(self, options: IlsOptions) -> IlsOptions:
-        return password_asked(self._listed(logins.asked(super().asked(options))))
+        return password_asked(self.listed(logins.asked(super().asked(options))))
 
     def settled(
         self, options: IlsOptions, programs: Sequence[Program], *, named: bool = True

@@ -67,6 +67,11 @@ class IlsRun(BaseSuiteRun[LocustOptions, Program, OpenDirectory]):
         self._first_login = FirstLogin()
         self._care: Care | None = None
 
+    def options(self) -> Any:
+        """Take as many people as a list has; a point has its number."""
+        options = super().options()
+        return options if options.point is not None else POINTS.listed(options)
+
     def prepare_more(
         self, options: LocustOptions, target: OpenDirectory, processes: int, preparing: Preparing
     ) -> _More:
