@@ -184,7 +184,7 @@ class IlsPoints(SuitePoints[IlsOptions, Program, OpenDirectory]):
         found = journal.unfinished_reservation(pid)
         return None if found is None else removing(found.target)
 
-    def listed(self, options: IlsOptions) -> Any:
+    def listed(self, options: IlsOptions) -> IlsOptions:
         """Take as many people as a list has, where no number is asked for."""
         if options.names is None or not isinstance(options, EntriesOption):
             return options

@@ -19,6 +19,8 @@ _CHECKOUT = Path(__file__).parents[2]
 _HOME = _CHECKOUT if (_CHECKOUT / "mkdocs.yml").is_file() else _CHECKOUT / "sitebench" / "data"
 _SHOWN = re.compile(r'^--8<-- "(.+)"$', re.MULTILINE)
 """A file that a page shows, as mkdocs' snippets name it."""
+_SCHEMA = "schema"
+"""Names the JSON Schema of scenario files, which is no file."""
 _KINDS = (".md", ".py", ".toml", ".yml")
 
 
@@ -33,9 +35,13 @@ def pages() -> Mapping[str, Path]:
 
 def text(page: str) -> str:
     """Return a page, with the files that it shows."""
+    if page == _SCHEMA:
+        from sitebench._engine import scenario_schema
+
+        return scenario_schema()
     known = pages()
     if page not in known:
-        near, remedy = nearest(page, [*known]), "`sitebench docs` lists all of them"
+        near, remedy = nearest(page, [*known, _SCHEMA]), "`sitebench docs` lists all of them"
         raise BadInput(
             f"there is no page {page!r}", f"did you mean {near}? {remedy}" if near else remedy
         )
@@ -48,7 +54,7 @@ def _read(path: Path) -> str:
 
 @command(
     None,
-    argument("PAGE", "Page to print.", words=tuple(pages()), shown="all pages, listed"),
+    argument("PAGE", "Page to print.", words=(*pages(), _SCHEMA), shown="all pages, listed"),
     panel="Help",
 )
 def docs(page: str | None) -> None:
@@ -64,9 +70,10 @@ def docs(page: str | None) -> None:
 def _listed() -> list[str]:
     if not (known := pages()):
         raise BadInput("this sitebench was installed without its pages", "install it as a wheel")
-    widest = max(len(name) for name, path in known.items() if "/" not in name)
+    widest = max(len(name) for name in known if "/" not in name)
     rows = [
         name if "/" in name else f"{name:<{widest}}  {_read(path).splitlines()[0].lstrip('# ')}"
         for name, path in known.items()
     ]
+    rows.append(f"{_SCHEMA:<{widest}}  JSON Schema of scenario files, for editors")
     return [*rows, "`sitebench docs PAGE` prints one."]

@@ -72,6 +72,7 @@ def report(options: _ReportOptions, run: Sequence[Path]) -> None:
                 f"cannot make folder {folder}: {error.strerror}",
                 "name a folder that you may write",
             ) from error
+        click.echo(f"figures: {folder}, each takes a second or more", err=True)
         for name, content in images.images(made, options.format):
             write(folder / name, content)
     click.echo(f"report: {page}", err=True)

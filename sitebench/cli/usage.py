@@ -40,7 +40,12 @@ REMOVED = {
     "window": "give more --repeats: each measures for a second",
 }
 """What to do in place of options that commands had (docs/decisions/0196 and 0197)."""
-_NOT_COMMANDS = {"version": "sitebench --version", "help": "sitebench --help"}
+_NOT_COMMANDS = {
+    "version": "sitebench --version",
+    "help": "sitebench --help",
+    "ldap": "sitebench directory",
+    "http": "sitebench web",
+}
 
 
 def as_bad_input(error: click.UsageError) -> BadInput:

@@ -1,6 +1,7 @@
 """`sitebench docs` prints pages, from a checkout or a wheel, and messages name them as it does."""
 
 import ast
+import json
 import re
 import shutil
 import subprocess
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from sitebench._engine import scenario_schema
 from sitebench.cli.docs import pages
 from sitebench.scenario.script import read
 from sitebench.suite import SUITES
@@ -32,7 +34,7 @@ def test_without_a_page_it_lists_them_by_their_headings() -> None:
     assert re.search(r"^tuning +Tuning: vary one thing, hold the rest$", ran.out, re.MULTILINE)
     assert re.search(r"^examples/flask_site/site.toml$", ran.out, re.MULTILINE)
     listed = {line.split()[0] for line in ran.out.splitlines()[:-1]}
-    assert listed == set(pages())
+    assert listed == {*pages(), "schema"}
     assert {each.stem for each in (ROOT / "docs").glob("*.md")} <= listed
 
 
@@ -43,6 +45,14 @@ def test_a_page_is_printed_with_the_files_that_it_shows(page: str) -> None:
     assert "--8<--" not in ran.out
     if page == "locust":
         assert (ROOT / "examples/own_shape.py").read_text() in ran.out
+
+
+def test_schema_of_scenario_files_is_printed_for_editors() -> None:
+    """The page had users import a private module."""
+    ran = in_process("docs", "schema")
+    assert ran.code == 0, ran.err
+    assert json.loads(ran.out) == json.loads(scenario_schema())
+    assert "_engine" not in (ROOT / "docs/scenarios.md").read_text()
 
 
 def test_a_page_that_is_not_there_is_refused_with_one_that_is_like_it() -> None:

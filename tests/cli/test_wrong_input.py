@@ -225,6 +225,8 @@ WRONG = {
     "ils run --entirely-unknown": ("no such option", "`sitebench ils run --help` says what"),
     "version": ("no such command 'version'", "did you mean `sitebench --version`?"),
     "help": ("no such command 'help'", "did you mean `sitebench --help`?"),
+    "ldap run": ("no such command 'ldap'", "did you mean `sitebench directory`?"),
+    "http run": ("no such command 'http'", "did you mean `sitebench web`?"),
     "repot": ("no such command 'repot'", "did you mean report?"),
     "directry run": ("no such command 'directry'", "did you mean directory?"),
     "sweep": ("no such command 'sweep'", "did you mean `sitebench ils sweep` or `sitebench ps"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator, Sequence
+from itertools import takewhile
 from typing import Any
 
 from sitebench.suite import suites
@@ -45,11 +46,15 @@ def blocks(text: str, *languages: str) -> Iterator[str]:
 
 
 def console(text: str) -> Iterator[list[str]]:
-    """Yield what a page types: `$ sitebench ...`, continued lines joined, comments left out."""
+    """Yield what a page types: `$ sitebench ...`, continued lines joined.
+
+    Comments are left out, and the file that the output goes to.
+    """
     for block in blocks(text, "console"):
         for line in re.sub(r"\\\n\s*", "", block).splitlines():
             if line.strip().startswith("$ sitebench "):
-                yield shlex.split(line.strip()[2:], comments=True)[1:]
+                words = shlex.split(line.strip()[2:], comments=True)[1:]
+                yield [*takewhile(lambda word: word != ">", words)]
 
 
 def mentioned(text: str) -> Iterator[list[str]]:

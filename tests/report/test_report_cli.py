@@ -1,5 +1,6 @@
 """`sitebench report` as it is typed, and what it says of files that are none."""
 
+import re
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
@@ -34,7 +35,10 @@ def test_figures_go_into_a_folder(tmp_path: Path) -> None:
     path = tmp_path / "one.sitebench"
     with RunStore(path) as store:
         made.measured(store, made.spec())
-    assert in_process("report", path, "--figures", tmp_path / "img" / "svg").code == 0
+    ran = in_process("report", path, "--figures", tmp_path / "img" / "svg")
+    assert ran.code == 0
+    # Drawing takes a minute.
+    assert re.search(r"^figures: .*svg, each takes.*\nreport: ", ran.err), ran.err
     found = sorted(each.name for each in (tmp_path / "img" / "svg").iterdir())
     assert found == [
         "over-time-lookup-1k-entries.svg",
