@@ -7,12 +7,13 @@ that a percentile which falls among such operations is a lower bound: it is writ
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, field, fields
 from typing import Any
+
+import msgspec
+from msgspec.structs import asdict
 
 from sitebench._engine import Histogram
 from sitebench.counts import metrics
-from sitebench.frozen import frozen
 
 LEAST_BEYOND = 100
 """A percentile needs this many samples beyond it; with fewer it is None."""
@@ -38,8 +39,7 @@ def with_censored(answered: Histogram, censored: Histogram) -> Histogram:
     return together
 
 
-@frozen
-class Durations:
+class Durations(msgspec.Struct, frozen=True):
     """Summary of a histogram, in microseconds; None where there are too few samples.
 
     A percentile is a field here, and its name says which: everything else follows PERCENTILES.
@@ -55,9 +55,9 @@ class Durations:
     n: int = 0
     at_least: tuple[str, ...] = ()
     """Which of the figures above are lower bounds, because answers never came."""
-    intervals: Mapping[str, tuple[float, float | None]] = field(default_factory=dict)
+    intervals: Mapping[str, tuple[float, float | None]] = {}
     """Low and high of percentiles, with 95 %; no high where it is beyond the last sample."""
-    too_alike: Mapping[str, float] = field(default_factory=dict)
+    too_alike: Mapping[str, float] = {}
     """Of those without an interval, as half seconds are too alike: seconds that would do."""
 
     @classmethod
@@ -81,11 +81,7 @@ class Durations:
 
     def to_json(self) -> dict[str, Any]:
         """Return what results keep; what there may be none of only where there is some."""
-        found = asdict(self)
-        for name in ("at_least", "intervals", "too_alike"):
-            if not found[name]:
-                del found[name]
-        return found
+        return {name: value for name, value in asdict(self).items() if value not in ((), {})}
 
     @property
     def percentiles(self) -> Mapping[str, float | None]:
@@ -99,9 +95,9 @@ def heading(name: str) -> str:
 
 
 PERCENTILES = {
-    each.name: float(heading(each.name).removeprefix("p"))
-    for each in fields(Durations)
-    if each.name.startswith("p")
+    name: float(heading(name).removeprefix("p"))
+    for name in Durations.__struct_fields__
+    if name.startswith("p")
 }
 """Per cent by the field."""
 

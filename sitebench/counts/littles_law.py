@@ -18,14 +18,13 @@ A lost drain, an operation counted twice, a wrong clock or a saturated histogram
 
 from __future__ import annotations
 
-from sitebench.frozen import frozen
+import msgspec
 
 TOLERANCE = 0.02
 """Method rule 9."""
 
 
-@frozen
-class LittlesLaw:
+class LittlesLaw(msgspec.Struct, frozen=True):
     """Both sides in lanes, and the relative difference of the clocks' side."""
 
     lanes: float

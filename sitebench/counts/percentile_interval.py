@@ -31,15 +31,15 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
-from dataclasses import field
 from functools import lru_cache
 from itertools import accumulate
 from operator import mul
 from statistics import NormalDist
 
+import msgspec
+
 from sitebench._engine import Histogram
 from sitebench.counts.durations import PERCENTILES, percentile_ns, with_censored
-from sitebench.frozen import frozen
 from sitebench.units import format_duration
 
 _Z = NormalDist().inv_cdf(0.975)
@@ -74,12 +74,11 @@ Bounds = tuple[float, float | None]
 """Low and high in microseconds; no high where it is one-sided."""
 
 
-@frozen
-class Intervals:
+class Intervals(msgspec.Struct, frozen=True):
     """The 95 % intervals of a window's percentiles, and why others have none."""
 
-    bounds: Mapping[str, Bounds] = field(default_factory=dict)
-    too_alike: Mapping[str, float] = field(default_factory=dict)
+    bounds: Mapping[str, Bounds] = {}
+    too_alike: Mapping[str, float] = {}
     """Of half seconds that are too alike to tell: how many seconds of a window would do."""
 
 
@@ -114,8 +113,7 @@ def percentile_intervals(
     return Intervals(bounds, too_alike)
 
 
-@frozen
-class _Spread:
+class _Spread(msgspec.Struct, frozen=True):
     """Of the operations that take at least as long as a value: their share, and how sure it is."""
 
     share: float
@@ -225,8 +223,7 @@ def _spread(beyond: Sequence[int], counts: Sequence[int]) -> _Spread:
     return _Spread(share, min(total, total * binomial * (_Z / deviation) ** 2), would_do)
 
 
-@frozen
-class _Hypothesis:
+class _Hypothesis(msgspec.Struct, frozen=True):
     """What an excess and a correlation time make of the variance, beside independent noise of 1."""
 
     log_weight: float

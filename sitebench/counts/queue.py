@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from sitebench.frozen import frozen
+import msgspec
 
 LEAST_SHARE = 0.005
 """Growth by less than this share of what was due is none. It is a third of what is always to be
@@ -13,8 +13,7 @@ found: a rate that is 1.5 % above what the target can do."""
 _DEVIATIONS = 3
 
 
-@frozen
-class Queue:
+class Queue(msgspec.Struct, frozen=True):
     """What is due and not answered: not begun for want of a lane, and under way."""
 
     backlog: int = 0

@@ -8,30 +8,29 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import Protocol
+
+import msgspec
 
 from sitebench._engine import Histogram, Snapshot, StepStats
 from sitebench.counts import metrics
-from sitebench.frozen import frozen
 
 SEQUENCE = "sequence"
 """Step name under which a whole pass of a program is recorded."""
 
 
-@dataclass
-class StepTotals:
+class StepTotals(msgspec.Struct):
     """One step of one program, summed over drains; histograms merge bucket by bucket."""
 
     program: str
     step: str
     count: int = 0
-    failures: Counter[str] = field(default_factory=Counter)
-    clocks: dict[str, Histogram] = field(default_factory=lambda: defaultdict(Histogram))
-    counters: dict[str, int] = field(default_factory=lambda: defaultdict(int))
+    failures: Counter[str] = msgspec.field(default_factory=Counter)
+    clocks: dict[str, Histogram] = msgspec.field(default_factory=lambda: defaultdict(Histogram))
+    counters: dict[str, int] = msgspec.field(default_factory=lambda: defaultdict(int))
     overlaps: bool = False
     """Whether its time and its failures are those of other steps too."""
-    examples: dict[str, str] = field(default_factory=dict)
+    examples: dict[str, str] = {}
     """Of each kind of failure the first request, and its answer, in words."""
 
     @classmethod
@@ -66,8 +65,7 @@ class StepTotals:
             self.counters[counter] += n
 
 
-@frozen
-class Drain:
+class Drain(msgspec.Struct, frozen=True):
     """One drain of one process, or of several together: as plain values."""
 
     t0_ns: int

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import Any
+
+import msgspec
 
 from sitebench._engine import Histogram
 from sitebench.counts.durations import Durations
 from sitebench.counts.metrics import CENSORED, LAG, LATENCY, THINKING
 from sitebench.counts.source import Drained, StepRecord
 from sitebench.counts.stages import Stages
-from sitebench.frozen import frozen
 
 _CLOCKS = (LATENCY, CENSORED, LAG)
 
@@ -25,8 +25,7 @@ _HELD_BACK_S = 2.0
 """Drains are taken every half second: a tester this late with one had no core."""
 
 
-@frozen
-class Span:
+class Span(msgspec.Struct, frozen=True):
     """What was due in one span."""
 
     begin_s: float
@@ -83,14 +82,13 @@ class Span:
         }
 
 
-@dataclass
-class _Counted:
+class _Counted(msgspec.Struct):
     """One step in one span."""
 
     count: int = 0
     failures: int = 0
     thinking: int = 0
-    clocks: dict[str, bytes] = field(default_factory=dict)
+    clocks: dict[str, bytes] = {}
 
     def add(self, record: StepRecord) -> None:
         self.count += record.count
@@ -104,13 +102,12 @@ class _Counted:
                 self.clocks[clock] = times.to_bytes()
 
 
-@dataclass
-class _Tester:
+class _Tester(msgspec.Struct):
     """What the tester did in one span."""
 
     seconds: float = 0.0
     late_s: float = 0.0
-    cpu_s: list[float] = field(default_factory=list)
+    cpu_s: list[float] = []
     """Of each thread."""
 
     def add(self, seconds: float, late_s: float, cpu_s: Iterable[float]) -> None:

@@ -15,9 +15,10 @@ import math
 import re
 from collections.abc import Iterable, Iterator
 
+import msgspec
+
 from sitebench import units
 from sitebench.errors import BadFile, UnknownValue
-from sitebench.frozen import frozen
 from sitebench.options.option import sendable
 from sitebench.system.texts import read_text
 from sitebench.units import plural
@@ -44,8 +45,7 @@ _MOST_SHORT = 12
 """More spans of a short test have too few operations for a percentile."""
 
 
-@frozen
-class Stage:
+class Stage(msgspec.Struct, frozen=True):
     """How long it lasts, and the rate or the number of users at its end."""
 
     lasts_s: float
@@ -57,8 +57,7 @@ class Stage:
         return f"{units.format_duration(self.lasts_s)}:{self.level:.15g}{of}"
 
 
-@frozen
-class Stages:
+class Stages(msgspec.Struct, frozen=True):
     """Stages one after the other."""
 
     stages: tuple[Stage, ...]

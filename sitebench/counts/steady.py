@@ -30,8 +30,9 @@ from enum import StrEnum
 from itertools import accumulate, combinations, pairwise
 from statistics import NormalDist, median
 
+import msgspec
+
 from sitebench.counts.queue import LEAST_SHARE
-from sitebench.frozen import frozen
 from sitebench.units import format_ns, format_rate
 
 MIN_SLOTS = 8
@@ -82,8 +83,7 @@ class Steadiness(StrEnum):
     """It was to change, by stages: nothing was tested."""
 
 
-@frozen
-class Settled:
+class Settled(msgspec.Struct, frozen=True):
     """Whether a window was steady."""
 
     state: str
@@ -93,8 +93,7 @@ class Settled:
     -100 where the rate fell and most half seconds came after that."""
 
 
-@frozen
-class _Drift:
+class _Drift(msgspec.Struct, frozen=True):
     """Drift of one span: its change as a share of what is usual, and the p-value of that."""
 
     begin_s: float

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 from itertools import repeat, zip_longest
 from typing import Any
+
+import msgspec
 
 from sitebench.counts.metrics import LATENCY, PROCESSING
 from sitebench.counts.queue import NO_QUEUE, Queue
@@ -34,8 +35,7 @@ def _add(steps: _Steps, record: StepRecord) -> None:
     steps.setdefault(key, StepTotals(*key)).add(record)
 
 
-@dataclass
-class Tally:
+class Tally(msgspec.Struct):
     """Every step over one window, with the window's true bounds.
 
     Rates are of what ended in the window (`steps`), durations and failures of what was due in it
@@ -46,18 +46,18 @@ class Tally:
     t1_ns: int = 0
     cpu_start_ns: tuple[int, ...] = ()
     cpu_ns: tuple[int, ...] = ()
-    steps: _Steps = field(default_factory=dict)
-    due: _Steps = field(default_factory=dict)
+    steps: _Steps = {}
+    due: _Steps = {}
     queue_start: Queue = NO_QUEUE
     queue_end: Queue = NO_QUEUE
     longest_drain_s: float = 0.0
-    stretch_s: array[float] = field(default_factory=lambda: array("d"))
-    succeeded: dict[tuple[str, str], array[int]] = field(default_factory=dict)
+    stretch_s: array[float] = msgspec.field(default_factory=lambda: array("d"))
+    succeeded: dict[tuple[str, str], array[int]] = {}
     """Per drain, or per stretch of several drains in a long window: its seconds, and the successes
     of each (program, step) in it. A shorter array is zero from its end on."""
-    waited_ns: dict[tuple[str, str], array[float]] = field(default_factory=dict)
+    waited_ns: dict[tuple[str, str], array[float]] = {}
     """In the same way, the sum of the latencies of those successes."""
-    queue: array[int] = field(default_factory=lambda: array("q"))
+    queue: array[int] = msgspec.field(default_factory=lambda: array("q"))
     """How many operations were due and not answered at the end of each drain or stretch."""
     lane_ns: int = 0
     waiting_ns: int = 0
@@ -65,7 +65,7 @@ class Tally:
     """Of that, the time of waits for rows that others had alone."""
     lost_rows: int = 0
     """Rows that were lost up to its end, as a change was never answered."""
-    lane_counts: list[int] = field(default_factory=list)
+    lane_counts: list[int] = []
     """Requests that succeeded, by lane; empty unless a target's `phases` are recorded."""
     underway_start_ns: int = 0
     underway_ns: int = 0

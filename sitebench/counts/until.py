@@ -10,18 +10,18 @@ from __future__ import annotations
 
 import re
 
+import msgspec
+
 from sitebench import units
 from sitebench.counts.durations import PERCENTILES, heading
 from sitebench.counts.percentile_interval import Intervals
 from sitebench.errors import UnknownValue
-from sitebench.frozen import frozen
 
 _LIMIT_S = 300.0
 _PATTERN = re.compile(r"(p[0-9.]+):([0-9.]+%)(?:,(.+))?")
 
 
-@frozen
-class Until:
+class Until(msgspec.Struct, frozen=True):
     """A percentile, how well it is to be known, and when to give up."""
 
     percentile: str

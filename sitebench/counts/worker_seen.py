@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Any
 
-from sitebench.frozen import frozen
+import msgspec
+from msgspec.structs import asdict
+
 from sitebench.monitor import Use
 
 
-@frozen
-class WorkerSeen:
+class WorkerSeen(msgspec.Struct, frozen=True):
     """One worker within the measured window.
 
     `operations` counts every step. `ended` says how it ended before the test did: `lost` without

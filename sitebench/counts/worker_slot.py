@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 
-from sitebench.frozen import frozen
+import msgspec
 
 
-@frozen
-class WorkerSlot:
+class WorkerSlot(msgspec.Struct, frozen=True):
     """A process's index among those that make the load of one test, and their number."""
 
     index: int = 0

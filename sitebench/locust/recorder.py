@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypedDict, TypeVar, cast
 
 from locust.env import Environment
+from msgspec import structs
 
 from sitebench.counts.spans import Span
 from sitebench.counts.steady import MOST_WINDOWS, Steadiness, settle
@@ -141,7 +142,7 @@ class Subject:
             other_loads=other_loads(spec, before),
             pools=self.pools,
         )
-        return replace(result, sent=windows.sent)
+        return structs.replace(result, sent=windows.sent)
 
     def _died(self, windows: Windows) -> PointWarning | None:
         """Return the warning that the target stopped answering; None while it answers."""

@@ -8,8 +8,9 @@ the point does not pass. Where that is all that was missed, the outcome is unkno
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from enum import StrEnum
+
+from msgspec.structs import replace
 
 from sitebench.errors import ObjectiveMissed
 from sitebench.frozen import frozen

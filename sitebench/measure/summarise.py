@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from msgspec.structs import asdict
+
 from sitebench.counts import metrics
 from sitebench.counts.durations import summarised
 from sitebench.counts.littles_law import littles_law
@@ -101,7 +103,7 @@ def summarise(
         spans=tuple(spans),
     )
     evidence = Evidence(
-        **vars(window),
+        **asdict(window),
         rate=spec.rate,
         arrivals=spec.arrivals,
         users=spec.users,
@@ -115,7 +117,7 @@ def summarise(
     )
     expected_workers = int(spec.settings.get("workers", 0))
     return PointResult(
-        **vars(window),
+        **asdict(window),
         spec=spec,
         verdict=apply_workers(judge(evidence, warnings), evidence, workers, expected_workers),
         steps=tuple(_step(tally, key, counted=key in counts) for key in tally.due),

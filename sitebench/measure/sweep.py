@@ -17,6 +17,8 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import field, replace
 from typing import Any, Protocol
 
+from msgspec import structs
+
 from sitebench.errors import SitebenchError
 from sitebench.frozen import frozen
 from sitebench.measure.diagnosis import void
@@ -74,7 +76,7 @@ def repeated(
     With a lot their order is drawn in each repeat, so that none is always the one that comes first.
     """
     return [
-        replace(stage, points=[replace(spec, repeat=n) for spec in stage.points])
+        replace(stage, points=[structs.replace(spec, repeat=n) for spec in stage.points])
         for n in range(repeats)
         for stage in (stages if lot is None else lot.sample(stages, len(stages)))
     ]
@@ -138,7 +140,7 @@ def second_try(result: PointResult) -> PointSpec | None:
     busy = machine.busy_cores >= USED_UP * len(machine.busy_per_core)
     if busy or result.verdict.bound == Bound.OTHERS or result.verdict.grade != Quoted.AT_LEAST:
         return None
-    return replace(spec, threads=threads + 1)
+    return structs.replace(spec, threads=threads + 1)
 
 
 @contextmanager

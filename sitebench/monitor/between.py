@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
 from typing import Any
+
+from msgspec.structs import replace
 
 from sitebench.monitor.figures import FIGURES
 from sitebench.monitor.sample import (
@@ -33,14 +34,14 @@ _USE_NAMES = {
 def _used(start: Any, end: Any) -> dict[str, Any]:
     """Return the figures of two samples of one kind: growth of counters, last value of gauges."""
     used = {}
-    for each in dataclasses.fields(end):
-        figure, last = FIGURES.get(each.name), getattr(end, each.name)
+    for name in end.__struct_fields__:
+        figure, last = FIGURES.get(name), getattr(end, name)
         if figure is None or isinstance(last, Mapping):
             continue
         if figure.counter and last is not None:
-            first = getattr(start, each.name)
+            first = getattr(start, name)
             last = None if first is None else last - first
-        used[_USE_NAMES.get(each.name, each.name)] = last
+        used[_USE_NAMES.get(name, name)] = last
     return used
 
 
@@ -168,7 +169,7 @@ def _target_machine(start: Sample, end: Sample, machine: MachineUse) -> MachineU
         if end.target_machine.at_s > start.target_machine.at_s:
             return _machine_between(start.target_machine, end.target_machine)
     elif start.target_network is not None and end.target_network is not None:
-        return dataclasses.replace(machine, **_network(start.target_network, end.target_network))
+        return replace(machine, **_network(start.target_network, end.target_network))
     return None
 
 

@@ -12,15 +12,14 @@ any of its values is there; the others had their last value then.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from itertools import pairwise
 from typing import Protocol
 
-from sitebench.frozen import frozen
+import msgspec
+from msgspec.structs import replace
 
 
-@frozen
-class Figure:
+class Figure(msgspec.Struct, frozen=True):
     """What a value is; `rate_unit` is the unit of a counter's growth per second."""
 
     title: str

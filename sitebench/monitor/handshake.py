@@ -19,10 +19,9 @@ import struct
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
-from sitebench.frozen import frozen
+import msgspec
 
 _RTT_AT = 68
 """Offset of tcpi_rtt in struct tcp_info (linux/tcp.h): 8 bytes of small fields, 15 numbers."""
@@ -35,8 +34,7 @@ _MOST = 64
 """Handshakes under way at a time: with as many, the path is silent."""
 
 
-@frozen
-class RoundTrips:
+class RoundTrips(msgspec.Struct, frozen=True):
     """Round trips so far, and how long those have lasted that are under way for long."""
 
     took_s: Sequence[float] = ()
@@ -58,12 +56,11 @@ class RoundTrips:
         return statistics.median(found) if found else None
 
 
-@dataclass
-class _Handshake:
+class _Handshake(msgspec.Struct):
     """One under way: since when, and how long it had lasted when it was looked at last."""
 
     connection: socket.socket
-    began_s: float = field(default_factory=time.monotonic)
+    began_s: float = msgspec.field(default_factory=time.monotonic)
     lasted_s: float = 0.0
 
 

@@ -12,8 +12,9 @@ import os
 import time
 from collections.abc import Iterator, Mapping
 
+import msgspec
+
 from sitebench.errors import printable
-from sitebench.frozen import frozen
 from sitebench.monitor import texts
 from sitebench.system.machine import cpu_ns
 from sitebench.units import plural
@@ -26,8 +27,7 @@ _LEAST_NAMED = 0.05
 """A program that takes fewer cores is not named."""
 
 
-@frozen
-class Others:
+class Others(msgspec.Struct, frozen=True):
     """What other programs used of the cores that sitebench may use, and which used most."""
 
     used: float
@@ -59,8 +59,7 @@ def others() -> Others:
     return found
 
 
-@frozen
-class _Reading:
+class _Reading(msgspec.Struct, frozen=True):
     """Seconds of CPU so far, of the cores, of this process, and of each of the others."""
 
     at_s: float

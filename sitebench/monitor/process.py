@@ -17,11 +17,10 @@ import contextlib
 import os
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
+import msgspec
 import psutil
 
-from sitebench.frozen import frozen
 from sitebench.monitor import texts
 from sitebench.monitor.child_clock import ChildClock
 from sitebench.monitor.sample import ProcessSample
@@ -72,8 +71,7 @@ class _Threads:
         return total
 
 
-@frozen
-class _Thread:
+class _Thread(msgspec.Struct, frozen=True):
     """One thread: its context switches, and its time on a core and waiting for one."""
 
     name: str
@@ -97,24 +95,22 @@ def _plus(one: float | None, other: float | None) -> float | None:
     return None if one is None or other is None else one + other
 
 
-@dataclass
-class _Family:
+class _Family(msgspec.Struct):
     """Sums of one pass over the processes."""
 
-    sums: list[float] = field(default_factory=lambda: [0.0] * 6)
+    sums: list[float] = msgspec.field(default_factory=lambda: [0.0] * 6)
     rss: int = 0
     threads: int = 0
     peak: int = 0
     descriptors: int = 0
     disks_known: bool = True
-    by_thread: dict[int, _Thread] = field(default_factory=dict)
-    places: list[str] = field(default_factory=list)
-    pids: set[int] = field(default_factory=set)
-    allowed: set[int] = field(default_factory=set)
+    by_thread: dict[int, _Thread] = {}
+    places: list[str] = []
+    pids: set[int] = set()
+    allowed: set[int] = set()
 
 
-@frozen
-class _Clocked:
+class _Clocked(msgspec.Struct, frozen=True):
     """A process whose children are not waited for."""
 
     started: int
@@ -126,8 +122,7 @@ class _Clocked:
     """None where the kernel refuses one."""
 
 
-@dataclass
-class Stalls:
+class Stalls(msgspec.Struct):
     """How much of its time the work of the target waited for a disk, by its threads' states.
 
     Pressure (PSI) is the whole machine's and understates where other cores are busy; the kernel's

@@ -7,10 +7,10 @@ whatever lies between, and a second that was missed costs detail, never a wrong 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import field, fields
 from typing import Any
 
-from sitebench.frozen import frozen
+import msgspec
+
 from sitebench.monitor.figures import FIGURES
 from sitebench.monitor.handshake import RoundTrips
 
@@ -20,14 +20,13 @@ Row = tuple[str, str, float]
 
 def _rows(who: str, sample: Any, prefix: str = "", suffix: str = "") -> Iterator[Row]:
     """Yield the fields that are figures, those that are known."""
-    for each in fields(sample):
-        value = getattr(sample, each.name)
-        if prefix + each.name in FIGURES and isinstance(value, int | float):
-            yield who, prefix + each.name + suffix, value
+    for name in sample.__struct_fields__:
+        value = getattr(sample, name)
+        if prefix + name in FIGURES and isinstance(value, int | float):
+            yield who, prefix + name + suffix, value
 
 
-@frozen
-class ProcessSample:
+class ProcessSample(msgspec.Struct, frozen=True):
     """A process, or a target's process with its descendants, since it began."""
 
     cpu_s: float
@@ -47,12 +46,12 @@ class ProcessSample:
     descriptors: int | None = None
     allowed_cores: tuple[int, ...] | None = None
     io_stalled_s: float | None = None
-    thread_cpu_s: Mapping[str, float] = field(default_factory=dict)
+    thread_cpu_s: Mapping[str, float] = {}
     looked: int = 0
     stalled: float = 0.0
     """How often the threads were looked at, and the sum of the shares of those with work to do that
     waited for a disk."""
-    ran_s: Mapping[int, float] = field(default_factory=dict)
+    ran_s: Mapping[int, float] = {}
     """Each thread's time on a core, by its id: for the busiest one, not for the run file."""
 
     def rows(self, who: str) -> Iterator[Row]:
@@ -61,8 +60,7 @@ class ProcessSample:
             yield who, f"thread_cpu_s.{name}", cpu_s
 
 
-@frozen
-class BehindSample:
+class BehindSample(msgspec.Struct, frozen=True):
     """A program behind the target, with its descendants."""
 
     pid: int
@@ -72,8 +70,7 @@ class BehindSample:
     """Its CPU when it was found."""
 
 
-@frozen
-class CoreSample:
+class CoreSample(msgspec.Struct, frozen=True):
     """One core's time since boot, by what it was spent on."""
 
     user_s: float
@@ -92,8 +89,7 @@ class CoreSample:
 CORE_TIMES = ("user_s", "system_s", "iowait_s", "irq_s", "stolen_s")
 
 
-@frozen
-class DiskSample:
+class DiskSample(msgspec.Struct, frozen=True):
     """One whole disk since boot."""
 
     read_bytes: int
@@ -102,8 +98,7 @@ class DiskSample:
     in_flight: int
 
 
-@frozen
-class InterfaceSample:
+class InterfaceSample(msgspec.Struct, frozen=True):
     """One network interface since it came up."""
 
     in_bytes: int
@@ -113,17 +108,16 @@ class InterfaceSample:
     drops: int
 
 
-@frozen
-class NetworkSample:
+class NetworkSample(msgspec.Struct, frozen=True):
     """One network namespace: its interfaces, its TCP, and its TCP sockets now."""
 
-    interfaces: Mapping[str, InterfaceSample] = field(default_factory=dict)
+    interfaces: Mapping[str, InterfaceSample] = {}
     segments_out: int | None = None
     retransmits: int | None = None
     listen_overflows: int | None = None
     listen_drops: int | None = None
-    sockets: Mapping[str, int] = field(default_factory=dict)
-    speeds: Mapping[str, int] = field(default_factory=dict)
+    sockets: Mapping[str, int] = {}
+    speeds: Mapping[str, int] = {}
     """Bits per second, of the interfaces that have a speed."""
 
     def rows(self, who: str) -> Iterator[Row]:
@@ -134,8 +128,7 @@ class NetworkSample:
             yield who, f"sockets.{state}", n
 
 
-@frozen
-class MachineSample:
+class MachineSample(msgspec.Struct, frozen=True):
     """A machine at `at_s` of the monotonic clock that reads it.
 
     `runnable_sum` adds up the run queue of every reading so far and `readings` counts them, so
@@ -150,14 +143,14 @@ class MachineSample:
     blocked: int | None = None
     runnable_sum: int = 0
     readings: int = 0
-    pressure_s: Mapping[str, float] = field(default_factory=dict)
+    pressure_s: Mapping[str, float] = {}
     swapped_in_pages: int | None = None
     swapped_out_pages: int | None = None
     faults: int | None = None
     major_faults: int | None = None
     context_switches: int | None = None
-    disks: Mapping[str, DiskSample] = field(default_factory=dict)
-    network: NetworkSample = field(default_factory=NetworkSample)
+    disks: Mapping[str, DiskSample] = {}
+    network: NetworkSample = msgspec.field(default_factory=NetworkSample)
 
     def rows(self, who: str) -> Iterator[Row]:
         yield from _rows(who, self)
@@ -177,8 +170,7 @@ class MachineSample:
         return float(sum(getattr(core, name) for core in self.cores))
 
 
-@frozen
-class Answers:
+class Answers(msgspec.Struct, frozen=True):
     """Requests to a source other than this machine's own files, and how many went unanswered."""
 
     source: str
@@ -187,8 +179,7 @@ class Answers:
     reason: str = ""
 
 
-@frozen
-class Sample:
+class Sample(msgspec.Struct, frozen=True):
     """Everything at one instant; the target is None if it is remote or has ended."""
 
     target: ProcessSample | None

@@ -10,7 +10,7 @@ import socket
 import struct
 from collections.abc import Iterator
 
-from sitebench.frozen import frozen
+import msgspec
 
 LISTEN = 10
 
@@ -34,8 +34,7 @@ _BUFFER = 1 << 18
 _TIMEOUT_S = 1.0
 
 
-@frozen
-class TcpSocket:
+class TcpSocket(msgspec.Struct, frozen=True):
     """One TCP socket; a connection that was closed by its program has no inode."""
 
     state: int
@@ -46,8 +45,7 @@ class TcpSocket:
     peer_port: int
 
 
-@frozen
-class UnixSocket:
+class UnixSocket(msgspec.Struct, frozen=True):
     """One Unix socket: its name, and the inode of the other end of its connection."""
 
     state: int

@@ -11,7 +11,8 @@ import os
 import signal
 from collections.abc import Collection, Mapping
 
-from sitebench.frozen import frozen
+import msgspec
+
 from sitebench.monitor.sample import CoreSample, DiskSample, InterfaceSample
 
 TICK_S = 1.0 / os.sysconf("SC_CLK_TCK")
@@ -46,8 +47,7 @@ def names(path: str) -> list[str]:
         return []
 
 
-@frozen
-class _Stat:
+class _Stat(msgspec.Struct, frozen=True):
     """What /proc/stat says."""
 
     cores: tuple[CoreSample, ...]
@@ -160,8 +160,7 @@ def sockets(text: str, text6: str = "") -> dict[str, int]:
     return found
 
 
-@frozen
-class ProcessStat:
+class ProcessStat(msgspec.Struct, frozen=True):
     """What /proc/PID/stat says; the last ones include children that ended and were waited for."""
 
     state: str
@@ -240,8 +239,7 @@ def quota_cores(limit: str | None, quota: str | None, period: str | None) -> flo
     return int(allowed) / int(per)
 
 
-@frozen
-class CpuHierarchy:
+class CpuHierarchy(msgspec.Struct, frozen=True):
     """Where the hierarchy of control groups that rations the CPU is mounted."""
 
     version: int

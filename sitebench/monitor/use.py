@@ -6,14 +6,12 @@ A figure that a machine does not report is None or absent, never zero.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, field
 from typing import Any
 
-from sitebench.frozen import frozen
+import msgspec
 
 
-@frozen
-class ProcessUse:
+class ProcessUse(msgspec.Struct, frozen=True):
     """What one process used; a target's children and threads are summed into it.
 
     `rss` is resident memory at the end, `peak_rss` its highest since the process began. `waited_s`
@@ -46,8 +44,7 @@ class ProcessUse:
     """The cores that one or another of its processes may run on, at the end."""
 
 
-@frozen
-class DiskUse:
+class DiskUse(msgspec.Struct, frozen=True):
     """What one whole disk did; `busy_share` is the part of the window with a request in flight."""
 
     name: str
@@ -57,8 +54,7 @@ class DiskUse:
     in_flight: int
 
 
-@frozen
-class InterfaceUse:
+class InterfaceUse(msgspec.Struct, frozen=True):
     """What one network interface carried; a virtual one has no speed."""
 
     name: str
@@ -70,8 +66,7 @@ class InterfaceUse:
     speed_bits_s: int | None = None
 
 
-@frozen
-class MachineUse:
+class MachineUse(msgspec.Struct, frozen=True):
     """What a whole machine used.
 
     `busy_per_core` and `pressure` are shares of the window, 0 to 1. A core is busy when it is not
@@ -82,7 +77,7 @@ class MachineUse:
 
     busy_per_core: tuple[float, ...] = ()
     run_queue: float | None = None
-    pressure: Mapping[str, float] = field(default_factory=dict)
+    pressure: Mapping[str, float] = {}
     available_bytes: int = 0
     total_bytes: int | None = None
     swapped_in: int | None = None
@@ -101,7 +96,7 @@ class MachineUse:
     retransmits: int | None = None
     listen_overflows: int | None = None
     listen_drops: int | None = None
-    sockets: Mapping[str, int] = field(default_factory=dict)
+    sockets: Mapping[str, int] = {}
 
     @property
     def busy_cores(self) -> float:
@@ -109,8 +104,7 @@ class MachineUse:
         return sum(self.busy_per_core)
 
 
-@frozen
-class Gap:
+class Gap(msgspec.Struct, frozen=True):
     """A source that did not always answer: its samples are missing."""
 
     source: str
@@ -119,16 +113,14 @@ class Gap:
     reason: str
 
 
-@frozen
-class BehindUse:
+class BehindUse(msgspec.Struct, frozen=True):
     """A program that the target sends requests to, and the CPU that it used."""
 
     name: str
     cpu_s: float
 
 
-@frozen(kw_only=True)
-class Use:
+class Use(msgspec.Struct, frozen=True, kw_only=True):
     """What a window used, by target, generator and their machines.
 
     `machine` is the generator's. `target_machine` is None if the target shares it, or if the other
@@ -177,7 +169,7 @@ class Use:
 
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON; what is not known is left out, and read as None again."""
-        found: dict[str, Any] = _without_none(asdict(self))
+        found: dict[str, Any] = _without_none(msgspec.to_builtins(self))
         return found
 
 

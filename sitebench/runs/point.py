@@ -6,10 +6,10 @@ import hashlib
 import json
 import re
 from collections.abc import Container, Iterable, Mapping
-from dataclasses import asdict, field
 from typing import Any, Protocol, TypeVar
 
 import msgspec
+from msgspec.structs import asdict
 
 from sitebench import units
 from sitebench.counts import metrics
@@ -20,7 +20,6 @@ from sitebench.counts.steady import Settled
 from sitebench.counts.until import Until
 from sitebench.counts.worker_seen import WorkerSeen
 from sitebench.errors import printable
-from sitebench.frozen import frozen
 from sitebench.units import format_size, plural
 from sitebench.verdict.verdict import Verdict
 from sitebench.verdict.window import Window
@@ -43,8 +42,7 @@ def is_name(text: str) -> bool:
     return _NAME.fullmatch(text) is not None
 
 
-@frozen
-class PointSpec:
+class PointSpec(msgspec.Struct, frozen=True):
     """What is measured: target x size x operation x load.
 
     `settings` are those of `runs.identity` as text. `repeat` counts measurements of the same thing
@@ -63,7 +61,7 @@ class PointSpec:
     warmup_s: int | float
     measure_s: int | float
     client: str = "native"
-    settings: Mapping[str, str] = field(default_factory=dict)
+    settings: Mapping[str, str] = {}
     repeat: int = 0
     threads: int | None = None
     """Of a second try, because the tester was the limit of the first: its engine threads."""
@@ -141,7 +139,7 @@ class PointSpec:
     @classmethod
     def read(cls, text: str) -> PointSpec:
         """Read what `stored` wrote; keys of a newer version are ignored."""
-        found = cls.of(msgspec.json.decode(text, type=dict[str, Any]))
+        found = msgspec.json.decode(text, type=cls)
         for name in (found.suite, found.operation):
             if not is_name(name):
                 raise ValueError(f"{name!r} is not the name of an operation")
@@ -150,14 +148,8 @@ class PointSpec:
             raise ValueError("its target or a setting holds a control character")
         return found
 
-    @classmethod
-    def of(cls, written: Mapping[str, Any]) -> PointSpec:
-        """Return what `to_json` returned, unchecked."""
-        return msgspec.convert(written, cls)
 
-
-@frozen
-class Demand:
+class Demand(msgspec.Struct, frozen=True):
     """What one operation costs the target; None where its process cannot be monitored."""
 
     cpu_us: float | None
@@ -167,8 +159,7 @@ class Demand:
     sent_bytes: float
 
 
-@frozen
-class StepResult:
+class StepResult(msgspec.Struct, frozen=True):
     """One step of a program within the window."""
 
     program: str
@@ -178,8 +169,8 @@ class StepResult:
     per_s: float
     counted: bool
     """Whether this step stands for an operation."""
-    clocks: Mapping[str, Durations] = field(default_factory=clocks)
-    counters: Mapping[str, int | float | None] = field(default_factory=dict)
+    clocks: Mapping[str, Durations] = msgspec.field(default_factory=clocks)
+    counters: Mapping[str, int | float | None] = {}
     overlaps: bool = False
     """Whether its time is that of other steps too: a whole pass, or a phase of a request."""
 
@@ -252,8 +243,7 @@ def failing(
     return wholes + [each for each in rows if each.program not in names and not each.overlaps]
 
 
-@frozen(kw_only=True)
-class PointResult(Window):
+class PointResult(Window, frozen=True, kw_only=True):
     """What one point gave: every figure that a table or a report shows of it is in here.
 
     `measure.summarise` makes it of a measured window.
@@ -263,7 +253,7 @@ class PointResult(Window):
     verdict: Verdict
     settled: Settled
     steps: tuple[StepResult, ...] = ()
-    figures: Mapping[str, Any] = field(default_factory=dict)
+    figures: Mapping[str, Any] = {}
     """What only this suite's tables know, such as pages per second."""
     workers: tuple[WorkerSeen, ...] = ()
     """The processes that made the load, where it was not this one alone."""
@@ -396,8 +386,7 @@ class PointResult(Window):
             "use": found["resources"],
             "target_cores": found["target"].get("cores"),
             "generator_cpu_s": found["generator"]["cpu_s_per_thread"],
-            "verdict": Verdict.read(found),
-            "spec": PointSpec.of(found["spec"]),
+            "verdict": msgspec.convert(found, Verdict),
             "clocks": {str(clock): found.get(clock.key, {}) for clock in metrics.CLOCKS},
             "counters": {str(each): found.get(each.key) for each in metrics.COUNTERS},
             "steps": [StepResult.fields(step) for step in found.get("steps", ())],

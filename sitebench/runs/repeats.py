@@ -11,10 +11,11 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+
+import msgspec
+from msgspec.structs import replace
 
 from sitebench.counts.durations import clocks
-from sitebench.frozen import frozen
 from sitebench.runs.point import PointResult, PointSpec
 from sitebench.verdict.evidence import OtherLoad
 from sitebench.verdict.verdict import Quoted
@@ -30,8 +31,7 @@ Of = Callable[[PointResult], float | None]
 """The figure to take of each repeat; None where that repeat does not have it."""
 
 
-@frozen
-class Interval:
+class Interval(msgspec.Struct, frozen=True):
     """Two measured values, and the probability that they enclose the true median."""
 
     low: float
@@ -77,8 +77,7 @@ def of_operation(result: PointResult, name: str) -> PointResult:
     )
 
 
-@frozen
-class Series:
+class Series(msgspec.Struct, frozen=True):
     """All repeats of one point, in the order they were measured; `spec` has repeat 0."""
 
     spec: PointSpec

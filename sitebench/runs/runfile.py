@@ -24,7 +24,6 @@ import msgspec
 
 from sitebench.counts.source import StepTotals
 from sitebench.errors import BadRunFile, printable
-from sitebench.frozen import frozen
 from sitebench.runs import schema, steps
 from sitebench.runs.point import PointResult, PointSpec
 from sitebench.system.closing import Closing
@@ -44,8 +43,7 @@ _NOT_AS_WRITTEN = (
 _DAMAGED = "it may be truncated: copy it again, with the -wal file beside it where there is one"
 
 
-@frozen
-class StoredPoint:
+class StoredPoint(msgspec.Struct, frozen=True):
     """One point: its specification, its status, and its result.
 
     A point that failed after its window has both a result and an error.

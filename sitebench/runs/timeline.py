@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence, Set
-from dataclasses import dataclass, field, replace
 from operator import itemgetter
+
+import msgspec
+from msgspec.structs import replace
 
 from sitebench._engine import Histogram
 from sitebench.counts.durations import percentile_ns
@@ -28,8 +30,7 @@ Steps = Set[tuple[str, str]]
 """(program, step) of those that stand for an operation."""
 
 
-@dataclass
-class Slot:
+class Slot(msgspec.Struct):
     """What happened between two instants: one drain, or several merged."""
 
     phase: str
@@ -37,7 +38,7 @@ class Slot:
     t1_ns: int
     count: int = 0
     failures: int = 0
-    latency: Histogram = field(default_factory=Histogram)
+    latency: Histogram = msgspec.field(default_factory=Histogram)
 
     @property
     def seconds(self) -> float:

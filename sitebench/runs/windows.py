@@ -13,9 +13,11 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from enum import StrEnum
 from itertools import zip_longest
+
+import msgspec
+from msgspec.structs import replace
 
 from sitebench.counts.metrics import ABANDONED, BYTES_OUT, CENSORED, LATENCY
 from sitebench.counts.percentile_interval import Intervals, percentile_intervals
@@ -23,7 +25,6 @@ from sitebench.counts.source import Drained
 from sitebench.counts.spans import SpanCounts
 from sitebench.counts.tally import Tally
 from sitebench.counts.worker_seen import WorkerSeen
-from sitebench.frozen import frozen
 from sitebench.monitor import Changes, Monitor, Sample, Use, use_between
 from sitebench.runs.point import PointResult
 from sitebench.runs.store import RunStore
@@ -42,8 +43,7 @@ class Phase(StrEnum):
     AFTER = "after"
 
 
-@frozen
-class PointFile:
+class PointFile(msgspec.Struct, frozen=True):
     """The run file and the row in it that a point's recordings go to."""
 
     store: RunStore

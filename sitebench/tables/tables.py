@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Iterable, Sequence
+
+from msgspec.structs import replace
 
 from sitebench.counts.durations import PERCENTILES, heading
 from sitebench.counts.metrics import BYTES_IN, BYTES_OUT, LATENCY, UNREAD, WRONG, Counter
@@ -187,7 +188,7 @@ def attempts(results: Sequence[PointResult]) -> list[str]:
     chosen = {id(each) for each in counted(results)}
     lines = []
     for second in (each for each in results if each.spec.threads is not None):
-        spec = dataclasses.replace(second.spec, threads=None)
+        spec = replace(second.spec, threads=None)
         pair = [*(each for each in results if each.spec == spec), second]
         said = [
             f"{each.verdict.grade} {format_rate(each.ops_per_s)}/s with "

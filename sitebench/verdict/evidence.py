@@ -6,17 +6,17 @@ None, never zero, where the machine does not say.
 
 from __future__ import annotations
 
+import msgspec
+
 from sitebench.counts.metrics import BYTES_IN, BYTES_OUT
 from sitebench.counts.steady import Steadiness
-from sitebench.frozen import frozen
 from sitebench.monitor import InterfaceUse, MachineUse
 from sitebench.monitor.reached import LOOPBACK
 from sitebench.verdict.rules.thresholds import BUSY, FULL, STALLED_MOST, STALLED_SOME, USED_UP
 from sitebench.verdict.window import Window
 
 
-@frozen
-class OtherLoad:
+class OtherLoad(msgspec.Struct, frozen=True):
     """What the target used at another load of the same run."""
 
     cores: float
@@ -24,8 +24,7 @@ class OtherLoad:
     """CPU of an operation."""
 
 
-@frozen
-class PoolUse:
+class PoolUse(msgspec.Struct, frozen=True):
     """A pool of connections that the tester's users share."""
 
     name: str
@@ -34,8 +33,7 @@ class PoolUse:
     """How many of them had a request in flight, on average."""
 
 
-@frozen(kw_only=True)
-class Evidence(Window):
+class Evidence(Window, frozen=True, kw_only=True):
     """A measured window, and under what conditions it was measured."""
 
     rate: float | None = None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from sitebench.frozen import frozen
+import msgspec
 
 
 class Resource(StrEnum):
@@ -33,8 +33,7 @@ class Grade(StrEnum):
     UNKNOWN = "unknown"
 
 
-@frozen
-class Finding:
+class Finding(msgspec.Struct, frozen=True):
     """Whether one resource limited the target, and the evidence in a sentence."""
 
     resource: str

@@ -6,15 +6,14 @@ combines them. docs/verdict.md says how, with every threshold and where it comes
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from sitebench.counts.steady import Steadiness
-from sitebench.frozen import frozen
 from sitebench.units import format_rate, plural
 from sitebench.verdict.evidence import Evidence
 from sitebench.verdict.finding import Finding, Grade, Resource
@@ -69,14 +68,13 @@ class Quoted(StrEnum):
     NOT_USABLE = "not usable"
 
 
-@frozen
-class Verdict:
+class Verdict(msgspec.Struct, frozen=True):
     """What limited the point, whether the figure is the target's, and why."""
 
-    bound: str
+    bound: str = msgspec.field(name="verdict")
     valid: bool
     evidence: str
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[Finding, ...] = msgspec.field(default=(), name="bottlenecks")
     warnings: tuple[PointWarning, ...] = ()
     at_most_per_s: float | None = None
     """Where the rate is a lower bound: what the target's CPU allows, if that is known."""
@@ -98,24 +96,8 @@ class Verdict:
 
     def to_json(self) -> dict[str, Any]:
         """Return the verdict's part of the object that a point is kept as."""
-        return {
-            "verdict": self.bound,
-            "valid": self.valid,
-            "grade": self.grade,
-            "at_most_per_s": self.at_most_per_s,
-            "latency_at_most": self.latency_at_most,
-            "evidence": self.evidence,
-            "bottlenecks": [asdict(each) for each in self.findings],
-            "warnings": [each.to_json() for each in self.warnings],
-        }
-
-    @classmethod
-    def read(cls, found: Mapping[str, Any]) -> Verdict:
-        """Read what `to_json` wrote."""
-        names = {"bound": "verdict", "findings": "bottlenecks"}
-        return msgspec.convert(
-            {**found, **{field: found[name] for field, name in names.items()}}, cls
-        )
+        own: dict[str, Any] = msgspec.to_builtins(self)
+        return {**own, "grade": self.grade, "latency_at_most": self.latency_at_most}
 
 
 def judge(window: Evidence, known: Sequence[PointWarning] = ()) -> Verdict:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from enum import StrEnum
-from typing import Any
 
-from sitebench.frozen import frozen
+import msgspec
 
 
 class WarningKind(StrEnum):
@@ -48,8 +46,7 @@ class WarningKind(StrEnum):
     OTHER_FILES = "other-files"
 
 
-@frozen
-class PointWarning:
+class PointWarning(msgspec.Struct, frozen=True, omit_defaults=True):
     """A reason to distrust a figure, and what to do about it."""
 
     kind: str
@@ -57,10 +54,3 @@ class PointWarning:
     remedy: str
     spoils: bool = False
     """The figure is not one of what was to be measured: the point is not valid."""
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the warning as a point keeps it; `spoils` only where it does."""
-        found = asdict(self)
-        if not self.spoils:
-            del found["spoils"]
-        return found

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from sitebench.counts.metrics import CENSORED, LATENCY, SERVICE, UNREAD, WRONG
 from sitebench.counts.percentile_interval import too_alike_to_tell

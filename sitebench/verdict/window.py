@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+
+import msgspec
 
 from sitebench.counts.durations import Durations, clocks
 from sitebench.counts.littles_law import LittlesLaw
@@ -11,12 +12,10 @@ from sitebench.counts.metrics import LAG, SERVICE, WRONG
 from sitebench.counts.queue import Queue
 from sitebench.counts.spans import Span
 from sitebench.counts.steady import Settled
-from sitebench.frozen import frozen
 from sitebench.monitor import Use
 
 
-@frozen(kw_only=True)
-class Window:
+class Window(msgspec.Struct, frozen=True, kw_only=True):
     """Counts, durations and resource use of one measured window."""
 
     seconds: float
@@ -24,11 +23,11 @@ class Window:
     """Those that ended in the window, and succeeded; durations and failures are of those that were
     due in it, also where they ended later."""
     failures_by_kind: Mapping[str, int]
-    examples: Mapping[str, str] = field(default_factory=dict)
+    examples: Mapping[str, str] = {}
     """Of each kind of failure the step, the first request, and its answer."""
-    clocks: Mapping[str, Durations] = field(default_factory=clocks)
+    clocks: Mapping[str, Durations] = msgspec.field(default_factory=clocks)
     """Durations of what counts as an operation, by clock (`sitebench.counts.metrics`)."""
-    counters: Mapping[str, int | float | None] = field(default_factory=dict)
+    counters: Mapping[str, int | float | None] = {}
     """Figures of all steps, by counter: bytes of the window, microseconds of an operation."""
     queue_start: Queue | None = None
     queue_end: Queue | None = None

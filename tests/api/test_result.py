@@ -1,8 +1,7 @@
 """What a program prints of a measurement."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from sitebench._engine import Histogram
 from sitebench.api.result import Result

@@ -4,10 +4,10 @@ import json
 import random
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from sitebench.compare import wording as words
 from sitebench.compare.comparison import (
@@ -176,11 +176,11 @@ def mix(b_rate: float, seed: int, repeats: int = 10) -> Series:
         lot = random.Random(f"{seed} {repeat}")
         spec = a_spec("mix", rate=8_000, repeat=repeat)
         search, modify = (
-            a_repeat(replace(spec, operation=name), rate * (1 + lot.gauss(0, 0.01)))[1]
+            a_repeat(structs.replace(spec, operation=name), rate * (1 + lot.gauss(0, 0.01)))[1]
             for name, rate in (("search", 8_000.0), ("modify", b_rate))
         )
-        results.append(replace(search, spec=spec, steps=(*search.steps, *modify.steps)))
-    return Series(replace(results[0].spec, repeat=0), tuple(results))
+        results.append(structs.replace(search, spec=spec, steps=(*search.steps, *modify.steps)))
+    return Series(structs.replace(results[0].spec, repeat=0), tuple(results))
 
 
 def test_one_slow_operation_of_a_mix_is_found() -> None:
@@ -302,7 +302,10 @@ def test_a_percentile_among_what_never_came_counts_against_b_and_never_for_it() 
 
 
 def spoil(found: Series, *repeats: int) -> Series:
-    each = (replace(r, verdict=SPOILED) if r.spec.repeat in repeats else r for r in found.results)
+    each = (
+        structs.replace(r, verdict=SPOILED) if r.spec.repeat in repeats else r
+        for r in found.results
+    )
     return Series(found.spec, tuple(each))
 
 
@@ -318,7 +321,9 @@ def test_a_repeat_that_is_not_the_targets_is_left_out_with_its_partner_and_named
 def test_where_the_tester_was_the_limit_costs_are_compared_and_rates_are_not() -> None:
     limited = Verdict("generator", False, "the tester was used up")
     a, b = series(noisy(10, 15_000, 1)), series(noisy(10, 14_250, 2))
-    b = replace(b, results=tuple(replace(each, verdict=limited) for each in b.results))
+    b = structs.replace(
+        b, results=tuple(structs.replace(each, verdict=limited) for each in b.results)
+    )
     (point,) = analyse([Matched(a, b)], Design.PAIRS).points
     assert verdicts(point) == {"target_cpu": "more CPU"}
     said = words.answer(point)
@@ -349,7 +354,9 @@ def test_the_stamp_says_what_was_found(
     a, b = (series(noisy(10, rate, seed)) for seed, rate in enumerate(rates, 1))
     if limited:
         judged = Verdict("generator", False, "the tester was used up")
-        b = replace(b, results=tuple(replace(each, verdict=judged) for each in b.results))
+        b = structs.replace(
+            b, results=tuple(structs.replace(each, verdict=judged) for each in b.results)
+        )
     assert words.stamp(analyse([Matched(a, b)], Design.PAIRS).points[0]) == stamped
 
 

@@ -9,10 +9,10 @@ import functools
 import itertools
 import random
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from math import exp, log, sqrt
 
 import pytest
+from msgspec.structs import replace
 
 from sitebench.compare.comparison import Analysis, Design, analyse
 from sitebench.compare.interleave import plan

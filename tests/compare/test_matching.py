@@ -1,9 +1,9 @@
 """What may be compared: points asked for alike, at whichever targets."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from sitebench.compare.matching import check_facts, differences, identity, match, varied
 from sitebench.errors import BadInput

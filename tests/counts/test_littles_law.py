@@ -1,6 +1,5 @@
 """Little's law: it holds wherever lanes run, and breaks when a clock or a counter does."""
 
-import dataclasses
 import json
 import time
 from collections.abc import Callable, Iterator
@@ -8,6 +7,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from msgspec import structs
 
 from sitebench._engine import Directory, Histogram, PortableUsers, Snapshot, StepStats
 from sitebench.counts.littles_law import TOLERANCE, LittlesLaw, littles_law
@@ -100,7 +100,7 @@ def rewritten(snapshot: Snapshot, change: Callable[[StepTotals], StepTotals]) ->
         made.add(step)
         return made
 
-    plain = {each.name: getattr(snapshot, each.name) for each in dataclasses.fields(PlainDrain)}
+    plain = {each.name: getattr(snapshot, each.name) for each in structs.fields(PlainDrain)}
     return PlainDrain(**plain | {"steps": tuple(change(copied(each)) for each in snapshot.steps)})
 
 
@@ -121,7 +121,7 @@ def test_a_clock_that_runs_wrong_breaks_it(snapshots: list[Snapshot]) -> None:
     start, *window = snapshots
     assert law_of([start, *(rewritten(each, lambda step: step) for each in window)]).holds
     broken = [
-        dataclasses.replace(rewritten(each, fast), waiting_ns=round(each.waiting_ns * 1.1))
+        structs.replace(rewritten(each, fast), waiting_ns=round(each.waiting_ns * 1.1))
         for each in window
     ]
     law = law_of([start, *broken])
@@ -134,7 +134,7 @@ def test_a_lost_drain_breaks_it(snapshots: list[Snapshot]) -> None:
     start, *window = snapshots
     # On a busy machine the last may have had no time to do anything.
     fullest = max(window, key=lambda each: sum(step.count for step in each.steps))
-    lost = dataclasses.replace(rewritten(fullest, lambda step: step), steps=(), waiting_ns=0)
+    lost = structs.replace(rewritten(fullest, lambda step: step), steps=(), waiting_ns=0)
     assert not law_of([start, *(lost if each is fullest else each for each in window)]).holds
 
 

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sitebench._engine import Histogram
+from sitebench.counts import source
 from sitebench.counts.tally import MOST_STRETCHES, Tally
 from sitebench.locust.workers.messages import Counts, pack, read, unpack
 from tests.support.drains import Drain, Step, histogram
@@ -17,7 +18,7 @@ SECOND = 1_000_000_000
 durations = st.lists(st.integers(min_value=0, max_value=3_600_000_000_000), max_size=50)
 
 
-def drain(t0: int, t1: int, *steps: Step, cpu: tuple[int, ...] = (0,)) -> Drain:
+def drain(t0: int, t1: int, *steps: source.StepTotals, cpu: tuple[int, ...] = (0,)) -> source.Drain:
     return Drain(t0, t1, steps, cpu_ns=cpu)
 
 
@@ -174,7 +175,7 @@ def test_a_window_of_many_drains_holds_what_one_recorder_would(drains: list[list
         assert sum_.clocks[name].buckets() == one.clocks[name].buckets()
 
 
-def clocked(took: list[int]) -> Step:
+def clocked(took: list[int]) -> source.StepTotals:
     clock = histogram(*took)
     return Step(
         "p", "s", len(took), service=clock, lag=clock, censored=clock, processing_ns=sum(took)
@@ -187,7 +188,7 @@ def test_what_another_process_sends_adds_up_to_the_same(drains: list[list[int]])
     for n, took in enumerate(drains):
         step = Step("p", "s", 7, {"timeout": n + 1}, 1, 2, histogram(*took), processing_ns=3)
         step.overlaps = n == 1
-        made = Drain(n, n + 1, (step,), 5, (11, 12), 6, 7, 8, [n, 1])
+        made = Drain(n, n + 1, (step,), 5, (11, 12), 6, 7, 8, lane_counts=[n, 1])
         here.add(made)
         # As Locust's messages carry it.
         sent = msgspec.to_builtins(pack(made, made.cpu_ns), builtin_types=(bytes,))

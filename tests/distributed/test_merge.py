@@ -1,10 +1,10 @@
 """Drains of workers, put together: nothing twice, nothing dropped, in order."""
 
 from collections import Counter
-from dataclasses import replace
 from random import Random
 
 import pytest
+from msgspec.structs import replace
 
 from sitebench.counts import source
 from sitebench.locust.workers.merge import Merger

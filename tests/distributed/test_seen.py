@@ -1,8 +1,9 @@
 """What a verdict makes of its workers: who spoils a point is named, with a remedy."""
 
 import json
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from sitebench.counts.worker_seen import WorkerSeen
 from sitebench.measure.summarise import summarise

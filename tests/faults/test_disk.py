@@ -1,10 +1,11 @@
 """A disk that is too slow: it is named, and the machine's pressure shows it as well."""
 
 import time
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec import structs
+from msgspec.structs import replace
 
 from sitebench.monitor import Monitor, Use, use_between
 from sitebench.verdict.finding import Grade
@@ -70,7 +71,7 @@ def test_of_a_thousand_threads_the_control_group_shows_the_one_that_waits(tmp_pa
         use = _seen(actor, tmp_path, 1, 1_000)
     assert use.target is not None
     # Looks at a part of the threads see the one that waits by chance: without them.
-    alone = replace(use, target=replace(use.target, disk_wait_share=0.0))
+    alone = structs.replace(use, target=replace(use.target, disk_wait_share=0.0))
     found = disk(evidence(seconds=2.0, use=alone))
     assert found.grade == Grade.PRIMARY, found.evidence
 

@@ -1,9 +1,9 @@
 """What a login costs with each hash of a sweep: from a real sweep, and from points made by hand."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from ils_bench.login.costs import login_costs
 from sitebench.monitor import MachineUse, ProcessUse

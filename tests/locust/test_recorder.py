@@ -7,7 +7,7 @@ def test_a_lower_bound_knows_the_other_loads_of_its_run() -> None:
     alone, beside, evidence = in_locust(
         """
         import json
-        from dataclasses import replace
+        from msgspec.structs import replace
         from types import SimpleNamespace
 
         from sitebench.locust.recorder import Subject

@@ -1,10 +1,11 @@
 """JUnit XML: well-formed, counted right, and shaped as Jenkins' junit-10.xsd wants it."""
 
-from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
+from msgspec import structs
+from msgspec.structs import replace
 
 from sitebench.counts.durations import Durations
 from sitebench.errors import EXIT_MISSED, ObjectiveMissed
@@ -67,8 +68,8 @@ def parsed(judged: list[Judged]) -> ET.Element:
 
 
 def invalid(result: PointResult, said: str = "the tester was the limit") -> PointResult:
-    verdict = replace(result.verdict, bound="generator", valid=False, evidence=said)
-    return replace(result, verdict=verdict)
+    verdict = structs.replace(result.verdict, bound="generator", valid=False, evidence=said)
+    return structs.replace(result, verdict=verdict)
 
 
 def figures(result: PointResult) -> dict[str, str]:
@@ -147,15 +148,15 @@ def test_figures_are_properties_of_the_suite_by_the_cases_name(store: RunStore) 
 
 def test_lower_bounds_are_written_as_tables_write_them() -> None:
     held = invalid(a_result())
-    held = replace(held, verdict=replace(held.verdict, at_most_per_s=37_000.0))
+    held = structs.replace(held, verdict=replace(held.verdict, at_most_per_s=37_000.0))
     assert "  10,000..37,000  " in shown(held)[2]
     found = figures(held)
     assert (found["ops_per_s"], found["at_most_per_s"]) == (">= 10000", "37000")
     assert (found["grade"], found["outcome"]) == ("at least", "invalid")
     assert "  >= 10,000  " in shown(invalid(a_result()))[2]
     assert "at_most_per_s" not in figures(invalid(a_result()))
-    unsettled = replace(held.verdict, bound="unsettled", at_most_per_s=None)
-    found = figures(replace(held, verdict=unsettled))
+    unsettled = structs.replace(held.verdict, bound="unsettled", at_most_per_s=None)
+    found = figures(structs.replace(held, verdict=unsettled))
     assert (found["ops_per_s"], found["grade"]) == ("10000", "not usable")
     assert (figures(a_result())["ops_per_s"], figures(a_result())["grade"]) == ("10000", "measured")
 
@@ -185,7 +186,7 @@ def test_a_percentile_among_what_never_came_is_judged_and_written_as_a_lower_bou
 def test_latency_with_waits_for_others_in_it_is_judged_as_an_upper_bound() -> None:
     noise = PointWarning(WarningKind.OTHERS_IN_LATENCY, "others", "end them")
     seen = a_result(a_spec(rate=10_000))
-    seen = replace(seen, verdict=replace(seen.verdict, warnings=(noise,)))
+    seen = structs.replace(seen, verdict=replace(seen.verdict, warnings=(noise,)))
     assert figures(seen)["latency_p99_us"].startswith("<= 50")
     assert "  <= 50 us  " in shown(seen)[2]
     assert shown(seen)[3] == "<=: waits for other programs are in it."

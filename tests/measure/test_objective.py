@@ -1,12 +1,13 @@
 """Objectives: what can be asked for, what is refused, and how a point is held against them."""
 
 import re
-from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
+from sitebench.counts import source
 from sitebench.counts.durations import PERCENTILES, heading
 from sitebench.counts.tally import Tally
 from sitebench.errors import UnknownValue
@@ -119,7 +120,7 @@ def test_a_percentile_of_too_few_samples_cannot_be_told_and_says_why() -> None:
     assert "too few samples" in judged.message
 
 
-def measured(*steps: Step) -> PointResult:
+def measured(*steps: source.StepTotals) -> PointResult:
     """Return the result of two seconds with these steps; those named lookup count."""
     tally = Tally.starting(Drain(0, 0))
     tally.add(Drain(0, 2 * 10**9, steps, cpu_ns=(10**9,)))

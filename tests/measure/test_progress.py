@@ -1,9 +1,9 @@
 """What the terminal shows of a running sweep: a line for each fact, also where it is narrow."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from sitebench.measure import progress
 from sitebench.measure.progress import LiveProgress, counting

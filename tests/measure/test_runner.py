@@ -13,6 +13,7 @@ from typing import Any
 
 import psutil
 import pytest
+from msgspec import structs
 
 from ils_bench.options import IlsOptions
 from ils_bench.points import POINTS
@@ -88,7 +89,7 @@ def test_nothing_of_points_stays_in_their_process(tmp_path: Path, rounds: int) -
         for number in range(rounds):
             cpu_ns.append({})
             for spec in order.sample(points, len(points)):
-                one = replace(spec, repeat=number)
+                one = structs.replace(spec, repeat=number)
                 command = replace(endpoint.command(one), locustfile=own)
                 result = runner.run(one, store, command)
                 store.confirm(one)

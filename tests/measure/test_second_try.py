@@ -1,10 +1,11 @@
 """When a point is measured once more with another thread, and which of the two tries counts."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Never
 
 import pytest
+from msgspec import structs
+from msgspec.structs import replace
 
 from sitebench.measure.progress import LiveProgress, counting
 from sitebench.measure.sweep import Stage, second_try, sweep
@@ -26,8 +27,8 @@ class OpenedError(Exception):
 def limited(spec: PointSpec | None = None, count: int = 20_000, **other: Any) -> PointResult:
     """Return a result of which the tester was the limit, on a machine with CPU left."""
     made = a_result(spec, count)
-    verdict = replace(made.verdict, bound=Bound.GENERATOR, valid=False)
-    return replace(made, verdict=verdict, **other)
+    verdict = structs.replace(made.verdict, bound=Bound.GENERATOR, valid=False)
+    return structs.replace(made, verdict=verdict, **other)
 
 
 @pytest.fixture(autouse=True)
@@ -38,7 +39,7 @@ def _two_cores() -> None:
 
 def test_a_thread_more_is_tried_where_the_tester_was_the_limit() -> None:
     wanted = second_try(limited())
-    assert wanted == replace(a_spec(), threads=2)
+    assert wanted == structs.replace(a_spec(), threads=2)
     assert wanted.key != a_spec().key
     assert PointSpec.read(wanted.stored()) == wanted
 
@@ -52,13 +53,14 @@ def test_the_key_of_a_first_try_is_what_it_was() -> None:
     [
         a_result(),
         limited(a_spec(threads=2)),
-        replace(limited(), verdict=replace(limited().verdict, bound=Bound.OTHERS)),
+        structs.replace(limited(), verdict=replace(limited().verdict, bound=Bound.OTHERS)),
         limited(a_spec(settings={"threads": "1"})),
         limited(a_spec(client="ldap3")),
         limited(generator_cpu_s=(1.0,) * usable_cores()),
         limited(
-            use=replace(
-                a_result().use, machine=replace(a_result().use.machine, busy_per_core=(1, 1))
+            use=structs.replace(
+                a_result().use,
+                machine=structs.replace(a_result().use.machine, busy_per_core=(1, 1)),
             )
         ),
     ],
@@ -75,7 +77,9 @@ def test_the_higher_rate_counts_and_one_that_is_the_targets_where_they_are_alike
     # The target did more than this before: the thread took its core.
     assert counted([first, a_result(again, 15_000)]) == [first]
     spoilt = a_result(again, 30_000)
-    spoilt = replace(spoilt, verdict=replace(spoilt.verdict, bound=Bound.UNSETTLED, valid=False))
+    spoilt = structs.replace(
+        spoilt, verdict=replace(spoilt.verdict, bound=Bound.UNSETTLED, valid=False)
+    )
     assert counted([first, spoilt]) == [first]
 
 

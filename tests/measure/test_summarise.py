@@ -1,8 +1,8 @@
 """A result from the counts of a window."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec import structs
+from msgspec.structs import replace
 
 from sitebench.counts.metrics import BYTES_OUT, PAUSED, THINKING
 from sitebench.counts.steady import Steadiness
@@ -42,7 +42,7 @@ def test_places_of_a_pool_are_full_by_rate_times_service_time(places: int, bound
     rows = (("lookup", "lookup"), ("lookup", "not done"))
     quiet = a_use()
     assert quiet.target is not None
-    quiet = replace(quiet, target=replace(quiet.target, cpu_s=0.5))
+    quiet = structs.replace(quiet, target=replace(quiet.target, cpu_s=0.5))
     result = summarise(
         a_spec(),
         a_tally(count=200_000),

@@ -1,8 +1,8 @@
 import json
-from dataclasses import replace
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from sitebench.monitor import Gap, MachineSample, ProcessSample, Sample, Use
 from sitebench.monitor.between import use_between
@@ -11,12 +11,12 @@ from sitebench.monitor.sample import Answers, CoreSample, DiskSample, InterfaceS
 
 def machine(at_s: float = 0.0, **other: object) -> MachineSample:
     made = MachineSample(at_s, (CoreSample(0, 0, 0, 0, 0, 0),), available_bytes=1_000)
-    return replace(made, **other)  # type: ignore[arg-type]
+    return replace(made, **other)
 
 
 def a_sample(at_s: float = 0.0, **other: object) -> Sample:
     made = Sample(ProcessSample(1, 1, 10), ProcessSample(2, 1, 20), machine(at_s))
-    return replace(made, **other)  # type: ignore[arg-type]
+    return replace(made, **other)
 
 
 def test_counters_are_differences_and_values_are_the_ends() -> None:

@@ -4,6 +4,7 @@ import re
 from dataclasses import replace
 
 import pytest
+from msgspec import structs
 
 from ils_bench.paper.plan import PLAN as ILS
 from ps_bench.paper.plan import PLAN as PS
@@ -23,12 +24,12 @@ ONLY_LOOKUPS = Scenario(0.04, 1_200.0, {"lookup": 6.0})
 
 
 def invalid(result: PointResult) -> PointResult:
-    return replace(result, verdict=Verdict(Bound.UNSETTLED, False, "it drifts"))
+    return structs.replace(result, verdict=Verdict(Bound.UNSETTLED, False, "it drifts"))
 
 
 def a_page_result(pages_per_s: float, entries: int = 1_000) -> PointResult:
     made = a_result(a_spec("scenario", entries, suite="ps"))
-    return replace(made, figures={"web_pages_per_s": pages_per_s})
+    return structs.replace(made, figures={"web_pages_per_s": pages_per_s})
 
 
 def test_a_rate_is_the_median_over_repeats() -> None:
@@ -53,7 +54,7 @@ def test_an_invalid_point_is_left_out_and_the_reason_is_kept() -> None:
 
 
 def test_a_lower_bound_is_planned_with_and_said_to_be_one() -> None:
-    limited = replace(
+    limited = structs.replace(
         a_result(a_spec(users=8), 9_000),
         verdict=Verdict(Bound.GENERATOR, False, "full", (), (), 9e9),
     )
@@ -92,7 +93,7 @@ def test_a_window_that_went_on_until_a_percentile_was_known_is_of_the_same_targe
 
 
 def test_a_kept_schedule_says_that_the_target_can_do_more() -> None:
-    scheduled = replace(a_result(), verdict=Verdict(Bound.SCHEDULE, True, "kept"))
+    scheduled = structs.replace(a_result(), verdict=Verdict(Bound.SCHEDULE, True, "kept"))
     (table,) = tables_of([scheduled], ILS)
     assert "can do more" in str(table.remarks[0])
 
@@ -107,9 +108,9 @@ def test_the_pages_of_a_file_of_ones_own_are_planned_with() -> None:
     """`page = true` is "for `sitebench plan ps` too", which had no finished points to plan from."""
     settings = {"scenario": "shop.toml"}
     made = a_result(a_spec("shop", suite="ps", settings=settings))
-    (table,) = tables_of([replace(made, figures={"web_pages_per_s": 120.0})], PS)
+    (table,) = tables_of([structs.replace(made, figures={"web_pages_per_s": 120.0})], PS)
     assert table.rates == {"pages": (120.0,)}
-    (none,) = tables_of([replace(made, figures={"web_pages_per_s": 0.0})], PS)
+    (none,) = tables_of([structs.replace(made, figures={"web_pages_per_s": 0.0})], PS)
     with pytest.raises(BadInput, match="mark an operation of the scenario with `page = true`"):
         plan(PS, Scenario(0.04, 25.0), none)
 
@@ -120,7 +121,7 @@ AT_RANDOM = {"arrivals": "poisson"}
 def test_under_an_objective_only_rates_that_met_it_count() -> None:
     specs = [a_spec(rate=rate, settings=AT_RANDOM) for rate in (10e3, 15e3)]
     results = [a_result(*pair) for pair in zip(specs, (20_000, 30_000), strict=True)]
-    slow = replace(results[1].clocks["latency"], p99=9e4)
+    slow = structs.replace(results[1].clocks["latency"], p99=9e4)
     results[1] = changed(results[1], latency=slow)
     (table,) = tables_of(results, ILS, Objective.parse("p99<50ms"))
     assert table.at(1_000) == {"lookup": 10_000.0}
@@ -130,7 +131,7 @@ def at_rate(per_s: float, p99_us: float, seconds: float, users: int = 64) -> Poi
     """Return a window at a rate: the short one of a search, or one in which it is held."""
     spec = a_spec(rate=per_s, measure_s=seconds, users=users, settings=AT_RANDOM)
     made = a_result(spec, round(2 * per_s))
-    return changed(made, latency=replace(made.clocks["latency"], p99=p99_us))
+    return changed(made, latency=structs.replace(made.clocks["latency"], p99=p99_us))
 
 
 def test_a_rate_that_broke_when_it_was_held_is_not_planned_with() -> None:
@@ -175,7 +176,7 @@ def test_users_who_wait_for_each_answer_are_no_rate_at_which_people_may_arrive()
 
 def test_a_percentile_that_is_not_known_is_not_said_to_be_missed() -> None:
     short = a_result(a_spec(rate=500.0, settings=AT_RANDOM), 1_000)
-    short = changed(short, latency=replace(short.clocks["latency"], p99=None))
+    short = changed(short, latency=structs.replace(short.clocks["latency"], p99=None))
     (table,) = tables_of([short], ILS, Objective.parse("p99<50ms"))
     with pytest.raises(BadInput, match=r"not known whether .* for want of operations.*longer"):
         plan(ILS, ONLY_LOOKUPS, table)
@@ -232,8 +233,8 @@ def test_a_mix_that_cannot_be_read_is_refused(text: str) -> None:
 def counting(result: PointResult, *steps: tuple[str, str]) -> PointResult:
     """Return a result whose operations are these (program, step)."""
     (one,) = result.steps
-    each = (replace(one, program=program, step=step) for program, step in steps)
-    return replace(result, steps=tuple(each))
+    each = (structs.replace(one, program=program, step=step) for program, step in steps)
+    return structs.replace(result, steps=tuple(each))
 
 
 def test_points_that_counted_two_kinds_of_steps_make_no_rate() -> None:
@@ -286,7 +287,7 @@ def test_points_of_other_suites_and_operations_are_not_of_a_plan() -> None:
 def test_a_machine_is_named_by_what_differs() -> None:
     (alone,) = tables_of([a_result(), a_result(a_spec(entries=5_000))], ILS)
     assert alone.machine == "embedded"
-    both = [a_result(), a_result(replace(a_spec(), client="ldap3"))]
+    both = [a_result(), a_result(structs.replace(a_spec(), client="ldap3"))]
     machines = ["embedded, native", "embedded, ldap3"]
     assert [each.machine for each in tables_of(both, ILS)] == machines
 
@@ -295,8 +296,8 @@ def test_why_no_rate_met_an_objective_begins_with_the_lowest_and_says_what_is_no
     met_none, unknown = (
         changed(a_result(a_spec(rate=rate, settings=AT_RANDOM), round(2 * rate)), latency=latency)
         for rate, latency in (
-            (500.0, replace(a_result().clocks["latency"], p99=9e4)),
-            (100.0, replace(a_result().clocks["latency"], p99=None)),
+            (500.0, structs.replace(a_result().clocks["latency"], p99=9e4)),
+            (100.0, structs.replace(a_result().clocks["latency"], p99=None)),
         )
     )
     (table,) = tables_of([met_none, unknown], ILS, Objective.parse("p99<50ms"))
@@ -322,7 +323,7 @@ def test_a_rate_of_two_programs_that_count_one_step_is_planned_with() -> None:
     # One program of two had nothing to do: it counts nothing.
     both = counting(a_result(a_spec("lookup+ils-user")), ("lookup", "lookup"), ("ils-user", "all"))
     one, none = both.steps
-    idle = replace(both, steps=(one, replace(none, count=0)))
+    idle = structs.replace(both, steps=(one, structs.replace(none, count=0)))
     (table,) = tables_of([idle], ILS)
     assert table.at(1_000) == {"lookup+ils-user": 10_000.0}
 
@@ -330,7 +331,7 @@ def test_a_rate_of_two_programs_that_count_one_step_is_planned_with() -> None:
 def test_a_schedule_that_was_kept_once_of_two_times_says_nothing_of_more() -> None:
     kept = Verdict(Bound.SCHEDULE, True, "kept")
     results = [a_result(a_spec(repeat=n)) for n in range(2)]
-    (table,) = tables_of([replace(results[0], verdict=kept), results[1]], ILS)
+    (table,) = tables_of([structs.replace(results[0], verdict=kept), results[1]], ILS)
     assert not any("can do more" in str(each) for each in table.remarks)
 
 

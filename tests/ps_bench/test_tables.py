@@ -1,8 +1,7 @@
 """Tables 13 and 14, and what is counted for them."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from ps_bench.operations import built_in
 from ps_bench.paper.figures import figures, mix, off_by

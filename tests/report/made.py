@@ -1,8 +1,9 @@
 """A run file with everything that a report has a word for, written through the run store."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+from msgspec.structs import replace
 
 from benches.long_run import DRAIN_NS, drained, step
 from sitebench._engine import Histogram

@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from sitebench._engine import Histogram
 from sitebench.counts.worker_seen import WorkerSeen
@@ -60,8 +61,9 @@ def with_bound(report: Report, operation: str, bound: str) -> Report:
         if point.spec.operation != operation
         else replace(
             point,
-            result=replace(
-                point.result, verdict=replace(point.result.verdict, bound=bound, valid=False)
+            result=structs.replace(
+                point.result,
+                verdict=structs.replace(point.result.verdict, bound=bound, valid=False),
             ),
         )
         for point in run.points
@@ -92,8 +94,8 @@ def of_one(report: Report, bound: str, *kinds: str) -> Run:
     (point,) = (each for each in run.points if each.spec.operation == "add")
     kept = tuple(PointWarning(kind, "", "") for kind in kinds)
     valid = bound not in ("generator", "others", "unsettled", "leak")
-    judged = replace(point.result.verdict, bound=bound, valid=valid, warnings=kept)
-    one = replace(point, result=replace(point.result, verdict=judged))
+    judged = structs.replace(point.result.verdict, bound=bound, valid=valid, warnings=kept)
+    one = replace(point, result=structs.replace(point.result, verdict=judged))
     return replace(run, points=[one], stored=[])
 
 
@@ -295,7 +297,7 @@ def test_a_rate_with_many_failures_is_not_stamped_as_one_to_quote(report: Report
     (run,) = report.runs
     (point, *_) = run.points
     failed = {"wrong-answer": point.result.attempts // 50}
-    result = replace(point.result, failures_by_kind=failed)
+    result = structs.replace(point.result, failures_by_kind=failed)
     failing = replace(run, points=[replace(point, result=result)], stored=[])
     assert trust.stamp(failing) == "Too many failures"
     assert "In 1 point, more than 1% of the operations failed." in trust.sentence(failing)
@@ -314,9 +316,11 @@ def test_points_of_other_settings_have_other_names_in_every_table(report: Report
     (point,) = (each for each in run.points if each.spec.operation == "add")
 
     def of(scheme: str) -> Point:
-        asked = replace(point.spec, settings={**point.spec.settings, "hash": scheme})
+        asked = structs.replace(point.spec, settings={**point.spec.settings, "hash": scheme})
         failed = {"timeout": 3, "wrong-answer": 2}
-        return replace(point, result=replace(point.result, spec=asked, failures_by_kind=failed))
+        return replace(
+            point, result=structs.replace(point.result, spec=asked, failures_by_kind=failed)
+        )
 
     several = Report([replace(run, points=[of("clear"), of("ssha")], stored=[])])
     for each in build.sections(several):
@@ -396,8 +400,8 @@ def test_steps_are_seen_at_once_where_a_point_has_several(
     (step, *others) = run.points[0].result.steps
 
     def body(*names: str) -> str:
-        steps = (step, *(replace(step, step=name) for name in names), *others)
-        point = replace(run.points[0], result=replace(run.points[0].result, steps=steps))
+        steps = (step, *(structs.replace(step, step=name) for name in names), *others)
+        point = replace(run.points[0], result=structs.replace(run.points[0].result, steps=steps))
         return build.sections(Report([replace(run, points=[point])]))[1].body
 
     assert folded in body("connect", "bind", "unbind")
@@ -451,8 +455,8 @@ def test_head_has_arrivals_and_pauses(report: Report) -> None:
     (run,) = report.runs
 
     def line(**other: Any) -> str:
-        asked = replace(run.points[0].spec, **other)
-        point = replace(run.points[0], result=replace(run.points[0].result, spec=asked))
+        asked = structs.replace(run.points[0].spec, **other)
+        point = replace(run.points[0], result=structs.replace(run.points[0].result, spec=asked))
         return facts.line(report, replace(run, points=[point]))
 
     assert "5,000/s with poisson arrivals" in line(rate=5e3, settings={"arrivals": "poisson"})
@@ -463,8 +467,10 @@ def test_the_head_says_what_a_login_was(report: Report) -> None:
     settings = {"accounts": "/home/me/staff.csv:secret=password", "base": "ou=staff,dc=x"}
     settings |= {"how": "search-bind", "bind_dn": "cn=admin,dc=x"}
     (run,) = report.runs
-    login = replace(run.points[0].spec, operation="login", target="openldap", settings=settings)
-    point = replace(run.points[0], result=replace(run.points[0].result, spec=login))
+    login = structs.replace(
+        run.points[0].spec, operation="login", target="openldap", settings=settings
+    )
+    point = replace(run.points[0], result=structs.replace(run.points[0].result, spec=login))
     said = facts.line(report, replace(run, points=[point]))
     assert "how search-bind, over new, accounts staff.csv:secret=password, base ou=staff" in said
     assert "bind-dn cn=admin,dc=x" in said
@@ -551,8 +557,8 @@ def test_the_share_of_failures_is_that_of_an_objective(report: Report) -> None:
     point = next(each for each in run.points if each.result.failures)
     (counted, *others) = point.result.steps
     # Another step of the sequence, that never fails, as often again.
-    bind = replace(counted, step="bind", failures=0, counted=False)
-    result = replace(point.result, steps=(counted, bind, *others))
+    bind = structs.replace(counted, step="bind", failures=0, counted=False)
+    result = structs.replace(point.result, steps=(counted, bind, *others))
     one = Report([replace(run, points=[replace(point, result=result)])])
     (by_kind, *_) = failures.tables(one)
     shown = sum(float(str(row[-1]).rstrip("%")) for row in by_kind.rows)
@@ -589,7 +595,7 @@ def test_workers_have_a_row_each_and_one_that_was_lost_is_marked(
     )
     run = report.runs[0]
     point = run.points[0]
-    shared = replace(point, result=replace(point.result, workers=(first, lost)))
+    shared = replace(point, result=structs.replace(point.result, workers=(first, lost)))
     made = workers.section(replace(report, runs=[replace(run, points=[shared])]))
     assert made is not None
     said = words(made)
@@ -622,7 +628,9 @@ def test_what_is_without_people_is_over_clients(report: Report) -> None:
     """A connect of the user's directory is with as many people as are there, not --entries."""
     (run,) = report.runs
     points = [
-        replace(each, result=replace(each.result, spec=replace(each.spec, entries=0)))
+        replace(
+            each, result=structs.replace(each.result, spec=structs.replace(each.spec, entries=0))
+        )
         for each in run.points
         if each.spec.entries == 1_000
     ]
@@ -648,12 +656,12 @@ def _of_a_site(report: Report, bound: str) -> Report:
     points = [
         replace(
             each,
-            result=replace(
+            result=structs.replace(
                 each.result,
-                spec=replace(
+                spec=structs.replace(
                     each.spec, suite="web", operation="webstone2-standard", entries=0, rate=None
                 ),
-                verdict=replace(each.result.verdict, bound=bound, valid=False),
+                verdict=structs.replace(each.result.verdict, bound=bound, valid=False),
             ),
         )
         for each in run.points

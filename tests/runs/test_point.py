@@ -1,7 +1,7 @@
 import json
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from sitebench.counts.durations import Durations
 from sitebench.counts.tally import Tally

@@ -1,9 +1,10 @@
 """Repeats: the interval of a median, and points that differ only in their repeat."""
 
 import random
-from dataclasses import replace
 
 import pytest
+from msgspec import structs
+from msgspec.structs import replace
 
 from sitebench.counts.tally import Tally
 from sitebench.measure.summarise import summarise
@@ -96,17 +97,17 @@ def test_a_number_that_one_repeat_lacks_is_not_said_of_all() -> None:
 def test_one_invalid_repeat_makes_the_series_invalid() -> None:
     good, bad = repeated(100, 100)
     assert Series(good.spec, (good, good)).valid
-    spoilt = replace(bad, verdict=replace(bad.verdict, valid=False))
+    spoilt = structs.replace(bad, verdict=replace(bad.verdict, valid=False))
     assert not Series(good.spec, (good, spoilt)).valid
 
 
 def judged(bound: str, at_most: float | None = None, repeat: int = 0) -> PointResult:
     """Return a point of a verdict."""
     made = a_result(a_spec(repeat=repeat))
-    verdict = replace(
+    verdict = structs.replace(
         made.verdict, bound=bound, valid=bound == Bound.SOFTWARE, at_most_per_s=at_most
     )
-    return replace(made, verdict=verdict)
+    return structs.replace(made, verdict=verdict)
 
 
 @pytest.mark.parametrize(
@@ -180,7 +181,7 @@ def test_one_operation_has_no_parts_and_one_that_was_not_done_no_figures() -> No
     assert series([mixed])[0].parts == ()
     absent = of_operation(mixed, "nothing")
     assert (absent.operations, absent.failures, absent.steps) == (0, 0, ())
-    limited = replace(mixed, verdict=replace(mixed.verdict, at_most_per_s=9_000.0))
+    limited = structs.replace(mixed, verdict=replace(mixed.verdict, at_most_per_s=9_000.0))
     # What the target can do at most is of the mixture.
     assert of_operation(limited, "find").verdict.at_most_per_s is None
 
@@ -188,8 +189,8 @@ def test_one_operation_has_no_parts_and_one_that_was_not_done_no_figures() -> No
 def test_of_two_tries_the_higher_rate_counts_and_noise_decides_for_the_targets_own() -> None:
     def tried(threads: int, bound: str, count: int) -> PointResult:
         found = a_result(a_spec(threads=threads), count)
-        verdict = replace(found.verdict, bound=bound, valid=bound == Bound.SOFTWARE)
-        return replace(found, verdict=verdict)
+        verdict = structs.replace(found.verdict, bound=bound, valid=bound == Bound.SOFTWARE)
+        return structs.replace(found, verdict=verdict)
 
     own, tester = Bound.SOFTWARE, Bound.GENERATOR
 
@@ -221,13 +222,13 @@ def test_the_rate_at_half_is_that_of_the_same_repeat_or_the_median() -> None:
 
 def test_other_loads_are_those_of_the_same_target_and_none_that_failed() -> None:
     spec = a_spec(users=16, settings={"keys": "uniform"})
-    lighter = a_result(replace(spec, users=4))
-    thread_more = a_result(replace(spec, threads=2), 40_000)
-    other_keys = a_result(replace(lighter.spec, settings={"keys": "zipfian"}))
-    larger = a_result(replace(lighter.spec, entries=9_000))
-    failed = replace(lighter, failures_by_kind={"timeout": 1})
-    unsettled = replace(lighter.verdict, valid=False, bound="unsettled")
-    unsteady = replace(lighter, verdict=unsettled)
+    lighter = a_result(structs.replace(spec, users=4))
+    thread_more = a_result(structs.replace(spec, threads=2), 40_000)
+    other_keys = a_result(structs.replace(lighter.spec, settings={"keys": "zipfian"}))
+    larger = a_result(structs.replace(lighter.spec, entries=9_000))
+    failed = structs.replace(lighter, failures_by_kind={"timeout": 1})
+    unsettled = structs.replace(lighter.verdict, valid=False, bound="unsettled")
+    unsteady = structs.replace(lighter, verdict=unsettled)
     assert other_loads(spec, [other_keys, larger, failed, unsteady, a_result(spec)]) == []
     found = other_loads(spec, [lighter, thread_more])
     assert [each.cores for each in found] == [0.95, 0.95]

@@ -1,10 +1,11 @@
 """Phases of a test: what is measured when users come and go while it runs."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
+from sitebench.counts import source
 from sitebench.measure.summarise import summarise
 from sitebench.monitor import Monitor
 from sitebench.runs.runfile import RunFile
@@ -17,7 +18,7 @@ from tests.support.points import a_result, a_spec, a_use
 SECOND = 1_000_000_000
 
 
-def lookups(n: int, at_s: int, lanes: int) -> Drain:
+def lookups(n: int, at_s: int, lanes: int) -> source.Drain:
     step = Step("lookup", "lookup", n, service=histogram(*[50_000] * n))
     return Drain((at_s - 1) * SECOND, at_s * SECOND, (step,), lanes)
 

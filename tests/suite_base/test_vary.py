@@ -7,6 +7,7 @@ import re
 from dataclasses import replace
 
 import pytest
+from msgspec import structs
 
 from sitebench.compare.effect import effect, odd_and_even
 from sitebench.errors import UnknownValue
@@ -26,8 +27,8 @@ INTERVAL = re.compile(r"([+-][\d.]+)% to ([+-][\d.]+)%")
 
 def point(threads: int, count: int, bound: str = Bound.TARGET_CPU) -> PointResult:
     made = a_result(a_spec(settings={"threads": str(threads)}), count)
-    verdict = replace(made.verdict, bound=bound, valid=bound == Bound.TARGET_CPU)
-    return replace(made, verdict=verdict)
+    verdict = structs.replace(made.verdict, bound=bound, valid=bound == Bound.TARGET_CPU)
+    return structs.replace(made, verdict=verdict)
 
 
 def level(result: PointResult) -> tuple[Level, str]:
@@ -54,9 +55,9 @@ def test_of_tables_in_which_nothing_changes_few_show_a_gain() -> None:
     made = point(1, 20_000)
     for _ in range(tables):
         every = [
-            replace(
+            structs.replace(
                 made,
-                spec=replace(made.spec, settings={"threads": str(n)}, repeat=repeat),
+                spec=structs.replace(made.spec, settings={"threads": str(n)}, repeat=repeat),
                 operations=round(20_000 * math.exp(lot.gauss(0, 0.03))),
             )
             for n in range(1, 10)
@@ -98,7 +99,7 @@ def test_a_rate_that_the_tester_bounds_is_marked_and_brings_no_gain() -> None:
 
 
 def failing(result: PointResult, failures: int) -> PointResult:
-    return replace(result, failures_by_kind={"timeout": failures})
+    return structs.replace(result, failures_by_kind={"timeout": failures})
 
 
 def test_what_is_faster_because_it_fails_brings_no_gain() -> None:
@@ -125,7 +126,9 @@ def at_a_rate(threads: int, p50_us: float, lost: bool = False) -> PointResult:
     settings = {"threads": str(threads), "arrivals": "poisson"}
     made = a_result(a_spec(settings=settings, rate=10_000.0))
     bounds = ("p50",) if lost else ()
-    return changed(made, latency=replace(made.clocks["latency"], p50=p50_us, at_least=bounds))
+    return changed(
+        made, latency=structs.replace(made.clocks["latency"], p50=p50_us, at_least=bounds)
+    )
 
 
 def test_of_a_given_rate_the_latency_is_what_a_level_changes() -> None:
@@ -199,7 +202,10 @@ def test_what_is_no_level_is_refused(text: str) -> None:
 
 def repeats(threads: int, *counts: int, bound: str = Bound.TARGET_CPU) -> list[PointResult]:
     made = [point(threads, count, bound) for count in counts]
-    return [replace(each, spec=replace(each.spec, repeat=n)) for n, each in enumerate(made)]
+    return [
+        structs.replace(each, spec=structs.replace(each.spec, repeat=n))
+        for n, each in enumerate(made)
+    ]
 
 
 def null_line(base: list[PointResult], *others: list[PointResult]) -> str | None:

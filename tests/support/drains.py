@@ -2,10 +2,10 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from sitebench._engine import Histogram
 from sitebench.counts import metrics, source
-from sitebench.frozen import frozen
 
 
 def histogram(*values_ns: int) -> Histogram:
@@ -16,53 +16,54 @@ def histogram(*values_ns: int) -> Histogram:
     return made
 
 
-class Step(source.StepTotals):
-    """What one step did in a closed schedule, unless it is given a latency of its own."""
-
-    def __init__(  # noqa: PLR0917 -- in the order in which a drain is read
-        self,
-        program: str,
-        step: str,
-        count: int = 0,
-        failures: Mapping[str, int] | None = None,
-        bytes_out: int = 0,
-        bytes_in: int = 0,
-        service: Histogram | None = None,
-        *,
-        processing_ns: int = 0,
-        failed_ns: int = 0,
-        overlaps: bool = False,
-        **clocks: Histogram,
-    ) -> None:
-        known = clocks | ({} if service is None else {"service": service})
-        own: dict[str, Histogram] = {
-            each: known.get(each, Histogram())
-            for each in metrics.CLOCKS
-            if each in known or each.closed is None
-        }
-        for clock in metrics.CLOCKS:
-            if clock.closed is not None:
-                own.setdefault(clock, own[clock.closed])
-        counters = {"bytes_out": bytes_out, "bytes_in": bytes_in}
-        counters |= {"processing": processing_ns, "failed": failed_ns, "paused": 0, "thinking": 0}
-        super().__init__(
-            program,
-            step,
-            count,
-            Counter(failures or {}),
-            defaultdict(Histogram, own),
-            defaultdict(int, counters),
-            overlaps or step == source.SEQUENCE,
-        )
+def Step(  # noqa: N802, PLR0917 -- in the order in which a drain is read
+    program: str,
+    step: str,
+    count: int = 0,
+    failures: Mapping[str, int] | None = None,
+    bytes_out: int = 0,
+    bytes_in: int = 0,
+    service: Histogram | None = None,
+    *,
+    processing_ns: int = 0,
+    failed_ns: int = 0,
+    overlaps: bool = False,
+    **clocks: Histogram,
+) -> source.StepTotals:
+    """Return what one step did in a closed schedule, unless it is given a latency of its own."""
+    known = clocks | ({} if service is None else {"service": service})
+    own: dict[str, Histogram] = {
+        each: known.get(each, Histogram())
+        for each in metrics.CLOCKS
+        if each in known or each.closed is None
+    }
+    for clock in metrics.CLOCKS:
+        if clock.closed is not None:
+            own.setdefault(clock, own[clock.closed])
+    counters = {"bytes_out": bytes_out, "bytes_in": bytes_in}
+    counters |= {"processing": processing_ns, "failed": failed_ns, "paused": 0, "thinking": 0}
+    return source.StepTotals(
+        program,
+        step,
+        count,
+        Counter(failures or {}),
+        defaultdict(Histogram, own),
+        defaultdict(int, counters),
+        overlaps or step == source.SEQUENCE,
+    )
 
 
-@frozen
-class Drain(source.Drain):
-    """What one lane, or more, did between two instants."""
-
-    steps: Sequence[source.StepTotals] = ()
-    lanes: int = 1
-    cpu_ns: tuple[int, ...] = (0,)
-    lane_ns: int = 0
-    waiting_ns: int = 0
-    underway_ns: int = 0
+def Drain(  # noqa: N802, PLR0917 -- in the order of its fields
+    t0_ns: int,
+    t1_ns: int,
+    steps: Sequence[source.StepTotals] = (),
+    lanes: int = 1,
+    cpu_ns: tuple[int, ...] = (0,),
+    lane_ns: int = 0,
+    waiting_ns: int = 0,
+    underway_ns: int = 0,
+    **more: Any,
+) -> source.Drain:
+    """Return what one lane, or more, did between two instants."""
+    first = (t0_ns, t1_ns, steps, lanes, cpu_ns, lane_ns, waiting_ns, underway_ns)
+    return source.Drain(*first, **more)

@@ -1,7 +1,8 @@
 """Windows made by hand, for the rules of the verdict."""
 
-from dataclasses import replace
 from typing import Any, TypeVar
+
+from msgspec.structs import replace
 
 from sitebench.counts import metrics
 from sitebench.counts.durations import Durations, clocks

@@ -1,7 +1,8 @@
 """Points and results made by hand, for stores and tables."""
 
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from sitebench.counts.tally import Tally
 from sitebench.measure.summarise import summarise

@@ -1,8 +1,7 @@
 """What to do about a run: each cause once, with its points and its remedy."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 from rich.console import Console
 
 from sitebench.runs.point import PointResult, PointSpec

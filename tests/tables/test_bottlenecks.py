@@ -1,9 +1,10 @@
 """The papers' bottleneck tables, and warnings, as the terminal shows them."""
 
-from dataclasses import replace
 from itertools import pairwise
 
 import pytest
+from msgspec import structs
+from msgspec.structs import replace
 
 from sitebench.runs.point import PointResult
 from sitebench.tables.bottlenecks import bottleneck_tables
@@ -28,7 +29,7 @@ def judged(
         for name in Resource
     )
     verdict = Verdict("target-cpu", True, f"because of {grade}", findings)
-    return replace(a_result(a_spec(operation, entries, repeat=repeat)), verdict=verdict)
+    return structs.replace(a_result(a_spec(operation, entries, repeat=repeat)), verdict=verdict)
 
 
 def drawn(results: list[PointResult]) -> str:
@@ -52,7 +53,7 @@ def test_one_point_has_the_papers_table_with_comments() -> None:
 
 def test_a_number_that_is_not_the_targets_is_said_to_be_none() -> None:
     point = judged(Grade.NO)
-    spoilt = replace(point, verdict=replace(point.verdict, bound="generator", valid=False))
+    spoilt = structs.replace(point, verdict=replace(point.verdict, bound="generator", valid=False))
     assert "generator * because of no" in " ".join(drawn([spoilt]).split())
 
 
@@ -98,18 +99,18 @@ def test_of_repeats_more_than_half_make_a_primary(
 
 def test_points_of_one_size_are_told_apart_by_their_load() -> None:
     one = judged(Grade.NO)
-    other = replace(one, spec=replace(one.spec, users=2_000))
+    other = structs.replace(one, spec=replace(one.spec, users=2_000))
     assert "1k, 64 users 1k, 2,000 users" in " ".join(drawn([one, other]).split())
 
 
 def test_points_of_older_versions_have_no_table() -> None:
-    old = replace(a_result(), verdict=Verdict("target-cpu", True, "said"))
+    old = structs.replace(a_result(), verdict=Verdict("target-cpu", True, "said"))
     assert bottleneck_tables([old]) == []
 
 
 def test_points_without_people_are_named_by_their_clients() -> None:
     one = judged(Grade.NO, entries=0)
-    other = replace(one, spec=replace(one.spec, users=2))
+    other = structs.replace(one, spec=replace(one.spec, users=2))
     assert row(drawn([one, other]), "Resource") == ["2", "64"]
     assert "Bottlenecks: lookup, 64 clients (embedded)" in drawn([one])
     assert point_name(one.spec) == "lookup, 64 clients"

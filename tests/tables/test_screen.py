@@ -1,8 +1,7 @@
 """The table that ends a run: a row per point."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 from rich.console import Console
 
 from sitebench.counts.metrics import THINKING

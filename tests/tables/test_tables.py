@@ -1,8 +1,7 @@
 """What tables say of repeats."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from ils_bench.suite import SUITE
 from sitebench.report.paper import terminal_tables

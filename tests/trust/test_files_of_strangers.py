@@ -11,10 +11,10 @@ import subprocess
 import sys
 import zipfile
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 import sitebench
 from sitebench.errors import UnknownValue
@@ -35,16 +35,18 @@ NAMES = (SCRIPT, MARKUP, PATH, FORMULA, "", "lookup\n", "\x1b[2J", "x" * 65, "..
 
 def written(path: Path, target: str) -> Path:
     """Write a run with harm in every text that may be any."""
-    asked = replace(made.spec(), target=target, settings={target: SCRIPT, "client": MARKUP})
+    asked = structs.replace(made.spec(), target=target, settings={target: SCRIPT, "client": MARKUP})
     with RunStore(path) as store:
         store.set_manifest({"command": [SCRIPT], target: MARKUP, "cpu": {"model": SCRIPT}})
         for load in (2, 64):
             result = made.measured(
-                store, replace(asked, users=load), failures={MARKUP: 3, SCRIPT: 4, target: 5}
+                store,
+                structs.replace(asked, users=load),
+                failures={MARKUP: 3, SCRIPT: 4, target: 5},
             )
             assert result.failures
         for operation in ("add", "connect"):
-            made.measured(store, replace(asked, operation=operation))
+            made.measured(store, structs.replace(asked, operation=operation))
         missing = made.spec("refresh")
         store.begin(missing)
         store.fail(missing.key, {"kind": SCRIPT, "message": MARKUP, "remedy": FORMULA})

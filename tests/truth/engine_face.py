@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from msgspec import structs
+
 from ils_bench.engine_config import engine_config as of_directory
 from ils_bench.options import IlsOptions
 from ils_bench.targets.address import parse_address
@@ -148,7 +150,7 @@ class _Test:
             spans=() if stages is None else self.windows.spans.spans(stages, counts),
             pools=[pool for each in self.scripts for pool in each.pools],
         )
-        return replace(result, sent=self.windows.sent)
+        return structs.replace(result, sent=self.windows.sent)
 
 
 def measure(

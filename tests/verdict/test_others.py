@@ -4,9 +4,8 @@ A burner is two threads that want a core each. Without one, the same servers are
 starved by others.
 """
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from sitebench.counts.steady import Settled, Steadiness
 from sitebench.monitor import BehindUse

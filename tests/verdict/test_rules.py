@@ -1,9 +1,10 @@
 """The verdict's rules, one by one, at and around their thresholds."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec import structs
+from msgspec.structs import replace
 
 from sitebench.counts.spans import Span
 from sitebench.counts.steady import Settled, Steadiness
@@ -78,14 +79,14 @@ def test_a_target_has_no_more_cores_than_it_may_run_on() -> None:
     assert changed(QUIET, target_cores=None).ceiling == 1
     pinned = with_target(changed(QUIET, target_cores=4), allowed_cores=(2, 3))
     assert pinned.ceiling == 2
-    assert replace(pinned, target_cores=None).ceiling == 2
-    assert replace(pinned, target_cores=1).ceiling == 1
+    assert structs.replace(pinned, target_cores=None).ceiling == 2
+    assert structs.replace(pinned, target_cores=1).ceiling == 1
     assert with_target(pinned, quota_cores=0.5).ceiling == 0.5
 
 
 def test_a_remote_target_is_judged_by_its_machine() -> None:
     assert cpu(REMOTE).grade == Grade.UNKNOWN
-    full = replace(MACHINE, busy_per_core=(0.95, 0.97))
+    full = structs.replace(MACHINE, busy_per_core=(0.95, 0.97))
     assert cpu(with_use(REMOTE, target_machine=full)).grade == Grade.PRIMARY
     assert cpu(with_use(REMOTE, target_machine=MACHINE)).grade == Grade.NO
 
@@ -118,10 +119,10 @@ def test_a_link_that_other_traffic_fills_is_not_the_way_to_the_target() -> None:
         InterfaceUse(name, sent, sent, 1, 1, 0, 1_000_000_000)
         for name, sent in (("eth0", 2_000_000), ("eth1", 1_500_000), ("eth2", 1_000))
     )
-    far = replace(MACHINE, interfaces=(replace(backup, name="eth3"), theirs, idle))
+    far = structs.replace(MACHINE, interfaces=(replace(backup, name="eth3"), theirs, idle))
     seen = with_use(with_machine(REMOTE, interfaces=(ours,)), interface="eth0", target_machine=far)
     assert (network(seen).grade, seen.link) == (Grade.NO, ours)
-    assert replace(seen, use=replace(seen.use, machine=MACHINE)).link == theirs
+    assert structs.replace(seen, use=replace(seen.use, machine=MACHINE)).link == theirs
 
 
 def test_round_trips_that_grow_under_load_are_queues_on_the_way() -> None:
@@ -294,7 +295,7 @@ def test_of_stages_the_spans_are_named_in_which_the_tester_was_at_its_ceiling() 
     def span(minute: int, **fields: Any) -> Span:
         known: dict[str, Any] = {"latency_us": quick, "lag_us": durations(50.0), **fields}
         found = Span(minute * 60.0, 60.0, 6_000, 0, asked=6_000.0, **known)
-        return replace(found, tester_busy=found.tester_busy or 0.1)
+        return structs.replace(found, tester_busy=found.tester_busy or 0.1)
 
     def seen(*spans: Span) -> Generator:
         return generator(changed(QUIET, settled=stages, spans=spans))
@@ -303,12 +304,12 @@ def test_of_stages_the_spans_are_named_in_which_the_tester_was_at_its_ceiling() 
     assert seen(span(0), span(1, **busy), span(2, **busy), span(3)).spans == "1:00 to 3:00"
     assert seen(span(0), span(1, tester_busy=0.8)) == generator(QUIET)
     # There are no other rows, of which it could be said that they are the target's.
-    assert seen(span(0, **busy), span(1, **busy)) == replace(generator(QUIET), used_up=True)
+    assert seen(span(0, **busy), span(1, **busy)) == structs.replace(generator(QUIET), used_up=True)
     waits = {"latency_us": late, "lag_us": late, "tester_late": 0.6}
     assert seen(span(0, **waits), span(1), span(2, **waits)).spans == "0:00 to 1:00, 2:00 to 3:00"
     # Lanes were busy, they paused after failures, or nothing began late.
     assert not seen(span(0, **{**waits, "tester_late": 0.4})).used_up
-    assert not seen(replace(span(0, **waits), failures=200)).used_up
+    assert not seen(structs.replace(span(0, **waits), failures=200)).used_up
     assert not seen(span(0, tester_late=1.0)).used_up
 
 
@@ -332,10 +333,10 @@ def test_the_worse_of_two_signs_of_a_network_stands() -> None:
 
 
 def test_the_machine_that_loses_more_segments_is_told() -> None:
-    far = replace(MACHINE, segments_out=1_000, retransmits=50)
+    far = structs.replace(MACHINE, segments_out=1_000, retransmits=50)
     seen = with_use(with_machine(REMOTE, retransmits=200), target_machine=far)
     assert "5% of TCP's segments were retransmitted (50)" in network(seen).evidence
-    unknown = with_use(REMOTE, target_machine=replace(far, retransmits=None))
+    unknown = with_use(REMOTE, target_machine=structs.replace(far, retransmits=None))
     assert network(unknown).grade != Grade.POSSIBLE
 
 
@@ -346,7 +347,7 @@ def test_pages_from_disk_are_counted_by_the_second_and_against_operations() -> N
     assert memory(few).grade == Grade.NO
     assert "900 pages/s from disk" in memory(few).evidence
     assert memory(many).grade == Grade.POSSIBLE
-    slow = replace(with_target(short, major_faults=9), operations=10)
+    slow = structs.replace(with_target(short, major_faults=9), operations=10)
     assert memory(slow).grade == Grade.NO
 
 

@@ -1,7 +1,8 @@
 import json
-from dataclasses import replace
 
+import msgspec
 import pytest
+from msgspec.structs import replace
 
 from sitebench.counts.littles_law import LittlesLaw
 from sitebench.counts.steady import Settled, Steadiness
@@ -179,13 +180,13 @@ def test_a_verdict_survives_being_written() -> None:
     law = LittlesLaw(64.0, 60.0, -0.06, False, "time is missing")
     verdict = judge(with_target(changed(QUIET, little=law), cpu_s=9.9))
     assert verdict.warnings
-    assert Verdict.read(json.loads(json.dumps(verdict.to_json()))) == verdict
+    assert msgspec.convert(json.loads(json.dumps(verdict.to_json())), Verdict) == verdict
 
 
 def test_a_word_of_a_newer_version_stays_a_word() -> None:
     newer = Finding("gpu", "certain", "it glowed")
     verdict = Verdict("unseen", True, "it stood still", (newer,))
-    assert Verdict.read(verdict.to_json()) == verdict
+    assert msgspec.convert(verdict.to_json(), Verdict) == verdict
 
 
 def test_a_testers_limit_is_a_lower_bound_and_the_targets_cpu_an_upper_one() -> None:

@@ -1,8 +1,7 @@
 """Warnings: every kind has its sign, figures and remedy; a quiet window has none."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from sitebench.counts.littles_law import LittlesLaw
 from sitebench.counts.steady import Settled, Steadiness

@@ -1,11 +1,13 @@
 """Results of web workloads made by hand: what a sweep over clients gives."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from itertools import accumulate
 from typing import Any
 
+from msgspec.structs import replace
+
 from sitebench.counts.metrics import CENSORED
+from sitebench.counts.source import StepTotals
 from sitebench.counts.tally import Tally
 from sitebench.measure.summarise import summarise
 from sitebench.runs.point import PointResult, PointSpec
@@ -51,7 +53,7 @@ def a_tally(
         yield step("request", requests, latency_ns, lost=lost)
         yield step("sequence", requests, latency_ns, lost=lost)
 
-    def step(name: str, count: int, took_ns: int, bytes_in: int = 0, lost: int = 0) -> Step:
+    def step(name: str, count: int, took_ns: int, bytes_in: int = 0, lost: int = 0) -> StepTotals:
         took, never = histogram(), histogram()
         took.record(took_ns, count)
         never.record(LOST_NS, lost)

@@ -1,9 +1,9 @@
 """What a sweep over clients shows, on the papers' figures where they print them."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from sitebench.measure.peak.curve import failed
 from sitebench.runs.point import PointResult

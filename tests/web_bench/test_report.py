@@ -4,10 +4,10 @@ import csv
 import html
 import json
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from sitebench.report import build
 from sitebench.report.model import Report, load

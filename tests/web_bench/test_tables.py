@@ -1,7 +1,8 @@
 """The tables of a sweep, as the terminal shows them."""
 
 import re
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from sitebench.report.paper import terminal_tables
 from sitebench.runs.point import PointResult

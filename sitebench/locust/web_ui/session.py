@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import logging
 import math
 import sqlite3
@@ -13,6 +12,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
 
 from sitebench.errors import CannotRecord, MeasurementFailed, SitebenchError
 from sitebench.locust.preparing import run_in_thread
@@ -99,7 +100,7 @@ class Session:
     def _next(self, spec: PointSpec) -> PointSpec:
         """Return the specification, as one more repeat if it was measured before."""
         while self.store.status(spec) is not None:
-            spec = dataclasses.replace(spec, repeat=spec.repeat + 1)
+            spec = replace(spec, repeat=spec.repeat + 1)
         return spec
 
     def _write_manifest(self, subject: Subject, spec: PointSpec) -> None:
@@ -117,7 +118,7 @@ class Session:
         """Write the result; the users of a test that changed them are those that it ended with."""
         users = test.live.lanes_measured
         if test.spec.stages is None and users not in (None, test.spec.users):
-            now = self._next(dataclasses.replace(test.spec, users=users, repeat=0))
+            now = self._next(replace(test.spec, users=users, repeat=0))
             self.store.respecify(test.spec, now)
             test.spec = now
         windows = test.live.windows

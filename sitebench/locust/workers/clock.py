@@ -12,7 +12,9 @@ to Locust's screens alone: workers tell by theirs in which second a request was.
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+
+from msgspec.structs import replace
 
 from sitebench.counts.source import Drain
 from sitebench.frozen import frozen

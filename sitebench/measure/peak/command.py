@@ -16,6 +16,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from msgspec import structs
+
 from sitebench.errors import (
     BadInput,
     Leak,
@@ -236,7 +238,7 @@ class _PeakSearch:
         def spec_of(trial: Trial) -> PointSpec:
             seconds = max(hold if trial.long else window, needed / trial.rate)
             load = LoadLevel(trial.users, trial.rate, round(seconds, 3))
-            return replace(self.job.point(load), repeat=trial.repeat)
+            return structs.replace(self.job.point(load), repeat=trial.repeat)
 
         takes_s = _takes_s(plan, _FAR * plan.start, spec_of)
         found, tried = self._walk(plan, objective, spec_of, takes_s)

@@ -32,6 +32,8 @@ from dataclasses import replace
 from enum import StrEnum
 from math import floor, log10
 
+from msgspec import structs
+
 from sitebench.counts.durations import Durations
 from sitebench.counts.metrics import LAG, LATENCY, SERVICE
 from sitebench.frozen import frozen
@@ -303,8 +305,8 @@ def _serves_too_slowly(result: PointResult, objective: Objective) -> bool:
     def served(clocks: Mapping[str, Durations]) -> Mapping[str, Durations]:
         return {**clocks, LATENCY: clocks[SERVICE]}
 
-    steps = tuple(replace(each, clocks=served(each.clocks)) for each in result.steps)
-    as_served = replace(result, clocks=served(result.clocks), steps=steps)
+    steps = tuple(structs.replace(each, clocks=served(each.clocks)) for each in result.steps)
+    as_served = structs.replace(result, clocks=served(result.clocks), steps=steps)
     return objective.judge(as_served).state is ObjectiveState.BROKEN
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import replace
 from html import escape
 
 from msgspec import structs
+from msgspec.structs import replace
 
 from sitebench.counts import metrics
 from sitebench.counts.durations import OVER_TIME, PERCENTILES, Durations, heading

@@ -12,10 +12,11 @@ from collections.abc import Sequence
 from itertools import groupby
 from operator import itemgetter
 
+import msgspec
+
 from sitebench.counts.metrics import SERVICE
 from sitebench.counts.queue import Queue, allowed_growth
 from sitebench.counts.spans import Span
-from sitebench.frozen import frozen
 from sitebench.units import format_clock, format_ns, plural
 from sitebench.verdict.evidence import Evidence
 from sitebench.verdict.rules.thresholds import (
@@ -32,8 +33,7 @@ _MOST_NAMED = 5
 """Stretches of a day; its rows have the others."""
 
 
-@frozen
-class Generator:
+class Generator(msgspec.Struct, frozen=True):
     """Whether the tester is at its ceiling, and the evidence in a sentence."""
 
     used_up: bool

@@ -20,7 +20,8 @@ import math
 from collections.abc import Iterator
 from itertools import combinations
 
-from sitebench.frozen import frozen
+import msgspec
+
 from sitebench.units import format_ns
 from sitebench.verdict.evidence import Evidence
 from sitebench.verdict.rules.thresholds import BEYOND
@@ -38,8 +39,7 @@ _APART = 1.5
 """Of two loads that are less apart, by the CPU used, the difference in cost may be noise."""
 
 
-@frozen
-class Most:
+class Most(msgspec.Struct, frozen=True):
     """An upper bound of the rate, and how it comes about."""
 
     per_s: float

@@ -1,9 +1,9 @@
 """What is shown of a test, from drains and samples made by hand."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
+from sitebench.counts import source
 from sitebench.locust.web_ui.live import LiveView
 from sitebench.monitor import MachineSample, Monitor, ProcessSample, Sample
 from sitebench.monitor.sample import CoreSample
@@ -14,7 +14,7 @@ SECOND = 1_000_000_000
 COUNTS = [("lookup", "lookup")]
 
 
-def lookups(n: int, at_s: float, *, failed: int = 0, us: int = 50) -> Drain:
+def lookups(n: int, at_s: float, *, failed: int = 0, us: int = 50) -> source.Drain:
     step = Step(
         "lookup",
         "lookup",

@@ -2,12 +2,12 @@
 
 import contextlib
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from sitebench.measure.objective import Objective
 from sitebench.measure.options import PeakOptions

@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from sitebench.counts.durations import Durations
 from sitebench.errors import BadInput
@@ -91,14 +92,14 @@ def test_what_is_not_the_targets_is_no_peak() -> None:
     peak = clients_peak(series(spoilt), None)
     assert peak.rate == 5_000.0
     assert "what 16 clients gave is not usable" in peak.said
-    none = [replace(r, verdict=replace(r.verdict, valid=False)) for r in sweep()]
+    none = [structs.replace(r, verdict=structs.replace(r.verdict, valid=False)) for r in sweep()]
     assert clients_peak(series(none), None).rate is None
     assert "the peak is not known" in clients_peak(series(none), None).said
 
 
 def test_a_point_that_failed_is_no_peak_and_says_how_much() -> None:
     found = [
-        replace(result, failures_by_kind={"timeout": lost} if lost else {})
+        structs.replace(result, failures_by_kind={"timeout": lost} if lost else {})
         for result, lost in zip(sweep(), (0, 10, 800, 800), strict=True)
     ]
     curve = spots(found, lambda spec: spec.users)
@@ -130,7 +131,9 @@ def test_what_a_used_up_tester_reached_is_a_lower_bound_of_the_peak() -> None:
 
 
 def with_bound(result: PointResult, bound: Bound) -> PointResult:
-    return replace(result, verdict=replace(result.verdict, bound=bound, valid=False))
+    return structs.replace(
+        result, verdict=structs.replace(result.verdict, bound=bound, valid=False)
+    )
 
 
 PLAN = SearchPlan(start=100, users=64, most_users=1024)
@@ -196,12 +199,12 @@ def test_the_testers_limit_is_never_said_to_be_the_targets() -> None:
 
 def test_the_best_rate_of_a_search_has_a_mark_of_its_own() -> None:
     found = changed(a_result(a_spec(rate=10_000)), latency=Durations(p50=50.0, p99=90.0, n=20_000))
-    verdict = replace(found.verdict, bound=Bound.GENERATOR, valid=False)
+    verdict = structs.replace(found.verdict, bound=Bound.GENERATOR, valid=False)
     tried = [
         Probe(Trial(rate, 64, True, 0), a_spec(rate=rate), each, Reply(answer, rate, ""))
         for rate, each, answer in (
             (10_000.0, found, Answer.HELD),
-            (20_000.0, replace(found, verdict=verdict), Answer.TESTER),
+            (20_000.0, structs.replace(found, verdict=verdict), Answer.TESTER),
         )
     ]
     held, tester = rates_table(tried, 10_000.0).rows

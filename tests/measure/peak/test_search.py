@@ -10,6 +10,7 @@ from itertools import count
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec import structs
 
 from sitebench.counts.durations import Durations
 from sitebench.counts.metrics import LAG, LATENCY, SERVICE
@@ -357,7 +358,7 @@ def test_an_operation_that_is_served_too_slowly_breaks_a_rate_however_late_it_be
         step.clocks[LATENCY], step.clocks[SERVICE], step.clocks[LAG] = late, service, late
         counts, spec = [("lookup", "lookup")], a_spec(rate=10_000)
         result = summarise(spec, tally, counts, a_use(), target_cores=1, native=True)
-        result = replace(result, busy_lanes=float(spec.users))
+        result = structs.replace(result, busy_lanes=float(spec.users))
         reply = reply_of(result, asked)
         assert (reply.answer, reply.crowded) == (Answer.BROKE, crowded), reply
 
@@ -382,14 +383,16 @@ def test_a_percentile_among_operations_that_never_ended_does_not_hold() -> None:
 
 def test_a_point_bound_by_the_tester_says_nothing_of_the_target() -> None:
     result = a_result(a_spec(rate=20_000))
-    verdict = replace(result.verdict, bound=Bound.GENERATOR, valid=False, evidence="used up")
-    assert reply_of(replace(result, verdict=verdict), OBJECTIVE).answer is Answer.TESTER
+    verdict = structs.replace(
+        result.verdict, bound=Bound.GENERATOR, valid=False, evidence="used up"
+    )
+    assert reply_of(structs.replace(result, verdict=verdict), OBJECTIVE).answer is Answer.TESTER
 
 
 def test_what_broke_beside_other_programs_says_nothing_of_the_target() -> None:
     result = a_result(a_spec(rate=10_000))
     noise = PointWarning(WarningKind.NOISY_MACHINE, "everything else 1.42", "end it")
-    result = replace(result, verdict=replace(result.verdict, warnings=(noise,)))
+    result = structs.replace(result, verdict=structs.replace(result.verdict, warnings=(noise,)))
     assert reply_of(result, OBJECTIVE).answer is Answer.HELD
     broke = reply_of(result, Objective.parse("p99<1us"))
     assert broke.answer is Answer.BUSY
@@ -399,15 +402,17 @@ def test_what_broke_beside_other_programs_says_nothing_of_the_target() -> None:
 def test_what_broke_on_cores_that_others_had_says_nothing_of_the_target() -> None:
     """Also where it has few cores, and the machine as a whole is not noisy."""
     result = a_result(a_spec(rate=20_000))
-    verdict = replace(result.verdict, bound=Bound.OTHERS, valid=False, evidence="1 of 1 core")
-    broke = reply_of(replace(result, verdict=verdict), OBJECTIVE)
+    verdict = structs.replace(
+        result.verdict, bound=Bound.OTHERS, valid=False, evidence="1 of 1 core"
+    )
+    broke = reply_of(structs.replace(result, verdict=verdict), OBJECTIVE)
     assert (broke.answer, broke.message) == (Answer.BUSY, "1 of 1 core")
 
 
 def test_latency_with_waits_for_others_in_it_breaks_no_rate() -> None:
     result = a_result(a_spec(rate=10_000))
     noise = PointWarning(WarningKind.OTHERS_IN_LATENCY, "others", "end them")
-    result = replace(result, verdict=replace(result.verdict, warnings=(noise,)))
+    result = structs.replace(result, verdict=structs.replace(result.verdict, warnings=(noise,)))
     assert reply_of(result, OBJECTIVE).answer is Answer.HELD
     broke = reply_of(result, Objective.parse("p99<40us"))
     assert (broke.answer, broke.message) == (Answer.BUSY, "p99 is <= 50 us (asked: p99<40us)")
@@ -442,8 +447,8 @@ def beside(busy: Callable[[int], bool], target: Target) -> Target:
 
 def test_a_point_that_is_invalid_for_another_reason_does_not_hold() -> None:
     result = a_result(a_spec(rate=10_000))
-    verdict = replace(result.verdict, bound="unsettled", valid=False, evidence="it drifts")
-    assert reply_of(replace(result, verdict=verdict), OBJECTIVE).answer is Answer.BROKE
+    verdict = structs.replace(result.verdict, bound="unsettled", valid=False, evidence="it drifts")
+    assert reply_of(structs.replace(result, verdict=verdict), OBJECTIVE).answer is Answer.BROKE
 
 
 def late(
@@ -464,7 +469,7 @@ def late(
         service=service,
         lag=lag,
         latency=latency,
-        verdict=replace(made.verdict, bound=bound),
+        verdict=structs.replace(made.verdict, bound=bound),
         busy_lanes=10_000 * (service_us + connecting_us) / 1e6,
     )
     return reply_of(altered, OBJECTIVE)

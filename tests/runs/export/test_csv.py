@@ -2,10 +2,10 @@
 
 import json
 from csv import DictReader
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from sitebench.cli.export import FORMATS, as_text
 from sitebench.runs.runfile import RunFile
