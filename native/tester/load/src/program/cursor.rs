@@ -114,6 +114,13 @@ pub(crate) trait Walker {
         None
     }
 
+    /// Whether the user has taken an arrival whose counted step is to come. A user that stops does that step first:
+    /// nothing of it has timed out.
+    #[cold]
+    fn has_arrival(&self) -> bool {
+        false
+    }
+
     /// Whether it is not known yet that the connection in use stands.
     fn is_opening(&self) -> bool;
     /// Whether an operation may begin before that is known.
@@ -204,7 +211,7 @@ pub(crate) fn walk<W: Walker>(user: &mut W, program: &Program<W::Request>) -> W:
         let cursor = user.cursor();
         let pc = cursor.pc;
         let op = program.ops.get(pc);
-        if cursor.stopping && !is_over(op) && !cursor.has_to_finish(program) {
+        if cursor.stopping && !is_over(op) && !cursor.has_to_finish(program) && !user.has_arrival() {
             return user.end();
         }
         if user.is_opening() && !user.goes_before(op) {

@@ -62,7 +62,7 @@ impl<P: Protocol> Lane<P> {
         turn.context.deadlines[self.id as usize] = NEVER;
         let goes_on = self.reconnects();
         if !goes_on {
-            if self.outbox.is_empty() || self.cursor.stopping {
+            if self.outbox.is_empty() || (self.cursor.stopping && !self.has_arrival()) {
                 return self.resume(turn, now_ns);
             }
             self.current.started_ns = now_ns;

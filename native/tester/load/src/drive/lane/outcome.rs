@@ -167,10 +167,14 @@ impl<P: Protocol> Lane<P> {
         self.due_ns = NEVER;
     }
 
-    /// Records the arrival at hand, if there is one, as never answered: its counted step was not sent. Where the whole
-    /// is counted, that is recorded instead.
+    /// Whether an arrival is at hand whose counted step is to come. Where the whole is counted, there is no such step.
+    pub(super) fn has_arrival(&self) -> bool {
+        self.due_ns != NEVER && self.cursor.whole.is_some_and(|whole| whole != self.cursor.counted)
+    }
+
+    /// Records the arrival at hand, if there is one, as never answered: its counted step was not sent.
     pub(super) fn abandon_arrival(&mut self, failure: Failure, context: &mut Context<P>, now_ns: u64) {
-        if self.due_ns != NEVER && self.cursor.whole.is_some_and(|whole| whole != self.cursor.counted) {
+        if self.has_arrival() {
             let unsent = Sample::unsent(self.due_ns, failure, now_ns);
             context
                 .recorders

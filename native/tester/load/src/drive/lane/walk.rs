@@ -28,6 +28,11 @@ impl<P: Protocol> Walker for Walk<'_, '_, '_, P> {
     }
 
     #[inline]
+    #[cold]
+    fn has_arrival(&self) -> bool {
+        self.lane.has_arrival()
+    }
+
     fn is_opening(&self) -> bool {
         self.lane.link.is_opening()
     }

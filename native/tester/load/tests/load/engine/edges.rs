@@ -196,6 +196,34 @@ fn what_was_due_and_never_came_is_censored_from_when_it_was_due() {
 }
 
 #[test]
+fn arrival_whose_connection_is_being_opened_at_the_stop_is_answered() {
+    let people = people(Profile::Small, 50);
+    let responder = Responder::right(&people);
+    let steps =
+        json!([{"op": "connect"}, {"op": "bind"}, {"op": "lookup", "person": "random"}, {"op": "unbind"}]);
+    let mut config = config(responder.address, "lookup", steps);
+    config["schedule"] = json!({"kind": "open", "rate": RATE});
+    let mut engine = start(&config, Some(&people));
+    engine.start_lanes("p", 4).unwrap();
+    let mut totals = Totals::default();
+    run_until(&mut engine, &mut totals, |totals| totals.count("lookup") > 20);
+    responder.gate.shut();
+    // What closes stands before the gate too.
+    std::thread::sleep(STALL);
+    assert!(responder.gate.waiting() >= 4);
+    let stopped = std::thread::scope(|threads| {
+        let stopped = threads.spawn(|| engine.stop(Duration::from_secs(5)).unwrap());
+        std::thread::sleep(STALL);
+        responder.gate.open();
+        stopped.join().unwrap()
+    });
+    totals.add(stopped);
+    let [bind, lookup] = ["bind", "lookup"].map(|step| totals.of(step));
+    assert_eq!(bind.count, lookup.count, "{totals:?}");
+    assert_eq!((totals.failed("bind"), totals.failed("lookup")), (0, 0), "{totals:?}");
+}
+
+#[test]
 fn timeouts_are_censored_at_the_timeout_at_least_whatever_their_share() {
     let people = people(Profile::Small, 50);
     for every in [200, 50] {
