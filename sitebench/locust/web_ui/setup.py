@@ -77,7 +77,7 @@ def set_up_web_ui(bridge: Bridge, session: Session | None, options: type[Any]) -
 
     def after(response: Response) -> Response:
         if response.status_code == 200 and request.endpoint == "locust.request_stats":
-            keep_polling(response, state.now())
+            keep_polling(response, bridge)
         elif response.status_code == 200 and request.endpoint == "locust.index":
             page = response.get_data().replace(b"</body>", _SCRIPT)
             response.set_data(page.replace(b"<title>Locust</title>", b"<title>sitebench</title>"))

@@ -10,9 +10,9 @@ import json
 from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
+from sitebench.locust.bridge import Bridge
 from sitebench.locust.user import runs_unnamed
 from sitebench.locust.web_ui.form import label
-from sitebench.locust.web_ui.state import State
 from sitebench.options.option import PANELS, fields_of
 
 if TYPE_CHECKING:
@@ -103,13 +103,16 @@ def without_tasks(response: Response, ours: Collection[str]) -> None:
     response.set_data(json.dumps(found))
 
 
-def keep_polling(response: Response, state: State) -> None:
-    """Answer the page's poll with a state in which it goes on.
+def keep_polling(response: Response, bridge: Bridge) -> None:
+    """Answer the page's poll with the present state, or one in which it goes on.
 
-    While a target is prepared, or users are stopped, a master is in one in which it would stop.
+    Locust keeps an answer for two seconds, and the page stops polling where it is told of a test
+    that has not begun, or has ended. While a target is prepared, or users are stopped, a master is
+    in a state in which it would stop too.
     """
     stats = json.loads(response.get_data())
-    if state.preparing is not None:
+    stats["state"] = bridge.runner.state
+    if bridge.role.preparing is not None:
         stats["state"] = "spawning"
     elif stats["state"] == "cleanup":
         stats["state"] = "running"

@@ -241,6 +241,38 @@ def test_two_tests_from_the_form_to_the_report(page: WebPage, tmp_path: Path) ->
     assert again.code == 0, again.err
 
 
+HOLD = """
+(() => {
+  const real = window.fetch;
+  window.release = null;
+  window.fetch = async (...request) => {
+    const reply = await real(...request);
+    if (!window.release && request[0].url.includes("stats/requests"))
+      await new Promise(release => { window.release = release; });
+    return reply;
+  };
+})();
+"""
+
+
+def test_late_answer_of_before_the_start_does_not_bring_the_form_back(page: WebPage) -> None:
+    browser = page.browser
+    script = browser.devtools("Page.addScriptToEvaluateOnNewDocument", source=HOLD)
+    try:
+        page.open()
+        assert page.sees("return Boolean(window.release)")
+        page.choose("LookupUser")
+        page.fill(entries="1k", userCount="2", spawnRate="2")
+        page.press("Start")
+        page.tab("Live")
+        browser.run("window.release()")
+        back = "return document.body.innerText.includes('Start new load test')"
+        assert not eventually(lambda: bool(browser.run(back)), 1.0)
+        page.press("Stop")
+    finally:
+        browser.devtools("Page.removeScriptToEvaluateOnNewDocument", **script)
+
+
 def totals_at_end(screen: Screen) -> dict[str, int]:
     """Wait for a test's end; return Locust's own totals of it, by step."""
     assert eventually(lambda: not screen.live()["busy"])

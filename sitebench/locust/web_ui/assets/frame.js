@@ -7,6 +7,18 @@ if (!here.searchParams.has("tab")) {
   here.searchParams.set("tab", "sitebench-live");
   history.replaceState(null, "", here);
 }
+
+// Locust's page goes back to the form, and polls no more, where an answer about its state that was sent for before a test
+// was started arrives after that: such an answer is sent for again.
+const fetched = window.fetch;
+let starts = 0;
+window.fetch = async (...request) => {
+  const { pathname } = new URL(request[0].url ?? request[0], location);
+  const before = starts, reply = await fetched(...request);
+  if (pathname.endsWith("/swarm")) starts++;
+  return before !== starts && pathname.endsWith("/stats/requests") ? window.fetch(...request) : reply;
+};
+
 const frame = document.createElement("iframe");
 frame.title = "Live";
 frame.style.cssText = "position:absolute;left:0;width:100%;border:0;display:none;z-index:1";
