@@ -1,7 +1,8 @@
 """`make truth-faults`: puts faults into the engine, one at a time; the matrix must find each.
 
 Each is a patch in `faults/`. It is applied in a worktree of the last commit under `build/`, whose
-engine is built without optimisation; the matrix runs there. Fails where a fault is not found.
+engine is built without optimisation; the matrix runs there. Fails where a fault is not found, and
+where the code has changed so that a patch does not apply or compile any more.
 """
 
 from __future__ import annotations
@@ -25,8 +26,20 @@ _ENVIRONMENT = {
 }
 
 
+class OutdatedError(Exception):
+    """A patch does not fit the code."""
+
+
 def _git(*arguments: str) -> None:
     subprocess.run(["git", *arguments], cwd=_WORKTREE, check=True)
+
+
+def apply(patch: Path, folder: Path) -> None:
+    """Apply a patch in a checkout."""
+    argv = ["git", "apply", str(patch)]
+    done = subprocess.run(argv, cwd=folder, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise OutdatedError(f"does not apply: {done.stderr.strip()}")
 
 
 def _prepare() -> None:
@@ -41,7 +54,8 @@ def _prepare() -> None:
 def _build() -> None:
     argv = ["cargo", "build", "--locked", "--quiet", "--lib", "--package", "sitebench-engine"]
     argv += ["--manifest-path", "native/Cargo.toml"]
-    subprocess.run(argv, cwd=_WORKTREE, env=_ENVIRONMENT, check=True)
+    if subprocess.run(argv, cwd=_WORKTREE, env=_ENVIRONMENT, check=False).returncode:
+        raise OutdatedError("does not compile")
     shutil.copy(
         _WORKTREE / "native/target/debug/libengine.so", _WORKTREE / "sitebench/_engine.abi3.so"
     )
@@ -76,20 +90,27 @@ def main() -> None:
     _build()
     if (passed := _matrix()).returncode:
         sys.exit(f"the matrix fails without a fault\n{passed.stdout}")
-    missed = []
+    missed, outdated = [], []
     for name in chosen:
-        patch = str(PATCHES[names.index(name)])
-        _git("apply", patch)
+        patch = PATCHES[names.index(name)]
         try:
+            apply(patch, _WORKTREE)
             _build()
             failed = _found(_matrix().stdout)
+        except OutdatedError as error:
+            print(f"{name}: {error}", flush=True)
+            outdated.append(name)
+            continue
         finally:
-            _git("apply", "--reverse", patch)
+            _git("checkout", "--quiet", "--force")
         print(f"{name}: {len(failed)} cells fail", *failed[:2], sep="\n    ", flush=True)
         if not failed:
             missed.append(name)
     if missed:
-        sys.exit(f"no cell finds {', '.join(missed)}")
+        print(f"no cell finds {', '.join(missed)}")
+    if outdated:
+        print(f"make the patches anew in the code as it is: {', '.join(outdated)}")
+    sys.exit(bool(missed or outdated))
 
 
 if __name__ == "__main__":
