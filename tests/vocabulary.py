@@ -64,7 +64,13 @@ def empty_names(source: str) -> Iterator[tuple[int, str, str]]:
 
 def names_by_room(root: Path) -> Mapping[str, Mapping[str, list[str]]]:
     """Return the empty names of a checkout by room and kind, as `path:line: name`."""
-    command = ["git", "ls-files", "-z", *(f"{package}/*.py" for package in _PACKAGES)]
+    command = [
+        "git",
+        "ls-files",
+        "-z",
+        "--deduplicate",
+        *(f"{package}/*.py" for package in _PACKAGES),
+    ]
     listed = subprocess.run(command, check=True, cwd=root, capture_output=True, text=True).stdout
     rooms: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     for path in map(Path, filter(None, listed.split("\0"))):

@@ -137,12 +137,12 @@ def _measure(
 
     from sitebench.compare import interleave
     from sitebench.measure.command import say
-    from sitebench.monitor.others import others
+    from sitebench.monitor.others import other_programs
 
     name = out or f"compare-{dt.datetime.now(dt.UTC).strftime('%Y%m%d-%H%M%S')}"
     files = interleave.files(name)
     interleave.prepare(plan, files)
-    if not quiet and (found := others()).disturb:
+    if not quiet and (found := other_programs()).disturb:
         say(f"note {found}")
     try:
         _in_turn(plan, files, decides=decides, quiet=quiet)

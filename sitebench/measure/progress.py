@@ -14,7 +14,7 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn
 
 from sitebench.counts.source import SEQUENCE
 from sitebench.measure.objective import Objective
-from sitebench.monitor.others import others
+from sitebench.monitor.others import other_programs
 from sitebench.runs.point import PointResult, PointSpec
 from sitebench.runs.store import RunStore
 from sitebench.system.closing import Closing
@@ -111,7 +111,7 @@ class LiveProgress(Closing):
         if not self._looked:
             self._looked = True
             self._replace("looking at what else this machine does", total=None)
-            if (found := others()).disturb:
+            if (found := other_programs()).disturb:
                 self._say(f"[yellow]note[/] {escape(str(found))}")
         self._replace(self._title(spec), total=spec.warmup_s + spec.measure_s)
         self._silent = spec if self._bars.disable and spec.measure_s >= _LONG_S else None

@@ -62,33 +62,33 @@ class Behind:
         for address in _addresses_called(inodes) - self._called:
             self._called.add(address)
             self._add(listener(*address))
-        unix = {each.inode: each for each in unix_sockets()}
+        unix = {sock.inode: sock for sock in unix_sockets()}
         for name in _names_called(inodes, unix) - self._called:
             self._called.add(name)
-            listening = (each for each in unix.values() if each.state == LISTEN)
-            self._add(first_holder({str(each.inode) for each in listening if each.name == name}))
+            listening = (sock for sock in unix.values() if sock.state == LISTEN)
+            self._add(first_holder({str(sock.inode) for sock in listening if sock.name == name}))
 
     def _add(self, pid: int | None) -> None:
         """Add a process unless it is a part of the target, or started it."""
-        ours = {*self._target.pids, *ancestors(self._target.pid)}
-        if pid is not None and pid not in ours and pid not in self._programs:
+        target_pids = {*self._target.pids, *ancestors(self._target.pid)}
+        if pid is not None and pid not in target_pids and pid not in self._programs:
             self._programs[pid] = Program(pid)
 
 
 def _addresses_called(inodes: Set[int]) -> set[tuple[str, int]]:
     """Return the addresses of this machine that these sockets are connected to, and not from."""
-    sockets = [each for each in tcp_sockets() if each.inode in inodes]
-    listening = {each.port for each in sockets if each.state == LISTEN}
+    sockets = [sock for sock in tcp_sockets() if sock.inode in inodes]
+    listening = {sock.port for sock in sockets if sock.state == LISTEN}
     return {
-        (each.peer_address, each.peer_port)
-        for each in sockets
-        if each.port not in listening
-        and (each.peer_address == each.address or each.peer_address.startswith(_THIS_MACHINE))
+        (sock.peer_address, sock.peer_port)
+        for sock in sockets
+        if sock.port not in listening
+        and (sock.peer_address == sock.address or sock.peer_address.startswith(_THIS_MACHINE))
     }
 
 
 def _names_called(inodes: Set[int], unix: Mapping[int, UnixSocket]) -> set[bytes]:
     """Return the names of the Unix sockets at the other ends of connections."""
-    ours = (each for inode, each in unix.items() if inode in inodes and not each.name)
-    peers = (unix.get(each.peer) for each in ours)
+    unnamed = (sock for inode, sock in unix.items() if inode in inodes and not sock.name)
+    peers = (unix.get(sock.peer) for sock in unnamed)
     return {peer.name for peer in peers if peer is not None and peer.name}

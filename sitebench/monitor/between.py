@@ -31,9 +31,9 @@ _USE_NAMES = {
 """Figures that a `Use`, and so `--json`, calls by another name than the run file's samples."""
 
 
-def _used(start: Any, end: Any) -> dict[str, Any]:
+def _figure_differences(start: Any, end: Any) -> dict[str, Any]:
     """Return the figures of two samples of one kind: growth of counters, last value of gauges."""
-    used = {}
+    differences = {}
     for name in end.__struct_fields__:
         figure, last = FIGURES.get(name), getattr(end, name)
         if figure is None or isinstance(last, Mapping):
@@ -41,8 +41,8 @@ def _used(start: Any, end: Any) -> dict[str, Any]:
         if figure.counter and last is not None:
             first = getattr(start, name)
             last = None if first is None else last - first
-        used[_USE_NAMES.get(name, name)] = last
-    return used
+        differences[_USE_NAMES.get(name, name)] = last
+    return differences
 
 
 def use_between(start: Sample, end: Sample, seconds: float) -> Use:
@@ -51,7 +51,7 @@ def use_between(start: Sample, end: Sample, seconds: float) -> Use:
     target = None
     if start.target is not None and end.target is not None:
         target = _process_between(start.target, end.target)
-    before, after = start.round_trips, end.round_trips
+    first, last = start.round_trips, end.round_trips
     return Use(
         seconds=seconds,
         target=target,
@@ -61,19 +61,19 @@ def use_between(start: Sample, end: Sample, seconds: float) -> Use:
         target_is_local=end.target is not None,
         directory=_directory(start.directory, end.directory),
         gaps=_gaps(start, end, seconds),
-        round_trip_s=after.typical_since(before) if before and after else None,
-        idle_round_trip_s=after.least_s if before and after else None,
+        round_trip_s=last.typical_since(first) if first and last else None,
+        idle_round_trip_s=last.least_s if first and last else None,
         interface=end.interface,
-        behind=_behind(start, end),
+        behind=_behind_use(start, end),
     )
 
 
-def _behind(start: Sample, end: Sample) -> tuple[BehindUse, ...]:
+def _behind_use(start: Sample, end: Sample) -> tuple[BehindUse, ...]:
     """Return what the programs behind the target used, or since they were found if that is less."""
-    before = {each.pid: each.cpu_s for each in start.behind}
+    earlier_cpu_s = {program.pid: program.cpu_s for program in start.behind}
     return tuple(
-        BehindUse(each.name, each.cpu_s - before.get(each.pid, each.found_cpu_s))
-        for each in end.behind
+        BehindUse(program.name, program.cpu_s - earlier_cpu_s.get(program.pid, program.found_cpu_s))
+        for program in end.behind
     )
 
 
@@ -81,7 +81,7 @@ def _process_between(start: ProcessSample, end: ProcessSample) -> ProcessUse:
     """Return what a process used; a child that began within the window counts whole."""
     looked = end.looked - start.looked
     return ProcessUse(
-        **_used(start, end),
+        **_figure_differences(start, end),
         quota_cores=end.quota_cores,
         allowed_cores=end.allowed_cores,
         disk_wait_share=(end.stalled - start.stalled) / looked if looked else None,
@@ -95,15 +95,15 @@ def _machine_between(start: MachineSample, end: MachineSample) -> MachineUse:
     """Return what a machine used, over its own time between the samples."""
     seconds = max(end.at_s - start.at_s, 1e-9)
     readings = end.readings - start.readings
-    used = _used(start, end) | _network(start.network, end.network)
-    used |= {name: end.spent_s(name) - start.spent_s(name) for name in CORE_TIMES}
+    figures = _figure_differences(start, end) | _network(start.network, end.network)
+    figures |= {name: end.spent_s(name) - start.spent_s(name) for name in CORE_TIMES}
     # Gauges of one instant; the mean over the window is `run_queue`.
-    del used["runnable"], used["blocked"]
+    del figures["runnable"], figures["blocked"]
     return MachineUse(
-        **used,
+        **figures,
         busy_per_core=tuple(
-            share(after.busy_s - before.busy_s, seconds)
-            for before, after in zip(start.cores, end.cores, strict=False)
+            share(last_core.busy_s - first_core.busy_s, seconds)
+            for first_core, last_core in zip(start.cores, end.cores, strict=False)
         ),
         run_queue=(end.runnable_sum - start.runnable_sum) / readings if readings else None,
         pressure={
@@ -127,38 +127,38 @@ def share(part_s: float, seconds: float) -> float:
 
 def _disks(start: MachineSample, end: MachineSample, seconds: float) -> tuple[DiskUse, ...]:
     """Return what each disk did; one that is new did all of it within the window."""
-    found = []
-    for name, after in end.disks.items():
-        before = start.disks.get(name, DiskSample(0, 0, 0.0, 0))
-        found.append(
+    disks = []
+    for name, last in end.disks.items():
+        first = start.disks.get(name, DiskSample(0, 0, 0.0, 0))
+        disks.append(
             DiskUse(
                 name,
-                after.read_bytes - before.read_bytes,
-                after.written_bytes - before.written_bytes,
-                share(after.busy_s - before.busy_s, seconds),
-                after.in_flight,
+                last.read_bytes - first.read_bytes,
+                last.written_bytes - first.written_bytes,
+                share(last.busy_s - first.busy_s, seconds),
+                last.in_flight,
             )
         )
-    return tuple(found)
+    return tuple(disks)
 
 
 def _network(start: NetworkSample, end: NetworkSample) -> dict[str, Any]:
     interfaces = []
-    for name, after in end.interfaces.items():
-        before = start.interfaces.get(name, InterfaceSample(0, 0, 0, 0, 0))
+    for name, last in end.interfaces.items():
+        first = start.interfaces.get(name, InterfaceSample(0, 0, 0, 0, 0))
         interfaces.append(
             InterfaceUse(
                 name,
-                bytes_in=after.in_bytes - before.in_bytes,
-                bytes_out=after.out_bytes - before.out_bytes,
-                packets_in=after.in_packets - before.in_packets,
-                packets_out=after.out_packets - before.out_packets,
-                drops=after.drops - before.drops,
+                bytes_in=last.in_bytes - first.in_bytes,
+                bytes_out=last.out_bytes - first.out_bytes,
+                packets_in=last.in_packets - first.in_packets,
+                packets_out=last.out_packets - first.out_packets,
+                drops=last.drops - first.drops,
                 speed_bits_s=end.speeds.get(name),
             )
         )
     return {
-        **_used(start, end),
+        **_figure_differences(start, end),
         "interfaces": tuple(interfaces),
         "sockets": dict(end.sockets),
     }
@@ -179,19 +179,19 @@ def _directory(
     if start is None or end is None:
         return None
     return {
-        what: value - start.get(what, 0.0) if what.endswith("_total") else value
-        for what, value in end.items()
+        name: value - start.get(name, 0.0) if name.endswith("_total") else value
+        for name, value in end.items()
     }
 
 
 def _gaps(start: Sample, end: Sample, seconds: float) -> tuple[Gap, ...]:
     """Return the sources with missing answers; one that hangs is not asked again."""
-    asked_before = {each.source: each for each in start.answers}
+    earlier_answers = {answers.source: answers for answers in start.answers}
     gaps = []
-    for after in end.answers:
-        before = asked_before.get(after.source)
-        asked = after.asked - (before.asked if before else 0)
-        missing = after.missing - (before.missing if before else 0)
-        if missing or (not asked and seconds >= _HANGING_S):
-            gaps.append(Gap(after.source, asked, missing, after.reason))
+    for answers in end.answers:
+        earlier = earlier_answers.get(answers.source)
+        requests = answers.asked - (earlier.asked if earlier else 0)
+        missing = answers.missing - (earlier.missing if earlier else 0)
+        if missing or (not requests and seconds >= _HANGING_S):
+            gaps.append(Gap(answers.source, requests, missing, answers.reason))
     return tuple(gaps)

@@ -33,20 +33,20 @@ class ChildClock:
 
     def read_s(self) -> float:
         """Return how long they have run."""
-        read = (os.read(each, 8) for each in self._descriptors)
-        return sum(int.from_bytes(each, "little") for each in read) / 1e9
+        read = (os.read(descriptor, 8) for descriptor in self._descriptors)
+        return sum(int.from_bytes(ticks, "little") for ticks in read) / 1e9
 
     def __del__(self) -> None:
-        for each in self._descriptors:
+        for descriptor in self._descriptors:
             with contextlib.suppress(OSError):
-                os.close(each)
+                os.close(descriptor)
 
 
 def _open(tid: int) -> int:
     if _SYSCALL is None:
         raise OSError("perf_event_open has another number on this machine")
     libc = ctypes.CDLL(None, use_errno=True)
-    found: int = libc.syscall(_SYSCALL, _TASK_CLOCK, tid, -1, -1, _CLOSE_ON_EXEC)
-    if found < 0:
+    descriptor: int = libc.syscall(_SYSCALL, _TASK_CLOCK, tid, -1, -1, _CLOSE_ON_EXEC)
+    if descriptor < 0:
         raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
-    return found
+    return descriptor

@@ -51,12 +51,12 @@ _SOCKETS = {
     "time_wait": ("node_sockstat_TCP_tw",),
 }
 _DISKS = tuple(
-    f"node_disk_{each}"
-    for each in ("read_bytes_total", "written_bytes_total", "io_time_seconds_total", "io_now")
+    f"node_disk_{counter}"
+    for counter in ("read_bytes_total", "written_bytes_total", "io_time_seconds_total", "io_now")
 )
 _INTERFACES = tuple(
-    f"node_network_{way}_{each}_total"
-    for each in ("bytes", "packets", "drop")
+    f"node_network_{way}_{counter}_total"
+    for counter in ("bytes", "packets", "drop")
     for way in ("receive", "transmit")
 )
 _SPEED = "node_network_speed_bytes"
@@ -99,8 +99,8 @@ class _Received(io.RawIOBase):
 
 
 class _Answer(http.client.HTTPResponse):
-    def __init__(self, *arguments: Any, **more: Any) -> None:
-        super().__init__(*arguments, **more)
+    def __init__(self, *arguments: Any, **keywords: Any) -> None:
+        super().__init__(*arguments, **keywords)
         self.fp = io.BufferedReader(_Received(self.fp.detach()))
 
 
@@ -111,8 +111,8 @@ class Exporter:
         self.url = url
         parts = urllib.parse.urlsplit(url)
         secure = parts.scheme == "https"
-        made = http.client.HTTPSConnection if secure else http.client.HTTPConnection
-        self._connection = made(parts.hostname or "", parts.port, timeout=timeout_s)
+        connection_class = http.client.HTTPSConnection if secure else http.client.HTTPConnection
+        self._connection = connection_class(parts.hostname or "", parts.port, timeout=timeout_s)
         self._connection.response_class = _Answer
         self._path = parts.path or "/metrics"
         self._query = parts.query or "&".join(f"collect[]={name}" for name in _COLLECTORS)
@@ -135,8 +135,8 @@ class Exporter:
             return self._sample(metrics(text, _WANTED))
         # A number that is none, such as +Inf, or a metric without its labels.
         except (ArithmeticError, LookupError) as error:
-            why = f"{type(error).__name__}: {error}"
-            raise ValueError(f"its figures make no sense: {why}") from error
+            fault = f"{type(error).__name__}: {error}"
+            raise ValueError(f"its figures make no sense: {fault}") from error
 
     def _get(self) -> tuple[int, str]:
         path = f"{self._path}?{self._query}" if self._query else self._path
@@ -150,45 +150,45 @@ class Exporter:
     def close(self) -> None:
         self._connection.close()
 
-    def _sample(self, found: Mapping[str, list[Metric]]) -> MachineSample:
-        if _CPU not in found or _AVAILABLE not in found:
+    def _sample(self, metrics: Mapping[str, list[Metric]]) -> MachineSample:
+        if _CPU not in metrics or _AVAILABLE not in metrics:
             raise ValueError(
                 "it is not a node_exporter, or one without its cpu and meminfo collectors"
             )
-        running = _whole(found, _RUNNING)
+        running = _whole(metrics, _RUNNING)
         # The exporter itself runs while it counts.
         runnable = None if running is None else max(0, running - 1)
         if runnable is not None:
             self._runnable_sum += runnable
             self._readings += 1
         swapped_in, swapped_out, faults, major_faults = (
-            _whole(found, f"node_vmstat_{name}") for name in _PAGING
+            _whole(metrics, f"node_vmstat_{name}") for name in _PAGING
         )
         return MachineSample(
             at_s=time.monotonic(),
-            cores=_cores(found[_CPU]),
-            available_bytes=_whole(found, _AVAILABLE) or 0,
-            total_bytes=_whole(found, _TOTAL),
+            cores=_cores(metrics[_CPU]),
+            available_bytes=_whole(metrics, _AVAILABLE) or 0,
+            total_bytes=_whole(metrics, _TOTAL),
             runnable=runnable,
-            blocked=_whole(found, _BLOCKED),
+            blocked=_whole(metrics, _BLOCKED),
             runnable_sum=self._runnable_sum,
             readings=self._readings,
             pressure_s={
-                name: found[metric][0].value
+                name: metrics[metric][0].value
                 for name, metric in _PRESSURES.items()
-                if metric in found
+                if metric in metrics
             },
             swapped_in_pages=swapped_in,
             swapped_out_pages=swapped_out,
             faults=faults,
             major_faults=major_faults,
-            context_switches=_whole(found, _SWITCHES),
-            disks=_disks(found),
-            network=_network(found),
+            context_switches=_whole(metrics, _SWITCHES),
+            disks=_disks(metrics),
+            network=_network(metrics),
         )
 
 
-def metrics(text: str, wanted: Collection[str]) -> dict[str, list[Metric]]:
+def metrics(text: str, names: Collection[str]) -> dict[str, list[Metric]]:
     """Return the wanted metrics of a page in Prometheus' text format, by name.
 
     Only their lines are parsed: an exporter writes a thousand, and some eighty are needed.
@@ -196,30 +196,30 @@ def metrics(text: str, wanted: Collection[str]) -> dict[str, list[Metric]]:
     # Imported here: it takes 0.1 s, and only runs with an exporter need it.
     from prometheus_client.parser import text_string_to_metric_families
 
-    lines = [line for line in text.split("\n") if _NAME_END.split(line, 1)[0] in wanted]
+    lines = [line for line in text.split("\n") if _NAME_END.split(line, 1)[0] in names]
     if len(lines) > _MOST_LINES:
         raise ValueError(f"its page has more than {_MOST_LINES:,} lines of what is monitored")
-    found: dict[str, list[Metric]] = {}
+    samples: dict[str, list[Metric]] = {}
     try:
         for family in text_string_to_metric_families("\n".join(lines) + "\n"):
-            for each in family.samples:
-                found.setdefault(each.name, []).append(each)
+            for sample in family.samples:
+                samples.setdefault(sample.name, []).append(sample)
     except ValueError as error:
         raise ValueError(f"its answer is not in Prometheus' text format: {error}") from error
-    return found
+    return samples
 
 
 _NAME_END = re.compile(r"[{ \t]")
 
 
-def _whole(found: Mapping[str, list[Metric]], name: str) -> int | None:
-    return int(found[name][0].value) if name in found else None
+def _whole(metrics: Mapping[str, list[Metric]], name: str) -> int | None:
+    return int(metrics[name][0].value) if name in metrics else None
 
 
 def _cores(times: list[Metric]) -> tuple[CoreSample, ...]:
     by_core: dict[int, dict[str, float]] = {}
-    for each in times:
-        by_core.setdefault(int(each.labels["cpu"]), {})[each.labels["mode"]] = each.value
+    for sample in times:
+        by_core.setdefault(int(sample.labels["cpu"]), {})[sample.labels["mode"]] = sample.value
     return tuple(
         CoreSample(
             user_s=modes.get("user", 0.0) + modes.get("nice", 0.0),
@@ -233,32 +233,34 @@ def _cores(times: list[Metric]) -> tuple[CoreSample, ...]:
     )
 
 
-def _by_device(found: Mapping[str, list[Metric]], names: tuple[str, ...]) -> dict[str, list[float]]:
+def _by_device(
+    metrics: Mapping[str, list[Metric]], names: tuple[str, ...]
+) -> dict[str, list[float]]:
     """Return one list per device, in the order of the names; zero where one is missing."""
     devices: dict[str, list[float]] = {}
     for n, name in enumerate(names):
-        for each in found.get(name, ()):
-            row = devices.setdefault(each.labels.get("device", ""), [0.0] * len(names))
-            row[n] = each.value
+        for sample in metrics.get(name, ()):
+            row = devices.setdefault(sample.labels.get("device", ""), [0.0] * len(names))
+            row[n] = sample.value
     return devices
 
 
-def _disks(found: Mapping[str, list[Metric]]) -> dict[str, DiskSample]:
+def _disks(metrics: Mapping[str, list[Metric]]) -> dict[str, DiskSample]:
     return {
         name: DiskSample(int(read), int(written), busy_s, int(in_flight))
-        for name, (read, written, busy_s, in_flight) in _by_device(found, _DISKS).items()
+        for name, (read, written, busy_s, in_flight) in _by_device(metrics, _DISKS).items()
         if read or written
     }
 
 
-def _network(found: Mapping[str, list[Metric]]) -> NetworkSample:
+def _network(metrics: Mapping[str, list[Metric]]) -> NetworkSample:
     interfaces = {
         name: InterfaceSample(int(v[0]), int(v[1]), int(v[2]), int(v[3]), int(v[4] + v[5]))
-        for name, v in _by_device(found, _INTERFACES).items()
+        for name, v in _by_device(metrics, _INTERFACES).items()
         if v[2] or v[3]
     }
     segments, retransmits, overflows, drops = (
-        _whole(found, f"node_netstat_{name}") for name in _TCP
+        _whole(metrics, f"node_netstat_{name}") for name in _TCP
     )
     return NetworkSample(
         interfaces,
@@ -267,13 +269,13 @@ def _network(found: Mapping[str, list[Metric]]) -> NetworkSample:
         overflows,
         drops,
         {
-            state: sum(_whole(found, name) or 0 for name in names)
+            state: sum(_whole(metrics, name) or 0 for name in names)
             for state, names in _SOCKETS.items()
-            if names[0] in found
+            if names[0] in metrics
         },
         {
-            each.labels.get("device", ""): int(each.value) * 8
-            for each in found.get(_SPEED, ())
-            if each.value > 0 and not each.labels.get("device", "").startswith(_VIRTUAL)
+            speed.labels.get("device", ""): int(speed.value) * 8
+            for speed in metrics.get(_SPEED, ())
+            if speed.value > 0 and not speed.labels.get("device", "").startswith(_VIRTUAL)
         },
     )

@@ -100,14 +100,14 @@ FIGURES: Mapping[str, Figure] = {
 }
 
 
-def describe(what: str) -> Figure:
+def describe(name: str) -> Figure:
     """Return what a name means; a name of another version is shown as it is."""
-    stem, _, which = what.partition(".")
-    known = FIGURES.get(stem)
-    if known is None:
-        title = what.removesuffix("_total").replace("_", " ")
-        return _counter(title, "") if what.endswith("_total") else _gauge(title, "")
-    return replace(known, title=f"{known.title} {which}") if which else known
+    stem, _, instance = name.partition(".")
+    figure = FIGURES.get(stem)
+    if figure is None:
+        title = name.removesuffix("_total").replace("_", " ")
+        return _counter(title, "") if name.endswith("_total") else _gauge(title, "")
+    return replace(figure, title=f"{figure.title} {instance}") if instance else figure
 
 
 def rates(samples: Iterable[SampleRow]) -> dict[tuple[str, str], list[tuple[int, float]]]:
@@ -119,22 +119,22 @@ def rates(samples: Iterable[SampleRow]) -> dict[tuple[str, str], list[tuple[int,
     instants: dict[str, list[int]] = {}
     values: dict[tuple[str, str], dict[int, float]] = {}
     for row in samples:
-        seen = instants.setdefault(row.who, [])
-        if not seen or seen[-1] != row.t_ns:
-            seen.append(row.t_ns)
+        source_instants = instants.setdefault(row.who, [])
+        if not source_instants or source_instants[-1] != row.t_ns:
+            source_instants.append(row.t_ns)
         values.setdefault((row.who, row.what), {})[row.t_ns] = row.value
-    found = {}
-    for (who, what), known in values.items():
-        filled = _filled(instants[who], known)
-        found[who, what] = _growth(filled) if describe(what).counter else filled
-    return found
+    rates_by_figure = {}
+    for (source, name), values_by_instant in values.items():
+        filled = _fill_gaps(instants[source], values_by_instant)
+        rates_by_figure[source, name] = _growth(filled) if describe(name).counter else filled
+    return rates_by_figure
 
 
-def _filled(instants: list[int], known: Mapping[int, float]) -> list[tuple[int, float]]:
+def _fill_gaps(instants: list[int], values: Mapping[int, float]) -> list[tuple[int, float]]:
     filled: list[tuple[int, float]] = []
     for t_ns in instants:
-        if t_ns in known:
-            filled.append((t_ns, known[t_ns]))
+        if t_ns in values:
+            filled.append((t_ns, values[t_ns]))
         elif filled:
             filled.append((t_ns, filled[-1][1]))
     return filled
@@ -142,7 +142,7 @@ def _filled(instants: list[int], known: Mapping[int, float]) -> list[tuple[int, 
 
 def _growth(points: list[tuple[int, float]]) -> list[tuple[int, float]]:
     return [
-        (t1, (after - before) / (t1 - t0) * 1e9)
-        for (t0, before), (t1, after) in pairwise(points)
-        if after >= before and t1 > t0
+        (t1, (last - first) / (t1 - t0) * 1e9)
+        for (t0, first), (t1, last) in pairwise(points)
+        if last >= first and t1 > t0
     ]

@@ -52,8 +52,8 @@ class RoundTrips(msgspec.Struct, frozen=True):
 
     def typical_since(self, start: RoundTrips) -> float | None:
         """Return the median of those after `start`, as long as they lasted; None without any."""
-        found = (*self.took_s[start.n : self.n], *self.under_way_s)
-        return statistics.median(found) if found else None
+        durations_s = (*self.took_s[start.n : self.n], *self.under_way_s)
+        return statistics.median(durations_s) if durations_s else None
 
 
 class _Handshake(msgspec.Struct):
@@ -72,29 +72,29 @@ class Handshakes:
         self._took_s: list[float] = []
         self._address: tuple[int, Any] | None = None
         with contextlib.suppress(OSError):
-            found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+            addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
             if sys.platform == "linux":
-                self._address = found[0][0], found[0][4]
+                self._address = addresses[0][0], addresses[0][4]
         self._begin()
 
     def read(self) -> RoundTrips:
         """Read the handshakes under way, begin the next, and return all so far."""
-        self._under_way = [each for each in self._under_way if not self._ended(each)]
-        lasted = (each.lasted_s for each in self._under_way)
-        seen = RoundTrips(self._took_s, len(self._took_s), tuple(s for s in lasted if s >= _LONG_S))
+        self._under_way = [trip for trip in self._under_way if not self._is_over(trip)]
+        long_s = tuple(trip.lasted_s for trip in self._under_way if trip.lasted_s >= _LONG_S)
+        round_trips = RoundTrips(self._took_s, len(self._took_s), long_s)
         self._begin()
-        return seen
+        return round_trips
 
-    def _ended(self, each: _Handshake) -> bool:
+    def _is_over(self, handshake: _Handshake) -> bool:
         """Return whether a handshake is over, and keep its time if it succeeded."""
-        state, took_s = _progress(each.connection)
+        state, took_s = _progress(handshake.connection)
         if state == _SYN_SENT:
-            each.lasted_s = time.monotonic() - each.began_s
+            handshake.lasted_s = time.monotonic() - handshake.began_s
             return False
-        if state == _ESTABLISHED and (took_s or each.lasted_s):
+        if state == _ESTABLISHED and (took_s or handshake.lasted_s):
             # Of a segment that was sent again the kernel may know the last round trip only.
-            self._took_s.append(max(took_s, each.lasted_s))
-        each.connection.close()
+            self._took_s.append(max(took_s, handshake.lasted_s))
+        handshake.connection.close()
         return True
 
     def _begin(self) -> None:
@@ -111,8 +111,8 @@ class Handshakes:
         self._under_way.append(_Handshake(connection))
 
     def close(self) -> None:
-        for each in self._under_way:
-            each.connection.close()
+        for handshake in self._under_way:
+            handshake.connection.close()
         self._under_way.clear()
 
 

@@ -28,9 +28,9 @@ class NetworkReader:
 
     def __init__(self, pid: int | None = None) -> None:
         self._place = "/proc/self/net" if pid is None else f"/proc/{pid}/net"
-        self._own = pid is None
+        self._is_own = pid is None
         self._speeds: dict[str, int] = {}
-        self._known: set[str] = set()
+        self._examined: set[str] = set()
 
     def read(self, *, thorough: bool = False) -> NetworkSample:
         """Return the counters now; `thorough` also counts sockets by state, of this namespace."""
@@ -38,7 +38,7 @@ class NetworkReader:
         tcp = texts.protocol(self._file("snmp"), "Tcp", _TCP)
         extended = texts.protocol(self._file("netstat"), "TcpExt", _TCP_EXTENDED)
         open_sockets = texts.sockets(self._file("sockstat"), self._file("sockstat6"))
-        if thorough and self._own:
+        if thorough and self._is_own:
             open_sockets |= sockets_by_state()
         return NetworkSample(
             interfaces,
@@ -58,9 +58,9 @@ class NetworkReader:
 
         What a virtual interface itself reports is made up.
         """
-        if self._own:
-            for name in interfaces.keys() - self._known:
-                self._known.add(name)
+        if self._is_own:
+            for name in interfaces.keys() - self._examined:
+                self._examined.add(name)
                 place = f"/sys/class/net/{name}"
                 megabits = (texts.read(f"{place}/speed") or "").strip()
                 if os.path.exists(f"{place}/device"):  # noqa: PTH110
@@ -78,10 +78,10 @@ def _token_bucket(interface: str) -> int | None:
         return None
     argv = [tc, "-j", "qdisc", "show", "dev", interface]
     environment = without_secrets(os.environ)
-    done = subprocess.run(argv, env=environment, capture_output=True, text=True, check=False)
-    shown = done.stdout
+    process = subprocess.run(argv, env=environment, capture_output=True, text=True, check=False)
+    text = process.stdout
     with contextlib.suppress(ValueError, KeyError, TypeError):
-        rates = [each["options"]["rate"] for each in json.loads(shown) if each["kind"] == "tbf"]
+        rates = [qdisc["options"]["rate"] for qdisc in json.loads(text) if qdisc["kind"] == "tbf"]
         return 8 * min(rates) if rates else None
     return None
 
@@ -98,8 +98,8 @@ class MachineReader:
         """Return every counter now."""
         at_s = time.monotonic()
         stat = texts.stat(texts.read("/proc/stat") or "")
-        memory = texts.keyed(texts.read("/proc/meminfo") or "", _MEMORY)
-        paging = texts.keyed(texts.read("/proc/vmstat") or "", _PAGING)
+        memory = texts.named_numbers(texts.read("/proc/meminfo") or "", _MEMORY)
+        paging = texts.named_numbers(texts.read("/proc/vmstat") or "", _PAGING)
         # This reader runs while it reads: it is not part of the queue (vmstat does so too).
         runnable = None if stat.runnable is None else max(0, stat.runnable - 1)
         if runnable is not None:
@@ -127,13 +127,13 @@ class MachineReader:
 
 def _pressure() -> dict[str, float]:
     """Return stalled seconds; "cpu.full" is left out: all tasks cannot wait for a core at once."""
-    found = {}
+    stalled_by_resource = {}
     for resource in _PRESSURES:
         text = texts.read(f"/proc/pressure/{resource}") or ""
         for kind, stalled_s in texts.pressure(text).items():
             if (resource, kind) != ("cpu", "full"):
-                found[f"{resource}.{kind}"] = stalled_s
-    return found
+                stalled_by_resource[f"{resource}.{kind}"] = stalled_s
+    return stalled_by_resource
 
 
 def network_namespace(pid: int | str) -> str | None:
@@ -168,6 +168,6 @@ def sockets_by_state() -> dict[str, int]:
     (docs/monitor.md has the cost).
     """
     try:
-        return dict(Counter(_STATES.get(each.state, "unknown") for each in tcp_sockets()))
+        return dict(Counter(_STATES.get(sock.state, "unknown") for sock in tcp_sockets()))
     except OSError:
         return {}

@@ -65,7 +65,7 @@ class _Background(Generic[T]):
         self._ask = ask
         self._hang_up = hang_up
         self._period_s = period_s
-        self._asked = self._missing = 0
+        self._requests = self._missing = 0
         self._reason = ""
         self._stop = threading.Event()
         self._first = threading.Event()
@@ -75,7 +75,7 @@ class _Background(Generic[T]):
     @property
     def answers(self) -> Answers:
         """Requests so far, how many were not answered, and why the last one was not."""
-        return Answers(self._source, self._asked, self._missing, self._reason)
+        return Answers(self._source, self._requests, self._missing, self._reason)
 
     def wait_first(self) -> None:
         self._first.wait(_FIRST_ANSWER_S)
@@ -93,7 +93,7 @@ class _Background(Generic[T]):
 
     def _ask_once(self) -> bool:
         """Ask once; return whether to ask again."""
-        self._asked += 1
+        self._requests += 1
         try:
             answer = self._ask()
             if answer is None:
@@ -137,13 +137,13 @@ class Monitor:
             name = f"node_exporter at {remote.url}"
             self._remote = _Background(name, remote.read, remote.close)
         self._probe = None if probe is None else _Background(probe.source, probe.read, probe.close)
-        self._behind: _Background[tuple[Program, ...]] | None = None
+        self._programs: _Background[tuple[Program, ...]] | None = None
         self._stalls: _Background[Stalls] | None = None
         if self._target is not None:
             look = self._target.stalls.look
             self._stalls = _Background("the target's threads", look, lambda: None, _STALLS_S)
             programs = Behind(self._target).look
-            self._behind = _Background(
+            self._programs = _Background(
                 "the target's connections", programs, lambda: None, _BEHIND_S
             )
         for source in self._sources:
@@ -151,7 +151,7 @@ class Monitor:
 
     @property
     def _sources(self) -> list[_Background[MachineSample] | _Background[Mapping[str, float]]]:
-        return [each for each in (self._remote, self._probe) if each is not None]
+        return [source for source in (self._remote, self._probe) if source is not None]
 
     def sample(self, *, thorough: bool = False) -> Sample:
         """Read every counter now; `thorough`, at a window's bounds, includes the expensive ones."""
@@ -166,24 +166,24 @@ class Monitor:
             None if self._remote is None else self._remote.latest,
             network,
             None if self._probe is None else self._probe.latest,
-            tuple(each.answers for each in self._sources if each.offered),
+            tuple(source.answers for source in self._sources if source.offered),
             None if self._handshakes is None else self._handshakes.read(),
             self._interface,
             self._read_behind(),
         )
 
     def _read_behind(self) -> tuple[BehindSample, ...]:
-        programs = None if self._behind is None else self._behind.latest
-        found = (program.sample() for program in programs or ())
-        return tuple(each for each in found if each is not None)
+        programs = None if self._programs is None else self._programs.latest
+        samples = (program.sample() for program in programs or ())
+        return tuple(sample for sample in samples if sample is not None)
 
     def close(self) -> None:
         if self._handshakes is not None:
             self._handshakes.close()
         if self._stalls is not None:
             self._stalls.close()
-        if self._behind is not None:
-            self._behind.close()
+        if self._programs is not None:
+            self._programs.close()
         for source in self._sources:
             source.close()
 

@@ -30,33 +30,34 @@ _LEAST_NAMED = 0.05
 class Others(msgspec.Struct, frozen=True):
     """What other programs used of the cores that sitebench may use, and which used most."""
 
-    used: float
+    busy_cores: float
     cores: int
     busiest: tuple[tuple[str, float], ...] = ()
 
     @property
     def disturb(self) -> bool:
         """Whether figures that are measured beside them will show it."""
-        return self.used >= _SHOWS * self.cores
+        return self.busy_cores >= _SHOWS * self.cores
 
     def __str__(self) -> str:
-        named = ", ".join(f"{printable(name)} {used:.1f}" for name, used in self.busiest)
+        programs = ", ".join(f"{printable(name)} {n:.1f}" for name, n in self.busiest)
+        cores = plural(self.cores, "core")
         return (
-            f"Other programs use {self.used:.1f} of this machine's {plural(self.cores, 'core')}"
-            f"{f' ({named})' if named else ''}: rates will be too low, and latencies too high. "
-            "End them first, or measure on another machine."
+            f"Other programs use {self.busy_cores:.1f} of this machine's {cores}"
+            f"{f' ({programs})' if programs else ''}: rates will be too low, and latencies too "
+            "high. End them first, or measure on another machine."
         )
 
 
-def others() -> Others:
+def other_programs() -> Others:
     """Return what other programs use now; takes up to a second."""
-    before = _Reading.now()
+    start = _Reading.now()
     for wait_s in _WAITS_S:
         time.sleep(wait_s)
-        found = _Reading.now().since(before)
-        if not found.disturb:
+        use = _Reading.now().other_use_since(start)
+        if not use.disturb:
             break
-    return found
+    return use
 
 
 class _Reading(msgspec.Struct, frozen=True):
@@ -72,19 +73,19 @@ class _Reading(msgspec.Struct, frozen=True):
         cores = texts.stat(texts.read("/proc/stat") or "").cores
         allowed = os.sched_getaffinity(0)
         # Stolen time went to another virtual machine: ending programs here does not bring it back.
-        busy = tuple(each.busy_s - each.stolen_s for n, each in enumerate(cores) if n in allowed)
+        busy = tuple(core.busy_s - core.stolen_s for n, core in enumerate(cores) if n in allowed)
         return cls(time.monotonic(), busy, time.process_time(), dict(_processes()))
 
-    def since(self, before: _Reading) -> Others:
-        seconds = self.at_s - before.at_s
-        busy_s = sum(self.cores_s) - sum(before.cores_s) - (self.own_s - before.own_s)
+    def other_use_since(self, start: _Reading) -> Others:
+        seconds = self.at_s - start.at_s
+        busy_s = sum(self.cores_s) - sum(start.cores_s) - (self.own_s - start.own_s)
         took = {
-            pid: (cpu_s - before.processes_s.get(pid, 0.0)) / seconds
+            pid: (cpu_s - start.processes_s.get(pid, 0.0)) / seconds
             for pid, cpu_s in self.processes_s.items()
         }
-        most = sorted(took, key=lambda pid: took[pid], reverse=True)[:_NAMED]
-        named = ((_name(pid), took[pid]) for pid in most if took[pid] >= _LEAST_NAMED)
-        return Others(max(0.0, busy_s / seconds), len(self.cores_s), tuple(named))
+        busiest_pids = sorted(took, key=lambda pid: took[pid], reverse=True)[:_NAMED]
+        busiest = ((_name(pid), took[pid]) for pid in busiest_pids if took[pid] >= _LEAST_NAMED)
+        return Others(max(0.0, busy_s / seconds), len(self.cores_s), tuple(busiest))
 
 
 def _processes() -> Iterator[tuple[int, float]]:

@@ -14,6 +14,7 @@ read of any number of threads, in turn and less often where there are many.
 from __future__ import annotations
 
 import contextlib
+import operator
 import os
 import time
 from collections.abc import Mapping
@@ -40,17 +41,17 @@ class Rising:
 
     def __init__(self) -> None:
         self._last: tuple[float, ...] = ()
-        self._lost: tuple[float, ...] = ()
+        self._ended: tuple[float, ...] = ()
 
-    def of(self, now: tuple[float, ...]) -> tuple[float, ...]:
-        lost = self._lost or (0.0,) * len(now)
+    def update(self, now: tuple[float, ...]) -> tuple[float, ...]:
+        ended = self._ended or (0.0,) * len(now)
         last = self._last or now
-        self._lost = tuple(
-            gone + max(0, before - after)
-            for gone, before, after in zip(lost, last, now, strict=True)
+        self._ended = tuple(
+            total + max(0, earlier - later)
+            for total, earlier, later in zip(ended, last, now, strict=True)
         )
         self._last = now
-        return tuple(after + gone for after, gone in zip(now, self._lost, strict=True))
+        return tuple(map(operator.add, now, self._ended))
 
 
 class _Threads:
@@ -60,14 +61,14 @@ class _Threads:
         self._last: dict[int, _Thread] = {}
         self._ended = _Thread("", 0, 0)
 
-    def of(self, now: Mapping[int, _Thread]) -> _Thread:
+    def update(self, now: Mapping[int, _Thread]) -> _Thread:
         for tid, was in self._last.items():
             if tid not in now:
                 self._ended = self._ended.plus(was)
         self._last = dict(now)
         total = self._ended
-        for each in now.values():
-            total = total.plus(each)
+        for thread in now.values():
+            total = total.plus(thread)
         return total
 
 
@@ -180,7 +181,7 @@ class ProcessReader:
             return None
         family = _Family()
         self._add_with_children(self.pid, root, family)
-        self._clocked = {pid: each for pid, each in self._clocked.items() if pid in family.pids}
+        self._clocked = {pid: clock for pid, clock in self._clocked.items() if pid in family.pids}
         return self._sample(family)
 
     def _add_with_children(
@@ -211,9 +212,9 @@ class ProcessReader:
 
     def _clock(self, pid: int, stat: texts.ProcessStat, status: str) -> _Clocked | None:
         """Return the clock of a process, if it ignores the end of its children."""
-        found = self._clocked.get(pid)
-        if found is not None and found.started == stat.started:
-            return found
+        clocked = self._clocked.get(pid)
+        if clocked is not None and clocked.started == stat.started:
+            return clocked
         if not texts.ignores_children(status):
             return None
         children = frozenset((child, of_child.started) for child, of_child in _children(pid))
@@ -224,11 +225,11 @@ class ProcessReader:
         return self._clocked[pid]
 
     def _sample(self, family: _Family) -> ProcessSample:
-        cpu, system, minor, major, read, written = self._rising.of(tuple(family.sums))
+        cpu, system, minor, major, read, written = self._rising.update(tuple(family.sums))
         detailed = family.threads <= _THREADS
         self.stalls.places = tuple(family.places)
         self.pids = frozenset(family.pids)
-        threads = self._threads.of(family.by_thread) if detailed else None
+        threads = self._threads.update(family.by_thread) if detailed else None
         return ProcessSample(
             cpu_s=cpu,
             system_s=system,
@@ -278,24 +279,24 @@ class ProcessReader:
         if (text := texts.read(f"/proc/{pid}/io")) is None:
             family.disks_known = False  # another user's process
         else:
-            found = texts.keyed(text, ("read_bytes", "write_bytes"))
-            family.sums[_READ] += found.get("read_bytes", 0)
-            family.sums[_WRITTEN] += found.get("write_bytes", 0)
-        known = texts.keyed(status, texts.STATUS)
-        family.peak += known.get("VmHWM", 0)
+            io_bytes = texts.named_numbers(text, ("read_bytes", "write_bytes"))
+            family.sums[_READ] += io_bytes.get("read_bytes", 0)
+            family.sums[_WRITTEN] += io_bytes.get("write_bytes", 0)
+        numbers = texts.named_numbers(status, texts.STATUS)
+        family.peak += numbers.get("VmHWM", 0)
         tids = [int(name) for name in texts.names(f"/proc/{pid}/task")]
         family.places += (f"/proc/{pid}/task/{tid}/stat" for tid in tids)
         if family.threads > _THREADS:
             return
         for tid in tids:
-            if (thread := _thread(pid, tid, known if tid == pid else None)) is not None:
+            if (thread := _thread(pid, tid, numbers if tid == pid else None)) is not None:
                 family.by_thread[tid] = thread
 
 
 def _thread(pid: int, tid: int, status: Mapping[str, int] | None) -> _Thread | None:
     place = f"/proc/{pid}/task/{tid}"
     if status is None:
-        status = texts.keyed(texts.read(f"{place}/status") or "", texts.SWITCHES)
+        status = texts.named_numbers(texts.read(f"{place}/status") or "", texts.SWITCHES)
     switches = texts.switches(status)
     if switches is None:
         return None
@@ -306,16 +307,16 @@ def _thread(pid: int, tid: int, status: Mapping[str, int] | None) -> _Thread | N
 
 def _by_name(threads: Mapping[int, _Thread]) -> dict[str, float]:
     """Return CPU by the name that each thread was given; equal names get numbers."""
-    found: dict[str, float] = {}
+    cpu_by_name: dict[str, float] = {}
     for tid in sorted(threads):
         thread = threads[tid]
         if thread.ran_s is not None:
             name = thread.name
-            while name in found:
+            while name in cpu_by_name:
                 stem, _, n = name.partition("#")
                 name = f"{stem}#{int(n or 1) + 1}"
-            found[name] = thread.ran_s
-    return found
+            cpu_by_name[name] = thread.ran_s
+    return cpu_by_name
 
 
 def _stat(pid: int) -> texts.ProcessStat | None:
@@ -335,12 +336,12 @@ def _children(pid: int) -> list[tuple[int, texts.ProcessStat]]:
 
 def _child_pids(pid: int) -> list[int]:
     """Return the children of a process, from the list that each of its threads has."""
-    found: list[int] = []
+    children: list[int] = []
     for tid in texts.names(f"/proc/{pid}/task"):
         text = texts.read(f"/proc/{pid}/task/{tid}/children")
         if text is None:  # a kernel without CONFIG_PROC_CHILDREN
             with contextlib.suppress(psutil.Error):
                 return [child.pid for child in psutil.Process(pid).children()]
             return []
-        found += map(int, text.split())
-    return found
+        children += map(int, text.split())
+    return children

@@ -26,11 +26,11 @@ def interface_to(host: str, port: int) -> str | None:
         for family, _, _, _, address in socket.getaddrinfo(host, port, type=socket.SOCK_DGRAM):
             with socket.socket(family, socket.SOCK_DGRAM) as probe:
                 probe.connect(address)  # No packet is sent: the kernel chooses a route.
-                ours = str(probe.getsockname()[0])
-            if ours == address[0]:
+                own_address = str(probe.getsockname()[0])
+            if own_address == address[0]:
                 return LOOPBACK
-            for name, found in psutil.net_if_addrs().items():
-                if any(each.address.partition("%")[0] == ours for each in found):
+            for name, addresses in psutil.net_if_addrs().items():
+                if any(entry.address.partition("%")[0] == own_address for entry in addresses):
                     return name
     return None
 
@@ -44,13 +44,13 @@ def listener(host: str, port: int) -> int | None:
     """
     if interface_to(host, port) != LOOPBACK:
         return None
-    addresses = {str(each[4][0]) for each in socket.getaddrinfo(host, port)}
+    addresses = {str(info[4][0]) for info in socket.getaddrinfo(host, port)}
     for beside_connections in (False, True):
         rows = _listening(beside_connections)
-        if found := {(at, inode) for at, of, inode in rows if of == port}:
+        if sockets := {(host, inode) for host, bound, inode in rows if bound == port}:
             break
-    exact = {inode for at, inode in found if at in addresses}
-    return first_holder(exact or {inode for at, inode in found if at in _ANY})
+    exact = {inode for host, inode in sockets if host in addresses}
+    return first_holder(exact or {inode for host, inode in sockets if host in _ANY})
 
 
 def first_holder(inodes: Set[str]) -> int | None:
@@ -81,9 +81,12 @@ def _listening(beside_connections: bool) -> Iterator[tuple[str, int, str]]:
                     if beside_connections:
                         continue
                     break
-                at, _, port = fields[1].partition(":")
+                address, _, port = fields[1].partition(":")
                 # Words of the machine's byte order, little on all that we run on.
-                words = [bytes.fromhex(at[word : word + 8])[::-1] for word in range(0, len(at), 8)]
+                words = [
+                    bytes.fromhex(address[word : word + 8])[::-1]
+                    for word in range(0, len(address), 8)
+                ]
                 yield socket.inet_ntop(family, b"".join(words)), int(port, 16), fields[9]
 
 

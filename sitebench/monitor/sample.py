@@ -18,12 +18,12 @@ Row = tuple[str, str, float]
 """Whose figure it is, its name, and its value."""
 
 
-def _rows(who: str, sample: Any, prefix: str = "", suffix: str = "") -> Iterator[Row]:
+def _rows(source: str, sample: Any, prefix: str = "", suffix: str = "") -> Iterator[Row]:
     """Yield the fields that are figures, those that are known."""
     for name in sample.__struct_fields__:
         value = getattr(sample, name)
         if prefix + name in FIGURES and isinstance(value, int | float):
-            yield who, prefix + name + suffix, value
+            yield source, prefix + name + suffix, value
 
 
 class ProcessSample(msgspec.Struct, frozen=True):
@@ -54,10 +54,10 @@ class ProcessSample(msgspec.Struct, frozen=True):
     ran_s: Mapping[int, float] = {}
     """Each thread's time on a core, by its id: for the busiest one, not for the run file."""
 
-    def rows(self, who: str) -> Iterator[Row]:
-        yield from _rows(who, self)
+    def rows(self, source: str) -> Iterator[Row]:
+        yield from _rows(source, self)
         for name, cpu_s in self.thread_cpu_s.items():
-            yield who, f"thread_cpu_s.{name}", cpu_s
+            yield source, f"thread_cpu_s.{name}", cpu_s
 
 
 class BehindSample(msgspec.Struct, frozen=True):
@@ -120,12 +120,12 @@ class NetworkSample(msgspec.Struct, frozen=True):
     speeds: Mapping[str, int] = {}
     """Bits per second, of the interfaces that have a speed."""
 
-    def rows(self, who: str) -> Iterator[Row]:
-        for name, each in self.interfaces.items():
-            yield from _rows(who, each, "interface_", f".{name}")
-        yield from _rows(who, self)
+    def rows(self, source: str) -> Iterator[Row]:
+        for name, interface in self.interfaces.items():
+            yield from _rows(source, interface, "interface_", f".{name}")
+        yield from _rows(source, self)
         for state, n in self.sockets.items():
-            yield who, f"sockets.{state}", n
+            yield source, f"sockets.{state}", n
 
 
 class MachineSample(msgspec.Struct, frozen=True):
@@ -152,18 +152,18 @@ class MachineSample(msgspec.Struct, frozen=True):
     disks: Mapping[str, DiskSample] = {}
     network: NetworkSample = msgspec.field(default_factory=NetworkSample)
 
-    def rows(self, who: str) -> Iterator[Row]:
-        yield from _rows(who, self)
-        yield who, "busy_s", sum(core.busy_s for core in self.cores)
+    def rows(self, source: str) -> Iterator[Row]:
+        yield from _rows(source, self)
+        yield source, "busy_s", sum(core.busy_s for core in self.cores)
         for name in CORE_TIMES:
-            yield who, name, self.spent_s(name)
+            yield source, name, self.spent_s(name)
         for n, core in enumerate(self.cores):
-            yield who, f"core_busy_s.{n}", core.busy_s
+            yield source, f"core_busy_s.{n}", core.busy_s
         for name, stalled_s in self.pressure_s.items():
-            yield who, f"pressure_s.{name}", stalled_s
+            yield source, f"pressure_s.{name}", stalled_s
         for name, disk in self.disks.items():
-            yield from _rows(who, disk, "disk_", f".{name}")
-        yield from self.network.rows(who)
+            yield from _rows(source, disk, "disk_", f".{name}")
+        yield from self.network.rows(source)
 
     def spent_s(self, name: str) -> float:
         """Return what all cores spent on one of `CORE_TIMES`."""
@@ -205,8 +205,8 @@ class Sample(msgspec.Struct, frozen=True):
             yield from self.target_machine.rows("target-machine")
         elif self.target_network is not None:
             yield from self.target_network.rows("target-machine")
-        for what, value in (self.directory or {}).items():
-            yield "directory", what, value
+        for name, value in (self.directory or {}).items():
+            yield "directory", name, value
 
 
 class Changes:
@@ -222,18 +222,22 @@ class Changes:
     def rows(self, sample: Sample) -> list[Row]:
         """Return the rows of a sample that changed."""
         latest = {"target-machine": sample.target_machine, "directory": sample.directory}
-        before, self._received = self._received, dict(latest)
+        earlier, self._received = self._received, dict(latest)
         # Sources that did not answer since the last sample.
-        silent = {who for who, now in latest.items() if now is not None and now is before.get(who)}
-        return self.of(row for row in sample.rows() if row[0] not in silent)
+        silent = {
+            source
+            for source, now in latest.items()
+            if now is not None and now is earlier.get(source)
+        }
+        return self.changed_rows(row for row in sample.rows() if row[0] not in silent)
 
-    def of(self, rows: Iterable[Row]) -> list[Row]:
+    def changed_rows(self, rows: Iterable[Row]) -> list[Row]:
         """Return those rows of one instant that changed."""
-        kept: list[Row] = []
-        seen: set[str] = set()
-        for who, what, value in rows:
-            if who not in seen or self._last.get((who, what)) != value:
-                kept.append((who, what, value))
-            seen.add(who)
-            self._last[who, what] = value
-        return kept
+        changed: list[Row] = []
+        sources: set[str] = set()
+        for source, name, value in rows:
+            if source not in sources or self._last.get((source, name)) != value:
+                changed.append((source, name, value))
+            sources.add(source)
+            self._last[source, name] = value
+        return changed

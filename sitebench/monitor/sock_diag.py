@@ -59,26 +59,28 @@ def tcp_sockets() -> Iterator[TcpSocket]:
     for family, length in ((socket.AF_INET, 4), (socket.AF_INET6, 16)):
         for message in _dump(_TCP_REQUEST.pack(family, socket.IPPROTO_TCP, 0, 0, _STATES)):
             (state,) = _TCP.unpack_from(message)
-            port, peer_port, ours, theirs = _TCP_ADDRESSES.unpack_from(message, _TCP.size)
+            port, peer_port, own_bytes, peer_bytes = _TCP_ADDRESSES.unpack_from(message, _TCP.size)
             (inode,) = _TCP_INODE.unpack_from(message)
-            address, peer = (socket.inet_ntop(family, each[:length]) for each in (ours, theirs))
+            address, peer = (
+                socket.inet_ntop(family, packed[:length]) for packed in (own_bytes, peer_bytes)
+            )
             yield TcpSocket(state, inode, address, port, peer, peer_port)
 
 
 def unix_sockets() -> Iterator[UnixSocket]:
     """Yield those of the Unix domain; raises OSError where the kernel does not say."""
-    shown = _SHOW_NAME | _SHOW_PEER
-    for message in _dump(_UNIX_REQUEST.pack(socket.AF_UNIX, 0, 0xFFFFFFFF, 0, shown, 0, 0)):
+    attributes = _SHOW_NAME | _SHOW_PEER
+    for message in _dump(_UNIX_REQUEST.pack(socket.AF_UNIX, 0, 0xFFFFFFFF, 0, attributes, 0, 0)):
         _, _, state, inode, _, _ = _UNIX.unpack_from(message)
-        name, peer, at = b"", 0, _UNIX.size
-        while at + _ATTRIBUTE.size <= len(message):
-            length, kind = _ATTRIBUTE.unpack_from(message, at)
-            value = message[at + _ATTRIBUTE.size : at + length]
+        name, peer, offset = b"", 0, _UNIX.size
+        while offset + _ATTRIBUTE.size <= len(message):
+            length, kind = _ATTRIBUTE.unpack_from(message, offset)
+            value = message[offset + _ATTRIBUTE.size : offset + length]
             if kind == _NAME:
                 name = value
             elif kind == _PEER:
                 peer = int.from_bytes(value, "little")
-            at += max(_ATTRIBUTE.size, (length + 3) & ~3)
+            offset += max(_ATTRIBUTE.size, (length + 3) & ~3)
         yield UnixSocket(state, inode, name, peer)
 
 
@@ -90,12 +92,12 @@ def _dump(request: bytes) -> Iterator[bytes]:
         header = _HEADER.pack(length, _SOCK_DIAG_BY_FAMILY, _NLM_F_REQUEST_DUMP, 0, 0)
         kernel.send(header + request)
         while True:
-            data, at = kernel.recv(_BUFFER), 0
-            while at < len(data):
-                length, kind, *_ = _HEADER.unpack_from(data, at)
+            data, offset = kernel.recv(_BUFFER), 0
+            while offset < len(data):
+                length, kind, *_ = _HEADER.unpack_from(data, offset)
                 if kind == _NLMSG_DONE:
                     return
                 if kind == _NLMSG_ERROR or length < _HEADER.size:
                     raise OSError("the kernel has no sock_diag")
-                yield data[at + _HEADER.size : at + length]
-                at += (length + 3) & ~3
+                yield data[offset + _HEADER.size : offset + length]
+                offset += (length + 3) & ~3

@@ -78,32 +78,32 @@ def _core(fields: list[str]) -> CoreSample:
     return CoreSample(user + nice, system, iowait, irq + softirq, stolen, idle)
 
 
-def keyed(text: str, wanted: Collection[str]) -> dict[str, int]:
+def named_numbers(text: str, names: Collection[str]) -> dict[str, int]:
     """Read lines of a name and a number, as in /proc/vmstat, or with a colon, tabs and kB."""
-    found = {}
+    numbers = {}
     for line in text.splitlines():
         name, value, *unit = [*line.split(None, 2), "", ""]
         name = name.removesuffix(":")
-        if name in wanted:
-            found[name] = int(value) * (1024 if unit[0] == "kB" else 1)
-    return found
+        if name in names:
+            numbers[name] = int(value) * (1024 if unit[0] == "kB" else 1)
+    return numbers
 
 
 def pressure(text: str) -> dict[str, float]:
     """Read /proc/pressure/*: the seconds stalled since boot, by `some` and `full`."""
-    found = {}
+    stalled_s = {}
     for line in text.splitlines():
         kind, _, rest = line.partition(" ")
         for part in rest.split():
             name, _, value = part.partition("=")
             if name == "total":
-                found[kind] = int(value) / 1e6
-    return found
+                stalled_s[kind] = int(value) / 1e6
+    return stalled_s
 
 
 def disks(text: str, whole: Collection[str]) -> dict[str, DiskSample]:
     """Read /proc/diskstats: whole disks only, and of loop and memory devices those in use."""
-    found = {}
+    disks = {}
     for line in text.splitlines():
         fields = line.split()
         if len(fields) < 14 or fields[2] not in whole:
@@ -111,18 +111,18 @@ def disks(text: str, whole: Collection[str]) -> dict[str, DiskSample]:
         reads, writes = int(fields[3]), int(fields[7])
         if reads == writes == 0:
             continue
-        found[fields[2]] = DiskSample(
+        disks[fields[2]] = DiskSample(
             int(fields[5]) * _SECTOR,
             int(fields[9]) * _SECTOR,
             int(fields[12]) / 1e3,
             int(fields[11]),
         )
-    return found
+    return disks
 
 
 def interfaces(text: str) -> dict[str, InterfaceSample]:
     """Read /proc/net/dev: those that ever carried anything."""
-    found = {}
+    interfaces = {}
     for line in text.splitlines():
         name, colon, rest = line.partition(":")
         fields = rest.split()
@@ -130,18 +130,18 @@ def interfaces(text: str) -> dict[str, InterfaceSample]:
             continue
         n = [int(field) for field in fields]
         if n[1] or n[9]:
-            found[name.strip()] = InterfaceSample(n[0], n[8], n[1], n[9], n[3] + n[11])
-    return found
+            interfaces[name.strip()] = InterfaceSample(n[0], n[8], n[1], n[9], n[3] + n[11])
+    return interfaces
 
 
-def protocol(text: str, name: str, wanted: Collection[str]) -> dict[str, int]:
+def protocol(text: str, name: str, columns: Collection[str]) -> dict[str, int]:
     """Read one protocol of /proc/net/snmp or /proc/net/netstat: a line of names, one of values."""
     prefix = f"{name}: "
     lines = [line for line in text.splitlines() if line.startswith(prefix)]
     if len(lines) != 2:
         return {}
     pairs = zip(lines[0].split()[1:], lines[1].split()[1:], strict=False)
-    return {column: int(value) for column, value in pairs if column in wanted}
+    return {column: int(value) for column, value in pairs if column in columns}
 
 
 _SOCKETS = {"inuse": "in_use", "orphan": "orphan", "tw": "time_wait"}
@@ -149,15 +149,15 @@ _SOCKETS = {"inuse": "in_use", "orphan": "orphan", "tw": "time_wait"}
 
 def sockets(text: str, text6: str = "") -> dict[str, int]:
     """Read /proc/net/sockstat and sockstat6: TCP's sockets. Those in TIME_WAIT are of both."""
-    found: dict[str, int] = {}
+    counts: dict[str, int] = {}
     for line in [*text.splitlines(), *text6.splitlines()]:
         kind, _, rest = line.partition(": ")
         if kind in ("TCP", "TCP6"):
             words = rest.split()
             for name, value in zip(words[::2], words[1::2], strict=False):
                 if name in _SOCKETS:
-                    found[_SOCKETS[name]] = found.get(_SOCKETS[name], 0) + int(value)
-    return found
+                    counts[_SOCKETS[name]] = counts.get(_SOCKETS[name], 0) + int(value)
+    return counts
 
 
 class ProcessStat(msgspec.Struct, frozen=True):
@@ -200,13 +200,13 @@ def process_stat(text: str) -> ProcessStat:
 
 def allowed_cores(status: str) -> frozenset[int]:
     """Read the cores of /proc/PID/status that a process may run on, written as in 0-3,8."""
-    found: set[int] = set()
+    cores: set[int] = set()
     for line in status.splitlines():
         if line.startswith("Cpus_allowed_list:"):
             for part in line.split()[1].split(","):
                 first, _, last = part.partition("-")
-                found.update(range(int(first), int(last or first) + 1))
-    return frozenset(found)
+                cores.update(range(int(first), int(last or first) + 1))
+    return frozenset(cores)
 
 
 def ignores_children(status: str) -> bool:
@@ -223,20 +223,20 @@ def schedstat(text: str) -> tuple[float, float] | None:
     return (int(fields[0]) / 1e9, int(fields[1]) / 1e9) if len(fields) >= 3 else None
 
 
-def throttled(text: str) -> float | None:
+def throttled_s(text: str) -> float | None:
     """Read the quota's part of a control group's cpu.stat, in seconds; version 1 has ns."""
-    found = keyed(text, ("throttled_usec", "throttled_time"))
-    if "throttled_usec" in found:
-        return found["throttled_usec"] / 1e6
-    return found["throttled_time"] / 1e9 if "throttled_time" in found else None
+    times = named_numbers(text, ("throttled_usec", "throttled_time"))
+    if "throttled_usec" in times:
+        return times["throttled_usec"] / 1e6
+    return times["throttled_time"] / 1e9 if "throttled_time" in times else None
 
 
 def quota_cores(limit: str | None, quota: str | None, period: str | None) -> float | None:
     """Read cpu.max, or version 1's pair of files: cores' worth of CPU, or None for no quota."""
-    allowed, per = limit.split() if limit else (quota or "-1", period or "0")
-    if allowed == "max" or int(allowed) <= 0 or int(per) <= 0:
+    allowed, period_us = limit.split() if limit else (quota or "-1", period or "0")
+    if allowed == "max" or int(allowed) <= 0 or int(period_us) <= 0:
         return None
-    return int(allowed) / int(per)
+    return int(allowed) / int(period_us)
 
 
 class CpuHierarchy(msgspec.Struct, frozen=True):
@@ -249,17 +249,17 @@ class CpuHierarchy(msgspec.Struct, frozen=True):
 
 def cpu_hierarchies(mountinfo: str) -> list[CpuHierarchy]:
     """Read /proc/self/mountinfo; version 1 first, for where both are mounted it has the quota."""
-    found = []
+    hierarchies = []
     for line in mountinfo.splitlines():
-        before, _, after = line.partition(" - ")
-        place, kind = before.split(), after.split()
+        mount_text, _, type_text = line.partition(" - ")
+        place, kind = mount_text.split(), type_text.split()
         if len(place) < 5 or len(kind) < 3:
             continue
         if kind[0] == "cgroup" and "cpu" in kind[2].split(","):
-            found.append(CpuHierarchy(1, place[3], place[4]))
+            hierarchies.append(CpuHierarchy(1, place[3], place[4]))
         elif kind[0] == "cgroup2":
-            found.append(CpuHierarchy(2, place[3], place[4]))
-    return sorted(found, key=lambda each: each.version)
+            hierarchies.append(CpuHierarchy(2, place[3], place[4]))
+    return sorted(hierarchies, key=lambda hierarchy: hierarchy.version)
 
 
 def control_group(text: str, version: int) -> str | None:

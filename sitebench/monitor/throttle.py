@@ -24,10 +24,10 @@ class Throttle:
         """
         files = ("cpu.max", "cpu.cfs_quota_us", "cpu.cfs_period_us")
         groups = [stat.removesuffix("cpu.stat") for stat in self._stats]
-        found = [
+        quotas = [
             texts.quota_cores(*(texts.read(group + file) for file in files)) for group in groups
         ]
-        return min((each for each in found if each is not None), default=None)
+        return min((quota for quota in quotas if quota is not None), default=None)
 
     def read(self) -> float | None:
         """Return seconds of throttling since the first reading; None if they are not known."""
@@ -37,11 +37,13 @@ class Throttle:
         moved = text != self._text
         if moved:
             self._text, self._stats = text, _stats(text)
-        found = [texts.throttled(stat) for path in self._stats if (stat := texts.read(path))]
-        known = [each for each in found if each is not None]
-        if not known:
+        group_times = [
+            texts.throttled_s(stat) for path in self._stats if (stat := texts.read(path))
+        ]
+        known_times = [seconds for seconds in group_times if seconds is not None]
+        if not known_times:
             return None
-        now = sum(known)
+        now = sum(known_times)
         if not moved:
             self._sum += max(0.0, now - self._last)
         self._last = now
@@ -53,7 +55,9 @@ def _stats(groups: str) -> list[str]:
     for hierarchy in _hierarchies():
         path = texts.control_group(groups, hierarchy.version)
         if path is not None:
-            return [f"{hierarchy.mount}{each}/cpu.stat" for each in ancestry(path, hierarchy.root)]
+            return [
+                f"{hierarchy.mount}{group}/cpu.stat" for group in ancestry(path, hierarchy.root)
+            ]
     return []
 
 
@@ -62,14 +66,15 @@ def io_stalled_s(pid: int) -> float | None:
 
     None where its group is the one that everything is in, or the tester's.
     """
-    ours, its = (
-        texts.control_group(texts.read(f"/proc/{each}/cgroup") or "", 2) for each in ("self", pid)
+    own_group, group = (
+        texts.control_group(texts.read(f"/proc/{process}/cgroup") or "", 2)
+        for process in ("self", pid)
     )
-    if its in (None, "/", ours):
+    if group in (None, "/", own_group):
         return None
     for hierarchy in _hierarchies():
-        if hierarchy.version == 2 and (found := ancestry(its, hierarchy.root)):
-            text = texts.read(f"{hierarchy.mount}{found[0]}/io.pressure") or ""
+        if hierarchy.version == 2 and (groups := ancestry(group, hierarchy.root)):
+            text = texts.read(f"{hierarchy.mount}{groups[0]}/io.pressure") or ""
             return texts.pressure(text).get("full")
     return None
 

@@ -169,13 +169,13 @@ class Use(msgspec.Struct, frozen=True, kw_only=True):
 
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON; what is not known is left out, and read as None again."""
-        found: dict[str, Any] = _without_none(msgspec.to_builtins(self))
-        return found
+        figures: dict[str, Any] = _without_none(msgspec.to_builtins(self))
+        return figures
 
 
 def _without_none(value: Any) -> Any:
     if isinstance(value, dict):
         return {k: _without_none(v) for k, v in value.items() if v is not None}
     if isinstance(value, (list, tuple)):
-        return [_without_none(each) for each in value]
+        return [_without_none(element) for element in value]
     return value

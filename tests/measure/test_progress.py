@@ -35,7 +35,7 @@ def test_a_look_before_the_first_point_says_who_disturbs(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     looks = iter([Others(1.7, 2, (("[rustc]", 1.2),))])
-    monkeypatch.setattr(progress, "others", lambda: next(looks))
+    monkeypatch.setattr(progress, "other_programs", lambda: next(looks))
     with LiveProgress(counting(1)) as live:
         live.opening("target")
         live.started(SPEC)
@@ -62,7 +62,7 @@ def test_where_one_thing_is_counted_the_rate_says_no_word_of_the_engine(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """`5,022/s of sequence` was said of logins."""
-    monkeypatch.setattr(progress, "others", lambda: Others(0.0, 2))
+    monkeypatch.setattr(progress, "other_programs", lambda: Others(0.0, 2))
     with LiveProgress(counting(1)) as live, RunStore(tmp_path / "a.sitebench") as store:
         live.planned(1)
         live.started(SPEC)
@@ -78,7 +78,7 @@ def test_each_line_says_which_point_of_how_many_and_is_not_wrapped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("COLUMNS", "30")
-    monkeypatch.setattr(progress, "others", lambda: Others(0.0, 2))
+    monkeypatch.setattr(progress, "other_programs", lambda: Others(0.0, 2))
     with LiveProgress(counting(1)) as live, RunStore(tmp_path / "a.sitebench") as store:
         live.planned(2)
         live.started(SPEC)

@@ -95,5 +95,5 @@ def test_leaving_out_what_did_not_change_changes_no_rate(seconds: list[tuple[int
             ("machine", what, value) for what, value in zip(whats, values, strict=True)
         ]
         whole += [Kept(n * SECOND, *row) for row in rows]
-        short += [Kept(n * SECOND, *row) for row in changes.of(rows)]
+        short += [Kept(n * SECOND, *row) for row in changes.changed_rows(rows)]
     assert rates(short) == rates(whole)

@@ -5,7 +5,7 @@ import sys
 import time
 from pathlib import Path
 
-from sitebench.monitor.others import Others, _Reading, others
+from sitebench.monitor.others import Others, _Reading, other_programs
 
 SPIN = "import time\nend = time.monotonic() + 20\nwhile time.monotonic() < end: pass"
 
@@ -16,14 +16,14 @@ def test_a_busy_program_is_seen_and_named() -> None:
     try:
         # It may be starved itself by what else runs here.
         until = time.monotonic() + 15
-        found = others()
+        found = other_programs()
         while name not in dict(found.busiest) and time.monotonic() < until:
-            found = others()
+            found = other_programs()
     finally:
         busy.kill()
         busy.wait()
     assert found.disturb
-    assert found.used > 0.1 * found.cores
+    assert found.busy_cores > 0.1 * found.cores
     assert name in dict(found.busiest)
 
 
@@ -31,8 +31,8 @@ def test_what_this_process_itself_uses_is_not_counted() -> None:
     """Of two cores that were busy all of a second, it had one, and the program 7 the other."""
     before = _Reading(10.0, (100.0, 200.0), 5.0, {7: 1.0, 8: 3.0})
     now = _Reading(11.0, (101.0, 201.0), 6.0, {7: 1.5, 8: 3.01, 2**22 + 9: 0.4})
-    found = now.since(before)
-    assert (found.used, found.cores) == (1.0, 2)
+    found = now.other_use_since(before)
+    assert (found.busy_cores, found.cores) == (1.0, 2)
     assert [used for _, used in found.busiest] == [0.5, 0.4]
     assert found.busiest[1][0] == f"process {2**22 + 9}"
 

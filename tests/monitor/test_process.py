@@ -151,9 +151,9 @@ def test_children_that_nobody_waits_for_stay_in_the_sum(actor: Actor) -> None:
 
 def test_sums_never_go_back() -> None:
     rising = Rising()
-    assert rising.of((5.0, 1.0)) == (5.0, 1.0)
-    assert rising.of((2.0, 3.0)) == (5.0, 3.0)
-    assert rising.of((4.0, 2.0)) == (7.0, 3.0)
+    assert rising.update((5.0, 1.0)) == (5.0, 1.0)
+    assert rising.update((2.0, 3.0)) == (5.0, 3.0)
+    assert rising.update((4.0, 2.0)) == (7.0, 3.0)
 
 
 PAGES = 16_384

@@ -59,16 +59,17 @@ def test_a_core_that_waits_for_a_disk_is_not_busy() -> None:
 def test_memory_is_in_bytes_and_missing_before_3_14() -> None:
     wanted = ("MemTotal", "MemAvailable")
     now = "MemTotal:       24684096 kB\nMemFree:   22786848 kB\nMemAvailable:   23875124 kB\n"
-    assert texts.keyed(now, wanted) == {
+    assert texts.named_numbers(now, wanted) == {
         "MemTotal": 24684096 * 1024,
         "MemAvailable": 23875124 * 1024,
     }
-    assert texts.keyed("MemTotal: 1024 kB\nMemFree: 512 kB\n", wanted) == {"MemTotal": 1024 * 1024}
+    text = "MemTotal: 1024 kB\nMemFree: 512 kB\n"
+    assert texts.named_numbers(text, wanted) == {"MemTotal": 1024 * 1024}
 
 
 def test_paging_counts_have_no_unit() -> None:
     text = "pswpin 3\npswpout 5\npgfault 220268736\npgmajfault 47935\npgfault_extra 1\n"
-    assert texts.keyed(text, ("pswpin", "pgfault")) == {"pswpin": 3, "pgfault": 220268736}
+    assert texts.named_numbers(text, ("pswpin", "pgfault")) == {"pswpin": 3, "pgfault": 220268736}
 
 
 def test_pressure_of_5_10_has_no_full_for_cpu_and_6_18_has() -> None:
@@ -177,17 +178,17 @@ def test_status_has_tabs_and_older_kernels_no_switches() -> None:
         "Name:\tcat\nVmHWM:\t    1744 kB\nThreads:\t1\n"
         "voluntary_ctxt_switches:\t4\nnonvoluntary_ctxt_switches:\t1\n"
     )
-    found = texts.keyed(text, texts.STATUS)
+    found = texts.named_numbers(text, texts.STATUS)
     assert found["VmHWM"] == 1744 * 1024
     assert texts.switches(found) == (4, 1)
-    assert texts.switches(texts.keyed("Name:\tcat\nVmHWM:\t 8 kB\n", texts.STATUS)) is None
+    assert texts.switches(texts.named_numbers("Name:\tcat\nVmHWM:\t 8 kB\n", texts.STATUS)) is None
 
 
 def test_throttling_is_in_nanoseconds_in_version_1_and_microseconds_in_2() -> None:
     v1 = "nr_periods 10\nnr_throttled 4\nthrottled_time 1500000000\nnr_bursts 0\n"
     v2 = "usage_usec 5\nuser_usec 4\nsystem_usec 1\nnr_periods 10\nthrottled_usec 1500000\n"
-    assert texts.throttled(v1) == texts.throttled(v2) == 1.5
-    assert texts.throttled("usage_usec 5\nuser_usec 4\nsystem_usec 1\n") is None
+    assert texts.throttled_s(v1) == texts.throttled_s(v2) == 1.5
+    assert texts.throttled_s("usage_usec 5\nuser_usec 4\nsystem_usec 1\n") is None
 
 
 HYBRID = """\

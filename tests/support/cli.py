@@ -53,7 +53,7 @@ def in_process(*argv: object, cwd: Path | None = None, **env: str) -> Ran:
         patch.setattr(os, "execv", _becomes_another)
         # What else this machine does is seen in other tests: a look takes up to a second.
         for place in ("measure.progress", "monitor.others"):
-            patch.setattr(f"sitebench.{place}.others", lambda: Others(0.0, 1))
+            patch.setattr(f"sitebench.{place}.other_programs", lambda: Others(0.0, 1))
         for name, value in {"COLUMNS": "160", **env}.items():
             patch.setenv(name, value)
         if cwd is not None:
