@@ -15,7 +15,7 @@ from sitebench.runs.repeats import series
 from sitebench.suite_base.commands import Part, measure_parts, refuse_check, say_points
 from sitebench.tables.screen import PointsTable
 from web_bench.options import SweepOptions, WebOptions
-from web_bench.paper.tables import grouped, spice_tables
+from web_bench.paper.tables import by_workload, spice_tables
 from web_bench.points import POINTS
 from web_bench.suite import SUITE
 
@@ -81,5 +81,5 @@ def spice(options: SweepOptions) -> None:
         options,
         found,
         "web-spice",
-        lambda results: [PointsTable(results), "", *spice_tables(grouped(series(results)))],
+        lambda results: [PointsTable(results), "", *spice_tables(by_workload(series(results)))],
     )

@@ -11,6 +11,7 @@ from sitebench.runs.repeats import Series
 from sitebench.runs.repeats import series as series_of
 from sitebench.verdict.verdict import Bound, Verdict
 from tests.web_bench.made import a_result, a_sweep, used_up
+from web_bench.paper import tables
 from web_bench.paper.analysis import (
     Stages,
     bound_of,
@@ -26,7 +27,7 @@ from web_bench.paper.analysis import (
     useful_peak,
 )
 from web_bench.paper.figures import figure_of
-from web_bench.paper.tables import at_clients, grouped, peak_row
+from web_bench.paper.tables import at_clients, peak_row
 
 STATIC = "webbench1-static"
 
@@ -36,7 +37,7 @@ which is a rate by Little's law."""
 
 
 def by_workload(results: Sequence[PointResult]) -> dict[str, list[Series]]:
-    return grouped(series_of(results))
+    return tables.by_workload(series_of(results))
 
 
 def series(results: list[PointResult]) -> list[Series]:
@@ -287,7 +288,7 @@ def test_tls_costs_what_the_e_commerce_test_lacks() -> None:
     ]
     (made,), _ = predictions(by_workload(used_up(results)))
     assert made.requests_per_s == pytest.approx(756.8, abs=0.1)
-    assert "14.3 ms for each request over TLS" in made.said
+    assert "14.3 ms for each request over TLS" in made.finding
 
 
 def setting(result: PointResult, **settings: str) -> PointResult:

@@ -19,7 +19,7 @@ from sitebench.tables.markdown import to_markdown
 from sitebench.verdict.verdict import Bound, Verdict
 from tests.support.cli import in_process
 from tests.web_bench.made import SECONDS, a_result, a_sweep, a_tally, used_up
-from web_bench.paper.beside import beside
+from web_bench.paper.beside import paper_tables
 from web_bench.paper.printed import PAPERS
 from web_bench.workload import find
 
@@ -130,7 +130,7 @@ def test_todays_figures_stand_beside_the_printed_ones(
 
 def papers_of(*results: PointResult) -> str:
     """Return the papers' tables beside results, in words."""
-    found = beside(series(results))
+    found = paper_tables(series(results))
     text = " ".join(to_markdown(table) for each in found for table in each.tables)
     return html.unescape(" ".join(text.replace("\\", "").replace("|", " ").split()))
 

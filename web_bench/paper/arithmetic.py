@@ -140,7 +140,7 @@ class CurvePoint:
 
 def peak(curve: Sequence[CurvePoint]) -> CurvePoint:
     """Return the point with the highest rate; of equal ones, that with the fewest clients."""
-    return min(curve, key=lambda each: (-each.requests_per_s, each.clients))
+    return min(curve, key=lambda point: (-point.requests_per_s, point.clients))
 
 
 @frozen
@@ -181,13 +181,13 @@ class SpiceEfficiency:
 
 def spice_efficiency(static: Sequence[CurvePoint], spice: Sequence[CurvePoint]) -> SpiceEfficiency:
     """Compare two sweeps of one server: the static test's and a SPICE test's."""
-    by_clients = {each.clients: each for each in static}
-    pairs = sorted(each.clients for each in spice if each.clients in by_clients)
+    by_clients = {point.clients: point for point in static}
+    pairs = sorted(point.clients for point in spice if point.clients in by_clients)
     if not pairs:
         raise BadInput(
             "the static test and the SPICE test have no number of clients in common",
             "sweep both over the same clients",
         )
-    tested = {each.clients: each for each in spice}
+    tested = {point.clients: point for point in spice}
     equal = tuple(efficiency(by_clients[clients], tested[clients]) for clients in pairs)
     return SpiceEfficiency(efficiency(peak(static), peak(spice)), equal, equal[-1])

@@ -23,7 +23,7 @@ from web_bench.paper.analysis import efficiencies, of_schedule, peak_of
 from web_bench.paper.arithmetic import LINE_EFFICIENCY, MBIT, WEBSTONE_MBIT, line_capacity
 from web_bench.paper.figures import figure_of, latency_s
 from web_bench.paper.printed import PAPERS, Paper
-from web_bench.paper.tables import at_clients, by_target, grouped
+from web_bench.paper.tables import at_clients, by_target, by_workload
 
 _NOTHING = ""
 _SPI = {
@@ -70,80 +70,82 @@ def _processors(text: str) -> int | None:
 
 @frozen
 class _Today:
-    """What was measured, by workload; `wanted` processors are those of the table or row."""
+    """What was measured, by workload; `count` processors are those of the table or row."""
 
-    found: Mapping[str, Sequence[Series]]
-    wanted: int | None = None
+    workloads: Mapping[str, Sequence[Series]]
+    count: int | None = None
 
-    def on(self, *texts: str) -> _Today:
+    def of_processors(self, *texts: str) -> _Today:
         """Return what was measured with as many processors as a text says; all if nothing was."""
-        wanted = next(filter(None, map(_processors, texts)), None)
+        count = next(filter(None, map(_processors, texts)), None)
         same = {
-            name: [each for each in points if processors(each) == wanted]
-            for name, points in self.found.items()
+            name: [point for point in points if processors(point) == count]
+            for name, points in self.workloads.items()
         }
-        return _Today(same if any(same.values()) else self.found, wanted)
+        return _Today(same if any(same.values()) else self.workloads, count)
 
-    def had(self, each: Series) -> str:
+    def processors_note(self, point: Series) -> str:
         """Return how many processors it had, where that is not what the paper's machine had."""
-        n = processors(each)
-        if self.wanted in (None, n):
+        n = processors(point)
+        if self.count in (None, n):
             return _NOTHING
         return f", {in_processors(n)}" if n else ", on another machine"
 
     def best(self, workload: str, figure: str = "requests_per_s") -> Series | None:
-        return peak_of(self.found.get(workload, ()), figure)
+        return peak_of(self.workloads.get(workload, ()), figure)
 
-    def peak(self, workload: str, of: Of, show: Callable[[float], str]) -> str:
+    def peak(self, workload: str, figure: Of, show: Callable[[float], str]) -> str:
         """Return a figure at the workload's highest rate."""
         best = self.best(workload)
-        value = None if best is None else best.median(of)
+        value = None if best is None else best.median(figure)
         if best is None or value is None:
             return _NOTHING
-        means = (each.clocks[LATENCY].at_least for each in best.results)
-        waited = of is latency_s and any("mean" in each for each in means)
-        at = f" @ {best.spec.users:,}{self.had(best)}"
+        means = (result.clocks[LATENCY].at_least for result in best.results)
+        waited = figure is latency_s and any("mean" in at_least for at_least in means)
+        place = f" @ {best.spec.users:,}{self.processors_note(best)}"
         if best.grade == Quoted.AT_LEAST:
             # The tester was the limit: it could be more, and the time has the tester's own in it.
-            bound = "<=" if of is latency_s else ">="
-            return f"{bound} {show(value)}{at}" if not waited else _NOTHING
-        more = waited or (of is not latency_s and of_schedule(best))
-        return f"{'>= ' if more else ''}{show(value)}{at}"
+            bound = "<=" if figure is latency_s else ">="
+            return f"{bound} {show(value)}{place}" if not waited else _NOTHING
+        is_bound = waited or (figure is not latency_s and of_schedule(best))
+        return f"{'>= ' if is_bound else ''}{show(value)}{place}"
 
     def peak_at(self, workload: str, figure: str, scale: float = 1.0) -> str:
         """Return the highest value of a figure, with its clients."""
         best = self.best(workload, figure)
-        of = figure_of(figure)
-        return _NOTHING if best is None else at_clients(best, of, scale) + self.had(best)
+        getter = figure_of(figure)
+        if best is None:
+            return _NOTHING
+        return at_clients(best, getter, scale) + self.processors_note(best)
 
     def efficiency(self, workload: str) -> tuple[str, str]:
-        found = efficiencies(self.found).get(workload)
-        if found is None:
+        program = efficiencies(self.workloads).get(workload)
+        if program is None:
             return _NOTHING, _NOTHING
-        had = self.had(self.found[workload][0])
-        own = found.own_peaks
-        return f"{own.request:.1%}{had}", f"{own.latency:.1%}{had}"
+        note = self.processors_note(self.workloads[workload][0])
+        peaks = program.own_peaks
+        return f"{peaks.request:.1%}{note}", f"{peaks.latency:.1%}{note}"
 
     def shares(self, workload: str) -> list[str]:
         """Return the share of the requests of each class, in the order of the workload."""
         counts: dict[str, float] = {}
-        for result in (r for each in self.found.get(workload, ()) for r in each.results):
+        for result in (r for point in self.workloads.get(workload, ()) for r in point.results):
             for classes in result.figures.get("mix", {}).values():
-                for name, each in classes.items():
-                    counts[name] = counts.get(name, 0) + each["count"]
-        every = sum(counts.values())
-        return [f"{100 * count / every:.2f}%" for count in counts.values()] if every else []
+                for name, counts_of_class in classes.items():
+                    counts[name] = counts.get(name, 0) + counts_of_class["count"]
+        total = sum(counts.values())
+        return [f"{100 * count / total:.2f}%" for count in counts.values()] if total else []
 
 
-def beside(found: Sequence[Series]) -> list[Folded]:
+def paper_tables(points: Sequence[Series]) -> list[Folded]:
     """Return the tables and the checked claims of each paper, beside each target."""
-    targets = by_target(found)
+    targets = by_target(points)
     return [
         Folded(
             f"1996-2000 beside {target if len(targets) > 1 else 'today'}: "
             f"{paper.tool}, {paper.author}, {paper.date}",
             [
-                *(_table(paper, each, _Today(grouped(same))) for each in paper.tables),
+                *(_table(paper, table, _Today(by_workload(same))) for table in paper.tables),
                 statements_table(paper.statements),
             ],
             folded=True,
@@ -154,22 +156,22 @@ def beside(found: Sequence[Series]) -> list[Folded]:
 
 
 def _table(paper: Paper, table: PrintedTable, today: _Today) -> Table:
-    rows: list[Row] = [[row[0], *map(_then, row[1:])] for row in table.rows]
+    rows: list[Row] = [[row[0], *map(_printed_cell, row[1:])] for row in table.rows]
     columns = table.columns
     added = _columns(paper, table, today)
     columns = (*columns, *added)
     rows = [
-        [*_filled(row, len(table.columns)), *(cells[n] for cells in added.values())]
+        [*_pad(row, len(table.columns)), *(cells[n] for cells in added.values())]
         for n, row in enumerate(rows)
     ]
-    rows += [_filled(row, len(columns)) for row in _rows(table, today)]
+    rows += [_pad(row, len(columns)) for row in _rows(table, today)]
     width = len(columns)
-    left = width if not any(map(_has_figures, table.rows)) else 1
+    text_columns = width if not any(map(_has_figures, table.rows)) else 1
     notes = (*table.notes, f"{paper.title}; {table.where}.")
-    return Table(table.cited, columns, rows, left, notes)
+    return Table(table.cited, columns, rows, text_columns, notes)
 
 
-def _filled(row: Row, width: int) -> Row:
+def _pad(row: Row, width: int) -> Row:
     """Return a row with empty cells at its end: some are printed without their last."""
     return [*row, *([_NOTHING] * (width - len(row)))]
 
@@ -178,7 +180,7 @@ def _has_figures(row: Sequence[str]) -> bool:
     return any(cell[:1].isdigit() for cell in row[1:])
 
 
-def _then(text: str) -> Cell:
+def _printed_cell(text: str) -> Cell:
     return Cell(text, Mark.THEN)
 
 
@@ -187,12 +189,12 @@ def _columns(paper: Paper, table: PrintedTable, today: _Today) -> dict[str, list
     names = [row[0] for row in table.rows]
     if table.title in _MIXES:
         shares = today.shares(_MIXES[table.title])
-        kept = dict(enumerate(shares)) if len(shares) in (len(names), len(names) - 1) else {}
-        return {"Today": [kept.get(n, _NOTHING) for n in range(len(names))]}
+        cells = dict(enumerate(shares)) if len(shares) in (len(names), len(names) - 1) else {}
+        return {"Today": [cells.get(n, _NOTHING) for n in range(len(names))]}
     if table.title == "Model of User Requirement":
         return {"CGI requests today": [_dynamic(today, _WEBBENCH1[name]) for name in names]}
     if table.title == "Peak Performance Data":
-        mbit, today = MBIT / WEBSTONE_MBIT, today.on(table.columns[0])
+        mbit, today = MBIT / WEBSTONE_MBIT, today.of_processors(table.columns[0])
         return {
             "Connections/s today": [
                 today.peak_at(_WEBSTONE2[name], "connects_per_s") for name in names
@@ -208,14 +210,17 @@ def _spice_columns(
     names: Sequence[str], table: PrintedTable, today: _Today
 ) -> dict[str, list[str]]:
     if "Efficiency" in table.title:
-        pairs = [today.on(name, "4-CPU").efficiency(_workload(name)) for name in names]
+        pairs = [today.of_processors(name, "4-CPU").efficiency(_workload(name)) for name in names]
         return {
             "Request rate today": [rate for rate, _ in pairs],
             "Latency today": [latency for _, latency in pairs],
         }
     if any("Latency (ms)" in name for name in names):
         return {
-            "Today": [_measurement(today.on(table.title, name, "4-CPU"), name) for name in names]
+            "Today": [
+                _measurement(today.of_processors(table.title, name, "4-CPU"), name)
+                for name in names
+            ]
         }
     return {}
 
@@ -251,7 +256,8 @@ def _rows(table: PrintedTable, today: _Today) -> list[Row]:
         if best is None:
             return []
         cpu, sent = (
-            best.median(of) for of in (lambda r: r.use.target_cpu_percent, figure_of("mbit_per_s"))
+            best.median(getter)
+            for getter in (lambda r: r.use.target_cpu_percent, figure_of("mbit_per_s"))
         )
         memory = best.median(lambda r: r.use.target_rss)
         bound = ">= " if best.grade == Quoted.AT_LEAST else ""
@@ -267,7 +273,7 @@ def _rows(table: PrintedTable, today: _Today) -> list[Row]:
     if table.title == "Common networking technologies":
         return [
             [
-                f"Conn/Sec. @ {size} {how}, K as {k}",
+                f"Conn/Sec. @ {size} {kind}, K as {k}",
                 *(
                     f"{line_capacity(lines[name], float(size[:-1]), efficiency=part, k=k):.4g}"
                     for name in table.columns[1:]
@@ -275,7 +281,7 @@ def _rows(table: PrintedTable, today: _Today) -> list[Row]:
             ]
             for k, lines in _AS_K
             for size, practice in LINE_EFFICIENCY.items()
-            for how, part in (("in theory", 1.0), ("in practice", practice))
+            for kind, part in (("in theory", 1.0), ("in practice", practice))
         ]
     return []
 
@@ -288,8 +294,8 @@ _AS_K: tuple[tuple[Literal["bits", "bytes"], Mapping[str, float]], ...] = (
 
 def _setup(today: _Today) -> str:
     """Return the target and its processors: each cell has clients of its own."""
-    found = [each for name in _WEBBENCH1.values() for each in today.found.get(name, ())]
-    if not found:
+    points = [point for name in _WEBBENCH1.values() for point in today.workloads.get(name, ())]
+    if not points:
         return "none"
-    target, *rest = setup(found).split(", ")
-    return ", ".join([target, *(each for each in rest if "processor" in each)])
+    target, *rest = setup(points).split(", ")
+    return ", ".join([target, *(part for part in rest if "processor" in part)])

@@ -39,29 +39,31 @@ _LEAST_REQUESTS = 1_000
 def figures(measured: Tally, workloads: Sequence[Workload]) -> dict[str, Any]:
     """Return the figures of a window."""
     seconds = measured.seconds or 1.0
-    asked = measured.counted(row for workload in workloads for row in workload.requests)
+    requests = measured.counted(row for workload in workloads for row in workload.requests)
     connects = measured.counted(row for workload in workloads for row in workload.connects)
     bytes_in = sum(
-        each.counters[BYTES_IN] for each in measured.steps.values() if each.step != SEQUENCE
+        step.counters[BYTES_IN] for step in measured.steps.values() if step.step != SEQUENCE
     )
     return {
-        "requests_per_s": (asked.count - asked.failed) / seconds,
+        "requests_per_s": (requests.count - requests.failed) / seconds,
         "connects_per_s": (connects.count - connects.failed) / seconds,
         "mbit_per_s": 8 * bytes_in / seconds / MBIT,
-        "bytes_per_request": asked.counters[BYTES_IN] / asked.count if asked.count else None,
+        "bytes_per_request": requests.counters[BYTES_IN] / requests.count
+        if requests.count
+        else None,
         "mean_bytes": _mean_bytes(measured, workloads),
         "split_s": _split_s(measured, workloads),
         "clients": fairness(measured.lane_counts),
         "pauses": measured.waits,
-        "wrong": wrong(asked),
+        "wrong": wrong(requests),
         "mix": {workload.name: mix(measured, workload) for workload in workloads},
     }
 
 
-def wrong(asked: StepTotals) -> dict[str, int]:
+def wrong(requests: StepTotals) -> dict[str, int]:
     """Return how many answers were not what was asked for, by kind: another status or content."""
-    found = {kind: n for kind, n in asked.failures.items() if kind.startswith(_WRONG)}
-    return dict(sorted(found.items()))
+    wrong_answers = {kind: n for kind, n in requests.failures.items() if kind.startswith(_WRONG)}
+    return dict(sorted(wrong_answers.items()))
 
 
 def _split_s(measured: Tally, workloads: Sequence[Workload]) -> dict[str, float] | None:
@@ -71,7 +73,7 @@ def _split_s(measured: Tally, workloads: Sequence[Workload]) -> dict[str, float]
     connection has no connect, and few have a TLS handshake: their parts are means over all. Of an
     operation of several requests it is not its mean that they sum to: there are none.
     """
-    if any(len(each.steps) > 1 for workload in workloads for each in workload.operations):
+    if any(len(operation.steps) > 1 for workload in workloads for operation in workload.operations):
         return None
     connecting, handshakes, first_bytes, whole = (
         measured.counted(((workload.name, step) for workload in workloads), due=True)
@@ -80,7 +82,7 @@ def _split_s(measured: Tally, workloads: Sequence[Workload]) -> dict[str, float]
     answered = whole.clocks[SERVICE].count + whole.clocks[WRONG].count
     if not answered:
         return None
-    phases = (each.clocks[SERVICE].sum for each in (connecting, handshakes, first_bytes))
+    phases = (step.clocks[SERVICE].sum for step in (connecting, handshakes, first_bytes))
     connect_ns, tls_ns, first_ns = phases
     whole_ns = whole.clocks[SERVICE].sum + whole.clocks[WRONG].sum
     parts_ns = {
@@ -96,8 +98,11 @@ def _mean_bytes(measured: Tally, workloads: Sequence[Workload]) -> float | None:
     """Return the mean bytes of a body by what the classes are, in the mix that was measured."""
     requests, total = 0, 0.0
     for workload in workloads:
-        for each in workload.classes:
-            mean, count = workload.mean_bytes_of(each), _totals(measured, each).count
+        for class_ in workload.classes:
+            mean, count = (
+                workload.mean_bytes_of(class_),
+                _totals(measured, class_).count,
+            )
             if mean is None:
                 return None
             requests, total = requests + count, total + count * mean
@@ -122,24 +127,27 @@ def fairness(counts: Sequence[int]) -> dict[str, float] | None:
 
 def mix(measured: Tally, workload: Workload) -> dict[str, dict[str, float]]:
     """Return each class's count, its share in percent, its share in the workload, and failures."""
-    totals = {each.name: _totals(measured, each) for each in workload.classes}
-    every = sum(each.count for each in totals.values())
+    totals = {class_.name: _totals(measured, class_) for class_ in workload.classes}
+    total = sum(step.count for step in totals.values())
     return {
-        each.name: {
-            "count": totals[each.name].count,
-            "percent": 100.0 * totals[each.name].count / every if every else 0.0,
+        class_.name: {
+            "count": totals[class_.name].count,
+            "percent": 100.0 * totals[class_.name].count / total if total else 0.0,
             "asked_percent": 100.0 * share,
-            "failed": totals[each.name].failed,
+            "failed": totals[class_.name].failed,
         }
-        for each, share in zip(workload.classes, workload.request_shares, strict=True)
+        for class_, share in zip(workload.classes, workload.request_shares, strict=True)
     }
 
 
-def off_by(found: Mapping[str, Mapping[str, float]]) -> float:
+def off_by(classes: Mapping[str, Mapping[str, float]]) -> float:
     """Return by how many requests a mix is off; unfinished decks at the bounds explain some."""
-    total = sum(each["count"] for each in found.values())
+    total = sum(figures["count"] for figures in classes.values())
     return max(
-        (abs(each["count"] - total * each["asked_percent"] / 100.0) for each in found.values()),
+        (
+            abs(figures["count"] - total * figures["asked_percent"] / 100.0)
+            for figures in classes.values()
+        ),
         default=0.0,
     )
 
@@ -148,10 +156,10 @@ def figure_of(name: str) -> Of:
     """Return a getter for one of these figures; dots go into nested ones."""
 
     def get(result: PointResult) -> float | None:
-        found: Any = result.figures
+        figure: Any = result.figures
         for part in name.split("."):
-            found = None if found is None else found.get(part)
-        return None if found is None else float(found)
+            figure = None if figure is None else figure.get(part)
+        return None if figure is None else float(figure)
 
     return get
 
@@ -170,37 +178,39 @@ def in_progress(result: PointResult) -> float | None:
     return load_factor(result.clocks[LATENCY].n / seconds, took_s)
 
 
-def warnings(found: Mapping[str, Any]) -> list[PointWarning]:
+def warnings(figures: Mapping[str, Any]) -> list[PointWarning]:
     """Return a warning where a server does not hold what the workload asks for."""
-    requests = sum(each["count"] for w in found["mix"].values() for each in w.values())
-    return [*_not_there(found, requests), *_other_sizes(found, requests)]
+    requests = sum(figures["count"] for w in figures["mix"].values() for figures in w.values())
+    return [*_not_there(figures, requests), *_other_sizes(figures, requests)]
 
 
-def _not_there(found: Mapping[str, Any], requests: int) -> list[PointWarning]:
+def _not_there(figures: Mapping[str, Any], requests: int) -> list[PointWarning]:
     """Return a warning that spoils the point where answers were wrong: it is another workload."""
-    kinds = found["wrong"]
+    kinds = figures["wrong"]
     if sum(kinds.values()) <= _MOST_WRONG * requests:
         return []
-    classes = (name for w in found["mix"].values() for name, each in w.items() if each["failed"])
-    told = ", ".join(f"{kind} x {n:,}" for kind, n in kinds.items())
+    classes = (
+        name for w in figures["mix"].values() for name, counts in w.items() if counts["failed"]
+    )
+    text = ", ".join(f"{kind} x {n:,}" for kind, n in kinds.items())
     return [
         PointWarning(
             WarningKind.OTHER_FILES,
             f"of {requests:,} answers {sum(kinds.values()):,} were not what was asked for "
-            f"({told}), to requests of {', '.join(classes)}",
+            f"({text}), to requests of {', '.join(classes)}",
             "compare the server's files with the set: sitebench web verify",
             spoils=True,
         )
     ]
 
 
-def _other_sizes(found: Mapping[str, Any], requests: int) -> list[PointWarning]:
+def _other_sizes(figures: Mapping[str, Any], requests: int) -> list[PointWarning]:
     """Return a warning where the bytes per request are not those of the workload's files.
 
     That would have caught the WebStone report of 1996: 19 KB per connection, of files with a mean
     of "roughly 7 KB".
     """
-    received, mean = found["bytes_per_request"], found["mean_bytes"]
+    received, mean = figures["bytes_per_request"], figures["mean_bytes"]
     if received is None or mean is None or requests < _LEAST_REQUESTS:
         return []
     if (1 - _OFF_MEAN) * mean <= received <= (1 + _OFF_MEAN) * mean + _HEAD_BYTES:
@@ -215,5 +225,5 @@ def _other_sizes(found: Mapping[str, Any], requests: int) -> list[PointWarning]:
     ]
 
 
-def _totals(measured: Tally, each: RequestClass) -> StepTotals:
-    return measured.steps.get(each.row) or StepTotals(*each.row)
+def _totals(measured: Tally, class_: RequestClass) -> StepTotals:
+    return measured.steps.get(class_.row) or StepTotals(*class_.row)

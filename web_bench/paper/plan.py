@@ -53,19 +53,19 @@ _COLUMNS["Heavy CGI"] = "webbench1-heavy"
 def _machines() -> dict[str, RateTable]:
     """Return the worked example of 1997, and the machines of its Table 5."""
     paper = PAPERS["webbench1"]
-    (example,) = (each for each in paper.points if each.clients == 120 and each.latency_ms)
+    (example,) = (point for point in paper.points if point.clients == 120 and point.latency_ms)
     rate = (example.requests_per_s,)
-    found = {
+    tables = {
         _EXAMPLE: RateTable(
             f"{example.server} at 120 clients (1997)", (UNSTATED,), {"webbench1-static": rate}
         )
     }
     peaks = paper.table("Peak Throughput")
     for name in ("ProLiant 800 1P", "ProLiant 800 2P", "ProLiant 5000 1P", "ProLiant 5000 2P"):
-        rates = {own: (peaks.value(name, column),) for column, own in _COLUMNS.items()}
+        rates = {operation: (peaks.value(name, column),) for column, operation in _COLUMNS.items()}
         preset = f"paper-{name.removeprefix('ProLiant ').replace(' ', '-').lower()}"
-        found[preset] = RateTable(f"{name} (1997)", (UNSTATED,), rates)
-    return found
+        tables[preset] = RateTable(f"{name} (1997)", (UNSTATED,), rates)
+    return tables
 
 
 _MACHINES = _machines()
@@ -130,13 +130,13 @@ def _calculations(
     _check_share("--line-efficiency", options.line_efficiency)
     _check_share("--cgi-share", options.cgi_share)
     per_minute = sum(number for _, number in options.mix) * _MINUTE_S / options.session
-    made = [_line(options, per_minute)]
+    calculations = [_line(options, per_minute)]
     if options.application is not None:
-        made.append(_response(options.application, options.spice_latency))
+        calculations.append(_response(options.application, options.spice_latency))
     static, light = list(WEBBENCH1)[:2]
     if rates.keys() >= {static, light}:
-        made.append(_mix(rates[static], rates[light], options.cgi_share))
-    return made
+        calculations.append(_mix(rates[static], rates[light], options.cgi_share))
+    return calculations
 
 
 def _check_share(name: str, share: float) -> None:
@@ -222,7 +222,7 @@ def _mix(static: float, light: float, share: float) -> Calculation:
             title, measured, (), (f"No prediction: {error.message}; {error.remedy}.",)
         )
     one = Constant(1.0)
-    low, wanted = Input("light_share"), Input("cgi_share")
+    low, share_input = Input("light_share"), Input("cgi_share")
     file_s, program_s = Input("file_s"), Input("program_s")
     return Calculation(
         title,
@@ -243,7 +243,7 @@ def _mix(static: float, light: float, share: float) -> Calculation:
                 "predicted_per_s",
                 "requests/s of the mix",
                 "1/s",
-                one / ((1 - wanted) * file_s + wanted * program_s),
+                one / ((1 - share_input) * file_s + share_input * program_s),
             ),
         ),
     )
@@ -263,7 +263,7 @@ PLAN = PlanSuite(
     sitebench plan web --preset paper-5000-2p --cgi-share 90% --line 10m --k bits
     """,
     options=_WebPlanOptions,
-    operation=lambda each: each.spec.operation,
+    operation=lambda series: series.spec.operation,
     rate=figure_of("requests_per_s"),
     scenario=_SCENARIO,
     presets=_MACHINES,

@@ -35,15 +35,15 @@ class Paper(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def table(self, title: str) -> PrintedTable:
         """Return the table with a title, which no other has."""
-        (found,) = (each for each in self.tables if each.title == title)
-        return found
+        (table,) = (table for table in self.tables if table.title == title)
+        return table
 
 
 def _read() -> dict[str, Paper]:
     text = files("web_bench.paper").joinpath("1996-2000.toml").read_text(encoding="utf-8")
     document: dict[str, Any] = tomllib.loads(text)
     papers = msgspec.convert(document["paper"], list[Paper])
-    return {each.key: each for each in papers}
+    return {paper.key: paper for paper in papers}
 
 
 PAPERS = _read()
@@ -57,8 +57,8 @@ _SAID = {True: "", False: " (by its own figures that does not hold)", None: ""}
 def on_processors() -> list[str]:
     """Return what the papers found when they varied the number of processors."""
     return [
-        f"{paper.tool}, {paper.date}: {each.text}{_SAID[each.holds]}."
+        f"{paper.tool}, {paper.date}: {statement.text}{_SAID[statement.holds]}."
         for paper in PAPERS.values()
-        for each in paper.statements
-        if any(words in each.text for words in _ON_PROCESSORS)
+        for statement in paper.statements
+        if any(words in statement.text for words in _ON_PROCESSORS)
     ]

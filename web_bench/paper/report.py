@@ -10,10 +10,10 @@ from sitebench.report.suite import Printed, RateFigure, ReportSuite
 from sitebench.runs.point import PointResult
 from sitebench.runs.repeats import Series
 from web_bench.paper.analysis import efficiencies
-from web_bench.paper.beside import beside
+from web_bench.paper.beside import paper_tables
 from web_bench.paper.figures import figure_of, latency_s
 from web_bench.paper.printed import PAPERS
-from web_bench.paper.tables import by_target, grouped, tables
+from web_bench.paper.tables import by_target, by_workload, tables
 from web_bench.suite import SUITE
 from web_bench.workload import built_in
 
@@ -48,21 +48,21 @@ def _figures_of(operation: str, title: str) -> list[RateFigure]:
 
 
 def _latency_us(result: PointResult) -> float | None:
-    found = latency_s(result)
-    return None if found is None else 1e6 * found
+    seconds = latency_s(result)
+    return None if seconds is None else 1e6 * seconds
 
 
 def _points(operation: str) -> tuple[list[Printed], list[Printed]]:
     """Return the printed rates and latencies of a workload, per machine."""
     rates: dict[str, dict[int, float]] = {}
     latencies: dict[str, dict[int, float]] = {}
-    for each in PAPERS["webbench1"].points:
-        if each.workload == _PRINTED_AS.get(operation):
-            machine = f"{each.server}, 1997"
-            if each.requests_per_s is not None:
-                rates.setdefault(machine, {})[each.clients] = each.requests_per_s
-            if each.latency_ms is not None:
-                latencies.setdefault(machine, {})[each.clients] = 1e3 * each.latency_ms
+    for point in PAPERS["webbench1"].points:
+        if point.workload == _PRINTED_AS.get(operation):
+            machine = f"{point.server}, 1997"
+            if point.requests_per_s is not None:
+                rates.setdefault(machine, {})[point.clients] = point.requests_per_s
+            if point.latency_ms is not None:
+                latencies.setdefault(machine, {})[point.clients] = 1e3 * point.latency_ms
     if operation in _PEAKS_PRINTED_AS:
         peaks = PAPERS["webstone2"].table("Peak Performance Data")
         cell = peaks.cell(_PEAKS_PRINTED_AS[operation], "Connections/s")
@@ -71,8 +71,8 @@ def _points(operation: str) -> tuple[list[Printed], list[Printed]]:
     return _machines(rates), _machines(latencies)
 
 
-def _machines(found: dict[str, dict[int, float]]) -> list[Printed]:
-    return [Printed(name, list(each), list(each.values())) for name, each in found.items()]
+def _machines(curves: dict[str, dict[int, float]]) -> list[Printed]:
+    return [Printed(name, list(curve), list(curve.values())) for name, curve in curves.items()]
 
 
 _WAYS = ("today, own peaks", "today, highest load")
@@ -87,25 +87,25 @@ _THEN = {
 }
 
 
-def _charts(found: Sequence[Series]) -> list[Chart]:
+def _charts(points: Sequence[Series]) -> list[Chart]:
     """Return the SPICE efficiencies of each target as bars."""
     return [
         chart
-        for n, (target, of_target) in enumerate(by_target(found).items())
+        for n, (target, of_target) in enumerate(by_target(points).items())
         if (chart := _spice_chart(n, target, of_target)) is not None
     ]
 
 
-def _spice_chart(n: int, target: str, found: Sequence[Series]) -> Chart | None:
-    made = efficiencies(grouped(found))
-    if not made:
+def _spice_chart(n: int, target: str, points: Sequence[Series]) -> Chart | None:
+    programs = efficiencies(by_workload(points))
+    if not programs:
         return None
     rows = []
-    for name, each in made.items():
-        rows.append((_WAYS[0], name, each.own_peaks.request))
-        rows.append((_WAYS[1], name, each.highest_load.request))
-        if (then := _iws(name)) is not None:
-            rows.append((_IWS, name, then))
+    for name, program in programs.items():
+        rows.append((_WAYS[0], name, program.own_peaks.request))
+        rows.append((_WAYS[1], name, program.highest_load.request))
+        if (printed := _iws(name)) is not None:
+            rows.append((_IWS, name, printed))
     columns: Columns = {
         "series": names(series for series, _, _ in rows),
         "workload": names(name for _, name, _ in rows),
@@ -165,9 +165,9 @@ REPORT = ReportSuite(
     size_title="Clients",
     people="clients",
     figures_of=_figures_of,
-    operations={name: each.title for name, each in built_in().items()},
+    operations={name: operation.title for name, operation in built_in().items()},
     tables=tables,
-    printed_beside=beside,
+    printed_beside=paper_tables,
     charts=_charts,
 )
 """The report's part of the suite."""
