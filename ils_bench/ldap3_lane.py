@@ -8,8 +8,9 @@ most of it ldap3's decoding, so the tester is the bottleneck far sooner; the ver
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from ils_bench.options import IlsOptions
 from ils_bench.targets.probe import opened, server_of

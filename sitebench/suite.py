@@ -11,19 +11,18 @@ from __future__ import annotations
 import functools
 import importlib.util
 from collections.abc import Mapping, Sequence
-from dataclasses import field
 from pathlib import Path
 from pkgutil import resolve_name
 
+import msgspec
+
 from sitebench.errors import BadInput
-from sitebench.frozen import frozen
 
 SUITES = ("ils_bench", "ps_bench", "web_bench")
 """The packages, in the order in which the command line lists them."""
 
 
-@frozen(kw_only=True)
-class Demo:
+class Demo(msgspec.Struct, frozen=True, kw_only=True):
     """What `sitebench demo` measures of a suite."""
 
     command: tuple[str, ...]
@@ -34,21 +33,19 @@ class Demo:
     """A command of `sitebench` to try afterwards; `{run}` is the run file."""
 
 
-@frozen(kw_only=True)
-class PaperSweep:
+class PaperSweep(msgspec.Struct, frozen=True, kw_only=True):
     """The sweep over sizes that a paper printed."""
 
     sizes: Sequence[int]
     warmup_s: float
     measure_s: float
-    users: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    users: Mapping[str, Mapping[str, int]] = {}
     """Clients x users of each, by machine and operation."""
-    options: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    options: Mapping[str, Mapping[str, str]] = {}
     """What else an operation was measured with."""
 
 
-@frozen
-class Operation:
+class Operation(msgspec.Struct, frozen=True):
     """What can be measured by name."""
 
     user_class: str
@@ -57,8 +54,7 @@ class Operation:
     """What a user does, for help and the web page."""
 
 
-@frozen(kw_only=True)
-class Suite:
+class Suite(msgspec.Struct, frozen=True, kw_only=True):
     """One suite; what is "module:name" here is imported by `pkgutil.resolve_name`."""
 
     name: str
@@ -76,7 +72,7 @@ class Suite:
     """What a scenario file speaks that can stand where the name of an operation does."""
     own_verbs: tuple[str, ...] = ()
     """Verbs of such files that only targets of this suite know."""
-    counts: Mapping[str, str] = field(default_factory=dict)
+    counts: Mapping[str, str] = {}
     """The step that counts, of operations whose stored runs may have counted another."""
     locustfile: str
     """The module that `locust -f` is given."""
@@ -102,7 +98,7 @@ class Suite:
     """The client in Python, if any, that can make the load in place of the native engine."""
     packages: tuple[str, ...] = ()
     """Python packages of its own whose versions a run's manifest keeps."""
-    metrics: Mapping[str, str] = field(default_factory=dict)
+    metrics: Mapping[str, str] = {}
     """Rates that an objective may be about, and the figure of a result that has each."""
 
     @property

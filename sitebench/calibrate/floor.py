@@ -10,8 +10,9 @@ import contextlib
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
+import msgspec
+
 from sitebench._engine import floor_connect, floor_exchange
-from sitebench.frozen import frozen
 from sitebench.system.child import Child
 from sitebench.system.machine import cpu_ns
 from sitebench.system.native_errors import translated
@@ -24,8 +25,7 @@ class Exchange(NamedTuple):
     response_bytes: int
 
 
-@frozen
-class Responder:
+class Responder(msgspec.Struct, frozen=True):
     """The floor's server, in a process of its own."""
 
     port: int
@@ -33,8 +33,7 @@ class Responder:
     exchange: Exchange
 
 
-@frozen
-class Floor:
+class Floor(msgspec.Struct, frozen=True):
     """What the raw loops reached."""
 
     ops_per_s: float

@@ -8,6 +8,8 @@ from pathlib import Path
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from sitebench.errors import BadInput, printable
 from sitebench.frozen import frozen
 from sitebench.options import option
@@ -19,8 +21,7 @@ if TYPE_CHECKING:
     from sitebench.runs.runfile import RunFile
 
 
-@frozen
-class Format:
+class Format(msgspec.Struct, frozen=True):
     """A format: the module of its name in `sitebench.runs.export` yields lines, by kind of rows."""
 
     holds: str

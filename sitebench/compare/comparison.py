@@ -25,11 +25,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from functools import partial
 
+import msgspec
+
 from sitebench.compare.effect import Effect, effect, null
 from sitebench.compare.matching import Matched
 from sitebench.compare.statistics import least_pairs
 from sitebench.counts.metrics import LATENCY
-from sitebench.frozen import frozen
 from sitebench.measure.objective import METRICS
 from sitebench.runs.point import PointResult
 from sitebench.runs.repeats import Series, median_interval
@@ -67,8 +68,7 @@ _Side = Mapping[int, PointResult]
 """A side's results by repeat."""
 
 
-@frozen
-class Measure:
+class Measure(msgspec.Struct, frozen=True):
     """One value of a repeat; `more` and `less` say what B is if it has more or less of it."""
 
     key: str
@@ -121,8 +121,7 @@ _OF_OPERATIONS = frozenset(("p50", "p95", "succeeded"))
 """Measures of one operation of a mix: its rate is a share of the total, its CPU is not known."""
 
 
-@frozen
-class Row:
+class Row(msgspec.Struct, frozen=True):
     """One measure of one point: the values of both sides' repeats, and their comparison."""
 
     measure: Measure
@@ -180,8 +179,7 @@ class Row:
         return self.enough and self.null is not None and self.null.differs
 
 
-@frozen
-class Missing:
+class Missing(msgspec.Struct, frozen=True):
     """A measure that is not compared, because some repeats do not have it."""
 
     measure: Measure
@@ -192,8 +190,7 @@ class Missing:
         return f"{self.measure.title}: {self.without} of {self.repeats} repeats have none"
 
 
-@frozen
-class Compared:
+class Compared(msgspec.Struct, frozen=True):
     """One point that both runs have: its rows, and what was left out."""
 
     matched: Matched
@@ -252,8 +249,7 @@ class Compared:
         return self.rows[0].verdict == "faster" and not self.slower and not fails_more
 
 
-@frozen
-class Analysis:
+class Analysis(msgspec.Struct, frozen=True):
     """Every point, and how it was compared."""
 
     design: Design

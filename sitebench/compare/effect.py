@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+import msgspec
+
 from sitebench.compare.statistics import detectable, pair_shift
-from sitebench.frozen import frozen
 
 _Logs = Sequence[float]
 """Logarithms of measured values: their differences are ratios."""
 
 
-@frozen
-class Effect:
+class Effect(msgspec.Struct, frozen=True):
     """B over A, and what their repeats could have shown; no bounds if there are too few values."""
 
     ratio: float

@@ -21,6 +21,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from sitebench.compare.comparison import LEAST_TO_DIFFER
 from sitebench.errors import (
     EXIT_BAD_INPUT,
@@ -29,7 +31,6 @@ from sitebench.errors import (
     MeasurementFailed,
     SitebenchError,
 )
-from sitebench.frozen import frozen
 from sitebench.measure.command import say
 from sitebench.options.spelling import gives, long_option
 from sitebench.runs.manifest import COMPARED
@@ -48,16 +49,14 @@ _END_S = 60.0
 _EXAMPLE = "such as 'ils run lookup --target {} --entries 10k --measure 2s'"
 
 
-@frozen
-class Turn:
+class Turn(msgspec.Struct, frozen=True):
     """One measurement: which side, and for which time (from 0)."""
 
     side: str
     repeat: int
 
 
-@frozen
-class Interleaving:
+class Interleaving(msgspec.Struct, frozen=True):
     """What is measured with which two values, how often, in which order."""
 
     words: tuple[str, ...]

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
+import msgspec
+
 from sitebench import units
 from sitebench.errors import BadInput
-from sitebench.frozen import frozen
 from sitebench.runs.point import PointSpec
 from sitebench.runs.repeats import Series
 from sitebench.suite import suites
@@ -20,8 +21,7 @@ from sitebench.units import plural
 _UNSET = "not set"
 
 
-@frozen
-class Difference:
+class Difference(msgspec.Struct, frozen=True):
     """An option in which two runs differ."""
 
     name: str
@@ -32,8 +32,7 @@ class Difference:
         return f"{self.name} ({self.a} / {self.b})"
 
 
-@frozen
-class Matched:
+class Matched(msgspec.Struct, frozen=True):
     """A point that both runs have, or one of its operations."""
 
     a: Series
@@ -56,8 +55,7 @@ class Matched:
                 yield Matched(self.a.of_operation(name), self.b.of_operation(name), name)
 
 
-@frozen
-class Matching:
+class Matching(msgspec.Struct, frozen=True):
     """Points of both runs, and those that only one has."""
 
     both: tuple[Matched, ...]

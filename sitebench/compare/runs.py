@@ -6,10 +6,11 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from sitebench.compare.comparison import Analysis, Design, analyse
 from sitebench.compare.matching import Difference, Matching, check_facts, match, title, varied
 from sitebench.errors import BadInput
-from sitebench.frozen import frozen
 from sitebench.runs.counting import alike
 from sitebench.runs.manifest import COMPARED, method_of
 from sitebench.runs.point import PointResult, PointSpec
@@ -27,8 +28,7 @@ _MACHINE = {
 """Facts of a manifest that identify the tester's machine."""
 
 
-@frozen
-class Run:
+class Run(msgspec.Struct, frozen=True):
     """One run file, as a comparison reads it."""
 
     path: Path
@@ -54,8 +54,7 @@ class Run:
         return (min(begun), max(ended)) if begun else None
 
 
-@frozen
-class Remark:
+class Remark(msgspec.Struct, frozen=True):
     """A reason to be careful with the answer, and what to do about it."""
 
     message: str
@@ -64,8 +63,7 @@ class Remark:
     """Whether points that were asked for are not compared."""
 
 
-@frozen
-class Comparison:
+class Comparison(msgspec.Struct, frozen=True):
     """Two runs, what they have in common, and the answer."""
 
     a: Run

@@ -21,7 +21,7 @@ import math
 import statistics
 from collections.abc import Sequence
 
-from sitebench.frozen import frozen
+import msgspec
 
 _EXACT_UP_TO = 60
 """Up to this many values the distribution is counted exactly; beyond, it is taken as normal."""
@@ -32,8 +32,7 @@ _POWER = 0.80
 _NORMAL = statistics.NormalDist()
 
 
-@frozen
-class Shift:
+class Shift(msgspec.Struct, frozen=True):
     """How far the second side is from the first; no bounds if there are too few values."""
 
     estimate: float

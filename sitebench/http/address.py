@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
+import msgspec
+
 from sitebench.errors import UnknownValue
-from sitebench.frozen import frozen
 from sitebench.system import secret
 from sitebench.system.network import HOST_AND_PORT
 
@@ -13,8 +14,7 @@ _REMEDY = "write embedded, or an address such as http://127.0.0.1:8080"
 _PORTS = {"http": 80, "https": 443}
 
 
-@frozen
-class SiteAddress:
+class SiteAddress(msgspec.Struct, frozen=True):
     """Where a site listens, and below which path it is."""
 
     host: str

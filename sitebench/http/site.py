@@ -11,6 +11,8 @@ import socket
 import ssl
 from typing import Any
 
+import msgspec
+
 from sitebench.errors import OutOfPorts, TargetTalksNonsense, TargetUnreachable
 from sitebench.frozen import frozen
 from sitebench.http.address import SiteAddress, parse_address
@@ -28,8 +30,7 @@ _MOST_BYTES = 1 << 20
 """Of a front page with its head; more is not looked at."""
 
 
-@frozen
-class Page:
+class Page(msgspec.Struct, frozen=True):
     """What a site answers to a stranger: its status, some headers, and a body."""
 
     status: int

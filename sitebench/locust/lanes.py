@@ -5,10 +5,10 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Protocol
 
 import gevent  # type: ignore[import-untyped]
+import msgspec
 from locust.env import Environment
 
 from sitebench.counts.fail_log import FailLog
@@ -43,8 +43,7 @@ class Lane(Protocol):
     def close(self) -> None: ...
 
 
-@dataclass
-class Session:
+class Session(msgspec.Struct):
     """What makes the load of one test in one process.
 
     `portable` makes a lane in Python for a program's user; without it the source runs the lanes.

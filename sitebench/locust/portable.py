@@ -13,6 +13,7 @@ from abc import ABC, abstractmethod
 from typing import Any
 
 import gevent  # type: ignore[import-untyped]
+import msgspec
 
 from sitebench._engine import PortableUsers, Step, Steps
 from sitebench.counts.metrics import (
@@ -28,7 +29,6 @@ from sitebench.counts.metrics import (
 )
 from sitebench.counts.source import SEQUENCE, Drain, StepTotals
 from sitebench.errors import BadInput
-from sitebench.frozen import frozen
 from sitebench.measure.options import LoadOptions
 
 A_DAY_S = 86_400.0
@@ -43,8 +43,7 @@ def within(seconds: float) -> gevent.Timeout:
     return gevent.Timeout(seconds, TimeoutError("timed out"))
 
 
-@frozen
-class Ended:
+class Ended(msgspec.Struct, frozen=True):
     """The outcome of one operation, the time it took, and the lane's own time before it."""
 
     kind: str | None

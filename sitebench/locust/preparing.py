@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import gevent  # type: ignore[import-untyped]
+import msgspec
 
 T = TypeVar("T")
 Progress = Callable[[int, int], object]
@@ -43,14 +43,13 @@ def run_in_thread(work: Callable[[], T], cancel: Callable[[], object] = lambda: 
     return result
 
 
-@dataclass
-class Preparing:
+class Preparing(msgspec.Struct):
     """The progress of preparing a target, as the web UI shows it."""
 
     title: str = "a new test"
     done: int = 0
     total: int = 0
-    began: float = field(default_factory=time.monotonic)
+    began: float = msgspec.field(default_factory=time.monotonic)
 
     @property
     def elapsed_s(self) -> float:

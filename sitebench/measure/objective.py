@@ -23,15 +23,16 @@ import math
 import operator
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
+
+import msgspec
+from msgspec.structs import replace
 
 from sitebench import units
 from sitebench.counts.durations import LEAST_BEYOND, PERCENTILES, heading
 from sitebench.counts.metrics import LATENCY
 from sitebench.errors import UnknownValue
-from sitebench.frozen import frozen
 from sitebench.suite import suites
 
 if TYPE_CHECKING:
@@ -40,8 +41,7 @@ if TYPE_CHECKING:
 Number = float | None
 
 
-@frozen
-class _Metric:
+class _Metric(msgspec.Struct, frozen=True):
     """A metric of a condition: where its value is, how its bound is parsed and shown."""
 
     of: Callable[[PointResult], Number]
@@ -153,8 +153,7 @@ class ObjectiveState(StrEnum):
     UNKNOWN = "unknown"
 
 
-@frozen
-class _ConditionResult:
+class _ConditionResult(msgspec.Struct, frozen=True):
     """One condition at one point: met or not, and the measured value in words."""
 
     asked: _Condition
@@ -171,8 +170,7 @@ class _ConditionResult:
         return f"{asked.name} is {self.found} (asked: {asked.text})"
 
 
-@frozen
-class _Condition:
+class _Condition(msgspec.Struct, frozen=True):
     """One metric and its bound."""
 
     metric: str
@@ -219,8 +217,7 @@ class _Condition:
         return _ConditionResult(self, state, value, f"{sign}{metric.show(value)}")
 
 
-@frozen
-class Objective:
+class Objective(msgspec.Struct, frozen=True):
     """Conditions that must all hold."""
 
     conditions: tuple[_Condition, ...]
@@ -285,8 +282,7 @@ class Objective:
         return any(each.metric == metric for each in self.conditions)
 
 
-@frozen
-class _Judgement:
+class _Judgement(msgspec.Struct, frozen=True):
     """All conditions at one point: broken if any is, met if all are."""
 
     outcomes: tuple[_ConditionResult, ...]

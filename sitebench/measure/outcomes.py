@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
 
+import msgspec
 from msgspec.structs import replace
 
 from sitebench.errors import ObjectiveMissed
-from sitebench.frozen import frozen
 from sitebench.measure.objective import Objective, ObjectiveState
 from sitebench.runs.point import PointResult, PointSpec
 from sitebench.runs.repeats import counted
@@ -40,8 +40,7 @@ _OUTCOMES = {
 }
 
 
-@frozen
-class Judged:
+class Judged(msgspec.Struct, frozen=True):
     """A point, its outcome and the reason in a sentence."""
 
     spec: PointSpec

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
+import msgspec
+
 from sitebench.errors import UnknownValue
-from sitebench.frozen import frozen
 from sitebench.system import secret
 
 _EXPORTER_PORT = 9100
@@ -40,8 +41,7 @@ def reachable_host(text: str) -> str:
     return text
 
 
-@frozen
-class MasterAddress:
+class MasterAddress(msgspec.Struct, frozen=True):
     """Where a master listens for its workers: HOST or HOST:PORT."""
 
     host: str

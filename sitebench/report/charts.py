@@ -12,10 +12,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import field
 from typing import Any
 
-from sitebench.frozen import frozen
+import msgspec
 
 Spec = dict[str, Any]
 
@@ -103,8 +102,7 @@ ALL_SERIES = "all series"
 """Placeholder for the names of a dataset's series, where a scale has to list them."""
 
 
-@frozen
-class Chart:
+class Chart(msgspec.Struct, frozen=True):
     """One figure; its id is also the name of the image file, `chooser` the list that selects."""
 
     id: str
@@ -114,9 +112,9 @@ class Chart:
     choices: Mapping[str, Mapping[str, Columns]]
     """Datasets by name, per choice; without a chooser there is a single choice, ""."""
     chooser: str = ""
-    key: Mapping[str, str] = field(default_factory=dict)
+    key: Mapping[str, str] = {}
     """The legend of signs, below the drawing."""
-    titles: Mapping[str, str] = field(default_factory=dict)
+    titles: Mapping[str, str] = {}
     """The title of each choice."""
 
     def titled(self, choice: str) -> str:

@@ -15,15 +15,15 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
 
-from sitebench.frozen import frozen
+import msgspec
+
 from sitebench.report.bundle import bundle
 from sitebench.report.charts import Chart, theme
 
 _ASSETS = Path(__file__).parent / "assets"
 
 
-@frozen
-class Section:
+class Section(msgspec.Struct, frozen=True):
     """A part of the page: `body` is HTML in which every foreign text is escaped.
 
     `scripts` run after the page's own, in the order of the sections.

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field
 
-from sitebench.frozen import frozen
+import msgspec
+
 from sitebench.report.charts import Chart
 from sitebench.runs.point import PointResult, PointSpec
 from sitebench.runs.repeats import Of, Series
@@ -13,8 +13,7 @@ from sitebench.tables.table import Row, Table
 from sitebench.units import format_size
 
 
-@frozen
-class Printed:
+class Printed(msgspec.Struct, frozen=True):
     """Printed figures of a paper: one machine's over sizes."""
 
     machine: str
@@ -22,8 +21,7 @@ class Printed:
     rates: Sequence[float]
 
 
-@frozen
-class RateFigure:
+class RateFigure(msgspec.Struct, frozen=True):
     """Operations per second against size, or another figure, for one operation."""
 
     name: str
@@ -39,8 +37,7 @@ class RateFigure:
     """Whether it is a figure of a point, which may do what a file of the user's says."""
 
 
-@frozen
-class Folded:
+class Folded(msgspec.Struct, frozen=True):
     """Tables under a title; with it alone to be seen at first, if they are long."""
 
     title: str
@@ -48,8 +45,7 @@ class Folded:
     folded: bool = False
 
 
-@frozen
-class ReportSuite:
+class ReportSuite(msgspec.Struct, frozen=True):
     """One suite, as a report shows it."""
 
     name: str
@@ -62,7 +58,7 @@ class ReportSuite:
     """The figures of the paper; an operation without one gets figures of its own."""
     figures_of: Callable[[str, str], Sequence[RateFigure]] | None = None
     """Those of an operation, by its name and title (default: its rate)."""
-    operations: Mapping[str, str] = field(default_factory=dict)
+    operations: Mapping[str, str] = {}
     """Titles by operation."""
     paper_table: Callable[[Sequence[Series]], Table] | None = None
     """Lays out one operation over sizes as the paper does, with the paper's figures below."""

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from sitebench.frozen import frozen
+import msgspec
 
 
-@frozen
-class Scaling:
+class Scaling(msgspec.Struct, frozen=True):
     """What more processors brought."""
 
     ratio: float

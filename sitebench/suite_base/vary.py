@@ -11,17 +11,17 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 from rich.text import Text
 
 from sitebench.compare.effect import Effect, effect, odd_and_even
 from sitebench.counts.metrics import LATENCY
 from sitebench.errors import BadInput, NotPossible, UnknownValue
-from sitebench.frozen import frozen
 from sitebench.measure.command import Seeding, measure, say
 from sitebench.measure.options import run_file
 from sitebench.options.option import fields_of, named
@@ -51,13 +51,12 @@ _ALPHA = 0.05
 _SWITCH = {"on": True, "true": True, "yes": True, "off": False, "false": False, "no": False}
 _SCALES = ("processors", "workers", "target-threads", "threads")
 """Factors of which twice as many could bring twice the rate."""
-_LIMITS = tuple(each.name for each in fields(Limits))
+_LIMITS = Limits.__struct_fields__
 _ALIASES = {"workers": "target_threads"}
 """Factors that are called otherwise than their option."""
 
 
-@frozen
-class Level:
+class Level(msgspec.Struct, frozen=True):
     """One value of a factor, and the options of its point."""
 
     factor: str

@@ -21,9 +21,10 @@ from collections.abc import Callable, Mapping, Sequence
 from types import FrameType
 from typing import Any
 
+import msgspec
+
 from sitebench import errors
 from sitebench.errors import MeasurementFailed, SitebenchError
-from sitebench.frozen import frozen
 from sitebench.system.programs import python_module
 from sitebench.system.secret import without_secrets
 from sitebench.system.stop import Stop
@@ -164,8 +165,7 @@ def revive(found: Mapping[str, str]) -> SitebenchError:
     return kind(found["message"], found["remedy"])
 
 
-@frozen
-class Service:
+class Service(msgspec.Struct, frozen=True):
     """What a child serves: its first answer, how to stop it, and its state."""
 
     ready: Mapping[str, Any]

@@ -9,16 +9,16 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import msgspec
+
 from sitebench.errors import NotPossible
-from sitebench.frozen import frozen
 
 _REMEDY = "run it as root, where control groups can be written"
 _EMPTY_S = 5.0
 _made = itertools.count()
 
 
-@frozen
-class Group:
+class Group(msgspec.Struct, frozen=True):
     """A control group; `procs` is the file that takes the ids of processes."""
 
     path: Path

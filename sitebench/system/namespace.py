@@ -9,8 +9,9 @@ import subprocess
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
+import msgspec
+
 from sitebench.errors import NotPossible
-from sitebench.frozen import frozen
 from sitebench.system.programs import find_program
 
 _BUCKET = ("burst", "32kb", "latency", "50ms")
@@ -18,8 +19,7 @@ _BUCKET = ("burst", "32kb", "latency", "50ms")
 _made = itertools.count()
 
 
-@frozen
-class RemoteHost:
+class RemoteHost(msgspec.Struct, frozen=True):
     """Its address, ours, and what to put before a command that shall run there."""
 
     address: str

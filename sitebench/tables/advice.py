@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 
+import msgspec
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
@@ -51,17 +51,16 @@ _REMEDIES: Mapping[str, str] = {
 }
 
 
-@dataclass
-class Advice:
+class Advice(msgspec.Struct):
     """A remedy, and the points that it is for."""
 
     kind: str
     remedy: str
     bad: bool = False
     """Whether one of the points is not usable."""
-    messages: dict[str, list[PointSpec]] = field(default_factory=dict)
+    messages: dict[str, list[PointSpec]] = {}
     """The points by message, in the order of the points: the figures in messages differ."""
-    concerned: dict[int, set[int]] = field(default_factory=dict)
+    concerned: dict[int, set[int]] = {}
     """The repeats of each point."""
 
     @property

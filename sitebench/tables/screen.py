@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import msgspec
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
 from sitebench.counts.metrics import THINKING
 from sitebench.counts.source import SEQUENCE
-from sitebench.frozen import frozen
 from sitebench.runs.point import PointResult
 from sitebench.runs.repeats import Series, least_repeats, series
 from sitebench.tables.table import Cell
@@ -33,8 +33,7 @@ LONGER = 1.5
 """A window is so much longer than asked for where it was extended until something is known."""
 
 
-@frozen
-class _Column:
+class _Column(msgspec.Struct, frozen=True):
     name: str
     cells: Sequence[str | Cell]
     right: bool = True

@@ -8,11 +8,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import fields, replace
 from pathlib import Path
 
+import msgspec
+from msgspec import structs
+
 from sitebench.errors import BadInput, NotPossible, UnknownValue
-from sitebench.frozen import frozen
 from sitebench.system import groups
 from sitebench.system.namespace import remote_host
 from sitebench.system.programs import find_program
@@ -32,8 +33,7 @@ _NONE = "none"
 _ENTER = 'for group in $1; do echo $$ > "$group" || exit 1; done; shift; exec "$@"'
 
 
-@frozen
-class Limits:
+class Limits(msgspec.Struct, frozen=True):
     """What a target gets at most; None is what the machine has."""
 
     processors: int | None = None
@@ -59,10 +59,10 @@ class Limits:
             raise UnknownValue(f"{name!r} cannot be limited", f"limit {', '.join(_UNITS)}")
         units, example = _UNITS[name]
         if value == _NONE:
-            return replace(self, **{name: None})
+            return structs.replace(self, **{name: None})
         if (limit := parse_in(value, units)) is None:
             raise UnknownValue(f"{value!r} is no limit of {name}", f"write {example}, or {_NONE}")
-        return replace(self, **{name: round(limit)})
+        return structs.replace(self, **{name: round(limit)})
 
     def __str__(self) -> str:
         def shown(name: str, value: int) -> str:
@@ -73,12 +73,11 @@ class Limits:
             unit, size = max(whole, key=lambda each: each[1], default=smallest)
             return f"{name}={value / size:.15g}{unit}"
 
-        given = ((each.name, getattr(self, each.name)) for each in fields(self))
+        given = structs.asdict(self).items()
         return ",".join(shown(name, value) for name, value in given if value is not None)
 
 
-@frozen
-class Confinement:
+class Confinement(msgspec.Struct, frozen=True):
     """How a target is started within its limits."""
 
     before: tuple[str, ...] = ()

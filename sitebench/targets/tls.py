@@ -5,12 +5,13 @@ from __future__ import annotations
 import contextlib
 import ssl
 from collections.abc import Iterator
-from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
+from msgspec.structs import asdict, replace
+
 from sitebench.errors import BadFile, BadInput, TlsFailed
-from sitebench.frozen import frozen
 from sitebench.options.spelling import long_option
 from sitebench.system import secret
 from sitebench.system.scratch import scratch
@@ -20,8 +21,7 @@ from sitebench.verdict.warning import PointWarning, WarningKind
 _OF_TLS = ("tls_ca", "tls_insecure", "tls_cert", "tls_key", "tls_key_password_file")
 
 
-@frozen
-class Trust:
+class Trust(msgspec.Struct, frozen=True):
     """Client TLS settings. CA certificates are passed as PEM text, private keys as paths."""
 
     ca_pem: str | None = None
@@ -153,8 +153,7 @@ def check_tls(options: TlsOptions, target: str, *, start_tls: bool, may_choose: 
     Trust.of(options).context()
 
 
-@frozen
-class ServerTls:
+class ServerTls(msgspec.Struct, frozen=True):
     """A server's certificate; without files, one is made."""
 
     cert: str | None = None
@@ -196,8 +195,7 @@ def ca_file(pem: str) -> Iterator[str]:
         yield str(path)
 
 
-@frozen
-class _Fault:
+class _Fault(msgspec.Struct, frozen=True):
     kind: str
     signs: tuple[str, ...]
     what: str

@@ -174,7 +174,7 @@ def test_each_level_is_the_base_but_for_one_option() -> None:
         *(("config:MaxClients", "9"), ("users", "7")),
     ]
     assert [each.options for each in made] == [
-        replace(base, target_limits=replace(limits, processors=1)),
+        replace(base, target_limits=structs.replace(limits, processors=1)),
         replace(base, target_threads=3),
         replace(base, keepalive=True),
         replace(base, keepalive=False),

@@ -10,19 +10,18 @@ import contextlib
 import sys
 import threading
 from collections.abc import Iterator, Mapping
-from dataclasses import field
 from pathlib import Path
 from types import MappingProxyType
 
-from sitebench.frozen import frozen
+import msgspec
+
 from sitebench.locust.workers.supervisor import WorkerCommand, supervise
 from sitebench.options.addresses import MasterAddress
 from sitebench.system.stop import Stop
 from tests.support.fork_server import Forked
 
 
-@frozen(kw_only=True)
-class Workers(WorkerCommand):
+class Workers(WorkerCommand, frozen=True, kw_only=True):
     """How they are started, and those that were."""
 
     cwd: Path
@@ -34,7 +33,7 @@ class Workers(WorkerCommand):
     """Code that runs in a worker's process before it begins."""
     env: Mapping[str, str]
     """More of their environment."""
-    started: list[Forked] = field(default_factory=list)
+    started: list[Forked] = msgspec.field(default_factory=list)
 
     def start(self, folder: str) -> Forked:  # type: ignore[override]
         python, *flags, module = self.argv()[:4]

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from ils_bench.engine_config import engine_config
 from ils_bench.options import IlsOptions
@@ -191,7 +192,7 @@ def test_slapd_knows_whom_a_certificate_is_for(
 ) -> None:
     external = Identity(sasl="external")
     shown_by_it = ServerTls(server.cert, server.key, client_ca=authority.ca)
-    known = replace(trust, cert=ann.cert, key=ann.key)
+    known = structs.replace(trust, cert=ann.cert, key=ann.key)
     with slapd(tmp_path / "slapd", PEOPLE, shown_by_it) as ports:
         for address in ways(ports):
             ended, failures = ran(address, known, who=external)

@@ -6,10 +6,10 @@ import time
 import urllib.error
 import urllib.request
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from benches import nginx
 from benches.ps import static

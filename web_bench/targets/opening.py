@@ -9,6 +9,8 @@ from http.client import OK
 from pathlib import Path
 from typing import Any
 
+from msgspec import structs
+
 from sitebench.errors import BadInput, printable
 from sitebench.http.address import SiteAddress, parse_address
 from sitebench.http.options import refuse_log
@@ -167,7 +169,7 @@ def _open_started(
     with ExitStack() as opening:
         confinement = opening.enter_context(confined(limits, docroot))
         if confinement.host is None and options.target_host is not None:
-            confinement = replace(confinement, host=options.target_host)
+            confinement = structs.replace(confinement, host=options.target_host)
         started = opening.enter_context(
             server.serving(
                 docroot,

@@ -19,11 +19,12 @@ import socket
 import subprocess
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import asdict, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
 import psutil
+from msgspec.structs import asdict
 
 from sitebench.errors import BadInput, MeasurementFailed
 from sitebench.frozen import frozen

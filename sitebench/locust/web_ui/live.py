@@ -6,12 +6,13 @@ from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+import msgspec
+
 from sitebench._engine import Histogram
 from sitebench.counts.durations import Durations, heading, percentile_ns, with_censored
 from sitebench.counts.metrics import BYTES_IN, BYTES_OUT, CENSORED, LATENCY
 from sitebench.counts.source import SEQUENCE, Drained, ended
 from sitebench.counts.tally import Tally
-from sitebench.frozen import frozen
 from sitebench.monitor import MachineSample, Sample
 from sitebench.monitor.between import share
 from sitebench.monitor.figures import Figure, describe
@@ -39,8 +40,7 @@ _SHOWN: Mapping[str, Sequence[str]] = {
 """The figures that the table of resources shows; the run file has more."""
 
 
-@frozen
-class Interval:
+class Interval(msgspec.Struct, frozen=True):
     """The operations between two drains."""
 
     at_s: float
@@ -55,8 +55,7 @@ class Interval:
     max_us: float | None
 
 
-@frozen
-class Usage:
+class Usage(msgspec.Struct, frozen=True):
     """The use of target, tester and machine between two samples; None is unknown."""
 
     at_s: float
@@ -68,8 +67,7 @@ class Usage:
     available_bytes: float
 
 
-@frozen
-class Resource:
+class Resource(msgspec.Struct, frozen=True):
     """One reading, or the rate of a counter, with its unit."""
 
     who: str

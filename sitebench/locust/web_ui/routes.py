@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, astuple, fields
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ from flask import Blueprint, Response, jsonify, make_response, request
 from gevent import subprocess  # type: ignore[import-untyped]
 from gevent.lock import BoundedSemaphore  # type: ignore[import-untyped]
 from locust.web import WebUI
+from msgspec import structs
 
 from sitebench.errors import MeasurementFailed, SitebenchError
 from sitebench.locust.preparing import run_in_thread
@@ -96,7 +96,7 @@ def document(state: State, session: Session, query: Any) -> dict[str, Any]:
         "bound": None if state.result is None else state.result.verdict.to_json(),
         "quoted": None if state.result is None else in_words(state.result),
         "steps": live.steps() if live else [],
-        "resources": [asdict(each) for each in live.resources] if live else [],
+        "resources": [structs.asdict(each) for each in live.resources] if live else [],
         "moments": _columns(Interval, (m for m in live.moments if m.at_s > after) if live else ()),
         "loads": _columns(Usage, (m for m in live.loads if m.at_s > after) if live else ()),
         "tests": [
@@ -122,9 +122,8 @@ def _findings(state: State) -> Iterator[dict[str, str]]:
 
 def _columns(kind: type[Interval] | type[Usage], rows: Iterable[Any]) -> dict[str, list[Any]]:
     """Return rows by column, so that names are sent once."""
-    names = [each.name for each in fields(kind)]
-    values = [astuple(row) for row in rows]
-    return {name: [_short(row[n]) for row in values] for n, name in enumerate(names)}
+    rows = list(rows)
+    return {name: [_short(getattr(row, name)) for row in rows] for name in kind.__struct_fields__}
 
 
 def _short(value: Any) -> Any:

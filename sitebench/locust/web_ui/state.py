@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import time
 
+import msgspec
+
 from sitebench.errors import SitebenchError
-from sitebench.frozen import frozen
 from sitebench.locust.bridge import Bridge
 from sitebench.locust.preparing import Preparing
 from sitebench.locust.web_ui.live import LiveView
@@ -26,8 +27,7 @@ _WORDS = {
 }
 
 
-@frozen
-class State:
+class State(msgspec.Struct, frozen=True):
     """Everything a page may ask for, at one instant."""
 
     test: Test | None

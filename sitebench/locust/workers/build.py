@@ -9,22 +9,23 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, fields
+from dataclasses import fields
 from functools import cache
 from typing import Any
+
+import msgspec
+from msgspec.structs import asdict
 
 from sitebench import _engine
 from sitebench.counts import metrics
 from sitebench.errors import OtherBuild
-from sitebench.frozen import frozen
 from sitebench.locust.prepared import Prepared
 from sitebench.locust.workers import messages
 from sitebench.runs import schema
 from sitebench.system.version import version
 
 
-@frozen
-class Build:
+class Build(msgspec.Struct, frozen=True):
     """What a worker's first message says, and a master's prepared test."""
 
     version: str = "?"
@@ -54,7 +55,7 @@ def this_build() -> Build:
 
 def refuse_other(who: str, found: Mapping[str, Any]) -> None:
     """Raise unless `who`, the other side, is the build that this process is."""
-    known = {name: found[name] for name in asdict(Build()) if name in found}
+    known = {name: found[name] for name in Build.__struct_fields__ if name in found}
     if (theirs := Build(**known)) != (mine := this_build()):
         raise OtherBuild(
             f"{who} runs {theirs}, this is {mine}: they measure or send different things",

@@ -12,19 +12,17 @@ to Locust's screens alone: workers tell by theirs in which second a request was.
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
 
+import msgspec
 from msgspec.structs import replace
 
 from sitebench.counts.source import Drain
-from sitebench.frozen import frozen
 
 ENOUGH = 8
 """Pings before a test; every drain is one more."""
 
 
-@frozen
-class Ping:
+class Ping(msgspec.Struct, frozen=True):
     """One round trip, in nanoseconds of monotonic clocks."""
 
     sent: int
@@ -48,14 +46,13 @@ def epoch_ns() -> int:
     return time.time_ns() - time.monotonic_ns()
 
 
-@dataclass
-class WorkerClock:
+class WorkerClock(msgspec.Struct):
     """One worker's clock, as far as pings have shown it."""
 
     pings: int = 0
     best: Ping | None = None
     worker_epoch_ns: int = 0
-    _epoch_ns: int = field(default_factory=epoch_ns)
+    _epoch_ns: int = msgspec.field(default_factory=epoch_ns)
 
     def learn(self, ping: Ping, worker_epoch_ns: int) -> None:
         """Take one more ping into account."""

@@ -11,7 +11,6 @@ import contextlib
 import logging
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import gevent  # type: ignore[import-untyped]
@@ -46,15 +45,14 @@ _QUIET_S = 30.0
 _POLL_S = 0.02
 
 
-@dataclass
-class _RemoteWorker:
+class _RemoteWorker(msgspec.Struct):
     """One worker of one test."""
 
     index: int
     facts: messages.Opened | None = None
     """What it reported of itself when its lanes could begin."""
-    clock: WorkerClock = field(default_factory=WorkerClock)
-    received: float = field(default_factory=time.monotonic)
+    clock: WorkerClock = msgspec.field(default_factory=WorkerClock)
+    received: float = msgspec.field(default_factory=time.monotonic)
     """When its last message came."""
     did: int = 0
     use: Use | None = None

@@ -9,24 +9,23 @@ only.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import zip_longest
+
+import msgspec
 
 from sitebench.counts.source import Drain, StepTotals, ended, used_up
 
 
-@dataclass
-class Round:
+class Round(msgspec.Struct):
     """One question to all, and what has come back; `begins` is the phase that follows it."""
 
     number: int
     waiting: set[str]
     begins: str | None = None
-    parts: list[tuple[str, Drain]] = field(default_factory=list)
+    parts: list[tuple[str, Drain]] = []
 
 
-@dataclass
-class Share:
+class Share(msgspec.Struct):
     """What one worker did within one phase, over its own length of it."""
 
     seconds: float = 0.0

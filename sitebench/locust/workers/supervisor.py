@@ -11,9 +11,9 @@ import os
 import signal
 import subprocess
 import time
-from dataclasses import dataclass, field
 
-from sitebench.frozen import frozen
+import msgspec
+
 from sitebench.locust.workers.choice import environment
 from sitebench.options.addresses import MasterAddress
 from sitebench.system.child import of_this_parent
@@ -29,8 +29,7 @@ _SHORT_S = 1.0
 """A worker that ended sooner than this is not started again at once."""
 
 
-@frozen
-class WorkerCommand:
+class WorkerCommand(msgspec.Struct, frozen=True):
     """How workers are started: their master, their number, and what they choose for themselves."""
 
     master: MasterAddress
@@ -66,14 +65,13 @@ class WorkerCommand:
         )
 
 
-@dataclass
-class _WorkerProcess:
+class _WorkerProcess(msgspec.Struct):
     """One worker, started again whenever it ends."""
 
     command: WorkerCommand
     folder: str
     process: subprocess.Popen[bytes] | None = None
-    began: float = field(default=0.0)
+    began: float = 0.0
 
     def keep_alive(self) -> None:
         """Start it if it does not run."""

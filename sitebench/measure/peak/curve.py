@@ -11,8 +11,9 @@ from __future__ import annotations
 import statistics
 from collections.abc import Callable, Iterable, Sequence
 
+import msgspec
+
 from sitebench.counts.metrics import LATENCY
-from sitebench.frozen import frozen
 from sitebench.runs.point import PointResult, PointSpec
 from sitebench.units import format_ns, format_rate
 
@@ -31,8 +32,7 @@ def failed(results: Iterable[PointResult]) -> float:
     return sum(failures for failures, _ in pairs) / tried if tried else 0.0
 
 
-@frozen
-class Spot:
+class Spot(msgspec.Struct, frozen=True):
     """One load: its throughput and mean response time, as medians over repeats."""
 
     load: float

@@ -28,15 +28,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Generator, Mapping
-from dataclasses import replace
 from enum import StrEnum
 from math import floor, log10
 
+import msgspec
 from msgspec import structs
+from msgspec.structs import replace
 
 from sitebench.counts.durations import Durations
 from sitebench.counts.metrics import LAG, LATENCY, SERVICE
-from sitebench.frozen import frozen
 from sitebench.measure.objective import Objective, ObjectiveState
 from sitebench.runs.point import PointResult
 from sitebench.verdict.rules.generator import rate_reached
@@ -72,8 +72,7 @@ class Answer(StrEnum):
         return self in (Answer.HELD, Answer.BROKE)
 
 
-@frozen
-class Trial:
+class Trial(msgspec.Struct, frozen=True):
     """What to measure: a rate with a number of lanes, for the short window or the long one."""
 
     rate: float
@@ -84,8 +83,7 @@ class Trial:
     """How long after the trial before it."""
 
 
-@frozen
-class Reply:
+class Reply(msgspec.Struct, frozen=True):
     """The result of a trial and the reason; `crowded` if operations waited for a free lane."""
 
     answer: Answer
@@ -94,8 +92,7 @@ class Reply:
     crowded: bool = False
 
 
-@frozen
-class Ceiling:
+class Ceiling(msgspec.Struct, frozen=True):
     """A rate that did not hold, and why; `sure` if that was in the long window."""
 
     rate: float
@@ -103,8 +100,7 @@ class Ceiling:
     sure: bool
 
 
-@frozen
-class SearchPlan:
+class SearchPlan(msgspec.Struct, frozen=True):
     """Where a search begins, and how far it goes."""
 
     start: float
@@ -121,8 +117,7 @@ class SearchPlan:
         return rounded(self.start / 2**_FEWEST_HALVINGS)
 
 
-@frozen
-class HighestRate:
+class HighestRate(msgspec.Struct, frozen=True):
     """The highest rate that held every time, and the lowest above it that did not."""
 
     rate: float | None

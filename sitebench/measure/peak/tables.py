@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import Any
 
-from sitebench.frozen import frozen
+import msgspec
+
 from sitebench.measure.objective import Objective
 from sitebench.measure.peak.curve import MOST_FAILED, Spot, failed
 from sitebench.measure.peak.search import Answer, HighestRate, Reply, SearchPlan, Trial
@@ -25,8 +25,7 @@ from sitebench.units import format_duration, format_ns, format_rate, plural
 from sitebench.verdict.verdict import Bound
 
 
-@frozen
-class Seen:
+class Seen(msgspec.Struct, frozen=True):
     """How often the rate that a search found held, and how often the next one broke."""
 
     held: int
@@ -36,8 +35,7 @@ class Seen:
     broke_of: int
 
 
-@frozen
-class Peak:
+class Peak(msgspec.Struct, frozen=True):
     """The answer; as JSON in the manifest, under `peaks`, and printed by `--json`."""
 
     suite: str
@@ -61,7 +59,8 @@ class Peak:
         return {name: getattr(self, name) for name in names}
 
     def to_json(self) -> dict[str, Any]:
-        return asdict(self)
+        document: dict[str, Any] = msgspec.to_builtins(self)
+        return document
 
 
 def clients_peak(found: Sequence[Series], bend: Spot | None) -> Peak:
@@ -149,8 +148,7 @@ def _percent(value: float) -> str:
     return f"{value:.1f}%"
 
 
-@frozen
-class Probe:
+class Probe(msgspec.Struct, frozen=True):
     """One trial of a search and its reply; no result if the tester failed."""
 
     trial: Trial

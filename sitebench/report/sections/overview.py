@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sitebench.frozen import frozen
+import msgspec
+
 from sitebench.report.charts import Chart, Spec, names, quantity, short, tell_apart
 from sitebench.report.model import Report, Run
 from sitebench.report.sections import answers
@@ -25,8 +26,7 @@ _WORDS = 112
 """Room for a rate in words to the right of the longest bar, in pixels."""
 
 
-@frozen
-class _Bar:
+class _Bar(msgspec.Struct, frozen=True):
     colour: str
     label: str
     series: Series

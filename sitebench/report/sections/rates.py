@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from html import escape
 from typing import Any
+
+from msgspec.structs import replace
 
 from sitebench.frozen import frozen
 from sitebench.report.charts import (

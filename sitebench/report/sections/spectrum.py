@@ -11,9 +11,10 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import msgspec
+
 from sitebench._engine import Histogram
 from sitebench.counts.durations import LEAST_BEYOND
-from sitebench.frozen import frozen
 from sitebench.report.charts import (
     ALL_SERIES,
     AXES,
@@ -45,8 +46,7 @@ _CHOOSER = "choose-spectrum"
 _LATENCY, _SERVICE = "latency", "service time"
 
 
-@frozen
-class _Group:
+class _Group(msgspec.Struct, frozen=True):
     """Points drawn together: one operation at several sizes, or at several loads."""
 
     id: str

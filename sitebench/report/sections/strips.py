@@ -5,7 +5,8 @@ from __future__ import annotations
 import statistics
 from collections.abc import Callable, Mapping
 
-from sitebench.frozen import frozen
+import msgspec
+
 from sitebench.report.charts import short
 from sitebench.report.model import Track
 
@@ -17,8 +18,7 @@ _Drawn = dict[str, Track]
 """Values over time by the name of the line."""
 
 
-@frozen
-class Strip:
+class Strip(msgspec.Struct, frozen=True):
     """One track of resources: its title and axis, and how to take it from the samples."""
 
     id: str

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from sitebench.frozen import frozen
+import msgspec
+
 from sitebench.report.model import Report, Run
 from sitebench.report.sections import answers
 from sitebench.runs.point import MOST_FAILURES, PointResult
@@ -64,8 +65,7 @@ _BUSY = {WarningKind.NOISY_MACHINE, WarningKind.GENERATOR_STARVED, WarningKind.S
 """Warnings by which other work took the load generator's processor."""
 
 
-@frozen
-class Remedy:
+class Remedy(msgspec.Struct, frozen=True):
     """What to do about a run, and the messages of the points that ask for it."""
 
     remedy: str

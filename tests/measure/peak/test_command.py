@@ -1,10 +1,10 @@
 """What `peak` refuses before anything is opened, and what it says of what it found."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
 from msgspec import structs
+from msgspec.structs import replace
 
 from sitebench.counts.durations import Durations
 from sitebench.errors import BadInput

@@ -1,8 +1,7 @@
 """The throughput-latency curve: its knee, and how it is drawn."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from sitebench.measure.peak.curve import HEIGHT, WIDTH, Spot, knee, plot, spots
 from tests.support.points import a_result, a_spec
