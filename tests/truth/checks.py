@@ -44,6 +44,9 @@ def whole(reported: Reported, truth: Truth) -> Iterator[str]:
     if reported.whole is None:
         return
     rows = truth.whole()
+    binds = sum(row.count for key, row in reported.whole.items() if _step(key) == "bind")
+    if truth.binds not in (None, binds):
+        yield f"{binds} binds for connections, and the server had {truth.binds}"
     for key, expected in rows.items():
         row = reported.whole.get(key, Row())
         unsure = sum(each.hurried for each in truth.operations)

@@ -76,6 +76,12 @@ ANOTHER = _shape(
     more='on = "second"\n',
 )
 BIND = _shape("bind", _search("find"), head='connection.main.bind = ""\n', requests=1)
+LOGIN = _shape(
+    "login",
+    _search("find"),
+    '{ name = "login", bind = "uid=o.login.{user}.{iteration},o=truth", password = "{row}" }',
+    head="data.row = { range = [1, 1_000] }\n",
+)
 OF_USER = _shape(
     "a row for each user",
     _search("find", row=".{row}"),
@@ -143,7 +149,7 @@ def _each(protocol: str, *shapes: Shape) -> Sequence[Cell]:
 
 
 KEY_CELLS = (
-    *_each("ldap", RIGHT, UNBIND, TWO_CONNECTIONS, ANOTHER, BIND, OF_USER),
+    *_each("ldap", RIGHT, UNBIND, TWO_CONNECTIONS, ANOTHER, BIND, LOGIN, OF_USER),
     *_each("http", HTTP_1_0),
     Cell("ldap", WRONG_ENTRIES, _THINKING, LOST_ANSWERS),
     Cell("ldap", WRONG_RESULT, _EVEN, LOST_ANSWERS),

@@ -145,6 +145,8 @@ class Truth:
     """The step that is counted and timed instead of the whole."""
     edges_s: float = 0.0
     """How far apart the windows of several workers begin, and end."""
+    binds: int | None = None
+    """Binds for connections; None where commands bind before the load."""
 
     @property
     def first_due_s(self) -> float:

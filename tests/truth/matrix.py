@@ -144,7 +144,8 @@ def compare(
     reported = run(port, begun)
     others = _others(before, _cpu_s())
     # What a command asks before it begins has no such key.
-    log = [each for each in server.do(close=port)["requests"] if each[-1].count(".") >= 3]
+    closed = server.do(close=port)
+    log = [each for each in closed["requests"] if each[-1].count(".") >= 3]
     found = truth(
         log,
         apart(due, edges_s) if edges_s else due,
@@ -153,7 +154,8 @@ def compare(
         arrives=cell.schedule.arrives,
         counts=cell.shape.counts,
     )
-    return Measured(cell, reported, replace(found, edges_s=edges_s), others, stall_s)
+    found = replace(found, edges_s=edges_s, binds=closed["binds"])
+    return Measured(cell, reported, found, others, stall_s)
 
 
 OBJECTIVES = ("max<900ms", "failures<0.1%")

@@ -6,7 +6,7 @@ Reads commands from standard input, a line of JSON each, and writes one line in 
 
     {"open": "ldap", "answer_s": 0.1, "unanswered_every": 97, "tls": false}   {"port": 40001}
     {"port": 40001, "stall_ns": [BEGIN, END], "reset_ns": AT}                 {}
-    {"close": 40001}                                              {"requests": [REQUEST, ...]}
+    {"close": 40001}                                  {"requests": [REQUEST, ...], "binds": 20}
 
 Each port is a target of its own. Instants are those of CLOCK_MONOTONIC, which all processes share.
 A request is `[earliest_ns, arrived_ns, answered_ns, connection, kind, key]`. It was read at
@@ -16,8 +16,9 @@ where the connection was reset instead, when that was, below zero. The key is wh
 text made unique: the first value of a filter, the first value of a DN, or a path.
 
 A request whose key has `.quick.` in it takes no time. What commands ask a target before a load (the
-root DSE, an entry by its name, the front page) is answered at once and is not in the log. This
-module imports nothing of sitebench.
+root DSE, an entry by its name, the front page) is answered at once and is not in the log. Nor are
+binds with other names than those of steps: they are counted. This module imports nothing of
+sitebench.
 """
 
 from __future__ import annotations
@@ -95,6 +96,8 @@ class Target:
     requests: list[list[Any]] = field(default_factory=list)
     quick: int = 0
     """How many of the requests take no time."""
+    binds: int = 0
+    """How many binds were of no step."""
     connections: int = 0
     open: set[_Connection] = field(default_factory=set)
 
@@ -289,6 +292,11 @@ class _LdapConnection(_Connection):
             code = _COMPARE_TRUE if kind == "compare" else 0
         elif kind == "delete":
             key = _first_rdn(value)
+        elif kind == "bind":
+            _, _, at = _read(value)
+            key = _first_rdn(_read(value, at)[1])
+            probed = not key
+            self.target.binds += probed
         else:
             key, probed = "", True
         done = _tlv(answers, _tlv(0x0A, bytes((code,))), _tlv(4), _tlv(4))
@@ -368,7 +376,7 @@ class Server:
             listener.close()
             for connection in list(target.open):
                 connection.close()
-            return {"requests": target.requests, "connections": target.connections}
+            return {"requests": target.requests, "binds": target.binds}
         target, _ = self._targets[command["port"]]
         target.stall_ns = tuple(command.get("stall_ns", target.stall_ns))
         target.reset_ns = command.get("reset_ns", target.reset_ns)

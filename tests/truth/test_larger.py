@@ -23,7 +23,7 @@ from tests.truth.doors import BROKEN, RUN
 from tests.truth.figures import SEQUENCE
 from tests.truth.key_cells import MIXED
 from tests.truth.larger import LARGER, DoorCell
-from tests.truth.matrix import Measured, Server, problems, serving
+from tests.truth.matrix import CROWDED, Measured, Server, problems, serving
 from tests.truth.matrix import measure as measure_engine
 
 pytestmark = [pytest.mark.truth, pytest.mark.timeout(600)]
@@ -97,11 +97,11 @@ def test_figures_are_those_of_the_servers_log(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     null = nulls[cell.door]
-    wrong = list(problems(run(cell), null))
-    if wrong:
-        # The others that were measured beside it had most of the machine.
+    measured = run(cell)
+    wrong = list(problems(measured, null))
+    if wrong and measured.others > CROWDED:
         with capsys.disabled():
-            print(f"\n{cell} once more, alone: {wrong}")
+            print(f"\n{cell} again: other programs had {measured.others:.0%}; {wrong}")
         wrong = list(problems(measure(cell), null))
     assert not wrong, "\n".join((str(cell), *wrong, *cell.cell.scenarios))
 
@@ -110,13 +110,14 @@ def read_mixed(
     door: str, server: Server, ca: Path, null: Measured, folder: Path, *more: str
 ) -> tuple[Measured, Any, Path]:
     """Run the mixed cell, and compare it with the log; return where its run file is, too."""
-    wrong: list[str] = []
     for n in range(2):
         (own := folder / str(n)).mkdir()
         found, shown = larger.measure(DoorCell(door, MIXED), server, own, ca, *more)
-        if not (wrong := list(problems(found, null))):
-            return found, shown, own
-    raise AssertionError(wrong)
+        wrong = list(problems(found, null))
+        if not wrong or found.others <= CROWDED:
+            break
+    assert not wrong
+    return found, shown, own
 
 
 @pytest.fixture(scope="module")
@@ -169,6 +170,7 @@ def test_a_report_has_the_figures_of_json(mixed: tuple[dict[str, Any], Path]) ->
     ran = sitebench("report", RUN, "--markdown", "r.md", "--out", "r.html", cwd=folder)
     assert ran.code == 0, ran.err
     markdown, html = ((folder / name).read_text() for name in ("r.md", "r.html"))
+    html = unescape(html).replace("\u2265", ">=").replace("\u2264", "<=")
     operations = {row[0]: row for row in _rows(markdown, "Operations")}
     assert _number(operations["cell"][4]) == pytest.approx(point["ops_per_s"], rel=5e-3)
     for step in point["steps"]:
@@ -182,7 +184,8 @@ def test_a_report_has_the_figures_of_json(mixed: tuple[dict[str, Any], Path]) ->
         counts = [int(text.replace(",", "")) for text in row[3:5]]
         assert counts == [step["count"], step["failures"]]
     for row in (*(row[4:] for row in operations.values()), *steps.values()):
-        assert all(unescape(text.replace("\\", "")) in unescape(html) for text in row)
+        cells = [unescape(text.replace("\\", "")) for text in row]
+        assert [text for text in cells if text not in html] == []
 
 
 def test_the_page_has_the_figures_of_its_run_file(
