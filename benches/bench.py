@@ -8,8 +8,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from benches.ratios import Trial
-from sitebench.measure.point_process import PointCommand, run_point
-from sitebench.runs.point import PointResult, PointSpec
+from sitebench.measure.point_process import run_point
+from sitebench.measure.test import Test
+from sitebench.runs.point import PointResult
 from sitebench.runs.store import RunStore
 
 LANES = 64
@@ -34,8 +35,8 @@ def temporary_folder() -> Iterator[Path]:
         yield Path(name)
 
 
-def measured(spec: PointSpec, command: PointCommand) -> PointResult:
+def measured(test: Test) -> PointResult:
     """Measure one point as a sweep does, with a run file that is thrown away."""
     with temporary_folder() as folder, RunStore(folder / "run") as store:
-        store.plan([spec])
-        return run_point(spec, store, command)
+        store.plan([test.spec])
+        return run_point(test, store)

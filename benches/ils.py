@@ -349,8 +349,7 @@ class DirectoryBench(Bench):
     def _point(
         self, options: IlsOptions, target: OpenDirectory, operation: str = "lookup"
     ) -> PointResult:
-        spec = POINTS.point(options, operation)
-        return measured(spec, POINTS.endpoint(target, options).command(spec))
+        return measured(POINTS.test(options, operation).at(target))
 
     def _threads(self) -> Values | Skipped:
         needed = 4

@@ -182,8 +182,7 @@ class OthersBench(Bench):
         except ProgramMissing as error:
             return Skipped(error.message)
         Path(self._options.scenario or "").write_text(text)
-        spec = POINTS.point(self._options, NAME)
-        found = measured(spec, POINTS.endpoint(self._target, self._options).command(spec))
+        found = measured(POINTS.test(self._options, NAME).at(self._target))
         return {"cpu_us": found.cpu_us_per_op or 0.0}
 
     def _our_logins(self) -> Values | Skipped:
@@ -192,8 +191,7 @@ class OthersBench(Bench):
             target = self._login_target
         except ProgramMissing as error:
             return Skipped(error.message)
-        spec = POINTS.point(options, "login")
-        found = measured(spec, POINTS.endpoint(target, options).command(spec))
+        found = measured(POINTS.test(options, "login").at(target))
         return {"cpu_us": found.cpu_us_per_op or 0.0}
 
     def _floor(self) -> Values | Skipped:

@@ -27,11 +27,10 @@ import psutil
 
 from benches.bench import measured, temporary_folder
 from benches.ratios import Skipped, Values
-from ils_bench.options import IlsOptions
+from ils_bench.options import IlsOptions, LocustOptions
 from ils_bench.points import POINTS
 from ils_bench.targets.target import OpenDirectory
-from sitebench.measure.options import PointOptions
-from sitebench.options.convert import to_argv
+from sitebench.options.convert import narrowed, to_argv
 from sitebench.system.machine import usable_cores
 from sitebench.system.network import free_port
 from sitebench.system.secret import WEB_TOKEN
@@ -71,17 +70,15 @@ def looked_at(options: IlsOptions, target: OpenDirectory, seconds: float) -> Val
 
 
 def _headless(options: IlsOptions, target: OpenDirectory) -> float:
-    spec = POINTS.point(options, "lookup")
-    return measured(spec, POINTS.endpoint(target, options).command(spec)).ops_per_s
+    return measured(POINTS.test(options, "lookup").at(target)).ops_per_s
 
 
 def _in_ui(options: IlsOptions, target: OpenDirectory, look: Look) -> tuple[float, float]:
     """Return the rate of the same lookups, commanded over the web UI, and what looking took."""
-    command = POINTS.endpoint(target, options).command(POINTS.point(options, "lookup"))
-    port = free_port()
-    watched = PointOptions(target_pid=target.pid, target_cores=target.cores)
-    argv = [sys.executable, "-m", "locust", "-f", str(command.locustfile), "--loglevel", "ERROR"]
-    argv += ["--web-port", str(port), *to_argv(watched), *command.arguments, command.user_class]
+    test, port = POINTS.test(options, "lookup"), free_port()
+    asked = replace(options, target=str(target.address))
+    argv = [sys.executable, "-m", "locust", "-f", str(test.locustfile), "--loglevel", "ERROR"]
+    argv += ["--web-port", str(port), *to_argv(narrowed(LocustOptions, asked)), *test.user_classes]
     root = f"http://127.0.0.1:{port}"
     process = subprocess.Popen(
         argv,
@@ -93,7 +90,7 @@ def _in_ui(options: IlsOptions, target: OpenDirectory, look: Look) -> tuple[floa
     try:
         _await(root)
         users = {"user_count": options.users, "spawn_rate": options.users}
-        _ask(f"{root}/swarm", {**users, "user_classes": command.user_class})
+        _ask(f"{root}/swarm", {**users, "user_classes": test.user_classes[0]})
         used = look(root, options.warmup + (options.measure or 0.0))
         while _ask(f"{root}/sitebench/live.json")["busy"]:
             time.sleep(0.2)

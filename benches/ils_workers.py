@@ -36,7 +36,7 @@ THREADS = 2
 WARMUP_S = 1.0
 
 
-KEPT = (Path(__file__).with_name("locustfile.py"), "KeptUser")
+LOCUSTFILE = Path(__file__).with_name("locustfile.py")
 """Lookups over connections that stay."""
 
 
@@ -80,8 +80,9 @@ def _ground(stack: ExitStack, lanes: int, seconds: float) -> Callable[[int | Non
 
     def rate(workers: int | None) -> float:
         with_workers = replace(options, workers=workers)
-        spec = POINTS.point(with_workers, "lookup")
-        return measured(spec, POINTS.endpoint(target, with_workers, KEPT).command(spec)).ops_per_s
+        test = POINTS.test(with_workers, "lookup").at(target)
+        test = replace(test, locustfile=LOCUSTFILE, user_classes=("KeptUser",))
+        return measured(test).ops_per_s
 
     return rate
 

@@ -172,9 +172,8 @@ class SiteBench(Bench):
 
     def _through_locust(self) -> Values:
         options = self._options(TEN_THOUSAND)
-        spec = POINTS.point(options, "page")
-        command = POINTS.endpoint(self._site(TEN_THOUSAND), options).command(spec)
-        return {"ops_per_s": measured(spec, command).ops_per_s}
+        test = POINTS.test(options, "page").at(self._site(TEN_THOUSAND))
+        return {"ops_per_s": measured(test).ops_per_s}
 
     def _memory(self) -> Values:
         """Compare the peaks after the same load: what was served is in the figure."""

@@ -11,7 +11,6 @@ from sitebench import units
 from sitebench.errors import BadInput, UnknownValue
 from sitebench.frozen import frozen
 from sitebench.locust.web_ui.options import SessionOptions
-from sitebench.measure.options import PointOptions
 from sitebench.options import option
 from sitebench.options.option import Options, Placement
 from sitebench.seeders import DEFAULT_BASE, PROFILES
@@ -300,11 +299,10 @@ class IlsOptions(EntriesOption, LoadTestOptions):
 
 
 @frozen
-class LocustOptions(SessionOptions, PointOptions, IlsOptions):
+class LocustOptions(SessionOptions, IlsOptions):
     """What the locustfile takes."""
 
     disposable: bool = option.flag("A target that is deleted afterwards.", hidden=True)
-    embedded: bool = option.flag("An embedded directory, which a command started.", hidden=True)
 
 
 @frozen

@@ -6,7 +6,7 @@ import contextlib
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +19,10 @@ from ils_bench.options import IlsOptions, LocustOptions, SweepOptions
 from ils_bench.programs import LOGIN, Program, assure_bound, is_login
 from ils_bench.seeding.destinations import with_base
 from ils_bench.suite import SUITE
-from ils_bench.targets import journal, opening
+from ils_bench.targets import opening
 from ils_bench.targets.address import DirectoryAddress, parse_address
-from ils_bench.targets.groups import GroupSpec
 from ils_bench.targets.identity import check_sasl, password_asked
 from ils_bench.targets.ldap_directory import LdapDirectory, options_of
-from ils_bench.targets.live import removing
 from ils_bench.targets.people import spec_of
 from ils_bench.targets.profile import suited
 from ils_bench.targets.target import OpenDirectory
@@ -35,7 +33,6 @@ from sitebench.runs.point import PointSpec
 from sitebench.scenario import script
 from sitebench.scenario.script import Script
 from sitebench.seeders.people import generate
-from sitebench.suite_base.endpoint import OwnUser
 from sitebench.suite_base.options import EntriesOption
 from sitebench.suite_base.points import ForEngine, Load, Progress, SuitePoints
 from sitebench.targets.in_process import known
@@ -47,7 +44,7 @@ class IlsPoints(SuitePoints[IlsOptions, Program, OpenDirectory]):
     options = IlsOptions
     locust_options = LocustOptions
     own_targets = opening.OWN_TARGETS
-    user = OwnUser("ils_bench.users", "SequenceUser", "sequence")
+    word = "sequence"
     # Adding leaves the most behind.
     left_for_last = ("register", "add")
 
@@ -68,8 +65,6 @@ class IlsPoints(SuitePoints[IlsOptions, Program, OpenDirectory]):
         return opening.open_target(options, options.entries, programs, progress)
 
     def address(self, options: IlsOptions, programs: Sequence[Program]) -> OpenDirectory:
-        if (locust := group_of(options, LocustOptions)) is not None and locust.embedded:
-            return opening.address_embedded(options)
         return opening.address(options, programs)
 
     def parse_address(self, text: str) -> DirectoryAddress:
@@ -96,8 +91,8 @@ class IlsPoints(SuitePoints[IlsOptions, Program, OpenDirectory]):
             from ils_bench.targets.probe import WrongBase
 
             try:
-                with stage.open() as endpoint:
-                    yield endpoint
+                with stage.open() as opened_target:
+                    yield opened_target
             except WrongBase as error:
                 raise WrongBase(
                     error.message,
@@ -170,19 +165,6 @@ class IlsPoints(SuitePoints[IlsOptions, Program, OpenDirectory]):
 
     def data(self, options: IlsOptions) -> Path | None:
         return Path(tempfile.gettempdir()) if options.target == "openldap" else None
-
-    def arguments(self, target: OpenDirectory, *, reused: bool) -> Mapping[str, Any]:
-        return {
-            "start_tls": target.address.start_tls,
-            "disposable": target.disposable and not reused,
-            "embedded": target.name == "embedded",
-            # Those of the target, which is open.
-            **{each.name: getattr(IlsOptions, each.name) for each in fields(GroupSpec)},
-        }
-
-    def pending_cleanup(self, pid: int) -> str | None:
-        found = journal.unfinished_reservation(pid)
-        return None if found is None else removing(found.target)
 
     def listed(self, options: IlsOptions) -> IlsOptions:
         """Take as many people as a list has, where no number is asked for."""

@@ -14,7 +14,7 @@ from ils_bench.growth import added, entries_at_ends, grown, left
 from ils_bench.login.first_login import FirstLogin, first_login
 from ils_bench.login.lockout import LIFT, Care, binds_of
 from ils_bench.names import names_of
-from ils_bench.options import LocustOptions
+from ils_bench.options import IlsOptions, LocustOptions
 from ils_bench.points import POINTS
 from ils_bench.programs import Program, is_login
 from ils_bench.targets import clean, journal
@@ -36,6 +36,7 @@ from sitebench.locust.prepared import Prepared
 from sitebench.locust.preparing import Preparing, run_in_thread
 from sitebench.locust.recorder import Observed, Recording
 from sitebench.measure.diagnosis import NOT_ALLOWED, NOT_ALLOWED_REMEDY
+from sitebench.options.option import group_of
 from sitebench.runs.store import RunStore
 from sitebench.runs.windows import Windows
 from sitebench.suite_base.points import Load
@@ -57,7 +58,7 @@ class _More:
     """For each process that makes load, the first person that it may add."""
 
 
-class IlsRun(BaseSuiteRun[LocustOptions, Program, OpenDirectory]):
+class IlsRun(BaseSuiteRun[IlsOptions, Program, OpenDirectory]):
     points = POINTS
     more = _More
 
@@ -70,17 +71,17 @@ class IlsRun(BaseSuiteRun[LocustOptions, Program, OpenDirectory]):
     def options(self) -> Any:
         """Take as many people as a list has; a point has its number."""
         options = super().options()
-        return options if options.point is not None else POINTS.listed(options)
+        return options if self.request is not None else POINTS.listed(options)
 
     def prepare_more(
-        self, options: LocustOptions, target: OpenDirectory, processes: int, preparing: Preparing
+        self, options: IlsOptions, target: OpenDirectory, processes: int, preparing: Preparing
     ) -> _More:
         """Have the people there, as `run` does, and reserve those that lanes will add.
 
         For the point of a sweep they are there already.
         """
-        theirs = not target.disposable and not options.disposable
-        if theirs and options.store is None:
+        theirs = not target.disposable and not self._disposable
+        if theirs and self.request is None:
             # Removed after the test, and also when it is stopped while they are being added.
             self.after.callback(run_in_thread, lambda: clean.remove_seeded(target))
             programs = self.programs
@@ -92,13 +93,19 @@ class IlsRun(BaseSuiteRun[LocustOptions, Program, OpenDirectory]):
             if any(map(is_login, self.programs)):
                 self._begin_logins(options, target)
         return _More(
-            target.disposable or options.disposable,
+            not theirs,
             options.password_file,
             None if options.names is None else names_of(options.names).digest,
             self._first_added(options, target, processes),
         )
 
-    def _take_care(self, options: LocustOptions) -> None:
+    @property
+    def _disposable(self) -> bool:
+        """Whether a Locust that is started by hand was told so of its target."""
+        locust = group_of(self.options(), LocustOptions)
+        return locust is not None and locust.disposable
+
+    def _take_care(self, options: IlsOptions) -> None:
         """Raise where accounts of others could be locked, and watch that none is."""
         if options.wrong_passwords is not None or (binds := binds_of(self.programs)) is None:
             return
@@ -107,11 +114,12 @@ class IlsRun(BaseSuiteRun[LocustOptions, Program, OpenDirectory]):
                 "each test of this page would send wrong passwords to the same accounts",
                 f"use `sitebench ils run`; or, if you may lock them, add {LIFT}",
             )
-        store = None if options.store is None else RunStore(options.store, create=False, joins=True)
+        point = self.request
+        store = None if point is None else RunStore(point.store, create=False, joins=True)
         self._care = Care(binds, store)
         self._care.begin()
 
-    def _begin_logins(self, options: LocustOptions, target: OpenDirectory) -> None:
+    def _begin_logins(self, options: IlsOptions, target: OpenDirectory) -> None:
         """Log in once before the load."""
         try:
             self._first_login = run_in_thread(lambda: first_login(target, options))
@@ -130,8 +138,7 @@ class IlsRun(BaseSuiteRun[LocustOptions, Program, OpenDirectory]):
         """Read cn=Monitor, count entries, and warn of writes that do less than elsewhere."""
         writes = any(each.writes for each in programs)
         adds = any(each.adding for each in programs)
-        options = self.options()
-        bare = options.embedded or options.target == "embedded"
+        bare = target.name == "embedded" or self.options().target == "embedded"
         return {
             "probe": None if bare else DirectoryMonitor(target),
             "figures": lambda measured: self._entries(programs) if adds else {},
@@ -172,7 +179,7 @@ class IlsRun(BaseSuiteRun[LocustOptions, Program, OpenDirectory]):
 
     def load(
         self, prepared: Prepared[_More], slot: WorkerSlot
-    ) -> Load[LocustOptions, Program, OpenDirectory]:
+    ) -> Load[IlsOptions, Program, OpenDirectory]:
         """Give each process people of its own to add; raises where names are not the master's."""
         load = super().load(prepared, slot)
         if load.options.names is not None:
@@ -185,26 +192,24 @@ class IlsRun(BaseSuiteRun[LocustOptions, Program, OpenDirectory]):
         return replace(load, first_added=prepared.more.first_added[slot.index])
 
     def portable(
-        self, load: Load[LocustOptions, Program, OpenDirectory], users: PortableUsers
+        self, load: Load[IlsOptions, Program, OpenDirectory], users: PortableUsers
     ) -> Ldap3Lanes:
         # Late: importing ldap3 takes a tenth of a second, and most tests do without these.
         from ils_bench.ldap3_lane import Ldap3Lanes
 
         return Ldap3Lanes(self.environment, load.target, users, options=load.options)
 
-    def _first_added(
-        self, options: LocustOptions, target: OpenDirectory, processes: int
-    ) -> list[int]:
+    def _first_added(self, options: IlsOptions, target: OpenDirectory, processes: int) -> list[int]:
         """Return, for each process that makes load, the first person that it may add.
 
         In a directory of the user's they are reserved, and removed at the end of the test.
         """
         adds = any(each.adding for each in self.programs)
-        if target.disposable or options.disposable or not adds:
+        if target.disposable or self._disposable or not adds:
             return [journal.FIRST_ADDED + index * options.ring for index in range(processes)]
         return [self._reserve(options, target).start for _ in range(processes)]
 
-    def _reserve(self, options: LocustOptions, target: OpenDirectory) -> Reservation:
+    def _reserve(self, options: IlsOptions, target: OpenDirectory) -> Reservation:
         reservation = journal.reserve(
             str(target.address),
             spec_of(options, options.entries),

@@ -5,7 +5,6 @@ from __future__ import annotations
 from sitebench.frozen import frozen
 from sitebench.http.options import SiteTestOptions
 from sitebench.locust.web_ui.options import SessionOptions
-from sitebench.measure.options import PointOptions
 from sitebench.options import option
 from sitebench.suite_base.options import (
     EntriesOption,
@@ -54,7 +53,7 @@ class PsOptions(EntriesOption, TestOptions):
 
 
 @frozen
-class LocustOptions(SessionOptions, PointOptions, PsOptions):
+class LocustOptions(SessionOptions, PsOptions):
     """What the locustfile takes."""
 
 

@@ -19,7 +19,6 @@ from sitebench.http.site import OpenSite
 from sitebench.scenario.script import Script
 from sitebench.seeders.pools import cache_folder
 from sitebench.seeders.upd import UpdSpec, visitors
-from sitebench.suite_base.endpoint import OwnUser
 from sitebench.suite_base.points import ForEngine, Load, Progress, SuitePoints
 from sitebench.targets.in_process import known
 
@@ -29,7 +28,6 @@ class PsPoints(SuitePoints[PsOptions, Script, OpenSite]):
     options = PsOptions
     locust_options = LocustOptions
     own_targets = OWN_TARGETS
-    user = OwnUser("ps_bench.users", "SiteUser", "scenario")
 
     def built_in(self, options: PsOptions, operation: str) -> Script:
         return built_in(operation, keepalive=bool(options.keepalive))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ps_bench.options import LocustOptions
+from ps_bench.options import PsOptions
 from ps_bench.paper.figures import figures
 from ps_bench.points import POINTS
 from ps_bench.targets.opening import database_of
@@ -17,11 +17,11 @@ from sitebench.scenario.script import Script
 from sitebench.suite_base.suite_run import BaseSuiteRun
 
 
-class PsRun(BaseSuiteRun[LocustOptions, Script, OpenSite]):
+class PsRun(BaseSuiteRun[PsOptions, Script, OpenSite]):
     points = POINTS
 
     def make_data(
-        self, options: LocustOptions, programs: Sequence[Script], preparing: Preparing
+        self, options: PsOptions, programs: Sequence[Script], preparing: Preparing
     ) -> None:
         """Make the database, in a thread."""
         preparing.run_with_progress(lambda progress: database_of(options, progress))

@@ -9,7 +9,6 @@ from sitebench.frozen import frozen
 from sitebench.http.address import SiteAddress, parse_address
 from sitebench.http.options import LogOption
 from sitebench.locust.web_ui.options import SessionOptions
-from sitebench.measure.options import PointOptions
 from sitebench.options import option
 from sitebench.options.option import Options
 from sitebench.suite_base.options import (
@@ -136,7 +135,7 @@ class WebOptions(TestOptions):
 
 
 @frozen
-class LocustOptions(SessionOptions, PointOptions, WebOptions):
+class LocustOptions(SessionOptions, WebOptions):
     """What the locustfile takes."""
 
 

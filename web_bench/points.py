@@ -14,7 +14,6 @@ from sitebench.http.options import settle_keepalive
 from sitebench.measure.sweep import Stage
 from sitebench.scenario.script import is_script
 from sitebench.seeders.pools import cache_folder
-from sitebench.suite_base.endpoint import OwnUser
 from sitebench.suite_base.points import ForEngine, Load, Progress, SuitePoints
 from sitebench.targets.in_process import known
 from web_bench.docroot import with_options
@@ -34,7 +33,6 @@ class WebPoints(SuitePoints[WebOptions, Workload, OpenWeb]):
     options = WebOptions
     locust_options = LocustOptions
     own_targets = OWN_TARGETS
-    user = OwnUser("web_bench.users", "WebUser", "scenario")
 
     def described_by(self, options: WebOptions) -> tuple[str, str] | None:
         if options.path:
@@ -99,16 +97,6 @@ class WebPoints(SuitePoints[WebOptions, Workload, OpenWeb]):
         from web_bench.paper.printed import on_processors
 
         return on_processors() if factor == "processors" else ()
-
-    def arguments(self, target: OpenWeb, *, reused: bool) -> dict[str, Any]:
-        return {
-            "tls_target": None if target.secure is None else str(target.secure),
-            "programs": dict(target.programs) or None,
-            "docroot": None,
-            "directives": None,
-            "cgi_program": None,
-            "access_log": False,
-        }
 
     def api_stage(
         self, operation: str | Workload, target: Any, entries: int | None, load: Any

@@ -12,7 +12,7 @@ from sitebench.locust.preparing import Preparing
 from sitebench.locust.recorder import Observed
 from sitebench.suite_base.suite_run import BaseSuiteRun
 from web_bench.docroot import docroot_of
-from web_bench.options import LocustOptions
+from web_bench.options import WebOptions
 from web_bench.paper.figures import figures, warnings
 from web_bench.points import POINTS
 from web_bench.targets.open_web import OpenWeb
@@ -29,18 +29,18 @@ class _More:
     addresses: list[str]
 
 
-class WebRun(BaseSuiteRun[LocustOptions, Workload, OpenWeb]):
+class WebRun(BaseSuiteRun[WebOptions, Workload, OpenWeb]):
     points = POINTS
     more = _More
 
     def make_data(
-        self, options: LocustOptions, programs: Sequence[Workload], preparing: Preparing
+        self, options: WebOptions, programs: Sequence[Workload], preparing: Preparing
     ) -> None:
         """Write the files, in a thread."""
         preparing.run_with_progress(lambda progress: docroot_of(options, programs, progress))
 
     def prepare_more(
-        self, options: LocustOptions, target: OpenWeb, processes: int, preparing: Preparing
+        self, options: WebOptions, target: OpenWeb, processes: int, preparing: Preparing
     ) -> _More:
         """Hand on the second address, and where the programs are."""
         secure = None if target.secure is None else str(target.secure)

@@ -6,10 +6,9 @@ import contextlib
 import shlex
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from benches.soak import mix
 from benches.soak.account import Line
@@ -23,19 +22,16 @@ from ils_bench.targets.people import spec_of
 from ils_bench.targets.target import OpenDirectory
 from sitebench.errors import BadInput, MeasurementFailed, SitebenchError
 from sitebench.measure.command import say
-from sitebench.measure.point_process import PointCommand
 from sitebench.measure.progress import LiveProgress, counting
 from sitebench.measure.sweep import Stage, sweep
 from sitebench.runs.manifest import collect
 from sitebench.runs.point import PointSpec
 from sitebench.runs.runfile import RunFile
 from sitebench.runs.store import RunStore
-from sitebench.suite_base.endpoint import Endpoint
 from sitebench.system.limits import allow_descriptors
 from sitebench.tables.console import show
 
-FIRST, *OTHERS = mix.USERS
-OWN = (Path(__file__).with_name("locustfile.py"), FIRST)
+LOCUSTFILE = Path(__file__).with_name("locustfile.py")
 LOOK_S = 1.0
 """Interval between readings of the directory's counters, as of every other sample."""
 
@@ -56,27 +52,6 @@ def last_counters(target: OpenDirectory) -> dict[str, int]:
             break
         last = now
     return last
-
-
-@dataclass(frozen=True)
-class SoakEndpoint:
-    """The directory of a long run."""
-
-    directory: Endpoint
-    closed: Callable[[], None]
-    """Called when all lanes have ended."""
-
-    def command(self, spec: PointSpec) -> PointCommand:
-        one = self.directory.command(spec)
-        return replace(one, arguments=[*one.arguments, *OTHERS])
-
-    def check(self) -> None:
-        """Read the counters before another client sends a request."""
-        self.closed()
-        self.directory.check()
-
-    def facts(self) -> Mapping[str, Any]:
-        return self.directory.facts()
 
 
 class CountingProgress(LiveProgress):
@@ -117,8 +92,9 @@ def soak(entries: int, measure_s: float, users: int, think_s: float, out: str) -
         with CountingProgress() as progress:
             title = f"making a directory of {entries:,} people"
             programs = [sequence for sequence, _ in mix.USERS.values()]
-            point = POINTS.point(options, "soak", programs)
-            stage = Stage(title, [point], lambda: opened(options, store, progress))
+            test = POINTS.test(options, "soak", programs)
+            test = replace(test, locustfile=LOCUSTFILE, user_classes=tuple(mix.USERS))
+            stage = Stage(title, [test], lambda: opened(options, store, progress))
             try:
                 sweep([stage], store, progress)
             except (KeyboardInterrupt, SitebenchError):
@@ -131,7 +107,7 @@ def soak(entries: int, measure_s: float, users: int, think_s: float, out: str) -
 @contextlib.contextmanager
 def opened(
     options: IlsOptions, store: RunStore, progress: CountingProgress
-) -> Iterator[SoakEndpoint]:
+) -> Iterator[OpenDirectory]:
     """Open the directory; its counters go into the run file before the lanes and after them."""
     config = directory_config(options) | {"ils_ttl_s": mix.LIFE_S}
     target = open_embedded(spec_of(options, options.entries), config)
@@ -144,9 +120,13 @@ def opened(
                 counters["after"] = last_counters(target)
                 store.set_manifest({COUNTERS: counters})
 
+        def alive() -> bool:
+            closed()  # Before another client sends a request.
+            return target.alive()
+
         progress.target = target
         try:
-            yield SoakEndpoint(POINTS.endpoint(target, options, OWN), closed)
+            yield replace(target, alive=alive)
         finally:
             if target.alive():
                 closed()

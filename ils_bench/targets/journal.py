@@ -52,6 +52,11 @@ class Reservation:
         return Spec(self.stop, self.seed, self.profile, self.locales, self.base)
 
     @property
+    def removal(self) -> str:
+        """What a run says while it removes them."""
+        return f"removing the people that were added to {self.target}"
+
+    @property
     def abandoned(self) -> bool:
         """Whether the process that made it is gone; a zombie adds no more people."""
         try:

@@ -312,14 +312,9 @@ def _remove(reservation: journal.Reservation, target: OpenDirectory) -> None:
         nonlocal told
         if not told and time.monotonic() - began > CLEANUP_NOTICE_S:
             told = True
-            print(f"{removing(reservation.target)}{LEAVES}", file=sys.stderr, flush=True)
+            print(f"{reservation.removal}{LEAVES}", file=sys.stderr, flush=True)
 
     told_of_removal(target, clean.remove(reservation, target, progress))
-
-
-def removing(target: str) -> str:
-    """Return what a run says while it removes people."""
-    return f"removing the people that were added to {target}"
 
 
 def told_of_removal(target: OpenDirectory, removed: int) -> None:

@@ -12,7 +12,6 @@ from ils_bench.programs import Program, bind_themselves, need_base, send_passwor
 from ils_bench.targets.address import START_TLS, DirectoryAddress, parse_address
 from ils_bench.targets.controls import assure_controls
 from ils_bench.targets.groups import GroupSpec, spec_of_groups
-from ils_bench.targets.identity import identity_of
 from ils_bench.targets.live import Progress, make_ready, open_live
 from ils_bench.targets.openldap import open_openldap
 from ils_bench.targets.password_schemes import assure_bounded
@@ -119,15 +118,6 @@ def say_if_clear(at: DirectoryAddress) -> None:
     from sitebench.measure.command import say
 
     say(f"passwords go to {at} in the clear: use ldaps://, or add --start-tls")
-
-
-def address_embedded(options: IlsOptions) -> OpenDirectory:
-    """Address one that another process started, which knows it: here it need only answer."""
-    found = parse_address(options.target, start_tls=options.start_tls)
-    who, trust = identity_of(options), Trust.of(options)
-    target = OpenDirectory("embedded", found, options.base, who, trust=trust)
-    target.probe()
-    return target
 
 
 def _at_base(options: IlsOptions, programs: Sequence[Program]) -> Any:

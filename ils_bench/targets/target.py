@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import socket
 
+from ils_bench.targets import journal
 from ils_bench.targets.address import DirectoryAddress
 from ils_bench.targets.identity import ANONYMOUS, Identity
 from sitebench.frozen import frozen
@@ -38,6 +39,10 @@ class OpenDirectory(OpenTarget[DirectoryAddress]):
                 return it.recv(len(_BOUND) + 1) == _BOUND
         except OSError:
             return False
+
+    def pending_cleanup(self, pid: int) -> str | None:
+        reservation = journal.unfinished_reservation(pid)
+        return None if reservation is None else reservation.removal
 
     def to_engine(self) -> str:
         """Return its address, as the engine's functions that seed and remove people read it."""

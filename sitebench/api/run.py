@@ -86,8 +86,8 @@ def run(
         "tls_resume": tls_resume,
     }
     stage = points_of(_suite_of(operation, target)).api_stage(operation, target, entries, load)
-    (spec,) = stage.points
-    allow_descriptors(spec.users)
+    (test,) = stage.tests
+    allow_descriptors(test.spec.users)
     with scratch() as folder:
         path = Path(out or folder / "run.sitebench")
         with RunStore(path) as store:

@@ -166,7 +166,7 @@ class Bridge:
         Not a point of a sweep, whose verdict says it, nor after Ctrl-C.
         """
         environment, parsed = self.environment, self.environment.parsed_options
-        if parsed is None or not parsed.headless or getattr(parsed, "point", None):
+        if parsed is None or not parsed.headless or self.suite_run.point is not None:
             return
         if self._interrupted or environment.process_exit_code is not None:
             return

@@ -16,7 +16,8 @@ from sitebench.counts.tally import Tally
 from sitebench.counts.until import Until
 from sitebench.errors import SitebenchError, TargetDied
 from sitebench.frozen import frozen
-from sitebench.measure.options import LoadOptions, PointOptions
+from sitebench.measure.options import LoadOptions
+from sitebench.measure.point_process import Request
 from sitebench.measure.summarise import summarise
 from sitebench.monitor import Monitor, Probe
 from sitebench.options.convert import narrowed
@@ -213,37 +214,24 @@ class Recorder:
     """Makes a test's windows and, for a point, its result."""
 
     def __init__(
-        self, options: PointOptions, exporter: str | None, session: _RecordingSink | None = None
+        self, request: Request | None, exporter: str | None, session: _RecordingSink | None = None
     ) -> None:
-        self._options = options
+        self._request = request
         self._exporter = exporter
         self._session = session
         self._store: RunStore | None = None
-        if options.store is not None and options.point is not None:
-            self._store = RunStore(options.store, create=False, joins=True)
-
-    @property
-    def planned(self) -> PointSpec | None:
-        """The specification of the point that this process measures, if it measures one."""
-        if self._store is None or self._options.point is None:
-            return None
-        return self._store.spec(self._options.point)
-
-    @property
-    def scenario(self) -> str | None:
-        """The text of that point's scenario file, as it was when the point was planned."""
-        planned, store = self.planned, self._store
-        return None if planned is None or store is None else store.scenario(planned)
+        if request is not None:
+            self._store = RunStore(request.store, create=False, joins=True)
 
     def recording(self, subject: Subject) -> Recording:
         """Return what one test is written to; only points and sessions ask exporter and probe."""
         if self._session is not None:
             return self._session.recording(subject, self._exporter)
-        if self._store is None or self._options.point is None:
+        if self._store is None or self._request is None:
             return Recording(subject, Windows(Monitor(subject.pid)), lambda windows: None)
-        store, key = self._store, self._options.point
+        store, test = self._store, self._request.test
+        spec, key = test.spec, test.spec.key
         monitor = subject.monitor(self._exporter)
-        spec = store.spec(key)
         store.count(key, subject.counts)
 
         def finished(windows: Windows) -> None:
@@ -252,7 +240,7 @@ class Recorder:
 
         span_s = math.inf if spec.stages is None else spec.stages.span_s
         windows = Windows(monitor, PointFile(store, store.join(key)), span_s=span_s)
-        grows = not self._options.is_set("measure")
+        grows = not test.options.is_set("measure")
         return Recording(subject, windows, finished, until=spec.until, grows=grows)
 
     def close(self) -> None:
@@ -264,5 +252,5 @@ class Recorder:
         """Record why the test failed."""
         if self._session is not None:
             self._session.failed(error)
-        elif self._store is not None and self._options.point is not None:
-            self._store.fail(self._options.point, dump(error))
+        elif self._store is not None and self._request is not None:
+            self._store.fail(self._request.test.spec.key, dump(error))

@@ -102,7 +102,7 @@ class LocalRole(Role):
         self._warmup_s, self._measure_s = options.warmup, options.measure
         self._timeout_s, self._stages = options.timeout, options.stages
         if (path := options.fail_log) is not None:
-            point = getattr(self.environment.parsed_options, "point", None) or None
+            point = self.suite_run.point
             if point is None:
                 fail_log.begin(path)
             else:

@@ -1,8 +1,7 @@
 """A process that runs one test after another, with Locust as a library (run by `python -P -m`).
 
-Its standard input is a socket: a test is its Locust arguments and the variables with passwords, as
-JSON, and is answered when it is over, its clean-up included. The process ends when the other side
-is closed.
+Its standard input is a socket to the command: a `Request` comes as a pickle, and is answered when
+its test is over, its clean-up included. The process ends when the other side is closed.
 """
 
 from __future__ import annotations
@@ -12,12 +11,13 @@ from sitebench.locust.process import isolate  # First: Locust patches what it im
 # isort: split
 import contextlib
 import gc
-import json
 import os
+import pickle
+import select
 import signal
 import socket
 from argparse import Namespace
-from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import gevent  # type: ignore[import-untyped]
@@ -30,7 +30,10 @@ from locust.runners import MasterRunner, Runner
 from locust.util.load_locustfile import load_locustfile
 
 from sitebench.locust.bridge import Bridge
+from sitebench.locust.user import own_user
 from sitebench.locust.workers import gathering
+from sitebench.measure.point_process import Request
+from sitebench.measure.test import OWN_USER
 from sitebench.system.child import orphaned
 
 # Locust's are untyped.
@@ -38,7 +41,6 @@ _new_events: Any = Events
 _init: Any = locust.events.init
 _set_up_logging: Any = setup_logging
 
-_MOST_BYTES = 1 << 20
 _LOOKS_EVERY_S = 1.0
 """How often an idle process looks for its parent: a child of that may hold the socket open."""
 _SENT_WITHIN_MS = 1_000
@@ -47,27 +49,32 @@ _SENT_WITHIN_MS = 1_000
 class _Tests:
     """What tests of this process share: the user classes of a locustfile, and its options."""
 
-    def __init__(self, locustfile: str) -> None:
-        self._locustfile = locustfile
-        self._user_classes: dict[str, Any] = load_locustfile(locustfile)[0]
+    def __init__(self, locustfile: Path) -> None:
+        self._locustfile = str(locustfile)
+        self._user_classes: dict[str, Any] = load_locustfile(self._locustfile)[0]
         self._parser = get_parser()
         # What is imported stays: collections would look at it again after each test.
         gc.collect()
         gc.freeze()
 
-    def run(self, argv: Sequence[str]) -> None:
+    def run(self, request: Request) -> None:
         """Run a test to its end."""
-        parsed, events = self._parser.parse_args(argv), _new_events()
+        test, events = request.test, _new_events()
+        parsed = self._parser.parse_args(_argv(request))
+        available = {**self._user_classes}
+        if test.program is not None:
+            available[OWN_USER] = own_user(test.program)
         environment = Environment(
-            user_classes=[self._user_classes[name] for name in parsed.user_classes],
+            user_classes=[available[name] for name in test.user_classes],
             # Its own: listeners of a test are gone with it.
             events=events,
             host=parsed.host,
             reset_stats=parsed.reset_stats,
             parsed_options=parsed,
             parsed_locustfiles=[self._locustfile],
-            available_user_classes={**self._user_classes},
+            available_user_classes=available,
         )
+        environment.sitebench_request = request  # type: ignore[attr-defined]
         runner: Runner
         if parsed.master:
             host, port = parsed.master_bind_host, parsed.master_bind_port
@@ -77,7 +84,7 @@ class _Tests:
         _init.fire(environment=environment, runner=runner, web_ui=None)
         bridge = Bridge.of(environment)
         terminated = gevent.signal_handler(signal.SIGTERM, bridge.interrupt)
-        starting = bridge.role.spawn(lambda: _start(runner, parsed))
+        starting = bridge.role.spawn(lambda: _start(runner, parsed, request.least_workers))
         try:
             with contextlib.suppress(KeyboardInterrupt):
                 runner.greenlet.join()
@@ -95,9 +102,23 @@ class _Tests:
             bridge.release_signals()
 
 
-def _start(runner: Runner, parsed: Namespace) -> None:
+def _argv(request: Request) -> list[str]:
+    """Return Locust's own arguments; ours travel in the request."""
+    test = request.test
+    users, stages, gathered = test.spec.users, test.spec.stages, test.gathering
+    if stages is not None and stages.of_users:
+        users = stages.users_at(0.0)  # More come later: `locust.role_local`.
+    return [
+        *("-f", str(test.locustfile), "--headless", "--only-summary", "--loglevel", "WARNING"),
+        *("--users", str(users), "--spawn-rate", str(users)),
+        *([] if gathered is None else gathered.argv()),
+        *test.user_classes,
+    ]
+
+
+def _start(runner: Runner, parsed: Namespace, least_workers: int) -> None:
     if isinstance(runner, MasterRunner):
-        gathering.expect(runner, parsed)
+        gathering.expect(runner, parsed, least_workers)
     runner.start(parsed.num_users, parsed.spawn_rate)
 
 
@@ -107,21 +128,19 @@ def main() -> None:
     isolate()
     _set_up_logging("WARNING", None)
     line = socket.socket(fileno=os.dup(0))
-    line.settimeout(_LOOKS_EVERY_S)
+    requests = line.makefile("rb")
     tests: _Tests | None = None
     while not orphaned():
-        try:
-            request = line.recv(_MOST_BYTES)
-        except TimeoutError:
+        if not select.select([line], [], [], _LOOKS_EVERY_S)[0]:
             continue
-        if not request:
+        try:
+            request: Request = pickle.load(requests)
+        except (EOFError, pickle.UnpicklingError):
             break
-        argv: list[str]
-        argv, passwords = json.loads(request)
-        os.environ.update(passwords)
+        os.environ.update(request.passwords)
         if tests is None:
-            tests = _Tests(argv[argv.index("-f") + 1])
-        tests.run(argv)
+            tests = _Tests(request.test.locustfile)
+        tests.run(request)
         with contextlib.suppress(BrokenPipeError):
             line.send(b".")
         gc.collect()

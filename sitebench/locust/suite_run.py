@@ -18,6 +18,10 @@ from sitebench.locust.recorder import Recording
 class SuiteRun(Protocol):
     """What the roles of a test and the web UI ask of a suite."""
 
+    @property
+    def point(self) -> str | None:
+        """The key of the point that is measured; None for a test that a user controls."""
+
     def ours(self, users: Iterable[type[Any]]) -> list[type[Any]]:
         """Return those of these user classes that are lanes; Locust alone runs the others."""
 

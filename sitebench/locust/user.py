@@ -11,6 +11,7 @@ from locust import User, task
 from sitebench.locust.bridge import Bridge
 from sitebench.locust.lanes import Lane
 from sitebench.locust.portable import A_DAY_S
+from sitebench.measure.test import OWN_USER
 
 
 class LaneUser(User):
@@ -80,3 +81,23 @@ def _own_task(each: Any) -> Any:
     if tags := getattr(each, "locust_tag_set", None):
         own.locust_tag_set = set(tags)  # type: ignore[attr-defined]
     return own
+
+
+class _OwnUser(LaneUser):
+    """One lane that repeats a program of the caller's own."""
+
+    abstract = True
+    own: ClassVar[Any]
+
+    @classmethod
+    def build(cls, options: Any) -> Any:
+        return cls.own
+
+    def program(self) -> str:
+        name: str = type(self).own.name
+        return name
+
+
+def own_user(program: object) -> type[LaneUser]:
+    """Return the user class that repeats a program."""
+    return type(OWN_USER, (_OwnUser,), {"own": program})

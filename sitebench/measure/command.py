@@ -172,7 +172,7 @@ def measure(
             asked = options.objective.to_manifest()
         known = {**facts(), **asked}
         store.set_manifest(continued(store.manifest(), collect(_part.get() or sys.argv[1:], known)))
-        specs = [spec for stage in planned for spec in stage.points]
+        specs = [test.spec for stage in planned for test in stage.tests]
         if COMPARED in store.manifest() and any(spec.stages is not None for spec in specs):
             raise BadInput(
                 "the scenario file has stages, which have no one rate to compare",

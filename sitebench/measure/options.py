@@ -314,19 +314,6 @@ class PeakOptions(RepeatOptions):
     stages: Stages | None = refused_stages()
 
 
-@frozen
-class PointOptions(Options):
-    """What a sweep passes to the Locust process of a point; hidden from users."""
-
-    store: str | None = option.file("Run file.", hidden=True)
-    point: str | None = option.text(None, "Key of the point in the run file.", hidden=True)
-    target_pid: int | None = option.count(None, "Target's process to monitor.", hidden=True)
-    target_cores: int | None = option.count(None, "Cores the target may use.", hidden=True)
-    least_workers: int | None = option.count(
-        None, "Number of workers that suffices after --workers-wait.", hidden=True
-    )
-
-
 DEFAULT_SIZES = (1_000, 10_000, 100_000)
 SIZES_HELP = "Numbers of people to measure with, separated by commas (default: {}).".format(
     ",".join(map(units.format_size, DEFAULT_SIZES))

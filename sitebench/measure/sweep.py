@@ -12,9 +12,9 @@ that are compared pair by pair have no second tries: both of a pair have the sam
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import field, replace
+from dataclasses import replace
 from typing import Any, Protocol
 
 from msgspec import structs
@@ -22,28 +22,17 @@ from msgspec import structs
 from sitebench.errors import SitebenchError
 from sitebench.frozen import frozen
 from sitebench.measure.diagnosis import void
-from sitebench.measure.point_process import PointCommand, Runner
+from sitebench.measure.point_process import Runner
+from sitebench.measure.test import Test
 from sitebench.runs.manifest import COMPARED
 from sitebench.runs.point import PointResult, PointSpec
 from sitebench.runs.repeats import counted
 from sitebench.runs.store import RunStore
 from sitebench.system.child import dump
 from sitebench.system.machine import usable_cores
+from sitebench.targets.open_target import OpenTarget
 from sitebench.verdict.rules.thresholds import USED_UP
 from sitebench.verdict.verdict import Bound, Quoted
-
-
-class Endpoint(Protocol):
-    """An open target, as a sweep uses it."""
-
-    def command(self, spec: PointSpec) -> PointCommand:
-        """Return how to measure a point of this target."""
-
-    def check(self) -> None:
-        """Raise if the target has gone away."""
-
-    def facts(self) -> Mapping[str, Any]:
-        """Return the facts about the target for the run file's manifest."""
 
 
 class _Reporter(Protocol):
@@ -62,10 +51,8 @@ class Stage:
     """Points that share one target, and how to open it."""
 
     title: str
-    points: Sequence[PointSpec]
-    open: Callable[[], AbstractContextManager[Endpoint]]
-    scenarios: Mapping[str, str] = field(default_factory=dict)
-    """Texts of scenario files, by their digests."""
+    tests: Sequence[Test]
+    open: Callable[[], AbstractContextManager[OpenTarget[Any]]]
 
 
 def repeated(
@@ -76,7 +63,10 @@ def repeated(
     With a lot their order is drawn in each repeat, so that none is always the one that comes first.
     """
     return [
-        replace(stage, points=[structs.replace(spec, repeat=n) for spec in stage.points])
+        replace(
+            stage,
+            tests=[test.again(structs.replace(test.spec, repeat=n)) for test in stage.tests],
+        )
         for n in range(repeats)
         for stage in (stages if lot is None else lot.sample(stages, len(stages)))
     ]
@@ -84,7 +74,7 @@ def repeated(
 
 def sweep(stages: Sequence[Stage], store: RunStore, reporter: _Reporter) -> list[PointResult]:
     """Measure what is not measured yet; return the results that count of all points, in order."""
-    planned = [spec for stage in stages for spec in stage.points]
+    planned = [test.spec for stage in stages for test in stage.tests]
     store.plan(planned)
     reporter.planned(len(planned))
     with Runner() as runner:
@@ -97,35 +87,37 @@ def _results_of(
     stage: Stage, runner: Runner, store: RunStore, reporter: _Reporter
 ) -> list[PointResult]:
     """Measure what is not measured yet of a stage; return the results that count."""
-    tries = {spec.key: _stored(spec, store) for spec in stage.points}
-    missing = [spec for spec in stage.points if _next(spec, tries[spec.key], store) is not None]
-    for spec in stage.points:
-        if spec not in missing:
-            reporter.finished(*counted(tries[spec.key]), resumed=True)
+    tries = {test.spec.key: _stored(test, store) for test in stage.tests}
+    missing = [test for test in stage.tests if _next(test, tries[test.spec.key], store) is not None]
+    for test in stage.tests:
+        if test not in missing:
+            reporter.finished(*counted(tries[test.spec.key]), resumed=True)
     if missing:
-        with opened(stage, store, reporter) as endpoint:
-            for spec in missing:
-                while (wanted := _next(spec, tries[spec.key], store)) is not None:
-                    if tries[spec.key]:
-                        reporter.retried(wanted)
-                    tries[spec.key].append(_measured(wanted, endpoint, runner, store, reporter))
-                reporter.finished(*counted(tries[spec.key]), resumed=False)
-    return [result for spec in stage.points for result in counted(tries[spec.key])]
+        with opened(stage, store, reporter) as target:
+            for test in missing:
+                done = tries[test.spec.key]
+                while (wanted := _next(test, done, store)) is not None:
+                    if done:
+                        reporter.retried(wanted.spec)
+                    done.append(_measured(wanted, target, runner, store, reporter))
+                reporter.finished(*counted(done), resumed=False)
+    return [result for test in stage.tests for result in counted(tries[test.spec.key])]
 
 
-def _stored(spec: PointSpec, store: RunStore) -> list[PointResult]:
+def _stored(test: Test, store: RunStore) -> list[PointResult]:
     """Return the tries of a point that are done."""
     tries: list[PointResult] = []
-    while (wanted := _next(spec, tries, store)) is not None and (known := store.result(wanted)):
-        tries.append(known)
+    while (wanted := _next(test, tries, store)) and (result := store.result(wanted.spec)):
+        tries.append(result)
     return tries
 
 
-def _next(spec: PointSpec, tries: Sequence[PointResult], store: RunStore) -> PointSpec | None:
+def _next(test: Test, tries: Sequence[PointResult], store: RunStore) -> Test | None:
     """Return what to measure of a point after these tries; None if they suffice."""
     if not tries:
-        return spec
-    return None if COMPARED in store.manifest() else second_try(tries[-1])
+        return test
+    spec = None if COMPARED in store.manifest() else second_try(tries[-1])
+    return None if spec is None else test.again(spec)
 
 
 def second_try(result: PointResult) -> PointSpec | None:
@@ -144,54 +136,53 @@ def second_try(result: PointResult) -> PointSpec | None:
 
 
 @contextmanager
-def opened(stage: Stage, store: RunStore, reporter: _Reporter) -> Iterator[Endpoint]:
+def opened(stage: Stage, store: RunStore, reporter: _Reporter) -> Iterator[OpenTarget[Any]]:
     """Open a stage's target and record its facts."""
     reporter.opening(stage.title)
-    with stage.open() as endpoint:
-        store.add_target(endpoint.facts())
-        store.add_scenarios(stage.scenarios)
-        yield endpoint
+    with stage.open() as target:
+        store.add_target({"name": target.name, **target.facts})
+        for test in stage.tests:
+            store.add_scenarios(test.scenarios)
+        yield target
 
 
 def measure_point(
-    spec: PointSpec, endpoint: Endpoint, runner: Runner, store: RunStore, reporter: _Reporter
+    test: Test, target: OpenTarget[Any], runner: Runner, store: RunStore, reporter: _Reporter
 ) -> PointResult:
     """Measure one point, and show it; raises if it does not measure its target."""
-    result = _measured(spec, endpoint, runner, store, reporter)
+    result = _measured(test, target, runner, store, reporter)
     reporter.finished(result, resumed=False)
     return result
 
 
 def _measured(
-    spec: PointSpec, endpoint: Endpoint, runner: Runner, store: RunStore, reporter: _Reporter
+    test: Test, target: OpenTarget[Any], runner: Runner, store: RunStore, reporter: _Reporter
 ) -> PointResult:
     """Measure one point and confirm it."""
+    spec = test.spec
     reporter.started(spec)
     try:
         result = runner.run(
-            spec,
-            store,
-            endpoint.command(spec),
-            lambda elapsed_s: reporter.progress(spec, elapsed_s, store),
+            test.at(target), store, lambda elapsed_s: reporter.progress(spec, elapsed_s, store)
         )
         if error := void(result):
             reporter.finished(result, resumed=False)
             raise error
         # A target that died in a stage is part of what the stages show: its warning says when.
         if spec.stages is None:
-            endpoint.check()
+            target.check()
     except SitebenchError as error:
-        why = _cause(endpoint, error)
+        why = _cause(target, error)
         store.fail(spec.key, dump(why))
         raise why from error
     store.confirm(spec)
     return result
 
 
-def _cause(endpoint: Endpoint, error: SitebenchError) -> SitebenchError:
+def _cause(target: OpenTarget[Any], error: SitebenchError) -> SitebenchError:
     """Return that the target has gone away, if it has: that explains every other error."""
     try:
-        endpoint.check()
+        target.check()
     except SitebenchError as gone:
         return gone
     return error

@@ -27,7 +27,6 @@ from sitebench.counts.tally import Tally
 from sitebench.errors import BadRunFile, CannotRecord, SitebenchError
 from sitebench.monitor import Row
 from sitebench.runs import schema, steps
-from sitebench.runs.identity import SCENARIO_DIGEST
 from sitebench.runs.point import PointResult, PointSpec
 from sitebench.system.closing import Closing
 from sitebench.system.files import lock_holder
@@ -179,11 +178,6 @@ class RunStore(Closing):
         """Add texts of scenario files to the fact `scenarios`, by their digests."""
         if texts:
             self.set_manifest({"scenarios": {**self.manifest().get("scenarios", {}), **texts}})
-
-    def scenario(self, spec: PointSpec) -> str | None:
-        """Return the text of a point's scenario file, if this file has it."""
-        texts: dict[str, str] = self.manifest().get("scenarios", {})
-        return texts.get(spec.settings.get(SCENARIO_DIGEST, ""))
 
     def plan(self, specs: Iterable[PointSpec]) -> None:
         """Enter points that are not in the file yet."""

@@ -312,6 +312,10 @@ class ScenarioFile(str):
         file.scripts = {}
         return file
 
+    def __reduce__(self) -> tuple[type[Self], tuple[str]]:
+        """Another process is sent the text, and reads that itself."""
+        return type(self), (str(self),)
+
 
 def is_script(text: str) -> bool:
     """Return whether a word of a command line names a scenario file."""

@@ -226,7 +226,7 @@ class TestCommands:
             points.check(one, [points.program(one, name)])
             job = PeakJob(
                 stage=lambda seeding: points.stage(one, [name], seeding, reused=True),
-                point=lambda load: points.point(replace(one, **asdict(load)), name),
+                test=lambda load: points.test(replace(one, **asdict(load)), name),
                 facts=lambda: points.facts(one, [one.people]),
                 window_s=one.measure or 0.0,
                 default_out=run_file(f"{self.suite.name}-peak"),

@@ -24,6 +24,7 @@ from sitebench.frozen import frozen
 from sitebench.measure.objective import Objective
 from sitebench.measure.options import MeasureOptions, PeakOptions, RepeatOptions, check_pace, staged
 from sitebench.measure.sweep import Stage
+from sitebench.measure.test import OWN_USER, Test
 from sitebench.options import convert, option
 from sitebench.options.option import group_of
 from sitebench.options.spelling import nearest
@@ -32,9 +33,14 @@ from sitebench.runs.point import PointSpec, is_name
 from sitebench.scenario import checking, script
 from sitebench.scenario.script import ScenarioFile, Script
 from sitebench.suite import Suite, suites
-from sitebench.suite_base.endpoint import Endpoint, OwnUser, own_locustfile
 from sitebench.suite_base.options import SuiteOptions
-from sitebench.suite_base.scripts import objective_of, say_kept, scenarios_of, settings_of
+from sitebench.suite_base.scripts import (
+    objective_of,
+    say_kept,
+    scenarios_of,
+    settings_of,
+    text_of,
+)
 from sitebench.system.native_errors import translated
 from sitebench.targets import ownership
 from sitebench.targets.open_target import OpenTarget, ServerAddress
@@ -96,7 +102,8 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
     """What the suite's locustfile takes."""
     own_targets: ClassVar[Collection[str]]
     """Targets that are started for a test; any other is the user's."""
-    user: ClassVar[OwnUser]
+    word: ClassVar[str] = "scenario"
+    """What users repeat, in one word; it names the setting of a program of the caller's own."""
     left_for_last: ClassVar[Sequence[str]] = ()
     """Operations that change a target for those after them: measured last, in this order."""
 
@@ -198,17 +205,6 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
     def notes(self, factor: str) -> Sequence[str]:
         """Return what the papers found when they varied a factor."""
         return ()
-
-    def arguments(self, target: _T, *, reused: bool) -> Mapping[str, Any]:
-        """Return those of the locustfile's options that follow from the target, beside all suites'.
-
-        `reused`: an operation is measured there more than once, so what it added must not stay.
-        """
-        return {}
-
-    def pending_cleanup(self, pid: int) -> str | None:
-        """Return what a point's process still removes from the target, in words."""
-        return None
 
     def addressed(self, options: _O) -> _O:
         """Take what the address of the target says besides where that is."""
@@ -397,24 +393,27 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
             f"measure it with `sitebench {others[0].first_name} run`",
         )
 
-    def endpoint(
+    def test(
         self,
-        target: _T,
         options: _O,
-        own: tuple[Path, str] | None = None,
-        *,
-        reused: bool = False,
-    ) -> Endpoint:
-        """Return where points are measured; `own` is a locustfile and its class."""
-        return Endpoint(
-            self.suite,
-            target,
-            options,
-            self.locust_options,
-            self.arguments(target, reused=reused),
-            own,
-            self.user_class(options),
-            self.pending_cleanup,
+        operation: str,
+        programs: Sequence[_P] | None = None,
+        own: _P | None = None,
+        **settings: str,
+    ) -> Test:
+        """Return the test of one point; `own` is a program that is no operation of the suite."""
+        if programs is None:
+            programs = [self.program(options, operation)]
+        user_class = OWN_USER if own is not None else self.user_class(options)
+        if user_class is None and operation in self.suite.operations:
+            user_class = self.suite.operations[operation].user_class
+        return Test(
+            spec=self.point(options, operation, programs, **settings),
+            options=convert.narrowed(self.options, options),
+            locustfile=self.suite.locustfile_path(),
+            user_classes=() if user_class is None else (user_class,),
+            program=own,
+            scenario=text_of(self.file(options), programs),
         )
 
     def stage(
@@ -429,6 +428,7 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
     ) -> Stage:
         """Return points that share a target: operations, each with every number of clients.
 
+        `reused`: an operation is measured more than once, so what it added must not stay.
         `named`: the user named the operations; they are no default.
         """
         last = self.left_for_last
@@ -436,18 +436,18 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
         programs = [self.program(options, name) for name in ordered]
 
         @contextlib.contextmanager
-        def opened() -> Iterator[Endpoint]:
+        def opened() -> Iterator[_T]:
             self.assure_allowed(options, programs, named=named)
             with self.open(options, programs, progress) as target:
-                yield self.endpoint(target, options, reused=reused)
+                yield target.reused() if reused else target
 
         each = [replace(options, users=users) for users in clients or (options.users,)]
         people = self.people(options, programs)
         many = plural(people, "person", "people")
         ready = f"with {many}" if people else f"for {', '.join(ordered)}"
         title = f"making {options.target} ready {ready}"
-        points = [self.point(one, name, programs) for name in ordered for one in each]
-        return Stage(title, points, opened, scenarios_of(self.file(options), programs))
+        tests = [self.test(one, name, programs) for name in ordered for one in each]
+        return Stage(title, tests, opened)
 
     def assure_allowed(
         self,
@@ -501,19 +501,18 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
             self.check(options, [program])
         else:
             name, own, program = operation.name, operation, operation
-            settings = {self.user.attribute: self.described(operation)}
+            settings = {self.word: self.described(operation)}
 
         @contextlib.contextmanager
-        def opened() -> Iterator[Endpoint]:
+        def opened() -> Iterator[_T]:
             if here is None:
                 self.assure_allowed(options, [program])
             opening = self.open(options, [program], untold) if here is None else here
-            with opening as there, own_locustfile(self.user, own) as made:
-                yield self.endpoint(there, options, made)
+            with opening as opened_target:
+                yield opened_target
 
-        point = self.point(options, name, [program], **settings)
-        texts = scenarios_of(self.file(options), [program])
-        return Stage(options.target, [point], opened, texts)
+        test = self.test(options, name, [program], own, **settings)
+        return Stage(options.target, [test], opened)
 
     def facts(self, options: _O, sizes: Sequence[int]) -> dict[str, Any]:
         """Return the suite's facts about a run; those of the user's file are its text."""

@@ -34,10 +34,10 @@ from sitebench.locust.recorder import (
 from sitebench.locust.user import LaneUser, runs_unnamed
 from sitebench.locust.web_ui.session import open_session
 from sitebench.locust.workers.choice import of_this_worker
-from sitebench.measure.options import LoadOptions, PointOptions, staged
+from sitebench.measure.options import LoadOptions, staged
+from sitebench.measure.point_process import Request
 from sitebench.monitor import listener
 from sitebench.options import convert
-from sitebench.options.option import group_of
 from sitebench.runs.point import PointSpec
 from sitebench.scenario.script import Script
 from sitebench.suite_base.options import SuiteOptions
@@ -73,17 +73,18 @@ class BaseSuiteRun(ABC, Generic[_O, _P, _T]):
 
     def __init__(self, environment: Environment) -> None:
         self.environment = environment
+        self.request: Request | None = getattr(environment, "sitebench_request", None)
+        """The point that this process measures, if it measures one."""
         self.after = contextlib.ExitStack()
         """What is closed when the test is over."""
         self.session = open_session(environment)
         self._facts: dict[str, Any] = {}
         self.programs: Sequence[_P] = ()
         """What the user classes of the present test repeat: their files are read once."""
-        options = self.options()
-        self._recorder = Recorder(options, options.monitor, self.session)
-        if (text := self._recorder.scenario) is not None:
+        self._recorder = Recorder(self.request, self.options().monitor, self.session)
+        if self.request is not None and (text := self.request.test.scenario) is not None:
             # Whatever the file holds by now.
-            receive(str(self.points.file(options)), text)
+            receive(*text)
         events: Any = environment.events
         events.quit.add_listener(lambda **_: self._recorder.close())
 
@@ -121,7 +122,14 @@ class BaseSuiteRun(ABC, Generic[_O, _P, _T]):
 
     # What all have.
 
+    @property
+    def point(self) -> str | None:
+        """The key of the point that is measured; None for a test that a user controls."""
+        return None if self.request is None else self.request.test.spec.key
+
     def options(self) -> Any:
+        if self.request is not None:
+            return self.request.test.options
         parsed, options = self.environment.parsed_options, self.points.locust_options
         if parsed is None:
             return options()
@@ -158,19 +166,22 @@ class BaseSuiteRun(ABC, Generic[_O, _P, _T]):
         self, environment: Environment, processes: int, preparing: Preparing
     ) -> Prepared[Any]:
         """Open the target, where the test is commanded; one of the user's is only addressed."""
-        options = _staged(self.options())
+        options = self.options() if self.request is not None else _staged(self.options())
         if getattr(self.environment.parsed_options, "host", None):
             # It is for other people's users, and what a user of Locust types first.
             log.warning("sitebench's users ask %s: --target, and not --host", options.target)
         preparing.title = options.target
         self.programs = programs = self._read_programs(options, self.environment.user_classes)
-        if (planned := self._recorder.planned) is not None:
-            assure_planned(planned.settings, self.points.file(options), programs)
-        if options.point is None:
+        if self.request is None:
             _say_what_is_left_out(self.ours(self.environment.user_classes), programs)
         if people := self.points.people(options, programs):
             preparing.title += f" with {format_size(people)} people"
-        if options.target in self.points.own_targets:
+        target: Any
+        if self.request is not None:
+            test = self.request.test
+            assure_planned(test.spec.settings, self.points.file(options), programs)
+            target = test.target
+        elif options.target in self.points.own_targets:
             self.make_data(options, programs, preparing)
             target = self.after.enter_context(self.points.open(options, programs, untold))
         else:
@@ -183,8 +194,8 @@ class BaseSuiteRun(ABC, Generic[_O, _P, _T]):
             options=options,
             url=str(target.address),
             trust=target.trust,
-            pid=options.target_pid or target.pid or listener(address.host, address.port),
-            cores=options.target_cores or target.cores,
+            pid=target.pid or listener(address.host, address.port),
+            cores=target.cores,
             text=text_of(self.points.file(options), programs),
             more=self.prepare_more(options, target, processes, preparing),
             data=digests_of(programs),
@@ -199,7 +210,7 @@ class BaseSuiteRun(ABC, Generic[_O, _P, _T]):
 
     def received(self, data: dict[str, Any]) -> Prepared[Any]:
         """Read the prepared test of a master, in a worker."""
-        return Prepared.read(data, self.points.locust_options, self.more)
+        return Prepared.read(data, self.points.options, self.more)
 
     def record(self, prepared: Prepared[Any]) -> Recording:
         """Observe the target, and write down what lanes do."""
@@ -208,6 +219,8 @@ class BaseSuiteRun(ABC, Generic[_O, _P, _T]):
         names = [program.name for program in programs]
 
         def spec() -> PointSpec:
+            if self.request is not None:
+                return self.request.test.spec
             now = command_options(self.points.options, _staged(self.options()), self.environment)
             return self.points.point(now, "+".join(names), programs)
 
@@ -235,7 +248,7 @@ class BaseSuiteRun(ABC, Generic[_O, _P, _T]):
     @property
     def _word(self) -> str:
         """What the suite's users repeat, in one word for messages."""
-        return self.points.user.attribute
+        return self.points.word
 
     def open(self, prepared: Prepared[Any], slot: WorkerSlot) -> Session:
         """Start the lanes' engine, or make ready for lanes in Python."""
@@ -262,8 +275,6 @@ class BaseSuiteRun(ABC, Generic[_O, _P, _T]):
 
 def _staged(options: _L) -> _L:
     """Return options with the load that stages say, if there are any; a point has it already."""
-    if (own := group_of(options, PointOptions)) is not None and own.point is not None:
-        return options
     # The page may have changed what its command set.
     load = {"measure": options.measure is not None, "warmup": options.warmup > 0, "users": False}
     now = {name for name, is_set in load.items() if is_set}

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import field
-from typing import Any, Generic, Protocol, TypedDict, TypeVar
+from dataclasses import field, replace
+from typing import Any, Generic, Protocol, Self, TypedDict, TypeVar
 
 from sitebench.errors import OutOfPorts, SitebenchError, TargetDied
 from sitebench.frozen import frozen
@@ -42,6 +42,13 @@ class Known(TypedDict, total=False):
     ca: str | None
 
 
+def _lives() -> bool:
+    return True
+
+
+def _stop_nothing() -> None: ...
+
+
 @frozen
 class OpenTarget(Closing, Generic[_A]):
     """A server that answers; a suite's own says how to `probe` it.
@@ -58,8 +65,8 @@ class OpenTarget(Closing, Generic[_A]):
     """It is thrown away afterwards, so that nothing needs to be removed from it."""
     owned: bool = field(default=False, kw_only=True)
     """The user says that it may be written to (`--i-own-this-target`)."""
-    alive: Callable[[], bool] = field(default=lambda: True, kw_only=True)
-    stop: Callable[[], None] = field(default=lambda: None, kw_only=True)
+    alive: Callable[[], bool] = field(default=_lives, kw_only=True)
+    stop: Callable[[], None] = field(default=_stop_nothing, kw_only=True)
     counters: Callable[[], dict[str, int]] = field(default=dict, kw_only=True)
     facts: Mapping[str, Any] = field(default_factory=dict, kw_only=True)
     trust: Trust = field(default=SYSTEM, kw_only=True)
@@ -72,6 +79,18 @@ class OpenTarget(Closing, Generic[_A]):
     def close(self) -> None:
         """Stop what was started for it; calling it again does nothing."""
         self.stop()
+
+    def reused(self) -> Self:
+        """Return it for several tests: one removes what it added, before the next."""
+        return replace(self, disposable=False, owned=self.owned or self.disposable)
+
+    def detached(self) -> Self:
+        """Return it for a process that did not start it."""
+        return replace(self, alive=_lives, stop=_stop_nothing, counters=dict)
+
+    def pending_cleanup(self, pid: int) -> str | None:
+        """Return in words what the process of a test still removes from it."""
+        return None
 
     def warnings(self) -> tuple[PointWarning, ...]:
         """Return warnings about its identity."""

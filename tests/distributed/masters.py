@@ -2,7 +2,6 @@
 
 import contextlib
 import csv
-import hashlib
 import io
 import json
 import os
@@ -22,12 +21,10 @@ import psutil
 
 from sitebench.errors import SitebenchError
 from sitebench.runs.runfile import RunFile
-from sitebench.runs.store import RunStore
 from tests.distributed.network import Host
 from tests.distributed.witness import FOLDER
 from tests.support.cli import SITEBENCH
 from tests.support.locusts import Locust
-from tests.support.points import a_spec
 from tests.support.waiting import ends_s, eventually, left_s
 
 HERE = Path(__file__).parent
@@ -202,16 +199,11 @@ def _summed(counts: Iterable[tuple[str, int]]) -> Counter[str]:
 def master(folder: Path, locustfile: str, address: str, web_port: int, *more: str) -> Iterator[Any]:
     """Start a master."""
     folder.mkdir(parents=True)
-    record = ["--out", "run"]  # As the web UI does it: every test is a point of its own.
-    if "--headless" in more:
-        spec = a_spec(settings=_planned(folder, more))
-        with RunStore(folder / "run") as store:
-            store.begin(spec)
-        record = ["--store", "run", "--point", spec.key]
     argv = ["-f", str(HERE / locustfile), "--master"]
     argv += ["--master-bind-host", address, "--master-bind-port", str(PORT)]
     argv += ["--web-host", "127.0.0.1", "--web-port", str(web_port), "--loglevel", "WARNING"]
-    argv += [*record, "--json-file", "totals", *more]
+    # Every test is a point of its own.
+    argv += ["--out", "run", "--json-file", "totals", *more]
     state = {"XDG_STATE_HOME": str(folder / "state")}
     process = Locust(*argv, cwd=folder, together=True, env=state)
     try:
@@ -227,14 +219,6 @@ def master(folder: Path, locustfile: str, address: str, web_port: int, *more: st
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
-
-
-def _planned(folder: Path, more: Sequence[str]) -> dict[str, str]:
-    """Return the settings of a point: the digest of its scenario file, if it has one."""
-    if "--scenario" not in more:
-        return {}
-    file = folder / more[more.index("--scenario") + 1]
-    return {"scenario_digest": hashlib.sha256(file.read_bytes()).hexdigest()}
 
 
 def waited_for(happened: Any, what: str) -> None:

@@ -47,9 +47,9 @@ def test_a_directory_whose_oldest_are_deleted_again_does_not_grow(tmp_path: Path
         measure=0.6,
     )
     stage = POINTS.stage(options, ["add"], untold)
-    with RunStore(tmp_path / "run") as store, stage.open() as endpoint:
-        (spec,) = stage.points
-        point = run_point(spec, store, endpoint.command(spec))
+    with RunStore(tmp_path / "run") as store, stage.open() as target:
+        (test,) = stage.tests
+        point = run_point(test.at(target), store)
     # Each lane may be between the two.
     assert 1_100 - 2 <= point.figures["entries_start"] <= 1_100
     assert 1_100 - 2 <= point.figures["entries_end"] <= 1_100

@@ -9,7 +9,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import psutil
@@ -293,24 +293,23 @@ def test_a_measured_point_is_waited_for_while_its_people_are_removed(
             measure=0.5,
         )
         target = OpenDirectory("slow", parse_address(options.target), options.base)
-        spec = POINTS.point(options, "add")
-        command = POINTS.endpoint(target, options).command(spec)
+        test = POINTS.test(options, "add").at(target)
+        pending_cleanup = OpenDirectory.pending_cleanup
 
-        def owing(pid: int) -> str | None:
-            owed.append(command.pending_cleanup(pid))
+        def owing(self: OpenDirectory, pid: int) -> str | None:
+            owed.append(pending_cleanup(self, pid))
             if len(owed) == 4:
                 slow.go_on.set()
             # Locust, too, takes a moment to end.
             return owed[-1] or owed[0]
 
         def watch(elapsed_s: float) -> None:
-            if store.latest(spec.key) is not None:
+            if store.latest(test.spec.key) is not None:
                 # It runs: whatever needs longer from now on is given up.
                 monkeypatch.setattr(point_process, "GRACE_S", point_process.POLL_S / 2)
 
-        result = point_process.run_point(
-            spec, store, replace(command, pending_cleanup=owing), watch
-        )
+        monkeypatch.setattr(OpenDirectory, "pending_cleanup", owing)
+        result = point_process.run_point(test, store, watch)
     assert result.failures == 0
     assert owed[:4] == [f"removing the people that were added to {options.target}"] * 4
     assert live.people == 0

@@ -11,7 +11,6 @@ import pytest
 
 from sitebench.counts.source import SEQUENCE
 from sitebench.runs.runfile import RunFile
-from sitebench.runs.store import RunStore
 from sitebench.system.network import free_port
 from tests.locustfiles.conftest import (
     LOCUSTFILE,
@@ -23,7 +22,6 @@ from tests.locustfiles.conftest import (
     headless,
 )
 from tests.support.locusts import Locust, run_locust
-from tests.support.points import a_spec
 
 ROOT = Path(__file__).parents[2]
 USERS = ("-u", "8", "-r", "8")
@@ -83,10 +81,7 @@ def test_reset_stats_forgets_what_was_before_all_users_ran(
     tmp_path: Path, counting: Counting
 ) -> None:
     """What is left is all that lanes did from one drain on: the run file has every one."""
-    spec = a_spec()
-    with RunStore(tmp_path / "run") as store:
-        store.begin(spec)
-    recorded = ("--store", "run", "--point", spec.key)
+    recorded = ("--out", "run")
     ramp = ("-u", "4", "-r", "2", "--reset-stats")
     ran = headless(tmp_path, counting, *SHORT, *ramp, *recorded, "LookupUser")
     assert ran.code == 0, ran.said

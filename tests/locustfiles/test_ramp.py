@@ -15,6 +15,17 @@ from sitebench.runs.store import RunStore
 from tests.locustfiles.conftest import LOCALES, PEOPLE, Counting
 from tests.support.relay import delaying, relayed
 
+SLOW = """
+from ils_bench.locustfile import *
+from locust import events
+
+def slow(environment, **_):
+    # One after the other, two seconds apart: a drain that is late still comes before the last.
+    environment.parsed_options.spawn_rate = 0.5
+
+events.init.add_listener(slow)
+"""
+
 
 def test_what_happens_while_users_ramp_up_is_kept_marked_and_not_measured(
     counting: Counting, tmp_path: Path
@@ -32,14 +43,12 @@ def test_what_happens_while_users_ramp_up_is_kept_marked_and_not_measured(
             warmup=0.4,
             measure=1.0,
         )
-        spec = POINTS.point(options, "lookup")
         address = DirectoryAddress("127.0.0.1", port)
         target = OpenDirectory("ours", address, options.base)
-        command = POINTS.endpoint(target, options).command(spec)
-        # One after the other, two seconds apart: a drain that is late still comes before the last.
-        command = replace(command, arguments=[*command.arguments, "--spawn-rate", "0.5"])
-        result = run_point(spec, store, command)
-        store.confirm(spec)
+        (tmp_path / "slow.py").write_text(SLOW)
+        test = replace(POINTS.test(options, "lookup").at(target), locustfile=tmp_path / "slow.py")
+        result = run_point(test, store)
+        store.confirm(test.spec)
     with RunFile(tmp_path / "run") as run:
         (found,) = run.points()
         rows = run.timeline(found.id)

@@ -54,7 +54,7 @@ def test_the_form_offers_the_options_of_the_command_line(screen: Screen) -> None
     page = screen.get("/")
     for name in ("entries", "profile", "keys", "rate", "think", "target"):
         assert re.search(rf'"{name}"', page), name
-    for hidden in ("target_pid", "disposable", "store"):
+    for hidden in ("explicit", "disposable"):
         assert not re.search(rf'"{hidden}": ?\{{', page), hidden
 
 

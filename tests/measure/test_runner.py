@@ -17,15 +17,15 @@ from msgspec import structs
 
 from ils_bench.options import IlsOptions
 from ils_bench.points import POINTS
+from ils_bench.targets.address import DirectoryAddress
 from sitebench.errors import SitebenchError
 from sitebench.measure.options import MeasureOptions
-from sitebench.measure.point_process import PointCommand, Runner
-from sitebench.measure.sweep import Endpoint
+from sitebench.measure.point_process import Runner
+from sitebench.measure.test import Test
 from sitebench.options.option import combined
-from sitebench.runs.point import PointSpec
 from sitebench.runs.store import RunStore
 from sitebench.suite_base.points import untold
-from sitebench.system.network import free_port
+from sitebench.targets.tls import Trust
 from tests.support.children import children
 
 OPERATIONS = ("lookup", "add", "connect", "retrieve")
@@ -59,13 +59,13 @@ events.init.add_listener(begin)
 
 
 @contextmanager
-def opened(measure_s: float) -> Iterator[tuple[Endpoint, list[PointSpec]]]:
+def opened(measure_s: float) -> Iterator[list[Test]]:
     options = combined(MeasureOptions, IlsOptions)(
         entries=100, locales=("en_US",), users=2, threads=1, warmup=0.1, measure=measure_s
     )
     stage = POINTS.stage(options, OPERATIONS, untold, reused=True)
-    with stage.open() as endpoint:
-        yield endpoint, [*stage.points]
+    with stage.open() as target:
+        yield [test.at(target) for test in stage.tests]
 
 
 def processes() -> list[psutil.Process]:
@@ -81,18 +81,17 @@ def test_nothing_of_points_stays_in_their_process(tmp_path: Path, rounds: int) -
     own.write_text(LOCUSTFILE)
     order, cpu_ns, memory = random.Random(5), list[dict[str, float]](), list[int]()
     with (
-        opened(0.3 if rounds == 2 else 2.0) as (endpoint, points),
+        opened(0.3 if rounds == 2 else 2.0) as tests,
         RunStore(tmp_path / "run") as store,
         Runner() as runner,
     ):
         used = set[int]()
         for number in range(rounds):
             cpu_ns.append({})
-            for spec in order.sample(points, len(points)):
-                one = structs.replace(spec, repeat=number)
-                command = replace(endpoint.command(one), locustfile=own)
-                result = runner.run(one, store, command)
-                store.confirm(one)
+            for test in order.sample(tests, len(tests)):
+                spec = structs.replace(test.spec, repeat=number)
+                result = runner.run(replace(test.again(spec), locustfile=own), store)
+                store.confirm(spec)
                 [process] = processes()
                 used.add(process.pid)
                 time.sleep(0.1)  # Then it has freed what it can.
@@ -103,7 +102,7 @@ def test_nothing_of_points_stays_in_their_process(tmp_path: Path, rounds: int) -
     assert processes() == []
     counts = [json.loads(line) for line in own.with_suffix(".json").read_text().splitlines()]
     # What is made on first use is there after a round.
-    settled = counts[len(points) - 1 :]
+    settled = counts[len(OPERATIONS) - 1 :]
     for kind in ("threads", "descriptors", "greenlets"):
         assert len({each[kind] for each in settled}) == 1, (kind, counts)
     if rounds > 2:
@@ -118,29 +117,28 @@ def test_nothing_of_points_stays_in_their_process(tmp_path: Path, rounds: int) -
         assert statistics.geometric_mean(ratios) == pytest.approx(1.0, abs=0.03), ratios
 
 
-def elsewhere(command: PointCommand) -> PointCommand:
-    """Return the command for a directory that is not there."""
-    return replace(
-        command, arguments=[*command.arguments, f"--target=ldap://127.0.0.1:{free_port()}"]
-    )
+def broken(test: Test) -> Test:
+    """Return the test with authorities that are none."""
+    assert test.target is not None
+    address = DirectoryAddress("127.0.0.1", test.target.address.port, "ldaps")
+    return replace(test, target=replace(test.target, address=address, trust=Trust(ca_pem="none")))
 
 
 def test_point_that_fails_ends_its_process_and_the_next_gets_another(tmp_path: Path) -> None:
     with (
-        opened(0.2) as (endpoint, points),
+        opened(0.2) as (first, second, *_),
         RunStore(tmp_path / "run") as store,
         Runner() as runner,
     ):
-        first, second, *_ = points
 
-        def measured(spec: PointSpec) -> int:
-            assert runner.run(spec, store, endpoint.command(spec)).operations > 0
+        def measured(test: Test) -> int:
+            assert runner.run(test, store).operations > 0
             [process] = processes()
             return process.pid
 
         pid = measured(first)
-        with pytest.raises(SitebenchError, match=r"refused|reach"):
-            runner.run(second, store, elsewhere(endpoint.command(second)))
+        with pytest.raises(SitebenchError, match="certificate"):
+            runner.run(broken(second), store)
         assert processes() == []
         assert measured(second) != pid
 
@@ -148,14 +146,14 @@ def test_point_that_fails_ends_its_process_and_the_next_gets_another(tmp_path: P
 def test_runner_whose_points_are_of_two_locustfiles_has_a_process_for_each(tmp_path: Path) -> None:
     (tmp_path / "own.py").write_text("from ils_bench.locustfile import LookupUser\n")
     with (
-        opened(0.2) as (endpoint, [spec, *_]),
+        opened(0.2) as (test, *_),
         RunStore(tmp_path / "run") as store,
         Runner() as runner,
     ):
         used = set[int]()
         for more in ({}, {"locustfile": tmp_path / "own.py"}):
             changes: dict[str, Any] = more
-            runner.run(spec, store, replace(endpoint.command(spec), **changes))
+            runner.run(replace(test, **changes), store)
             [process] = processes()
             used.add(process.pid)
         assert len(used) == 2

@@ -15,7 +15,7 @@ from sitebench.runs.repeats import counted, series
 from sitebench.runs.store import RunStore
 from sitebench.system.machine import usable_cores
 from sitebench.verdict.verdict import Bound, Quoted
-from tests.support.points import a_result, a_spec, a_tally, a_use
+from tests.support.points import a_result, a_spec, a_tally, a_test, a_use
 
 USE = a_use()
 
@@ -104,7 +104,7 @@ def test_a_pair_that_is_compared_has_no_second_tries(tmp_path: Path, compared: b
         def opened() -> Never:
             raise OpenedError
 
-        stage = Stage("stage", [a_spec()], opened)
+        stage = Stage("stage", [a_test()], opened)
         if compared:
             assert sweep([stage], store, live) == [limited()]
         else:

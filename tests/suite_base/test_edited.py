@@ -116,18 +116,16 @@ def measured(
         if workers:
             stack.enter_context(forked_workers(folder, str(bind)))
         store = stack.enter_context(RunStore(folder / "run"))
-        store.plan(stage.points)
-        store.add_scenarios(stage.scenarios)
-        [spec] = stage.points
-        command = stack.enter_context(stage.open()).command(spec)
+        test = stage.tests[0].at(stack.enter_context(stage.open()))
+        store.plan([test.spec])
         if edits is not None:
             suite = case.points.suite
             run, module = f"{suite.name.title()}Run", f"{suite.name}_bench"
             own = folder / "edited.py"
             own.write_text(LOCUSTFILE.format(module=module, run=run, edits=edits))
-            command = replace(command, locustfile=own)
+            test = replace(test, locustfile=own)
         edit()
-        return run_point(spec, store, command)
+        return run_point(test, store)
 
 
 @OF_SUITES

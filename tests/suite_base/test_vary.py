@@ -18,7 +18,7 @@ from sitebench.tables.table import Table
 from sitebench.targets.limits import Limits
 from sitebench.verdict.verdict import Bound
 from tests.support.evidence import changed
-from tests.support.points import a_result, a_spec
+from tests.support.points import a_result, a_spec, a_test
 from tests.support.shown import shown as drawn
 from web_bench.options import WebOptions
 
@@ -79,9 +79,9 @@ def test_of_tables_in_which_nothing_changes_few_show_a_gain() -> None:
 
 def test_in_each_repeat_the_order_is_drawn_and_every_level_comes_once() -> None:
     specs = [a_spec(settings={"threads": str(n)}) for n in range(4)]
-    stages = [Stage("", [spec], contextlib.nullcontext) for spec in specs]  # type: ignore[arg-type]
+    stages = [Stage("", [a_test(spec)], contextlib.nullcontext) for spec in specs]  # type: ignore[arg-type]
     found = repeated(stages, 20, random.Random(1997))
-    rounds = [[each.points[0] for each in found[n : n + 4]] for n in range(0, 80, 4)]
+    rounds = [[each.tests[0].spec for each in found[n : n + 4]] for n in range(0, 80, 4)]
     for n, made in enumerate(rounds):
         assert {spec.repeat for spec in made} == {n}
         assert sorted(spec.settings["threads"] for spec in made) == ["0", "1", "2", "3"]

@@ -16,7 +16,9 @@ def unmeasured() -> Iterator[list[PointSpec]]:
     specs: list[PointSpec] = []
 
     def measure(options: Any, *, stages: Callable[[Any], Sequence[Any]], **_: Any) -> None:
-        specs.extend(spec for stage in stages(lambda done, total: None) for spec in stage.points)
+        specs.extend(
+            test.spec for stage in stages(lambda done, total: None) for test in stage.tests
+        )
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("sitebench.measure.command.measure", measure)

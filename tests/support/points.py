@@ -1,11 +1,14 @@
 """Points and results made by hand, for stores and tables."""
 
+from pathlib import Path
 from typing import Any
 
 from msgspec.structs import replace
 
 from sitebench.counts.tally import Tally
+from sitebench.measure.options import LoadOptions
 from sitebench.measure.summarise import summarise
+from sitebench.measure.test import Test
 from sitebench.monitor import MachineUse, ProcessUse, Use
 from sitebench.runs.point import PointResult, PointSpec
 from tests.support.drains import Drain, Step, histogram
@@ -15,6 +18,12 @@ def a_spec(operation: str = "lookup", entries: int = 1_000, **other: Any) -> Poi
     """Return a specification; `other` replaces any of its fields."""
     made = PointSpec("ils", operation, entries, "embedded", 64, None, 0.5, 2.0, settings={"a": "b"})
     return replace(made, **other)
+
+
+def a_test(spec: PointSpec | None = None) -> Test:
+    """Return a test of a point, for what only plans it."""
+    options = LoadOptions()
+    return Test(spec=spec or a_spec(), options=options, locustfile=Path(), user_classes=())
 
 
 def a_tally(operation: str = "lookup", count: int = 20_000, seconds: float = 2.0) -> Tally:

@@ -12,7 +12,7 @@ from typing import Any
 from sitebench.errors import BadInput, PortInUse
 from sitebench.locust.web_ui import login
 from sitebench.locust.web_ui.options import SessionOptions
-from sitebench.measure.point_process import Gathering
+from sitebench.measure.test import Gathering
 from sitebench.options.convert import narrowed, to_argv
 from sitebench.system.programs import python_module
 

@@ -46,9 +46,9 @@ def dispatcher(takes_part: Callable[[str], bool]) -> type[UsersDispatcher]:
     return Dispatcher
 
 
-def expect(runner: MasterRunner, parsed: Namespace) -> None:
-    """Wait for the workers of a point; raises WorkersMissing where too few come."""
-    least, wanted = int(parsed.least_workers), int(parsed.expect_workers)
+def expect(runner: MasterRunner, parsed: Namespace, least: int) -> None:
+    """Wait for the workers of a point; raises WorkersMissing where fewer than `least` come."""
+    wanted = int(parsed.expect_workers)
     give_up = time.monotonic() + parsed.expect_workers_max_wait
     while len(runner.clients.ready) < wanted and time.monotonic() < give_up:
         gevent.sleep(_POLL_S)

@@ -55,15 +55,17 @@ from sitebench.measure.peak.tables import (
 )
 from sitebench.measure.point_process import Runner
 from sitebench.measure.progress import JsonLines, LiveProgress, Shown
-from sitebench.measure.sweep import Endpoint, Stage, measure_point, opened, repeated, sweep
+from sitebench.measure.sweep import Stage, measure_point, opened, repeated, sweep
+from sitebench.measure.test import Test
 from sitebench.runs.manifest import collect, continued
-from sitebench.runs.point import PointResult, PointSpec
+from sitebench.runs.point import PointResult
 from sitebench.runs.repeats import series
 from sitebench.runs.store import RunStore
 from sitebench.system.limits import most_connections
 from sitebench.tables.advice import WhatToDo
 from sitebench.tables.console import Printable, show
 from sitebench.tables.tables import point_name
+from sitebench.targets.open_target import OpenTarget
 from sitebench.units import format_duration, format_rate
 
 _MOST_USERS = 1024
@@ -99,7 +101,7 @@ class PeakJob:
     """What a suite provides for the operation whose peak is searched."""
 
     stage: Callable[[Seeding], Stage]
-    point: Callable[[LoadLevel], PointSpec]
+    test: Callable[[LoadLevel], Test]
     facts: Callable[[], Mapping[str, Any]]
     window_s: float
     default_out: str
@@ -212,8 +214,8 @@ class _PeakSearch:
     reporter: Shown
 
     def over_clients(self, clients: Sequence[int]) -> _Answer:
-        points = [self.job.point(LoadLevel(users, None, self.job.window_s)) for users in clients]
-        stages = repeated([replace(self.stage, points=points)], self.options.repeats)
+        tests = [self.job.test(LoadLevel(users, None, self.job.window_s)) for users in clients]
+        stages = repeated([replace(self.stage, tests=tests)], self.options.repeats)
         results = sweep(stages, self.store, self.reporter)
         curve = spots(results, lambda spec: spec.users)
         bend = knee(curve)
@@ -235,13 +237,14 @@ class _PeakSearch:
         )
         hold = _HOLD_WINDOWS * window
 
-        def spec_of(trial: Trial) -> PointSpec:
+        def test_of(trial: Trial) -> Test:
             seconds = max(hold if trial.long else window, needed / trial.rate)
             load = LoadLevel(trial.users, trial.rate, round(seconds, 3))
-            return structs.replace(self.job.point(load), repeat=trial.repeat)
+            test = self.job.test(load)
+            return test.again(structs.replace(test.spec, repeat=trial.repeat))
 
-        takes_s = _takes_s(plan, _FAR * plan.start, spec_of)
-        found, tried = self._walk(plan, objective, spec_of, takes_s)
+        takes_s = _takes_s(plan, _FAR * plan.start, test_of)
+        found, tried = self._walk(plan, objective, test_of, takes_s)
         results = [each.result for each in tried if each.result is not None]
         curve = spots(results, lambda spec: spec.rate or 0.0)
         bend = knee(curve)
@@ -273,31 +276,31 @@ class _PeakSearch:
         self,
         plan: SearchPlan,
         objective: Objective,
-        spec_of: Callable[[Trial], PointSpec],
+        test_of: Callable[[Trial], Test],
         takes_s: float,
     ) -> tuple[HighestRate, list[Probe]]:
         """Measure what the search yields until it ends; the target is opened when first needed."""
         going, tried = search(plan), list[Probe]()
         trial = next(going)
         with Runner() as runner, contextlib.ExitStack() as stack:
-            endpoint: Endpoint | None = None
+            target: OpenTarget[Any] | None = None
             ended_s = -math.inf
             while True:
-                spec = spec_of(trial)
-                result = self.store.result(spec)
+                test = test_of(trial)
+                result = self.store.result(test.spec)
                 if result is not None:
                     self.reporter.finished(result, resumed=True)
                     reply = _reply(result, objective)
                 else:
-                    if endpoint is None:
-                        target = opened(self.stage, self.store, self.reporter)
-                        endpoint = stack.enter_context(target)
+                    if target is None:
+                        opening = opened(self.stage, self.store, self.reporter)
+                        target = stack.enter_context(opening)
                         self._announce(plan, takes_s)
                     held = any(each.reply.answer is Answer.HELD for each in tried)
                     self._pause(trial.apart_s - (time.monotonic() - ended_s))
-                    result, reply = self._try(spec, endpoint, runner, objective, held=held)
+                    result, reply = self._try(test, target, runner, objective, held=held)
                     ended_s = time.monotonic()
-                tried.append(Probe(trial, spec, result, reply))
+                tried.append(Probe(trial, test.spec, result, reply))
                 try:
                     trial = going.send(reply)
                 except StopIteration as end:
@@ -319,8 +322,8 @@ class _PeakSearch:
 
     def _try(
         self,
-        spec: PointSpec,
-        endpoint: Endpoint,
+        test: Test,
+        target: OpenTarget[Any],
         runner: Runner,
         objective: Objective,
         *,
@@ -328,7 +331,7 @@ class _PeakSearch:
     ) -> tuple[PointResult | None, Reply]:
         """Measure; a target that held before and now answers nothing is overloaded."""
         try:
-            result = measure_point(spec, endpoint, runner, self.store, self.reporter)
+            result = measure_point(test, target, runner, self.store, self.reporter)
         except (OutOfPorts, OutOfDescriptors) as error:
             if not held:
                 raise
@@ -337,19 +340,19 @@ class _PeakSearch:
             raise
         except SitebenchError as error:
             # Its process reported, so it was not the tester that failed; and the target lives.
-            failed = self.store.result(spec, "failed") if held else None
+            failed = self.store.result(test.spec, "failed") if held else None
             if failed is None:
                 raise
             return failed, Reply(Answer.BROKE, 0.0, error.message)
         return result, _reply(result, objective)
 
 
-def _takes_s(plan: SearchPlan, limit: float, spec_of: Callable[[Trial], PointSpec]) -> float:
+def _takes_s(plan: SearchPlan, limit: float, test_of: Callable[[Trial], Test]) -> float:
     """Return how long the search measures a target that keeps up with all rates to `limit`."""
     going, seconds = search(plan), 0.0
     trial = next(going)
     while True:
-        spec = spec_of(trial)
+        spec = test_of(trial).spec
         seconds += trial.apart_s + spec.warmup_s + spec.measure_s
         answer = Answer.HELD if trial.rate <= limit else Answer.BROKE
         try:

@@ -48,8 +48,6 @@ def test_what_can_be_read_is_not_refused() -> None:
         "tls_key",
         "login_file",
         "out",
-        "store",
-        "target_pid",
         "disposable",
         "html_file",
     ],
@@ -82,7 +80,6 @@ def test_choices_are_offered(parsed: argparse.Namespace) -> None:
     actions = {action.dest: action for action in parser._actions}
     assert actions["keys"].choices == ("uniform", "zipfian", "hotspot", "latest")
     assert not actions["out"].include_in_web_ui  # type: ignore[attr-defined]
-    assert not actions["store"].include_in_web_ui  # type: ignore[attr-defined]
     fields = [a.dest for a in parser._actions if getattr(a, "include_in_web_ui", False)]
     assert fields[:6] == ["target", "entries", "rate", "arrivals", "think", "keys"]
 

@@ -14,9 +14,10 @@ from sitebench.measure.options import PeakOptions
 from sitebench.measure.peak import command
 from sitebench.measure.peak.command import LoadLevel, PeakJob
 from sitebench.measure.progress import JsonLines
-from sitebench.runs.point import PointResult, PointSpec
+from sitebench.measure.test import Test
+from sitebench.runs.point import PointResult
 from sitebench.runs.store import RunStore
-from tests.support.points import a_result, a_spec
+from tests.support.points import a_result, a_spec, a_test
 
 P99 = Objective.parse("p99<5ms")
 LIMIT = 700
@@ -34,8 +35,9 @@ class Clock:
     def sleep(self, seconds: float) -> None:
         self.now += seconds
 
-    def measure(self, spec: PointSpec, *_: Any) -> PointResult:
+    def measure(self, test: Test, *_: Any) -> PointResult:
         """Take as long as the window, and keep what is due up to the limit."""
+        spec = test.spec
         assert spec.rate is not None
         began, self.now = self.now, self.now + spec.measure_s
         self.held.append((spec.rate, began, self.now))
@@ -55,13 +57,13 @@ def test_a_rate_is_held_again_when_the_pause_is_over(
     monkeypatch.setattr(command, "measure_point", clock.measure)
     monkeypatch.setattr(command, "opened", nothing_opened)
 
-    def point(load: LoadLevel) -> PointSpec:
-        return a_spec(rate=load.rate, users=load.users, measure_s=load.measure)
+    def test(load: LoadLevel) -> Test:
+        return a_test(a_spec(rate=load.rate, users=load.users, measure_s=load.measure))
 
     with RunStore(tmp_path / "run") as store:
         options = PeakOptions(objective=Objective.parse("mean<5ms"), apart=60.0, start=100.0)
         stage: Any = None
-        job = PeakJob(lambda seeding: stage, point, dict, 2.0, "out")
+        job = PeakJob(lambda seeding: stage, test, dict, 2.0, "out")
         search = command._PeakSearch(options, job, stage, store, JsonLines())
         peak, _, error = search.to_objective(options.objective or P99, 1024)
     assert error is None
