@@ -123,6 +123,7 @@ class Target:
             return
         number = len(self.requests) - self.quick
         if self.unanswered_every and number % self.unanswered_every == 0:
+            connection.unanswered.append(request)
             return
         connection.pending[id(request)] = request
         connection.answer_at(self._due_ns(now, self.answer_s), request, answer)
@@ -144,6 +145,7 @@ class _Connection(asyncio.Protocol):
         target.connections += 1
         self.number = target.connections
         self.pending: dict[int, list[Any]] = {}
+        self.unanswered: list[list[Any]] = []
         self.is_reset = False
         self.unread_since_ns = 0
         """Of one from which nothing was read yet: it did not stand then."""
@@ -196,7 +198,7 @@ class _Connection(asyncio.Protocol):
 
     def reset(self) -> None:
         """Reset it: none of its requests will be answered."""
-        for request in self.pending.values():
+        for request in (*self.pending.values(), *self.unanswered):
             request[_ANSWERED] = -time.monotonic_ns()
         self.pending.clear()
         self.is_reset = True
