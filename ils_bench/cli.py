@@ -26,6 +26,7 @@ _TESTS = TestCommands(
             "run add --rate 5k --measure 30s --json",
         ],
         "sweep": [
+            "sweep mix.toml --sizes 1k,10k",
             "sweep --entries 1k,10k,100k,1m",
             "sweep --entries 1k,10k --repeats 6",
             "sweep --target openldap --entries 1k,10k --out slapd.sitebench",

@@ -37,6 +37,7 @@ _TESTS = TestCommands(
         "clients": [
             "peak --entries 100k",
             "peak page --keepalive --clients 1,2,4,8,16,32 --repeats 6",
+            "peak site.toml --clients 50,100,200 --objective 'p95<300ms'",
         ],
         "objective": [
             "peak --objective 'p99<50ms,failures<0.1%'",

@@ -289,7 +289,7 @@ class PeakOptions(RepeatOptions):
     )
     objective: Objective | None = objective_option(
         "Objective of the search for the highest rate, such as 'p99<5ms,failures<0.1%'; "
-        "without it --clients are measured.",
+        "with --clients, of the largest number of users.",
         **_COMMAND,
     )
     start: float | None = option.rate(

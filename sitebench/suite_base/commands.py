@@ -51,12 +51,14 @@ _HELP = {
 
     processors, memory, network and disk limit a {noun} that is started here; what this machine
     does not allow is left out, with the reason. An interrupted run resumes with the same --out.""",
-    "peak": """Find the highest rate of a {noun}.
+    "peak": """Find the highest rate of a {noun}, or its number of users.
 
     With each number of --clients in turn, as in the papers; each client starts its next operation
     when the last is answered:
 
     {clients}
+
+    With an objective, the answer is the largest of these numbers that holds it.
 
     Or by a search for the highest rate that meets an objective, which is then confirmed:
 
@@ -139,19 +141,28 @@ class TestCommands:
 
     def _sweep(self) -> Command:
         own, *rest = self.sweep
+        default = getattr(own, "operations", (self.default,))
 
         @command(
-            combined(own, MeasureOptions, *rest), panel=_PANEL, explanation=self._help("sweep")
+            combined(own, MeasureOptions, *rest),
+            self.operation(", ".join(default)),
+            panel=_PANEL,
+            explanation=self._help("sweep"),
         )
-        def sweep(options: Any) -> None:
+        def sweep(options: Any, operation: str | None) -> None:
             points, paper = _points(self.suite), None
             refuse_check(options, self.suite)
             if options.paper:
                 paper = resolve_name(self.suite.paper_sweep)
                 options = _as_printed(options, paper)
             sizes = options.sizes or (DEFAULT_SIZES if paper is None else paper.sizes)
-            names = list(vars(options).get("operations", (self.default,)))
+            names = list(vars(options).get("operations", default))
             named = options.is_set("operations") or names == [self.default]
+            if operation is not None:
+                if options.is_set("operations"):
+                    raise BadInput(f"{operation} is measured, and so are --operations", "give one")
+                options, name = points.named(options, operation)
+                names, named = [name], True
             if (described := points.described_by(options)) is not None:
                 name, by = described
                 if options.paper or options.is_set("operations"):

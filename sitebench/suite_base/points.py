@@ -242,7 +242,8 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
         text, peak = load.pop("objective", None), isinstance(options, PeakOptions)
         # Loads that a command names are measured, whatever a file asks for.
         judged = group_of(options, MeasureOptions) or group_of(options, PeakOptions)
-        if judged is not None and not (peak and options.is_set("clients")):
+        clients = peak and options.is_set("clients")
+        if judged is not None and (judged.objective or not clients):
             asked = judged.objective or (Objective.parse(text) if text else None)
             load["objective"] = objective_of(found, asked)
             if peak and load["objective"]:

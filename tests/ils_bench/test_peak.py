@@ -5,7 +5,10 @@ from typing import Any
 
 import pytest
 
+from sitebench.measure.objective import Objective
+from sitebench.measure.peak.users import judge_users, users_answer
 from sitebench.runs.point import PointResult
+from sitebench.runs.repeats import series
 from sitebench.runs.store import RunStore
 from sitebench.verdict.verdict import Bound
 from sitebench.verdict.warning import WarningKind
@@ -46,6 +49,22 @@ def test_client_counts_are_measured_at_one_target_and_more_can_be_added(tmp_path
     assert (peak["suite"], peak["operation"], peak["objective"]) == ("ils", "add", None)
 
 
+def test_numbers_of_users_are_judged_by_an_objective(tmp_path: Path) -> None:
+    """A file, numbers of users and an objective were three commands, or none."""
+    (tmp_path / "own.toml").write_text('[[operation]]\nname = "look"\nsearch = "(uid=user.1)"\n')
+    load = (*LOAD, "--think", "20ms", "--clients", "1,2", "--out", "run")
+    ran = in_process("ils", "peak", "own.toml", *load, "--objective", "max<1h", cwd=tmp_path)
+    results, (peak,) = read(tmp_path / "run")
+    assert [result.spec.users for result in results] == [1, 2]
+    held = judge_users(series(results), objective := Objective.parse("max<1h"))
+    said, users, error = users_answer(results[0].spec.what, held, objective)
+    assert (peak["said"], peak["users"], peak["users_objective"]) == (said, users, "max<1h")
+    assert ran.code == (0 if error is None else error.exit_code), ran.err
+    assert said in " ".join((ran.out + ran.err).split())
+    with RunStore(tmp_path / "run", create=False) as store:
+        assert store.manifest()["objective"] == "max<1h"
+
+
 @pytest.mark.alone
 def test_an_objective_that_nothing_meets_has_an_exit_code_of_its_own(tmp_path: Path) -> None:
     # At the lowest rate, a sixteenth, ten come in each window: one with none would break nothing.
@@ -70,11 +89,11 @@ def test_an_objective_that_nothing_meets_has_an_exit_code_of_its_own(tmp_path: P
 
 
 def test_what_contradicts_itself_is_one_line_and_makes_no_run_file(tmp_path: Path) -> None:
-    ran = in_process("ils", "peak", "--clients", "2", "--objective", "p99<5ms", cwd=tmp_path)
+    ran = in_process("ils", "peak", "--clients", "2,2", "--objective", "p99<5ms", cwd=tmp_path)
     assert ran.code == 2
     assert ran.err.splitlines() == [
-        "sitebench: --clients measures given loads, --objective searches for one",
-        "  give only one of them",
+        "sitebench: --clients 2,2: they do not rise",
+        "  write them as 2",
     ]
     assert not list(tmp_path.iterdir())
 

@@ -793,12 +793,21 @@ expect.entry = "person"
 """
 
 
-def test_a_sweep_takes_a_file(tmp_path: Path) -> None:
+@pytest.mark.parametrize("named", [("--scenario", "people.toml"), ("people.toml",)])
+def test_a_sweep_takes_a_file(tmp_path: Path, named: tuple[str, ...]) -> None:
     (tmp_path / "people.toml").write_text(LOOK)
-    sweep = ("ils", "sweep", "--scenario", "people.toml", "--sizes", "50,100", "--locales", "en_US")
+    sweep = ("ils", "sweep", *named, "--sizes", "50,100", "--locales", "en_US")
     points = in_process(*sweep, *LOAD, "--json", cwd=tmp_path).objects
     found = [(each["operation"], each["entries"], each["failures"]) for each in points]
     assert found == [("people", 50, 0), ("people", 100, 0)]
+
+
+def test_sweep_of_one_named_operation_measures_that_alone() -> None:
+    sweep = ("ils", "sweep", "connect", "--sizes", "50", "--locales", "en_US")
+    (point,) = in_process(*sweep, *LOAD, "--json").objects
+    assert point["operation"] == "connect"
+    both = in_process(*sweep, "--operations", "lookup")
+    assert (both.code, "give one" in both.err) == (2, True), both.err
 
 
 def test_a_sweep_of_a_file_without_people_of_ours_is_one_test(

@@ -1,8 +1,9 @@
 """What `peak` of every suite does: measure one load after another, and find the limit.
 
-Given client counts are a sweep like any other, as in the papers. With an objective, the search of
-`search.py` says what to measure next; its points are ordinary points of the run file, so that the
-same command over the same file finds them there and continues.
+Given client counts are a sweep like any other, as in the papers; with an objective each is judged
+by it (`users.py`). With an objective alone, the search of `search.py` says what to measure next;
+its points are ordinary points of the run file, so that the same command over the same file finds
+them there and continues.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ from sitebench.frozen import frozen
 from sitebench.measure.command import Seeding, recording, say
 from sitebench.measure.objective import RATES, Objective, ObjectiveState
 from sitebench.measure.options import DEFAULT_CLIENTS, DEFAULT_USERS, PeakOptions
+from sitebench.measure.outcomes import Outcome, judge_result
 from sitebench.measure.peak.curve import knee, plot, spots
 from sitebench.measure.peak.search import (
     Answer,
@@ -53,10 +55,12 @@ from sitebench.measure.peak.tables import (
     rates_table,
     seen,
 )
+from sitebench.measure.peak.users import Held, judge_users, users_answer
 from sitebench.measure.point_process import Runner
 from sitebench.measure.progress import JsonLines, LiveProgress, Shown
 from sitebench.measure.sweep import Stage, measure_point, opened, repeated, sweep
 from sitebench.measure.test import Test
+from sitebench.options.option import joined
 from sitebench.runs.manifest import collect, continued
 from sitebench.runs.point import PointResult
 from sitebench.runs.repeats import series
@@ -119,7 +123,7 @@ def check_options(options: PeakOptions) -> None:
             "peak chooses the rates itself and --rate fixes one",
             "use `run --rate`, or --objective with --start to begin the search at a rate",
         )
-    if options.objective is None:
+    if options.clients or options.objective is None:
         _check_clients(options)
     else:
         _check_search(options, options.objective)
@@ -134,16 +138,20 @@ def _check_clients(options: PeakOptions) -> None:
     for name, value in given.items():
         if value:
             raise BadInput(
-                f"{name} needs --objective",
-                "add one such as --objective 'p99<5ms,failures<0.1%', or use --clients",
+                f"{name} is of the search for a rate",
+                "leave --clients out, and add --objective 'p99<5ms,failures<0.1%'"
+                if options.objective is None
+                else f"leave --clients out, or {name}",
             )
+    rising = sorted(set(options.clients))
+    if options.objective is not None and rising != [*options.clients]:
+        raise BadInput(
+            f"--clients {joined(options.clients)}: they do not rise",
+            f"write them as {joined(tuple(rising))}",
+        )
 
 
 def _check_search(options: PeakOptions, objective: Objective) -> None:
-    if options.clients:
-        raise BadInput(
-            "--clients measures given loads, --objective searches for one", "give only one of them"
-        )
     if options.repeats > 1:
         raise BadInput(
             "--repeats does not apply to a search",
@@ -162,19 +170,23 @@ def find_peak(options: PeakOptions, job: PeakJob) -> None:
     reporter = JsonLines() if options.json else _live(options)
     clients = tuple(dict.fromkeys(options.clients or DEFAULT_CLIENTS))
     most = most_connections(options.users or DEFAULT_USERS, _MOST_USERS)
-    users = max(clients) if options.objective is None else most
+    objective = None if options.clients else options.objective
+    users = max(clients) if objective is None else most
     with (
         recording(options, reporter, users, job.default_out) as store,
         contextlib.ExitStack() as last,
     ):
         last.callback(job.afterwards)
         stage = job.stage(reporter.seeding)
-        store.set_manifest(continued(store.manifest(), collect(sys.argv[1:], job.facts())))
+        facts = dict(job.facts())
+        if objective is None and options.objective is not None:
+            facts |= options.objective.to_manifest()
+        store.set_manifest(continued(store.manifest(), collect(sys.argv[1:], facts)))
         asked = _PeakSearch(options, job, stage, store, reporter)
-        if options.objective is None:
+        if objective is None:
             peak, shown, error = asked.over_clients(clients)
         else:
-            peak, shown, error = asked.to_objective(options.objective, most)
+            peak, shown, error = asked.to_objective(objective, most)
         # In place of an earlier answer to the same question.
         known, question = store.manifest().get("peaks", []), peak.question()
         others = [each for each in known if {name: each.get(name) for name in question} != question]
@@ -191,10 +203,13 @@ def find_peak(options: PeakOptions, job: PeakJob) -> None:
 
 
 def _live(options: PeakOptions) -> LiveProgress:
-    """Return a progress whose lines say whether a rate held."""
+    """Return a progress whose lines say whether a rate, or a number of users, held."""
     objective = options.objective
 
     def judged(result: PointResult) -> str | None:
+        if options.clients and objective is not None:
+            of_users = judge_result(result, objective)
+            return None if of_users.outcome is Outcome.PASSED else str(of_users.outcome)
         reply = _reply(result, objective) if objective is not None else None
         if reply is None or reply.answer is Answer.HELD:
             return None
@@ -219,10 +234,17 @@ class _PeakSearch:
         results = sweep(stages, self.store, self.reporter)
         curve = spots(results, lambda spec: spec.users)
         bend = knee(curve)
-        peak = clients_peak(series(results), bend)
-        table = clients_table(series(results), bend, peak.best)
+        peak, objective = clients_peak(series(results), bend), self.options.objective
+        error: SitebenchError | None = None
+        held: Sequence[Held] = ()
+        if objective is not None:
+            held = judge_users(series(results), objective)
+            answer, most, error = users_answer(results[0].spec.what, held, objective)
+            peak = structs.replace(peak, users_objective=str(objective), users=most, said=answer)
+        table = clients_table(series(results), bend, peak.best, held)
         drawn = ["", plot(curve, bend), ""]
-        return peak, [table, *drawn, WhatToDo(results), "", peak.said], None
+        # Without a number of users the answer is the error, which says it.
+        return peak, [table, *drawn, WhatToDo(results), *([] if error else ["", peak.said])], error
 
     def to_objective(self, objective: Objective, most: int) -> _Answer:
         options, window = self.options, self.job.window_s

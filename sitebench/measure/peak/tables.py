@@ -10,6 +10,7 @@ import msgspec
 from sitebench.measure.objective import Objective
 from sitebench.measure.peak.curve import MOST_FAILED, Spot, failed
 from sitebench.measure.peak.search import Answer, HighestRate, Reply, SearchPlan, Trial
+from sitebench.measure.peak.users import Held
 from sitebench.runs.point import PointResult, PointSpec
 from sitebench.runs.repeats import Series
 from sitebench.tables.table import Cell, Mark, Row, Table
@@ -52,11 +53,15 @@ class Peak(msgspec.Struct, frozen=True):
     """Of a search to an objective."""
     knee: dict[str, float] | None
     said: str
+    users_objective: str | None = None
+    """Of a sweep over clients: what they are to hold."""
+    users: int | None = None
+    """The largest number that holds it."""
 
     def question(self) -> dict[str, Any]:
         """Return what identifies the question: a run file holds one answer to each."""
-        names = ("suite", "operation", "entries", "target", "client", "objective")
-        return {name: getattr(self, name) for name in names}
+        names = ("suite", "operation", "entries", "target", "client")
+        return {name: getattr(self, name) for name in (*names, "objective", "users_objective")}
 
     def to_json(self) -> dict[str, Any]:
         document: dict[str, Any] = msgspec.to_builtins(self)
@@ -117,7 +122,9 @@ def _clients_answer(found: Sequence[Series], best: Series | None, bend: Spot | N
     )
 
 
-def clients_table(found: Sequence[Series], bend: Spot | None, best: str | None) -> Table:
+def clients_table(
+    found: Sequence[Series], bend: Spot | None, best: str | None, held: Sequence[Held] = ()
+) -> Table:
     """Lay out a sweep over client counts, one per row."""
     repeated = any(each.n > 1 for each in found)
     extra = ("around",) if repeated else ()
@@ -125,6 +132,7 @@ def clients_table(found: Sequence[Series], bend: Spot | None, best: str | None) 
     rows: list[Row] = []
     for each in sorted(found, key=lambda each: each.spec.users):
         marks = [
+            *(str(number.outcome) for number in held if number.users == each.spec.users),
             *(["knee"] if bend is not None and each.spec.users == bend.load else []),
             *(["most"] if each.spec.key == best else []),
             *([f"{lost:.1%} failed"] if (lost := failed(each.results)) > MOST_FAILED else []),

@@ -36,10 +36,12 @@ P99 = Objective.parse("p99<5ms")
     ("asked", "words"),
     [
         ({"rate": 100.0}, "--rate fixes one; use `run --rate`"),
-        ({"start": 100.0}, "--start needs --objective"),
-        ({"users": 8}, "--users needs --objective"),
-        ({"apart": 1.0}, "--apart needs --objective"),
-        ({"objective": P99, "clients": (2,)}, "--clients measures given loads"),
+        ({"start": 100.0}, "--start is of the search for a rate"),
+        ({"users": 8}, "--users is of the search for a rate"),
+        ({"apart": 1.0}, "--apart is of the search for a rate"),
+        ({"objective": P99, "clients": (2,), "start": 5.0}, "leave --clients out"),
+        ({"objective": P99, "clients": (2, 4, 4)}, "2,4,4: they do not rise; write them as 2,4"),
+        ({"objective": P99, "clients": (4, 2)}, "4,2: they do not rise; write them as 2,4"),
         ({"objective": P99, "repeats": 6}, "is held three times"),
         ({"objective": Objective.parse("rate>5k")}, "the search finds the rate"),
         ({"objective": Objective.parse("p99<1s,pages_per_s>5")}, "pages_per_s in the objective"),
@@ -58,6 +60,7 @@ def test_what_contradicts_itself_is_refused(asked: dict[str, Any], words: str) -
         {},
         {"clients": (2, 4), "repeats": 6},
         {"objective": P99, "start": 5.0, "users": 8, "apart": 1.0},
+        {"objective": P99, "clients": (2, 4), "repeats": 3},
     ],
 )
 def test_what_belongs_together_is_not_refused(asked: dict[str, Any]) -> None:
