@@ -7,6 +7,7 @@ mod auth;
 mod clock;
 mod config;
 mod controls;
+mod domain;
 pub mod entry;
 mod expiry;
 pub mod filter;
@@ -32,6 +33,7 @@ mod stats;
 pub mod store;
 mod subject;
 mod turn;
+mod unknown;
 
 pub use clock::{Ahead, Clock};
 pub use config::{Config, ILS_TTL_S, Secret, Tls};

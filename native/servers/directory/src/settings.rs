@@ -11,6 +11,7 @@ use crate::config::{Config, Secret};
 use crate::ils_names::Names;
 use crate::limits::Limits;
 use crate::store::UnixSeconds;
+use crate::unknown::UnknownNames;
 
 /// See the module.
 #[derive(Debug)]
@@ -30,6 +31,8 @@ pub(crate) struct Settings {
     /// Whether any entry has ever held a password. Until then, which in a benchmark is always, answers
     /// need not be searched for passwords to remove.
     pub(crate) passwords: AtomicBool,
+    /// In a domain.
+    pub(crate) unknown: UnknownNames,
 }
 
 /// TLS on this server's port.
@@ -70,6 +73,7 @@ impl Settings {
             ad: config.profile == Profile::Ad,
             started,
             passwords: AtomicBool::new(false),
+            unknown: UnknownNames::default(),
         }
     }
 

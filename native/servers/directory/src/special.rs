@@ -7,6 +7,7 @@ use wire::ldap::filter::{Filter, Filters, Kind};
 use wire::ldap::{ResultCode, Scope, SearchRequest, oid, op};
 
 use crate::controls;
+use crate::domain;
 use crate::matching::write_timestamp;
 use crate::schema::Schema;
 use crate::session::Session;
@@ -90,6 +91,10 @@ fn root_dse(session: &Session, turn: &mut Turn<'_>) -> Special {
             operational("vendorVersion", owned(&[env!("CARGO_PKG_VERSION").as_bytes()])),
         ],
     };
+    if let Some(here) = &store.domain {
+        root.attributes.push(operational("defaultNamingContext", owned(&[here.suffix().as_bytes()])));
+        root.attributes.push(operational("supportedCapabilities", owned(&domain::CAPABILITIES)));
+    }
     if !mechanisms.is_empty() {
         // An attribute has at least one value.
         root.attributes.push(operational("supportedSASLMechanisms", owned(mechanisms)));

@@ -30,6 +30,9 @@ const FIRST_GID: u64 = 10_000;
 /// They have 31 bits.
 const GIDS: u64 = (1 << 31) - FIRST_GID;
 
+/// A security group of the domain, as a domain controller makes them (MS-ADTS section 2.2.12).
+const GROUP_TYPE: &[u8] = b"-2147483646";
+
 /// What is in a group's description, before its number and after it.
 const MARK: (&[u8], &[u8]) = (b"Group ", b" of sitebench: ");
 /// What ends the description of a group until all of it is there.
@@ -387,7 +390,10 @@ impl Groups {
             GroupClass::Posix | GroupClass::Both => {
                 write_attribute(out, b"gidNumber", [Decimal::new(FIRST_GID + g % GIDS).as_bytes()]);
             }
-            GroupClass::Ad => write_attribute(out, b"sAMAccountName", [&name[..]]),
+            GroupClass::Ad => {
+                write_attribute(out, b"sAMAccountName", [&name[..]]);
+                write_attribute(out, b"groupType", [GROUP_TYPE]);
+            }
         }
         write_attribute(out, b"description", [&self.description(g, complete)[..]]);
     }

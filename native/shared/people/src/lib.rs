@@ -49,6 +49,7 @@ pub use groups::{GroupClass, GroupSpec, Groups, GroupsError, List};
 pub use passwords::Passwords;
 pub use pools::{Field, Pools, PoolsError};
 pub use population::{Population, PopulationError};
+pub use profile::domain_of;
 pub use spec::{DEFAULT_BASE, OBJECT_CLASS, Profile, Spec};
 
 /// The object class and the attribute types of all profiles, in the format of OpenLDAP's schema files.

@@ -119,7 +119,7 @@ impl Projection {
         let Some(id) = schema.resolve(asked) else {
             return;
         };
-        let computed = if schema.attribute(id).computed { Operational::of(schema, id) } else { None };
+        let computed = Operational::of(schema, id);
         let asked = self.keep(asked);
         self.wanted.push(Wanted { asked, id, computed });
     }

@@ -3,10 +3,11 @@
 use wire::ber::{self, tag};
 use wire::ldap::Attributes;
 use wire::ldap::attributes::Attribute;
+use wire::ldap::request::write_attribute;
 
 use super::{Naming, Projection, Wanted};
 use crate::schema::{Schema, base};
-use crate::store::{EntryId, Operational, Store, UnixSeconds, body};
+use crate::store::{Effort, EntryId, Operational, Store, UnixSeconds, body};
 
 impl Store {
     /// Appends the body of a SearchResultEntry as the projection selects it. Only for selections
@@ -33,6 +34,38 @@ impl Store {
                 }
             }
         });
+    }
+}
+
+impl Store {
+    /// Adds to such a body the attributes of Active Directory that the projection selects; false if the budget
+    /// is cut before.
+    pub(crate) fn add_constructed(
+        &self,
+        id: EntryId,
+        projection: &Projection,
+        now: UnixSeconds,
+        effort: &mut Effort,
+        out: &mut Vec<u8>,
+    ) -> bool {
+        let Some(slot) = self.slots.get(id.0) else { return true };
+        let stored = std::mem::take(out);
+        let (dn, list) = body::split(&stored);
+        ber::write_octets(out, dn);
+        ber::write_nested(out, tag::SEQUENCE, |out| {
+            out.extend_from_slice(list.0);
+            for (what, name) in Operational::ACTIVE_DIRECTORY {
+                if projection.all_user || projection.wanted.iter().any(|wanted| wanted.computed == Some(what))
+                {
+                    let values = self.computed_values(id.0, slot, what, now, effort);
+                    let shown = values.iter().map(AsRef::as_ref).filter(|_| !projection.types_only);
+                    if !values.is_empty() {
+                        write_attribute(out, name.as_bytes(), shown);
+                    }
+                }
+            }
+        });
+        !effort.budget.was_cut()
     }
 }
 

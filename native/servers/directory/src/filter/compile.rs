@@ -5,8 +5,9 @@ use wire::ldap::filter::{Assertion, Extensible, Kind, Piece};
 
 use super::CompiledFilter;
 use super::node::{Item, Node, PieceSpan, Span, Target, Test};
-use crate::matching::PieceKind;
-use crate::schema::{Matching, Role, Schema, rule};
+use crate::matching::{PieceKind, number};
+use crate::schema::{IN_CHAIN, Matching, Role, Schema, rule};
+use crate::store::Operational;
 
 impl CompiledFilter {
     /// Compiles `filter`, replacing what was compiled before. Unknown types and rules compile to
@@ -104,6 +105,9 @@ impl CompiledFilter {
 
     /// RFC 4511 section 4.5.1.7.7.
     fn extensible(&mut self, schema: &Schema, filter: &Extensible<'_>) -> Option<Item> {
+        if let (Some(IN_CHAIN), Some(attribute)) = (filter.rule, filter.attribute) {
+            return self.in_chain(schema, attribute, filter.value);
+        }
         let (id, mut target) = match filter.attribute {
             Some(attribute) => self.known.target(schema, attribute).map(|(id, target)| (Some(id), target))?,
             None => (None, Target::ANY),
@@ -122,8 +126,26 @@ impl CompiledFilter {
                 let pieces = self.pieces(matching, written_pieces(filter.value))?;
                 Test::Pieces { matching, pieces }
             }
+            Role::BitAnd | Role::BitOr => {
+                Test::Bits { mask: number(filter.value)?, all: rule.role == Role::BitAnd }
+            }
         };
         Some(Item { target, test })
+    }
+
+    /// Members of groups in groups, where the server constructs memberOf.
+    fn in_chain(&mut self, schema: &Schema, attribute: &[u8], value: &[u8]) -> Option<Item> {
+        let (id, target) = self.known.target(schema, attribute)?;
+        let computed = match schema.canonical_name(id) {
+            "memberOf" => Operational::MemberOfInChain,
+            "member" => Operational::MemberInChain,
+            _ => return None,
+        };
+        let test =
+            self.equal(schema, Matching::DistinguishedName, value).filter(|_| schema.has_member_of())?;
+        // No value that is stored has the empty name.
+        let (name, subtypes) = (Span::default(), Span::default());
+        Some(Item { target: Target { computed: Some(computed), name, subtypes, ..target }, test })
     }
 
     fn pieces<'p>(&mut self, matching: Matching, pieces: impl Iterator<Item = Piece<'p>>) -> Option<Span> {

@@ -8,9 +8,9 @@ use wire::ldap::attributes::Values;
 
 use super::CompiledFilter;
 use super::node::{Item, Node, Span, Target, Test};
-use crate::matching::{compare, pieces_match};
+use crate::matching::{compare, number, pieces_match};
 use crate::schema::{Matching, Schema};
-use crate::store::{Budget, Effort, Form, Slot, Store, UnixSeconds, has_options, work};
+use crate::store::{Budget, Effort, Form, Operational, Slot, Store, UnixSeconds, has_options, work};
 
 /// A longer list of values is prepared once for all terms.
 const SHORT_BYTES: usize = 1 << 10;
@@ -176,7 +176,7 @@ impl CompiledFilter {
             Test::AtMost { normal, .. } => compared(forms.iter().next(), normal).is_some_and(Ordering::is_le),
             Test::Before { normal, .. } => compared(forms.iter().next(), normal).is_some_and(Ordering::is_lt),
             Test::Pieces { pieces, .. } => forms.iter().any(|value| self.has_pieces(value, pieces, budget)),
-            Test::Present | Test::Class { .. } => false,
+            Test::Present | Test::Class { .. } | Test::Bits { .. } => false,
         }
     }
 
@@ -210,10 +210,12 @@ impl CompiledFilter {
         let (Some(what), Some(computed)) = (item.target.computed, subject.computed) else {
             return false;
         };
-        let mut value = Vec::new();
         let Computed { store, id, slot, now } = computed;
-        store.write_operational(id, slot, what, now, &mut value)
-            && self.test(&item.test, &value, subject.schema, effort)
+        if let (Operational::MemberInChain, Test::Equal { raw, .. }) = (what, item.test) {
+            return store.groups_of(raw.of(&self.bytes), true, now, effort).contains(&id);
+        }
+        let values = store.computed_values(id, slot, what, now, effort);
+        values.iter().any(|value| self.test(&item.test, value, subject.schema, effort))
     }
 
     /// Whether the item is true of the entry's name (RFC 4511 section 4.5.1.7.7, dnAttributes).
@@ -251,6 +253,10 @@ impl CompiledFilter {
         buffer.clear();
         match *test {
             Test::Present => true,
+            Test::Bits { mask, all } => number(value).is_some_and(|number| match number & mask {
+                bits if all => bits == mask,
+                bits => bits != 0,
+            }),
             Test::Equal { matching, normal, .. } => {
                 matching.normalise(schema, value, buffer) && buffer == normal.of(&self.bytes)
             }
@@ -277,7 +283,7 @@ impl CompiledFilter {
 /// How a test compares values, and in which form; `None` where they are not prepared.
 const fn form(test: &Test) -> Option<(Matching, Form)> {
     match *test {
-        Test::Present | Test::Class { .. } => None,
+        Test::Present | Test::Class { .. } | Test::Bits { .. } => None,
         Test::Pieces { matching, .. } => Some((matching, Form::Pieces)),
         Test::Equal { matching, .. }
         | Test::AtLeast { matching, .. }

@@ -99,7 +99,7 @@ impl Known {
         let has_options = base(description).len() < description.len();
         let target = Target {
             attribute: Some(id),
-            computed: if schema.attribute(id).computed { Operational::of(schema, id) } else { None },
+            computed: Operational::of(schema, id),
             name,
             subtypes: Span { start, end: self.names.len() as u32 },
             options: if has_options { asked } else { Span::default() },

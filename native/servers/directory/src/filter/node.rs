@@ -60,7 +60,7 @@ pub(crate) struct Target {
     /// The asserted type; without one every type that the rule fits.
     pub(crate) attribute: Option<AttributeId>,
     /// How it is computed, if it is.
-    pub(super) computed: Option<Operational>,
+    pub(crate) computed: Option<Operational>,
     /// The canonical name of the type.
     pub(super) name: Span,
     /// The canonical names of its subtypes.
@@ -102,6 +102,11 @@ pub(crate) enum Test {
     Pieces {
         matching: Matching,
         pieces: Span,
+    },
+    /// A number with all of these bits, or with any.
+    Bits {
+        mask: i64,
+        all: bool,
     },
 }
 

@@ -16,7 +16,7 @@ mod progress;
 mod table;
 
 use std::hash::{BuildHasher, Hasher};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use foldhash::fast::RandomState;
 
@@ -29,9 +29,9 @@ use equality::EqualityIndex;
 use prefix::PrefixIndex;
 use progress::Progress;
 
-/// The types that entries are searched by, at most 16 of them. Those in [`FROM_THE_START`] are
+/// The types that entries are searched by, at most 32 of them. Those in [`FROM_THE_START`] are
 /// built without waiting for a search that misses them.
-const INDEXED: [&str; 15] = [
+const INDEXED: [&str; 17] = [
     "objectClass",
     "cn",
     "uid",
@@ -47,9 +47,12 @@ const INDEXED: [&str; 15] = [
     "sIPAddress",
     "member",
     "memberUid",
+    "sAMAccountName",
+    "userPrincipalName",
 ];
 
-const FROM_THE_START: [&str; 2] = ["cn", "uid"];
+/// Logins by the last two have no second try.
+const FROM_THE_START: [&str; 4] = ["cn", "uid", "sAMAccountName", "userPrincipalName"];
 
 /// The number of the index on objectClass, the first of [`INDEXED`].
 pub(crate) const OBJECT_CLASS: u8 = 0;
@@ -72,10 +75,10 @@ pub(crate) enum Part {
 }
 
 impl Part {
-    const fn bit(self) -> u32 {
+    const fn bit(self) -> u64 {
         match self {
             Self::Equality(index) => 1 << index,
-            Self::Prefix(index) => 1 << 16 << index,
+            Self::Prefix(index) => 1 << 32 << index,
         }
     }
 }
@@ -88,9 +91,9 @@ pub(crate) struct Indexes {
     indexes: Vec<AttributeIndex>,
     hasher: RandomState,
     /// The bits of the parts that searches have missed. Set by readers, once each.
-    missed: AtomicU32,
+    missed: AtomicU64,
     /// The bits of the parts that are being built or kept up to date.
-    kept: u32,
+    kept: u64,
 }
 
 #[derive(Debug)]
@@ -119,7 +122,7 @@ impl Indexes {
             kept: indexes.iter().enumerate().map(made).sum(),
             indexes,
             hasher: RandomState::default(),
-            missed: AtomicU32::new(0),
+            missed: AtomicU64::new(0),
         }
     }
 
@@ -208,7 +211,7 @@ impl Indexes {
         }
     }
 
-    fn unfinished_of(&self, missed: u32) -> Option<(Part, u32)> {
+    fn unfinished_of(&self, missed: u64) -> Option<(Part, u32)> {
         let parts = (0..self.indexes.len() as u8).flat_map(|at| [Part::Equality(at), Part::Prefix(at)]);
         let mut missed = parts.filter(|part| missed & part.bit() != 0);
         missed.find_map(|part| Some((part, self.progress(part).next()?)))
@@ -269,7 +272,7 @@ impl Indexes {
     /// Whether any prefix index is being built or kept up to date.
     #[inline]
     pub(crate) const fn keeps_prefixes(&self) -> bool {
-        self.kept >> 16 != 0
+        self.kept >> 32 != 0
     }
 
     /// Puts the value of an entry into a prefix index, or takes it out.
@@ -285,7 +288,9 @@ impl Indexes {
 
 impl AttributeIndex {
     fn new(attribute: AttributeId, schema: &Schema) -> Self {
-        let from_the_start = FROM_THE_START.contains(&schema.canonical_name(attribute));
+        let name = schema.canonical_name(attribute);
+        // memberOf is answered from it.
+        let from_the_start = FROM_THE_START.contains(&name) || name == "member" && schema.has_member_of();
         Self {
             attribute,
             matching: schema.naming_rule(attribute),

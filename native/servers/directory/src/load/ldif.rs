@@ -16,23 +16,9 @@ use crate::store::{Store, UnixSeconds};
 /// The buffer the file is read through.
 const READ_BYTES: usize = 1 << 20;
 
-/// Operational attributes that exports of other servers (slapcat, db2ldif) have in every entry, and
-/// that this server sets itself.
-const MADE_BY_SERVERS: [&[u8]; 13] = [
-    b"createTimestamp",
-    b"modifyTimestamp",
-    b"creatorsName",
-    b"modifiersName",
-    b"entryUUID",
-    b"entryCSN",
-    b"entryDN",
-    b"entryid",
-    b"structuralObjectClass",
-    b"subschemaSubentry",
-    b"hasSubordinates",
-    b"numSubordinates",
-    b"contextCSN",
-];
+/// What an export of 389 Directory Server has in every entry and no schema names. It is left out, as are the
+/// attributes that this server sets itself.
+const ENTRY_ID: &[u8] = b"entryid";
 
 struct Loader<'s> {
     store: &'s mut Store,
@@ -97,9 +83,14 @@ impl Loader<'_> {
             }
         }
         self.attributes.clear();
+        let schema = self.store.schema();
+        let is_set_here = |name: &[u8]| match schema.resolve(name) {
+            Some(id) => schema.attribute(id).read_only,
+            None => name.eq_ignore_ascii_case(ENTRY_ID),
+        };
         wire::ber::write_nested(&mut self.attributes, tag::SEQUENCE, |out| {
             for (name, values) in lines.grouped() {
-                if !MADE_BY_SERVERS.iter().any(|made| made.eq_ignore_ascii_case(name)) {
+                if !is_set_here(name) {
                     request::write_attribute(out, name, values);
                 }
             }

@@ -12,11 +12,13 @@ mod time;
 pub use order::compare;
 pub use substring::{PieceKind, pieces_match};
 
+pub(crate) use number::number;
 pub(crate) use time::write_timestamp;
 
 use wire::dn::{Dn, Normalise, normal::write_lower};
 use wire::text::{Preparation, prepare, prepare_numeric, prepare_telephone};
 
+use crate::domain;
 use crate::schema::{Matching, Schema};
 
 impl Matching {
@@ -36,6 +38,8 @@ impl Matching {
             Self::ObjectIdentifier => return normalise_identifier(schema, value, out),
             Self::DistinguishedName => return normalise_name(schema, value, out),
             Self::Uuid => return normalise_uuid(value, out),
+            Self::Category => normalise_category(value, out),
+            Self::Sid => return domain::normalise_sid(value, out),
         }
         true
     }
@@ -98,6 +102,15 @@ fn normalise_uuid(value: &[u8], out: &mut Vec<u8>) -> bool {
         write_lower(value, out);
     }
     is_uuid
+}
+
+/// A category by its name, a class by the name of the category that it is in.
+fn normalise_category(value: &[u8], out: &mut Vec<u8>) {
+    let name = value.split(|byte| *byte == b',').next().unwrap_or_default();
+    match name.iter().position(|byte| *byte == b'=') {
+        Some(at) => write_lower(name.get(at + 1..).unwrap_or_default(), out),
+        None => write_lower(domain::category(name).unwrap_or(name), out),
+    }
 }
 
 /// RFC 4517 section 4.2.26: a descriptor is the same as the identifier it stands for.

@@ -21,6 +21,11 @@ pub(super) fn normalise(value: &[u8], out: &mut Vec<u8>) -> bool {
     true
 }
 
+/// A number whose bits are tested.
+pub(crate) fn number(value: &[u8]) -> Option<i64> {
+    std::str::from_utf8(value).ok()?.trim().parse().ok()
+}
+
 /// Compares two normal forms.
 pub(super) fn compare(left: &[u8], right: &[u8]) -> Ordering {
     let magnitude = |a: &[u8], b: &[u8]| a.len().cmp(&b.len()).then_with(|| a.cmp(b));

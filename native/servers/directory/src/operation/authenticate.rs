@@ -52,8 +52,8 @@ pub(super) fn verify_entry(name: &[u8], password: &[u8], turn: &mut Turn<'_>) ->
     }
     let now = turn.seconds();
     let store = turn.access.read();
-    let found = store.find_live(name, now, &mut turn.scratch.store).ok();
-    let Some(entry) = found.and_then(|id| store.entry(id)) else { return Verified::Wrong };
+    let login = store.find_login(name, now, &mut turn.scratch.store);
+    let Some(entry) = login.and_then(|id| store.entry(id)) else { return Verified::Wrong };
     let verified = entry
         .attributes()
         .iter()

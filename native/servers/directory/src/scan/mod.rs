@@ -151,6 +151,9 @@ impl Scan {
         if passwords && !terms.sees_passwords && access::probes_password(search.filter) {
             return Err(access::password_refusal());
         }
+        if settings.ad {
+            settings.unknown.note(store.schema(), search);
+        }
         projection.compile(store.schema(), search.attributes, search.types_only, terms.naming, settings.ad);
         let mut running = RunningSearch {
             id: terms.id,
@@ -293,6 +296,9 @@ impl RunningSearch {
         context.matches.clear();
         let progress =
             context.store.advance(&mut self.cursor, filter, now, budget, context.marks, context.matches);
+        if self.ranged {
+            context.store.begin_answers(context.long, context.marks);
+        }
         for at in 0..context.matches.len() {
             if self.left == Some(0) {
                 return ScanStatus::SizeLimit;
@@ -308,7 +314,14 @@ impl RunningSearch {
                 self.cursor.back_to(entry);
                 return ScanStatus::More;
             }
-            self.send(entry, projection, context);
+            if !self.send(entry, projection, context) {
+                self.cursor.back_to(entry);
+                return match (at, context.long) {
+                    (0, true) => ScanStatus::TooCostly,
+                    (0, false) => ScanStatus::Long,
+                    _ => ScanStatus::More,
+                };
+            }
         }
         match progress {
             Progress::Done => ScanStatus::Done,
@@ -334,27 +347,36 @@ impl RunningSearch {
         context.passwords && !self.sees_passwords
     }
 
+    /// Sends an entry; false, and nothing is sent, if its groups take too long to find.
     #[inline]
-    fn send(&mut self, id: EntryId, projection: &Projection, context: &mut ScanContext<'_>) {
-        let Some(entry) = context.store.entry(id) else { return };
-        let whole = !self.ranged || !ad::may_need_ranges(entry.body);
-        if whole
+    fn send(&mut self, id: EntryId, projection: &Projection, context: &mut ScanContext<'_>) -> bool {
+        let Some(entry) = context.store.entry(id) else { return true };
+        if !self.ranged
             && projection.is_verbatim()
             && self.form == NameForm::Stored
             && !self.hides_passwords(context)
         {
             write_entry(context.out, self.id, entry.body);
         } else {
-            self.render(id, entry, projection, context);
+            if !self.render(id, entry, projection, context) {
+                return false;
+            }
             write_entry(context.out, self.id, context.body);
         }
         *context.entries_sent += 1;
         self.left = self.left.map(|left| left.saturating_sub(1));
         self.page = self.page.map(|page| page.saturating_sub(1));
+        true
     }
 
-    /// Writes the body of an entry that is not sent as it is stored.
-    fn render(&self, id: EntryId, entry: Entry<'_>, projection: &Projection, context: &mut ScanContext<'_>) {
+    /// Writes the body of an entry that is not sent as it is stored; false if that takes too long.
+    fn render(
+        &self,
+        id: EntryId,
+        entry: Entry<'_>,
+        projection: &Projection,
+        context: &mut ScanContext<'_>,
+    ) -> bool {
         context.body.clear();
         if projection.is_verbatim() {
             context.body.extend_from_slice(entry.body);
@@ -364,8 +386,14 @@ impl RunningSearch {
         if self.hides_passwords(context) {
             render::without_password(context.body);
         }
-        if self.ranged && (ad::may_need_ranges(context.body) || !projection.ranges().is_empty()) {
-            ad::in_ranges(context.body, projection.ranges());
+        if self.ranged {
+            let (now, effort) = (context.now.seconds(), &mut context.marks.effort);
+            if !context.store.add_constructed(id, projection, now, effort, context.body) {
+                return false;
+            }
+            if ad::may_need_ranges(context.body) || !projection.ranges().is_empty() {
+                ad::in_ranges(context.body, projection.ranges());
+            }
         }
         if let (Some(name), Some(end)) = (&self.minutes, entry.expires) {
             render::with_minutes(context.body, name, end, context.now.seconds());
@@ -373,6 +401,7 @@ impl RunningSearch {
         if self.form == NameForm::Ils {
             render::under_ils_name(context.body);
         }
+        true
     }
 }
 

@@ -3,6 +3,15 @@
 
 use super::syntax::UUID;
 
+macro_rules! syntax {
+    (uuid) => {
+        UUID
+    };
+    ($last:literal) => {
+        concat!("1.3.6.1.4.1.1466.115.121.1.", $last)
+    };
+}
+
 /// The ways values are made comparable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "named after the rules of RFC 4517 section 4.2")]
@@ -18,6 +27,10 @@ pub enum Matching {
     OctetString,
     ObjectIdentifier,
     Uuid,
+    /// objectCategory: by the name of the category, or of a class that is in it (MS-ADTS section 3.1.1.3.1.3.5).
+    Category,
+    /// objectSid: as bytes, or as `S-1-5-21-1-2-3-1000` in a filter (MS-ADTS section 3.1.1.3.1.3.5).
+    Sid,
 }
 
 /// What a rule is for.
@@ -30,7 +43,32 @@ pub enum Role {
     Ordering,
     /// `(attribute=initial*any*final)`
     Substrings,
+    /// True of numbers that have all bits of the asserted one.
+    BitAnd,
+    /// True of numbers that have any of them.
+    BitOr,
 }
+
+/// The rule of Active Directory for members of groups in groups (MS-ADTS section 3.1.1.3.4.4.3).
+pub(crate) const IN_CHAIN: &[u8] = b"1.2.840.113556.1.4.1941";
+
+/// How objectCategory is compared; no client names this rule.
+pub(super) static CATEGORY_RULE: MatchingRule = MatchingRule {
+    oid: "2.5.13.1",
+    name: "distinguishedNameMatch",
+    syntax: syntax!(12),
+    matching: Matching::Category,
+    role: Role::Equality,
+};
+
+/// How objectSid is compared, likewise.
+pub(super) static SID_RULE: MatchingRule = MatchingRule {
+    oid: "2.5.13.17",
+    name: "octetStringMatch",
+    syntax: syntax!(40),
+    matching: Matching::Sid,
+    role: Role::Equality,
+};
 
 /// A matching rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,15 +92,6 @@ pub fn rule(name: &[u8]) -> Option<&'static MatchingRule> {
         .find(|rule| name.eq_ignore_ascii_case(rule.name.as_bytes()) || name == rule.oid.as_bytes())
 }
 
-macro_rules! syntax {
-    (uuid) => {
-        UUID
-    };
-    ($last:literal) => {
-        concat!("1.3.6.1.4.1.1466.115.121.1.", $last)
-    };
-}
-
 macro_rules! rules {
     ($($oid:literal $name:ident $syntax:tt $role:ident $matching:ident;)*) => {
         &[$(MatchingRule {
@@ -75,7 +104,7 @@ macro_rules! rules {
     };
 }
 
-/// RFC 4517 section 4.2 and RFC 4530. Lists and first components are compared as the strings that
+/// RFC 4517 section 4.2, RFC 4530, and the bit rules of Active Directory as OpenLDAP names them. Lists and first components are compared as the strings that
 /// they are written as.
 pub const MATCHING_RULES: &[MatchingRule] = rules! {
     "2.5.13.0" objectIdentifierMatch 38 Equality ObjectIdentifier;
@@ -109,4 +138,6 @@ pub const MATCHING_RULES: &[MatchingRule] = rules! {
     "1.3.6.1.4.1.1466.109.114.3" caseIgnoreIA5SubstringsMatch 58 Substrings CaseIgnore;
     "1.3.6.1.1.16.2" UUIDMatch uuid Equality Uuid;
     "1.3.6.1.1.16.3" UUIDOrderingMatch uuid Ordering Uuid;
+    "1.2.840.113556.1.4.803" integerBitAndMatch 27 BitAnd Integer;
+    "1.2.840.113556.1.4.804" integerBitOrMatch 27 BitOr Integer;
 };

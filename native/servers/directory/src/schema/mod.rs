@@ -11,6 +11,7 @@ mod subschema;
 mod syntax;
 
 pub use definition::{AttributeType, ClassKind, ObjectClass, Usage};
+pub(crate) use matching_rule::IN_CHAIN;
 pub use matching_rule::{MATCHING_RULES, Matching, MatchingRule, Role, rule};
 pub use syntax::Syntax;
 
@@ -19,6 +20,7 @@ mod tests;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use matching_rule::{CATEGORY_RULE, SID_RULE};
 use names::Names;
 use parse::Definition;
 
@@ -32,6 +34,13 @@ pub const MAX_UNDECLARED: usize = 4096;
 
 /// entryTtl (RFC 2589 section 7): clients may set it, yet it is computed from the deadline.
 const ENTRY_TTL: &str = "1.3.6.1.4.1.1466.101.119.3";
+
+/// The types and classes of Active Directory, beside the standard ones and instead of some.
+pub(crate) const ACTIVE_DIRECTORY: &str = include_str!("definitions/active_directory.schema");
+
+/// objectCategory and objectSid, whose values are compared as Active Directory does.
+const OBJECT_CATEGORY: &str = "1.2.840.113556.1.4.782";
+const OBJECT_SID: &str = "1.2.840.113556.1.4.146";
 
 /// objectClass (RFC 4512 section 3.3).
 const OBJECT_CLASS: &str = "2.5.4.0";
@@ -190,6 +199,11 @@ impl Schema {
         numbers.into_iter().flatten().map(|&class| &self.classes[usize::from(class)]).collect()
     }
 
+    /// Whether the server constructs memberOf, as Active Directory does.
+    pub(crate) fn has_member_of(&self) -> bool {
+        self.resolve(b"memberOf").is_some_and(|id| self.attribute(id).computed)
+    }
+
     /// Types that entries brought along undeclared: kept as caseIgnore directory strings.
     pub fn undeclared(&self) -> impl Iterator<Item = &str> {
         self.types.iter().filter(|kind| !kind.declared).map(AttributeType::name)
@@ -251,7 +265,11 @@ impl Schema {
             names: definition.words("NAME").to_vec(),
             description: definition.word("DESC").map(str::to_owned),
             superior,
-            equality: named_rule("EQUALITY", inherited.and_then(|kind| kind.equality))?,
+            equality: match definition.oid.as_str() {
+                OBJECT_CATEGORY => Some(&CATEGORY_RULE),
+                OBJECT_SID => Some(&SID_RULE),
+                _ => named_rule("EQUALITY", inherited.and_then(|kind| kind.equality))?,
+            },
             ordering: named_rule("ORDERING", inherited.and_then(|kind| kind.ordering))?,
             substrings: named_rule("SUBSTR", inherited.and_then(|kind| kind.substrings))?,
             syntax: Syntax::of(&syntax_oid),
@@ -330,7 +348,11 @@ impl Schema {
             self.object_class = Some(id);
         }
         match self.types.get_mut(usize::from(number)) {
-            Some(known) => *known = kind,
+            Some(known) => {
+                *known = kind;
+                // It may have derived from another.
+                self.subtypes.iter_mut().for_each(|listed| listed.retain(|subtype| *subtype != id));
+            }
             None => {
                 self.types.push(kind);
                 self.subtypes.push(Vec::new());

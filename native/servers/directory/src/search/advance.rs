@@ -67,6 +67,12 @@ impl Store {
         }
     }
 
+    /// Begins to answer the entries of a step, whose groups may take as long as the step.
+    pub(crate) fn begin_answers(&self, long: bool, scratch: &mut Scratch) {
+        let work = self.bounds.filter_work;
+        scratch.effort.begin(if long { work } else { work.min(STEP_BYTES) });
+    }
+
     /// Whether the base of a search is still there: it may have been removed and its number taken by another
     /// entry.
     #[inline]

@@ -9,7 +9,7 @@ use super::{Cursor, Reach};
 use crate::filter::{CompiledFilter, Item, Node, Test};
 use crate::index::{Hits, Key, MOST, OBJECT_CLASS};
 use crate::schema::Matching;
-use crate::store::{EntryId, LISTED, NONE, Scratch, Store};
+use crate::store::{EntryId, LISTED, NONE, Operational, Scratch, Store, UnixSeconds};
 
 /// With fewer candidates than this, no better source is looked for.
 const FEW: u64 = 8;
@@ -162,6 +162,20 @@ impl Store {
         Some((Source::Union(sources.into()), sum))
     }
 
+    /// The groups that a name is in, and those that they are in. All terms together may look at as much as one
+    /// entry's evaluation.
+    fn plan_groups(&self, filter: &CompiledFilter, test: Test, scratch: &mut Scratch) -> Option<Plan> {
+        let Test::Equal { raw, .. } = test else { return None };
+        let most = self.bounds.filter_work / LISTED * scratch.listable;
+        scratch.effort.begin(most);
+        let mut groups = self.groups_of(filter.text(raw), true, UnixSeconds(0), &mut scratch.effort);
+        groups.sort_unstable();
+        let spent = (most - scratch.effort.budget.left()) * LISTED / self.bounds.filter_work.max(1);
+        scratch.listable = scratch.listable.saturating_sub(1 + spent);
+        let count = groups.len() as u64;
+        (!scratch.effort.budget.was_cut()).then(|| (Source::Sorted(groups.into()), count))
+    }
+
     #[inline]
     fn plan_item(
         &self,
@@ -172,6 +186,9 @@ impl Store {
     ) -> Option<Plan> {
         if item.has_dn_attributes() {
             return None;
+        }
+        if item.target.computed == Some(Operational::MemberInChain) {
+            return self.plan_groups(filter, item.test, scratch);
         }
         let index = self.indexes.of_assertions(item.target.attribute?)?;
         match item.test {

@@ -12,16 +12,17 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use net::{Mailboxes, Server};
-use people::{Groups, Population};
+use people::{Groups, Population, Profile};
 use tls::Acceptor;
 
 use self::service::{LdapService, WorkerBuffers};
 use self::shared::Shared;
 use crate::clock::Clock;
 use crate::config::{self, Config};
+use crate::domain::Domain;
 use crate::limits::NoRoom;
 use crate::load::{self, LoadError};
-use crate::schema::{Schema, SchemaError};
+use crate::schema::{ACTIVE_DIRECTORY, Schema, SchemaError};
 use crate::settings::{self, Settings, normal};
 use crate::slow_binds::SlowBinds;
 use crate::stats::Stats;
@@ -105,11 +106,17 @@ fn start_filled(
         Server::listen(&config.host, config.port, config.threads, config.limits.socket())?;
     let mut schema = Schema::standard();
     schema.load(people::RTPERSON_SCHEMA)?;
+    if config.profile == Profile::Ad {
+        schema.load(ACTIVE_DIRECTORY)?;
+    }
     let mut settings =
         Settings::new(&config, load::ils_names(&config, people.as_deref()), clock.now().seconds());
     settings.tls = secure;
     let mut store = Store::new(schema);
     store.set_bounds(Bounds::from(&config.limits));
+    if settings.ad {
+        store.set_domain(Domain::new(&config.suffix));
+    }
     load::fill(&mut store, &config, &settings, people.as_deref(), groups, clock.now().seconds())?;
     let (mailboxes, outcomes) = Mailboxes::new(&reactors);
     let slow_binds = SlowBinds::new(
@@ -164,6 +171,11 @@ impl Running {
     /// What it has served so far.
     pub fn stats(&self) -> Stats {
         self.shared.stats(self.server.traffic())
+    }
+
+    /// Attributes and matching rules that clients of a domain have asked for and that it does not have.
+    pub fn unknown_names(&self) -> Vec<String> {
+        self.shared.settings.unknown.list()
     }
 
     /// Closes every connection and ends.

@@ -37,9 +37,12 @@ impl Store {
         };
         let mut equal = false;
         if let Some(what) = Operational::of(&self.schema, attribute) {
-            scratch.value.clear();
-            if self.write_operational(id.0, slot, what, now, &mut scratch.value) {
-                equal = check(&scratch.value, &scratch.normal, &mut scratch.other);
+            scratch.effort.begin(self.bounds.filter_work);
+            for value in self.computed_values(id.0, slot, what, now, &mut scratch.effort) {
+                equal |= check(&value, &scratch.normal, &mut scratch.other);
+            }
+            if scratch.effort.budget.was_cut() {
+                return Err(refuse(ResultCode::ADMIN_LIMIT_EXCEEDED, "its values take too long to compute"));
             }
         }
         let (_, list) = body::split(self.body_of(slot));

@@ -10,6 +10,7 @@ pub(crate) mod body;
 mod bounds;
 mod budget;
 mod compare;
+mod constructed;
 mod draft;
 mod effort;
 mod inspect;
@@ -51,6 +52,7 @@ pub(crate) use prepared::Form;
 pub(crate) use scratch::LISTED;
 pub(crate) use slots::{NONE, Slot};
 
+use crate::domain::Domain;
 use crate::expiry::Wheel;
 use crate::index::{HashPairs, Indexes};
 use crate::schema::Schema;
@@ -129,6 +131,8 @@ pub struct Store {
     /// A number that differs from store to store. Clients see it in entryUUIDs, so it is unrelated to the
     /// hashes of names: otherwise clients could choose names with equal hashes.
     pub(crate) salt: u64,
+    /// Present in a domain of Active Directory.
+    pub(crate) domain: Option<Domain>,
     /// `None` while a write uses it.
     writer: Option<Box<Writer>>,
 }
@@ -171,6 +175,7 @@ impl Store {
             dynamic: 0,
             sequence: 0,
             salt: salt(),
+            domain: None,
             writer: None,
         }
     }

@@ -22,6 +22,19 @@ pub enum Operational {
     StructuralObjectClass,
     SubschemaSubentry,
     EntryTtl,
+    DistinguishedName,
+    MemberOf,
+    ObjectCategory,
+    ObjectGuid,
+    ObjectSid,
+    PrimaryGroupId,
+    SamAccountType,
+    WhenChanged,
+    WhenCreated,
+    /// The groups of the entry, those that they are in, and so on.
+    MemberOfInChain,
+    /// The entry itself, if the asserted name is a member of it or of a group in it.
+    MemberInChain,
 }
 
 impl Operational {
@@ -38,10 +51,27 @@ impl Operational {
         (Self::NumSubordinates, "numSubordinates"),
     ];
 
+    /// Those of Active Directory, which are user attributes.
+    pub const ACTIVE_DIRECTORY: [(Self, &'static str); 9] = [
+        (Self::DistinguishedName, "distinguishedName"),
+        (Self::MemberOf, "memberOf"),
+        (Self::ObjectCategory, "objectCategory"),
+        (Self::ObjectGuid, "objectGUID"),
+        (Self::ObjectSid, "objectSid"),
+        (Self::PrimaryGroupId, "primaryGroupID"),
+        (Self::SamAccountType, "sAMAccountType"),
+        (Self::WhenChanged, "whenChanged"),
+        (Self::WhenCreated, "whenCreated"),
+    ];
+
     /// The computed attribute of a type, if it is one.
     pub(crate) fn of(schema: &Schema, id: AttributeId) -> Option<Self> {
+        if !schema.attribute(id).computed {
+            return None;
+        }
         let name = schema.canonical_name(id);
-        Self::ALL.iter().find(|(_, known)| *known == name).map(|(what, _)| *what)
+        let mut all = Self::ALL.iter().chain(&Self::ACTIVE_DIRECTORY);
+        all.find(|(_, computed)| *computed == name).map(|(what, _)| *what)
     }
 }
 
@@ -57,7 +87,7 @@ impl Store {
     ) -> bool {
         match what {
             Operational::EntryDn => out.extend_from_slice(body::dn(self.body_of(slot))),
-            Operational::EntryUuid => write_uuid(self.salt, slot, out),
+            Operational::EntryUuid => write_uuid(uuid(self.salt, slot), out),
             Operational::CreateTimestamp => write_time(slot.created, out),
             Operational::ModifyTimestamp => write_time(slot.modified, out),
             Operational::HasSubordinates => {
@@ -76,6 +106,7 @@ impl Store {
                 let left = slot.expires.saturating_sub(now.0).saturating_sub(1);
                 out.extend_from_slice(left.to_string().as_bytes());
             }
+            _ => return self.write_constructed(slot, what, out),
         }
         true
     }
@@ -85,8 +116,14 @@ impl Store {
         self.bodies.get(slot.place)
     }
 
-    /// The most derived structural class (RFC 4512 section 2.4.2); without any the first class.
     fn write_structural_class(&self, slot: &Slot, out: &mut Vec<u8>) -> bool {
+        let class = self.structural_class(slot);
+        out.extend_from_slice(class.unwrap_or_default().as_bytes());
+        class.is_some()
+    }
+
+    /// The most derived structural class (RFC 4512 section 2.4.2).
+    pub(super) fn structural_class(&self, slot: &Slot) -> Option<&str> {
         let (_, list) = body::split(self.body_of(slot));
         let classes = list.iter().flatten().find(|attribute| attribute.name == b"objectClass");
         let mut deepest: Option<(usize, &str)> = None;
@@ -98,8 +135,7 @@ impl Store {
                 deepest = Some((chain.len(), class.name()));
             }
         }
-        out.extend_from_slice(deepest.map_or("", |(_, name)| name).as_bytes());
-        deepest.is_some()
+        deepest.map(|(_, name)| name)
     }
 }
 
@@ -110,7 +146,7 @@ fn write_time(seconds: u32, out: &mut Vec<u8>) {
 
 /// A UUID of version 8 (RFC 9562 section 5.8): when the entry was added, which addition it was, and
 /// which store.
-fn write_uuid(salt: u64, slot: &Slot, out: &mut Vec<u8>) {
+pub(super) fn uuid(salt: u64, slot: &Slot) -> [u8; 16] {
     let mut bytes = [0; 16];
     bytes[..4].copy_from_slice(&slot.created.to_be_bytes());
     bytes[4..8].copy_from_slice(&slot.sequence.to_be_bytes());
@@ -119,6 +155,10 @@ fn write_uuid(salt: u64, slot: &Slot, out: &mut Vec<u8>) {
     bytes[9] = bytes[6];
     bytes[6] = 0x80 | bytes[6] & 0x0f;
     bytes[8] = 0x80 | bytes[8] & 0x3f;
+    bytes
+}
+
+fn write_uuid(bytes: [u8; 16], out: &mut Vec<u8>) {
     for (at, byte) in bytes.iter().enumerate() {
         if matches!(at, 4 | 6 | 8 | 10) {
             out.push(b'-');

@@ -7,5 +7,6 @@ mod small;
 
 pub(crate) use ils::Ils;
 pub(crate) use paper::Paper;
+pub use person::domain_of;
 pub(crate) use person::{LOGIN, Person};
 pub(crate) use small::Small;

@@ -17,6 +17,8 @@ use wire::decimal::Decimal;
 /// Logins are this and the number.
 pub(crate) const LOGIN: &[u8] = b"user.";
 const MAIL_DOMAIN: &[u8] = b"@example.com";
+/// That of a directory whose base names none.
+const DOMAIN: &str = "example.com";
 
 /// The first number that Debian gives a user is 1,000; below this one are those of the machine.
 const FIRST_UID: u64 = 10_000;
@@ -66,7 +68,7 @@ impl Person {
         let kind = match spec.profile {
             Profile::Ad => {
                 classes.push("user");
-                Kind::Ad(domain_of(&spec.base))
+                Kind::Ad(format!("@{}", domain_of(&spec.base)).into_bytes())
             }
             Profile::Posix => {
                 classes.extend(["inetOrgPerson", "posixAccount"]);
@@ -190,17 +192,14 @@ impl Locale {
     }
 }
 
-/// `@` and the domain that a base names by its dc parts, as Active Directory's names do.
-fn domain_of(base: &str) -> Vec<u8> {
+/// The domain that a base names by its dc parts, as Active Directory's names do.
+pub fn domain_of(base: &str) -> String {
     let parts = base.split(',').filter_map(|part| part.trim().split_once('='));
     let labels: Vec<_> = parts
         .filter(|(name, _)| name.trim().eq_ignore_ascii_case("dc"))
         .map(|(_, value)| value.trim())
         .collect();
-    match labels.is_empty() {
-        true => MAIL_DOMAIN.to_vec(),
-        false => format!("@{}", labels.join(".")).into_bytes(),
-    }
+    if labels.is_empty() { DOMAIN.to_owned() } else { labels.join(".") }
 }
 
 /// Appends an attribute whose value is put together.

@@ -1,0 +1,68 @@
+//! Names that clients of a domain ask for and that it does not have: such a filter is never true and such an
+//! attribute never there (RFC 4511 section 4.5.1), which the client takes for an answer.
+
+use std::sync::{Mutex, PoisonError};
+
+use wire::ldap::SearchRequest;
+use wire::ldap::filter::{Filter, Kind};
+
+use crate::schema::{IN_CHAIN, Schema, rule};
+
+/// More names are not listed, nor longer ones: clients make them up.
+const MOST: usize = 64;
+
+/// See the module. Names stay in the order in which they came.
+#[derive(Debug, Default)]
+pub(crate) struct UnknownNames(Mutex<Vec<String>>);
+
+impl UnknownNames {
+    /// Notes what a search asks for.
+    pub(crate) fn note(&self, schema: &Schema, search: &SearchRequest<'_>) {
+        self.note_filter(schema, search.filter);
+        let special = [&b"*"[..], b"+", b"1.1"];
+        for name in search.attributes.iter().filter(|name| !special.contains(name)) {
+            self.note_attribute(schema, name);
+        }
+    }
+
+    /// All of them, with what they name.
+    pub(crate) fn list(&self) -> Vec<String> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn note_filter(&self, schema: &Schema, filter: Filter<'_>) {
+        match filter.kind() {
+            Kind::And(filters) | Kind::Or(filters) => {
+                filters.iter().for_each(|filter| self.note_filter(schema, filter));
+            }
+            Kind::Not(filter) => self.note_filter(schema, filter),
+            Kind::Present(name) | Kind::Substrings(name, _) => self.note_attribute(schema, name),
+            Kind::Equality(assertion)
+            | Kind::GreaterOrEqual(assertion)
+            | Kind::LessOrEqual(assertion)
+            | Kind::Approx(assertion) => self.note_attribute(schema, assertion.attribute),
+            Kind::Extensible(extensible) => {
+                if let Some(name) = extensible.rule.filter(|name| *name != IN_CHAIN && rule(name).is_none()) {
+                    self.add("matching rule", name);
+                }
+                extensible.attribute.iter().for_each(|name| self.note_attribute(schema, name));
+            }
+        }
+    }
+
+    fn note_attribute(&self, schema: &Schema, name: &[u8]) {
+        if schema.resolve(name).is_none() {
+            self.add("attribute", name);
+        }
+    }
+
+    fn add(&self, what: &str, name: &[u8]) {
+        let mut names = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if names.len() < MOST && name.len() <= MOST && name.iter().all(u8::is_ascii_graphic) {
+            let name = format!("{what} {}", String::from_utf8_lossy(name));
+            if !names.iter().any(|listed| listed.eq_ignore_ascii_case(&name)) {
+                names.push(name);
+            }
+        }
+    }
+}
