@@ -7,6 +7,7 @@ mod common;
 mod concurrent;
 mod costly_searches;
 mod descriptors;
+mod domain;
 mod filter_memory;
 mod filter_reference;
 mod framing;

@@ -98,6 +98,32 @@ fn an_ldif_file_is_served() {
 }
 
 #[test]
+fn an_export_of_active_directory_is_served() {
+    let text = "\
+dn: DC=example,DC=com
+objectClass: domainDNS
+dc: example
+
+dn: CN=Ann,DC=example,DC=com
+objectClass: user
+cn: Ann
+sAMAccountName: ann
+objectGUID:: AQIDBAUGBwgJCgsMDQ4PEA==
+objectSid:: AQUAAAAAAAUVAAAAAQAAAAIAAAADAAAA6QMAAA==
+memberOf: CN=elsewhere,DC=example,DC=com
+entryid: 7
+";
+    let (_file, json) = ldif(text);
+    let json = json.replace('{', r#"{"profile": "ad", "#);
+    let directory = directory::start(config(&json), None).unwrap();
+    let mut client = Client::connect(directory.addr());
+    let base = "cn=ann,dc=example,dc=com";
+    let (entries, _) = client.search(&Search { base, scope: Scope::Base, ..Search::default() });
+    assert_eq!(entries[0].values("objectSid").len(), 1);
+    assert!(entries[0].values("memberOf").is_empty() && entries[0].values("entryid").is_empty());
+}
+
+#[test]
 fn a_file_with_another_suffix_brings_it_along() {
     let (file, _) = ldif(TREE);
     let json = format!(r#"{{"ldif": {:?}}}"#, file.path());

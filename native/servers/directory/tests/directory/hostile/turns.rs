@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use wire::ldap::ResultCode;
-use wire::ldap::filter::{write_and, write_equality, write_or};
+use wire::ldap::filter::{Extensible, write_and, write_equality, write_extensible, write_or, write_present};
 use wire::ldap::request::{write_bind, write_change, write_compare, write_modify, write_modify_dn};
 
 use super::{GROUP, add_group, members};
@@ -22,7 +22,9 @@ fn serve(attribute: &str, values: &[String]) -> directory::Running {
 fn serve_as(json: &str, attribute: &str, values: &[String]) -> directory::Running {
     let directory = crate::common::serve(json);
     let mut client = Client::connect(directory.addr());
-    add_group(&mut client, attribute, values);
+    if !values.is_empty() {
+        add_group(&mut client, attribute, values);
+    }
     assert_eq!(client.add_person("Ann 1").code, ResultCode::SUCCESS);
     directory
 }
@@ -238,4 +240,99 @@ fn others_are_served_between_searches_that_keep_online() {
     // This thread may get the processor late; not each time.
     let mut tries = (0..3).map(|_| longest_among_a_crowd(&directory, &request));
     assert!(tries.any(|longest| longest < 12.0), "a lookup waits for many of them, each time");
+}
+
+const AD: &str = r#"{"profile": "ad"}"#;
+const IN_CHAIN: &[u8] = b"1.2.840.113556.1.4.1941";
+
+#[test]
+fn others_are_served_between_searches_for_members_of_groups_in_groups() {
+    let directory = serve_as(AD, "description", &[]);
+    let mut client = Client::connect(directory.addr());
+    let name = |i: usize| format!("cn=group {i},ou=Dynamic,o=Intranet");
+    for i in 0..400 {
+        let label = format!("group {i}");
+        let attributes: &[(&str, &[&str])] =
+            &[("objectClass", &["group"]), ("cn", &[&label]), ("member", &[&name(i + 1)])];
+        assert_eq!(client.add(&name(i), attributes).code, ResultCode::SUCCESS);
+    }
+    let innermost = name(400);
+    let rule = Extensible {
+        rule: Some(IN_CHAIN),
+        attribute: Some(b"member"),
+        value: innermost.as_bytes(),
+        dn_attributes: false,
+    };
+    let in_chain = filter(|out| write_extensible(out, &rule));
+    let (groups, done) = client.search(&Search { filter: in_chain.clone(), ..Search::default() });
+    assert_eq!((groups.len(), done.code), (400, ResultCode::SUCCESS));
+    let none = filter(|out| {
+        write_and(out, |out| {
+            out.extend_from_slice(&in_chain);
+            write_equality(out, b"cn", b"nobody");
+            write_equality(out, b"displayName", b"nobody");
+        })
+    });
+    let any = filter(|out| write_or(out, |out| (0..8).for_each(|_| out.extend_from_slice(&in_chain))));
+    for filter in [none, any] {
+        assert_served_between(&directory, 90, |out, id| {
+            Search { filter: filter.clone(), size_limit: 1, attributes: &["1.1"], ..Search::default() }
+                .write(out, id);
+        });
+    }
+}
+
+/// A directory in which `GROUP` lists the person to look up last, and in another spelling than their name's.
+fn serve_group_of_other_spelling() -> directory::Running {
+    let mut values = members(5_000);
+    values.push("CN = Ann 1 , OU=Dynamic , O=Intranet".to_owned());
+    serve_as(AD, "member", &values)
+}
+
+#[test]
+fn others_are_served_between_searches_for_the_groups_of_a_person() {
+    let directory = serve_group_of_other_spelling();
+    assert_served_between(&directory, 300, |out, id| {
+        Search { filter: lookup("Ann 1"), attributes: &["memberOf"], ..Search::default() }.write(out, id);
+    });
+}
+
+#[test]
+fn others_are_served_between_comparisons_with_the_groups_of_a_person() {
+    let directory = serve_group_of_other_spelling();
+    assert_served_between(&directory, 300, |out, id| {
+        write_compare(out, id, b"cn=Ann 1,ou=Dynamic,o=Intranet", b"memberOf", GROUP.as_bytes());
+    });
+}
+
+#[test]
+fn groups_that_take_too_long_to_find_are_refused() {
+    // Fifty groups of a thousand names each, that have to be prepared before they are compared.
+    let directory = serve_as(AD, "description", &[]);
+    let mut client = Client::connect(directory.addr());
+    let wide: Vec<String> = (0..1_000).map(|i| format!("cn={}{i}", "\u{fdfa}".repeat(8))).collect();
+    let mut values: Vec<&str> = wide.iter().map(String::as_str).collect();
+    values.push("CN = Ann 1 , OU=Dynamic , O=Intranet");
+    for i in 0..50 {
+        let name = format!("group {i}");
+        let attributes: &[(&str, &[&str])] =
+            &[("objectClass", &["group"]), ("cn", &[&name]), ("member", &values)];
+        let dn = format!("cn={name},ou=Dynamic,o=Intranet");
+        assert_eq!(client.add(&dn, attributes).code, ResultCode::SUCCESS);
+    }
+    let dn = "cn=Ann 1,ou=Dynamic,o=Intranet";
+    for attributes in [&["memberOf"][..], &["*"]] {
+        let (entries, done) =
+            client.search(&Search { filter: lookup("Ann 1"), attributes, ..Search::default() });
+        assert_eq!((entries.len(), done.code), (0, ResultCode::ADMIN_LIMIT_EXCEEDED));
+    }
+    assert_eq!(
+        client.compare(dn, "memberOf", "cn=group 1,ou=Dynamic,o=Intranet"),
+        ResultCode::ADMIN_LIMIT_EXCEEDED
+    );
+    let is_member = filter(|out| write_present(out, b"memberOf"));
+    let (_, done) = client.search(&Search { base: dn, filter: is_member, ..Search::default() });
+    assert_eq!(done.code, ResultCode::ADMIN_LIMIT_EXCEEDED);
+    let (entries, _) = client.search(&Search { base: dn, attributes: &["cn"], ..Search::default() });
+    assert_eq!(entries.len(), 1);
 }
