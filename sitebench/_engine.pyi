@@ -418,6 +418,8 @@ class EmbeddedServer:
         """The CA certificate that was made at the start, in PEM."""
     def stats(self) -> dict[str, int]:
         """Return the counters: connections, bytes_in, and those of the protocol."""
+    def unknown_names(self) -> list[str]:
+        """Return what clients have asked a domain of Active Directory for and it does not have."""
     def stop(self) -> None:
         """Close every connection and end the threads. Calling it again does nothing."""
 

@@ -24,6 +24,7 @@ class NativeServer(Protocol):
     @property
     def made_ca(self) -> str | None: ...
     def stats(self) -> dict[str, int]: ...
+    def unknown_names(self) -> list[str]: ...
     def stop(self) -> None: ...
 
 
@@ -64,6 +65,10 @@ class InProcess(Closing, Generic[_S]):
 
     def stats(self) -> dict[str, int]:
         return self._server.stats()
+
+    def unknown_names(self) -> list[str]:
+        """Return attributes and matching rules that clients asked for and it does not have."""
+        return self._server.unknown_names()
 
     def close(self) -> None:
         """Close every connection and free what it holds; calling it again does nothing."""

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T", bound="InProcess[Any]")
 
+_LOOK_S = 1.0
+"""How often a server is asked for names that its clients miss."""
 _HELD = ("entries", "answer_bytes")
 """Counters that say what a server holds, not what it did."""
 
@@ -50,7 +52,13 @@ def serve_until_stopped(
             console.print(line, highlight=False, markup=False, soft_wrap=True)
         if warning is not None and not on_loopback(host):
             console.print(warning, style="yellow")
-        stopped.wait()
+        printed, ended = 0, False
+        while not ended:
+            ended = stopped.wait(_LOOK_S)
+            for name in server.unknown_names()[printed:]:
+                printed += 1
+                line = f"clients ask for the {name}, which this server does not have"
+                console.print(line, highlight=False, markup=False, soft_wrap=True, style="yellow")
         console.print(_totals(server.stats()), highlight=False, markup=False, soft_wrap=True)
 
 

@@ -23,6 +23,10 @@ impl Serving for Running {
         self.stats().named()
     }
 
+    fn unknown_names(&self) -> Vec<String> {
+        Running::unknown_names(self)
+    }
+
     fn stop(self: Box<Self>) {
         Running::stop(*self);
     }

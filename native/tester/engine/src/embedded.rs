@@ -15,6 +15,10 @@ pub trait Serving: Send {
     fn made_ca(&self) -> Option<&str>;
     /// Its counters with their names.
     fn counters(&self) -> Vec<(&'static str, u64)>;
+    /// What clients have asked for and it does not have.
+    fn unknown_names(&self) -> Vec<String> {
+        Vec::new()
+    }
     /// Closes every connection and ends.
     fn stop(self: Box<Self>);
 }
@@ -63,6 +67,10 @@ impl EmbeddedServer {
             error_of(Kind::BadInput, format!("the {name} is stopped; start a new one"))
         };
         counters.ok_or_else(stopped)?.into_py_dict(py)
+    }
+
+    fn unknown_names(&self, py: Python<'_>) -> Vec<String> {
+        py.detach(|| self.running().as_ref().map(|running| running.unknown_names())).unwrap_or_default()
     }
 
     fn stop(&self, py: Python<'_>) {
