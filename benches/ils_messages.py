@@ -323,6 +323,56 @@ def others() -> Iterator[Message]:
     )
 
 
+CHAIN = "1.2.840.113556.1.4.1941"
+NESTED, WIDE_GROUPS = 9_000, 20
+SPELLED = ME.replace("=", " = ").upper()
+"""Members of a group are prepared to find this one."""
+
+
+def in_chain(attribute: str, dn: str) -> bytes:
+    return tlv(0xA9, octets(CHAIN, 0x81), octets(attribute, 0x82), octets(dn, 0x83))
+
+
+def memberships() -> Iterator[Message]:
+    """Yield messages to a domain of Active Directory (`setup_domain`)."""
+    innermost, present = f"cn=g0,{BASE}", octets("objectClass", 0x87)
+    nested = in_chain("member", innermost)
+    yield Message(f"search: {NESTED:,} groups in groups", search(BASE, 2, nested))
+    yield Message("search: 40 times the same", search(BASE, 2, tlv(0xA1, nested * 40)))
+    upwards = in_chain("memberOf", innermost)
+    yield Message("search a group: those around it", search(f"cn=g1,{BASE}", 0, upwards))
+    yield Message(
+        f"search a user: memberOf of {WIDE_GROUPS} groups", search(ME, 0, present, ["memberOf"])
+    )
+    yield Message("search a user: the same in a filter", search(ME, 0, octets("memberOf", 0x87)))
+    yield Message("compare memberOf: the same", compare(ME, "memberOf", group("wide 1")))
+    many = tlv(0xA4, octets("cn"), tlv(0x30, octets("classes", 0x80)))
+    yield Message("search 8 users of 9,000 classes", search(BASE, 1, many, ["*"]))
+
+
+def setup_domain(client: Client) -> None:
+    """Make groups in groups, and large ones that spell their last member otherwise."""
+    user, kind = [("objectClass", ["top", "user"])], [("objectClass", ["top", "group"])]
+    made = [add(ME, [*user, ("cn", ["me"]), ("userPassword", [PASSWORD])]), bind(ME, PASSWORD)]
+    made += [
+        add(f"cn=g{i},{BASE}", [*kind, ("cn", [f"g{i}"]), ("member", [f"cn=g{i - 1},{BASE}"])])
+        for i in range(1, NESTED)
+    ]
+    members = [f"cn=Person {i},{BASE}" for i in range(9_000)]
+    made += [
+        add(f"cn=wide {i},{BASE}", [*kind, ("cn", [f"wide {i}"]), ("member", [*members, SPELLED])])
+        for i in range(WIDE_GROUPS)
+    ]
+    classes = ["top", "user", *(f"class-{i}" for i in range(9_000))]
+    made += [
+        add(f"cn=classes {i},{BASE}", [("objectClass", classes), ("cn", [f"classes {i}"])])
+        for i in range(8)
+    ]
+    for each in made:
+        code = client.ask(each)
+        assert code == SUCCESS, (code, each[:120])
+
+
 def setup(client: Client) -> None:
     """Make the entries that messages are about, and bind."""
     person = [("objectClass", ["top", "person", "inetOrgPerson"]), ("sn", ["x"])]
@@ -347,13 +397,22 @@ def cpu_s(pid: int) -> float:
 
 def measured(wanted: Callable[[str], bool] = lambda name: True) -> Iterator[tuple[str, int, float]]:
     """Yield the name of each message, its result code, and the server's CPU for it in seconds."""
-    options = IlsOptions(entries=1)
+    yield from _measured(IlsOptions(entries=1), setup, (modifies, searches, others), wanted)
+    yield from _measured(IlsOptions(entries=1, profile="ad"), setup_domain, (memberships,), wanted)
+
+
+def _measured(
+    options: IlsOptions,
+    prepare: Callable[[Client], None],
+    kinds: Sequence[Callable[[], Iterator[Message]]],
+    wanted: Callable[[str], bool],
+) -> Iterator[tuple[str, int, float]]:
     with open_embedded(spec_of(options, 1), directory_config(options)) as target:
         pid = target.pid
         assert pid is not None
         client = Client(target.address.port)
-        setup(client)
-        for each in (*modifies(), *searches(), *others()):
+        prepare(client)
+        for each in (message for kind in kinds for message in kind()):
             if not wanted(each.name):
                 continue
             took = []
