@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import csv
 import re
-from dataclasses import field
 from functools import lru_cache
 from pathlib import Path
+
+import msgspec
 
 from ils_bench.lists import FIELD, file_and_columns, separator_of, shown
 from sitebench._engine import Table
 from sitebench.errors import BadFile
-from sitebench.frozen import frozen
 from sitebench.system.native_errors import translated
 
 _ATTRIBUTE = re.compile(r"[A-Za-z0-9][A-Za-z0-9.-]*")
@@ -38,12 +38,11 @@ _NAMES = {"uid": "uid", "login": "uid", "user": "uid", "username": "uid", "mail"
 """Columns of names, with the attribute that each is searched by; the first that is there."""
 
 
-@frozen
-class Accounts:
+class Accounts(msgspec.Struct, frozen=True):
     """A file of accounts: their DNs or names, and their passwords."""
 
     file: str
-    table: Table = field(repr=False)
+    table: Table
     password: str
     dn: str | None
     name: str | None

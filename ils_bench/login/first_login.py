@@ -10,12 +10,13 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
+import msgspec
+
 from ils_bench.login.logins import accounts_in, are_ours, to_check
 from ils_bench.options import BIND, IlsOptions
 from ils_bench.targets.people import spec_of
 from ils_bench.targets.target import OpenDirectory
 from sitebench.errors import BadInput, MeasurementFailed
-from sitebench.frozen import frozen
 from sitebench.seeders.people import generate
 from sitebench.verdict.warning import PointWarning, WarningKind
 
@@ -33,8 +34,7 @@ _GRAIN_S = 1.1
 """Times of logins are kept in seconds: a second login within one is not written."""
 
 
-@frozen
-class FirstLogin:
+class FirstLogin(msgspec.Struct, frozen=True):
     """What a login wrote, if anything."""
 
     written: tuple[str, ...] = ()

@@ -12,10 +12,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+import msgspec
+
 from ils_bench.options import ANY
 from sitebench.counts.tally import Tally
 from sitebench.errors import BadInput, MeasurementFailed
-from sitebench.frozen import frozen
 from sitebench.runs.manifest import COMPARED, ONCE
 from sitebench.runs.store import RunStore
 from sitebench.scenario.script import Script
@@ -33,8 +34,7 @@ _LOCKED = "data 775"
 """Active Directory's diagnostic of a locked account."""
 
 
-@frozen
-class Binds:
+class Binds(msgspec.Struct, frozen=True):
     """Binds of scenarios as accounts of others."""
 
     rows: frozenset[tuple[str, str]]

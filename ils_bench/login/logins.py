@@ -11,6 +11,8 @@ from dataclasses import replace
 from math import gcd
 from typing import Any
 
+import msgspec
+
 from ils_bench.lists import COMMA, separator_of
 from ils_bench.login.accounts import Accounts, accounts_of, line_of, none_twice
 from ils_bench.login.lockout import LIFT
@@ -20,7 +22,6 @@ from ils_bench.quick import plain, quoted
 from ils_bench.targets.people import suffix_of
 from sitebench._engine import profile_facts
 from sitebench.errors import BadFile, BadInput
-from sitebench.frozen import frozen
 from sitebench.measure.options import LoadOptions, PeakOptions, RepeatOptions
 from sitebench.options.option import group_of
 from sitebench.scenario.script import Script, made
@@ -189,8 +190,7 @@ def _operation(name: str, data: str, options: IlsOptions, weight: int) -> list[s
     return [*lines, ""]
 
 
-@frozen
-class _Person:
+class _Person(msgspec.Struct, frozen=True):
     """The fields that stand for one: what binds, what finds it, and its password."""
 
     dn: str

@@ -6,34 +6,32 @@ from pathlib import Path
 from typing import TypeVar
 from urllib.parse import unquote, urlsplit
 
+import msgspec
+
 from ils_bench.options import DirectoryOptions
 from ils_bench.targets.address import DirectoryAddress, parse_address
 from sitebench.errors import BadInput, UnknownValue
-from sitebench.frozen import frozen
 from sitebench.seeders import DEFAULT_BASE
 
 _D = TypeVar("_D", bound=DirectoryOptions)
 _SLAPD = "slapd:"
 
 
-@frozen
-class Stream:
+class Stream(msgspec.Struct, frozen=True):
     """LDIF on standard output or input."""
 
     def __str__(self) -> str:
         return "standard input"
 
 
-@frozen
-class LdifFile:
+class LdifFile(msgspec.Struct, frozen=True):
     path: Path
 
     def __str__(self) -> str:
         return str(self.path)
 
 
-@frozen
-class SlapdFolder:
+class SlapdFolder(msgspec.Struct, frozen=True):
     """A folder that slapd can be started on."""
 
     path: Path
@@ -42,8 +40,7 @@ class SlapdFolder:
         return str(self.path)
 
 
-@frozen
-class LiveDirectory:
+class LiveDirectory(msgspec.Struct, frozen=True):
     """A running directory; its URL may name the base."""
 
     address: DirectoryAddress

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import urlsplit
 
+import msgspec
+
 from sitebench.errors import BadInput, UnknownValue
-from sitebench.frozen import frozen
 from sitebench.system import secret
 from sitebench.system.network import HOST_AND_PORT
 from sitebench.targets.tls import Trust
@@ -15,8 +16,7 @@ START_TLS = "ldap+tls"
 _PORTS = {"ldap": 389, "ldaps": 636}
 
 
-@frozen
-class DirectoryAddress:
+class DirectoryAddress(msgspec.Struct, frozen=True):
     host: str
     port: int
     scheme: str = "ldap"

@@ -14,12 +14,13 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 
+import msgspec
+
 from ils_bench.targets import journal
 from ils_bench.targets.journal import Reservation
 from ils_bench.targets.target import OpenDirectory
 from sitebench._engine import first_person, remove_people
 from sitebench.errors import SitebenchError
-from sitebench.frozen import frozen
 from sitebench.seeders.people import generate
 from sitebench.system.native_errors import translated
 
@@ -34,8 +35,7 @@ _BLOCK = 1_000
 """Keys deleted at a time, or an eighth of those so far: as many may be asked for in vain."""
 
 
-@frozen
-class Added:
+class Added(msgspec.Struct, frozen=True):
     """What a run knows of the people that it added."""
 
     keys: int

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import fields
 from typing import Any
+
+import msgspec
+from msgspec import structs
 
 from ils_bench.options import GroupOptions
 from sitebench._engine import Groups, Population
 from sitebench.errors import BadInput
-from sitebench.frozen import frozen
 from sitebench.system.native_errors import translated
 
 EVERYONE = 0
@@ -21,8 +22,7 @@ _CLASSES = {"posix": "posixGroup", "ad": "group"}
 _OF_BOTH = "groupOfNames+posixGroup"
 
 
-@frozen
-class GroupSpec:
+class GroupSpec(msgspec.Struct, frozen=True):
     """What `--groups` and the options beside it say; `native/shared/people` says what they mean."""
 
     groups: int
@@ -56,10 +56,10 @@ def attribute_of(profile: str) -> str:
 
 def spec_of_groups(options: GroupOptions) -> GroupSpec | None:
     """Return what options ask for; None for no groups."""
-    given = {each.name: vars(options)[each.name] for each in fields(GroupSpec)}
+    given = {each.name: vars(options)[each.name] for each in structs.fields(GroupSpec)}
     if options.groups is not None:
         return GroupSpec(**given)
-    for each in fields(GroupSpec):
+    for each in structs.fields(GroupSpec):
         if each.name != "groups" and given[each.name] != each.default:
             option = each.name.replace("_", "-")
             raise BadInput(f"--{option} is said of no groups", "add --groups with their number")

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import asdict
 
 from ils_bench.options import IlsOptions, LoadTestOptions
 from ils_bench.programs import Program, bind_themselves, need_base, send_passwords

@@ -15,9 +15,10 @@ import socket
 import subprocess
 import tempfile
 import time
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
+
+from msgspec.structs import asdict
 
 from ils_bench import schema
 from ils_bench.targets.address import START_TLS, DirectoryAddress, parse_address

@@ -7,15 +7,14 @@ from collections.abc import Callable
 from typing import Any
 
 import ldap3
+import msgspec
 from ldap3.core.exceptions import LDAPException, LDAPSocketReceiveError
 from ldap3.utils import asn1
 
-from sitebench.frozen import frozen
 from sitebench.targets.tls import short
 
 
-@frozen
-class AnswerLimits:
+class AnswerLimits(msgspec.Struct, frozen=True):
     """What a connection reads of the answers to one request."""
 
     silence_s: float

@@ -8,10 +8,11 @@ the largest, for up to twice as many people, and refuses more (method rule 11).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+
+import msgspec
+from msgspec.structs import replace
 
 from sitebench.errors import BadInput
-from sitebench.frozen import frozen
 from sitebench.plan.model import Scenario, needed, people_per_machine, round_half_up, solve
 from sitebench.plan.options import PlanOptions
 from sitebench.plan.rates import PAGES, UNSTATED, RateTable
@@ -22,8 +23,7 @@ _STRETCH = 2.0
 """By what factor an answer may exceed the largest size measured."""
 
 
-@frozen
-class Plan:
+class Plan(msgspec.Struct, frozen=True):
     """One answer: the scenario, the rates it came from, and its warnings."""
 
     suite: PlanSuite

@@ -15,14 +15,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from functools import lru_cache
+
+import msgspec
+from msgspec.structs import replace
 
 from sitebench._engine import busy_limit
 from sitebench.counts import durations
 from sitebench.counts.durations import heading
 from sitebench.errors import UnknownValue
-from sitebench.frozen import frozen
 from sitebench.plan.formula import Constant, Formula, IfAny, Input, Least, WholeUp
 from sitebench.plan.rates import PAGES
 
@@ -32,8 +33,7 @@ PERCENTILES = {heading(name): round(q / 100, 9) for name, q in durations.PERCENT
 MOST_CORES = 10_000
 
 
-@frozen
-class Step:
+class Step(msgspec.Struct, frozen=True):
     """One number of a law, and the formula that gives it."""
 
     key: str
@@ -42,8 +42,7 @@ class Step:
     formula: Formula
 
 
-@frozen
-class Law:
+class Law(msgspec.Struct, frozen=True):
     """What one machine serves, and how many machines a community needs."""
 
     capacity: tuple[Step, ...]
@@ -145,8 +144,7 @@ def _machines(busy: Formula) -> tuple[Step, ...]:
     )
 
 
-@frozen
-class Scenario:
+class Scenario(msgspec.Struct, frozen=True):
     """What people do, and what the machines have to satisfy.
 
     `objective` is a percentile and the seconds within which it must lie, to be estimated from

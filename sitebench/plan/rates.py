@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import msgspec
+
 from sitebench.errors import UnknownValue
-from sitebench.frozen import frozen
 from sitebench.units import format_size
 
 PAGES = "pages"
@@ -15,8 +16,7 @@ UNSTATED = 0
 """The size of typed-in rates, for which the number of people is not known."""
 
 
-@frozen
-class Remark:
+class Remark(msgspec.Struct, frozen=True):
     """A note on one rate: why it is missing, or what it leaves open."""
 
     operation: str
@@ -29,8 +29,7 @@ class Remark:
         return f"{self.operation} at {format_size(self.size)}: {self.message}"
 
 
-@frozen
-class RateTable:
+class RateTable(msgspec.Struct, frozen=True):
     """One machine: the rates of each operation, one per size; None where it was not measured."""
 
     machine: str

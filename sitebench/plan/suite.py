@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pkgutil import resolve_name
 
-from sitebench.frozen import frozen
+import msgspec
+
 from sitebench.plan.model import Scenario, Step
 from sitebench.plan.options import PlanOptions
 from sitebench.plan.rates import RateTable
@@ -15,8 +16,7 @@ from sitebench.runs.repeats import Of, Series
 from sitebench.suite import suites
 
 
-@frozen
-class PrintedAnswer:
+class PrintedAnswer(msgspec.Struct, frozen=True):
     """What the paper's workbook prints for its own inputs on one machine."""
 
     preset: str
@@ -32,8 +32,7 @@ class PrintedAnswer:
         return all(ours == printed for ours, printed in pairs)
 
 
-@frozen
-class Calculation:
+class Calculation(msgspec.Struct, frozen=True, dict=True):
     """A law of a suite beside its plan: its inputs, and steps that follow from them."""
 
     title: str
@@ -50,8 +49,7 @@ class Calculation:
         return found
 
 
-@frozen(kw_only=True)
-class PlanSuite:
+class PlanSuite(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     title: str
     help: str

@@ -1,10 +1,10 @@
 """From a run's points to the rates that a plan is made from."""
 
 import re
-from dataclasses import replace
 
 import pytest
 from msgspec import structs
+from msgspec.structs import replace
 
 from ils_bench.paper.plan import PLAN as ILS
 from ps_bench.paper.plan import PLAN as PS

@@ -1,8 +1,7 @@
 """1997's printed rates and answers, and ours."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from ils_bench.paper.plan import MIX, UNPRINTED
 from ils_bench.paper.plan import PLAN as ILS

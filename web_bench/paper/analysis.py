@@ -9,8 +9,9 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
+import msgspec
+
 from sitebench.errors import BadInput
-from sitebench.frozen import frozen
 from sitebench.measure.peak.curve import MOST_FAILED, Spot, failed, knee
 from sitebench.runs.repeats import Series
 from sitebench.units import format_rate
@@ -64,8 +65,7 @@ def curve(points: Sequence[Series]) -> list[CurvePoint]:
     return sorted(curve_points, key=lambda point: point.clients)
 
 
-@frozen
-class Stages:
+class Stages(msgspec.Struct, frozen=True):
     """The two stages of a sweep, by their numbers of clients.
 
     In the first, more clients raise the rate more than the latency; in the second, the latency
@@ -245,8 +245,7 @@ def _is_comparable(name: str) -> bool:
     return name != STATIC and name.startswith(("spice-", "ecommerce-"))
 
 
-@frozen
-class Prediction:
+class Prediction(msgspec.Struct, frozen=True):
     """A mix's rate by the cost model, beside the measured one."""
 
     workload: str

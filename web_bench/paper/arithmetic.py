@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
+import msgspec
+
 from sitebench.errors import BadInput
-from sitebench.frozen import frozen
 
 MBIT = 10**6
 WEBSTONE_MBIT = 2**20
@@ -68,16 +69,14 @@ def off_mean(measured: float, mean_bytes: float) -> float:
     return measured / mean_bytes - 1
 
 
-@frozen
-class MeasuredMix:
+class MeasuredMix(msgspec.Struct, frozen=True):
     """The saturated rate of a mix, and the share of its requests that are of the second kind."""
 
     share: float
     requests_per_s: float
 
 
-@frozen
-class Costs:
+class Costs(msgspec.Struct, frozen=True):
     """Seconds of the bottleneck's time that one request of each kind takes: 1/X = sum of f D."""
 
     first_s: float
@@ -129,8 +128,7 @@ def load_factor(requests_per_s: float, latency_s: float) -> float:
     return requests_per_s * latency_s
 
 
-@frozen
-class CurvePoint:
+class CurvePoint(msgspec.Struct, frozen=True):
     """One point of a sweep over clients."""
 
     clients: int
@@ -143,8 +141,7 @@ def peak(curve: Sequence[CurvePoint]) -> CurvePoint:
     return min(curve, key=lambda point: (-point.requests_per_s, point.clients))
 
 
-@frozen
-class Efficiency:
+class Efficiency(msgspec.Struct, frozen=True):
     """SPICE efficiency: what of the static test's rate and latency a program keeps.
 
     From 2000's definitions, which give the two at each test's own peak. Those have different
@@ -167,8 +164,7 @@ def efficiency(static: CurvePoint, spice: CurvePoint) -> Efficiency:
     )
 
 
-@frozen
-class SpiceEfficiency:
+class SpiceEfficiency(msgspec.Struct, frozen=True):
     """The efficiency in three ways."""
 
     own_peaks: Efficiency

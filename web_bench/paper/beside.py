@@ -10,8 +10,9 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Literal
 
+import msgspec
+
 from sitebench.counts.metrics import LATENCY
-from sitebench.frozen import frozen
 from sitebench.report.printed import PrintedTable, statements_table
 from sitebench.report.suite import Folded
 from sitebench.runs.repeats import Of, Series
@@ -68,8 +69,7 @@ def _processors(text: str) -> int | None:
     return 4 if _FOUR.search(text) else 1 if _ONE.search(text) else None
 
 
-@frozen
-class _Today:
+class _Today(msgspec.Struct, frozen=True):
     """What was measured, by workload; `count` processors are those of the table or row."""
 
     workloads: Mapping[str, Sequence[Series]]

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 from xlsxwriter.utility import (  # type: ignore[import-untyped]
     xl_range_abs,
     xl_rowcol_to_cell,
 )
 
-from sitebench.frozen import frozen
 from sitebench.plan.formula import Formula, Name
 
 if TYPE_CHECKING:
@@ -29,8 +29,7 @@ MISSING = "n/a"
 NUMBER, SHARE, SMALL, WHOLE = "#,##0.####", "0.0##%", "0.000000", "#,##0"
 
 
-@frozen
-class _Styles:
+class _Styles(msgspec.Struct, frozen=True):
     title: Format
     heading: Format
     text: Format

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from sitebench.frozen import frozen
+import msgspec
+
 from sitebench.plan.rates import UNSTATED, RateTable
 from sitebench.plan.suite import PlanSuite
 from sitebench.plan.workbook.grid import MISSING, NUMBER, WHOLE, Grid, Value, cell
@@ -29,8 +30,7 @@ def size_label(size: int) -> Value:
     return "any" if size == UNSTATED else float(size)
 
 
-@frozen
-class RateSheet:
+class RateSheet(msgspec.Struct, frozen=True):
     """A suite's sheet of rates, and the formulas that refer to it."""
 
     suite: PlanSuite

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from sitebench.frozen import frozen
+import msgspec
+
 from sitebench.plan.formula import Formula, Input
 from sitebench.plan.model import PERCENTILES, Law, Scenario, rate_key, wait_factor
 from sitebench.plan.rates import UNSTATED, RateTable
@@ -26,16 +27,14 @@ _SLOW = "objective cannot be met"
 _SHAPES = {"share": SHARE, "s": SMALL}
 
 
-@frozen
-class Machine:
+class Machine(msgspec.Struct, frozen=True):
     """One column: a machine at a size."""
 
     table: RateTable
     size: int
 
 
-@frozen
-class WhatIf:
+class WhatIf(msgspec.Struct, frozen=True):
     """The content of one sheet."""
 
     suite: PlanSuite

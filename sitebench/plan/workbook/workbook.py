@@ -7,12 +7,13 @@ are stored with the formulas, so that any program can show them.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
+from msgspec.structs import replace
+
 from sitebench.errors import BadInput
-from sitebench.frozen import frozen
 from sitebench.plan.choose import Plan, on_first, with_calculations
 from sitebench.plan.choose import plan as planned
 from sitebench.plan.model import law_of, with_all
@@ -45,8 +46,7 @@ _SOURCES = (
 _BOOK = {"in_memory": True, "strings_to_formulas": False, "strings_to_urls": False}
 
 
-@frozen
-class Planned:
+class Planned(msgspec.Struct, frozen=True):
     """One suite: its plan, and the machines that its sheet offers, the plan's first."""
 
     plan: Plan
