@@ -222,7 +222,9 @@ def _section(planner: _Planner) -> str:
 def _others(planner: _Planner) -> str:
     """Return the suite's other laws: inputs, and what follows from them."""
     made = zip(planner.laws[1:], planner.plan.calculations, strict=True)
-    return "".join(_other(f"plan-{name}", name, each) for (name, _), each in made)
+    laws = "".join(_other(f"plan-{name}", name, each) for (name, _), each in made)
+    title = f"{planner.suite.title}: {', '.join(m.title for m in planner.plan.calculations)}"
+    return f"<details><summary>{escape(title)}</summary>{laws}</details>" if laws else ""
 
 
 def _other(prefix: str, name: str, made: Calculation) -> str:

@@ -150,6 +150,15 @@ class Report:
         """Return the operations of a suite that were measured."""
         return list(dict.fromkeys(spec.operation for spec in self.specs(suite)))
 
+    def runs_of(self, suite: ReportSuite, operation: str) -> list[Run]:
+        """Return the runs that measured an operation."""
+        wanted = (suite.name, operation)
+        return [
+            run
+            for run in self.runs
+            if any((each.spec.suite, each.spec.operation) == wanted for each in run.series)
+        ]
+
     def titled(self, title: str, *runs: Run) -> str:
         """Return the title of a table of these runs, which names them if there are others."""
         names = " and ".join(run.label for run in runs)

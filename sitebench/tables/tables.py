@@ -140,7 +140,7 @@ def cost_table(points: Iterable[tuple[str, Series]]) -> Table:
         "us/op: the generator's own CPU. Headroom: share of time that its busiest thread had left.",
     ]
     columns = ("Point", "Load", "waiting", UNREAD, "us/op", "headroom")
-    return Table("The tester's own cost", columns, rows, 2, notes)
+    return Table("Cost of the load generator", columns, rows, 2, notes)
 
 
 def load_name(spec: PointSpec) -> str:

@@ -144,12 +144,4 @@
   document.querySelectorAll("details").forEach((each) => each.addEventListener("toggle", () => figures
     .filter((figure) => each.contains(figure.element) && !figure.width)
     .forEach((figure) => figure.draw())));
-
-  // On paper everything is open.
-  let opened = [];
-  window.addEventListener("beforeprint", () => {
-    opened = [...document.querySelectorAll("details[data-print]:not([open])")];
-    opened.forEach((each) => { each.open = true; });
-  });
-  window.addEventListener("afterprint", () => opened.forEach((each) => { each.open = false; }));
 })();

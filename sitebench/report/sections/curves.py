@@ -164,6 +164,16 @@ def _knee(curve: _Curve) -> Columns:
     }
 
 
+def _dashes(series: Sequence[str]) -> Spec:
+    """Return dashes without a scale: in a legend they would be around the signs, too."""
+    ranges = tell_apart("strokeDash", series)["scale"]["range"]
+    conditions = [
+        {"test": f"datum.series === '{name}'", "value": dash}
+        for name, dash in zip(series, ranges, strict=True)
+    ]
+    return {"condition": conditions, "value": [1, 0]}
+
+
 def _spec() -> Spec:
     series = list(_QUANTILES.values())
     x = quantity(
@@ -193,7 +203,10 @@ def _spec() -> Spec:
                 "params": [SHOWN],
                 "mark": {"type": "line", "strokeWidth": 2},
                 "encoding": places
-                | {"order": quantity("turn"), "strokeDash": tell_apart("strokeDash", series)},
+                | {
+                    "order": quantity("turn"),
+                    "strokeDash": _dashes(series),
+                },
             },
             *({**curve, **layer, "encoding": places | layer["encoding"]} for layer in symbols),
             {

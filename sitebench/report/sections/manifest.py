@@ -23,7 +23,7 @@ def _run(run: Run) -> str:
     shown = shlex.join(command) if isinstance(command, list) else str(command or "not known")
     return (
         f"<h3>{escape(run.label)}</h3><pre>{escape(shown)}</pre>"
-        "<details data-print><summary>Environment and settings</summary>"
+        "<details><summary>Environment and settings</summary>"
         f"{to_html(_table(run))}</details>"
     )
 

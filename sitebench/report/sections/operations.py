@@ -11,12 +11,11 @@ from msgspec.structs import replace
 from sitebench.counts import metrics
 from sitebench.counts.durations import OVER_TIME, PERCENTILES, Durations, heading
 from sitebench.counts.metrics import LATENCY, SERVICE
-from sitebench.counts.source import SEQUENCE
 from sitebench.report.model import LOAD, Point, Report, Run, distinguishing_label
 from sitebench.report.page import Section
 from sitebench.report.sections import objectives, tail
 from sitebench.runs.repeats import Series
-from sitebench.tables.html import to_html
+from sitebench.tables.html import to_html, typeset
 from sitebench.tables.table import NOTHING, Cell, Row, Table
 from sitebench.tables.tables import (
     around,
@@ -30,9 +29,6 @@ from sitebench.tables.tables import (
 )
 from sitebench.units import format_ns, format_rate, format_size
 
-_HANDLING = ("connect", "bind", "unbind", SEQUENCE)
-"""Steps of connections, and the whole of a sequence, which is made of the others."""
-
 
 def tables(report: Report) -> list[Table]:
     """Return four tables per run, those that the page folds last."""
@@ -44,23 +40,40 @@ def section(report: Report) -> Section | None:
     parts = list(map(to_html, objectives.tables(report)))
     for run in report.runs:
         parts.append(to_html(_operations(report, run)))
-        parts.append(to_html(tail.table(report, run)))
         parts.append(_downloads(run))
-        for title, table, opened in (
-            ("The tester's own cost", _cost(report, run), ""),
-            ("Every step of every program", _steps(report, run), " open" * _has_pages(run)),
-            ("Every clock of every step", _clocks(report, run), ""),
+        for title, table in (
+            ("Tail of the latency", tail.table(report, run)),
+            ("Cost of the load generator", _cost(report, run)),
+            ("Every step of every program", _steps(report, run)),
+            ("All timings of every step", _clocks(report, run)),
         ):
-            parts.append(f"<details{opened}><summary>{title}</summary>{to_html(table)}</details>")
-    return Section("results", "Results", "".join(parts))
+            parts.append(f"<details><summary>{title}</summary>{to_html(table)}</details>")
+    notes = "".join(f'<p class="note">{typeset(note)}</p>' for note in _notes(report))
+    return Section("results", "Results", "".join(parts) + notes)
 
 
-def _has_pages(run: Run) -> bool:
-    """Whether any point did more than one thing on its connections: they differ in latency."""
-    return any(
-        sum(not (step.overlaps or step.step in _HANDLING) for step in result.steps) > 1
-        for result in run.results
-    )
+def _notes(report: Report) -> list[str]:
+    """Return the meaning of signs that are in the tables of the runs."""
+    latencies = [
+        latency_mark(series, name)
+        for _, run_series in report.measured
+        for series in (run_series, *run_series.parts)
+        for name in PERCENTILES
+    ]
+    notes = ["Latencies are those of right answers."]
+    if any(series.n > 1 for _, series in report.measured):
+        notes[0] += " n: repeats. Rates and percentiles of latency are medians over repeats."
+        notes[0] += " The interval is 95 % of the median; with few repeats, least and greatest."
+    signs = {
+        NOTHING: "fewer than 100 samples beyond the percentile.",
+        ">=": "operations that timed out are in the percentile, so it is a lower bound.",
+        "<=": "waits for other programs are in the latency, so it is an upper bound.",
+        " *": "includes delays of the load generator, or is not usable: the verdict says why.",
+    }
+    seen = [
+        f"{sign.strip()}: {why}" for sign, why in signs.items() if any(sign in m for m in latencies)
+    ]
+    return [" ".join([*notes, *seen])]
 
 
 def _downloads(run: Run) -> str:
@@ -88,18 +101,8 @@ def _operations(report: Report, run: Run) -> Table:
     for each in run.series:
         rows.append(_row(report, run, each, repeated=repeated))
         rows += [_part(part, repeated=repeated) for part in each.parts]
-    notes = ["Latencies are those of right answers."]
-    if repeated:
-        notes[0] += " n: repeats. Rates and percentiles of latency are medians over repeats."
-        notes[0] += " The interval is 95 % of the median; with few repeats, least and greatest."
-    notes.append("n/a: fewer than 100 samples beyond the percentile.")
-    notes.append(">=: the percentile is of operations that were never answered: it is at least so.")
-    notes.append(
-        "<=: waits for cores that other programs had are in the latency: it is at most so."
-    )
-    notes.append("* not the target's alone: the verdict says why.")
     done = [each.result for each in run.stored if each.status == "done"]
-    notes += attempts([each for each in done if each is not None])
+    notes = attempts([each for each in done if each is not None])
     return Table(report.titled("Operations", run), columns, rows, left=4, notes=notes)
 
 
@@ -111,7 +114,7 @@ def _row(report: Report, run: Run, each: Series, *, repeated: bool) -> Row:
     interval = around(each, rate_of, format_rate) if each.n > 1 else ""
     return [
         ", ".join(filter(None, (suite.title_of(each.spec.operation), how))),
-        format_size(each.spec.entries) if each.spec.entries else NOTHING,
+        format_size(each.spec.entries) if each.spec.entries else "",
         load_name(each.spec),
         marked(each, bounds),
         marked(each, rate_mark(each)),
@@ -125,7 +128,7 @@ def _part(each: Series, *, repeated: bool) -> Row:
     """Return the row of one operation of several."""
     interval = around(each, rate_of, format_rate) if each.n > 1 else ""
     return [
-        *(each.spec.operation, NOTHING, load_name(each.spec), ""),
+        *(each.spec.operation, "", load_name(each.spec), ""),
         marked(each, rate_mark(each)),
         *((f"{each.n}", interval) if repeated else ()),
         *(_latency(each, name) for name in PERCENTILES),

@@ -232,21 +232,22 @@ _ZOOM: Spec = {
 """Dragging moves in time; the wheel zooms with Shift, as it scrolls the page without."""
 
 
-def _x(*, title: bool = False) -> Spec:
-    axis = {"title": "seconds"} if title else {"title": None, "labels": False, "ticks": False}
+def _x() -> Spec:
+    # The unit stands to the left of zero: a line of its own below each strip is a fifth of it.
+    unit = {"title": "seconds", "titleAnchor": "start", "titleAlign": "right", "titleX": -10}
+    axis = {"titleY": 11, "titleBaseline": "middle", "titleFontWeight": "normal"}
     return quantity(
         "t",
         scale={"nice": False, "zero": True},
-        axis={**axis, "grid": False, "tickCount": 10},
+        axis={**unit, **axis, "titleFontSize": 11, "grid": False, "tickCount": 10},
     )
 
 
 def _spec(strips: Sequence[Strip]) -> Spec:
-    tracks = [_strip(strip, last=strip is strips[-1]) for strip in strips]
     return {
         "spacing": 6,
         "resolve": {"scale": {"color": "independent", "strokeDash": "independent"}},
-        "vconcat": [_heat(), _lines(), _throughput(last=not tracks), *tracks],
+        "vconcat": [_heat(), _lines(), _throughput(), *map(_strip, strips)],
     }
 
 
@@ -349,7 +350,7 @@ def _lines() -> Spec:
     }
 
 
-def _throughput(*, last: bool) -> Spec:
+def _throughput() -> Spec:
     tooltip = [
         {"field": "phase"},
         quantity("t", title="from, s"),
@@ -367,19 +368,19 @@ def _throughput(*, last: bool) -> Spec:
             {
                 "data": {"name": "slots"},
                 "mark": {"type": "line", "interpolate": "step-after", "clip": True},
-                "encoding": {"x": _x(title=last), "y": rate, "tooltip": tooltip},
+                "encoding": {"x": _x(), "y": rate, "tooltip": tooltip},
             },
             {
                 "data": {"name": "slots"},
                 "transform": [{"filter": "datum.failed > 0"}],
                 "mark": {"type": "point", "shape": "cross", "filled": True, "style": "failed"},
-                "encoding": {"x": _x(title=last), "y": failed},
+                "encoding": {"x": _x(), "y": failed},
             },
         ],
     }
 
 
-def _strip(strip: Strip, *, last: bool) -> Spec:
+def _strip(strip: Strip) -> Spec:
     series = {"field": "series", "type": "nominal", "sort": None, "legend": LEGEND_BESIDE}
     scale: Spec = {"zero": strip.id != "available"}
     if strip.most is not None:
@@ -401,7 +402,7 @@ def _strip(strip: Strip, *, last: bool) -> Spec:
                 "transform": [{"filter": f"datum.track === '{strip.id}'"}],
                 "mark": {"type": "line", "strokeWidth": 1.5, "clip": True, "point": {"size": 8}},
                 "encoding": {
-                    "x": _x(title=last),
+                    "x": _x(),
                     "y": quantity("v", scale=scale, axis=axis),
                     "color": series,
                     "strokeDash": series,

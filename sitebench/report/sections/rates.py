@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from html import escape
 from typing import Any
 
 from msgspec.structs import replace
@@ -89,18 +88,13 @@ def caller(report: Report, found: Sequence[_Line]) -> Callable[[_Line], str]:
 
 
 def section(report: Report) -> Section | None:
-    """Return the figure of each operation measured at several sizes, a row of them per suite."""
-    parts, charts = [], []
-    for suite in report.present:
-        found = [
-            _chart(report, suite, _today(suite, each), f"rate-{suite.name}-{each.name}")
-            for each in suite.figures(report.specs(suite))
-            if _sizes(report, suite, each) > 1
-        ]
-        if found:
-            drawings = "".join(figure(chart) for chart in found)
-            parts.append(f'<h3>{escape(suite.title)}</h3><div class="grid">{drawings}</div>')
-            charts += found
+    """Return the figure of each operation measured at several sizes."""
+    charts = [
+        _chart(report, suite, _today(suite, each), f"rate-{suite.name}-{each.name}")
+        for suite in report.present
+        for each in suite.figures(report.specs(suite))
+        if _sizes(report, suite, each) > 1
+    ]
     if not charts:
         return None
     note = (
@@ -109,7 +103,7 @@ def section(report: Report) -> Section | None:
         'usable". A click on a name in a legend, or the arrow keys on a figure, show one series '
         "alone.</p>"
     )
-    body = "".join(parts) + note
+    body = f'<div class="grid">{"".join(map(figure, charts))}</div>{note}'
     return Section("rates", "Rates", body, tuple(charts), short="Rates")
 
 
@@ -222,23 +216,29 @@ def _spec(
         quantity("repeats", title="repeats"),
         {"field": "invalid", "title": "limited by"},
     ]
+
+    def named(channel: str) -> Spec:
+        series = tell_apart(channel, today, then)
+        # The title says what a single line is.
+        return series if len(today) + len(then) > 1 else series | {"legend": None}
+
     return {
         "data": {"name": "points"},
         "width": "container",
-        "height": 250,
+        "height": 200,
         "usermeta": {"series": "series"},
-        "encoding": {"x": x, "y": y, "color": tell_apart("color", today, then), "opacity": FADED},
+        "encoding": {"x": x, "y": y, "color": named("color"), "opacity": FADED},
         "layer": [
             {
                 "params": [SHOWN],
                 "mark": {"type": "line", "strokeWidth": 2},
-                "encoding": {"strokeDash": tell_apart("strokeDash", today, then)},
+                "encoding": {"strokeDash": named("strokeDash")},
             },
             {
                 "transform": [{"filter": "datum.low !== null"}],
                 "mark": {"type": "rule", "strokeWidth": 5, "opacity": 0.35},
                 "encoding": {"y": {**y, "field": "low"}, "y2": {"field": "high"}},
             },
-            *marks(tell_apart("shape", today, then), tooltip),
+            *marks(named("shape"), tooltip),
         ],
     }

@@ -22,7 +22,7 @@ _AT_ONCE = {True: 3, False: 1}
 def section(report: Report) -> Section | None:
     several = len(report.runs) > 1
     body = "".join(_trust(report, run, several=several) for run in report.runs)
-    cards = "".join(_card(report, suite, several=several) for suite in report.present)
+    cards = "".join(_card(report, suite) for suite in report.present)
     # A search without an answer has nothing to draw.
     charts = tuple(
         chart for chart in (overview.chart(report),) if chart.choices[""]["bars"]["rate"]
@@ -41,13 +41,13 @@ def _trust(report: Report, run: Run, *, several: bool) -> str:
     )
 
 
-def _card(report: Report, suite: ReportSuite, *, several: bool) -> str:
+def _card(report: Report, suite: ReportSuite) -> str:
     rows = "".join(
-        f"<div><dt>{escape(', '.join(filter(None, (title, run.label if several else ''))))}</dt>"
+        f"<div><dt>{escape(f'{title}, {run.label}' if len(runs) > 1 else title)}</dt>"
         f"<dd><b>{typeset(rate)}</b><small>{typeset('; '.join(remarks))}</small></dd></div>"
         for operation in report.operations(suite)
-        for title in (suite.title_of(operation),)
-        for run in report.runs
+        for title, runs in [(suite.title_of(operation), report.runs_of(suite, operation))]
+        for run in runs
         for rate, remarks in (*_searched(run, suite, operation), *_best(run, suite, operation))
     )
     return f'<div class="card"><h3>{escape(suite.title)}</h3><dl>{rows}</dl></div>'
