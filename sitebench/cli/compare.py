@@ -26,7 +26,10 @@ class _CompareOptions:
         None, "`run` or `sweep` command to measure with A and B in turn, in place of {}.", "CMD"
     )
     restart: str | None = option.text(
-        None, "Shell command before each measurement that restarts a running server {}.", "CMD"
+        None,
+        "Shell command before each measurement that restarts a running server {}, "
+        "or switches it to {}.",
+        "CMD",
     )
     repeats: int = option.count(10, "Pairs to measure, 5 to 60.", at_least=5, at_most=60)
     seed: int = option.count(1997, "Seed of the random order within each pair.", at_least=0)
@@ -67,6 +70,9 @@ def compare(options: _CompareOptions, a: str, b: str) -> None:
     --interleave 'ils run lookup --target {} --entries 10k --measure 2s' --html both.html
 
     sitebench compare 1 2 --interleave 'ils run lookup --target openldap --threads {}'
+
+    sitebench compare off on --restart './switch-index {}'
+    --interleave 'ils run lookup --target ldap://127.0.0.1:389 --names @people.txt'
 
     Run files that were not interleaved get a ratio, and an answer only beyond a factor of two:
 

@@ -65,7 +65,10 @@ class Interleaving(msgspec.Struct, frozen=True):
     repeats: int
     seed: int
     restart: str | None = None
-    """Shell command, with `{}` too, that restarts a running server before each measurement."""
+    """Shell command that restarts a running server before each measurement.
+
+    `{}` may stand in it alone: then one server is compared with itself, switched otherwise.
+    """
 
     def value(self, side: str) -> str:
         """Return what stands for `{}` on a side."""
@@ -115,9 +118,10 @@ def plan(
         raise BadInput(
             f"--interleave takes a run or a sweep, not {command!r}", f"write one {_EXAMPLE}"
         )
-    if not any(_PLACE in word for word in words):
+    if not any(_PLACE in word for word in (*words, restart or "")):
+        nor = ", nor has --restart" if restart else ""
         raise BadInput(
-            f"--interleave {command!r} has no {{}} where A and B go", f"write one {_EXAMPLE}"
+            f"--interleave {command!r} has no {{}} where A and B go{nor}", f"write one {_EXAMPLE}"
         )
     if ours := [long_option(each) for each in _OURS if gives(words, each)]:
         raise BadInput(

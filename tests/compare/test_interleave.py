@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from ils_bench.targets.ldap_directory import LdapDirectory
 from sitebench.compare.interleave import Interleaving, Turn, files, measure, plan, prepare
 from sitebench.errors import BadInput, MeasurementFailed
 from sitebench.runs.manifest import COMPARED
@@ -133,6 +134,26 @@ def test_a_running_server_is_restarted_before_each_turn(tmp_path: Path) -> None:
     with contextlib.chdir(tmp_path), pytest.raises(BadInput):
         measure(wrong, places)
     assert (tmp_path / "turns").read_text().strip() == wrong.value(wrong.turns()[0].side)
+
+
+def test_one_server_is_compared_with_itself_by_its_restart(tmp_path: Path) -> None:
+    """An index off and on: `{}` stands in --restart alone."""
+    with LdapDirectory(entries=50, locales=("en_US",)) as server:
+        command = (
+            f"ils run lookup --target {server.url} --base {server.base} --entries 50 "
+            "--locales en_US --users 1 --threads 1 --rate 100 --warmup 0s --measure 100ms"
+        )
+        switch = f"echo {{}} >>{tmp_path}/turns"
+        both = plan(command, "off", "on", repeats=1, seed=1, restart=switch)
+        places = files(str(tmp_path / "c"))
+        prepare(both, places)
+        measure(both, places)
+    assert sorted((tmp_path / "turns").read_text().split()) == ["off", "on"]
+    for place in places:
+        with RunFile(place) as file:
+            assert [point.status for point in file.points()] == ["done"]
+    with pytest.raises(BadInput, match="nor has --restart"):
+        plan(command, "off", "on", repeats=1, seed=1, restart="./switch")
 
 
 def test_a_restart_may_leave_its_server_running_which_ctrl_c_does_not_reach(
