@@ -35,7 +35,8 @@ net::limits! {
         /// Bytes of one entry that a filter looks at, 2 ns each: 16 for each attribute and term, 16 and its bytes for each
         /// value that a term looks at, and two for each unit of `write_work` that it takes to prepare a value. Those of
         /// a long list are prepared once for all terms, so that any number of terms may ask for members of a
-        /// group of 10,000; of substrings, some twenty may. The values of the largest entry can be prepared once.
+        /// group of 10,000; of substrings, some twenty may. The values of the largest entry can be prepared once. In a domain of Active Directory the groups
+        /// of an entry count as well, 2 us each and the members that are compared, whether a filter or an answer has them.
         filter_work: usize = 8 << 20;
         /// Attributes that one search asks for. People have 25, and SSSD asks for 60.
         requested_attributes: usize = 256;

@@ -245,7 +245,7 @@ impl Scan {
             }
             ScanStatus::TooCostly => (
                 ResultCode::ADMIN_LIMIT_EXCEEDED,
-                "an entry has too many values for a filter of so many terms",
+                "an entry has too many values, or groups, for what the search asks; ask for less, or raise filter_work",
             ),
             ScanStatus::Probes => (
                 ResultCode::INSUFFICIENT_ACCESS_RIGHTS,
