@@ -175,7 +175,6 @@ class DirectoryOptions(EndpointOptions, KindOptions):
     password_file: str | None = option.file(
         f"File with the password in its first line (default: ${BIND_PASSWORD}, or a prompt).",
         panel="Target",
-        local=True,
         form=False,
     )
     names: str | None = option.parsed(

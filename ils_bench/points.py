@@ -43,6 +43,7 @@ class IlsPoints(SuitePoints[IlsOptions, Program, OpenDirectory]):
     suite = SUITE
     options = IlsOptions
     locust_options = LocustOptions
+    opened = OpenDirectory
     own_targets = opening.OWN_TARGETS
     word = "sequence"
     # Adding leaves the most behind.

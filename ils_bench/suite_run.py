@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from collections.abc import Sequence as Many
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from locust.env import Environment
@@ -18,8 +17,6 @@ from ils_bench.options import IlsOptions, LocustOptions
 from ils_bench.points import POINTS
 from ils_bench.programs import Program, is_login
 from ils_bench.targets import clean, journal
-from ils_bench.targets.address import parse_address
-from ils_bench.targets.identity import identity_of
 from ils_bench.targets.journal import Reservation
 from ils_bench.targets.live import make_ready, told_of_removal
 from ils_bench.targets.monitor import DirectoryMonitor
@@ -31,11 +28,10 @@ from sitebench.counts.source import StepTotals
 from sitebench.counts.tally import Tally
 from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.errors import BadFile, BadInput, MeasurementFailed
-from sitebench.frozen import frozen
-from sitebench.locust.prepared import Prepared
 from sitebench.locust.preparing import Preparing, run_in_thread
 from sitebench.locust.recorder import Observed, Recording
 from sitebench.measure.diagnosis import NOT_ALLOWED, NOT_ALLOWED_REMEDY
+from sitebench.measure.test import Test
 from sitebench.options.option import group_of
 from sitebench.runs.store import RunStore
 from sitebench.runs.windows import Windows
@@ -46,21 +42,12 @@ if TYPE_CHECKING:
     from ils_bench.ldap3_lane import Ldap3Lanes
 
 
-@frozen
-class _More:
-    """What the processes of a test have to know of a directory."""
-
-    disposable: bool
-    password_file: str | None
-    names_digest: str | None
-    """Of a list of names, which each of them reads itself."""
-    first_added: list[int]
-    """For each process that makes load, the first person that it may add."""
+_NAMES = "names"
+"""The digest of a list of names, among those of the user's files."""
 
 
 class IlsRun(BaseSuiteRun[IlsOptions, Program, OpenDirectory]):
     points = POINTS
-    more = _More
 
     def __init__(self, environment: Environment) -> None:
         super().__init__(environment)
@@ -73,9 +60,9 @@ class IlsRun(BaseSuiteRun[IlsOptions, Program, OpenDirectory]):
         options = super().options()
         return options if self.request is not None else POINTS.listed(options)
 
-    def prepare_more(
+    def first_added(
         self, options: IlsOptions, target: OpenDirectory, processes: int, preparing: Preparing
-    ) -> _More:
+    ) -> list[int]:
         """Have the people there, as `run` does, and reserve those that lanes will add.
 
         For the point of a sweep they are there already.
@@ -92,12 +79,12 @@ class IlsRun(BaseSuiteRun[IlsOptions, Program, OpenDirectory]):
             self._take_care(options)
             if any(map(is_login, self.programs)):
                 self._begin_logins(options, target)
-        return _More(
-            not theirs,
-            options.password_file,
-            None if options.names is None else names_of(options.names).digest,
-            self._first_added(options, target, processes),
-        )
+        return self._first_added(options, target, processes)
+
+    def digests(self, options: IlsOptions, programs: Many[Program]) -> dict[str, str]:
+        """Add that of a list of names."""
+        names = {} if options.names is None else {_NAMES: names_of(options.names).digest or ""}
+        return super().digests(options, programs) | names
 
     @property
     def _disposable(self) -> bool:
@@ -127,12 +114,6 @@ class IlsRun(BaseSuiteRun[IlsOptions, Program, OpenDirectory]):
             if self._care is not None:
                 self._care.refused()
             raise
-
-    def target_in(self, prepared: Prepared[_More]) -> OpenDirectory:
-        options, trust = prepared.options, prepared.trust
-        address = parse_address(prepared.url, start_tls=options.start_tls)
-        known = replace(options, password_file=prepared.more.password_file, tls_cert=trust.cert)
-        return OpenDirectory(str(address), address, options.base, identity_of(known), trust=trust)
 
     def observe(self, target: OpenDirectory, programs: Many[Program]) -> Observed:
         """Read cn=Monitor, count entries, and warn of writes that do less than elsewhere."""
@@ -171,25 +152,23 @@ class IlsRun(BaseSuiteRun[IlsOptions, Program, OpenDirectory]):
         tallies = {} if self._windows is None else self._windows.tallies
         return entries_at_ends(self.options().entries, tallies, programs)
 
-    def record(self, prepared: Prepared[_More]) -> Recording:
+    def record(self, test: Test) -> Recording:
         """Keep the windows: they know how many people the lanes added."""
-        recording = super().record(prepared)
+        recording = super().record(test)
         self._windows = recording.windows
         return recording
 
-    def load(
-        self, prepared: Prepared[_More], slot: WorkerSlot
-    ) -> Load[IlsOptions, Program, OpenDirectory]:
-        """Give each process people of its own to add; raises where names are not the master's."""
-        load = super().load(prepared, slot)
+    def load(self, test: Test, slot: WorkerSlot) -> Load[IlsOptions, Program, OpenDirectory]:
+        """Raise where names are not the master's."""
+        load = super().load(test, slot)
         if load.options.names is not None:
             names = names_of(load.options.names)
-            if names.digest != prepared.more.names_digest:
+            if (names.digest or "") != test.data[_NAMES]:
                 raise BadFile(
                     f"{names.file} is another list here than where the test was started",
                     "give each machine the same file, at the same path",
                 )
-        return replace(load, first_added=prepared.more.first_added[slot.index])
+        return load
 
     def portable(
         self, load: Load[IlsOptions, Program, OpenDirectory], users: PortableUsers

@@ -27,6 +27,7 @@ class PsPoints(SuitePoints[PsOptions, Script, OpenSite]):
     suite = SUITE
     options = PsOptions
     locust_options = LocustOptions
+    opened = OpenSite
     own_targets = OWN_TARGETS
 
     def built_in(self, options: PsOptions, operation: str) -> Script:

@@ -8,9 +8,7 @@ from ps_bench.options import PsOptions
 from ps_bench.paper.figures import figures
 from ps_bench.points import POINTS
 from ps_bench.targets.opening import database_of
-from sitebench.http.address import parse_address
 from sitebench.http.site import OpenSite
-from sitebench.locust.prepared import Prepared
 from sitebench.locust.preparing import Preparing
 from sitebench.locust.recorder import Observed
 from sitebench.scenario.script import Script
@@ -25,10 +23,6 @@ class PsRun(BaseSuiteRun[PsOptions, Script, OpenSite]):
     ) -> None:
         """Make the database, in a thread."""
         preparing.run_with_progress(lambda progress: database_of(options, progress))
-
-    def target_in(self, prepared: Prepared[None]) -> OpenSite:
-        address = parse_address(prepared.url)
-        return OpenSite(prepared.options.target, address, trust=prepared.trust)
 
     def observe(self, target: OpenSite, programs: Sequence[Script]) -> Observed:
         """Add the paper's figures to a result."""

@@ -32,6 +32,7 @@ class WebPoints(SuitePoints[WebOptions, Workload, OpenWeb]):
     suite = SUITE
     options = WebOptions
     locust_options = LocustOptions
+    opened = OpenWeb
     own_targets = OWN_TARGETS
 
     def described_by(self, options: WebOptions) -> tuple[str, str] | None:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import socket
+from dataclasses import replace
+from typing import Any, Self
 
+from ils_bench.options import IlsOptions
 from ils_bench.targets import journal
 from ils_bench.targets.address import DirectoryAddress
-from ils_bench.targets.identity import ANONYMOUS, Identity
+from ils_bench.targets.identity import ANONYMOUS, Identity, identity_of
 from sitebench.frozen import frozen
 from sitebench.targets.open_target import OpenTarget
 
@@ -39,6 +42,14 @@ class OpenDirectory(OpenTarget[DirectoryAddress]):
                 return it.recv(len(_BOUND) + 1) == _BOUND
         except OSError:
             return False
+
+    def to_json(self) -> dict[str, Any]:
+        return {**super().to_json(), "who": {}}
+
+    def identified(self, options: IlsOptions) -> Self:
+        """Bind as options say: with the password that this machine has for them."""
+        known = replace(options, target=str(self.address), tls_cert=self.trust.cert)
+        return replace(self, who=identity_of(known))
 
     def pending_cleanup(self, pid: int) -> str | None:
         reservation = journal.unfinished_reservation(pid)

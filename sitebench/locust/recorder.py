@@ -67,7 +67,7 @@ class Observed(TypedDict, total=False):
 class Subject:
     """What a suite knows of a test: what is monitored, what counts, and what is recorded of it."""
 
-    spec: Callable[[], PointSpec]
+    spec: PointSpec
     facts: Callable[[Sequence[int]], Mapping[str, Any]]
     """The manifest's facts about a run of so many sizes."""
     pid: int | None
@@ -197,7 +197,7 @@ class Recording:
         counts = self.subject.counts
         settled = (
             settle(measured.operations(counts))
-            if self.subject.spec().rate is None
+            if self.subject.spec.rate is None
             else settle(measured.operations(counts), measured.queue, measured.latencies_ns(counts))
         )
         return settled.state == Steadiness.TOO_SHORT and settled.slope_percent is not None

@@ -15,9 +15,9 @@ from locust.env import Environment
 from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.errors import MeasurementFailed, OutOfDescriptors, SitebenchError
 from sitebench.locust.lanes import Lane, Lanes, no_files
-from sitebench.locust.prepared import Prepared
 from sitebench.locust.preparing import Preparing
 from sitebench.locust.suite_run import SuiteRun
+from sitebench.measure.test import Test
 from sitebench.system.child import orphaned
 
 log = logging.getLogger("sitebench")
@@ -87,9 +87,9 @@ class Role:
 
     # Lanes, as users come and go.
 
-    def open_lanes(self, prepared: Prepared[Any], slot: WorkerSlot) -> Lanes:
+    def open_lanes(self, test: Test, slot: WorkerSlot) -> Lanes:
         """Make ready to start lanes."""
-        session = self.suite_run.open(prepared, slot)
+        session = self.suite_run.open(test, slot)
         # Each engine thread may use a core: only what the hub adds to that is worth a warning.
         locust.runners.CPU_WARNING_THRESHOLD = 90 + 100 * session.threads
         self.lanes = Lanes(self.environment, session)

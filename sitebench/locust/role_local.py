@@ -19,11 +19,11 @@ from sitebench.counts.stages import Stages
 from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.errors import BadInput, CannotRecord, MeasurementFailed, SitebenchError
 from sitebench.locust.lanes import LoadSource, LocalLoad
-from sitebench.locust.prepared import Prepared
 from sitebench.locust.preparing import Preparing
 from sitebench.locust.recorder import Recording
 from sitebench.locust.role import TICK_S, Role, raise_if_orphaned
 from sitebench.measure.options import LoadOptions
+from sitebench.measure.test import Test
 from sitebench.runs.windows import Phase
 from sitebench.units import plural
 
@@ -66,12 +66,12 @@ class LocalRole(Role):
 
     def start(self) -> None:
         """Have the target made ready, and open lanes for users to start."""
-        prepared = self.prepare(1)
-        recording = self.record(prepared)
-        lanes = self.open_lanes(prepared, WorkerSlot())
-        self.run(LocalLoad(lanes, recording.windows), prepared)
+        test = self.prepare(1)
+        recording = self.record(test)
+        lanes = self.open_lanes(test, WorkerSlot())
+        self.run(LocalLoad(lanes, recording.windows), test)
 
-    def prepare(self, processes: int) -> Prepared[Any]:
+    def prepare(self, processes: int) -> Test:
         """Have the target made ready; the web UI shows that, and can stop it."""
         if self.environment.web_ui is not None and isinstance(self.runner, LocalRunner):
             self.runner.update_state(STATE_SPAWNING)
@@ -90,15 +90,15 @@ class LocalRole(Role):
         if self._preparer is not None and self._preparer is not gevent.getcurrent():
             self._preparer.kill()
 
-    def record(self, prepared: Prepared[Any]) -> Recording:
+    def record(self, test: Test) -> Recording:
         """Open what the test is written to."""
-        self._recording = recording = self.suite_run.record(prepared)
+        self._recording = recording = self.suite_run.record(test)
         return recording
 
-    def run(self, load: LoadSource, prepared: Prepared[Any]) -> None:
+    def run(self, load: LoadSource, test: Test) -> None:
         """Drain a load twice a second until the test ends."""
         self._load, recording = load, self._recording
-        options: LoadOptions = prepared.options
+        options: LoadOptions = test.options
         self._warmup_s, self._measure_s = options.warmup, options.measure
         self._timeout_s, self._stages = options.timeout, options.stages
         if (path := options.fail_log) is not None:

@@ -10,9 +10,9 @@ from locust.env import Environment
 from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.errors import SitebenchError
 from sitebench.locust.lanes import Session
-from sitebench.locust.prepared import Prepared
 from sitebench.locust.preparing import Preparing
 from sitebench.locust.recorder import Recording
+from sitebench.measure.test import Test
 
 
 class SuiteRun(Protocol):
@@ -28,21 +28,19 @@ class SuiteRun(Protocol):
     def check(self, options: Any, users: Sequence[type[Any]]) -> None:
         """Raise what is wrong with options for these user classes, as far as it shows at once."""
 
-    def prepare(
-        self, environment: Environment, processes: int, preparing: Preparing
-    ) -> Prepared[Any]:
+    def prepare(self, environment: Environment, processes: int, preparing: Preparing) -> Test:
         """Make the target ready, once, in the process that commands.
 
         `processes` will make load; `preparing` shows the progress.
         """
 
-    def received(self, data: dict[str, Any]) -> Prepared[Any]:
+    def received(self, data: dict[str, Any]) -> Test:
         """Read the prepared test of a master, in a worker."""
 
-    def record(self, prepared: Prepared[Any]) -> Recording:
+    def record(self, test: Test) -> Recording:
         """Open what the test is written to, in the process that commands."""
 
-    def open(self, prepared: Prepared[Any], slot: WorkerSlot) -> Session:
+    def open(self, test: Test, slot: WorkerSlot) -> Session:
         """Open the session in a process that makes load."""
 
     def failed(self, error: SitebenchError) -> None:

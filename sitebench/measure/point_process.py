@@ -246,8 +246,7 @@ def _await_cleanup(process: _RunnerProcess, test: Test, patience_s: float, hint:
     while time.monotonic() - last < patience_s:
         if process.is_over(POLL_S):
             return True
-        target = test.target
-        if target is None or (pending := target.pending_cleanup(process.pid)) is None:
+        if (pending := test.target.pending_cleanup(process.pid)) is None:
             continue
         last = time.monotonic()
         if not announced and last - began > CLEANUP_NOTICE_S:

@@ -1,13 +1,17 @@
-"""A test as a value: what its command decided, and what the process that runs it is handed."""
+"""A test as a value: what was decided of it, and what each process that takes part is handed."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import field, replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, get_type_hints
+
+import msgspec
 
 from sitebench.frozen import frozen
 from sitebench.measure.options import LoadOptions
+from sitebench.options import convert
 from sitebench.options.addresses import MasterAddress
 from sitebench.runs.identity import SCENARIO_DIGEST
 from sitebench.runs.point import PointSpec
@@ -41,24 +45,42 @@ OWN_USER = "OwnUser"
 """The class that repeats a program of the caller's own."""
 
 
+_FOR_WORKERS = ("spec", "user_classes", "scenario", "data", "first_added")
+
+
 @frozen(kw_only=True)
 class Test:
-    """One point to measure, and once its target is open all that its processes have to know."""
+    """One measurement: its load and, once its target is open, all that its processes have to know.
+
+    A command plans it, and sends it to its runner. Where Locust was started by hand, or shows its
+    page, it is made there as it begins. A master sends its workers what they need of it.
+    """
 
     __test__: ClassVar[bool] = False
     """Read by pytest, which collects classes of such names."""
 
     spec: PointSpec
+    """What identifies it in a run file."""
     options: Any
     """Those of one point in its suite."""
-    locustfile: Path
     user_classes: tuple[str, ...]
     """Classes of the locustfile, or OWN_USER."""
+    locustfile: Path = Path()
     program: object = None
     """Of OWN_USER."""
     scenario: tuple[str, str] | None = None
     """The name and the text of the scenario file."""
-    target: OpenTarget[Any] | None = None
+    data: Mapping[str, str] = field(default_factory=dict)
+    """Digests of the user's other files, which each process reads itself."""
+    opened: OpenTarget[Any] | None = None
+    first_added: Sequence[int] = ()
+    """For each process that makes load, the first person that it may add."""
+
+    @property
+    def target(self) -> OpenTarget[Any]:
+        """Its target, which is open."""
+        assert self.opened is not None
+        return self.opened
 
     @property
     def scenarios(self) -> dict[str, str]:
@@ -78,4 +100,20 @@ class Test:
 
     def at(self, target: OpenTarget[Any]) -> Test:
         """Return it with its target, as another process may know that."""
-        return replace(self, target=target.detached())
+        return replace(self, opened=target.detached())
+
+    def to_message(self) -> dict[str, Any]:
+        """Return what workers need, as plain data without secrets: they may be elsewhere."""
+        sent: dict[str, Any] = msgspec.to_builtins(
+            {name: getattr(self, name) for name in _FOR_WORKERS}
+        )
+        return sent | {"options": convert.to_texts(self.options), "target": self.target.to_json()}
+
+    @classmethod
+    def read(cls, data: dict[str, Any], options: type[Any], target: type[OpenTarget[Any]]) -> Test:
+        """Return what `to_message` made of one; raises msgspec.ValidationError."""
+        kinds = get_type_hints(cls)
+        received = {name: msgspec.convert(data[name], kinds[name]) for name in _FOR_WORKERS}
+        chosen = convert.from_texts(options, data["options"])
+        opened = msgspec.convert(data["target"], target).detached().identified(chosen)
+        return cls(options=chosen, opened=opened, **received)

@@ -100,6 +100,8 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
     """What identifies one point."""
     locust_options: ClassVar[type[Any]]
     """What the suite's locustfile takes."""
+    opened: ClassVar[type[Any]]
+    """The class of its open targets."""
     own_targets: ClassVar[Collection[str]]
     """Targets that are started for a test; any other is the user's."""
     word: ClassVar[str] = "scenario"

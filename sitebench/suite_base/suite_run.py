@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import contextlib
 import logging
-from abc import ABC, abstractmethod
+from abc import ABC
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from types import NoneType
-from typing import Any, ClassVar, Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from locust.env import Environment
 from locust.runners import WorkerRunner
@@ -22,7 +21,6 @@ from sitebench.counts.source import Source
 from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.errors import BadInput, SitebenchError
 from sitebench.locust.lanes import Lane, Session
-from sitebench.locust.prepared import Prepared
 from sitebench.locust.preparing import Preparing
 from sitebench.locust.recorder import (
     Observed,
@@ -36,9 +34,9 @@ from sitebench.locust.web_ui.session import open_session
 from sitebench.locust.workers.choice import of_this_worker
 from sitebench.measure.options import LoadOptions, staged
 from sitebench.measure.point_process import Request
+from sitebench.measure.test import Test
 from sitebench.monitor import listener
 from sitebench.options import convert
-from sitebench.runs.point import PointSpec
 from sitebench.scenario.script import Script
 from sitebench.suite_base.options import SuiteOptions
 from sitebench.suite_base.points import Load, Program, SuitePoints, untold
@@ -68,8 +66,6 @@ class BaseSuiteRun(ABC, Generic[_O, _P, _T]):
     """Opens a target where the test is commanded, and lanes in every process that makes load."""
 
     points: SuitePoints[Any, _P, _T]
-    more: ClassVar[type[Any]] = NoneType
-    """What the processes of a test have to know that only this suite has."""
 
     def __init__(self, environment: Environment) -> None:
         self.environment = environment
@@ -78,7 +74,6 @@ class BaseSuiteRun(ABC, Generic[_O, _P, _T]):
         self.after = contextlib.ExitStack()
         """What is closed when the test is over."""
         self.session = open_session(environment)
-        self._facts: dict[str, Any] = {}
         self.programs: Sequence[_P] = ()
         """What the user classes of the present test repeat: their files are read once."""
         self._recorder = Recorder(self.request, self.options().monitor, self.session)
@@ -93,24 +88,28 @@ class BaseSuiteRun(ABC, Generic[_O, _P, _T]):
     def make_data(self, options: _O, programs: Sequence[_P], preparing: Preparing) -> None:
         """Make what a target started here serves, with progress; opening the target finds it."""
 
-    @abstractmethod
-    def target_in(self, prepared: Prepared[Any]) -> _T:
-        """Return the target as any process of the test addresses it."""
-
     def portable(self, load: Load[_O, _P, _T], users: PortableUsers) -> _PortableSource:
         """Return lanes in Python, ready to make the load, in a suite that has an option for it."""
         raise NotImplementedError
 
-    def load(self, prepared: Prepared[Any], slot: WorkerSlot) -> Load[_O, _P, _T]:
+    def load(self, test: Test, slot: WorkerSlot) -> Load[_O, _P, _T]:
         """Return what this process is to do."""
-        options = of_this_worker(prepared.options)
+        options = of_this_worker(test.options)
         if isinstance(self.environment.runner, WorkerRunner):
             self.programs = self._read_programs(options, self.environment.user_classes)
-        return Load(options, self.target_in(prepared), self.programs, slot)
+        first_added = test.first_added[slot.index] if test.first_added else 0
+        target: Any = test.target
+        return Load(options, target, self.programs, slot, first_added)
 
-    def prepare_more(self, options: _O, target: _T, processes: int, preparing: Preparing) -> Any:
-        """Return what else the processes of a test have to know: a `more`."""
-        return None
+    def first_added(
+        self, options: _O, target: _T, processes: int, preparing: Preparing
+    ) -> Sequence[int]:
+        """Have people there; return for each process that makes load the first that it may add."""
+        return ()
+
+    def digests(self, options: _O, programs: Sequence[_P]) -> dict[str, str]:
+        """Return digests of the user's files, which each process reads itself."""
+        return digests_of(programs)
 
     def observe(self, target: _T, programs: Sequence[_P]) -> Observed:
         """Return what else of a Subject this suite has: a probe, figures, warnings."""
@@ -162,9 +161,7 @@ class BaseSuiteRun(ABC, Generic[_O, _P, _T]):
         if options.target not in self.points.own_targets:
             self.points.address(options, programs)
 
-    def prepare(
-        self, environment: Environment, processes: int, preparing: Preparing
-    ) -> Prepared[Any]:
+    def prepare(self, environment: Environment, processes: int, preparing: Preparing) -> Test:
         """Open the target, where the test is commanded; one of the user's is only addressed."""
         options = self.options() if self.request is not None else _staged(self.options())
         if getattr(self.environment.parsed_options, "host", None):
@@ -178,9 +175,9 @@ class BaseSuiteRun(ABC, Generic[_O, _P, _T]):
             preparing.title += f" with {format_size(people)} people"
         target: Any
         if self.request is not None:
-            test = self.request.test
-            assure_planned(test.spec.settings, self.points.file(options), programs)
-            target = test.target
+            planned = self.request.test
+            assure_planned(planned.spec.settings, self.points.file(options), programs)
+            target = planned.target
         elif options.target in self.points.own_targets:
             self.make_data(options, programs, preparing)
             target = self.after.enter_context(self.points.open(options, programs, untold))
@@ -188,17 +185,19 @@ class BaseSuiteRun(ABC, Generic[_O, _P, _T]):
             refuse_limits(options.target, options.target_limits)
             self.points.assure_allowed(options, programs, self._word, named=self._chosen)
             target = self.points.address(options, programs)
-        self._facts = {"name": target.name, **target.facts}
-        address = target.address
-        return Prepared(
+        data = self.digests(options, programs)
+        first_added = self.first_added(options, target, processes, preparing)
+        if self.request is not None:
+            return replace(self.request.test, data=data, first_added=first_added)
+        now = command_options(self.points.options, options, self.environment)
+        return Test(
+            spec=self.points.point(now, "+".join(program.name for program in programs), programs),
             options=options,
-            url=str(target.address),
-            trust=target.trust,
-            pid=target.pid or listener(address.host, address.port),
-            cores=target.cores,
-            text=text_of(self.points.file(options), programs),
-            more=self.prepare_more(options, target, processes, preparing),
-            data=digests_of(programs),
+            user_classes=tuple(user.__name__ for user in self.environment.user_classes),
+            scenario=text_of(self.points.file(options), programs),
+            data=data,
+            opened=target,
+            first_added=first_added,
         )
 
     @property
@@ -208,33 +207,26 @@ class BaseSuiteRun(ABC, Generic[_O, _P, _T]):
         unnamed = [each for each in (all_ or {}).values() if runs_unnamed(each)] or chosen
         return len(chosen) == 1 or {*chosen} != {*unnamed}
 
-    def received(self, data: dict[str, Any]) -> Prepared[Any]:
-        """Read the prepared test of a master, in a worker."""
-        return Prepared.read(data, self.points.options, self.more)
+    def received(self, data: dict[str, Any]) -> Test:
+        """Read the test of a master, in a worker."""
+        return Test.read(data, self.points.options, self.points.opened)
 
-    def record(self, prepared: Prepared[Any]) -> Recording:
+    def record(self, test: Test) -> Recording:
         """Observe the target, and write down what lanes do."""
-        options, target = prepared.options, self.target_in(prepared)
-        programs = self.programs
-        names = [program.name for program in programs]
-
-        def spec() -> PointSpec:
-            if self.request is not None:
-                return self.request.test.spec
-            now = command_options(self.points.options, _staged(self.options()), self.environment)
-            return self.points.point(now, "+".join(names), programs)
-
+        target: Any
+        options, target, programs = test.options, test.target, self.programs
+        host, port = target.address.host, target.address.port
         return self._recorder.recording(
             Subject(
-                spec=spec,
+                spec=test.spec,
                 facts=lambda sizes: self.points.facts(options, sizes),
-                pid=prepared.pid,
-                cores=prepared.cores,
-                address=(target.address.host, target.address.port),
+                pid=target.pid or listener(host, port),
+                cores=target.cores,
+                address=(host, port),
                 counts=[pair for program in programs for pair in self.counted_steps(program)],
                 native=options.client == "native",
                 check=target.check,
-                target=self._facts,
+                target={"name": target.name, **target.facts},
                 pools=[
                     pool
                     for program in programs
@@ -250,12 +242,12 @@ class BaseSuiteRun(ABC, Generic[_O, _P, _T]):
         """What the suite's users repeat, in one word for messages."""
         return self.points.word
 
-    def open(self, prepared: Prepared[Any], slot: WorkerSlot) -> Session:
+    def open(self, test: Test, slot: WorkerSlot) -> Session:
         """Start the lanes' engine, or make ready for lanes in Python."""
-        if isinstance(self.environment.runner, WorkerRunner) and prepared.text:
-            receive(*prepared.text)
-        load = self.load(prepared, slot)
-        client, tables = load.options.client, tables_of(load.programs, prepared.data)
+        if isinstance(self.environment.runner, WorkerRunner) and test.scenario:
+            receive(*test.scenario)
+        load = self.load(test, slot)
+        client, tables = load.options.client, tables_of(load.programs, test.data)
         with translated():
             for_engine = self.points.for_engine(load)
             if client == "native":

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import field, replace
+from dataclasses import field, fields, replace
 from typing import Any, Generic, Protocol, Self, TypedDict, TypeVar
+
+import msgspec
 
 from sitebench.errors import OutOfPorts, SitebenchError, TargetDied
 from sitebench.frozen import frozen
@@ -24,6 +26,8 @@ class ServerAddress(Protocol):
     @property
     def encrypted(self) -> bool: ...
 
+
+_OF_HERE = ("pid", "cores", "alive", "stop", "counters", "facts", "ca")
 
 _A = TypeVar("_A", bound=ServerAddress)
 
@@ -87,6 +91,16 @@ class OpenTarget(Closing, Generic[_A]):
     def detached(self) -> Self:
         """Return it for a process that did not start it."""
         return replace(self, alive=_lives, stop=_stop_nothing, counters=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it for processes on other machines: what is not of this one, and no secret."""
+        names = [each.name for each in fields(self) if each.name not in _OF_HERE]
+        sent: dict[str, Any] = msgspec.to_builtins({name: getattr(self, name) for name in names})
+        return sent
+
+    def identified(self, options: Any) -> Self:
+        """Return it as a process knows it that has the options, and secrets of its own."""
+        return self
 
     def pending_cleanup(self, pid: int) -> str | None:
         """Return in words what the process of a test still removes from it."""

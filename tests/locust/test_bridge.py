@@ -13,9 +13,9 @@ from sitebench.locust.lanes import Session
 from sitebench.measure.options import LoadOptions
 from sitebench.monitor import Monitor
 from sitebench.runs.windows import Windows
-from sitebench.locust.prepared import Prepared
+from sitebench.measure.test import Test
 from sitebench.locust.recorder import Recording
-from sitebench.targets.tls import SYSTEM
+from tests.support.points import a_spec
 from tests.support.drains import Drain
 
 class Source:
@@ -41,14 +41,13 @@ class Idle:
         self.sources, self.warmup_s = [], 0.0
     def ours(self, users):
         return [Waiting]
+    point = None
     def prepare(self, environment, processes, preparing):
         options = LoadOptions(warmup=self.warmup_s, measure=None, timeout=1.0)
-        return Prepared(
-            options=options, url="", trust=SYSTEM, pid=None, cores=None, text=None, more=None
-        )
-    def record(self, prepared):
+        return Test(spec=a_spec(), options=options, user_classes=())
+    def record(self, test):
         return Recording(None, Windows(Monitor(None)), lambda windows: None)
-    def open(self, prepared, slot):
+    def open(self, test, slot):
         self.sources.append(Source())
         return Session(self.sources[-1], threads=0, client="idle")
 

@@ -18,7 +18,7 @@ def test_a_lower_bound_knows_the_other_loads_of_its_run() -> None:
         known = {"workers": (), "used_up_s": None, "sent": 0}
         windows = SimpleNamespace(measured=tally, use=lambda: a_use(0.6), **known)
         counts, there = [("lookup", "lookup")], ("127.0.0.1", 1)
-        subject = Subject(a_spec, dict, None, 1, there, counts, True, lambda: None, {})
+        subject = Subject(a_spec(), dict, None, 1, there, counts, True, lambda: None, {})
         lighter = replace(a_result(a_spec(users=4), 4_000), use=a_use(0.35))
         alone = subject.result(a_spec(), windows).verdict
         beside = subject.result(a_spec(), windows, [lighter]).verdict

@@ -119,9 +119,8 @@ def test_nothing_of_points_stays_in_their_process(tmp_path: Path, rounds: int) -
 
 def broken(test: Test) -> Test:
     """Return the test with authorities that are none."""
-    assert test.target is not None
     address = DirectoryAddress("127.0.0.1", test.target.address.port, "ldaps")
-    return replace(test, target=replace(test.target, address=address, trust=Trust(ca_pem="none")))
+    return replace(test, opened=replace(test.target, address=address, trust=Trust(ca_pem="none")))
 
 
 def test_point_that_fails_ends_its_process_and_the_next_gets_another(tmp_path: Path) -> None:

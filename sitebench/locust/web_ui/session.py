@@ -77,7 +77,7 @@ class Session:
     def recording(self, subject: Subject, exporter: str | None) -> Recording:
         """Begin a point for a test."""
         self.unprepared = None
-        spec = self._next(subject.spec())
+        spec = self._next(subject.spec)
         self._write_manifest(subject, spec)
         self.store.begin(spec)
         live = LiveView(subject.counts)

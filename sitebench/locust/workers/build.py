@@ -19,8 +19,8 @@ from msgspec.structs import asdict
 from sitebench import _engine
 from sitebench.counts import metrics
 from sitebench.errors import OtherBuild
-from sitebench.locust.prepared import Prepared
 from sitebench.locust.workers import messages
+from sitebench.measure.test import Test
 from sitebench.runs import schema
 from sitebench.system.version import version
 
@@ -47,7 +47,7 @@ def this_build() -> Build:
     measured += [[(str(each), each.unit) for each in metrics.COUNTERS]]
     recorded = [each[:3] for each in _engine.metrics()]
     sent = [(kind.__name__, kind.TYPE, kind.__struct_fields__) for kind in messages.ALL]
-    test = [each.name for each in fields(Prepared)]
+    test = [each.name for each in fields(Test)]
     text = json.dumps([measured, recorded, sent, test])
     digest = hashlib.sha256(text.encode()).hexdigest()[:12]
     return Build(version(), schema.VERSION, digest)

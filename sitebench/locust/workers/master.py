@@ -292,10 +292,10 @@ class MasterRole(LocalRole):
     def start(self) -> None:
         """Have the target made ready, and hand every worker the prepared test."""
         self._slots = slots = gathering.slots(self.runner)
-        prepared = self.prepare(len(slots))
-        self._share(slots, prepared.to_message())
-        recording = self.record(prepared)
-        self.run(_DistributedLoad(self.runner, slots, recording.windows), prepared)
+        test = self.prepare(len(slots))
+        self._share(slots, test.to_message())
+        recording = self.record(test)
+        self.run(_DistributedLoad(self.runner, slots, recording.windows), test)
 
     def stand_by(self) -> None:
         """Give no worker a part."""
@@ -304,9 +304,8 @@ class MasterRole(LocalRole):
     def _share(self, slots: dict[str, int], test: dict[str, Any]) -> None:
         """Have Locust hand its workers the test, with the options that it sends them."""
         if (options := self.environment.parsed_options) is not None:
-            names = [each.__name__ for each in self.environment.user_classes]
             build = this_build().to_json()
-            shared = messages.Shared(build, slots, this_loopback(), names, test)
+            shared = messages.Shared(build, slots, this_loopback(), test)
             setattr(options, messages.SHARED, msgspec.to_builtins(shared))
 
     def uses(self, worker: str) -> bool:

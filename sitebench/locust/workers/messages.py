@@ -71,9 +71,8 @@ class Shared(Message):
     slots: dict[str, int]
     loopback: str
     """Which machine its loopback addresses are of."""
-    user_classes: list[str]
     test: dict[str, Any]
-    """A `Prepared`."""
+    """A `Test`."""
 
 
 class Opened(Message):

@@ -8,7 +8,6 @@ import socket
 import time
 from collections.abc import Mapping
 from typing import Any, ClassVar
-from urllib.parse import urlsplit
 
 import gevent  # type: ignore[import-untyped]
 from locust.runners import WorkerRunner
@@ -149,14 +148,14 @@ class WorkerRole(Role):
         if index is None:
             return
         try:
-            prepared = self.suite_run.received(shared.test)
+            test = self.suite_run.received(shared.test)
         # Any program that plays a master may send anything.
         except Exception as error:
             raise BadMessage(
                 f"the master's test makes no sense: {type(error).__name__}: {error}",
                 "run the same sitebench on the master's machine and on the workers'",
             ) from error
-        host = urlsplit(prepared.url).hostname or ""
+        host = test.target.address.host
         if on_loopback(host) and shared.loopback != this_loopback():
             raise BadInput(
                 f"the target listens on {host} of the master's machine, which this worker cannot "
@@ -165,14 +164,14 @@ class WorkerRole(Role):
             )
         available: Any = self.environment.available_user_classes
         if available:
-            wanted = shared.user_classes
+            wanted = test.user_classes
             if missing := [name for name in wanted if name not in available]:
                 raise BadInput(
                     f"the locustfile of this worker has no {', '.join(missing)}",
                     "start it with the master's locustfile, or with -f - to receive that",
                 )
             self.environment.user_classes = [available[name] for name in wanted]
-        lanes = self.open_lanes(prepared, WorkerSlot(index, len(shared.slots)))
+        lanes = self.open_lanes(test, WorkerSlot(index, len(shared.slots)))
         self._load = load = _WorkerLoad(self.runner, lanes)
 
         def look_for_master() -> None:

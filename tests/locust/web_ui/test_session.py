@@ -142,7 +142,7 @@ def test_a_target_that_died_is_reported_and_its_point_is_not_taken(tmp_path: Pat
         target.kill()
         screen.stop()
         (test,) = screen.live()["tests"]
-        assert "answered before the measurement and does not now" in test["error"]
+        assert "ended during the measurement" in test["error"]
         (point,) = points(screen.download(tmp_path / "copy"))
         assert point.status == "failed"
         screen.start("LookupUser")
@@ -173,7 +173,7 @@ from tests.support.points import a_spec
 
 session = Session(f"{tempfile.mkdtemp()}/ui.sitebench")
 there = ("127.0.0.1", 1)
-subject = Subject(a_spec, lambda sizes: {}, None, None, there, [], True, lambda: None, {})
+subject = Subject(a_spec(), lambda sizes: {}, None, None, there, [], True, lambda: None, {})
 """
 
 
