@@ -17,8 +17,6 @@ import click
 from click.exceptions import NoArgsIsHelpError
 from click.shell_completion import shell_complete
 
-from sitebench.cli.completion import COMPLETING
-from sitebench.cli.completion import OPTIONS as COMPLETION
 from sitebench.cli.usage import as_bad_input
 from sitebench.errors import EXIT_INTERRUPTED, SitebenchError, exit_with
 from sitebench.options.command import Group, Member, instead, invoke
@@ -26,6 +24,9 @@ from sitebench.suite import suites
 from sitebench.system.interrupt import end_in_order
 from sitebench.system.output import assure_open, no_longer_read
 from sitebench.system.version import say_version
+
+_COMPLETE = "_SITEBENCH_COMPLETE"
+"""The variable by which the shell asks what a word may become (`docs/install.md`)."""
 
 _EXAMPLES = "\n\n".join(
     [
@@ -67,10 +68,7 @@ app = Group(
     long_names=_LONG_NAMES,
     help="Load tester for LDAP directories and web sites. It says for every number whether the "
     f"server or the load generator was the limit.\n\n{_EXAMPLES}",
-    params=[
-        instead(["--version", "-V"], "Version of sitebench.", lambda _: say_version()),
-        *COMPLETION,
-    ],
+    params=[instead(["--version", "-V"], "Version of sitebench.", lambda _: say_version())],
 )
 
 
@@ -79,8 +77,8 @@ def main() -> None:
     end_in_order()
     assure_open()
     try:
-        if asked := os.environ.get(COMPLETING):
-            sys.exit(shell_complete(app, {}, "sitebench", COMPLETING, asked))
+        if instruction := os.environ.get(_COMPLETE):
+            sys.exit(shell_complete(app, {}, "sitebench", _COMPLETE, instruction))
         code = invoke(app, "sitebench", sys.argv[1:])
         sys.stdout.flush()
         sys.exit(code)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import pickle
 import select
 import signal
 import socket
@@ -175,6 +174,8 @@ class _RunnerProcess:
 
     def begin(self, request: Request) -> None:
         """Have it measure a point."""
+        import pickle  # Late: a command that is refused does without.
+
         self._busy = True
         # One that was killed is missed by `is_over`.
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):

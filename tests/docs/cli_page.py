@@ -25,7 +25,7 @@ searched and linked to. Options that several commands take alike are
 [load search](load-search.md#objectives).
 """
 SEVERAL = "options-of-several-commands"
-OWN = ("help", "install_completion", "show_completion")
+OWN = ("help",)
 
 
 def commands(
