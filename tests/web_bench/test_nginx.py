@@ -86,4 +86,4 @@ def test_a_missing_program_is_refused_with_its_package(
     with pytest.raises(ProgramMissing, match="apt-get install nginx-light"):
         nginx.SERVER.find()
     with pytest.raises(ProgramMissing, match="apt-get install fcgiwrap"):
-        nginx.SERVER.behind(["cgi"])
+        nginx.SERVER.helpers(["cgi"])

@@ -44,8 +44,14 @@ def digest(program: str | None) -> str:
     with tempfile.TemporaryDirectory() as folder:
         run = install(Path(folder)) / Path(PATH).name
         for query in ("", "kind=simcgi", "kind=constant"):
-            asked = {"GATEWAY_INTERFACE": "CGI/1.1", "QUERY_STRING": query, "HTTP_COOKIE": "a=b"}
-            printed.update(subprocess.run([run], env=asked, capture_output=True, check=True).stdout)
+            environment = {
+                "GATEWAY_INTERFACE": "CGI/1.1",
+                "QUERY_STRING": query,
+                "HTTP_COOKIE": "a=b",
+            }
+            printed.update(
+                subprocess.run([run], env=environment, capture_output=True, check=True).stdout
+            )
     return printed.hexdigest()
 
 

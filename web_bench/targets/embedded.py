@@ -37,12 +37,12 @@ def _start(request: dict[str, Any]) -> Service:
             config["access_log"] = str(folder / "access.log")
         configs = [config]
         if request["secure"]:
-            made = certificate(tls=True, host=config["host"])
-            configs.append(config | {"tls": made})
+            tls = certificate(tls=True, host=config["host"])
+            configs.append(config | {"tls": tls})
         servers, ca = [], None
-        for each in configs:
+        for server_config in configs:
             with translated():
-                server = WebServer(json.dumps(each))
+                server = WebServer(json.dumps(server_config))
             ca = stopping(server, opening)
             servers.append(server)
 

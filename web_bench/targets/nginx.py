@@ -138,7 +138,7 @@ def _argv(program: str, folder: Path) -> Sequence[str]:
     return [program, "-p", f"{folder}/", "-c", "nginx.conf", "-e", "error.log", "-g", options]
 
 
-def _behind(kinds: Collection[str]) -> Sequence[Sequence[str]]:
+def _helpers(kinds: Collection[str]) -> Sequence[Sequence[str]]:
     stays = started.fastcgi(kinds)
     if not {"cgi", "cgi-env"} & {*kinds}:
         return stays
@@ -160,7 +160,7 @@ SERVER = Server(
     _CLIENT_CA,
     # Without it root's workers become another user, who may not be able to read the docroot.
     lambda _threads: {"user": "user root;\n" if os.geteuid() == 0 else ""},
-    _behind,
+    _helpers,
     {"access_log": "access.log common"},
     socket="cgi.sock",
 )

@@ -44,9 +44,9 @@ def check(options: WebOptions, workloads: Sequence[Workload]) -> None:
             f"{options.target} has one address, which its start decides",
             "leave --addresses out, or name the server by its address",
         )
-    asked = [text for w in workloads for each in w.classes for text in each.asks]
-    paths = [text for text in asked if text.startswith("/")]
-    empty = options.docroot is None and not any(each.file_set for each in workloads)
+    texts = [text for w in workloads for class_ in w.classes for text in class_.asks]
+    paths = [text for text in texts if text.startswith("/")]
+    empty = options.docroot is None and not any(workload.file_set for workload in workloads)
     if paths and empty and options.target in OWN_TARGETS:
         raise BadInput(
             f"{options.target} has no files to serve for {paths[0]}",
@@ -54,13 +54,14 @@ def check(options: WebOptions, workloads: Sequence[Workload]) -> None:
         )
     if options.cgi_program is not None:
         _check_program(options, workloads)
-    for each in workloads:
-        check_able(options.target, each, programs, secure=secure)
-    sets = {each.file_set for each in workloads if each.file_set is not None}
-    kept = {options.keepalive or (each.http, each.kept) for each in workloads}
-    if len(sets) > 1 or len(kept) > 1:
+    for workload in workloads:
+        check_able(options.target, workload, programs, secure=secure)
+    sets = {workload.file_set for workload in workloads if workload.file_set is not None}
+    versions = {options.keepalive or (workload.http, workload.kept) for workload in workloads}
+    if len(sets) > 1 or len(versions) > 1:
+        names = " and ".join(workload.name for workload in workloads)
         raise BadInput(
-            f"{' and '.join(each.name for each in workloads)} cannot run at the same time: their "
+            f"{names} cannot run at the same time: their "
             f"{'files' if len(sets) > 1 else 'versions of HTTP'} differ",
             "choose one of them, or write both into one scenario file",
         )
@@ -74,7 +75,7 @@ def _check_program(options: WebOptions, workloads: Sequence[Workload]) -> None:
             f"{options.target} runs its own programs", "say where they are with --programs"
         )
     cgi.check(options.cgi_program)
-    if any("fastcgi" in each.kinds for each in workloads):
+    if any("fastcgi" in workload.kinds for workload in workloads):
         raise BadInput(
             "your own program is run for each request, and FastCGI keeps its program",
             "choose a workload with CGI, such as spice-cgi, or leave --cgi-program out",
@@ -84,70 +85,70 @@ def _check_program(options: WebOptions, workloads: Sequence[Workload]) -> None:
 def open_target(
     options: WebOptions,
     workloads: Sequence[Workload],
-    progress: Progress = lambda done, total: None,
+    progress: Progress = lambda written, total: None,
 ) -> OpenWeb:
     """Open the server that options name; one that is started here serves the workloads' files."""
     check(options, workloads)
     if options.target not in OWN_TARGETS:
         refuse_limits(options.target, options.target_limits)
         refuse_log(options)
-        found = _open_live(options)
-        _assure_pages(options, found, workloads)
-        return found
+        target = _open_live(options)
+        _assure_pages(options, target, workloads)
+        return target
     docroot = docroot_of(options, workloads, progress)
     limits = options.target_limits
     if docroot is not None and limits is not None and (limits.memory or limits.disk):
         forget(docroot)
-    with_tls = options.tls or any(each.uses_tls for each in workloads)
-    kinds = {kind for each in workloads for kind in each.kinds}
+    with_tls = options.tls or any(workload.uses_tls for workload in workloads)
+    kinds = {kind for workload in workloads for kind in workload.kinds}
     opening = _open_embedded if options.target == "embedded" else _open_started
-    found = opening(options, docroot, with_tls, kinds)
+    target = opening(options, docroot, with_tls, kinds)
     if cgi.KINDS.isdisjoint(kinds):
-        return found
-    return replace(found, facts={**found.facts, "cgi_program": cgi.digest(options.cgi_program)})
+        return target
+    return replace(target, facts={**target.facts, "cgi_program": cgi.digest(options.cgi_program)})
 
 
 def _open_live(options: WebOptions) -> OpenWeb:
-    found = open_live(options)
+    target = open_live(options)
     secure = _secure(options)
-    if secure is not None and secure != found.address:
-        probe(secure, found.trust)
-    for each in options.addresses:
-        probe(each, found.trust)
+    if secure is not None and secure != target.address:
+        probe(secure, target.trust)
+    for address in options.addresses:
+        probe(address, target.trust)
     return OpenWeb(
-        found.name,
-        found.address,
-        facts=found.facts,
-        trust=found.trust,
-        ca=found.ca,
+        target.name,
+        target.address,
+        facts=target.facts,
+        trust=target.trust,
+        ca=target.ca,
         secure=secure,
         programs=options.programs or {},
         addresses=options.addresses,
     )
 
 
-def _assure_pages(options: WebOptions, there: OpenWeb, workloads: Sequence[Workload]) -> None:
+def _assure_pages(options: WebOptions, target: OpenWeb, workloads: Sequence[Workload]) -> None:
     """Raise BadInput where a server has not the files of a workload, or not the path of --path."""
-    for each in workloads:
-        if each.file_set is not None:
-            path = file_set(each.file_set.spec(options.seed)).path(0)
+    for workload in workloads:
+        if workload.file_set is not None:
+            path = file_set(workload.file_set.spec(options.seed)).path(0)
             remedy = (
                 "measure a path of its own with --path /, or a scenario file of your own "
-                f"(`sitebench docs scenarios`); or have it serve the files of {each.name}, which "
-                "`sitebench web seed` writes"
+                f"(`sitebench docs scenarios`); or have it serve the files of {workload.name}, "
+                "which `sitebench web seed` writes"
             )
-            _assure(there, path, f"the first file of {each.name}", remedy)
+            _assure(target, path, f"the first file of {workload.name}", remedy)
         elif options.path is not None:
-            _assure(there, options.path, "--path", "name a path that it answers with 200")
+            _assure(target, options.path, "--path", "name a path that it answers with 200")
 
 
-def _assure(there: OpenWeb, path: str, what: str, remedy: str) -> None:
-    found = probe(there.address, there.trust, path)
-    if found.status != OK:
-        said = printable(f"{found.status} {found.reason}", 100)
-        if found.location is not None:
-            said += f", to {printable(found.location, 200)}"
-        raise BadInput(f"{there.address}{path} ({what}) is answered with {said}", remedy)
+def _assure(target: OpenWeb, path: str, label: str, remedy: str) -> None:
+    answer = probe(target.address, target.trust, path)
+    if answer.status != OK:
+        text = printable(f"{answer.status} {answer.reason}", 100)
+        if answer.location is not None:
+            text += f", to {printable(answer.location, 200)}"
+        raise BadInput(f"{target.address}{path} ({label}) is answered with {text}", remedy)
 
 
 def _secure(options: WebOptions) -> SiteAddress | None:
@@ -211,7 +212,7 @@ def _open_embedded(
         "threads": options.target_threads,
         "docroot": None if docroot is None else str(docroot),
     }
-    host, ready, known = open_child(
+    host, ready, facts = open_child(
         "web_bench.targets.embedded",
         config,
         Trust.of(options),
@@ -231,5 +232,5 @@ def _open_embedded(
     # these, with as many threads; where all do, the first is idle.
     runs_programs = not cgi.KINDS.isdisjoint(kinds)
     threads = options.target_threads * (2 if with_tls and not options.tls else 1)
-    known["cores"] = processors if runs_programs else min(threads, processors)
-    return OpenWeb("embedded", clear, secure=secure, programs=PROGRAMS, **known)
+    facts["cores"] = processors if runs_programs else min(threads, processors)
+    return OpenWeb("embedded", clear, secure=secure, programs=PROGRAMS, **facts)

@@ -95,7 +95,7 @@ class Server:
     """Part of `tls`, for `@client_ca@`."""
     values: Callable[[int], Mapping[str, str]]
     """Values of its own, for so many threads."""
-    behind: Callable[[Collection[str]], Sequence[Sequence[str]]]
+    helpers: Callable[[Collection[str]], Sequence[Sequence[str]]]
     """Commands of the programs behind it, for these kinds."""
     logged: Mapping[str, str]
     """Directives that log requests, as servers did in the papers."""
@@ -213,8 +213,8 @@ def start(server: Server, request: dict[str, Any]) -> Service:
         config = folder / f"{server.name}.conf"
         config.write_text(configuration(server, tls, request["directives"], values))
         argv = server.argv(program, folder)
-        behind = server.behind(kinds)
-        process = _launch(request["before"], argv, behind, server.socket, folder)
+        helpers = server.helpers(kinds)
+        process = _launch(request["before"], argv, helpers, server.socket, folder)
         opening.callback(_end, process)
         _await_answers(server, process, (request["host"], port), programs, folder)
         ready = {
@@ -231,11 +231,11 @@ def start(server: Server, request: dict[str, Any]) -> Service:
 
 def page(date: str) -> str:
     """Return paper 001's page, as long as it says once `date` has become a date."""
-    before = "<!DOCTYPE html>\n<html><head><title>Today</title></head><body>\n<p>Today is "
-    after, end = ".</p>\n<p>", "</p>\n</body></html>\n"
+    head = "<!DOCTYPE html>\n<html><head><title>Today</title></head><body>\n<p>Today is "
+    middle, end = ".</p>\n<p>", "</p>\n</body></html>\n"
     words = "A page of the size that the paper's clients asked for, with nothing else to say. "
-    length = PAGE_BYTES - len(before) - _DATE_BYTES - len(after) - len(end)
-    return before + date + after + (words * length)[:length] + end
+    length = PAGE_BYTES - len(head) - _DATE_BYTES - len(middle) - len(end)
+    return head + date + middle + (words * length)[:length] + end
 
 
 def configuration(
@@ -244,12 +244,12 @@ def configuration(
     """Return the server's configuration; raises BadInput for a directive that is more than one."""
 
     def fill(template: str) -> str:
-        return re.sub(r"@(\w+)@", lambda found: given[found[1]], template)
+        return re.sub(r"@(\w+)@", lambda match: fields[match[1]], template)
 
     client_ca = "" if tls is None or tls.client_ca is None else server.client_ca
-    given = {**values, "client_ca": client_ca, "tls": ""}
+    fields = {**values, "client_ca": client_ca, "tls": ""}
     if tls is not None:
-        given["tls"] = fill(server.tls)
+        fields["tls"] = fill(server.tls)
     text, fixed = map(fill, server.template.split(server.fixed))
     for name, value in directives.items():
         one = value.isprintable() and re.fullmatch(server.value, value)
@@ -259,17 +259,17 @@ def configuration(
                 "give its name and, after =, its value in one line",
             )
         line = server.directive.format(name=name, value=value)
-        there = re.search(rf"(?mi)^ *({name}\s.*)$", text)
-        text = f"{text}{line}\n" if there is None else text.replace(there[1], line)
+        line_match = re.search(rf"(?mi)^ *({name}\s.*)$", text)
+        text = f"{text}{line}\n" if line_match is None else text.replace(line_match[1], line)
     return text + server.fixed + fixed
 
 
 def _allow_descriptors() -> int:
     """Let this process and its children open many files, and return how many."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    most = _DESCRIPTORS if hard == resource.RLIM_INFINITY else min(hard, _DESCRIPTORS)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
-    return most
+    descriptors = _DESCRIPTORS if hard == resource.RLIM_INFINITY else min(hard, _DESCRIPTORS)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (descriptors, hard))
+    return descriptors
 
 
 def _write(path: Path, content: bytes) -> None:
@@ -294,22 +294,22 @@ def _certify(tls: ServerTls, folder: Path, host: str) -> str | None:
 
 
 def _launch(
-    before: Sequence[str],
+    wrapper: Sequence[str],
     argv: Sequence[str],
-    behind: Sequence[Sequence[str]],
+    helpers: Sequence[Sequence[str]],
     listening: str | None,
     folder: Path,
 ) -> subprocess.Popen[bytes]:
     """Start programs, then the server in the same process: so it is their parent."""
     # Of its own, a shell gives those behind it an empty standard input.
-    begun = "".join(f"{shlex.join(each)} <&3 3<&- & " for each in behind)
+    begun = "".join(f"{shlex.join(command)} <&3 3<&- & " for command in helpers)
     script = f"exec 3<&0 </dev/null; {begun} exec {shlex.join(argv)} 3<&-"
     with (folder / "error.log").open("ab") as log, socket.socket(socket.AF_UNIX) as listener:
         if listening is not None:
             listener.bind(listening)
             listener.listen(_BACKLOG)
         return subprocess.Popen(
-            [*before, "/bin/sh", "-c", script],
+            [*wrapper, "/bin/sh", "-c", script],
             stdin=listener.fileno(),
             stdout=log,
             stderr=log,
@@ -326,9 +326,9 @@ def _await_answers(
 ) -> None:
     """Wait until the server, and each program behind it, has answered a request."""
     give_up = time.monotonic() + _ANSWER_S
-    for what, path in {"files": "/", **programs}.items():
+    for kind, path in {"files": "/", **programs}.items():
         url = path.format(size=1, content="constant", copy=0)
-        while not _answers(address, url, any_status=what == "files"):
+        while not _answers(address, url, any_status=kind == "files"):
             wrote = last_line((folder / "error.log").read_text(errors="replace"))
             wrote = wrote.replace(f"{folder}/", "")
             if process.poll() is not None:
@@ -339,7 +339,7 @@ def _await_answers(
                 )
             if time.monotonic() > give_up:
                 raise MeasurementFailed(
-                    f"{server.name} did not answer {what} within {_ANSWER_S:.0f} s: {wrote}",
+                    f"{server.name} did not answer {kind} within {_ANSWER_S:.0f} s: {wrote}",
                     "look at the machine's load",
                 )
             time.sleep(0.01)
@@ -363,15 +363,15 @@ def _end(master: subprocess.Popen[bytes]) -> None:
     master.terminate()
     with contextlib.suppress(subprocess.TimeoutExpired):
         master.wait(_STOP_S)
-    while left := psutil.Process().children(recursive=True):
-        for each in left:
+    while remaining := psutil.Process().children(recursive=True):
+        for child in remaining:
             with contextlib.suppress(psutil.NoSuchProcess):
-                each.kill()
-        psutil.wait_procs(left, _STOP_S)
+                child.kill()
+        psutil.wait_procs(remaining, _STOP_S)
 
 
 def _version(program: str) -> str:
     """Return name and version, as the option -v prints them."""
-    done = subprocess.run([program, "-v"], capture_output=True, text=True, check=False)
-    lines = (done.stdout + done.stderr).strip().splitlines()
+    process = subprocess.run([program, "-v"], capture_output=True, text=True, check=False)
+    lines = (process.stdout + process.stderr).strip().splitlines()
     return lines[0].partition(": ")[2] if lines else "unknown"

@@ -75,41 +75,43 @@ def serve(options: ServeOptions) -> None:
     from web_bench.docroot import docroot_of, with_options
     from web_bench.workload import find
 
-    own = options.docroot is not None and not options.is_set("workload")
-    workloads = [] if own else [with_options(find(options.workload), options)]
-    total = sum(0 if each.file_set is None else each.file_set.bytes for each in workloads)
+    is_own = options.docroot is not None and not options.is_set("workload")
+    workloads = [] if is_own else [with_options(find(options.workload), options)]
+    total = sum(
+        0 if workload.file_set is None else workload.file_set.bytes for workload in workloads
+    )
     with bar("writing the files", total) as move:
-        folder = docroot_of(options, workloads, lambda done, _: move(done))
-    if own and not Path(str(folder)).is_dir():
+        folder = docroot_of(options, workloads, lambda written, _: move(written))
+    if is_own and not Path(str(folder)).is_dir():
         raise BadInput(
             f"--docroot: there is no folder {folder}",
             "name one that is there; or add --workload, and its files are written there",
         )
     _keep_from_programs()
-    given = keywords(WebServer, options) | {"docroot": folder}
+    arguments = keywords(WebServer, options) | {"docroot": folder}
     serve_until_stopped(
-        lambda: WebServer(**given),
-        lambda server: _greeting(options, server, folder, own=own),
+        lambda: WebServer(**arguments),
+        lambda server: _greeting(options, server, folder, is_own=is_own),
         host=options.host,
     )
 
 
 def _keep_from_programs() -> None:
     """Keep descriptors that this process was started with from the programs that it starts."""
-    for each in Path("/proc/self/fd").iterdir():
+    for descriptor in Path("/proc/self/fd").iterdir():
         with contextlib.suppress(OSError):  # the folder itself is closed by now
-            if int(each.name) > 2:
-                os.set_inheritable(int(each.name), False)
+            if int(descriptor.name) > 2:
+                os.set_inheritable(int(descriptor.name), False)
 
 
 def _greeting(
-    options: ServeOptions, server: WebServer, folder: Path | None, *, own: bool
+    options: ServeOptions, server: WebServer, folder: Path | None, *, is_own: bool
 ) -> list[str]:
     """Return its address, and a test to run at it; of a folder of the user's, a file to get."""
-    what = "generated pages" if folder is None else str(folder)
-    first = f"serving {what} at {server.url} (Ctrl-C to stop)"
-    if own and folder is not None:
-        path = next((quote(each.name) for each in sorted(folder.iterdir()) if each.is_file()), "")
+    content = "generated pages" if folder is None else str(folder)
+    first = f"serving {content} at {server.url} (Ctrl-C to stop)"
+    if is_own and folder is not None:
+        path = next((quote(file.name) for file in sorted(folder.iterdir()) if file.is_file()), "")
         trust = "" if server.ca is None else f"--cacert {server.ca} "
         return [first, f"  curl {trust}{server.url}/{path}"]
     trust = "" if server.ca is None else f" --tls-ca {server.ca}"
