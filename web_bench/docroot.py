@@ -36,13 +36,13 @@ def spec_of(workload: Workload, options: FileSetOptions) -> dict[str, Any] | Non
 def docroot_of(
     options: TestOptions | ServeOptions,
     workloads: Sequence[Workload],
-    progress: Progress = lambda done, total: None,
+    progress: Progress = lambda written, total: None,
 ) -> Path | None:
     """Return the folder that a server started here serves, with the one file set of workloads.
 
     Files that are there already are kept: the second time nothing is written.
     """
-    spec = next((spec for each in workloads if (spec := spec_of(each, options))), None)
+    spec = next((spec for workload in workloads if (spec := spec_of(workload, options))), None)
     if spec is None:
         return None if options.docroot is None else Path(options.docroot)
     if options.docroot is not None:

@@ -16,41 +16,43 @@ from web_bench.verify import verify
 from web_bench.workload import Workload, find
 
 
-def write(workload: str, options: FileSetOptions, to: Path) -> None:
+def write(workload: str, options: FileSetOptions, folder: Path) -> None:
     """Write the files into a folder."""
-    chosen = _with_files(workload, options)
-    assert chosen.file_set is not None
-    with bar(f"writing {to}", chosen.file_set.bytes) as move:
-        manifest = seed(chosen.file_set.spec(options.seed), to, lambda done, _: move(done))
-    many = plural(chosen.file_set.count, "file")
-    say(f"{many} in {to}, {chosen.file_set.bytes:,} bytes; {manifest}")
+    loaded = _with_files(workload, options)
+    assert loaded.file_set is not None
+    with bar(f"writing {folder}", loaded.file_set.bytes) as move:
+        manifest = seed(
+            loaded.file_set.spec(options.seed), folder, lambda written, _: move(written)
+        )
+    many = plural(loaded.file_set.count, "file")
+    say(f"{many} in {folder}, {loaded.file_set.bytes:,} bytes; {manifest}")
 
 
 def compare(workload: str, options: VerifyOptions) -> None:
     """Ask a server for each of them, and raise where one is not what it should be."""
-    chosen = _with_files(workload, options)
-    assert chosen.file_set is not None
-    with bar(f"comparing {options.target}", chosen.file_set.bytes) as move:
-        found = verify(
-            chosen.file_set.spec(options.seed),
+    loaded = _with_files(workload, options)
+    assert loaded.file_set is not None
+    with bar(f"comparing {options.target}", loaded.file_set.bytes) as move:
+        report = verify(
+            loaded.file_set.spec(options.seed),
             options.target,
-            lambda done, _: move(done),
+            lambda compared, _: move(compared),
             trust=Trust.of(options),
         )
-    if found.different:
-        for each in found.differences:
-            say(str(each))
+    if report.different:
+        for difference in report.differences:
+            say(str(difference))
         raise MeasurementFailed(
-            f"{found.different:,} of {plural(found.files, 'file')} at {options.target} are not "
+            f"{report.different:,} of {plural(report.files, 'file')} at {options.target} are not "
             f"those of {workload}",
             f"write them with `sitebench web seed --set {workload} --to DOCROOT`, with the same "
             "--seed and --files-per-class",
         )
-    say(f"{found.files:,} files at {options.target} are right, {found.bytes:,} bytes")
+    say(f"{report.files:,} files at {options.target} are right, {report.bytes:,} bytes")
 
 
 def _with_files(name: str, options: FileSetOptions) -> Workload:
-    chosen = with_options(find(name), options)
-    if chosen.file_set is None:
+    workload = with_options(find(name), options)
+    if workload.file_set is None:
         raise BadInput(f"{name} asks for programs alone, and has no files", "name another")
-    return chosen
+    return workload

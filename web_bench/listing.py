@@ -14,28 +14,29 @@ from web_bench.workload import DYNAMIC, RequestClass, Workload, built_in, find
 def show(name: str | None, *, as_json: bool) -> None:
     """Print all built-in workloads, or the one of this name, a scenario file included."""
     if name is None:
-        found = built_in().values()
-        papers = dict.fromkeys(each.paper for each in found)
-        made = [
-            _of_paper(paper, [each for each in found if each.paper == paper]) for paper in papers
+        workloads = built_in().values()
+        papers = dict.fromkeys(workload.paper for workload in workloads)
+        tables = [
+            _of_paper(paper, [workload for workload in workloads if workload.paper == paper])
+            for paper in papers
         ]
-        document: Any = [_document(each) for each in found]
+        document: Any = [_document(workload) for workload in workloads]
     else:
         workload = find(name)
-        made, document = [_of_workload(workload)], _document(workload)
+        tables, document = [_of_workload(workload)], _document(workload)
     if as_json:
         print(json.dumps(document, indent=2))
         return
-    show_tables(made)
+    show_tables(tables)
 
 
-def _of_paper(paper: str, found: list[Workload]) -> Table:
+def _of_paper(paper: str, workloads: list[Workload]) -> Table:
     rows = [
         [
-            *(each.name, each.title, _mean(each)),
-            "-" if each.file_set is None else f"{each.file_set.count:,}",
+            *(workload.name, workload.title, _mean(workload)),
+            "-" if workload.file_set is None else f"{workload.file_set.count:,}",
         ]
-        for each in found
+        for workload in workloads
     ]
     return Table(paper, ("Workload", "Title", "Mean bytes", "Files"), rows, left=2)
 
@@ -52,13 +53,13 @@ def _of_workload(workload: Workload) -> Table:
     byte_shares = workload.byte_shares or (None,) * len(workload.classes)
     rows = [
         [
-            each.name,
-            _what(each, workload),
+            class_.name,
+            _request_text(class_, workload),
             f"{100 * requests:.5g}%",
             "-" if share is None else f"{100 * share:.1f}%",
-            "-" if (mean := workload.mean_bytes_of(each)) is None else f"{mean:,.0f}",
+            "-" if (mean := workload.mean_bytes_of(class_)) is None else f"{mean:,.0f}",
         ]
-        for each, requests, share in zip(
+        for class_, requests, share in zip(
             workload.classes, workload.request_shares, byte_shares, strict=True
         )
     ]
@@ -67,25 +68,25 @@ def _of_workload(workload: Workload) -> Table:
     return Table(f"{workload.title} ({workload.name})", columns, rows, 2, notes)
 
 
-def _what(each: RequestClass, workload: Workload) -> str:
-    if each.dynamic:
-        what = DYNAMIC[each.dynamic]
-    elif each.files is not None and workload.file_set is not None:
-        sizes = ", ".join(f"{size:,}" for size in each.files.sizes)
-        if each.files.spread is not None:
-            sizes = "{:,} to {:,}".format(*each.files.spread)
-        count = workload.file_set.count_of(each.files)
-        what = f"{plural(count, 'file')} of {sizes}"
+def _request_text(class_: RequestClass, workload: Workload) -> str:
+    if class_.dynamic:
+        text = DYNAMIC[class_.dynamic]
+    elif class_.files is not None and workload.file_set is not None:
+        sizes = ", ".join(f"{size:,}" for size in class_.files.sizes)
+        if class_.files.spread is not None:
+            sizes = "{:,} to {:,}".format(*class_.files.spread)
+        count = workload.file_set.count_of(class_.files)
+        text = f"{plural(count, 'file')} of {sizes}"
     else:
-        what = ", ".join(each.asks)
-    return f"{what}, over TLS" if each.tls else what
+        text = ", ".join(class_.asks)
+    return f"{text}, over TLS" if class_.tls else text
 
 
 def _mean(workload: Workload) -> str:
     if workload.mean_bytes is None:
         return "-"
-    about = any(each.size_about is not None for each in workload.classes)
-    return f"{'about ' if about else ''}{workload.mean_bytes:,.0f}"
+    is_approximate = any(class_.size_about is not None for class_ in workload.classes)
+    return f"{'about ' if is_approximate else ''}{workload.mean_bytes:,.0f}"
 
 
 def _document(workload: Workload) -> dict[str, Any]:
@@ -103,17 +104,17 @@ def _document(workload: Workload) -> dict[str, Any]:
         "files": files and {"name": files.name, "count": files.count, "bytes": files.bytes},
         "classes": [
             {
-                "name": each.name,
-                "weight": each.weight,
+                "name": class_.name,
+                "weight": class_.weight,
                 "requests": requests,
                 "bytes": share,
-                "mean_bytes": workload.mean_bytes_of(each),
-                "what": _what(each, workload),
-                "dynamic": each.dynamic or None,
-                "asks": each.asks,
-                "tls": each.tls,
+                "mean_bytes": workload.mean_bytes_of(class_),
+                "what": _request_text(class_, workload),
+                "dynamic": class_.dynamic or None,
+                "asks": class_.asks,
+                "tls": class_.tls,
             }
-            for each, requests, share in zip(
+            for class_, requests, share in zip(
                 workload.classes, workload.request_shares, shares, strict=True
             )
         ],

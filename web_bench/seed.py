@@ -23,7 +23,7 @@ def file_set(spec: Mapping[str, Any]) -> FileSet:
 def seed(
     spec: Mapping[str, Any],
     docroot: Path,
-    progress: Progress = lambda done, total: None,
+    progress: Progress = lambda written, total: None,
 ) -> Path:
     """Write a file set into `docroot` and return its manifest.
 
@@ -33,5 +33,5 @@ def seed(
     """
     files = file_set(spec)
     with translated():
-        files.write(str(docroot), lambda done: progress(done, files.bytes))
+        files.write(str(docroot), lambda written: progress(written, files.bytes))
     return docroot / f"{spec['name']}.manifest"

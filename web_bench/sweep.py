@@ -30,32 +30,32 @@ def sweep(
     refuse_check(options, SUITE)
     if options.paper:
         refuse_stages(options, "`--paper`, which has the paper's loads")
-        for given, name in ((options.clients, "--clients"), (options.keepalive, "--keepalive")):
-            if given:
+        for value, name in ((options.clients, "--clients"), (options.keepalive, "--keepalive")):
+            if value:
                 raise BadInput(f"--paper says what {name} says too", "leave out one of both")
-    parts = [_part(options, each) for each in dict.fromkeys(workloads)]
+    parts = [_part(options, workload) for workload in dict.fromkeys(workloads)]
     if options.paper:
         say_points(parts)
     measure_parts(POINTS, options, parts, run_file(kind), first)
 
 
 def _part(options: SweepOptions, workload: str) -> Part:
-    named, name = POINTS.named(options, workload)
+    with_script, name = POINTS.named(options, workload)
     # The numbers of clients are the command line's, or the workload's.
-    given: Any = POINTS.asked(named)
-    given = replace(given, clients=options.clients)
-    clients = given.clients or POINTS.program(given, name).clients
-    if given.stages is not None and given.stages.of_users:
-        if given.clients:
+    load: Any = POINTS.asked(with_script)
+    load = replace(load, clients=options.clients)
+    clients = load.clients or POINTS.program(load, name).clients
+    if load.stages is not None and load.stages.of_users:
+        if load.clients:
             raise BadInput(
                 "--clients and --stages both say how many users there are", "leave one out"
             )
-        clients = (given.users,)
+        clients = (load.users,)
     if options.paper and not options.is_set("measure"):
         # WebStone's rules and WebCat print no length: that of WebBench 1.0 for all.
-        ramp_s = 30.0 if name.startswith("webbench1-") else given.warmup
-        given = given.assign(warmup=ramp_s, measure=600.0)
-    return Part(narrowed(combined(MeasureOptions, WebOptions), given), [name], clients)
+        ramp_s = 30.0 if name.startswith("webbench1-") else load.warmup
+        load = load.assign(warmup=ramp_s, measure=600.0)
+    return Part(narrowed(combined(MeasureOptions, WebOptions), load), [name], clients)
 
 
 def spice(options: SweepOptions) -> None:
@@ -64,7 +64,7 @@ def spice(options: SweepOptions) -> None:
         raise BadInput(
             f"{described[1]} says what users do, and spice measures programs", "leave it out"
         )
-    found = []
+    programs = []
     for name in SUITE.operations:
         if name.startswith(("spice-", "ecommerce-")):
             try:
@@ -72,14 +72,14 @@ def spice(options: SweepOptions) -> None:
             except BadInput as error:
                 say(f"left out: {error.message}")
             else:
-                found.append(name)
-    if not found:
+                programs.append(name)
+    if not programs:
         raise BadInput(
             f"{options.target} has none of the programs", "say where its programs are: --programs"
         )
     sweep(
         options,
-        found,
+        programs,
         "web-spice",
         lambda results: [PointsTable(results), "", *spice_tables(by_workload(series(results)))],
     )

@@ -62,7 +62,7 @@ class Verified:
 def verify(
     spec: Mapping[str, Any],
     url: str,
-    progress: Progress = lambda done, total: None,
+    progress: Progress = lambda compared, total: None,
     *,
     connections: int = 4,
     limit: int = 20,
@@ -83,15 +83,15 @@ def verify(
             running = [pool.submit(client.run) for client in clients]
             pending = {*running}
             while pending:
-                done, pending = wait(running, REPORT_EVERY_S, FIRST_EXCEPTION)
-                for each in done:
-                    each.result()
+                finished, pending = wait(running, REPORT_EVERY_S, FIRST_EXCEPTION)
+                for future in finished:
+                    future.result()
                 progress(shared.bytes_done, files.bytes)
         finally:
             shared.stop()
             for client in clients:
                 client.interrupt()
-    return shared.verified()
+    return shared.report()
 
 
 class _Shared:
@@ -105,14 +105,14 @@ class _Shared:
         self._lock = threading.Lock()
         self._numbers = iter(range(files.count))
         self._kinds: Counter[str] = Counter()
-        self._found: list[tuple[int, Difference]] = []
+        self._differences: list[tuple[int, Difference]] = []
 
     def next(self) -> int | None:
         """Return the number of the next file to ask for."""
         with self._lock:
             return next(self._numbers, None)
 
-    def done(self, i: int, size: int, difference: tuple[str, str] | None) -> None:
+    def record(self, i: int, size: int, difference: tuple[str, str] | None) -> None:
         """Count a file, with the kind and the detail of a difference."""
         with self._lock:
             self.bytes_done += size
@@ -121,9 +121,9 @@ class _Shared:
             kind, detail = difference
             self._kinds[kind] += 1
             # Clients run ahead of each other: kept are the first in the set's order.
-            if len(self._found) < self._limit or i < self._found[-1][0]:
-                insort(self._found, (i, Difference(self.files.path(i), kind, detail)))
-                del self._found[self._limit :]
+            if len(self._differences) < self._limit or i < self._differences[-1][0]:
+                insort(self._differences, (i, Difference(self.files.path(i), kind, detail)))
+                del self._differences[self._limit :]
 
     def stop(self) -> None:
         """Hand out no more files."""
@@ -131,9 +131,9 @@ class _Shared:
             self.stopped = True
             self._numbers = iter(range(0))
 
-    def verified(self) -> Verified:
-        found = tuple(difference for _, difference in self._found)
-        return Verified(self.files.count, self.files.bytes, dict(self._kinds), found)
+    def report(self) -> Verified:
+        differences = tuple(difference for _, difference in self._differences)
+        return Verified(self.files.count, self.files.bytes, dict(self._kinds), differences)
 
 
 class _Client:
@@ -157,7 +157,7 @@ class _Client:
         try:
             while (i := self._shared.next()) is not None:
                 path, size = self._shared.files.path(i), self._shared.files.size(i)
-                self._shared.done(i, size, self._compare(i, path, size))
+                self._shared.record(i, size, self._compare(i, path, size))
         finally:
             self._connection.close()
 
@@ -225,19 +225,19 @@ class _Client:
         except http.client.IncompleteRead as error:
             checker.feed(error.partial)
             ended_early = True
-        fed, at = checker.fed, checker.finish()
+        fed, offset = checker.fed, checker.finish()
         ended_early = ended_early or (announced is not None and fed < size)
         if ended_early or fed > size:
             # Nothing more comes, or there may be no end of it.
             self._connection.close()
-        if at is not None and at < min(fed, size):
-            return "wrong-answer", f"differs from byte {at:,} on"
+        if offset is not None and offset < min(fed, size):
+            return "wrong-answer", f"differs from byte {offset:,} on"
         if ended_early:
             return "truncated", f"ends early, after {fed:,} of {size:,} bytes"
-        if at is None:
+        if offset is None:
             return None
-        more = "more than " if fed > size else ""
-        return "wrong-length", f"{more}{min(fed, size):,} bytes instead of {size:,}"
+        prefix = "more than " if fed > size else ""
+        return "wrong-length", f"{prefix}{min(fed, size):,} bytes instead of {size:,}"
 
     def _drain(self, response: http.client.HTTPResponse) -> None:
         if response.length is None or response.length > DRAINED:

@@ -60,11 +60,11 @@ class FileSet:
     classes: tuple[FileClass, ...]
     files_per_class: int = 1
 
-    def count_of(self, each: FileClass) -> int:
-        return file_set(replace(self, classes=(each,)).spec()).count
+    def count_of(self, class_: FileClass) -> int:
+        return file_set(replace(self, classes=(class_,)).spec()).count
 
-    def bytes_of(self, each: FileClass) -> int:
-        return file_set(replace(self, classes=(each,)).spec()).bytes
+    def bytes_of(self, class_: FileClass) -> int:
+        return file_set(replace(self, classes=(class_,)).spec()).bytes
 
     @property
     def count(self) -> int:
@@ -80,13 +80,19 @@ class FileSet:
             "name": self.name,
             "seed": seed,
             "files_per_class": self.files_per_class,
-            "classes": [_described(each) for each in self.classes],
+            "classes": [_spec_of_class(class_) for class_ in self.classes],
         }
 
 
-def _described(each: FileClass) -> dict[str, Any]:
-    sizes = {"sizes": list(each.sizes)} if each.spread is None else {"spread": list(each.spread)}
-    return {"name": each.name, **sizes, **({} if each.files is None else {"files": each.files})}
+def _spec_of_class(class_: FileClass) -> dict[str, Any]:
+    sizes = (
+        {"sizes": list(class_.sizes)} if class_.spread is None else {"spread": list(class_.spread)}
+    )
+    return {
+        "name": class_.name,
+        **sizes,
+        **({} if class_.files is None else {"files": class_.files}),
+    }
 
 
 @frozen
@@ -135,8 +141,10 @@ class Workload(Script):
     def requests(self) -> Sequence[tuple[str, str]]:
         """Return the rows of requests: operations may have several."""
         if self.counts is not None:
-            return [each.row for each in self.classes]
-        rows = ((each.name, name) for each in self.operations for name, _ in each.steps)
+            return [class_.row for class_ in self.classes]
+        rows = (
+            (operation.name, name) for operation in self.operations for name, _ in operation.steps
+        )
         return list(dict.fromkeys(rows))
 
     @property
@@ -149,15 +157,15 @@ class Workload(Script):
     @property
     def deck(self) -> tuple[int, ...]:
         """Return the fewest requests of each class that are exactly the mix."""
-        weights = [each.weight for each in self.classes]
+        weights = [class_.weight for class_ in self.classes]
         return tuple(weight // math.gcd(*weights) for weight in weights)
 
-    def mean_bytes_of(self, each: RequestClass) -> float | None:
+    def mean_bytes_of(self, class_: RequestClass) -> float | None:
         """Return the mean bytes of a class's bodies; None if they are not known."""
-        if self.file_set is not None and each.files is not None:
-            return self.file_set.bytes_of(each.files) / self.file_set.count_of(each.files)
-        known = each.size_about if each.size is None else each.size
-        return None if known is None else float(known)
+        if self.file_set is not None and class_.files is not None:
+            return self.file_set.bytes_of(class_.files) / self.file_set.count_of(class_.files)
+        size = class_.size_about if class_.size is None else class_.size
+        return None if size is None else float(size)
 
     @property
     def mean_bytes(self) -> float | None:
@@ -176,14 +184,14 @@ class Workload(Script):
         weighted = self._weighted_bytes()
         if weighted is None or not sum(weighted):
             return None
-        return tuple(each / sum(weighted) for each in weighted)
+        return tuple(part / sum(weighted) for part in weighted)
 
     def _weighted_bytes(self) -> list[float] | None:
-        means = [self.mean_bytes_of(each) for each in self.classes]
-        known = [mean for mean in means if mean is not None]
-        if len(known) < len(means):
+        means = [self.mean_bytes_of(class_) for class_ in self.classes]
+        known_means = [mean for mean in means if mean is not None]
+        if len(known_means) < len(means):
             return None
-        return [cards * mean for cards, mean in zip(self.deck, known, strict=True)]
+        return [cards * mean for cards, mean in zip(self.deck, known_means, strict=True)]
 
 
 def of_path(path: str, *, keepalive: bool = True) -> Workload:
@@ -206,19 +214,19 @@ def built_in() -> dict[str, Workload]:
 
 def _names() -> list[str]:
     folder = package("web_bench").joinpath("workloads")
-    found = (file.name for file in folder.iterdir())
-    return sorted(name.removesuffix(".toml") for name in found if name.endswith(".toml"))
+    names = (file.name for file in folder.iterdir())
+    return sorted(name.removesuffix(".toml") for name in names if name.endswith(".toml"))
 
 
 def find(name: str, data: Mapping[str, str] | None = None) -> Workload:
     """Return a built-in workload, or that of a scenario file; `data` are other files for its."""
     if script.is_script(name):
         return _workload(script.read(name, data, by_class=True))
-    known = _names()
-    if name not in known:
-        near = nearest(name, known)
-        meant = "" if near is None else f"did you mean {near!r}? "
-        remedy = f"{meant}known: {', '.join(known)}; or name a .toml file of your own"
+    names = _names()
+    if name not in names:
+        near = nearest(name, names)
+        hint = "" if near is None else f"did you mean {near!r}? "
+        remedy = f"{hint}known: {', '.join(names)}; or name a .toml file of your own"
         raise BadInput(f"unknown workload {name!r}", remedy)
     file = package("web_bench").joinpath("workloads", f"{name}.toml")
     return _workload(script.made(name, file.read_text(encoding="utf-8"), by_class=True))
@@ -229,77 +237,77 @@ def parse(text: str, name: str) -> Workload:
     return _workload(script.made(name, text, by_class=True))
 
 
-def _workload(found: Script) -> Workload:
-    facts = found.facts
-    if found.protocol != script.HTTP:
-        raise BadFile(f"{found.path} speaks LDAP", "measure it with `sitebench ils`")
+def _workload(loaded: Script) -> Workload:
+    facts = loaded.facts
+    if loaded.protocol != script.HTTP:
+        raise BadFile(f"{loaded.path} speaks LDAP", "measure it with `sitebench ils`")
     for data in facts["data"]:
         if data["rows"] in (script.SEEDED, "new"):
             raise BadFile(
-                f"{found.path}: a web server holds no people, and {data['name']!r} are some",
+                f"{loaded.path}: a web server holds no people, and {data['name']!r} are some",
                 "measure it with `sitebench ps`, or give its data a file",
             )
-    secure = {each["name"] for each in facts["connections"] if each["tls"]}
+    secure = {connection["name"] for connection in facts["connections"] if connection["tls"]}
     files = None if facts["files"] is None else _file_set(facts["files"])
-    chosen = {each.name for each in found.operations}
-    operations = [each for each in facts["operations"] if each["name"] in chosen]
+    names = {operation.name for operation in loaded.operations}
+    operations = [operation for operation in facts["operations"] if operation["name"] in names]
     steps = [
-        *(step for each in operations for step in each["steps"]),
+        *(step for operation in operations for step in operation["steps"]),
         *facts["start"]["steps"],
     ]
-    own = {each.name: getattr(found, each.name) for each in fields(Script)}
+    script_fields = {field.name: getattr(loaded, field.name) for field in fields(Script)}
     return Workload(
-        **own,
-        title=facts["title"] or found.name,
-        classes=tuple(_class(each, found, files, secure) for each in operations),
-        file_set=files if any("file" in each["asks"] for each in steps) else None,
-        http="1.0" if all(each["http_1_0"] for each in facts["connections"]) else "1.1",
+        **script_fields,
+        title=facts["title"] or loaded.name,
+        classes=tuple(_class(operation, loaded, files, secure) for operation in operations),
+        file_set=files if any("file" in step["asks"] for step in steps) else None,
+        http="1.0" if all(connection["http_1_0"] for connection in facts["connections"]) else "1.1",
         paper=facts["paper"] or "",
         note=facts["note"] or "",
-        kinds=frozenset(each["asks"]["program"] for each in steps if "program" in each["asks"]),
-        uses_tls=any(each["on"] in secure for each in steps),
+        kinds=frozenset(step["asks"]["program"] for step in steps if "program" in step["asks"]),
+        uses_tls=any(step["on"] in secure for step in steps),
     )
 
 
 def _class(
-    operation: Mapping[str, Any], found: Script, files: FileSet | None, secure: set[str]
+    operation: Mapping[str, Any], loaded: Script, files: FileSet | None, secure: set[str]
 ) -> RequestClass:
     name, weight, steps = operation["name"], operation["weight"], operation["steps"]
-    row = (found.name, name)
-    if found.counts is None:
+    row = (loaded.name, name)
+    if loaded.counts is None:
         counts = steps[0]["name"] if len(steps) == 1 else operation["counts"]
         row = (name, counts or SEQUENCE)
-    asked = [each["asks"] for each in steps]
+    requests = [step["asks"] for step in steps]
     if len(steps) > 1:
-        tls = all(each["on"] in secure for each in steps)
-        return RequestClass(name, weight, row, asks=tuple(map(_asked, asked)), tls=tls)
-    [asks], tls = asked, steps[0]["on"] in secure
+        tls = all(step["on"] in secure for step in steps)
+        return RequestClass(name, weight, row, asks=tuple(map(_request_text, requests)), tls=tls)
+    [asks], tls = requests, steps[0]["on"] in secure
     if "file" in asks:
         assert files is not None
-        [of] = (each for each in files.classes if each.name == asks["file"])
-        return RequestClass(name, weight, row, of, tls=tls)
+        [files_of_class] = (class_ for class_ in files.classes if class_.name == asks["file"])
+        return RequestClass(name, weight, row, files_of_class, tls=tls)
     size = asks["size"] if asks.get("whole", True) else None
-    about, dynamic = asks.get("size_about"), asks.get("program", "")
-    given = () if dynamic else (asks["path"],)
-    return RequestClass(name, weight, row, None, dynamic, given, size, about, tls)
+    size_about, dynamic = asks.get("size_about"), asks.get("program", "")
+    paths = () if dynamic else (asks["path"],)
+    return RequestClass(name, weight, row, None, dynamic, paths, size, size_about, tls)
 
 
-def _asked(asks: Mapping[str, Any]) -> str:
+def _request_text(asks: Mapping[str, Any]) -> str:
     text: str = asks.get("path") or asks.get("program") or asks.get("file") or ""
     return text
 
 
-def _file_set(found: Mapping[str, Any]) -> FileSet:
+def _file_set(table: Mapping[str, Any]) -> FileSet:
     return FileSet(
-        found["name"],
+        table["name"],
         tuple(
             FileClass(
-                each["name"],
-                tuple(each["sizes"] or ()),
-                None if each["spread"] is None else tuple(each["spread"]),
-                each["count"],
+                row["name"],
+                tuple(row["sizes"] or ()),
+                None if row["spread"] is None else tuple(row["spread"]),
+                row["count"],
             )
-            for each in found["classes"]
+            for row in table["classes"]
         ),
     )
 
