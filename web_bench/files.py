@@ -37,7 +37,7 @@ def compare(workload: str, options: VerifyOptions) -> None:
             loaded.file_set.spec(options.seed),
             options.target,
             lambda compared, _: move(compared),
-            trust=Trust.of(options),
+            trust=Trust.from_options(options),
         )
     if report.different:
         for difference in report.differences:

@@ -170,7 +170,7 @@ def _at(options: SeedOptions, destination: LiveDirectory) -> SeedOptions:
 
 def _warn(options: SeedOptions) -> None:
     """Print warnings about TLS before anything is sent, above all a password."""
-    for warning in Trust.of(options).warnings():
+    for warning in Trust.from_options(options).warnings():
         say(f"warning: {warning.message}; {warning.remedy}")
 
 
@@ -226,7 +226,7 @@ def _seed_live(options: SeedOptions, people: Spec, groups: Groups | None) -> str
     _assure_own(options, "filling a directory")
     assure_encrypted(options)
     address = parse_address(options.target, start_tls=options.start_tls)
-    with connected(address, identity_of(options), Trust.of(options)) as connection:
+    with connected(address, identity_of(options), Trust.from_options(options)) as connection:
         _make_containers(connection, options.base)
     target = open_live(options)
     # A million who cannot log in would have to be removed again.
@@ -410,7 +410,10 @@ def _to_empty(options: SeedOptions) -> SeedOptions:
 def _clean_one(reservation: journal.Reservation, options: SeedOptions) -> int:
     # How to trust it is not in the journal, but what began with ldaps:// says so.
     start_tls = options.start_tls and not reservation.target.startswith("ldaps")
-    address, trust = parse_address(reservation.target, start_tls=start_tls), Trust.of(options)
+    address, trust = (
+        parse_address(reservation.target, start_tls=start_tls),
+        Trust.from_options(options),
+    )
     known = replace(options, target=reservation.target, bind_dn=reservation.bind_dn)
     if options.target and options.bind_dn not in (None, reservation.bind_dn):
         raise BadInput(

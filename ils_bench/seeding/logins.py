@@ -45,7 +45,10 @@ def _check(options: SeedOptions, population: Population, number: int, remedy: st
     (stored,) = attributes.get("userPassword", [b""])
     given = stored.decode()
     hashed = given not in ("", password)
-    where, trust = parse_address(options.target, start_tls=options.start_tls), Trust.of(options)
+    where, trust = (
+        parse_address(options.target, start_tls=options.start_tls),
+        Trust.from_options(options),
+    )
     why = refusal(where, dn, password, trust)
     let_in = refusal(where, dn, given if hashed else f"{password}x", trust) is None
     if let_in and hashed:

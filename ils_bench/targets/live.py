@@ -68,7 +68,7 @@ def open_live(options: DirectoryOptions, *, base: bool = True, seen: bool = True
     from ils_bench.targets.probe import HiddenBase, WrongBase, probe, root_dse
 
     address = parse_address(options.target, start_tls=options.start_tls)
-    who, trust = identity_of(options), Trust.of(options)
+    who, trust = identity_of(options), Trust.from_options(options)
     try:
         probe(address, options.base if base else None, who, trust)
     except (HiddenBase, WrongBase):

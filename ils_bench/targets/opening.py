@@ -152,10 +152,14 @@ def open_target(
         make_hashes(generate(people))
     if options.target == "embedded":
         config = directory_config(options)
-        target = open_embedded(people, config, Trust.of(options), options.target_limits, groups)
+        target = open_embedded(
+            people, config, Trust.from_options(options), options.target_limits, groups
+        )
     elif options.target == "openldap":
         scheme = START_TLS if options.start_tls else "ldaps" if options.tls else "ldap"
-        target = open_openldap(people, scheme, Trust.of(options), options.target_limits, groups)
+        target = open_openldap(
+            people, scheme, Trust.from_options(options), options.target_limits, groups
+        )
     else:
         refuse_limits(options.target, options.target_limits)
         target = address(options, programs)

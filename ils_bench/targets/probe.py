@@ -158,7 +158,7 @@ def connected(
         _reach(address, deadline)
         limits = AnswerLimits(min(_SILENCE_S, deadline.seconds), deadline.seconds)
         server = server_of(address, trust, limits.silence_s, deadline.watch)
-        connection = limited_connection(server, limits, lambda: deadline.over, **who.to_ldap3())
+        connection = limited_connection(server, limits, lambda: deadline.is_over, **who.to_ldap3())
         try:
             try:
                 opened(connection, address)
@@ -175,7 +175,7 @@ def connected(
                 yield connection
             except (LDAPException, NonsenseError) as error:
                 raise _nonsense(address, error, deadline) from error
-            if deadline.over:
+            if deadline.is_over:
                 raise _nonsense(address, None, deadline)
         finally:
             with contextlib.suppress(LDAPException, OSError):
@@ -187,7 +187,7 @@ def connected(
 def _nonsense(
     address: DirectoryAddress, error: Exception | None, deadline: Deadline
 ) -> SitebenchError:
-    if error is None or deadline.over:
+    if error is None or deadline.is_over:
         why = f"its answers take longer than {deadline.seconds:g} s"
     elif (failed := tls_failed(address, error)) is not None:
         return failed
@@ -202,7 +202,7 @@ def _nonsense(
 def _reach(address: DirectoryAddress, deadline: Deadline) -> None:
     try:
         there = (address.host, address.port)
-        socket.create_connection(there, deadline.left(_SILENCE_S)).close()
+        socket.create_connection(there, deadline.remaining(_SILENCE_S)).close()
     except OSError as error:
         if error.errno == errno.EADDRNOTAVAIL:
             raise OutOfPorts(f"no local port is left to reach {address}", PORTS_REMEDY) from error

@@ -48,7 +48,7 @@ def _profile(options: DirectoryOptions) -> Profile | None:
     from ils_bench.targets.probe import connected
 
     address = parse_address(options.target, start_tls=options.start_tls)
-    who, trust = identity_of(options), Trust.of(options)
+    who, trust = identity_of(options), Trust.from_options(options)
     with connected(address, who, trust, brief=True) as connection:
         dse = _root_dse(connection)
         if _ACTIVE_DIRECTORY in dse.get("supportedCapabilities", ()):
@@ -89,6 +89,8 @@ def posix_group_is_auxiliary(options: DirectoryOptions) -> bool:
     from ils_bench.targets.probe import connected
 
     address = parse_address(options.target, start_tls=options.start_tls)
-    with connected(address, identity_of(options), Trust.of(options), brief=True) as connection:
+    with connected(
+        address, identity_of(options), Trust.from_options(options), brief=True
+    ) as connection:
         known = [each.lower() for each in classes_of(connection)]
     return any(b"'posixgroup'" in each and b" auxiliary" in each for each in known)

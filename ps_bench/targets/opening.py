@@ -57,7 +57,7 @@ def open_target(
     host, ready, known = open_child(
         "ps_bench.targets.embedded",
         config,
-        Trust.of(options),
+        Trust.from_options(options),
         limits=options.target_limits,
         data=database.path.parent,
         upd=str(database.path.resolve()),

@@ -61,7 +61,7 @@ def probe(address: SiteAddress, trust: Trust = SYSTEM, path: str = "/") -> Page:
                     body = answer.read(_MOST_BYTES)
                 except http.client.IncompleteRead as cut:
                     body = cut.partial
-            if deadline.over:
+            if deadline.is_over:
                 raise _late(address, deadline)
             return Page(
                 answer.status,
@@ -72,7 +72,7 @@ def probe(address: SiteAddress, trust: Trust = SYSTEM, path: str = "/") -> Page:
             )
         # What a site says of a length may be too large a number, or more than there is memory.
         except (OSError, http.client.HTTPException, MemoryError, OverflowError) as error:
-            if deadline.over:
+            if deadline.is_over:
                 raise _late(address, deadline) from error
             why = "no answer" if isinstance(error, TimeoutError) else short(error)
             raise tls_failed(address, error) or _nonsense(address, why) from error
@@ -88,7 +88,7 @@ class _Received(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int | None:
-        if self._deadline.over:
+        if self._deadline.is_over:
             raise TimeoutError
         if not self.left:
             return 0
@@ -140,12 +140,12 @@ def _connect(
 ) -> None:
     try:
         there = (address.host, address.port)
-        connection.sock = socket.create_connection(there, deadline.left(_ANSWER_S))
+        connection.sock = socket.create_connection(there, deadline.remaining(_ANSWER_S))
         deadline.watch(connection.sock)
         if context is not None:
             connection.sock = context.wrap_socket(connection.sock, server_hostname=address.host)
     except OSError as error:
-        if deadline.over:
+        if deadline.is_over:
             raise _late(address, deadline) from error
         if error.errno == errno.EADDRNOTAVAIL:
             raise OutOfPorts(f"no local port is left to reach {address}", PORTS_REMEDY) from error
@@ -163,7 +163,7 @@ class OpenSite(OpenTarget[SiteAddress]):
 
 def open_live(options: SuiteOptions) -> OpenSite:
     """Address a site that runs already; raises what is wrong with it."""
-    address, trust = parse_address(options.target), Trust.of(options)
+    address, trust = parse_address(options.target), Trust.from_options(options)
     server = probe(address, trust).server
     facts = {} if server is None else {"server": server}
     return OpenSite("the site", address, facts=facts, trust=trust, ca=options.tls_ca)

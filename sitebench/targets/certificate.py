@@ -32,10 +32,10 @@ def make_certificate(cert: Path, key: Path, host: str = "127.0.0.1") -> None:
     config.write_text(_REQUEST.format(host=host))
     argv = ["req", "-x509", "-nodes", "-newkey", "ec", "-days", _DAYS]
     argv += ["-pkeyopt", "ec_paramgen_curve:P-256", "-config", str(config)]
-    done = _openssl([*argv, "-keyout", str(key), "-out", str(cert)])
-    if done.returncode:
+    process = _openssl([*argv, "-keyout", str(key), "-out", str(cert)])
+    if process.returncode:
         raise MeasurementFailed(
-            f"cannot make a certificate: {last_line(done.stderr)}",
+            f"cannot make a certificate: {last_line(process.stderr)}",
             "check the version of OpenSSL, or name a target that speaks TLS already",
         )
 
@@ -44,10 +44,10 @@ def unlock(locked: str, password: str, key: Path) -> None:
     """Write a key without its password, for a server that would ask for it at the terminal."""
     key.touch(0o600)
     argv = ["pkey", "-in", locked, "-passin", "stdin", "-out", str(key)]
-    done = _openssl(argv, f"{password}\n")
-    if done.returncode:
+    process = _openssl(argv, f"{password}\n")
+    if process.returncode:
         raise BadFile(
-            f"cannot read the key {locked} with its password: {last_line(done.stderr)}",
+            f"cannot read the key {locked} with its password: {last_line(process.stderr)}",
             "give a key in PEM and the password that it was encrypted with",
         )
 

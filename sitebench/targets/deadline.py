@@ -46,16 +46,16 @@ class Deadline:
         self._end = float("inf")
         self._timer.cancel()
         with self._lock:
-            for each in self._watched:
-                each.close()
+            for connection in self._watched:
+                connection.close()
             self._watched.clear()
 
     @property
-    def over(self) -> bool:
+    def is_over(self) -> bool:
         """Whether the block lasts too long; never after it."""
         return time.monotonic() >= self._end
 
-    def left(self, at_most: float) -> float:
+    def remaining(self, at_most: float) -> float:
         """Return a timeout for the next call."""
         # Zero would mean not to wait, which has errors of its own.
         return min(at_most, max(0.001, self._end - time.monotonic()))
@@ -63,14 +63,14 @@ class Deadline:
     def watch(self, connection: socket.socket) -> None:
         """Watch a connection, in TLS or before it."""
         # A descriptor of its own: TLS takes the connection's away, and a closed one may be reused.
-        own = socket.socket(fileno=os.dup(connection.fileno()))
+        duplicate = socket.socket(fileno=os.dup(connection.fileno()))
         with self._lock:
-            self._watched.append(own)
-        if self.over:
+            self._watched.append(duplicate)
+        if self.is_over:
             self._shut_down()
 
     def _shut_down(self) -> None:
         with self._lock:
-            for each in self._watched:
+            for connection in self._watched:
                 with contextlib.suppress(OSError):
-                    each.shutdown(socket.SHUT_RDWR)
+                    connection.shutdown(socket.SHUT_RDWR)

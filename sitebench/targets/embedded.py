@@ -49,7 +49,7 @@ def open_child(
     opened.callback(child.stop)
     ca = child.ready["ca"]
     threads = config.get("threads", 1)
-    known: Known = {
+    fields: Known = {
         "pid": child.pid,
         "cores": threads if limits is None else min(threads, limits.processors or threads),
         "disposable": True,
@@ -64,7 +64,7 @@ def open_child(
             **({} if limits is None else {"limits": str(limits)}),
         },
     }
-    return config["host"], child.ready, known
+    return config["host"], child.ready, fields
 
 
 def service(server: NativeServer, opened: contextlib.ExitStack) -> Service:

@@ -37,8 +37,8 @@ def engine_config(
             schedule |= {
                 "kind": "staged",
                 "stages": [
-                    {"lasts_s": each.lasts_s, "rate": slot.rate(each.level)}
-                    for each in stages.stages
+                    {"lasts_s": stage.lasts_s, "rate": slot.rate(stage.level)}
+                    for stage in stages.stages
                 ],
                 "arrivals": options.arrivals,
             }

@@ -87,7 +87,7 @@ def known(server: InProcess[Any], options: TlsOptions) -> Known:
         "pid": os.getpid(),
         "cores": server.threads,
         "disposable": True,
-        "trust": Trust.of(options),
+        "trust": Trust.from_options(options),
         "ca": options.tls_ca,
     }
 
@@ -101,4 +101,4 @@ def keywords(server: Callable[..., Any], options: Any) -> dict[str, Any]:
     """Return the options of a suite's `serve` as the keywords of its server that they name."""
     names = (name for name in inspect.signature(server).parameters if name in vars(options))
     same = {name: vars(options)[name] for name in names}
-    return same | {"limits": options.limit, "tls": ServerTls.of(options) or False}
+    return same | {"limits": options.limit, "tls": ServerTls.from_options(options) or False}

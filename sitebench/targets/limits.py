@@ -47,11 +47,11 @@ class Limits(msgspec.Struct, frozen=True):
     @classmethod
     def parse(cls, text: str) -> Limits:
         """Read `processors=1,memory=64m,network=10mbit,disk=2mb/s`."""
-        found = cls()
+        limits = cls()
         for part in filter(None, (part.strip() for part in text.split(","))):
             name, _, value = part.partition("=")
-            found = found.with_limit(name, value)
-        return found
+            limits = limits.with_limit(name, value)
+        return limits
 
     def with_limit(self, name: str, value: str) -> Limits:
         """Return the limits with one of them changed; `none` removes it."""
@@ -65,16 +65,16 @@ class Limits(msgspec.Struct, frozen=True):
         return structs.replace(self, **{name: round(limit)})
 
     def __str__(self) -> str:
-        def shown(name: str, value: int) -> str:
+        def format_limit(name: str, value: int) -> str:
             units, _ = _UNITS[name]
-            whole = (each for each in units.items() if value % each[1] == 0)
+            whole = (unit_size for unit_size in units.items() if value % unit_size[1] == 0)
             # Of several names of a unit, the first and shortest.
             smallest = next(iter(units.items()))
-            unit, size = max(whole, key=lambda each: each[1], default=smallest)
+            unit, size = max(whole, key=lambda unit_size: unit_size[1], default=smallest)
             return f"{name}={value / size:.15g}{unit}"
 
-        given = structs.asdict(self).items()
-        return ",".join(shown(name, value) for name, value in given if value is not None)
+        limits = structs.asdict(self).items()
+        return ",".join(format_limit(name, value) for name, value in limits if value is not None)
 
 
 class Confinement(msgspec.Struct, frozen=True):
@@ -95,25 +95,25 @@ def confined(limits: Limits | None, data: Path | None = None) -> Iterator[Confin
 
     Raises NotPossible with the reason where the machine does not allow one of them.
     """
-    before: list[str] = []
+    wrapper: list[str] = []
     host = None
-    with ExitStack() as made:
+    with ExitStack() as stack:
         procs = []
         if limits is not None and limits.memory is not None:
-            procs.append(made.enter_context(groups.memory(limits.memory)).procs)
+            procs.append(stack.enter_context(groups.memory(limits.memory)).procs)
         if limits is not None and limits.disk is not None:
             if data is None:
                 raise NotPossible("this target keeps nothing on a disk", "limit something else")
-            procs.append(made.enter_context(groups.disk(limits.disk, data)).procs)
+            procs.append(stack.enter_context(groups.disk(limits.disk, data)).procs)
         if procs:
-            before += ["/bin/sh", "-c", _ENTER, "sh", " ".join(map(str, procs))]
+            wrapper += ["/bin/sh", "-c", _ENTER, "sh", " ".join(map(str, procs))]
         if limits is not None and limits.processors is not None:
-            before += _on_processors(limits.processors)
+            wrapper += _on_processors(limits.processors)
         if limits is not None and limits.network is not None:
-            remote = made.enter_context(remote_host(limits.network))
-            before += remote.before
+            remote = stack.enter_context(remote_host(limits.network))
+            wrapper += remote.before
             host = remote.address
-        yield Confinement(tuple(before), host)
+        yield Confinement(tuple(wrapper), host)
 
 
 def forget(folder: Path) -> None:

@@ -28,7 +28,7 @@ def owns(host: str, port: int, *, owned: bool, named: bool) -> bool:
 
     `named`: the user named what writes, which is permission enough on loopback.
     """
-    return owned or (named and on_loopback(host)) or _listed(host, port)
+    return owned or (named and on_loopback(host)) or _is_listed(host, port)
 
 
 def assure_own(host: str, port: int, *, owned: bool, what: str, named: bool = True) -> None:
@@ -37,10 +37,10 @@ def assure_own(host: str, port: int, *, owned: bool, what: str, named: bool = Tr
         return
     declare = f"if it is yours, add {FLAG}, or a line that reads {host} to {own_targets()}"
     if not on_loopback(host):
-        where = f"{host}, which is not this machine's loopback"
-        raise NotYours(f"{what} writes to {where}", declare)
-    where = f"{host}:{port}, which sitebench did not start, and was not asked for by its name"
-    raise NotYours(f"{what} writes to {where}", f"name what is to be measured; or, {declare}")
+        place = f"{host}, which is not this machine's loopback"
+        raise NotYours(f"{what} writes to {place}", declare)
+    place = f"{host}:{port}, which sitebench did not start, and was not asked for by its name"
+    raise NotYours(f"{what} writes to {place}", f"name what is to be measured; or, {declare}")
 
 
 def assure_overwriting(host: str, port: int, *, owned: bool, what: str) -> None:
@@ -53,12 +53,12 @@ def assure_overwriting(host: str, port: int, *, owned: bool, what: str) -> None:
         )
 
 
-def _listed(host: str, port: int) -> bool:
+def _is_listed(host: str, port: int) -> bool:
     try:
         lines = own_targets().read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError):
         return False
-    named = {line.partition("#")[0].strip().lower() for line in lines}
-    return not named.isdisjoint(
+    targets = {line.partition("#")[0].strip().lower() for line in lines}
+    return not targets.isdisjoint(
         {host.lower(), f"{host}:{port}".lower(), f"[{host}]:{port}".lower()}
     )

@@ -24,15 +24,15 @@ _HELD = ("entries", "answer_bytes")
 
 def parse_limits(text: str) -> dict[str, int]:
     """Read `name=value,name=value`; the engine knows which names there are."""
-    found = {}
+    limits = {}
     for part in filter(None, (part.strip() for part in text.split(","))):
         name, _, value = part.partition("=")
         if not value.strip().isdecimal():
             raise UnknownValue(
                 f"{part!r} sets no limit", "write name=number, several with commas between"
             )
-        found[name.strip()] = int(value)
-    return found
+        limits[name.strip()] = int(value)
+    return limits
 
 
 def serve_until_stopped(
@@ -64,16 +64,16 @@ def serve_until_stopped(
 
 def _totals(counters: Mapping[str, int]) -> str:
     """Return what a server did in a line, to hold against what a client counted."""
-    done = [
+    counts = [
         f"{name.replace('_', ' ')} {count:,}"
         for name, count in counters.items()
         if count and name not in _HELD
     ]
-    return f"served: {', '.join(done) or 'nothing'}"
+    return f"served: {', '.join(counts) or 'nothing'}"
 
 
 @contextmanager
 def until_stopped() -> Iterator[Stop]:
     """Yield what the signals that end a command set."""
-    with closing(Stop()) as stopped, stopped.on(*ending()):
+    with closing(Stop()) as stopped, stopped.on_signals(*ending()):
         yield stopped

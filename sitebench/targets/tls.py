@@ -32,7 +32,7 @@ class Trust(msgspec.Struct, frozen=True):
     resume: bool = False
 
     @classmethod
-    def of(cls, options: TlsOptions) -> Trust:
+    def from_options(cls, options: TlsOptions) -> Trust:
         _check_pair(options)
         return cls(
             None if options.tls_ca is None else _authorities(options.tls_ca),
@@ -49,9 +49,9 @@ class Trust(msgspec.Struct, frozen=True):
 
     def to_engine(self) -> dict[str, Any]:
         """Return it as the engine reads it."""
-        found = asdict(self)
-        del found["key_password_file"]
-        return {**found, "key_password": key_password(self.key_password_file)}
+        fields = asdict(self)
+        del fields["key_password_file"]
+        return {**fields, "key_password": key_password(self.key_password_file)}
 
     def context(self) -> ssl.SSLContext:
         """Return it as Python's clients take it."""
@@ -150,7 +150,7 @@ def check_tls(options: TlsOptions, target: str, *, start_tls: bool, may_choose: 
             f"{long_option(names[0])} has no effect without TLS",
             "name an ldaps:// or https:// target, or add --tls for one that is started here",
         )
-    Trust.of(options).context()
+    Trust.from_options(options).context()
 
 
 class ServerTls(msgspec.Struct, frozen=True):
@@ -162,9 +162,9 @@ class ServerTls(msgspec.Struct, frozen=True):
     client_ca: str | None = None
 
     @classmethod
-    def of(cls, options: TlsServeOptions) -> ServerTls | None:
-        made = options.tls == SELF_SIGNED
-        if options.tls_cert is None and options.tls_key is None and not made:
+    def from_options(cls, options: TlsServeOptions) -> ServerTls | None:
+        self_signed = options.tls == SELF_SIGNED
+        if options.tls_cert is None and options.tls_key is None and not self_signed:
             if options.tls_client_ca is not None:
                 raise BadInput(
                     "--tls-client-ca without TLS",
@@ -172,7 +172,7 @@ class ServerTls(msgspec.Struct, frozen=True):
                 )
             return None
         _check_pair(options)
-        if made and options.tls_cert is not None:
+        if self_signed and options.tls_cert is not None:
             raise BadInput("--tls self-signed and --tls-cert exclude each other", "give only one")
         return cls(
             options.tls_cert,
@@ -198,7 +198,7 @@ def ca_file(pem: str) -> Iterator[str]:
 class _Fault(msgspec.Struct, frozen=True):
     kind: str
     signs: tuple[str, ...]
-    what: str
+    message: str
     remedy: str
 
 
@@ -257,11 +257,11 @@ _FAULTS = (
 
 
 def _fault(error: BaseException) -> _Fault | None:
-    seen: BaseException | None = error
+    cause: BaseException | None = error
     text = ""
-    while seen is not None:
-        text += f"{type(seen).__name__} {seen}\n"
-        seen = seen.__cause__ or seen.__context__
+    while cause is not None:
+        text += f"{type(cause).__name__} {cause}\n"
+        cause = cause.__cause__ or cause.__context__
     if "SSL" not in text and "startTLS" not in text and "wrapping" not in text:
         return None
     return next((fault for fault in _FAULTS if any(sign in text for sign in fault.signs)), None)
@@ -277,7 +277,9 @@ def tls_failed(address: object, error: BaseException) -> TlsFailed | None:
     """Return what to raise about a failure of TLS, if it is one."""
     fault = _fault(error)
     return (
-        None if fault is None else TlsFailed(f"no TLS with {address}: {fault.what}", fault.remedy)
+        None
+        if fault is None
+        else TlsFailed(f"no TLS with {address}: {fault.message}", fault.remedy)
     )
 
 

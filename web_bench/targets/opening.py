@@ -186,7 +186,7 @@ def _open_started(
     address = started.address
     if options.tls and started.secure is not None:
         address = started.secure
-    trust = Trust.of(options)
+    trust = Trust.from_options(options)
     return OpenWeb(
         options.target,
         address,
@@ -215,7 +215,7 @@ def _open_embedded(
     host, ready, facts = open_child(
         "web_bench.targets.embedded",
         config,
-        Trust.of(options),
+        Trust.from_options(options),
         limits=options.target_limits,
         data=docroot,
         secure=with_tls,
