@@ -105,7 +105,7 @@ def password_asked(options: _T) -> _T:
             f"workers cannot use a password for {dn} that is typed here",
             f"give each worker --password-file, or ${BIND_PASSWORD}, on its machine",
         )
-    typed = secret.typed(f"Password of {dn}: ", _missing(dn))
+    typed = secret.prompt_for_secret(f"Password of {dn}: ", _missing(dn))
     return replace(options, password_file=typed)
 
 

@@ -218,7 +218,9 @@ def _admin_password(options: ServeOptions) -> str | None:
     )
     password = secret.given(options.admin_password_file, "password file", secret.BIND_PASSWORD)
     if password is None:
-        typed = secret.typed(f"Password of the administrator {options.admin_dn}: ", missing)
+        typed = secret.prompt_for_secret(
+            f"Password of the administrator {options.admin_dn}: ", missing
+        )
         password = secret.first_line(typed, "password", secret.BIND_PASSWORD)
     if not password:
         raise missing

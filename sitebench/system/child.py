@@ -83,7 +83,7 @@ class Child:
             self._process.stdin.write(json.dumps(message).encode() + b"\n")
             self._process.stdin.flush()
         except BrokenPipeError:
-            raise self._ended() from None
+            raise self._early_end() from None
         while self._pending:
             line = self._line(timeout_s)
             self._pending -= 1
@@ -101,12 +101,12 @@ class Child:
                 )
             part = os.read(pipe, 65536)
             if not part:
-                raise self._ended()
+                raise self._early_end()
             self._received += part
         line, _, self._received = self._received.partition(b"\n")
         return line
 
-    def _ended(self) -> MeasurementFailed:
+    def _early_end(self) -> MeasurementFailed:
         code = self._process.wait()
         return MeasurementFailed(
             f"{self.name} ended before it answered (exit code {code})",
@@ -157,12 +157,12 @@ def dump(error: SitebenchError) -> dict[str, str]:
     return {"kind": type(error).__name__, "message": error.message, "remedy": error.remedy}
 
 
-def revive(found: Mapping[str, str]) -> SitebenchError:
+def revive(dumped: Mapping[str, str]) -> SitebenchError:
     """Return the error that another process dumped."""
-    kind = getattr(errors, found["kind"], None)
+    kind = getattr(errors, dumped["kind"], None)
     if not (isinstance(kind, type) and issubclass(kind, SitebenchError)):
         kind = MeasurementFailed
-    return kind(found["message"], found["remedy"])
+    return kind(dumped["message"], dumped["remedy"])
 
 
 class Service(msgspec.Struct, frozen=True):
@@ -189,7 +189,7 @@ def serve(start: Callable[[dict[str, Any]], Service]) -> None:
     def state() -> Mapping[str, Any]:
         return {} if service is None else service.state()
 
-    with stopped.on(signal.SIGTERM, handler=on_signal):
+    with stopped.on_signals(signal.SIGTERM, handler=on_signal):
         request = json.loads(sys.stdin.readline())
         threading.Thread(target=_answer_parent, args=(state,), daemon=True).start()
         try:

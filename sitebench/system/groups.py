@@ -15,7 +15,7 @@ from sitebench.errors import NotPossible
 
 _REMEDY = "run it as root, where control groups can be written"
 _EMPTY_S = 5.0
-_made = itertools.count()
+_numbers = itertools.count()
 
 
 class Group(msgspec.Struct, frozen=True):
@@ -40,10 +40,10 @@ class Group(msgspec.Struct, frozen=True):
 
 
 @contextlib.contextmanager
-def memory(most: int) -> Iterator[Group]:
+def memory(max_bytes: int) -> Iterator[Group]:
     """Make a group whose processes get so many bytes together, cached files included."""
     with _group("memory", "memory") as group:
-        group.write("memory.limit_in_bytes" if group.version == 1 else "memory.max", str(most))
+        group.write("memory.limit_in_bytes" if group.version == 1 else "memory.max", str(max_bytes))
         yield group
 
 
@@ -63,7 +63,7 @@ def disk(bytes_per_s: int, folder: Path) -> Iterator[Group]:
 @contextlib.contextmanager
 def _group(old: str, new: str) -> Iterator[Group]:
     version, parent = _parent(old, new)
-    group = Group(parent / f"sitebench-{os.getpid()}-{next(_made)}", version)
+    group = Group(parent / f"sitebench-{os.getpid()}-{next(_numbers)}", version)
     try:
         group.path.mkdir()
     except OSError as error:
@@ -100,8 +100,8 @@ def _parent(old: str, new: str) -> tuple[int, Path]:
 
 def _disk_under(folder: Path) -> str:
     """Return the whole disk that holds a folder, or will, as control groups name it."""
-    there = next(each for each in (folder, *folder.absolute().parents) if each.exists())
-    device = there.stat().st_dev
+    ancestor = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+    device = ancestor.stat().st_dev
     place = Path(f"/sys/dev/block/{os.major(device)}:{os.minor(device)}")
     if not place.exists():
         raise NotPossible(

@@ -19,12 +19,12 @@ class EndingQuietly:
     """
 
     def __enter__(self) -> None:
-        self._before = signal.getsignal(signal.SIGINT)
-        if self._before is signal.default_int_handler:
+        self._previous_handler = signal.getsignal(signal.SIGINT)
+        if self._previous_handler is signal.default_int_handler:
             signal.signal(signal.SIGINT, _end)
 
     def __exit__(self, *_: object) -> None:
-        signal.signal(signal.SIGINT, self._before)
+        signal.signal(signal.SIGINT, self._previous_handler)
 
 
 def _end(number: int, _: object) -> None:

@@ -10,12 +10,12 @@ _SPARE = 96
 """Descriptors besides those of the lanes: libraries, pipes, the run file, pollers."""
 
 
-def most_connections(least: int, most: int) -> int:
-    """Return `least`, doubled as often as `most` and the hard limit on open files allow."""
+def most_connections(lowest: int, highest: int) -> int:
+    """Return `lowest`, doubled as often as `highest` and the hard limit on open files allow."""
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-    while least * 2 <= most and (hard == resource.RLIM_INFINITY or least * 2 + _SPARE <= hard):
-        least *= 2
-    return least
+    while lowest * 2 <= highest and (hard == resource.RLIM_INFINITY or lowest * 2 + _SPARE <= hard):
+        lowest *= 2
+    return lowest
 
 
 def allow_descriptors(connections: int) -> None:

@@ -28,17 +28,17 @@ def usable_cores() -> int:
     return os.cpu_count() or 1
 
 
-def engine_threads(asked: int | None) -> int:
+def engine_threads(threads: int | None) -> int:
     """Return the engine's threads: as asked, or half of the cores.
 
     More threads than cores take the target's time, and its rate for the target's limit.
     """
-    if asked is not None and asked > (cores := usable_cores()):
+    if threads is not None and threads > (cores := usable_cores()):
         raise BadInput(
-            f"{asked} threads are more than the {plural(cores, 'core')} that sitebench may use",
+            f"{threads} threads are more than the {plural(cores, 'core')} that sitebench may use",
             f"--threads {cores} is the most",
         )
-    return asked or min(MOST_THREADS, max(1, usable_cores() // 2))
+    return threads or min(MOST_THREADS, max(1, usable_cores() // 2))
 
 
 def cpu_ns(pid: int) -> int:

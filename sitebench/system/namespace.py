@@ -16,14 +16,14 @@ from sitebench.system.programs import find_program
 
 _BUCKET = ("burst", "32kb", "latency", "50ms")
 """What may pass at once, and how long the rest waits before it is dropped."""
-_made = itertools.count()
+_numbers = itertools.count()
 
 
 class RemoteHost(msgspec.Struct, frozen=True):
-    """Its address, ours, and what to put before a command that shall run there."""
+    """Its address, that of this end, and what to put before a command that shall run there."""
 
     address: str
-    ours: str
+    own_address: str
     before: tuple[str, ...]
 
 
@@ -34,7 +34,7 @@ def remote_host(bits_per_s: int | None = None) -> Iterator[RemoteHost]:
     Raises NotPossible where that is not allowed.
     """
     ip = find_program("ip", "install iproute2")
-    pid, n = os.getpid(), next(_made)
+    pid, n = os.getpid(), next(_numbers)
     name, device = f"sitebench-{pid}-{n}", f"sb{pid}-{n}"
 
     with ExitStack() as stack:
@@ -42,8 +42,8 @@ def remote_host(bits_per_s: int | None = None) -> Iterator[RemoteHost]:
         stack.callback(_run, ip, "netns", "del", name)
         inner = ("type", "veth", "peer", "name", "eth0", "netns", name)
         _run(ip, "link", "add", device, *inner)
-        ours, address = _addresses(socket.if_nametoindex(device))
-        _run(ip, "addr", "add", f"{ours}/30", "dev", device)
+        own_address, address = _addresses(socket.if_nametoindex(device))
+        _run(ip, "addr", "add", f"{own_address}/30", "dev", device)
         _run(ip, "link", "set", device, "up")
         _run(ip, "-n", name, "addr", "add", f"{address}/30", "dev", "eth0")
         _run(ip, "-n", name, "link", "set", "eth0", "up")
@@ -55,18 +55,20 @@ def remote_host(bits_per_s: int | None = None) -> Iterator[RemoteHost]:
                 ("-n", name, "qdisc", "add", "dev", "eth0"),
             ):
                 _run(tc, *side, "root", "tbf", "rate", rate, *_BUCKET)
-        yield RemoteHost(address, ours, (ip, "netns", "exec", name))
+        yield RemoteHost(address, own_address, (ip, "netns", "exec", name))
 
 
 def _addresses(interface: int) -> tuple[str, str]:
     """Return both ends' addresses: the interface's number is no other's, so they are not either."""
     network = 4 * (interface % (1 << 14))
-    ours, theirs = (f"10.95.{each >> 8}.{each & 255}" for each in (network + 1, network + 2))
-    return ours, theirs
+    own_address, other_address = (
+        f"10.95.{number >> 8}.{number & 255}" for number in (network + 1, network + 2)
+    )
+    return own_address, other_address
 
 
 def _run(*argv: str) -> None:
-    done = subprocess.run(argv, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        said = f"no network namespace can be made here: {done.stderr.strip()}"
-        raise NotPossible(said, "run it as root, on a Linux kernel that has them")
+    process = subprocess.run(argv, capture_output=True, text=True, check=False)
+    if process.returncode != 0:
+        message = f"no network namespace can be made here: {process.stderr.strip()}"
+        raise NotPossible(message, "run it as root, on a Linux kernel that has them")

@@ -22,11 +22,12 @@ def on_loopback(host: str) -> bool:
     A name is what it resolves to: `127.example.com` may be anywhere.
     """
     try:
-        found = socket.getaddrinfo(host, None)
+        addresses = socket.getaddrinfo(host, None)
     except OSError:
         return False
     return all(
-        ipaddress.ip_address(str(each[4][0]).partition("%")[0]).is_loopback for each in found
+        ipaddress.ip_address(str(address[4][0]).partition("%")[0]).is_loopback
+        for address in addresses
     )
 
 
@@ -53,8 +54,8 @@ def free_port() -> int:
 
 def local_ports() -> int | None:
     """Return how many ports connections of one address may start from; None where unknown."""
-    found = _ephemeral_range()
-    return found and found[1] - found[0] + 1
+    port_range = _ephemeral_range()
+    return port_range and port_range[1] - port_range[0] + 1
 
 
 def _ephemeral_range() -> tuple[int, int] | None:
@@ -67,5 +68,5 @@ def _ephemeral_range() -> tuple[int, int] | None:
 
 def page_url(host: str, port: int, path: str = "/", *, scheme: str = "http") -> str:
     """Return the URL, for a browser on this machine, of a server that listens there."""
-    here = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
-    return f"{scheme}://{f'[{here}]' if ':' in here else here}:{port}{path}"
+    shown_host = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
+    return f"{scheme}://{f'[{shown_host}]' if ':' in shown_host else shown_host}:{port}{path}"

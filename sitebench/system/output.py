@@ -46,15 +46,15 @@ def assure_open() -> None:
                 os.dup2(null, number)
                 os.close(null)
             setattr(sys, name, os.fdopen(number, "w" if number else "r"))
-    if (before := sys.stdout) is sys.__stdout__ and isinstance(before, io.TextIOWrapper):
+    if (stream := sys.stdout) is sys.__stdout__ and isinstance(stream, io.TextIOWrapper):
         # With `python -u` nothing is kept back.
         raw = StandardOutput()
         sys.stdout = io.TextIOWrapper(
-            raw if before.write_through else io.BufferedWriter(raw),
-            encoding=before.encoding,
-            errors=before.errors,
-            line_buffering=before.line_buffering,
-            write_through=before.write_through,
+            raw if stream.write_through else io.BufferedWriter(raw),
+            encoding=stream.encoding,
+            errors=stream.errors,
+            line_buffering=stream.line_buffering,
+            write_through=stream.write_through,
         )
 
 

@@ -14,10 +14,10 @@ _DAEMONS = ("/usr/sbin", "/usr/local/sbin", "/usr/libexec", "/usr/local/libexec"
 
 def find_program(name: str, remedy: str) -> str:
     """Return the path of a program; raises ProgramMissing where it is not installed."""
-    found = shutil.which(name, path=os.pathsep.join((os.environ.get("PATH", ""), *_DAEMONS)))
-    if found is None:
+    path = shutil.which(name, path=os.pathsep.join((os.environ.get("PATH", ""), *_DAEMONS)))
+    if path is None:
         raise ProgramMissing(f"{name} is not installed on this machine", remedy)
-    return found
+    return path
 
 
 def python_module(name: str) -> list[str]:

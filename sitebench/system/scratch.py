@@ -20,15 +20,15 @@ _PREFIX = "sitebench-scratch-"
 
 
 @contextlib.contextmanager
-def scratch(where: Path | None = None) -> Iterator[Path]:
+def scratch(parent: Path | None = None) -> Iterator[Path]:
     """Yield an empty folder, after removing those of dead processes."""
-    where = where or Path(tempfile.gettempdir())
-    for each in where.glob(f"{_PREFIX}*"):
-        if (lock := _locked(each)) is not None:
-            shutil.rmtree(each, ignore_errors=True)
+    parent = parent or Path(tempfile.gettempdir())
+    for leftover in parent.glob(f"{_PREFIX}*"):
+        if (lock := _lock(leftover)) is not None:
+            shutil.rmtree(leftover, ignore_errors=True)
             os.close(lock)
     # Locked before it has the name by which others find it.
-    unlocked = Path(tempfile.mkdtemp(prefix="sitebench-", dir=where))
+    unlocked = Path(tempfile.mkdtemp(prefix="sitebench-", dir=parent))
     try:
         lock = os.open(unlocked, os.O_RDONLY | os.O_DIRECTORY)
     except OSError:
@@ -44,17 +44,17 @@ def scratch(where: Path | None = None) -> Iterator[Path]:
         os.close(lock)
 
 
-def _locked(folder: Path) -> int | None:
+def _lock(folder: Path) -> int | None:
     """Lock a folder of this user; return None if another process has the lock."""
     try:
-        found = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     except OSError:
         return None
     try:
-        if os.fstat(found).st_uid == os.geteuid():
-            fcntl.flock(found, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return found
+        if os.fstat(descriptor).st_uid == os.geteuid():
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return descriptor
     except OSError:
         pass
-    os.close(found)
+    os.close(descriptor)
     return None

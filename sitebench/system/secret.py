@@ -30,7 +30,7 @@ _VARIABLES = (BIND_PASSWORD, KEY_PASSWORD, UI_LOGIN, WEB_TOKEN)
 FIRST_DESCRIPTOR = 100
 """What is handed on has at least this number, or half of those that a process may have: one that is
 given it has opened fewer files."""
-_held: list[int] = []
+_descriptors: list[int] = []
 
 
 _UNSCHEMED = re.compile(r"[^/@]*:[^/@]*@")
@@ -52,32 +52,32 @@ def address(url: str) -> str:
     return url
 
 
-def first_line(path: str, what: str, variable: str) -> str:
+def first_line(path: str, kind: str, variable: str) -> str:
     """Return the first line of a file that holds a secret."""
     try:
         lines = Path(path).read_text(encoding="utf-8").splitlines()
     except (OSError, ValueError) as error:
-        why = getattr(error, "strerror", None) or "it is not text"
+        reason = getattr(error, "strerror", None) or "it is not text"
         raise BadFile(
-            f"cannot read the {what} {path}: {why}",
+            f"cannot read the {kind} {path}: {reason}",
             f"name a readable file, or set ${variable}",
         ) from error
     return lines[0] if lines else ""
 
 
-def read_once(path: str, what: str, variable: str) -> str:
+def read_once(path: str, kind: str, variable: str) -> str:
     """Return a path that can be read as often as needed: of a pipe, that of a copy in memory."""
     if Path(path).is_fifo():
-        return _kept(first_line(path, what, variable))
+        return _hold_for_children(first_line(path, kind, variable))
     return path
 
 
-def given(path: str | None, what: str, variable: str) -> str | None:
+def given(path: str | None, kind: str, variable: str) -> str | None:
     """Return a secret from its file, or else from the environment; None without either."""
-    return os.environ.get(variable) if path is None else first_line(path, what, variable)
+    return os.environ.get(variable) if path is None else first_line(path, kind, variable)
 
 
-def typed(prompt: str, none: BadInput) -> str:
+def prompt_for_secret(prompt: str, none: BadInput) -> str:
     """Prompt at the terminal, without echo, and return the path of a file with the answer.
 
     Raises `none` if there is no terminal, or the answer is empty.
@@ -93,10 +93,10 @@ def typed(prompt: str, none: BadInput) -> str:
             raise none from None
     if not text:
         raise none
-    return _kept(text)
+    return _hold_for_children(text)
 
 
-def _kept(text: str) -> str:
+def _hold_for_children(text: str) -> str:
     """Return the path of a secret that is held until this process and those it starts end."""
     descriptor = _hold(text.encode())
     # Locust's web UI replaces this process by exec, which closes other descriptors.
@@ -111,7 +111,7 @@ def held(content: bytes) -> Iterator[str]:
     try:
         yield _path(descriptor)
     finally:
-        _held.remove(descriptor)
+        _descriptors.remove(descriptor)
         os.close(descriptor)
 
 
@@ -119,10 +119,10 @@ def _hold(content: bytes) -> int:
     with os.fdopen(os.memfd_create("secret"), "wb") as file:
         file.write(content)
         file.flush()
-        most, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-        first = min(FIRST_DESCRIPTOR, most // 2)
+        limit, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+        first = min(FIRST_DESCRIPTOR, limit // 2)
         descriptor = fcntl.fcntl(file, fcntl.F_DUPFD_CLOEXEC, first)
-    _held.append(descriptor)
+    _descriptors.append(descriptor)
     return descriptor
 
 
@@ -132,9 +132,9 @@ def _path(descriptor: int) -> str:
 
 def handed_on() -> tuple[int, ...]:
     """Return the descriptors that a child needs to read the secrets held here."""
-    return tuple(_held)
+    return tuple(_descriptors)
 
 
-def without_secrets(environment: Mapping[str, str], *kept: str) -> dict[str, str]:
-    """Return the environment without our secrets, except for those in `kept`."""
-    return {k: v for k, v in environment.items() if k in kept or k not in _VARIABLES}
+def without_secrets(environment: Mapping[str, str], *names: str) -> dict[str, str]:
+    """Return the environment without our secrets, except for those in `names`."""
+    return {k: v for k, v in environment.items() if k in names or k not in _VARIABLES}

@@ -35,21 +35,23 @@ class Stop:
     def wait(self, timeout: float | None = None) -> bool:
         """Return whether the event is set, after `timeout` seconds at the latest."""
         # The byte is not read: the event stays set.
-        there = select.poll()
-        there.register(self._read, select.POLLIN)
-        return bool(there.poll(None if timeout is None else timeout * 1e3))
+        poll = select.poll()
+        poll.register(self._read, select.POLLIN)
+        return bool(poll.poll(None if timeout is None else timeout * 1e3))
 
     @contextmanager
-    def on(self, *signals: int, handler: _Handler = lambda _signal, _frame: None) -> Iterator[None]:
+    def on_signals(
+        self, *signals: int, handler: _Handler = lambda _signal, _frame: None
+    ) -> Iterator[None]:
         """Set the event on signals, in the main thread; `handler` runs, too."""
-        previous = {each: signal.signal(each, handler) for each in signals}
+        previous = {number: signal.signal(number, handler) for number in signals}
         woke = signal.set_wakeup_fd(self._write, warn_on_full_buffer=False)
         try:
             yield
         finally:
             signal.set_wakeup_fd(woke)
-            for each, before in previous.items():
-                signal.signal(each, before)
+            for number, previous_handler in previous.items():
+                signal.signal(number, previous_handler)
 
     def close(self) -> None:
         """Close the pipe; the event must not be set any more."""

@@ -16,11 +16,11 @@ def receive(path: str, text: str) -> None:
 
 
 def read_text(
-    path: Path | str, what: str, error: type[BadFile], remedy: str = "name a readable TOML file"
+    path: Path | str, kind: str, error: type[BadFile], remedy: str = "name a readable TOML file"
 ) -> str:
-    """Return a file's text, as the master has it; `what` it is stands in the error."""
+    """Return a file's text, as the master has it; `kind` it is stands in the error."""
     try:
         return _RECEIVED.get(str(path)) or Path(path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as wrong:
-        why = wrong.strerror if isinstance(wrong, OSError) else "it is not UTF-8 text"
-        raise error(f"cannot read {what} {path}: {why}", remedy) from wrong
+        reason = wrong.strerror if isinstance(wrong, OSError) else "it is not UTF-8 text"
+        raise error(f"cannot read {kind} {path}: {reason}", remedy) from wrong

@@ -24,9 +24,9 @@ def test_hosts_at_once_have_addresses_of_their_own(monkeypatch: pytest.MonkeyPat
             first, second = (stack.enter_context(remote_host()) for _ in range(2))
         except NotPossible as error:
             unavailable(str(error))
-        assert len({first.address, first.ours, second.address, second.ours}) == 4
+        assert len({first.address, first.own_address, second.address, second.own_address}) == 4
         for host in (first, second):
-            with socket.create_server((host.ours, 0)) as server:
-                to = (host.ours, str(server.getsockname()[1]))
+            with socket.create_server((host.own_address, 0)) as server:
+                to = (host.own_address, str(server.getsockname()[1]))
                 subprocess.run([*host.before, sys.executable, "-c", CONNECT, *to], check=True)
                 server.accept()[0].close()

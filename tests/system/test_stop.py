@@ -13,7 +13,7 @@ from contextlib import closing
 from sitebench.system.stop import Stop
 
 for _ in range(3_000):
-    with closing(Stop()) as stop, stop.on(signal.SIGALRM):
+    with closing(Stop()) as stop, stop.on_signals(signal.SIGALRM):
         signal.setitimer(signal.ITIMER_REAL, 1e-6 + random.random() * 3e-5)
         assert stop.wait(30)
 print("ended")
@@ -36,7 +36,7 @@ def test_it_stays_set_and_gives_the_signals_back() -> None:
     before = signal.getsignal(signal.SIGUSR1)
     heard: list[int] = []
     with closing(Stop()) as stop:
-        with stop.on(signal.SIGUSR1, handler=lambda number, _: heard.append(number)):
+        with stop.on_signals(signal.SIGUSR1, handler=lambda number, _: heard.append(number)):
             assert not stop.wait(0.01)
             os.kill(os.getpid(), signal.SIGUSR1)
             assert stop.wait(left_s())
