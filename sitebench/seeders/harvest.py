@@ -36,11 +36,11 @@ are ASCII by their syntax."""
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One pool: where its values come from, how many are wanted, and which suit."""
+    """One pool: where its values come from, how many it has at most, and which suit."""
 
     name: str
     provider: str
-    wanted: int
+    most_values: int
     max_bytes: int
     suits: Callable[[str], bool]
 
@@ -51,7 +51,7 @@ def harvest(locales: Sequence[str]) -> str:
 
     head = f"{HEADER}\nfaker {version('faker')}\n"
     return head + "".join(
-        section(each, lambda field: _values(FALLBACK_LOCALE, field)) for each in locales
+        section(locale, lambda field: _values(FALLBACK_LOCALE, field)) for locale in locales
     )
 
 
@@ -68,15 +68,15 @@ def _values(locale: str, field: Field) -> list[str]:
     fake = _faker_for(locale)
     fake.seed_instance(f"{HEADER} {field.name}")
     draw = getattr(fake, field.provider)
-    found: dict[str, None] = {}
+    values: dict[str, None] = {}
     # A provider of n values shows 99.97 % of them within 8 n draws; more would cost time only.
-    for _ in range(8 * field.wanted):
+    for _ in range(8 * field.most_values):
         value = unicodedata.normalize("NFC", draw())
         if len(value.encode()) <= field.max_bytes and _is_clean(value) and field.suits(value):
-            found[value] = None
-            if len(found) == field.wanted:
+            values[value] = None
+            if len(values) == field.most_values:
                 break
-    return list(found)
+    return list(values)
 
 
 def _faker_for(locale: str) -> Faker:

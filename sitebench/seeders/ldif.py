@@ -48,7 +48,7 @@ def pieces(
 def write_ldif(
     population: Population,
     path: Path,
-    progress: Callable[[int], object] = lambda done: None,
+    progress: Callable[[int], object] = lambda written: None,
     more: Iterable[bytes] = (),
 ) -> int:
     """Write everyone to `path`, after the entries of the base DN, and return the file's bytes.
@@ -62,15 +62,15 @@ def write_ldif(
     """
     with complete_or_resumable(path) as file:
         going_on = True
-        after = ((population.size, piece) for piece in more)
-        for done, piece in chain(pieces(population, 0, population.size), after):
-            at = file.tell()
+        following = ((population.size, piece) for piece in more)
+        for people, piece in chain(pieces(population, 0, population.size), following):
+            position = file.tell()
             if going_on and file.read(len(piece)) != piece:
                 going_on = False
-                file.seek(at)
+                file.seek(position)
             if not going_on:
                 file.write(piece)
-            progress(done)
+            progress(people)
         return file.truncate()
 
 
@@ -81,7 +81,7 @@ def complete_or_resumable(path: Path) -> Iterator[BinaryIO]:
     if path.is_dir():
         raise _cannot_write(path, "it is a directory")
     try:
-        with open(part, "ab", opener=_own), open(part, "r+b", opener=_own) as file:
+        with open(part, "ab", opener=_open_own), open(part, "r+b", opener=_open_own) as file:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             with _gone_if_empty(part, file):
                 yield file
@@ -95,7 +95,7 @@ def complete_or_resumable(path: Path) -> Iterator[BinaryIO]:
         raise _cannot_write(path, error.strerror) from error
 
 
-def _own(path: str, flags: int) -> int:
+def _open_own(path: str, flags: int) -> int:
     """Open a file of this user's that is no link: others who write there know its name."""
     descriptor = os.open(path, flags | os.O_NOFOLLOW, 0o666)
     if os.fstat(descriptor).st_uid != os.geteuid():
@@ -120,6 +120,6 @@ def _gone_if_empty(part: Path, file: BinaryIO) -> Iterator[None]:
         raise
 
 
-def _cannot_write(path: Path, why: str | None) -> BadInput:
+def _cannot_write(path: Path, reason: str | None) -> BadInput:
     remedy = "choose a writable place with enough room"
-    return BadInput(f"cannot write {path}: {why}", remedy)
+    return BadInput(f"cannot write {path}: {reason}", remedy)

@@ -53,7 +53,7 @@ class Spec:
 
     def to_dict(self) -> dict[str, object]:
         """Return what the engine reads and a manifest keeps."""
-        found: dict[str, object] = {
+        fields: dict[str, object] = {
             "seed": self.seed,
             "size": self.size,
             "profile": self.profile,
@@ -61,21 +61,21 @@ class Spec:
             "base": self.base,
         }
         if (self.hash, self.one_password, self.hash_pool) != (None, None, None):
-            known = {"hash": self.hash or HASHES[0], "one": self.one_password}
-            found["passwords"] = known | ({} if self.pool is None else {"pool": self.pool})
-        return found
+            passwords = {"hash": self.hash or HASHES[0], "one": self.one_password}
+            fields["passwords"] = passwords | ({} if self.pool is None else {"pool": self.pool})
+        return fields
 
     @classmethod
-    def from_dict(cls, found: Mapping[str, Any]) -> Spec:
+    def from_dict(cls, stored: Mapping[str, Any]) -> Spec:
         """Return what `to_dict` was made of."""
-        known = {**found, "locales": tuple(found["locales"])}
-        if (passwords := known.pop("passwords", None)) is not None:
-            known |= {"hash": passwords["hash"], "one_password": passwords.get("one")}
-            made = cls(**known)
+        fields = {**stored, "locales": tuple(stored["locales"])}
+        if (passwords := fields.pop("passwords", None)) is not None:
+            fields |= {"hash": passwords["hash"], "one_password": passwords.get("one")}
+            spec = cls(**fields)
             # Said only where it is another than it would be.
-            if made.pool != (pool := passwords.get("pool")):
-                known["hash_pool"] = pool or 0
-        return cls(**known)
+            if spec.pool != (pool := passwords.get("pool")):
+                fields["hash_pool"] = pool or 0
+        return cls(**fields)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,10 +128,10 @@ def _check_passwords(spec: Spec) -> None:
             f"Active Directory takes no {scheme}, only passwords that it hashes itself",
             "leave --hash out",
         )
-    if memory > (there := usable_bytes()):
+    if memory > (usable := usable_bytes()):
         raise BadInput(
             f"{spec.hash} takes {memory / 2**30:,.1f} GiB of memory for each login, and there are "
-            f"{there / 2**30:,.1f} here",
+            f"{usable / 2**30:,.1f} here",
             "name less of it, such as argon2:64m",
         )
 
@@ -156,12 +156,12 @@ def contents_meanwhile(population: Population) -> Iterator[Future[Contents]]:
     """Digest the whole population in a thread; an exception in the block ends it early."""
     from concurrent.futures import ThreadPoolExecutor
 
-    left = Event()
+    abandoned = Event()
 
     def count() -> Contents:
         contents = population.contents(0, 0)
         for start in range(0, population.size, _PEOPLE_AT_A_TIME):
-            if left.is_set():
+            if abandoned.is_set():
                 break
             contents += population.contents(start, min(start + _PEOPLE_AT_A_TIME, population.size))
         return contents
@@ -171,5 +171,5 @@ def contents_meanwhile(population: Population) -> Iterator[Future[Contents]]:
         try:
             yield future
         except BaseException:
-            left.set()
+            abandoned.set()
             raise

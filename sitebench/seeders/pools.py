@@ -62,18 +62,18 @@ def pools(locales: Sequence[str] = DEFAULT_LOCALES, *, cache: Path | None = None
 
 def _put_together(locales: Sequence[str]) -> str:
     """Return the pools of `locales`: what is shipped, and of other locales what Faker draws."""
-    head, shipped = _shipped()
+    head, shipped = _read_shipped()
 
     def fallback(field: Field) -> Sequence[str]:
-        _, _, after = shipped[FALLBACK_LOCALE].partition(f"[{FALLBACK_LOCALE} {field.name}]\n")
-        values, _, _ = after.partition("\n[")
+        _, _, following = shipped[FALLBACK_LOCALE].partition(f"[{FALLBACK_LOCALE} {field.name}]\n")
+        values, _, _ = following.partition("\n[")
         return values.splitlines()
 
-    return head + "".join(shipped.get(each) or section(each, fallback) for each in locales)
+    return head + "".join(shipped.get(locale) or section(locale, fallback) for locale in locales)
 
 
 @functools.cache
-def _shipped() -> tuple[str, Mapping[str, str]]:
+def _read_shipped() -> tuple[str, Mapping[str, str]]:
     """Return the two lines that a pools file begins with, and what is shipped of each locale."""
     text = _SHIPPED.read_text(encoding="utf-8")
     head, *parts = re.split(r"^(?=\[\S+ country\])", text, flags=re.MULTILINE)
@@ -112,7 +112,7 @@ def _file_name(locales: Sequence[str]) -> str:
     return f"pools-{RECIPE}{drawn}-{key}.txt"
 
 
-def no_cache(what: str, path: Path, error: OSError) -> BadInput:
+def no_cache(content: str, path: Path, error: OSError) -> BadInput:
     """Return the error of a cache folder that is of no use."""
-    message = f"cannot keep the {what} in {path}: {error.strerror}"
+    message = f"cannot keep the {content} in {path}: {error.strerror}"
     return BadInput(message, "set XDG_CACHE_HOME to a writable folder")

@@ -29,9 +29,9 @@ def make_hashes(people: People, *, cache: Path | None = None) -> None:
     """
     population, spec = people.population, people.spec
     path = _file(spec, cache)
-    population.take_hashes(_kept(path))
-    wanted, ready = population.slow_hashes
-    if ready == wanted:
+    population.take_hashes(_read_cached(path))
+    total, ready = population.slow_hashes
+    if ready == total:
         return
     assert spec.hash is not None
     _, _, _, memory = hash_facts(spec.hash)
@@ -46,16 +46,16 @@ def make_hashes(people: People, *, cache: Path | None = None) -> None:
     began = time.monotonic()
     population.entry(ready)
     one_s = time.monotonic() - began
-    threads = min(usable_cores(), free // memory if memory else wanted)
-    left_s = one_s * (wanted - ready - 1) / threads
+    threads = min(usable_cores(), free // memory if memory else total)
+    left_s = one_s * (total - ready - 1) / threads
     try:
         if left_s < _WORTH_SAYING_S:
             population.make_hashes(threads)
         else:
             _make_and_say(people, threads, left_s, one_s)
     finally:
-        _, made = population.slow_hashes
-        if made > ready:
+        _, finished = population.slow_hashes
+        if finished > ready:
             _keep(path, population.hashes())
 
 
@@ -72,18 +72,18 @@ def _make_and_say(people: People, threads: int, left_s: float, one_s: float) -> 
     from sitebench.measure.command import say
     from sitebench.measure.progress import bar
 
-    wanted, ready = people.population.slow_hashes
+    total, ready = people.population.slow_hashes
     cores = f"{threads} cores" if threads > 1 else "one core"
     say(
-        f"{wanted - ready:,} hashes {people.spec.hash} take about "
+        f"{total - ready:,} hashes {people.spec.hash} take about "
         f"{format_duration(float(round(left_s)))}, at {1000 * one_s:,.0f} ms each on {cores}; they "
         "are kept for the next time, and so is what Ctrl-C leaves"
     )
-    with bar(f"hashing {plural(wanted, 'password')}", wanted) as move:
+    with bar(f"hashing {plural(total, 'password')}", total) as move:
         people.population.make_hashes(threads, move)
 
 
-def _kept(path: Path) -> bytes:
+def _read_cached(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except FileNotFoundError:

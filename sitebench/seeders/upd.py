@@ -55,7 +55,7 @@ def visitors(spec: UpdSpec) -> Visitors:
 
 
 def cached(
-    spec: UpdSpec, progress: Progress = lambda done, total: None, *, cache: Path | None = None
+    spec: UpdSpec, progress: Progress = lambda written, total: None, *, cache: Path | None = None
 ) -> Upd:
     """Return the database of a spec, built now if this machine has none, or another one there."""
     path = (cache or cache_folder() / "upd") / _name(spec, _pools(spec))
@@ -86,12 +86,15 @@ def inspect(spec: UpdSpec, path: Path) -> Upd:
     return Upd(path, manifest)
 
 
-def build(spec: UpdSpec, path: Path, progress: Progress = lambda done, total: None) -> Upd:
+def build(spec: UpdSpec, path: Path, progress: Progress = lambda written, total: None) -> Upd:
     """Write the database of a spec; what is at `path` stays until the new one is complete."""
     source = _pools(spec)
     with translated():
         manifest = build_upd(
-            str(path), str(source.path), spec.to_json(), lambda done: progress(done, spec.size)
+            str(path),
+            str(source.path),
+            spec.to_json(),
+            lambda written: progress(written, spec.size),
         )
     return Upd(path, manifest)
 
@@ -105,8 +108,8 @@ def copied(upd: Upd, folder: Path) -> Iterator[Path]:
     try:
         yield path
     finally:
-        for each in folder.glob("upd.sqlite*"):
-            each.unlink(missing_ok=True)
+        for file in folder.glob("upd.sqlite*"):
+            file.unlink(missing_ok=True)
 
 
 def _pools(spec: UpdSpec) -> PoolsFile:
