@@ -69,13 +69,13 @@ _Side = Mapping[int, PointResult]
 
 
 class Measure(msgspec.Struct, frozen=True):
-    """One value of a repeat; `more` and `less` say what B is if it has more or less of it."""
+    """One value of a repeat; `if_more` and `if_less` say what B is if it has more or less of it."""
 
     key: str
     title: str
-    of: Callable[[PointResult], float | None]
-    more: str
-    less: str
+    value_of: Callable[[PointResult], float | None]
+    if_more: str
+    if_less: str
     unit: str
     judged: bool = True
     """Whether B is slower if it is worse in this; CPU per operation says nothing of that."""
@@ -85,7 +85,7 @@ def _latency(name: str, result: PointResult) -> float | None:
     return result.clocks[LATENCY].percentiles[name]
 
 
-def _succeeded(result: PointResult) -> float | None:
+def _success_percent(result: PointResult) -> float | None:
     failed = METRICS["failures"].of(result)
     return None if failed is None else 100.0 - failed
 
@@ -103,7 +103,7 @@ _MEASURES = (
     Measure("p50", "Latency p50", partial(_latency, "p50"), "slower", "faster", "us"),
     Measure("p95", "Latency p95", partial(_latency, "p95"), "slower", "faster", "us"),
     Measure("p99", "Latency p99", partial(_latency, "p99"), "slower", "faster", "us"),
-    Measure("succeeded", "Succeeded", _succeeded, "fails less", "fails more", "%"),
+    Measure("succeeded", "Succeeded", _success_percent, "fails less", "fails more", "%"),
     Measure("target_cpu", "Target CPU/op", _target_cpu, "more CPU", "less CPU", "us", judged=False),
     Measure(
         "generator_cpu",
@@ -168,13 +168,13 @@ class Row(msgspec.Struct, frozen=True):
     def verdict(self) -> str:
         """What B is, in words."""
         if self.differs:
-            return self.measure.more if self.effect.ratio > 1 else self.measure.less
+            return self.measure.if_more if self.effect.ratio > 1 else self.measure.if_less
         if self.least is None:
             return APART
         return NONE if self.enough else TOO_FEW
 
     @property
-    def alarmed(self) -> bool:
+    def alarm(self) -> bool:
         """Whether the A/A null finds a difference."""
         return self.enough and self.null is not None and self.null.differs
 
@@ -183,11 +183,11 @@ class Missing(msgspec.Struct, frozen=True):
     """A measure that is not compared, because some repeats do not have it."""
 
     measure: Measure
-    without: int
+    lacking: int
     repeats: int
 
     def __str__(self) -> str:
-        return f"{self.measure.title}: {self.without} of {self.repeats} repeats have none"
+        return f"{self.measure.title}: {self.lacking} of {self.repeats} repeats have none"
 
 
 class Compared(msgspec.Struct, frozen=True):
@@ -231,9 +231,9 @@ class Compared(msgspec.Struct, frozen=True):
         lacking = [measure for measure in self.missing if measure.measure.judged]
         reasons = {
             TOO_FEW + " for": [row.measure for row in judged if not row.enough],
-            "the A/A null finds a difference in": [row.measure for row in judged if row.alarmed],
-            "no repeat has a": [m.measure for m in lacking if m.without == m.repeats],
-            "some repeats have no": [m.measure for m in lacking if m.without < m.repeats],
+            "the A/A null finds a difference in": [row.measure for row in judged if row.alarm],
+            "no repeat has a": [m.measure for m in lacking if m.lacking == m.repeats],
+            "some repeats have no": [m.measure for m in lacking if m.lacking < m.repeats],
         }
         return "; ".join(
             f"{reason} {', '.join(measure.title.lower() for measure in measures)}"
@@ -299,10 +299,10 @@ def _valid(
     the last says so then.
     """
     sides = [{r.spec.repeat: r for r in side.results} for side in (matched.a, matched.b)]
-    if (done := min(map(len, sides))) < planned:
-        waiting = f"{done} of {planned} repeats are measured: compared when all are"
+    if (finished := min(map(len, sides))) < planned:
+        waiting = f"{finished} of {planned} repeats are measured: compared when all are"
         return [], [], [waiting], ""
-    invalid = [line for name, side in zip("AB", sides, strict=True) for line in _named(name, side)]
+    invalid = [line for name, side in zip("AB", sides, strict=True) for line in _faults(name, side)]
     valid = [{n: r for n, r in side.items() if r.verdict.valid} for side in sides]
     costs_only = ""
     if _too_few(valid, sides):
@@ -319,15 +319,15 @@ def _valid(
 
 
 def _at_limit(sides: Sequence[_Side]) -> str:
-    found = []
+    parts = []
     for name, side in zip("AB", sides, strict=True):
         grades = [result.verdict.grade for result in side.values()]
         if n := grades.count(Quoted.AT_LEAST):
-            found.append(f"{n} of {len(grades)} repeats of {name}")
-    return " and ".join(found)
+            parts.append(f"{n} of {len(grades)} repeats of {name}")
+    return " and ".join(parts)
 
 
-def _named(name: str, side: _Side) -> Iterator[str]:
+def _faults(name: str, side: _Side) -> Iterator[str]:
     """Yield a line for each reason, with the evidence of the first repeat that has it."""
     spoiled: dict[str, list[PointResult]] = {}
     for result in side.values():
@@ -335,14 +335,14 @@ def _named(name: str, side: _Side) -> Iterator[str]:
             spoiled.setdefault(result.verdict.bound, []).append(result)
     for bound, results in spoiled.items():
         numbers = [result.spec.repeat + 1 for result in results]
-        of = f"repeat {numbers[0]}"
-        each = of if len(numbers) == 1 else f"{len(numbers)} of {len(side)} repeats"
-        first = "" if len(numbers) == 1 else f"{of}: "
-        yield f"{name} {each}: {bound} ({first}{results[0].verdict.evidence})"
+        first_repeat = f"repeat {numbers[0]}"
+        repeats = first_repeat if len(numbers) == 1 else f"{len(numbers)} of {len(side)} repeats"
+        first = "" if len(numbers) == 1 else f"{first_repeat}: "
+        yield f"{name} {repeats}: {bound} ({first}{results[0].verdict.evidence})"
 
 
-def _too_few(kept: Sequence[_Side], sides: Sequence[_Side]) -> bool:
-    pairs = zip(kept, sides, strict=True)
+def _too_few(valid: Sequence[_Side], sides: Sequence[_Side]) -> bool:
+    pairs = zip(valid, sides, strict=True)
     return any(len(some) < (1 - _MOST_LEFT_OUT) * len(side) for some, side in pairs)
 
 
@@ -353,33 +353,33 @@ def _values(
     costs_only: str,
 ) -> tuple[list[_Values], list[Missing]]:
     """Return the values of each measure; a measure that a repeat lacks is listed instead."""
-    found, missing = list[_Values](), []
+    values, missing = list[_Values](), []
     for measure in _MEASURES:
         if (costs_only and measure.key != "target_cpu") or (
             point.operation and measure.key not in _OF_OPERATIONS
         ):
             continue
-        a, b = ([measure.of(result) for result in side] for side in (results_a, results_b))
+        a, b = ([measure.value_of(result) for result in side] for side in (results_a, results_b))
         if not a or not b or (measure.key == "succeeded" and {*a, *b} == {100.0}):
             continue
-        mine, theirs = ([x for x in side if x is not None and x > 0] for side in (a, b))
-        if len(mine) == len(a) and len(theirs) == len(b):
+        values_a, values_b = ([x for x in side if x is not None and x > 0] for side in (a, b))
+        if len(values_a) == len(a) and len(values_b) == len(b):
             # A lower bound of B's can show that B is slower. Any other would flatter B.
             bounded = [
                 [measure.key in r.clocks[LATENCY].at_least for r in s]
                 for s in (results_a, results_b)
             ]
-            if statistics.median(theirs) > statistics.median(mine):
+            if statistics.median(values_b) > statistics.median(values_a):
                 bounded[1] = []
-            without = sum(map(sum, bounded))
+            lacking = sum(map(sum, bounded))
         else:
-            without = len(a) + len(b) - len(mine) - len(theirs)
-        if without:
-            missing.append(Missing(measure, without, len(a) + len(b)))
+            lacking = len(a) + len(b) - len(values_a) - len(values_b)
+        if lacking:
+            missing.append(Missing(measure, lacking, len(a) + len(b)))
         else:
-            found.append((measure, mine, theirs))
+            values.append((measure, values_a, values_b))
     first = "ops_per_s" if point.a.spec.rate is None else "p50"
-    return sorted(found, key=lambda each: each[0].key != first), missing
+    return sorted(values, key=lambda row: row[0].key != first), missing
 
 
 def _rows(values: Sequence[_Values], design: Design, alpha: float) -> tuple[Row, ...]:
@@ -387,7 +387,7 @@ def _rows(values: Sequence[_Values], design: Design, alpha: float) -> tuple[Row,
         return ()
     first = _row(*values[0], design, _FIRST * alpha)
     rest = _rest(alpha, len(values), first_differs=first.differs)
-    return first, *(_row(*each, design, rest) for each in values[1:])
+    return first, *(_row(*pair, design, rest) for pair in values[1:])
 
 
 def _rest(alpha: float, rows: int, *, first_differs: bool = False) -> float:
@@ -398,7 +398,7 @@ def _rest(alpha: float, rows: int, *, first_differs: bool = False) -> float:
 def repeats_to_tell(points: int, one: Series) -> int:
     """Return how many pairs of so many points like one tell that B is not slower."""
     (result,) = one.results
-    values = {measure.key: measure.of(result) for measure in _MEASURES}
+    values = {measure.key: measure.value_of(result) for measure in _MEASURES}
     rows = sum(x is not None and x > 0 for x in values.values())
     if values["succeeded"] == 100.0:
         rows -= 1

@@ -40,8 +40,8 @@ def null(a: _Logs, b: _Logs, alpha: float) -> Effect | None:
 
     They are neighbours of one side, as many pairs as there are of A and B.
     """
-    mine, theirs = odd_and_even(a), odd_and_even(b)
-    odd, even = mine[0] + theirs[0], mine[1] + theirs[1]
+    halves_a, halves_b = odd_and_even(a), odd_and_even(b)
+    odd, even = halves_a[0] + halves_b[0], halves_a[1] + halves_b[1]
     return effect(odd, even, alpha) if odd else None
 
 

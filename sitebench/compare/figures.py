@@ -145,8 +145,8 @@ def repeats_chart(points: Sequence[Compared]) -> Chart:
 
 
 def _repeats(row: Row) -> Columns:
-    found = [(name, n + 1, v) for name, s in _sides(row) for n, v in enumerate(s)]
-    columns = list(zip(*found, strict=True))
+    repeats = [(name, n + 1, v) for name, s in _sides(row) for n, v in enumerate(s)]
+    columns = list(zip(*repeats, strict=True))
     return {
         "series": names(columns[0]),
         "repeat": list(columns[1]),
@@ -155,12 +155,12 @@ def _repeats(row: Row) -> Columns:
 
 
 def _middle(row: Row) -> Columns:
-    around = [median_interval(values) for _, values in _sides(row)]
+    intervals = [median_interval(values) for _, values in _sides(row)]
     return {
         "series": names(_SIDES),
         "median": [short(row.median_a, 5), short(row.median_b, 5)],
-        "low": [None if each is None else short(each.low, 5) for each in around],
-        "high": [None if each is None else short(each.high, 5) for each in around],
+        "low": [None if interval is None else short(interval.low, 5) for interval in intervals],
+        "high": [None if interval is None else short(interval.high, 5) for interval in intervals],
     }
 
 
@@ -228,7 +228,7 @@ def spectra_chart(comparison: Comparison) -> Chart:
         for n, point in enumerate(comparison.analysis.points):
             matched = point.matched
             sides = ((comparison.a, a, matched.a), (comparison.b, b, matched.b))
-            merged = [_merged(run, file, series) for run, file, series in sides]
+            merged = [_merge_latency(run, file, series) for run, file, series in sides]
             choices[f"p{n}"] = {"spectra": _spectra(merged)}
             titles[f"p{n}"] = point.title
     return Chart(
@@ -252,7 +252,7 @@ def spectra_chart(comparison: Comparison) -> Chart:
     )
 
 
-def _merged(run: Run, file: RunFile, series: Series) -> Histogram:
+def _merge_latency(run: Run, file: RunFile, series: Series) -> Histogram:
     """Merge a point's valid repeats, bucket by bucket."""
     latency = Histogram()
     results = {result.spec.key: result for result in series.results}

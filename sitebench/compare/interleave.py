@@ -78,16 +78,16 @@ class Interleaving(msgspec.Struct, frozen=True):
         """Return the command that measures a side so often, less what its file has already."""
         words = [word.replace(_PLACE, self.value(side)) for word in self.words]
         # What failed more is for the comparison to say.
-        ours = ["--out", str(file), "--repeats", str(repeats), "--json", "--allow-failures"]
-        return [*python_module("sitebench.cli.main"), *words, *ours]
+        extra = ["--out", str(file), "--repeats", str(repeats), "--json", "--allow-failures"]
+        return [*python_module("sitebench.cli.main"), *words, *extra]
 
     def turns(self) -> list[Turn]:
         """Return every measurement in its turn."""
-        lot, found = random.Random(self.seed), []
+        lot, turns = random.Random(self.seed), []
         for repeat in range(self.repeats):
             first = lot.randrange(2)
-            found += [Turn(_SIDES[first], repeat), Turn(_SIDES[1 - first], repeat)]
-        return found
+            turns += [Turn(_SIDES[first], repeat), Turn(_SIDES[1 - first], repeat)]
+        return turns
 
     def facts(self, side: str, identity: str) -> dict[str, Any]:
         """Return what a run file's manifest keeps of the comparison it belongs to."""
@@ -123,9 +123,9 @@ def plan(
         raise BadInput(
             f"--interleave {command!r} has no {{}} where A and B go{nor}", f"write one {_EXAMPLE}"
         )
-    if ours := [long_option(each) for each in _OURS if gives(words, each)]:
+    if repeated := [long_option(field) for field in _OURS if gives(words, field)]:
         raise BadInput(
-            f"the command of --interleave has {', '.join(ours)}",
+            f"the command of --interleave has {', '.join(repeated)}",
             "leave it out; --out, --repeats and --json go to `sitebench compare`",
         )
     if gives(words, "stages"):
@@ -147,16 +147,16 @@ def prepare(plan: Interleaving, places: tuple[Path, Path]) -> None:
 
     Says so where there are too few pairs for an answer: they take minutes.
     """
-    found = [_compared(path) for path in places]
-    identity = next((each["id"] for each in found if each), str(uuid.uuid4()))
-    for side, path, known in zip(_SIDES, places, found, strict=True):
+    stored = [_comparison_facts(path) for path in places]
+    identity = next((facts["id"] for facts in stored if facts), str(uuid.uuid4()))
+    for side, path, known_facts in zip(_SIDES, places, stored, strict=True):
         facts = plan.facts(side, identity)
-        if known is None:
+        if known_facts is None:
             with RunStore(path) as store:
                 store.set_manifest({COMPARED: facts})
-        elif known != facts:
+        elif known_facts != facts:
             raise BadInput(
-                f"{path} holds something else: {_described(known)}",
+                f"{path} holds something else: {_describe(known_facts)}",
                 "name another --out, or repeat the same command to resume it",
             )
     if plan.repeats < LEAST_TO_DIFFER:
@@ -166,22 +166,22 @@ def prepare(plan: Interleaving, places: tuple[Path, Path]) -> None:
         )
 
 
-def _described(known: dict[str, Any]) -> str:
+def _describe(facts: dict[str, Any]) -> str:
     """Name the comparison that a run file belongs to."""
-    if not known["id"]:
+    if not facts["id"]:
         return "a run of its own"
     return (
-        f"{known['command']} with {known['value']} as {known['side'].upper()}, "
-        f"seed {known['seed']}, {known.get('repeats', 'no fixed number of')} repeats"
+        f"{facts['command']} with {facts['value']} as {facts['side'].upper()}, "
+        f"seed {facts['seed']}, {facts.get('repeats', 'no fixed number of')} repeats"
     )
 
 
-def _compared(path: Path) -> dict[str, Any] | None:
+def _comparison_facts(path: Path) -> dict[str, Any] | None:
     if not path.exists():
         return None
     with RunFile(path) as file:
-        found: dict[str, Any] = file.manifest().get(COMPARED, {"id": ""})
-        return found
+        facts: dict[str, Any] = file.manifest().get(COMPARED, {"id": ""})
+        return facts
 
 
 def measure(
@@ -193,15 +193,15 @@ def measure(
     for turn in plan.turns():
         on_turn(turn)
         file = places[_SIDES.index(turn.side)]
-        if not _done(file, turn.repeat):
+        if not _is_done(file, turn.repeat):
             _run(plan, turn, file)
 
 
-def _done(path: Path, repeat: int) -> bool:
+def _is_done(path: Path, repeat: int) -> bool:
     """Whether every point of a repeat is in the file."""
     with RunFile(path) as file:
-        found = [point.status for point in file.points() if point.spec.repeat == repeat]
-    return bool(found) and all(status == "done" for status in found)
+        statuses = [point.status for point in file.points() if point.spec.repeat == repeat]
+    return bool(statuses) and all(status == "done" for status in statuses)
 
 
 def _restart(plan: Interleaving, turn: Turn, command: str) -> None:
@@ -210,7 +210,7 @@ def _restart(plan: Interleaving, turn: Turn, command: str) -> None:
     with tempfile.TemporaryFile("w+") as errors:
         # A server that it leaves running keeps its output, so that must be no pipe; and in a
         # session of its own, Ctrl-C does not end that server.
-        done = subprocess.run(
+        process = subprocess.run(
             argv,
             shell=True,
             stdin=subprocess.DEVNULL,
@@ -219,11 +219,11 @@ def _restart(plan: Interleaving, turn: Turn, command: str) -> None:
             start_new_session=True,
             check=False,
         )
-        if done.returncode:
+        if process.returncode:
             errors.seek(0)
             raise MeasurementFailed(
                 f"{turn.side.upper()} ({plan.value(turn.side)}), repeat {turn.repeat + 1}: "
-                f"--restart {argv!r} ended with code {done.returncode}: {errors.read().strip()}",
+                f"--restart {argv!r} ended with code {process.returncode}: {errors.read().strip()}",
                 "run it by itself to see more",
             )
 

@@ -58,7 +58,7 @@ class Matched(msgspec.Struct, frozen=True):
 class Matching(msgspec.Struct, frozen=True):
     """Points of both runs, and those that only one has."""
 
-    both: tuple[Matched, ...]
+    common: tuple[Matched, ...]
     only_a: tuple[PointSpec, ...]
     only_b: tuple[PointSpec, ...]
 
@@ -78,57 +78,61 @@ def identity(spec: PointSpec) -> Identity:
         "measure": units.format_duration(spec.measure_s),
         "client": spec.client,
     }
-    of_the_target = {k for each in suites() if each.name == spec.suite for k in each.target_options}
+    of_the_target = {
+        k for suite in suites() if suite.name == spec.suite for k in suite.target_options
+    }
     settings = {k: v for k, v in spec.settings.items() if k not in of_the_target}
     return {**settings, **options}
 
 
 def differences(a: Identity, b: Identity) -> list[Difference]:
     names = [*a, *(name for name in b if name not in a)]
-    each = [Difference(name, a.get(name, _UNSET), b.get(name, _UNSET)) for name in names]
-    return [found for found in each if found.a != found.b]
+    options = [Difference(name, a.get(name, _UNSET), b.get(name, _UNSET)) for name in names]
+    return [option for option in options if option.a != option.b]
 
 
-def varied(a: Sequence[PointSpec], b: Sequence[PointSpec]) -> list[Difference]:
+def varying_options(a: Sequence[PointSpec], b: Sequence[PointSpec]) -> list[Difference]:
     """Return the options whose values over all points differ between the two commands.
 
     Where one side has all values of the other, that one lacks points, and nothing was varied.
     """
-    every = [[identity(spec) for spec in side] for side in (a, b)]
-    names = dict.fromkeys(name for side in every for each in side for name in each)
-    found = []
+    sides = [[identity(spec) for spec in side] for side in (a, b)]
+    names = dict.fromkeys(name for side in sides for options in side for name in options)
+    differing = []
     for name in names:
-        mine, theirs = (dict.fromkeys(each.get(name, _UNSET) for each in side) for side in every)
-        if mine.keys() - theirs.keys() and theirs.keys() - mine.keys():
-            found.append(Difference(name, ", ".join(mine), ", ".join(theirs)))
-    return found
+        values_a, values_b = (
+            dict.fromkeys(options.get(name, _UNSET) for options in side) for side in sides
+        )
+        if values_a.keys() - values_b.keys() and values_b.keys() - values_a.keys():
+            differing.append(Difference(name, ", ".join(values_a), ", ".join(values_b)))
+    return differing
 
 
 def match(a: Sequence[Series], b: Sequence[Series], varying: Collection[str] = ()) -> Matching:
     """Find the points that both runs have; raises with the differences if there are none."""
-    mine, theirs = _by_identity(a, varying, "A"), _by_identity(b, varying, "B")
-    both = tuple(Matched(mine[key], theirs[key]) for key in mine if key in theirs)
-    only_a = tuple(each.spec for key, each in mine.items() if key not in theirs)
-    only_b = tuple(each.spec for key, each in theirs.items() if key not in mine)
-    if not both:
+    points_a, points_b = _by_identity(a, varying, "A"), _by_identity(b, varying, "B")
+    common = tuple(Matched(points_a[key], points_b[key]) for key in points_a if key in points_b)
+    only_a = tuple(point.spec for key, point in points_a.items() if key not in points_b)
+    only_b = tuple(point.spec for key, point in points_b.items() if key not in points_a)
+    if not common:
         raise _nothing_in_common(only_a, only_b, varying)
-    return Matching(both, only_a, only_b)
+    return Matching(common, only_a, only_b)
 
 
 def _by_identity(
     side: Sequence[Series], varying: Collection[str], name: str
 ) -> dict[tuple[tuple[str, str], ...], Series]:
-    found: dict[tuple[tuple[str, str], ...], Series] = {}
-    for each in side:
-        kept = {k: v for k, v in identity(each.spec).items() if k not in varying}
-        key = tuple(sorted(kept.items()))
-        if key in found:
+    points: dict[tuple[tuple[str, str], ...], Series] = {}
+    for point in side:
+        options = {k: v for k, v in identity(point.spec).items() if k not in varying}
+        key = tuple(sorted(options.items()))
+        if key in points:
             raise BadInput(
-                f"{name} has {title(each.spec)} with more than one value of {', '.join(varying)}",
+                f"{name} has {title(point.spec)} with more than one value of {', '.join(varying)}",
                 "compare runs that have one value each",
             )
-        found[key] = each
-    return found
+        points[key] = point
+    return points
 
 
 def title(spec: PointSpec) -> str:
@@ -144,17 +148,17 @@ def _nothing_in_common(
     for side, specs in (("A", a), ("B", b)):
         if not specs:
             return BadInput(f"{side} has no finished point", "let it finish: run it again")
-    suites_of = [{each.suite for each in specs} for specs in (a, b)]
+    suites_of = [{spec.suite for spec in specs} for specs in (a, b)]
     if not set.intersection(*suites_of):
-        one, other = ("/".join(sorted(found)) for found in suites_of)
+        one, other = ("/".join(sorted(suite_names)) for suite_names in suites_of)
         return BadInput(
             f"A is a run of `sitebench {one}` and B one of `sitebench {other}`",
             "name two runs of one suite",
         )
     pairs = [differences(identity(x), identity(y)) for x in a for y in b]
-    found = min(([d for d in each if d.name not in varying] for each in pairs), key=len)
-    different = ", ".join(str(each) for each in found)
-    names = ",".join(each.name for each in found)
+    fewest = min(([d for d in options if d.name not in varying] for options in pairs), key=len)
+    different = ", ".join(str(option) for option in fewest)
+    names = ",".join(option.name for option in fewest)
     return BadInput(
         f"the runs measured different things: {different}",
         f"measure both with equal options; or, if that is what you compare, add --varying {names}",
@@ -164,16 +168,16 @@ def _nothing_in_common(
 def check_facts(a: Mapping[str, Any], b: Mapping[str, Any], varying: Collection[str] = ()) -> None:
     """Raise if the manifests show different people, pages or programs despite equal options."""
     if "locales" not in varying and "seed" not in varying:
-        for name, found in zip(("pools_digest", "digest"), _people(a, b), strict=True):
-            if None not in found and found[0] != found[1]:
+        for name, digests in zip(("pools_digest", "digest"), _people(a, b), strict=True):
+            if None not in digests and digests[0] != digests[1]:
                 if "names" in b.get("population", {}):
                     raise BadInput(
                         "the runs measured different people: their lists of names were not equal",
                         "measure both with the same file",
                     )
                 raise BadInput(
-                    f"the runs measured different people: {name} {_short(found[0])} / "
-                    f"{_short(found[1])}",
+                    f"the runs measured different people: {name} {_short(digests[0])} / "
+                    f"{_short(digests[1])}",
                     "their names come from different versions of sitebench, or of Faker where "
                     "--locales is given: measure both with one",
                 )
@@ -185,7 +189,7 @@ def check_facts(a: Mapping[str, Any], b: Mapping[str, Any], varying: Collection[
             "add --varying scenario",
         )
     programs = [
-        {each["cgi_program"] for each in side.get("targets", []) if "cgi_program" in each}
+        {target["cgi_program"] for target in side.get("targets", []) if "cgi_program" in target}
         for side in (a, b)
     ]
     if "cgi_program" not in varying and all(programs) and programs[0] != programs[1]:
@@ -202,10 +206,10 @@ def _people(a: Mapping[str, Any], b: Mapping[str, Any]) -> list[list[str | None]
     The digest of the people depends on their number and their base DN, that of the pools does not.
     """
     people = [side.get("population", {}) for side in (a, b)]
-    pools = [each.get("pools_digest") for each in people]
+    pools = [population.get("pools_digest") for population in people]
     sizes = [max(side.get("sizes") or [0]) for side in (a, b)]
     comparable = pools == [None, None] and sizes[0] == sizes[1]
-    return [pools, [each.get("digest") if comparable else None for each in people]]
+    return [pools, [population.get("digest") if comparable else None for population in people]]
 
 
 def _short(digest: str | None) -> str:

@@ -22,7 +22,7 @@ def comparison_page(comparison: Comparison) -> str:
     )
     lead += "".join(
         f'<p class="facts">{escape(d.name)}: {escape(d.a)} / {escape(d.b)}</p>'
-        for d in comparison.asked
+        for d in comparison.options
     )
     sections = [_answers(comparison)]
     if any(point.rows for point in comparison.analysis.points):
@@ -31,13 +31,15 @@ def comparison_page(comparison: Comparison) -> str:
         spectra = spectra_chart(comparison)
         sections += [
             Section("ratios", "Ratios", figure(ratios), (ratios,)),
-            _chosen("repeats", "Every repeat", "Measure", repeats, short="Repeats"),
-            _chosen("spectra", "Percentile spectra", "Point", spectra, short="Percentiles"),
+            _chooser_section("repeats", "Every repeat", "Measure", repeats, short="Repeats"),
+            _chooser_section(
+                "spectra", "Percentile spectra", "Point", spectra, short="Percentiles"
+            ),
         ]
     return page(f"{b.label} against {a.label}", sections, lead)
 
 
-def _chosen(identity: str, title: str, label: str, chart: Chart, *, short: str) -> Section:
+def _chooser_section(identity: str, title: str, label: str, chart: Chart, *, short: str) -> Section:
     """Return the section of a chart with a list to choose from."""
     options = [("", list(chart.titles.items()))]
     body = chooser(chart.chooser, label, options) + figure(chart)
@@ -59,7 +61,7 @@ def _answers(comparison: Comparison) -> Section:
         numbers += "".join(map(to_html, words.tables(point, analysis.design)))
         for line in (*point.left_out, *map(str, point.missing)):
             numbers += f'<p class="note">left out: {escape(line)}</p>'
-    notes = f'<p class="note">{escape(words.decided(analysis))}</p>'
+    notes = f'<p class="note">{escape(words.describe_procedure(analysis))}</p>'
     notes += f'<p class="note">{escape(words.meaning(analysis.design))}</p>'
     listed = f'<ul class="warnings">{remarks}</ul>' if remarks else ""
     return Section("answer", "Answer", answers + listed + numbers + notes)

@@ -18,7 +18,7 @@ def show(comparison: Comparison, console: Console) -> None:
     """Print the answers first, then the remarks, then the figures."""
     _say(console, f"A  {comparison.a.label}   ({comparison.a.path})")
     _say(console, f"B  {comparison.b.label}   ({comparison.b.path})")
-    for difference in comparison.asked:
+    for difference in comparison.options:
         _say(console, f"   {difference.name}: {difference.a} / {difference.b}")
     console.print()
     for point in comparison.analysis.points:
@@ -33,7 +33,7 @@ def show(comparison: Comparison, console: Console) -> None:
         for line in (*point.left_out, *map(str, point.missing)):
             _say(console, f"left out: {line}", style="dim")
         console.print()
-    _say(console, words.decided(comparison.analysis))
+    _say(console, words.describe_procedure(comparison.analysis))
     if meaning := words.meaning(comparison.analysis.design):
         _say(console, meaning)
 
@@ -48,7 +48,7 @@ def to_json(comparison: Comparison) -> dict[str, Any]:
     return {
         "a": {"label": comparison.a.label, "file": str(comparison.a.path)},
         "b": {"label": comparison.b.label, "file": str(comparison.b.path)},
-        "compared": [{"name": d.name, "a": d.a, "b": d.b} for d in comparison.asked],
+        "compared": [{"name": d.name, "a": d.a, "b": d.b} for d in comparison.options],
         "design": analysis.design,
         "rows": analysis.rows,
         "points": [_point(point) for point in analysis.points],
@@ -79,7 +79,7 @@ def _row(row: Row) -> dict[str, Any]:
         "median_b": row.median_b,
         "alpha": row.alpha,
         **asdict(row.effect),
-        "null": None if row.null is None else asdict(row.null) | {"alarmed": row.alarmed},
+        "null": None if row.null is None else asdict(row.null) | {"alarmed": row.alarm},
         "verdict": row.verdict,
         "differs": row.differs,
         "least_repeats": row.least,

@@ -9,7 +9,14 @@ from typing import Any
 import msgspec
 
 from sitebench.compare.comparison import Analysis, Design, analyse
-from sitebench.compare.matching import Difference, Matching, check_facts, match, title, varied
+from sitebench.compare.matching import (
+    Difference,
+    Matching,
+    check_facts,
+    match,
+    title,
+    varying_options,
+)
 from sitebench.errors import BadInput
 from sitebench.runs.counting import alike
 from sitebench.runs.manifest import COMPARED, method_of
@@ -69,7 +76,7 @@ class Comparison(msgspec.Struct, frozen=True):
     a: Run
     b: Run
     matching: Matching
-    asked: tuple[Difference, ...]
+    options: tuple[Difference, ...]
     """Options that differ, and are what is compared."""
     analysis: Analysis
     remarks: tuple[Remark, ...]
@@ -77,9 +84,11 @@ class Comparison(msgspec.Struct, frozen=True):
     @property
     def undecided(self) -> str:
         """What does not tell whether B is slower, and why; empty if all of it does."""
-        points = [(each.title, each.undecided) for each in self.analysis.points]
-        told = [f"{title}: {why}" for title, why in points if why]
-        return "; ".join([*told, *(each.message for each in self.remarks if each.incomplete)])
+        points = [(point.title, point.undecided) for point in self.analysis.points]
+        lines = [f"{title}: {reason}" for title, reason in points if reason]
+        return "; ".join(
+            [*lines, *(remark.message for remark in self.remarks if remark.incomplete)]
+        )
 
 
 def read_run(path: Path) -> Run:
@@ -101,7 +110,7 @@ def compare_runs(a: Run, b: Run, varying: Collection[str] = ()) -> Comparison:
             "to compare a target with itself, name it twice with --interleave",
         )
     for run in (a, b):
-        if any(each.spec.stages is not None for each in run.results):
+        if any(result.spec.stages is not None for result in run.results):
             raise BadInput(
                 f"{run.path} has points measured with --stages, which have no one rate to compare",
                 "compare runs at a --rate, and look at the stages in the report of each",
@@ -112,30 +121,32 @@ def compare_runs(a: Run, b: Run, varying: Collection[str] = ()) -> Comparison:
             "A and B were measured by different versions of the method, {} and {}".format(*methods),
             "measure both with one version of sitebench",
         )
-    mine, theirs = (run.manifest.get(COMPARED, {}) for run in (a, b))
-    together = bool(mine) and mine["id"] == theirs.get("id") and mine["side"] != theirs["side"]
-    asked = varied([r.spec for r in a.results], [r.spec for r in b.results])
-    allowed = {d.name for d in asked} if together else set(varying)
+    facts_a, facts_b = (run.manifest.get(COMPARED, {}) for run in (a, b))
+    together = (
+        bool(facts_a) and facts_a["id"] == facts_b.get("id") and facts_a["side"] != facts_b["side"]
+    )
+    differing = varying_options([r.spec for r in a.results], [r.spec for r in b.results])
+    allowed = {d.name for d in differing} if together else set(varying)
     check_facts(a.manifest, b.manifest, allowed)
     matching = match(series(a.results), series(b.results), allowed)
     _check_counts(matching)
-    planned = int(mine.get("repeats", 0)) if together else 0
-    analysis = analyse(matching.both, Design.PAIRS if together else Design.APART, planned)
-    kept = tuple(d for d in asked if d.name in allowed)
+    planned = int(facts_a.get("repeats", 0)) if together else 0
+    analysis = analyse(matching.common, Design.PAIRS if together else Design.APART, planned)
+    allowed_options = tuple(d for d in differing if d.name in allowed)
     order = _of_instances(a, b) if together else (_of_order(a, b),)
     remarks = (*_of_runs(a, b), *order, *_of_points(a, b, matching, analysis))
-    return Comparison(a, b, matching, kept, analysis, remarks)
+    return Comparison(a, b, matching, allowed_options, analysis, remarks)
 
 
 def _check_counts(matching: Matching) -> None:
     """Raise where a rate of one kind of step would be compared with one of another."""
-    for each in matching.both:
-        first, *others = [*each.a.results, *each.b.results]
-        if not all(alike(first, other) for other in others):
-            kinds = [{result.counts for result in side.results} for side in (each.a, each.b)]
+    for point in matching.common:
+        first, *rest = [*point.a.results, *point.b.results]
+        if not all(alike(first, other) for other in rest):
+            kinds = [{result.counts for result in side.results} for side in (point.a, point.b)]
             a, b = (" or ".join(sorted(" and ".join(kind) for kind in side)) for side in kinds)
             raise BadInput(
-                f"{title(each.a.spec)} counts {a} as operations in A, and {b} in B",
+                f"{title(point.a.spec)} counts {a} as operations in A, and {b} in B",
                 "measure both with the same sequence, which counts one of them",
             )
 
@@ -199,7 +210,7 @@ def _of_points(a: Run, b: Run, matching: Matching, analysis: Analysis) -> Iterat
         f"{row.measure.title} of {point.title}"
         for point in analysis.points
         for row in point.rows
-        if row.alarmed
+        if row.alarm
     ]
     if alarmed:
         yield Remark(

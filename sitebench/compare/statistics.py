@@ -51,9 +51,9 @@ def pair_shift(differences: Sequence[float], alpha: float) -> Shift:
     ordered = sorted((differences[i] + differences[j]) / 2 for i in range(n) for j in range(i, n))
     if n <= _EXACT_UP_TO:
         counts = _sign_sums(tuple(range(1, n + 1)))
-        return _enclosed(ordered, _cut(counts, alpha))
+        return _median_shift(ordered, _cut_count(counts, alpha))
     deviation = math.sqrt(n * (n + 1) * (2 * n + 1) / 24)
-    return _enclosed(ordered, _normal_cut(n * (n + 1) / 4, deviation, alpha))
+    return _median_shift(ordered, _normal_cut(n * (n + 1) / 4, deviation, alpha))
 
 
 def detectable(shift: Shift, alpha: float) -> float | None:
@@ -93,10 +93,13 @@ def _width(n: int) -> int:
 
 def _digits(number: int, width: int, count: int) -> list[int]:
     raw = number.to_bytes(width * count, "little")
-    return [int.from_bytes(raw[at : at + width], "little") for at in range(0, len(raw), width)]
+    return [
+        int.from_bytes(raw[offset : offset + width], "little")
+        for offset in range(0, len(raw), width)
+    ]
 
 
-def _cut(counts: Sequence[int], alpha: float) -> int:
+def _cut_count(counts: Sequence[int], alpha: float) -> int:
     """Return how many differences to cut at each end; 0 if even the ends are too likely."""
     allowed, below, cut = alpha / 2 * sum(counts), 0, 0
     for count in counts:
@@ -111,7 +114,7 @@ def _normal_cut(mean: float, deviation: float, alpha: float) -> int:
     return max(0, math.floor(mean + 0.5 + _NORMAL.inv_cdf(alpha / 2) * deviation))
 
 
-def _enclosed(ordered: Sequence[float], cut: int) -> Shift:
+def _median_shift(ordered: Sequence[float], cut: int) -> Shift:
     """Return the median, between the `cut`-th smallest and the `cut`-th largest."""
     estimate = statistics.median(ordered)
     if cut == 0:

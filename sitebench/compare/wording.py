@@ -47,12 +47,12 @@ def answer(point: Compared) -> str:
     """Return the answer for a point in a sentence."""
     if not point.rows:
         return f"{point.title}: not compared"
-    first, *others = point.rows
+    first, *rest = point.rows
     change = _percent(first, first.effect.ratio)
     title = first.measure.title
-    what, interval = title[:1].lower() + title[1:], _interval(first, first.effect)
+    quantity, interval = title[:1].lower() + title[1:], _interval(first, first.effect)
     if first.least is None and first.verdict == APART:
-        return f"{point.title}: {Design.APART}: {APART} ({change} {what})"
+        return f"{point.title}: {Design.APART}: {APART} ({change} {quantity})"
     if first.least is not None and not first.enough:
         return (
             f"{point.title}: too few repeats ({point.repeats}); at least {first.least} are needed"
@@ -60,30 +60,30 @@ def answer(point: Compared) -> str:
     if first.least is None:
         medians = f"{_value(first, first.median_a)} and {_value(first, first.median_b)}"
         main = (
-            f"B is {first.verdict} ({what} {medians}), by more than a machine drifts; "
+            f"B is {first.verdict} ({quantity} {medians}), by more than a machine drifts; "
             f"{Design.APART}: do not quote the factor"
         )
     elif first.verdict == NONE:
         main = (
-            f"{NONE} in {what}: {change} ({interval}); these repeats could have shown "
+            f"{NONE} in {quantity}: {change} ({interval}); these repeats could have shown "
             f"about {detectable(first)}"
         )
     else:
         verb = "is" if first.measure.judged else "takes"
-        main = f"B {verb} {first.verdict}: {change} {what} ({interval})"
+        main = f"B {verb} {first.verdict}: {change} {quantity} ({interval})"
     failing = point.row("succeeded")
     if failing is not None and failing.verdict in WORSE:
         shares = (_value(failing, failing.median_b), _value(failing, failing.median_a))
         main = "B fails more: {} succeeded, of A {}; {}".format(*shares, main)
-    more = [
+    further = [
         f"{row.measure.title} {_percent(row, row.effect.ratio)}"
-        for row in others
+        for row in rest
         if row.differs and row.least is not None
     ]
-    found = "; ".join([f"{point.title}: {main}", *([", ".join(more)] if more else [])])
+    text = "; ".join([f"{point.title}: {main}", *([", ".join(further)] if further else [])])
     if point.costs_only:
-        found += f". Rates and latencies were not compared: {point.costs_only}."
-    return found
+        text += f". Rates and latencies were not compared: {point.costs_only}."
+    return text
 
 
 _STAMPS = {
@@ -102,18 +102,18 @@ def stamp(point: Compared) -> tuple[str, str]:
 
     The tester's own CPU is not B's.
     """
-    found = {
+    verdicts = {
         row.verdict for row in point.rows if row.differs and row.measure.key != "generator_cpu"
     }
     for verdict, mark in _STAMPS.items():
-        if verdict in found:
+        if verdict in verdicts:
             return verdict[:1].upper() + verdict[1:], mark
     if not point.rows or not point.rows[0].enough:
         return "Cannot say", "doubt"
     return ("Rates not compared", "doubt") if point.costs_only else ("No difference", "")
 
 
-def decided(analysis: Analysis) -> str:
+def describe_procedure(analysis: Analysis) -> str:
     """Describe the procedure in a sentence."""
     if not analysis.rows:
         return "Nothing was compared."
@@ -147,8 +147,8 @@ def tables(point: Compared, design: Design) -> list[Table]:
         evidence.append([row.measure.title, *null, detectable(row)])
     title = f"{point.title} ({point.repeats} {design})"
     ratio = "typical pair" if design is Design.PAIRS else "B/A"
-    found = [Table(title, ("Median of", "A", "B", ratio, "interval", "B is"), answers)]
+    tables = [Table(title, ("Median of", "A", "B", ratio, "interval", "B is"), answers)]
     if design is Design.PAIRS:
         columns = ("Evidence", "A/A null", "its interval", "could show")
-        found.append(Table("", columns, evidence))
-    return found
+        tables.append(Table("", columns, evidence))
+    return tables

@@ -54,7 +54,7 @@ class Evidence(Window, frozen=True, kw_only=True):
     """Ports that this machine may open connections from, per address."""
 
     @property
-    def staged(self) -> bool:
+    def has_stages(self) -> bool:
         """Whether its rate went through stages, so that its means are of no one load."""
         return self.settled is not None and self.settled.state == Steadiness.STAGED
 
@@ -92,14 +92,14 @@ class Evidence(Window, frozen=True, kw_only=True):
         waited = self.use.generator.waited_s
         if waited is None or not self.generator_cpu_s or not self.seconds:
             return self.generator_share
-        wanted = (sum(self.generator_cpu_s) + waited) / len(self.generator_cpu_s) / self.seconds
-        return max(self.generator_share, wanted)
+        share = (sum(self.generator_cpu_s) + waited) / len(self.generator_cpu_s) / self.seconds
+        return max(self.generator_share, share)
 
     @property
     def generator_of_quota(self) -> float | None:
         """Share of its quota of CPU that the generator's process used."""
-        quota, used = self.use.generator.quota_cores, self.per_second(self.use.generator.cpu_s)
-        return None if quota is None or used is None else used / quota
+        quota, cores = self.use.generator.quota_cores, self.per_second(self.use.generator.cpu_s)
+        return None if quota is None or cores is None else cores / quota
 
     @property
     def busy(self) -> float | None:
@@ -116,11 +116,11 @@ class Evidence(Window, frozen=True, kw_only=True):
         if target is None or target.allowed_cores is None or machine is None:
             return self.busy
         per_core = machine.busy_per_core
-        found = [per_core[core] for core in target.allowed_cores if core < len(per_core)]
-        return sum(found) / len(found) if found else self.busy
+        shares = [per_core[core] for core in target.allowed_cores if core < len(per_core)]
+        return sum(shares) / len(shares) if shares else self.busy
 
     @property
-    def crowded(self) -> bool:
+    def all_cores_busy(self) -> bool:
         """Whether tester and target are on one machine whose cores are all busy."""
         return self.use.target_is_local and self.busy is not None and self.busy >= USED_UP
 
@@ -128,20 +128,20 @@ class Evidence(Window, frozen=True, kw_only=True):
     def others_cores(self) -> float:
         """How many cores of the tester's machine other programs used."""
         target = self.use.target.cpu_s if self.use.target else 0.0
-        ours = (target + self.use.generator.cpu_s) / self.seconds + self.behind_cores
-        return max(0.0, self.use.machine.busy_cores - ours)
+        own_cores = (target + self.use.generator.cpu_s) / self.seconds + self.behind_cores
+        return max(0.0, self.use.machine.busy_cores - own_cores)
 
     @property
     def behind_cores(self) -> float:
         """How many cores the programs behind the target used."""
-        return sum(each.cpu_s for each in self.use.behind) / self.seconds
+        return sum(program.cpu_s for program in self.use.behind) / self.seconds
 
     @property
     def usable_cores(self) -> tuple[int, ...]:
         """The cores of its machine that the processes of a target on this machine may run on."""
-        every = tuple(range(len(self.use.machine.busy_per_core)))
+        cores = tuple(range(len(self.use.machine.busy_per_core)))
         target = self.use.target
-        return every if target is None else target.allowed_cores or every
+        return cores if target is None else target.allowed_cores or cores
 
     @property
     def taken_cores(self) -> float:
@@ -157,29 +157,29 @@ class Evidence(Window, frozen=True, kw_only=True):
         return max(0.0, min(self.others_cores, rest))
 
     @property
-    def taken(self) -> bool:
+    def others_took_cores(self) -> bool:
         """Whether other programs had the cores of a target, which were all busy.
 
         At least half of them; or, where the target waited for cores, half of what it lacked. A fair
         share between it and as many other threads is just that. A target that used up its quota,
         or its one thread's core, had all that it may use.
         """
-        used, busy = self.target_share, self.allowed_busy
-        if used is None or busy is None or not self.use.target_is_local:
+        used_share, busy = self.target_share, self.allowed_busy
+        if used_share is None or busy is None or not self.use.target_is_local:
             return False
         least = STALLED_MOST * len(self.usable_cores)
         if self.target_waits:
-            lacked = (1.0 - used) * self.ceiling
+            lacked = (1.0 - used_share) * self.ceiling
             least = max(STALLED_MOST * lacked, STALLED_SOME * len(self.usable_cores))
-        return used < USED_UP <= busy and self.taken_cores >= least
+        return used_share < USED_UP <= busy and self.taken_cores >= least
 
     @property
     def target_waits(self) -> bool:
         """Whether the target would have used its cores up, had it had them."""
-        wanted, busy = self.target_wanted, self.allowed_busy
-        if wanted is None or (busy is not None and busy < USED_UP):
+        share, busy = self.target_wanted, self.allowed_busy
+        if share is None or (busy is not None and busy < USED_UP):
             return False
-        return wanted >= USED_UP or (self.crowded and wanted >= BUSY)
+        return share >= USED_UP or (self.all_cores_busy and share >= BUSY)
 
     @property
     def waited_for_others_us(self) -> float | None:
@@ -208,37 +208,39 @@ class Evidence(Window, frozen=True, kw_only=True):
         samples are up to a second late, hence the half.
         """
 
-        def filled(each: InterfaceUse) -> float:
-            return max(each.bytes_in, each.bytes_out) / (each.speed_bits_s or 1)
+        def fill_level(interface: InterfaceUse) -> float:
+            return max(interface.bytes_in, interface.bytes_out) / (interface.speed_bits_s or 1)
 
-        def carried(each: InterfaceUse) -> bool:
-            least, most = sorted(self.counters.get(each) or 0 for each in (BYTES_IN, BYTES_OUT))
-            low, high = sorted((each.bytes_in, each.bytes_out))
-            return 2 * low >= least and 2 * high >= most
+        def carried_load(interface: InterfaceUse) -> bool:
+            least, largest = sorted(
+                self.counters.get(counter) or 0 for counter in (BYTES_IN, BYTES_OUT)
+            )
+            low, high = sorted((interface.bytes_in, interface.bytes_out))
+            return 2 * low >= least and 2 * high >= largest
 
         ends = [(self.use.machine, self.use.interface)]
         if self.use.target_machine is not None:
             ends.append((self.use.target_machine, None))
-        found = []
+        ends_of_path = []
         for machine, name in ends:
-            known = [each for each in machine.interfaces if each.speed_bits_s]
+            with_speed = [interface for interface in machine.interfaces if interface.speed_bits_s]
             if name is None:
-                found += sorted(filter(carried, known), key=filled)[:1]
+                ends_of_path += sorted(filter(carried_load, with_speed), key=fill_level)[:1]
             else:
-                found += [each for each in known if each.name == name]
-        return max(found, key=filled, default=None)
+                ends_of_path += [interface for interface in with_speed if interface.name == name]
+        return max(ends_of_path, key=fill_level, default=None)
 
     @property
     def full_pool(self) -> PoolUse | None:
         """The pool of the tester's connections whose places were all in use, if there is one."""
-        return next((each for each in self.pools if each.in_use >= FULL * each.places), None)
+        return next((pool for pool in self.pools if pool.in_use >= FULL * pool.places), None)
 
     @property
     def pool_full(self) -> float | None:
         """Share of its own readings at which operations waited for one of the target's threads."""
-        own = self.use.directory or {}
-        looked = own.get("pool_looked_total")
-        return own["pool_full_total"] / looked if looked else None
+        counters = self.use.directory or {}
+        looked = counters.get("pool_looked_total")
+        return counters["pool_full_total"] / looked if looked else None
 
     def stolen_share(self, machine: MachineUse) -> float:
         """Return the share of a machine's cores that the hypervisor gave to other guests."""

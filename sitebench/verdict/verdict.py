@@ -21,10 +21,10 @@ from sitebench.verdict.rules.cpu import cpu
 from sitebench.verdict.rules.disk import disk
 from sitebench.verdict.rules.generator import Generator, generator, schedule_kept
 from sitebench.verdict.rules.memory import memory
-from sitebench.verdict.rules.most import most
+from sitebench.verdict.rules.most import upper_bound
 from sitebench.verdict.rules.network import network
 from sitebench.verdict.rules.operating_system import operating_system
-from sitebench.verdict.rules.software import serialised, software
+from sitebench.verdict.rules.software import serialised_signs, software
 from sitebench.verdict.rules.thresholds import USED_UP
 from sitebench.verdict.rules.wording import share
 from sitebench.verdict.warning import PointWarning, WarningKind
@@ -84,39 +84,42 @@ class Verdict(msgspec.Struct, frozen=True):
         """How the rate may be quoted."""
         if self.valid:
             return Quoted.MEASURED
-        lost = any(each.kind == WarningKind.WORKER_LOST for each in self.warnings)
-        not_of_target = self.bound in (Bound.GENERATOR, Bound.OTHERS) and not lost
+        worker_lost = any(warning.kind == WarningKind.WORKER_LOST for warning in self.warnings)
+        not_of_target = self.bound in (Bound.GENERATOR, Bound.OTHERS) and not worker_lost
         return Quoted.AT_LEAST if not_of_target else Quoted.NOT_USABLE
 
     @property
     def latency_at_most(self) -> bool:
         """Whether latencies are upper bounds: of a valid point, with waits for others in them."""
-        kinds = {each.kind for each in self.warnings}
+        kinds = {warning.kind for warning in self.warnings}
         return self.valid and WarningKind.OTHERS_IN_LATENCY in kinds
 
     def to_json(self) -> dict[str, Any]:
         """Return the verdict's part of the object that a point is kept as."""
-        own: dict[str, Any] = msgspec.to_builtins(self)
-        return {**own, "grade": self.grade, "latency_at_most": self.latency_at_most}
+        fields: dict[str, Any] = msgspec.to_builtins(self)
+        return {**fields, "grade": self.grade, "latency_at_most": self.latency_at_most}
 
 
-def judge(window: Evidence, known: Sequence[PointWarning] = ()) -> Verdict:
-    """Judge one window; `known` are warnings that only the suite can know of."""
+def judge(window: Evidence, suite_warnings: Sequence[PointWarning] = ()) -> Verdict:
+    """Judge one window; `suite_warnings` are warnings that only the suite can know of."""
     if leaks := window.failures_by_kind.get(LEAK):
         return Verdict(Bound.LEAK, False, f"{plural(leaks, 'page')} showed another user's data")
     if window.operations == 0:
-        failed = f"succeeded: {_failed(window)}"
+        failed = f"succeeded: {_failure_text(window)}"
         nothing = failed if window.failures else "finished within the window"
         return Verdict(Bound.FAILED, False, f"no operation {nothing}")
     tester = generator(window)
     findings = _findings(window, tester)
-    spoiling = next((each for each in known if each.spoils), None)
+    spoiling = next((warning for warning in suite_warnings if warning.spoils), None)
     if spoiling is not None:
         verdict = Verdict(Bound.FAILED, False, spoiling.message)
     elif window.settled is not None and (
         window.settled.state == Steadiness.UNSETTLED
         or window.pauses_s is not None
-        or (window.settled.state == Steadiness.GROWING and not (tester.used_up or window.taken))
+        or (
+            window.settled.state == Steadiness.GROWING
+            and not (tester.used_up or window.others_took_cores)
+        )
     ):
         # There was no single rate, or no single latency, that a resource could limit.
         verdict = Verdict(Bound.UNSETTLED, False, window.settled.evidence)
@@ -125,15 +128,15 @@ def judge(window: Evidence, known: Sequence[PointWarning] = ()) -> Verdict:
         if tester.spans:
             only = f"the tester was the limit from {tester.spans}; the other rows are the target's"
             verdict = Verdict(Bound.GENERATOR, False, f"{only}; over all {verdict.evidence}")
-        if verdict.valid and window.staged:
+        if verdict.valid and window.has_stages:
             evidence = f"its load changed by stages; over all of them {verdict.evidence}"
             verdict = Verdict(Bound.STAGED, True, evidence)
-    if verdict.grade == Quoted.AT_LEAST and not window.staged:
+    if verdict.grade == Quoted.AT_LEAST and not window.has_stages:
         verdict = with_interval(window, verdict)
-    return replace(verdict, findings=findings, warnings=(*find_warnings(window), *known))
+    return replace(verdict, findings=findings, warnings=(*find_warnings(window), *suite_warnings))
 
 
-def _failed(window: Evidence) -> str:
+def _failure_text(window: Evidence) -> str:
     """Return each kind of failure, how many of it there were, and the first of them."""
     firsts = {kind: f", the first: {text}" for kind, text in window.examples.items()}
     kinds = sorted(window.failures_by_kind.items())
@@ -146,7 +149,7 @@ def _findings(window: Evidence, tester: Generator) -> tuple[Finding, ...]:
     disks = disk(window)
     used_up = first[0].grade == Grade.PRIMARY
     kernel = operating_system(window, cpu_used_up=used_up)
-    held_back = tester.used_up or window.taken or window.full_pool is not None
+    held_back = tester.used_up or window.others_took_cores or window.full_pool is not None
     pressed = used_up or not (held_back or schedule_kept(window) or window.thinks)
     return (*first, kernel, software(window, (*first, kernel, disks), pressed=pressed), disks)
 
@@ -156,43 +159,44 @@ def _bound(window: Evidence, tester: Generator, findings: Sequence[Finding]) -> 
     evidence = {finding.resource: finding.evidence for finding in findings}
     used_up = [finding.resource for finding in findings if finding.grade == Grade.PRIMARY]
     failed = f"; {plural(window.failures, 'operation')} failed" if window.failures else ""
-    both = f"{evidence[Resource.CPU]}; {tester.message}{failed}"
-    by_others = tester.starved or window.taken
+    summary = f"{evidence[Resource.CPU]}; {tester.message}{failed}"
+    by_others = tester.starved or window.others_took_cores
     if tester.used_up and not (tester.spans or by_others):
         # A faster one might have shown more, whatever of the target's is used up beside it.
         limits = ["the tester", *_names(used_up)]
         were = "was the limit" if len(limits) == 1 else "were used up: the rate is a lower bound"
-        return Verdict(Bound.GENERATOR, False, f"{both}: {' and '.join(limits)} {were}")
+        return Verdict(Bound.GENERATOR, False, f"{summary}: {' and '.join(limits)} {were}")
     # Of a tester that others starved, latencies are upper bounds where its waits are known.
     unknown_waits = tester.starved and window.waited_for_others_us is None
     if schedule_kept(window) and not unknown_waits:
-        return Verdict(Bound.SCHEDULE, True, f"the schedule's rate was kept; {both}")
+        return Verdict(Bound.SCHEDULE, True, f"the schedule's rate was kept; {summary}")
     if by_others:
         # What the target's CPU says is that its cores were taken.
         cores = f"other programs used {window.others_cores:.2f} cores of this machine"
-        return Verdict(Bound.OTHERS, False, both if window.taken else f"{both}: {cores}")
+        shared = window.others_took_cores
+        return Verdict(Bound.OTHERS, False, summary if shared else f"{summary}: {cores}")
     if len(used_up) != 1:
-        return _of_no_one_resource(window, used_up, both)
+        return _of_no_one_resource(window, used_up, summary)
     (name,) = used_up
     if name == Resource.CPU:
-        return Verdict(Bound.TARGET_CPU, True, both)
-    waits = name == Resource.SOFTWARE and serialised(window) is not None
+        return Verdict(Bound.TARGET_CPU, True, summary)
+    waits = name == Resource.SOFTWARE and serialised_signs(window) is not None
     bound = Bound.SERIALISED if waits else Bound(name)
-    return Verdict(bound, True, f"{evidence[name]}; {both}")
+    return Verdict(bound, True, f"{evidence[name]}; {summary}")
 
 
-def _of_no_one_resource(window: Evidence, used_up: Sequence[str], both: str) -> Verdict:
+def _of_no_one_resource(window: Evidence, used_up: Sequence[str], summary: str) -> Verdict:
     """Return the verdict where none of the target's resources is used up, or several are."""
     if used_up:
         full = " and ".join(_names(used_up))
-        return Verdict(Bound.UNDECIDED, True, f"{full} are used up; {both}")
+        return Verdict(Bound.UNDECIDED, True, f"{full} are used up; {summary}")
     if (pool := window.full_pool) is None:
-        return Verdict(Bound.UNDECIDED, True, f"{_none_used_up(window)}; {both}")
-    why = (
+        return Verdict(Bound.UNDECIDED, True, f"{_none_used_up(window)}; {summary}")
+    reason = (
         f"{pool.in_use:.2f} of the {plural(pool.places, 'place')} of the pool {pool.name} were "
         "in use, on average: its users waited for one"
     )
-    return Verdict(Bound.POOL, True, f"{why}; {both}")
+    return Verdict(Bound.POOL, True, f"{reason}; {summary}")
 
 
 def _none_used_up(window: Evidence) -> str:
@@ -211,11 +215,13 @@ def with_interval(window: Evidence, verdict: Verdict) -> Verdict:
     """Add to the verdict of a tester's limit the interval that the target's own lies in."""
     rate = window.operations / window.seconds
     evidence = f"{verdict.evidence}; at least {format_rate(rate)}/s (measured)"
-    if (upper := most(window)) is None:
+    if (upper := upper_bound(window)) is None:
         return replace(verdict, evidence=evidence)
     evidence += f"; at most {format_rate(upper.per_s)}/s ({upper.message})"
     return replace(verdict, evidence=evidence, at_most_per_s=upper.per_s)
 
 
 def _names(resources: Sequence[str]) -> list[str]:
-    return [f"the target's {'CPU' if each == Resource.CPU else each}" for each in resources]
+    return [
+        f"the target's {'CPU' if resource == Resource.CPU else resource}" for resource in resources
+    ]

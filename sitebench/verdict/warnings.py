@@ -62,7 +62,7 @@ def longest_window(remedies: Iterable[str]) -> str:
     return max(longer, key=lambda remedy: parse_duration(remedy.removeprefix(LONGER)), default="")
 
 
-def _unsettled(window: Evidence) -> PointWarning | None:
+def _unsettled_window(window: Evidence) -> PointWarning | None:
     """Warn that the rate or latency was still changing."""
     if window.settled is None:
         return None
@@ -115,7 +115,7 @@ def _generator_starved(window: Evidence) -> PointWarning | None:
 
 def _answers_unread(window: Evidence) -> PointWarning | None:
     """Warn that a large part of the service time may be the tester's own waiting."""
-    unread, service = (window.clocks[each].percentiles for each in (UNREAD, SERVICE))
+    unread, service = (window.clocks[clock].percentiles for clock in (UNREAD, SERVICE))
     # Of few samples the highest percentile that there is.
     name = next((name for name in ("p99", "p90", "p50") if unread[name] is not None), "p99")
     waited, took = unread[name], service[name]
@@ -142,7 +142,7 @@ def _generator_near_ceiling(window: Evidence) -> PointWarning | None:
 
 def _shared_cores(window: Evidence) -> PointWarning | None:
     """Warn that tester and target compete for the same cores."""
-    if not window.crowded or window.busy is None:
+    if not window.all_cores_busy or window.busy is None:
         return None
     target = (window.use.target_cpu_s or 0.0) / window.seconds
     tester = window.use.generator.cpu_s / window.seconds
@@ -152,7 +152,7 @@ def _shared_cores(window: Evidence) -> PointWarning | None:
         f"{share(window.busy)} busy: target {target:.2f}, tester {tester:.2f}, "
         f"everything else {window.others_cores:.2f}"
     )
-    if window.taken or window.others_cores >= STALLED_MOST * n:
+    if window.others_took_cores or window.others_cores >= STALLED_MOST * n:
         return PointWarning(
             WarningKind.NOISY_MACHINE, message, "end other programs, and measure again"
         )
@@ -168,7 +168,7 @@ def _others_in_latency(window: Evidence) -> PointWarning | None:
     waited_us, latency_us = window.waited_for_others_us, window.clocks[LATENCY].mean
     if window.rate is None or not latency_us:
         return None
-    if waited_us is None and window.taken:
+    if waited_us is None and window.others_took_cores:
         waited = "an operation waited for cores that other programs had, it is not known how long"
     elif waited_us is not None and waited_us > STALLED_SOME * latency_us:
         part = share(min(1.0, waited_us / latency_us))
@@ -192,29 +192,29 @@ def _timeouts(window: Evidence) -> PointWarning | None:
     if not n:
         return None
     # What failed without a wrong answer has lost its connection.
-    lost = min(window.failures - timeouts - window.clocks[WRONG].n, n - timeouts)
+    broken = min(window.failures - timeouts - window.clocks[WRONG].n, n - timeouts)
     return PointWarning(
         WarningKind.TIMEOUTS,
-        f"{plural(n, 'operation')} {'had no whole answer' if lost > 0 else 'timed out'}; they "
+        f"{plural(n, 'operation')} {'had no whole answer' if broken > 0 else 'timed out'}; they "
         "count as the time that was waited for them, and a percentile among them is a lower "
         "bound (>=)",
         "see why their connections were lost"
-        if lost == n
+        if broken == n
         else "use fewer users or a lower --rate, or raise the timeout (--timeout)",
     )
 
 
 def _failures(window: Evidence) -> PointWarning | None:
     """Warn that operations failed."""
-    others = {kind: n for kind, n in window.failures_by_kind.items() if kind != _TIMEOUT and n}
-    if not others:
+    failures = {kind: n for kind, n in window.failures_by_kind.items() if kind != _TIMEOUT and n}
+    if not failures:
         return None
-    kinds = ", ".join(f"{kind} x {n:,}" for kind, n in sorted(others.items()))
-    most = max(others, key=lambda kind: others[kind])
-    first = f"; the first {most}: {window.examples[most]}" if most in window.examples else ""
+    kinds = ", ".join(f"{kind} x {n:,}" for kind, n in sorted(failures.items()))
+    kind = max(failures, key=failures.__getitem__)
+    first = f"; the first {kind}: {window.examples[kind]}" if kind in window.examples else ""
     return PointWarning(
         WarningKind.FAILURES,
-        f"{plural(sum(others.values()), 'operation')} failed: {kinds}{first}",
+        f"{plural(sum(failures.values()), 'operation')} failed: {kinds}{first}",
         "failing may be faster than answering: find the reason before using the rate",
     )
 
@@ -224,14 +224,14 @@ def _schedule_lag(window: Evidence) -> PointWarning | None:
     late, mean = window.late_us, window.clocks[LATENCY].mean
     if window.rate is None or late is None or not mean or late < STALLED_SOME * mean:
         return None
-    asked = "" if schedule_kept(window) else f", and {window.rate:,.0f}/s were not reached"
+    missed = "" if schedule_kept(window) else f", and {window.rate:,.0f}/s were not reached"
     return PointWarning(
         WarningKind.SCHEDULE_LAG,
         f"operations began {format_ns(late * 1e3)} late on average, "
-        f"{share(late / mean)} of their latency{asked}",
+        f"{share(late / mean)} of their latency{missed}",
         "see in which spans: the target was late there, too few users (--users) were free, or the "
         "tester had no core"
-        if window.staged
+        if window.has_stages
         else "use more users, so that one is free when an operation is due, or a lower --rate"
         if (window.busy_lanes or 0.0) >= STALLED_MOST * window.users
         else WOKE_LATE,
@@ -304,7 +304,7 @@ def _too_few_samples(window: Evidence) -> PointWarning | None:
         # No window is long enough for a p99 that grows with it.
         return None
     remedy = "have longer stages, or more load in them"
-    if not window.staged:
+    if not window.has_stages:
         needed_s = _P99_NEEDS * window.seconds / max(1, latency.n)
         remedy = LONGER + format_duration(10 * math.ceil(needed_s / 10))
     return PointWarning(
@@ -316,7 +316,7 @@ def _too_few_samples(window: Evidence) -> PointWarning | None:
 
 
 def not_known(
-    until: Until, too_alike: Mapping[str, float], measured_s: float, *, used_up: bool = False
+    rule: Until, too_alike: Mapping[str, float], measured_s: float, *, used_up: bool = False
 ) -> PointWarning:
     """Warn that a window which was to go on until a percentile is known ended before.
 
@@ -324,20 +324,20 @@ def not_known(
     `measured_s`: less than its time where it was known at a look, and no longer with the half
     second after it. `used_up`: the data of its users were, before its time.
     """
-    name = until.percentile.replace("_", ".")
-    limit = format_duration(min(until.limit_s, float(round(measured_s))))
+    name = rule.percentile.replace("_", ".")
+    limit = format_duration(min(rule.limit_s, float(round(measured_s))))
     if used_up:
         return PointWarning(
             WarningKind.NOT_KNOWN,
-            f"{name} was not known to {format_percent(until.precision)} when the data were used up",
+            f"{name} was not known to {format_percent(rule.precision)} when the data were used up",
             "give the file more rows, or ask for less",
         )
-    would_do_s = too_alike.get(until.percentile)
-    why = "" if would_do_s is None else f": {too_alike_to_tell(would_do_s)}"
+    would_do_s = too_alike.get(rule.percentile)
+    reason = "" if would_do_s is None else f": {too_alike_to_tell(would_do_s)}"
     return PointWarning(
         WarningKind.NOT_KNOWN,
-        f"{name} was not known to {format_percent(until.precision)} within {limit}{why}",
-        f"allow more time (--until '{name}:{format_percent(until.precision)},1h'), or ask for less",
+        f"{name} was not known to {format_percent(rule.precision)} within {limit}{reason}",
+        f"allow more time (--until '{name}:{format_percent(rule.precision)},1h'), or ask for less",
     )
 
 
@@ -356,12 +356,12 @@ def data_used_up(after_s: float, measured_s: float, asked_s: float, lost_rows: i
     )
 
 
-def target_died(after_s: float, said: str) -> PointWarning:
+def target_died(after_s: float, reason: str) -> PointWarning:
     """Warn that the target of a test in stages stopped answering, and did not come back."""
     return PointWarning(
         WarningKind.TARGET_DIED,
         f"the last answer came {after_s:.1f} s into the stages, and what was due after counts as "
-        f"failed: {said}",
+        f"failed: {reason}",
         "see the target's log; what was measured until then is kept",
     )
 
@@ -393,10 +393,10 @@ def _monitor_gaps(window: Evidence) -> PointWarning | None:
     """Warn that samples are missing."""
     for gap in window.use.gaps:
         missing = f"{gap.missing} of {gap.asked} answers are" if gap.asked else "every answer is"
-        why = f" ({gap.reason})" if gap.reason else ""
+        reason = f" ({gap.reason})" if gap.reason else ""
         return PointWarning(
             WarningKind.MONITOR_GAPS,
-            f"{missing} missing from {gap.source}{why}",
+            f"{missing} missing from {gap.source}{reason}",
             "check its address and that it answers within a second",
         )
     if window.longest_drain_s is None or window.longest_drain_s < _LATE_DRAIN_S:
@@ -408,7 +408,7 @@ def _monitor_gaps(window: Evidence) -> PointWarning | None:
     )
 
 
-def _unwatched(window: Evidence) -> PointWarning | None:
+def _unwatched_target(window: Evidence) -> PointWarning | None:
     """Warn that only the tester was monitored."""
     if window.use.target is not None or window.target_machine is not None:
         return None
@@ -421,23 +421,25 @@ def _unwatched(window: Evidence) -> PointWarning | None:
     )
 
 
-def _proxied(window: Evidence) -> PointWarning | None:
+def _hidden_cost(window: Evidence) -> PointWarning | None:
     """Warn that much of what an operation costs is not in the target's figures."""
-    behind = window.use.behind
-    behind_s = sum(each.cpu_s for each in behind)
+    programs = window.use.behind
+    behind_s = sum(program.cpu_s for program in programs)
     if behind_s < STALLED_SOME * ((window.use.target_cpu_s or 0.0) + behind_s) or not behind_s:
         return None
-    used = ", ".join(f"{each.name} {each.cpu_s / window.seconds:.2f} cores" for each in behind)
+    cores = ", ".join(
+        f"{program.name} {program.cpu_s / window.seconds:.2f} cores" for program in programs
+    )
     return PointWarning(
         WarningKind.PROXIED,
-        f"programs behind the target, which are not watched, used CPU: {used}; what an operation "
+        f"programs behind the target, which are not watched, used CPU: {cores}; what an operation "
         "costs the target is without that",
         "measure them at their own address to see what an operation costs them",
     )
 
 
 _RULES: tuple[Callable[[Evidence], PointWarning | None], ...] = (
-    *(_failures, _timeouts, _unsettled, _littles_law),
+    *(_failures, _timeouts, _unsettled_window, _littles_law),
     *(
         _generator_starved,
         _answers_unread,
@@ -446,5 +448,5 @@ _RULES: tuple[Callable[[Evidence], PointWarning | None], ...] = (
         _others_in_latency,
     ),
     *(_schedule_lag, _ports, _swap, _stolen_time),
-    *(_too_short, _too_few_samples, _monitor_gaps, _unwatched, _proxied),
+    *(_too_short, _too_few_samples, _monitor_gaps, _unwatched_target, _hidden_cost),
 )

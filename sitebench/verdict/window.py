@@ -55,8 +55,8 @@ class Window(msgspec.Struct, frozen=True, kw_only=True):
         """What an operation cost its lane before: its share of connects, binds and other steps."""
         if self.busy_lanes is None:
             return None
-        own = (self.clocks[each] for each in (SERVICE, WRONG))
-        own_s = sum(each.n * (each.mean or 0.0) for each in own) / 1e6
+        clocks = (self.clocks[clock] for clock in (SERVICE, WRONG))
+        own_s = sum(clock.n * (clock.mean or 0.0) for clock in clocks) / 1e6
         return max(0.0, self.busy_lanes * self.seconds - own_s) / (self.operations or 1) * 1e6
 
     @property
@@ -74,13 +74,13 @@ class Window(msgspec.Struct, frozen=True, kw_only=True):
         limits: list[float | None] = [self.target_cores]
         if (target := self.use.target) is not None:
             limits += [target.quota_cores, len(target.allowed_cores or ())]
-        return float(min((each for each in limits if each), default=1))
+        return float(min((limit for limit in limits if limit), default=1))
 
     @property
     def target_share(self) -> float | None:
         """Share of the CPU it may use that the target used."""
-        used = self.per_second(self.use.target_cpu_s)
-        return None if used is None else used / self.ceiling
+        cores = self.per_second(self.use.target_cpu_s)
+        return None if cores is None else cores / self.ceiling
 
     def per_second(self, amount: float | None) -> float | None:
         """Spread an amount over the window."""

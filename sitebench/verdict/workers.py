@@ -27,13 +27,13 @@ def use_of_all(use: Use, workers: Sequence[WorkerSeen]) -> Use:
     it, with the target if that is there; otherwise that of the worker whose thread was busiest.
     """
     reported = [worker for worker in workers if worker.use is not None]
-    here = this_machine()
+    own_machine = this_machine()
     if not reported:
         return use
     together = _sum_of_processes(
         [worker.use.generator for worker in reported if worker.use is not None]
     )
-    if any(worker.machine == here for worker in workers):
+    if any(worker.machine == own_machine for worker in workers):
         return replace(use, generator=together)
     busiest = max(reported, key=lambda worker: max(worker.cpu_s, default=0.0))
     assert busiest.use is not None
@@ -49,17 +49,17 @@ def use_of_all(use: Use, workers: Sequence[WorkerSeen]) -> Use:
 
 def _sum_of_processes(processes: Sequence[ProcessUse]) -> ProcessUse:
     return ProcessUse(
-        cpu_s=sum(each.cpu_s for each in processes),
-        rss=_sum(each.rss for each in processes),
-        threads=_sum(each.threads for each in processes),
-        waited_s=_sum(each.waited_s for each in processes),
-        throttled_s=max((each.throttled_s or 0.0 for each in processes), default=None),
+        cpu_s=sum(process.cpu_s for process in processes),
+        rss=_sum(process.rss for process in processes),
+        threads=_sum(process.threads for process in processes),
+        waited_s=_sum(process.waited_s for process in processes),
+        throttled_s=max((process.throttled_s or 0.0 for process in processes), default=None),
     )
 
 
 def _sum(values: Iterable[Any]) -> Any:
-    found = [value for value in values if value is not None]
-    return sum(found) if found else None
+    known_values = [value for value in values if value is not None]
+    return sum(known_values) if known_values else None
 
 
 def apply_workers(
@@ -67,15 +67,15 @@ def apply_workers(
 ) -> Verdict:
     """Return the verdict with the workers considered; those that change it are named."""
     verdict = replace(verdict, warnings=(*verdict.warnings, *_warnings(workers, expected)))
-    if gone := [each for each in workers if each.ended or each.missing]:
-        evidence = "; ".join(_ended(each) for each in gone)
-        lost = replace(verdict, bound=Bound.GENERATOR, valid=False, at_most_per_s=None)
-        return replace(lost, evidence=evidence)
-    full = [(each, found) for each in workers if (found := _judge_one_worker(each)).used_up]
+    if missing := [worker for worker in workers if worker.ended or worker.missing]:
+        evidence = "; ".join(_ending_text(worker) for worker in missing)
+        invalid = replace(verdict, bound=Bound.GENERATOR, valid=False, at_most_per_s=None)
+        return replace(invalid, evidence=evidence)
+    full = [(worker, tester) for worker in workers if (tester := _judge_one_worker(worker)).used_up]
     if not full or verdict.bound in (Bound.FAILED, Bound.LEAK, Bound.UNSETTLED):
         return verdict
-    named = "; ".join(f"{each.name}: {found.message}" for each, found in full)
-    full_up = replace(verdict, bound=Bound.GENERATOR, valid=False, evidence=named)
+    evidence = "; ".join(f"{worker.name}: {tester.message}" for worker, tester in full)
+    full_up = replace(verdict, bound=Bound.GENERATOR, valid=False, evidence=evidence)
     return with_interval(window, full_up)
 
 
@@ -93,13 +93,13 @@ def _judge_one_worker(worker: WorkerSeen) -> Generator:
     )
 
 
-def _ended(worker: WorkerSeen) -> str:
+def _ending_text(worker: WorkerSeen) -> str:
     if worker.missing:
-        what = f"{plural(worker.missing, 'operation')} that it did were never reported"
+        loss = f"{plural(worker.missing, 'operation')} that it did were never reported"
     else:
-        how = "was lost" if worker.ended == "lost" else "left"
-        what = f"it {how} after {worker.seconds:.1f} s of the measured window"
-    return f"{worker.name}: {what}"
+        verb = "was lost" if worker.ended == "lost" else "left"
+        loss = f"it {verb} after {worker.seconds:.1f} s of the measured window"
+    return f"{worker.name}: {loss}"
 
 
 def _warnings(workers: Sequence[WorkerSeen], expected: int) -> Iterable[PointWarning]:
@@ -107,7 +107,7 @@ def _warnings(workers: Sequence[WorkerSeen], expected: int) -> Iterable[PointWar
         if worker.ended or worker.missing:
             yield PointWarning(
                 WarningKind.WORKER_LOST,
-                f"{_ended(worker)}; what it had sent is counted",
+                f"{_ending_text(worker)}; what it had sent is counted",
                 "check that machine and the network to it, then measure the point again",
             )
     if len(workers) < expected:

@@ -138,7 +138,7 @@ def test_runs_measured_apart_claim_nothing_within_a_factor_of_two() -> None:
     assert point.undecided == "measured apart: not decided"
     assert not point.slower
     assert [row.null for row in point.rows] == [None] * 6
-    assert "The runs were measured apart" in words.decided(analysis)
+    assert "The runs were measured apart" in words.describe_procedure(analysis)
 
 
 def test_runs_measured_apart_by_a_factor_of_150_are_decided() -> None:
@@ -225,7 +225,7 @@ def test_the_null_stands_beside_every_answer_with_as_many_values() -> None:
         assert row.null is not None
         assert row.null.low is not None
         assert row.null.low < 1.0 < (row.null.high or 0)
-        assert not row.alarmed
+        assert not row.alarm
 
 
 def test_repeats_that_disagree_with_themselves_raise_the_null_s_alarm() -> None:
@@ -233,7 +233,7 @@ def test_repeats_that_disagree_with_themselves_raise_the_null_s_alarm() -> None:
     pattern = [1.0, 0.9, 0.9, 1.0] * 3
     rates = [15_000 * x * (1 + n * 1e-4) for n, x in enumerate(pattern)]
     _, point = compared(rates, rates)
-    assert all(row.alarmed for row in point.rows if row.measure.key != "p50")
+    assert all(row.alarm for row in point.rows if row.measure.key != "p50")
     assert verdicts(point)["ops_per_s"] == NONE
 
 
@@ -370,7 +370,7 @@ def test_a_point_that_is_mostly_not_usable_is_not_compared() -> None:
         "more than a quarter of its repeats: the point is not compared",
     )
     assert words.answer(point) == "lookup at 1k, 64 users: not compared"
-    assert words.decided(analysis) == "Nothing was compared."
+    assert words.describe_procedure(analysis) == "Nothing was compared."
 
 
 def test_a_measure_that_some_repeats_lack_is_named_and_does_not_bend_the_rest() -> None:
@@ -458,7 +458,7 @@ def test_what_an_interleaved_command_varied_needs_no_word(tmp_path: Path) -> Non
         return write_run(tmp_path / name, point, manifest=manifest)
 
     found = of_files(side("a", 8), side("b", 16))
-    assert [str(each) for each in found.asked] == ["users (8 / 16)"]
+    assert [str(each) for each in found.options] == ["users (8 / 16)"]
     assert len(found.analysis.points) == 1
 
 

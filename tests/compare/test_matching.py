@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from sitebench.compare.matching import check_facts, differences, identity, match, varied
+from sitebench.compare.matching import check_facts, differences, identity, match, varying_options
 from sitebench.errors import BadInput
 from sitebench.runs.point import PointSpec
 from sitebench.runs.repeats import Series
@@ -26,7 +26,7 @@ def test_points_match_whatever_their_target_is_and_how_it_is_set_up() -> None:
     a = a_spec(settings={"keys": "uniform", "target": "openldap", "base": "ou=x"})
     b = replace(a, target="ldap://b", settings={**a.settings, "target": "ldap://b", "base": "o=y"})
     found = match(side(a), side(b))
-    assert [(each.a.spec, each.b.spec) for each in found.both] == [(a, b)]
+    assert [(each.a.spec, each.b.spec) for each in found.common] == [(a, b)]
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_each_difference_is_named_and_refused(other: dict[str, Any], named: str)
     assert said.startswith(f"the runs measured different things: {named};")
     name = named.partition(" ")[0]
     assert said.endswith(f"--varying {name}")
-    assert match(side(a), side(replace(a, **other)), (name,)).both
+    assert match(side(a), side(replace(a, **other)), (name,)).common
 
 
 def test_runs_of_two_suites_are_not_held_against_each_other_option_by_option() -> None:
@@ -72,7 +72,7 @@ def test_the_most_alike_points_tell_what_is_different() -> None:
 
 def test_points_that_only_one_run_has_are_told_apart() -> None:
     found = match(side(a_spec(), a_spec(entries=10)), side(a_spec(), a_spec("add")))
-    assert [each.a.spec for each in found.both] == [a_spec()]
+    assert [each.a.spec for each in found.common] == [a_spec()]
     assert found.only_a == (a_spec(entries=10),)
     assert found.only_b == (a_spec("add"),)
 
@@ -89,8 +89,8 @@ def test_a_run_without_a_point_and_one_with_two_for_one_are_refused() -> None:
 def test_what_a_command_varies_is_what_its_points_differ_in_as_a_whole() -> None:
     a = [a_spec(entries=n, settings={"threads": "1"}) for n in (10, 100)]
     b = [a_spec(entries=n, settings={"threads": "2"}) for n in (10, 100)]
-    assert [str(each) for each in varied(a, b)] == ["threads (1 / 2)"]
-    assert varied(a, a) == []
+    assert [str(each) for each in varying_options(a, b)] == ["threads (1 / 2)"]
+    assert varying_options(a, a) == []
 
 
 def test_equal_points_have_no_differences_and_repeats_do_not_count() -> None:

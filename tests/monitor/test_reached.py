@@ -61,7 +61,7 @@ def test_the_interface_is_that_of_the_route() -> None:
     assert interface_to("127.0.0.1", 1) == interface_to("127.3.2.1", 1) == "lo"
     try:
         with remote_host() as there:
-            assert interface_to(there.ours, 1) == "lo"
+            assert interface_to(there.own_address, 1) == "lo"
             found = interface_to(there.address, 1)
     except NotPossible as error:
         unavailable(str(error))

@@ -18,19 +18,19 @@ from sitebench.verdict.finding import Finding, Grade, Resource
 from sitebench.verdict.rules.thresholds import BUSY, STALLED_MOST, STALLED_SOME, USED_UP
 from sitebench.verdict.rules.wording import share
 
-_found = partial(Finding, Resource.DISK)
+_finding = partial(Finding, Resource.DISK)
 
 
 def disk(window: Evidence) -> Finding:
     """Return whether the target waits for disks."""
     machine, target = window.target_machine, window.use.target
-    waited = None if target is None else _waited(target, window.seconds)
+    waited = None if target is None else _waiting_share(target, window.seconds)
     pressure = window.pressure("io.some")
     stalled = pressure if waited is None else waited
     if machine is None or (stalled is None and not machine.disks):
-        return _found(Grade.UNKNOWN, "no data about the disks of the target's machine")
+        return _finding(Grade.UNKNOWN, "no data about the disks of the target's machine")
     traffic = None if target is None else _traffic(target, window.seconds)
-    busiest = max(machine.disks, key=lambda each: each.busy_share, default=None)
+    busiest = max(machine.disks, key=lambda disk: disk.busy_share, default=None)
     parts = [] if traffic is None else [traffic]
     if waited is not None:
         parts.append(f"waited for a disk {share(waited)} of the time")
@@ -42,17 +42,18 @@ def disk(window: Evidence) -> Finding:
     worst = max(grades, key=_ORDER.index)
     if traffic == _NO_TRAFFIC and (waited or 0.0) < STALLED_SOME:
         worst = Grade.NO  # What waited for the disks was something else.
-    return _found(worst, "; ".join(parts))
+    return _finding(worst, "; ".join(parts))
 
 
 _ORDER = (Grade.NO, Grade.POSSIBLE, Grade.PRIMARY)
 _NO_TRAFFIC = "the target read and wrote nothing"
 
 
-def _waited(target: ProcessUse, seconds: float) -> float | None:
+def _waiting_share(target: ProcessUse, seconds: float) -> float | None:
     """Return how much of its time the target waited, by its threads and by its control group."""
     group = None if target.io_stalled_s is None else min(1.0, target.io_stalled_s / seconds)
-    return max((each for each in (target.disk_wait_share, group) if each is not None), default=None)
+    shares = (target.disk_wait_share, group)
+    return max((part for part in shares if part is not None), default=None)
 
 
 def _traffic(target: ProcessUse, seconds: float) -> str | None:
@@ -62,8 +63,8 @@ def _traffic(target: ProcessUse, seconds: float) -> str | None:
         return None
     if not read + written:
         return _NO_TRAFFIC
-    each = [f"{format_bytes(n / seconds)}/s" for n in (read, written)]
-    return f"the target read {each[0]} and wrote {each[1]}"
+    rates = [f"{format_bytes(n / seconds)}/s" for n in (read, written)]
+    return f"the target read {rates[0]} and wrote {rates[1]}"
 
 
 def _by_stall(stalled: float | None) -> Grade:

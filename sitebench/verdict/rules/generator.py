@@ -46,7 +46,7 @@ class Generator(msgspec.Struct, frozen=True):
 
 def generator(window: Evidence) -> Generator:
     """Return whether the tester could have done no more."""
-    busiest, wanted, of_quota = (
+    busiest, wanted_share, of_quota = (
         window.generator_share,
         window.generator_wanted,
         window.generator_of_quota,
@@ -57,17 +57,19 @@ def generator(window: Evidence) -> Generator:
     if of_quota is not None and of_quota >= USED_UP:
         allowed = cores(window.use.generator.quota_cores or 0.0)
         return Generator(True, f"the generator used {share(of_quota)} of its quota of {allowed}")
-    if wanted >= USED_UP or (window.crowded and wanted >= BUSY):
-        waiting = share(min(1.0, wanted) - busiest)
+    if wanted_share >= USED_UP or (window.all_cores_busy and wanted_share >= BUSY):
+        waiting = share(min(1.0, wanted_share) - busiest)
         text = f"{text}, and its threads waited for a core another {waiting}"
-        return Generator(True, text, starved=_outcompeted(window))
+        return Generator(True, text, starved=_others_outcompete(window))
     if late := _late(window):
         return Generator(True, f"{text}; {late}")
-    held = [_held_up(each) for each in window.spans]
-    return Generator(any(held), text, spans="" if all(held) else _named(window.spans, held))
+    held_up = [_held_up(span) for span in window.spans]
+    return Generator(
+        any(held_up), text, spans="" if all(held_up) else _stretch_times(window.spans, held_up)
+    )
 
 
-def _outcompeted(window: Evidence) -> bool:
+def _others_outcompete(window: Evidence) -> bool:
     return window.others_cores >= STALLED_MOST * len(window.use.machine.busy_per_core)
 
 
@@ -76,7 +78,7 @@ def _late(window: Evidence) -> str:
 
     Of stages the mean does not tell whether any was free when it was late.
     """
-    if window.rate is None or window.staged or schedule_kept(window):
+    if window.rate is None or window.has_stages or schedule_kept(window):
         return ""
     late, service_us, busy = window.late_us, window.clocks[SERVICE].mean, window.busy_lanes or 0.0
     if late is None or not service_us or late < service_us or busy >= STALLED_MOST * window.users:
@@ -103,16 +105,16 @@ def _held_up(span: Span) -> bool:
     return late and 2 * late_us >= latency_us and span.failures <= most_failures
 
 
-def _named(spans: Sequence[Span], held: Sequence[bool]) -> str:
-    """Name stretches of spans by when they begin and end: "0:02 to 0:04"."""
-    found = []
-    for is_held, each in groupby(zip(held, spans, strict=True), key=itemgetter(0)):
+def _stretch_times(spans: Sequence[Span], held_up: Sequence[bool]) -> str:
+    """Name times of spans by when they begin and end: "0:02 to 0:04"."""
+    times = []
+    for is_held, rows in groupby(zip(held_up, spans, strict=True), key=itemgetter(0)):
         if is_held:
-            *_, last = stretch = [span for _, span in each]
+            *_, last = stretch = [span for _, span in rows]
             end_s = last.begin_s + last.seconds
-            found.append(f"{format_clock(stretch[0].begin_s)} to {format_clock(end_s)}")
-    more = f" and {len(found) - _MOST_NAMED:,} times more" if len(found) > _MOST_NAMED else ""
-    return ", ".join(found[:_MOST_NAMED]) + more
+            times.append(f"{format_clock(stretch[0].begin_s)} to {format_clock(end_s)}")
+    omitted = f" and {len(times) - _MOST_NAMED:,} times more" if len(times) > _MOST_NAMED else ""
+    return ", ".join(times[:_MOST_NAMED]) + omitted
 
 
 def schedule_kept(window: Evidence) -> bool:

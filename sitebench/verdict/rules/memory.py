@@ -16,7 +16,7 @@ from sitebench.verdict.finding import Finding, Grade, Resource
 from sitebench.verdict.rules.thresholds import STALLED_MOST, STALLED_SOME
 from sitebench.verdict.rules.wording import share
 
-_found = partial(Finding, Resource.MEMORY)
+_finding = partial(Finding, Resource.MEMORY)
 
 _SCARCE = 0.05
 """With less than this share available the kernel reclaims pages of files in use."""
@@ -26,7 +26,7 @@ def memory(window: Evidence) -> Finding:
     """Return whether the target's machine lacks memory."""
     machine = window.target_machine
     if machine is None:
-        return _found(Grade.UNKNOWN, "no data about the memory of the target's machine")
+        return _finding(Grade.UNKNOWN, "no data about the memory of the target's machine")
     text = format_bytes(machine.available_bytes)
     if machine.total_bytes:
         text += f" of {format_bytes(machine.total_bytes)}"
@@ -34,10 +34,10 @@ def memory(window: Evidence) -> Finding:
     stalled = window.pressure("memory.some") or 0.0
     if stalled >= STALLED_SOME:
         grade = Grade.PRIMARY if stalled >= STALLED_MOST else Grade.POSSIBLE
-        return _found(grade, f"{text}; tasks waited for memory {share(stalled)} of the time")
+        return _finding(grade, f"{text}; tasks waited for memory {share(stalled)} of the time")
     swapped = ((machine.swapped_in or 0) + (machine.swapped_out or 0)) / window.seconds
     if swapped >= 1:
-        return _found(Grade.POSSIBLE, f"{text}; {format_rate(swapped)} pages/s swapped")
+        return _finding(Grade.POSSIBLE, f"{text}; {format_rate(swapped)} pages/s swapped")
     return _by_faults(window, machine, text)
 
 
@@ -47,11 +47,11 @@ def _by_faults(window: Evidence, machine: MachineUse, text: str) -> Finding:
     if (target := window.use.target) is not None and target.major_faults is not None:
         major = target.major_faults
     if major is None:
-        return _found(Grade.NO, f"{text}; nothing was swapped")
+        return _finding(Grade.NO, f"{text}; nothing was swapped")
     faults = major / window.seconds
     text = f"{text}; {format_rate(faults) if faults else 'no'} pages/s from disk"
     if faults < max(1.0, STALLED_SOME * window.operations / window.seconds):
-        return _found(Grade.NO, text)
+        return _finding(Grade.NO, text)
     if machine.total_bytes and machine.available_bytes / machine.total_bytes < _SCARCE:
-        return _found(Grade.POSSIBLE, f"{text}: its files do not fit into memory")
-    return _found(Grade.NO, f"{text}: mapped files being read, see the disk")
+        return _finding(Grade.POSSIBLE, f"{text}: its files do not fit into memory")
+    return _finding(Grade.NO, f"{text}: mapped files being read, see the disk")

@@ -46,30 +46,30 @@ class Most(msgspec.Struct, frozen=True):
     message: str
 
 
-def most(window: Evidence) -> Most | None:
+def upper_bound(window: Evidence) -> Most | None:
     """Return the most that the target can do; None where its cost per operation is not known."""
-    used, cpu_s = window.target_share, window.use.target_cpu_s
+    used_share, cpu_s = window.target_share, window.use.target_cpu_s
     # The CPU of failed operations is in the sum, and without its cores there is no ceiling.
-    if used is None or not cpu_s or window.target_cores is None or window.failures:
+    if used_share is None or not cpu_s or window.target_cores is None or window.failures:
         return None
-    if not _LEAST_USED <= used <= BEYOND:
+    if not _LEAST_USED <= used_share <= BEYOND:
         return None
-    idle = max(0.0, 1.0 - used)
+    idle = max(0.0, 1.0 - used_share)
     cost_s = cpu_s / window.operations
     least_s = cost_s / (1.0 + _CHEAPER * idle)
-    measured = _shown((used, cost_s))
-    others = [(each.cores / window.ceiling, each.cost_s) for each in window.other_loads]
-    for lighter, heavier, full_s in _at_full(sorted([(used, cost_s), *others])):
+    measured = _load_text((used_share, cost_s))
+    other_loads = [(load.cores / window.ceiling, load.cost_s) for load in window.other_loads]
+    for lighter, heavier, full_s in _at_full(sorted([(used_share, cost_s), *other_loads])):
         if full_s < least_s:
             least_s = full_s
-            measured = f"{_shown(lighter)}, and {_shown(heavier)}"
+            measured = f"{_load_text(lighter)}, and {_load_text(heavier)}"
     allowed = f"its {cores(window.ceiling)} would be used up"
     message = f"{allowed} at {format_ns(least_s * 1e9)} of CPU an operation: {measured}"
     # A window's CPU is read a little after its operations: it may be more than there is.
     per_s = max(window.ceiling / least_s, window.operations / window.seconds)
     # What another load of the same run did is no more than the target can do.
-    done = max((each.cores / each.cost_s for each in window.other_loads), default=0.0)
-    return Most(per_s, message) if done <= per_s else None
+    reached_per_s = max((load.cores / load.cost_s for load in window.other_loads), default=0.0)
+    return Most(per_s, message) if reached_per_s <= per_s else None
 
 
 _Load = tuple[float, float]
@@ -85,6 +85,6 @@ def _at_full(loads: list[_Load]) -> Iterator[tuple[_Load, _Load, float]]:
             yield lighter, heavier, cheap_s * min(much, 1.0) ** power
 
 
-def _shown(load: _Load) -> str:
-    used, cost_s = load
-    return f"{format_ns(cost_s * 1e9)} with {share(min(1.0, used))} of them used"
+def _load_text(load: _Load) -> str:
+    used_share, cost_s = load
+    return f"{format_ns(cost_s * 1e9)} with {share(min(1.0, used_share))} of them used"

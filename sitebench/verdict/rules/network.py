@@ -17,21 +17,23 @@ from sitebench.verdict.finding import Finding, Grade, Resource
 from sitebench.verdict.rules.thresholds import BUSY, LOSS, STALLED_MOST, STALLED_SOME, USED_UP
 from sitebench.verdict.rules.wording import share
 
-_found = partial(Finding, Resource.NETWORK)
+_finding = partial(Finding, Resource.NETWORK)
 
 
 def network(window: Evidence) -> Finding:
     """Return whether the path between tester and target is used up."""
-    moved = sum(window.counters.get(each) or 0 for each in (BYTES_IN, BYTES_OUT))
+    moved = sum(window.counters.get(counter) or 0 for counter in (BYTES_IN, BYTES_OUT))
     text = f"{format_bytes(moved / window.seconds)}/s of operations"
     signs = [
         sign for rule in (_bandwidth, _queueing, _losses) if (sign := rule(window)) is not None
     ]
     if not signs:
-        return _found(Grade.UNKNOWN, f"{text}; the capacity of the path to the target is not known")
+        return _finding(
+            Grade.UNKNOWN, f"{text}; the capacity of the path to the target is not known"
+        )
     worst = min((grade for grade, _ in signs), key=_ORDER.index)
     texts = [words for grade, words in signs if grade == worst]
-    return _found(worst, "; ".join([text, *texts]))
+    return _finding(worst, "; ".join([text, *texts]))
 
 
 _ORDER = (Grade.PRIMARY, Grade.POSSIBLE, Grade.NO)
@@ -43,9 +45,9 @@ def _bandwidth(window: Evidence) -> _Sign | None:
     link = window.link
     if link is None or link.speed_bits_s is None:
         return None
-    used = max(link.bytes_in, link.bytes_out) * 8 / window.seconds / link.speed_bits_s
-    text = f"{link.name} carried {share(used)} of its {link.speed_bits_s / 1e6:,.0f} Mbit/s"
-    grade = Grade.PRIMARY if used >= USED_UP else Grade.POSSIBLE if used >= BUSY else Grade.NO
+    load = max(link.bytes_in, link.bytes_out) * 8 / window.seconds / link.speed_bits_s
+    text = f"{link.name} carried {share(load)} of its {link.speed_bits_s / 1e6:,.0f} Mbit/s"
+    grade = Grade.PRIMARY if load >= USED_UP else Grade.POSSIBLE if load >= BUSY else Grade.NO
     return grade, text
 
 
@@ -75,13 +77,15 @@ def _queueing(window: Evidence) -> _Sign | None:
 
 def _losses(window: Evidence) -> _Sign | None:
     """Look for retransmitted segments on the machines that are monitored."""
-    machines = [each for each in (window.target_machine, window.use.machine) if each is not None]
-    lost = [
+    machines = [
+        machine for machine in (window.target_machine, window.use.machine) if machine is not None
+    ]
+    losses = [
         (m.retransmits / m.segments_out, m.retransmits)
         for m in machines
         if m.retransmits is not None and m.segments_out
     ]
-    if not lost or max(lost)[0] < LOSS:
+    if not losses or max(losses)[0] < LOSS:
         return None
-    part, n = max(lost)
+    part, n = max(losses)
     return Grade.POSSIBLE, f"{share(part)} of TCP's segments were retransmitted ({n:,})"

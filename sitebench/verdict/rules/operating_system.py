@@ -15,7 +15,7 @@ from sitebench.verdict.finding import Finding, Grade, Resource
 from sitebench.verdict.rules.thresholds import STALLED_SOME
 from sitebench.verdict.rules.wording import share
 
-_found = partial(Finding, Resource.OPERATING_SYSTEM)
+_finding = partial(Finding, Resource.OPERATING_SYSTEM)
 
 _MOST = 0.50
 """More of the CPU goes to the kernel than to the program: save system calls, not code."""
@@ -25,7 +25,7 @@ def operating_system(window: Evidence, *, cpu_used_up: bool) -> Finding:
     """Return whether the kernel limits the target."""
     machine = window.target_machine
     if machine is None:
-        return _found(Grade.UNKNOWN, "no data about the kernel of the target's machine")
+        return _finding(Grade.UNKNOWN, "no data about the kernel of the target's machine")
     signs = []
     if machine.listen_overflows:
         n = plural(machine.listen_overflows, "connection")
@@ -34,14 +34,14 @@ def operating_system(window: Evidence, *, cpu_used_up: bool) -> Finding:
     if stolen >= STALLED_SOME:
         signs.append(f"the hypervisor gave {share(stolen)} of all cores to others")
     if signs:
-        return _found(Grade.POSSIBLE, "; ".join(signs))
+        return _finding(Grade.POSSIBLE, "; ".join(signs))
     kernel = kernel_share(window)
     text = _switches(window, machine)
     if kernel is None:
-        return _found(Grade.UNKNOWN if cpu_used_up else Grade.NO, text)
+        return _finding(Grade.UNKNOWN if cpu_used_up else Grade.NO, text)
     text = f"{share(kernel)} of the target's CPU is the kernel's; {text}"
     heavy = cpu_used_up and kernel >= _MOST
-    return _found(Grade.POSSIBLE if heavy else Grade.NO, text)
+    return _finding(Grade.POSSIBLE if heavy else Grade.NO, text)
 
 
 def kernel_share(window: Evidence) -> float | None:

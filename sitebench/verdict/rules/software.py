@@ -18,7 +18,7 @@ from sitebench.verdict.rules.operating_system import kernel_share
 from sitebench.verdict.rules.thresholds import BUSY, STALLED_MOST, USED_UP
 from sitebench.verdict.rules.wording import cores, share
 
-_found = partial(Finding, Resource.SOFTWARE)
+_finding = partial(Finding, Resource.SOFTWARE)
 
 _REJECTED = (
     *("connect-refused", "connect-timeout"),
@@ -34,10 +34,10 @@ _GAIN = 1.05
 """Twice the users that bring less than this do not bring more: a comparison has to find as much."""
 
 
-def serialised(window: Evidence) -> str | None:
+def serialised_signs(window: Evidence) -> str | None:
     """Return what shows that operations wait for each other while the target's cores are idle."""
-    wanted, full, half = window.target_wanted, window.pool_full, window.rate_at_half
-    if wanted is None or wanted >= BUSY or _one_thread(window) is not None:
+    wanted_share, full, half = window.target_wanted, window.pool_full, window.rate_at_half
+    if wanted_share is None or wanted_share >= BUSY or _one_thread(window) is not None:
         return None
     if _no_core_idle(window):
         # Who waits may wait for a core.
@@ -60,39 +60,41 @@ def serialised(window: Evidence) -> str | None:
     return f"{'; '.join(signs)}: operations wait for a lock, or one of a few threads"
 
 
-def software(window: Evidence, others: Sequence[Finding], *, pressed: bool) -> Finding:
+def software(window: Evidence, findings: Sequence[Finding], *, pressed: bool) -> Finding:
     """Return whether the target's own program limits it, given the other findings."""
     if away := sum(window.failures_by_kind.get(kind, 0) for kind in _REJECTED):
-        return _found(Grade.POSSIBLE, f"the target rejected {plural(away, 'operation')}")
+        return _finding(Grade.POSSIBLE, f"the target rejected {plural(away, 'operation')}")
     if (busiest := _one_thread(window)) is not None:
         text = (
             f"one of the target's threads was on a core {share(busiest)} of the time, and has "
             f"{cores(window.ceiling)} to use"
         )
-        return _found(Grade.PRIMARY, text)
+        return _finding(Grade.PRIMARY, text)
     if not pressed:
-        return _found(Grade.UNKNOWN, "the load did not reach the target's limit")
-    return _by_the_others(window, others)
+        return _finding(Grade.UNKNOWN, "the load did not reach the target's limit")
+    return _by_the_others(window, findings)
 
 
-def _by_the_others(window: Evidence, others: Sequence[Finding]) -> Finding:
+def _by_the_others(window: Evidence, findings: Sequence[Finding]) -> Finding:
     """Conclude from the resources that the target uses up, or does not."""
-    used_up = [each.resource for each in others if each.grade == Grade.PRIMARY]
+    used_up = [finding.resource for finding in findings if finding.grade == Grade.PRIMARY]
     if Resource.CPU in used_up:
         kernel = kernel_share(window)
         if kernel is None:
-            return _found(Grade.UNKNOWN, "its own share of the CPU is not known")
-        own = f"{share(1 - kernel)} of the target's CPU is its own code"
-        return _found(Grade.POSSIBLE if kernel < USED_UP else Grade.NO, own)
+            return _finding(Grade.UNKNOWN, "its own share of the CPU is not known")
+        evidence = f"{share(1 - kernel)} of the target's CPU is its own code"
+        return _finding(Grade.POSSIBLE if kernel < USED_UP else Grade.NO, evidence)
     if used_up:
-        return _found(Grade.NO, f"it waits for resources that are used up: {', '.join(used_up)}")
-    if (text := serialised(window)) is not None:
-        return _found(Grade.PRIMARY, text)
+        return _finding(Grade.NO, f"it waits for resources that are used up: {', '.join(used_up)}")
+    if (text := serialised_signs(window)) is not None:
+        return _finding(Grade.PRIMARY, text)
     full = "the cores that it may use were busy: it may wait for them"
-    if (unwatched := any(each.grade == Grade.UNKNOWN for each in others)) or _no_core_idle(window):
+    if (unwatched := any(finding.grade == Grade.UNKNOWN for finding in findings)) or _no_core_idle(
+        window
+    ):
         less = "not everything it may wait for is monitored"
-        return _found(Grade.UNKNOWN, less if unwatched else full)
-    return _found(
+        return _finding(Grade.UNKNOWN, less if unwatched else full)
+    return _finding(
         Grade.POSSIBLE,
         "no resource of the machine is used up: it waits for locks, timers or pools of its own, or "
         "there are too few users to use them up",
@@ -109,7 +111,7 @@ def _one_thread(window: Evidence) -> float | None:
     target = window.use.target
     if target is None or target.busiest_thread_s is None or window.ceiling < _SEVERAL_CORES:
         return None
-    if window.crowded:
+    if window.all_cores_busy:
         return None
     busiest = target.busiest_thread_s / window.seconds
     return busiest if busiest >= USED_UP else None
