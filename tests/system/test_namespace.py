@@ -18,7 +18,7 @@ CONNECT = "import socket, sys; socket.create_connection((sys.argv[1], int(sys.ar
 
 def test_hosts_at_once_have_addresses_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of other programs too: every 250th host had the same address."""
-    monkeypatch.setattr(namespace, "_made", itertools.count(0, 250))
+    monkeypatch.setattr(namespace, "_numbers", itertools.count(0, 250))
     with contextlib.ExitStack() as stack:
         try:
             first, second = (stack.enter_context(remote_host()) for _ in range(2))
