@@ -83,17 +83,17 @@ def _calculations(
     options: PlanOptions, rates: Mapping[str, float], values: Mapping[str, float]
 ) -> list[Calculation]:
     assert isinstance(options, _DirectoryPlanOptions)
-    found = []
+    calculations = []
     if "lookup" in rates:
         notes = (
             "A network of 100 Mbit/s is no bottleneck; two of 10 Mbit/s or more are needed (1997).",
         )
-        found.append(traffic("lookups", rates["lookup"], _LOOKUP_BYTES, options.line, notes))
+        calculations.append(traffic("lookups", rates["lookup"], _LOOKUP_BYTES, options.line, notes))
     notes = (
         "At least: indexes and connections come on top. Everything is kept in memory, and "
         "nothing should be paged out; the disk hardly matters (1997).",
     )
-    return [*found, memory(values["simultaneous"], _ENTRY_BYTES, notes)]
+    return [*calculations, memory(values["simultaneous"], _ENTRY_BYTES, notes)]
 
 
 def _explain() -> list[str]:
@@ -141,7 +141,7 @@ PLAN = PlanSuite(
     """,
     options=_DirectoryPlanOptions,
     people_in="directory",
-    operation=lambda each: each.spec.operation,
+    operation=lambda series: series.spec.operation,
     rate=lambda result: result.ops_per_s,
     scenario=_SCENARIO,
     presets=_MACHINES,

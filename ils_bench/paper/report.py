@@ -61,26 +61,26 @@ def _figure(operation: str) -> RateFigure:
     return RateFigure(operation, _NAMES[operation][0], operation, ops_per_s, printed)
 
 
-def _paper_table(found: Sequence[Series]) -> Table:
+def _paper_table(points: Sequence[Series]) -> Table:
     """Return one operation's table over sizes: 1997's Tables 4 to 9 and today's figures."""
-    operation = found[0].spec.operation
+    operation = points[0].spec.operation
     title, rate = _NAMES.get(operation, (_TITLES.get(operation, operation), "Ops/sec"))
-    rows = measurement_rows(found, rate) | repeat_rows(found, rate)
-    ends = [each.results[-1].figures for each in found]
-    if all("entries_end" in each for each in ends):
+    rows = measurement_rows(points, rate) | repeat_rows(points, rate)
+    ends = [point.results[-1].figures for point in points]
+    if all("entries_end" in figures for figures in ends):
         rows["Entries, window's start to end"] = [
-            f"{each['entries_start']:,} - {each['entries_end']:,}" for each in ends
+            f"{figures['entries_start']:,} - {figures['entries_end']:,}" for figures in ends
         ]
-    then = [
+    printed = [
         PaperTable(
             f"{machine}, Table {table['number']}",
             SIZES_1997,
-            {**table["rows"], rate: [f"{each:,}" for each in table["ops_per_s"]]},
+            {**table["rows"], rate: [f"{rate_1997:,}" for rate_1997 in table["ops_per_s"]]},
         )
         for machine, table in TABLES_1997.get(operation, {}).items()
     ]
-    table = beside(title, found, rows, then)
-    profile = found[0].spec.settings.get("profile")
+    table = beside(title, points, rows, printed)
+    profile = points[0].spec.settings.get("profile")
     if operation != "add" or profile in (None, "small"):
         return table
     # Tables 5 and 8: 91 to 171 KB/s received, by 718 to 1,360 adds.
@@ -100,7 +100,7 @@ REPORT = ReportSuite(
     printed_1997=[
         Folded(
             "What the paper of 1997 prints besides",
-            [*(each.as_printed() for each in PRINTED_1997), statements_table(STATEMENTS_1997)],
+            [*(table.as_printed() for table in PRINTED_1997), statements_table(STATEMENTS_1997)],
             folded=True,
         )
     ],

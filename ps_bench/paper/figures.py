@@ -23,15 +23,17 @@ def figures(measured: Tally, scenarios: Sequence[Script]) -> dict[str, Any]:
     seconds = measured.seconds or 1.0
     pages = requests = 0
     for scenario in scenarios:
-        for each in scenario.operations:
-            done = _done(measured, each, each.counts)
-            changes = sum(_done(measured, each, name) for name in set(each.changing))
-            # A pass that only changes something is its changes.
-            others = each.counts in each.changing or (
-                each.counts == SEQUENCE and len(each.changing) == len(each.steps)
+        for operation in scenario.operations:
+            operations = _count_succeeded(measured, operation, operation.counts)
+            changes = sum(
+                _count_succeeded(measured, operation, name) for name in set(operation.changing)
             )
-            requests += changes if others else done + changes
-            pages += done if each.page else 0
+            # A pass that only changes something is its changes.
+            only_changes = operation.counts in operation.changing or (
+                operation.counts == SEQUENCE and len(operation.changing) == len(operation.steps)
+            )
+            requests += changes if only_changes else operations + changes
+            pages += operations if operation.page else 0
     connects = measured.counted(row for scenario in scenarios for row in scenario.connects)
     took = connects.clocks[SERVICE]
     return {
@@ -51,23 +53,29 @@ def figure_of(name: str) -> Of:
 
 def mix(measured: Tally, scenario: Script) -> dict[str, dict[str, float]]:
     """Return each operation's count, its share in percent, and its share in the scenario."""
-    counts = {each.name: _totals(measured, each, each.counts).count for each in scenario.operations}
-    total, cards = sum(counts.values()), sum(each.weight for each in scenario.operations)
+    counts = {
+        operation.name: _totals(measured, operation, operation.counts).count
+        for operation in scenario.operations
+    }
+    total, cards = sum(counts.values()), sum(operation.weight for operation in scenario.operations)
     return {
-        each.name: {
-            "count": counts[each.name],
-            "percent": 100.0 * counts[each.name] / total if total else 0.0,
-            "asked_percent": 100.0 * each.weight / cards,
+        operation.name: {
+            "count": counts[operation.name],
+            "percent": 100.0 * counts[operation.name] / total if total else 0.0,
+            "asked_percent": 100.0 * operation.weight / cards,
         }
-        for each in scenario.operations
+        for operation in scenario.operations
     }
 
 
-def off_by(found: Mapping[str, Mapping[str, float]]) -> float:
+def off_by(operations: Mapping[str, Mapping[str, float]]) -> float:
     """Return by how many operations a mix is off; unfinished decks at the bounds explain a few."""
-    total = sum(each["count"] for each in found.values())
+    total = sum(figures["count"] for figures in operations.values())
     return max(
-        (abs(each["count"] - total * each["asked_percent"] / 100.0) for each in found.values()),
+        (
+            abs(figures["count"] - total * figures["asked_percent"] / 100.0)
+            for figures in operations.values()
+        ),
         default=0.0,
     )
 
@@ -76,7 +84,7 @@ def _totals(measured: Tally, operation: Operation, step: str) -> StepTotals:
     return measured.steps.get((operation.name, step)) or StepTotals(operation.name, step)
 
 
-def _done(measured: Tally, operation: Operation, step: str) -> int:
+def _count_succeeded(measured: Tally, operation: Operation, step: str) -> int:
     """Return how often it was done right."""
     totals = _totals(measured, operation, step)
     return totals.count - totals.failed

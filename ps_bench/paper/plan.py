@@ -91,14 +91,16 @@ PLAN = PlanSuite(
     """,
     options=_SitePlanOptions,
     people_in="database",
-    operation=lambda each: (
-        PAGES if each.spec.operation == "scenario" or each.spec.of_a_file else None
+    operation=lambda series: (
+        PAGES if series.spec.operation == "scenario" or series.spec.of_a_file else None
     ),
     rate=figure_of("web_pages_per_s"),
     scenario=Scenario(ACTIVE, _VIEW_S),
     presets=_MACHINES,
     size=WORKBOOK_1997["size"],
     calculations=_calculations,
-    printed=[PrintedAnswer(preset, **each) for preset, each in WORKBOOK_1997["answers"].items()],
+    printed=[
+        PrintedAnswer(preset, **answer) for preset, answer in WORKBOOK_1997["answers"].items()
+    ],
 )
 """The planner's part of the suite."""

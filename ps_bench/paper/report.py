@@ -69,43 +69,43 @@ def _figure(name: str) -> RateFigure:
     )
 
 
-def _paper_table(found: Sequence[Series]) -> Table:
+def _paper_table(points: Sequence[Series]) -> Table:
     """Return the table of the scenario, or of one operation: 1997's figures and today's."""
-    operation = found[0].spec.operation
-    rows = measurements(found) | repeat_rows(found, _counted_as(found))
-    then = [
+    operation = points[0].spec.operation
+    rows = measurements(points) | repeat_rows(points, _counted_as(points))
+    printed_tables = [
         PaperTable(f"{machine_of(name)}, {name.partition(':')[0]}", SIZES_1997, printed)
         for name, printed in TABLES_1997.items()
     ]
-    comparable = operation == "scenario" and not any(each.spec.of_a_file for each in found)
+    comparable = operation == "scenario" and not any(point.spec.of_a_file for point in points)
     title = _TITLES.get(operation, operation)
-    table = beside(title, found, rows, then if comparable else ())
-    by_user = found[0].spec.settings.get("keepalive") == "true"
+    table = beside(title, points, rows, printed_tables if comparable else ())
+    by_user = points[0].spec.settings.get("keepalive") == "true"
     note = f"One connection per {'user' if by_user else 'request'}."
     return structs.replace(table, notes=[*table.notes, note])
 
 
-def _counted_as(found: Sequence[Series]) -> str:
+def _counted_as(points: Sequence[Series]) -> str:
     """Return what an operation is to the paper; of a scenario from a file, nothing of its own."""
-    own = any(each.spec.of_a_file for each in found)
-    return "Operations/sec" if own else "ASP requests/sec"
+    of_file = any(point.spec.of_a_file for point in points)
+    return "Operations/sec" if of_file else "ASP requests/sec"
 
 
-def measurements(found: Sequence[Series]) -> dict[str, list[str]]:
+def measurements(points: Sequence[Series]) -> dict[str, list[str]]:
     """Return the eight rows of Tables 13 and 14, in that order; of a file's, those that it has."""
-    rate = _counted_as(found)
-    rows = measurement_rows(found, rate)
+    rate = _counted_as(points)
+    rows = measurement_rows(points, rate)
     rows["Average Connect Time"] = medians(
-        found, figure_of("connect_s"), lambda seconds: format_ns(seconds * 1e9)
+        points, figure_of("connect_s"), lambda seconds: format_ns(seconds * 1e9)
     )
     if rate != "ASP requests/sec":
         return rows
     for _, row, figure in _COUNTED.values():
-        rows[row] = [rate_mark(each, figure_of(figure)) for each in found]
+        rows[row] = [rate_mark(point, figure_of(figure)) for point in points]
     return {name: rows[name] for name in TABLES_1997["Table 13: ProLiant 2500"]}
 
 
-def _mixes(found: Sequence[Series]) -> list[Folded]:
+def _mixes(points: Sequence[Series]) -> list[Folded]:
     """Return the mix of operations, and by how much it differs from the scenario's.
 
     Every deck (the paper's is a hundred) is exact; a window cuts through one deck per thread at
@@ -113,14 +113,14 @@ def _mixes(found: Sequence[Series]) -> list[Folded]:
     """
     rows = [
         [
-            each.spec.operation,
-            format_size(each.spec.entries),
+            point.spec.operation,
+            format_size(point.spec.entries),
             ", ".join(_share(name, counted) for name, counted in mix.items()),
             f"{off_by(mix):.1f} operations",
         ]
-        for each in found
+        for point in points
         for mix in max(
-            (result.figures.get("mix", {}) for result in each.results), key=_missed
+            (result.figures.get("mix", {}) for result in point.results), key=_largest_gap
         ).values()
     ]
     columns = ("Operation", "Size", "Mix", "off by")
@@ -128,7 +128,7 @@ def _mixes(found: Sequence[Series]) -> list[Folded]:
     return [Folded("Request mix", [table])] if rows else []
 
 
-def _missed(by_scenario: Mapping[str, Any]) -> float:
+def _largest_gap(by_scenario: Mapping[str, Any]) -> float:
     return max(map(off_by, by_scenario.values()), default=0.0)
 
 
@@ -148,7 +148,7 @@ REPORT = ReportSuite(
     printed_1997=[
         Folded(
             "What the paper of 1997 prints besides",
-            [*(each.as_printed() for each in PRINTED_1997), statements_table(STATEMENTS_1997)],
+            [*(table.as_printed() for table in PRINTED_1997), statements_table(STATEMENTS_1997)],
             folded=True,
         )
     ],
