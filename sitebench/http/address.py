@@ -42,8 +42,8 @@ def parse_address(url: str) -> SiteAddress:
         directories = "measure it with `sitebench ils`"
         raise UnknownValue(f"{url} is a directory, not a web site", directories)
     if parts.scheme not in _PORTS or not parts.hostname or parts.query or parts.fragment:
-        meant = f"did you mean http://{url}? " if HOST_AND_PORT.fullmatch(url) else ""
-        raise UnknownValue(f"unknown target {url!r}", f"{meant}{_REMEDY}")
+        hint = f"did you mean http://{url}? " if HOST_AND_PORT.fullmatch(url) else ""
+        raise UnknownValue(f"unknown target {url!r}", f"{hint}{_REMEDY}")
     return SiteAddress(
         parts.hostname, port or _PORTS[parts.scheme], parts.path.rstrip("/"), parts.scheme
     )

@@ -46,5 +46,5 @@ def engine_config(
         },
         adds={"start": first_newcomer(options, slot), "keys": _NEWCOMERS},
         programs=[],
-        scenarios=[each.spec(slot) for each in scenarios],
+        scenarios=[scenario.spec(slot) for scenario in scenarios],
     )

@@ -55,9 +55,9 @@ def settle_keepalive(options: _Keeping, script: Script | None) -> _Keeping:
     if script is None:
         return replace(options, keepalive=bool(keepalive))
     if keepalive is not None and keepalive != script.kept:
-        per = "user" if keepalive else "step"
+        unit = "user" if keepalive else "step"
         raise BadInput(
             f"{script.path} says itself how long connections are kept",
-            f'write per = "{per}" in its [connection.main]',
+            f'write per = "{unit}" in its [connection.main]',
         )
     return replace(options, keepalive=script.kept)

@@ -74,15 +74,15 @@ def probe(address: SiteAddress, trust: Trust = SYSTEM, path: str = "/") -> Page:
         except (OSError, http.client.HTTPException, MemoryError, OverflowError) as error:
             if deadline.is_over:
                 raise _late(address, deadline) from error
-            why = "no answer" if isinstance(error, TimeoutError) else short(error)
-            raise tls_failed(address, error) or _nonsense(address, why) from error
+            reason = "no answer" if isinstance(error, TimeoutError) else short(error)
+            raise tls_failed(address, error) or _nonsense(address, reason) from error
 
 
 class _Received(io.RawIOBase):
     """What a site sends, as if it ended after so many bytes; late, it is an error."""
 
     def __init__(self, raw: io.RawIOBase, deadline: Deadline) -> None:
-        self._raw, self._deadline, self.left = raw, deadline, _MOST_BYTES
+        self._raw, self._deadline, self.budget = raw, deadline, _MOST_BYTES
 
     def readable(self) -> bool:
         return True
@@ -90,11 +90,11 @@ class _Received(io.RawIOBase):
     def readinto(self, buffer: Any) -> int | None:
         if self._deadline.is_over:
             raise TimeoutError
-        if not self.left:
+        if not self.budget:
             return 0
-        found = self._raw.readinto(memoryview(buffer)[: self.left])
-        self.left -= found or 0
-        return found
+        received = self._raw.readinto(memoryview(buffer)[: self.budget])
+        self.budget -= received or 0
+        return received
 
     def close(self) -> None:
         self._raw.close()
@@ -104,8 +104,8 @@ class _Received(io.RawIOBase):
 class _Answer(http.client.HTTPResponse):
     """An answer, read within limits from its head on: there may be any number of them before it."""
 
-    def __init__(self, *arguments: Any, deadline: Deadline, **more: Any) -> None:
-        super().__init__(*arguments, **more)
+    def __init__(self, *arguments: Any, deadline: Deadline, **keywords: Any) -> None:
+        super().__init__(*arguments, **keywords)
         self._received = _Received(self.fp.detach(), deadline)
         self.fp = io.BufferedReader(self._received)
 
@@ -114,19 +114,19 @@ class _Answer(http.client.HTTPResponse):
         try:
             super().begin()
         except http.client.HTTPException as error:
-            if self._received.left:
+            if self._received.budget:
                 raise
-            what = f"over {_MOST_BYTES:,} bytes before its answer's body"
-            raise http.client.HTTPException(what) from error
+            message = f"over {_MOST_BYTES:,} bytes before its answer's body"
+            raise http.client.HTTPException(message) from error
 
 
 def _late(address: SiteAddress, deadline: Deadline) -> TargetTalksNonsense:
     return _nonsense(address, f"its answer takes longer than {deadline.seconds:g} s")
 
 
-def _nonsense(address: SiteAddress, why: str) -> TargetTalksNonsense:
+def _nonsense(address: SiteAddress, reason: str) -> TargetTalksNonsense:
     return TargetTalksNonsense(
-        f"{address} does not answer as a web server does: {why}",
+        f"{address} does not answer as a web server does: {reason}",
         "check host and port, whether it is http or https there, and that the site is not "
         "overloaded already",
     )
@@ -139,8 +139,8 @@ def _connect(
     deadline: Deadline,
 ) -> None:
     try:
-        there = (address.host, address.port)
-        connection.sock = socket.create_connection(there, deadline.remaining(_ANSWER_S))
+        endpoint = (address.host, address.port)
+        connection.sock = socket.create_connection(endpoint, deadline.remaining(_ANSWER_S))
         deadline.watch(connection.sock)
         if context is not None:
             connection.sock = context.wrap_socket(connection.sock, server_hostname=address.host)
