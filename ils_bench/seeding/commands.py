@@ -68,19 +68,19 @@ _CONTAINERS = {"o": "organization", "ou": "organizationalUnit", "dc": "domain", 
 """Structural classes of RFC 4519 and RFC 4524, by the attribute that names the entry."""
 
 
-def seed_destination(options: SeedOptions, where: str, accounts: str | None = None) -> None:
+def seed_destination(options: SeedOptions, place: str, accounts: str | None = None) -> None:
     """Fill a directory, make one, or write a file; print what it holds then."""
-    options, destination = _destination(options, where)
+    options, destination = _destination(options, place)
     if accounts is not None:
         check_accounts(Path(accounts), options.profile)
     if isinstance(destination, LdifFile):
         refuse_existing(destination.path)
     people = spec_of(options, options.entries)
-    known = generate(people)
-    population = known.population
+    generated = generate(people)
+    population = generated.population
     groups = _groups(options, destination, population)
     if not isinstance(destination, LiveDirectory):
-        make_hashes(known)
+        make_hashes(generated)
     many = plural(people.size, "person", "people")
     with contents_meanwhile(population) as contents:
         match destination:
@@ -104,9 +104,9 @@ def seed_destination(options: SeedOptions, where: str, accounts: str | None = No
         say(f"digest {contents.result().digest}")
 
 
-def verify_destination(options: SeedOptions, where: str) -> None:
+def verify_destination(options: SeedOptions, place: str) -> None:
     """Raise unless a destination holds the people that options ask for, and no others."""
-    options, destination = _destination(options, where)
+    options, destination = _destination(options, place)
     people = spec_of(options, options.entries)
     population = generate(people).population
     groups = _groups(options, destination, population)
@@ -116,28 +116,28 @@ def verify_destination(options: SeedOptions, where: str) -> None:
         )
     with contents_meanwhile(population) as contents:
         with bar(f"reading {destination}", people.size) as move:
-            found = _contents(options, destination, people, population, move)
+            actual = _contents(options, destination, people, population, move)
         expected = contents.result()
-    if found != expected:
+    if actual != expected:
         raise MeasurementFailed(
-            f"{destination} holds {plural(found.people, 'person', 'people')} with digest "
-            f"{found.digest}, not the {expected.people:,} asked for, whose digest is "
+            f"{destination} holds {plural(actual.people, 'person', 'people')} with digest "
+            f"{actual.digest}, not the {expected.people:,} asked for, whose digest is "
             f"{expected.digest}",
             "check --entries, --seed, --profile and --locales, or run `sitebench ils seed` again",
         )
-    say(f"{destination}: all {plural(found.people, 'person', 'people')} verified")
+    say(f"{destination}: all {plural(actual.people, 'person', 'people')} verified")
     if isinstance(destination, LiveDirectory) and (tried := check_logins(options, population)):
         say(f"{tried} of them logged in, and were refused with another password")
     if groups is not None:
         say(f"{destination}: {verify_groups(open_live(options), groups)}")
-    say(f"digest {found.digest}")
+    say(f"digest {actual.digest}")
 
 
-def _destination(options: SeedOptions, where: str) -> tuple[SeedOptions, Destination]:
+def _destination(options: SeedOptions, place: str) -> tuple[SeedOptions, Destination]:
     """Return the destination, and options with its base if it names one."""
-    destination = parse_destination(where)
+    destination = parse_destination(place)
     if isinstance(destination, LiveDirectory):
-        options = _at(options, destination)
+        options = _with_destination(options, destination)
         _warn(options)
         options = suited(password_asked(options))
     return options, destination
@@ -164,7 +164,7 @@ def _and(groups: Groups | None) -> str:
     return "" if groups is None else f" and {plural(groups.count, 'group')}"
 
 
-def _at(options: SeedOptions, destination: LiveDirectory) -> SeedOptions:
+def _with_destination(options: SeedOptions, destination: LiveDirectory) -> SeedOptions:
     return replace(options, target=str(destination.address), base=destination.base or options.base)
 
 
@@ -231,10 +231,10 @@ def _seed_live(options: SeedOptions, people: Spec, groups: Groups | None) -> str
     target = open_live(options)
     # A million who cannot log in would have to be removed again.
     first = replace(people, size=min(1, people.size))
-    seed(target, first, lambda done, _: None, keep=True)
+    seed(target, first, lambda written, _: None, keep=True)
     check_logins(options, generate(first).population, remedy_of(target, people.hash))
     with _resumable_bar(f"filling {target.address}", people.size) as move:
-        seed(target, people, lambda done, _: move(done), keep=True)
+        seed(target, people, lambda written, _: move(written), keep=True)
     if groups is not None:
         say(f"{target.address}: {seed_groups_of(target, groups)}")
     many = plural(people.size, "person", "people")
@@ -242,10 +242,10 @@ def _seed_live(options: SeedOptions, people: Spec, groups: Groups | None) -> str
     return f"{many}{_and(groups)} {verb} under {options.base} at {target.address}"
 
 
-def _assure_own(options: SeedOptions, what: str) -> None:
-    """Raise NotYours unless `what` may write to the directory that options name."""
+def _assure_own(options: SeedOptions, writer: str) -> None:
+    """Raise NotYours unless `writer` may write to the directory that options name."""
     address = parse_address(options.target)
-    assure_own(address.host, address.port, owned=options.i_own_this_target, what=what)
+    assure_own(address.host, address.port, owned=options.i_own_this_target, what=writer)
 
 
 def _make_containers(connection: Any, base: str) -> None:
@@ -256,22 +256,22 @@ def _make_containers(connection: Any, base: str) -> None:
     from ldap3.utils.dn import parse_dn, safe_rdn
 
     missing = []
-    here = base
+    ancestor = base
     # No server holds dc=com: the suffix is the last that may be missing.
     suffix = len(parse_dn(suffix_of(base)))
-    while here and not exists(connection, here):
-        missing.append(here)
-        parts = parse_dn(here)
-        here = "" if len(parts) <= suffix else _parent(parts)
+    while ancestor and not exists(connection, ancestor):
+        missing.append(ancestor)
+        parts = parse_dn(ancestor)
+        ancestor = "" if len(parts) <= suffix else _parent(parts)
     for dn in reversed(missing):
         (name, value), *rest = safe_rdn(dn, decompose=True)
-        made = _CONTAINERS.get(name.lower())
-        if made is None or rest:
+        object_class = _CONTAINERS.get(name.lower())
+        if object_class is None or rest:
             raise WrongBase(
                 f"{dn!r} is not in the directory, and {name} names no container",
                 "make it yourself, or name another DN with --base",
             )
-        connection.add(dn, attributes={"objectClass": ["top", made], name: value})
+        connection.add(dn, attributes={"objectClass": ["top", object_class], name: value})
         if connection.result["result"] != 0:
             raise WrongBase(
                 f"the directory does not take {dn!r}: {connection.result['description']}",
@@ -294,19 +294,20 @@ def _parent(parts: list[tuple[str, str, str]]) -> str:
 @contextmanager
 def _resumable_bar(title: str, size: int) -> Iterator[_Move]:
     """Show a progress bar; after an interruption, say that the same command continues."""
-    done = 0
+    present = 0
 
-    def moved(people: int) -> None:
-        nonlocal done
-        done = people
+    def move_to(people: int) -> None:
+        nonlocal present
+        present = people
         move(people)
 
     with bar(title, size) as move:
         try:
-            yield moved
+            yield move_to
         except (KeyboardInterrupt, SitebenchError):
-            if 0 < done < size:
-                say(f"{done:,} of {size:,} people are there; the same command continues from there")
+            if 0 < present < size:
+                count = f"{present:,} of {size:,} people are there"
+                say(f"{count}; the same command continues from there")
             raise
 
 
@@ -317,17 +318,21 @@ def clean_all(options: SeedOptions, *, seeded: bool) -> None:
         options = _to_empty(options)
     _warn(options)
     failures: list[SitebenchError] = []
-    left = [each for each in journal.entries() if each.abandoned and _named(options, each)]
-    _refuse_one_password_for_several(options, left)
-    for reservation in left:
+    abandoned = [
+        reservation
+        for reservation in journal.entries()
+        if reservation.abandoned and _is_chosen(options, reservation)
+    ]
+    _refuse_one_password_for_several(options, abandoned)
+    for reservation in abandoned:
         # Others may be reachable where one is not; it stays in the journal.
-        with _kept(failures):
+        with _deferring_errors(failures):
             removed = plural(_clean_one(reservation, options), "person", "people")
             say(f"{reservation.target}: removed {removed} from {reservation.base}")
     if seeded:
-        with _kept(failures):
+        with _deferring_errors(failures):
             _remove_seeded(options)
-    elif not left:
+    elif not abandoned:
         say("nothing to clean up")
     for error in failures[:-1]:
         say(f"{error.message}\n  {error.remedy}")
@@ -336,7 +341,7 @@ def clean_all(options: SeedOptions, *, seeded: bool) -> None:
 
 
 @contextmanager
-def _kept(failures: list[SitebenchError]) -> Iterator[None]:
+def _deferring_errors(failures: list[SitebenchError]) -> Iterator[None]:
     """Keep an error for later, and go on."""
     try:
         yield
@@ -358,37 +363,45 @@ def forget(options: SeedOptions) -> None:
     """Delete what the journal has of a directory that is gone, without asking it."""
     if not options.target:
         raise BadInput("--forget does not say which directory", "name it with --target")
-    left = [each for each in journal.entries() if each.abandoned and _named(options, each)]
-    for reservation in left:
+    abandoned = [
+        reservation
+        for reservation in journal.entries()
+        if reservation.abandoned and _is_chosen(options, reservation)
+    ]
+    for reservation in abandoned:
         journal.release(reservation)
         began = time.strftime("%Y-%m-%d %H:%M", time.localtime(reservation.began))
         say(
             f"{reservation.target}: forgot the people that the run of {began} added under "
             f"{reservation.base}; those who are there stay"
         )
-    if not left:
+    if not abandoned:
         say(f"the journal has nothing of {options.target}")
 
 
-def _named(options: SeedOptions, reservation: journal.Reservation) -> bool:
+def _is_chosen(options: SeedOptions, reservation: journal.Reservation) -> bool:
     """Return whether a reservation is in the directory that --target names, if it names one."""
     if not options.target:
         return True
-    named = parse_destination(options.target)
-    there = parse_address(reservation.target)
-    return isinstance(named, LiveDirectory) and (named.address.host, named.address.port) == (
-        there.host,
-        there.port,
-    )
+    destination = parse_destination(options.target)
+    address = parse_address(reservation.target)
+    return isinstance(destination, LiveDirectory) and (
+        destination.address.host,
+        destination.address.port,
+    ) == (address.host, address.port)
 
 
 def _refuse_one_password_for_several(
-    options: SeedOptions, left: Sequence[journal.Reservation]
+    options: SeedOptions, abandoned: Sequence[journal.Reservation]
 ) -> None:
     """Raise where the password that was given would go to directories that were not named."""
-    binds = {(each.target, each.bind_dn) for each in left if each.bind_dn is not None}
-    known = secret.given(options.password_file, "password file", secret.BIND_PASSWORD)
-    if known is not None and len(binds) > 1 and not options.target:
+    binds = {
+        (reservation.target, reservation.bind_dn)
+        for reservation in abandoned
+        if reservation.bind_dn is not None
+    }
+    password = secret.given(options.password_file, "password file", secret.BIND_PASSWORD)
+    if password is not None and len(binds) > 1 and not options.target:
         raise BadInput(
             "one password is given, and people were left in several directories or by several "
             f"DNs: {', '.join(sorted(f'{dn} at {target}' for target, dn in binds))}",
@@ -404,7 +417,7 @@ def _to_empty(options: SeedOptions) -> SeedOptions:
             "--seeded does not say which directory to empty",
             "name the directory with --target ldap://host:port",
         )
-    return _at(options, destination)
+    return _with_destination(options, destination)
 
 
 def _clean_one(reservation: journal.Reservation, options: SeedOptions) -> int:
@@ -414,30 +427,30 @@ def _clean_one(reservation: journal.Reservation, options: SeedOptions) -> int:
         parse_address(reservation.target, start_tls=start_tls),
         Trust.from_options(options),
     )
-    known = replace(options, target=reservation.target, bind_dn=reservation.bind_dn)
+    bind_options = replace(options, target=reservation.target, bind_dn=reservation.bind_dn)
     if options.target and options.bind_dn not in (None, reservation.bind_dn):
         raise BadInput(
-            f"the people left at {options.target} were added {_by(reservation.bind_dn)}, "
-            f"not {_by(options.bind_dn)}",
+            f"the people left at {options.target} were added {_binder(reservation.bind_dn)}, "
+            f"not {_binder(options.bind_dn)}",
             "leave --bind-dn out, or give the one that added them",
         )
-    who = identity_of(password_asked(known))
+    identity = identity_of(password_asked(bind_options))
     with _or_forget(reservation.target, TargetUnreachable):
-        probe(address, reservation.base, who, trust)
+        probe(address, reservation.base, identity, trust)
     target = OpenDirectory(
         reservation.target,
         address,
         reservation.base,
-        who,
+        identity,
         trust=trust,
     )
-    wanted = reservation.stop - reservation.start
+    total = reservation.stop - reservation.start
     refused = _or_forget(reservation.target, SitebenchError)
-    with refused, bar(f"cleaning {reservation.target}", wanted) as move:
+    with refused, bar(f"cleaning {reservation.target}", total) as move:
         return clean.remove(reservation, target, move)
 
 
-def _by(bind_dn: str | None) -> str:
+def _binder(bind_dn: str | None) -> str:
     return f"by {bind_dn}" if bind_dn else "anonymously"
 
 
@@ -451,8 +464,8 @@ def _remove_seeded(options: SeedOptions) -> None:
     if groups is not None:
         say(f"{target.address}: {remove_groups_of(target, groups)} from {people.base}")
     if has_group(target, 0 if groups is None else groups.count):
-        more = "" if groups is None else "more "
-        say(f"{target.address}: {more}groups are there, and stay; --groups N removes them")
+        kind = "" if groups is None else "more "
+        say(f"{target.address}: {kind}groups are there, and stay; --groups N removes them")
     reservation = journal.reserve(
         str(target.address), people, bind_dn=target.who.dn, keys=people.size, first=0
     )
@@ -466,14 +479,18 @@ def leftovers(target: str) -> Callable[[], None]:
 
     This process adds some of them, the processes of its points add the others.
     """
-    before = {each.id for each in journal.entries()}
+    old_ids = {reservation.id for reservation in journal.entries()}
 
     def report() -> None:
         if target in OWN_TARGETS:
             return
-        new = [each for each in journal.entries() if each.id not in before]
-        left = [each.target for each in new if each.abandoned or each.pid == os.getpid()]
-        for found in dict.fromkeys(left):
-            say(f"{found} still holds people of this run: `sitebench ils clean` removes them")
+        new = [reservation for reservation in journal.entries() if reservation.id not in old_ids]
+        targets = [
+            reservation.target
+            for reservation in new
+            if reservation.abandoned or reservation.pid == os.getpid()
+        ]
+        for name in dict.fromkeys(targets):
+            say(f"{name} still holds people of this run: `sitebench ils clean` removes them")
 
     return report

@@ -57,15 +57,15 @@ def with_base(options: _D) -> _D:
     """Take a base from the target's address, as `ils seed` does."""
     if "://" not in options.target:
         return options
-    found = parse_destination(options.target)
-    if not isinstance(found, LiveDirectory) or found.base is None:
+    destination = parse_destination(options.target)
+    if not isinstance(destination, LiveDirectory) or destination.base is None:
         return options
-    if options.base not in (DEFAULT_BASE, found.base):
+    if options.base not in (DEFAULT_BASE, destination.base):
         raise BadInput(
-            f"--target names the base {found.base!r}, and --base {options.base!r}",
+            f"--target names the base {destination.base!r}, and --base {options.base!r}",
             "leave one of them out",
         )
-    return options.assign(target=str(found.address), base=found.base)
+    return options.assign(target=str(destination.address), base=destination.base)
 
 
 def parse_destination(text: str) -> Destination:

@@ -17,20 +17,20 @@ def seed_groups_of(target: OpenDirectory, groups: Groups) -> str:
     """Add the groups that are missing; return what was done."""
     with bar(f"adding groups to {target.address}", groups.count) as move, translated():
         added, piece = seed_groups(target.to_engine(), groups, move)
-    done = f"added {added:,} of {plural(groups.count, 'group')}"
+    message = f"added {added:,} of {plural(groups.count, 'group')}"
     if piece is not None:
         pieces = f"in pieces of {format_bytes(piece)}"
-        done += f"; it does not take the largest in one message, but {pieces}"
-    return done
+        message += f"; it does not take the largest in one message, but {pieces}"
+    return message
 
 
 def verify_groups(target: OpenDirectory, groups: Groups) -> str:
     """Raise unless all groups are there, and no more; return what was found."""
     with bar(f"reading groups of {target.address}", groups.count) as move, translated():
-        members, shown = check_groups(target.to_engine(), groups, move)
-    kept = "shows them as memberOf of people" if shown else "keeps no memberOf"
+        members, has_member_of = check_groups(target.to_engine(), groups, move)
+    behaviour = "shows them as memberOf of people" if has_member_of else "keeps no memberOf"
     many = f"{plural(groups.count, 'group')} with {plural(members, 'member')}"
-    return f"all {many} verified; it {kept}"
+    return f"all {many} verified; it {behaviour}"
 
 
 def remove_groups_of(target: OpenDirectory, groups: Groups) -> str:

@@ -27,14 +27,14 @@ def check_logins(options: SeedOptions, population: Population, remedy: str | Non
     if not population.size or not population.password(0):
         return 0
     # Before the others one who can be typed, to try it by hand.
-    others = [index * population.size // SAMPLE for index in range(1, SAMPLE)]
+    numbers = [index * population.size // SAMPLE for index in range(1, SAMPLE)]
     if (pool := spec_of(options, population.size).pool) is not None:
         # The last with a login of its own, and the next: in another pool one of both differs.
-        others += [number for number in (pool - 1, pool) if number < population.size]
-    chosen = dict.fromkeys((easily_typed(population), *others))
-    for number in chosen:
+        numbers += [number for number in (pool - 1, pool) if number < population.size]
+    sample = dict.fromkeys((easily_typed(population), *numbers))
+    for number in sample:
         _check(options, population, number, remedy)
-    return len(chosen)
+    return len(sample)
 
 
 def _check(options: SeedOptions, population: Population, number: int, remedy: str | None) -> None:
@@ -43,27 +43,27 @@ def _check(options: SeedOptions, population: Population, number: int, remedy: st
     dn, password = population.dn(number), population.password(number)
     _, attributes = population.entry(number)
     (stored,) = attributes.get("userPassword", [b""])
-    given = stored.decode()
-    hashed = given not in ("", password)
-    where, trust = (
+    stored_text = stored.decode()
+    hashed = stored_text not in ("", password)
+    address, trust = (
         parse_address(options.target, start_tls=options.start_tls),
         Trust.from_options(options),
     )
-    why = refusal(where, dn, password, trust)
-    let_in = refusal(where, dn, given if hashed else f"{password}x", trust) is None
+    refused = refusal(address, dn, password, trust)
+    let_in = refusal(address, dn, stored_text if hashed else f"{password}x", trust) is None
     if let_in and hashed:
-        scheme = given[: given.index("}") + 1]
+        scheme = stored_text[: stored_text.index("}") + 1]
         raise MeasurementFailed(
-            f"{where} does not know {scheme}: it lets {dn!r} in with the text of the hash",
+            f"{address} does not know {scheme}: it lets {dn!r} in with the text of the hash",
             "empty it with `sitebench ils clean --seeded`, and seed it again with --hash clear",
         )
     if let_in:
         raise MeasurementFailed(
-            f"{where} lets {dn!r} in with a wrong password", "see how it checks binds"
+            f"{address} lets {dn!r} in with a wrong password", "see how it checks binds"
         )
-    if why is not None:
+    if refused is not None:
         raise MeasurementFailed(
-            f"{where} does not let {dn!r} in with the right password: {why.message}",
+            f"{address} does not let {dn!r} in with the right password: {refused.message}",
             f"{remedy or _CHECK}; who is there keeps the password, until `sitebench ils clean "
             "--seeded` removes them",
         )

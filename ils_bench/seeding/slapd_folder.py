@@ -44,7 +44,7 @@ _LOCK_S = 30.0
 """Time limit for the slapadd of a killed seeding, which still adds what it was given."""
 
 
-def fill(spec: Spec, folder: Path, progress: _Progress = lambda done: None) -> None:
+def fill(spec: Spec, folder: Path, progress: _Progress = lambda written: None) -> None:
     """Make the folder, or complete what an interrupted seeding left of it."""
     find("slapadd")
     people = generate(spec)
@@ -53,20 +53,20 @@ def fill(spec: Spec, folder: Path, progress: _Progress = lambda done: None) -> N
     nothing = people.population.contents(0, 0)
     with _exclusive_lock(folder) as lock:
         begun = (folder / DATA / "data.mdb").exists()
-        found = read(folder, progress, profile=spec.profile) if begun else nothing
-        if found.people > spec.size:
+        present = read(folder, progress, profile=spec.profile) if begun else nothing
+        if present.people > spec.size:
             raise BadInput(
-                f"{folder} holds {plural(found.people, 'person', 'people')} already",
+                f"{folder} holds {plural(present.people, 'person', 'people')} already",
                 "ask for as many, or name another folder",
             )
-        if found != people.population.contents(0, found.people):
+        if present != people.population.contents(0, present.people):
             raise BadInput(
                 f"{folder} holds something else than the first "
-                f"{plural(found.people, 'person', 'people')}",
+                f"{plural(present.people, 'person', 'people')}",
                 "remove it, or name another folder",
             )
-        if found.people < spec.size:
-            _add(people, folder, found.people, lock, progress)
+        if present.people < spec.size:
+            _add(people, folder, present.people, lock, progress)
 
 
 def command(folder: Path, url: str = "ldap://127.0.0.1:3890/") -> str:
@@ -76,7 +76,7 @@ def command(folder: Path, url: str = "ldap://127.0.0.1:3890/") -> str:
 
 
 def read(
-    folder: Path, progress: _Progress = lambda done: None, *, profile: Profile = "paper"
+    folder: Path, progress: _Progress = lambda read_people: None, *, profile: Profile = "paper"
 ) -> Contents:
     """Return which people are in a folder's database."""
     argv = [find("slapcat"), "-f", str(folder / "slapd.conf")]
@@ -106,7 +106,7 @@ def _prepare(people: People, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         if marker.exists():
             _refuse_others(marker, identity)
-        elif any(each.name != _DRAFT for each in folder.iterdir()):
+        elif any(path.name != _DRAFT for path in folder.iterdir()):
             raise BadInput(f"{folder} is not empty", "name a folder that is not there yet")
         else:
             # Written atomically: it says for good which population the folder is for.
@@ -122,10 +122,10 @@ def _prepare(people: People, folder: Path) -> None:
 
 def _refuse_others(marker: Path, identity: object) -> None:
     try:
-        found = json.loads(marker.read_text())
+        stored = json.loads(marker.read_text())
     except ValueError:
-        found = None
-    if found != identity:
+        stored = None
+    if stored != identity:
         raise BadInput(
             f"{marker.parent} holds other people than those asked for",
             "give the options it was made with, or name another folder",
@@ -174,24 +174,24 @@ def _add(people: People, folder: Path, present: int, lock: IO[bytes], progress: 
         )
         with slapadd, contextlib.suppress(BrokenPipeError):
             assert slapadd.stdin is not None
-            each = pieces(people.population, present, people.spec.size, containers=present == 0)
-            for done, piece in each:
+            batches = pieces(people.population, present, people.spec.size, containers=present == 0)
+            for written, piece in batches:
                 for whole in _whole_entries(piece):
                     slapadd.stdin.write(whole)
-                progress(done)
+                progress(written)
         if slapadd.returncode != 0:
             raise cannot_load(_last_line(output))
 
 
 def _whole_entries(piece: bytes) -> Iterator[bytes]:
     """Yield as many entries at a time as a pipe takes in one step."""
-    at = 0
-    while at < len(piece):
-        end = piece.rfind(b"\n\n", at, at + PIPE_BUF)
+    start = 0
+    while start < len(piece):
+        end = piece.rfind(b"\n\n", start, start + PIPE_BUF)
         if end < 0:
-            end = piece.find(b"\n\n", at)
-        yield piece[at : end + 2]
-        at = end + 2
+            end = piece.find(b"\n\n", start)
+        yield piece[start : end + 2]
+        start = end + 2
 
 
 def _last_line(output: IO[bytes]) -> str:
