@@ -91,7 +91,7 @@ class WhatToDo:
     """A list of remedies; nothing where there is nothing to do."""
 
     def __init__(self, results: Sequence[PointResult]) -> None:
-        self._found = series(results)
+        self._points = series(results)
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         if not (lines := self.lines(options.max_width)):
@@ -103,43 +103,43 @@ class WhatToDo:
 
     def lines(self, width: int) -> list[str]:
         """Return the remedies, each with its reason below."""
-        made = []
-        for advice in advise(self._found):
-            where, first = self._where(advice.concerned), advice.first
-            alone = sum(one.n for one in self._found) == 1
-            named = "" if alone else f"{self._name(first)}: "
+        lines = []
+        for advice in advise(self._points):
+            place, first = self._places(advice.concerned), advice.first
+            alone = sum(one.n for one in self._points) == 1
+            point_name = "" if alone else f"{self._name(first)}: "
             # Of the first point alone: those of others differ in their figures.
             messages = [text for text, specs in advice.messages.items() if specs[0] is first]
-            made += _wrapped(f"- {advice.remedy}{f' ({where})' if where else ''}", width)
-            made += _wrapped(f"  {named}{'; '.join(messages)}", width)
-        return made
+            lines += _wrap(f"- {advice.remedy}{f' ({place})' if place else ''}", width)
+            lines += _wrap(f"  {point_name}{'; '.join(messages)}", width)
+        return lines
 
-    def _where(self, concerned: Mapping[int, set[int]]) -> str:
+    def _places(self, concerned: Mapping[int, set[int]]) -> str:
         """Return the points that a remedy is for: `lookup at 1k, 10k; add at 1k`."""
-        if len(self._found) == 1 and len(concerned[0]) == self._found[0].n:
+        if len(self._points) == 1 and len(concerned[0]) == self._points[0].n:
             return ""
         places: dict[str, list[str]] = {}
         by_clients = self._by_clients()
         for n, repeats in concerned.items():
-            each = self._found[n]
-            place = f"{each.spec.users:,}" if by_clients else format_size(each.spec.entries)
-            if len(repeats) < each.n:
+            point = self._points[n]
+            place = f"{point.spec.users:,}" if by_clients else format_size(point.spec.entries)
+            if len(repeats) < point.n:
                 unit = " clients" if by_clients else ""
-                place += f"{unit} ({len(repeats)} of {each.n} repeats)"
-            places.setdefault(each.spec.operation, []).append(place)
-        whole = all(len(concerned.get(n, ())) == each.n for n, each in enumerate(self._found))
+                place += f"{unit} ({len(repeats)} of {point.n} repeats)"
+            places.setdefault(point.spec.operation, []).append(place)
+        whole = all(len(concerned.get(n, ())) == point.n for n, point in enumerate(self._points))
         if whole:
-            return "both points" if len(self._found) == 2 else f"all {len(self._found)} points"
-        alike = any(len(set(each)) < len(each) for each in places.values())
-        if alike or len(concerned) > _MOST_NAMED:
-            return f"{len(concerned)} of {len(self._found)} points"
+            return "both points" if len(self._points) == 2 else f"all {len(self._points)} points"
+        is_ambiguous = any(len(set(sizes)) < len(sizes) for sizes in places.values())
+        if is_ambiguous or len(concerned) > _MOST_NAMED:
+            return f"{len(concerned)} of {len(self._points)} points"
         if by_clients:
-            named = {name: ", ".join(each) for name, each in places.items()}
+            labels = {name: ", ".join(sizes) for name, sizes in places.items()}
             return "; ".join(
-                f"{name}, {each}{'' if each.endswith(')') else ' clients'}"
-                for name, each in named.items()
+                f"{name}, {label}{'' if label.endswith(')') else ' clients'}"
+                for name, label in labels.items()
             )
-        return "; ".join(f"{name} at {', '.join(each)}" for name, each in places.items())
+        return "; ".join(f"{name} at {', '.join(sizes)}" for name, sizes in places.items())
 
     def _name(self, spec: PointSpec) -> str:
         """Return the name of the one point whose figures are shown."""
@@ -148,17 +148,17 @@ class WhatToDo:
         return f"{name}, repeat {spec.repeat + 1}" if spec.repeat else name
 
     def _by_clients(self) -> bool:
-        specs = [each.spec for each in self._found]
+        specs = [point.spec for point in self._points]
         return not all(spec.entries for spec in specs) or len({spec.users for spec in specs}) > 1
 
 
 def _causes(result: PointResult) -> list[PointWarning]:
     """Return a point's warnings without those that say the same cause again."""
     verdict = result.verdict
-    kinds = {each.kind for each in verdict.warnings}
-    causes = [each for each in verdict.warnings if not _is_explained(each, kinds)]
-    known = kinds & _TELL.get(verdict.bound, frozenset())
-    if verdict.valid or known or any(each.spoils for each in verdict.warnings):
+    kinds = {warning.kind for warning in verdict.warnings}
+    causes = [warning for warning in verdict.warnings if not _is_explained(warning, kinds)]
+    covered = kinds & _TELL.get(verdict.bound, frozenset())
+    if verdict.valid or covered or any(warning.spoils for warning in verdict.warnings):
         return causes
     remedy = _REMEDIES.get(verdict.bound, "do not use its rate")
     return [PointWarning(verdict.bound, verdict.evidence, remedy), *causes]
@@ -172,8 +172,8 @@ def _is_explained(warning: PointWarning, kinds: set[str]) -> bool:
     return bool(_CAUSES.get(warning.kind, frozenset()) & kinds)
 
 
-def _wrapped(text: str, width: int) -> list[str]:
-    shown = printable(text, len(text))
+def _wrap(text: str, width: int) -> list[str]:
+    safe_text = printable(text, len(text))
     return textwrap.wrap(
-        shown, width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
+        safe_text, width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
     )

@@ -48,15 +48,15 @@ _BRIEFLY = "?"
 """Not enough information, in a narrow column."""
 
 
-def findings_of(each: Series) -> dict[str, Finding]:
+def findings_of(point: Series) -> dict[str, Finding]:
     """Return one finding per resource: the worst over repeats, but Primary only of more than half.
 
     One repeat of six may be wrong; what held back most of them is what held back the point.
     """
     order = list(WORDS)
-    found: dict[str, Finding] = {}
+    findings: dict[str, Finding] = {}
     for resource in TITLES:
-        repeats = [f for r in each.results for f in r.verdict.findings if f.resource == resource]
+        repeats = [f for r in point.results for f in r.verdict.findings if f.resource == resource]
         if not repeats:
             continue
         worst = min(repeats, key=lambda finding: order.index(finding.grade))
@@ -64,8 +64,8 @@ def findings_of(each: Series) -> dict[str, Finding]:
         if worst.grade == Grade.PRIMARY and same * 2 <= len(repeats):
             evidence = f"{same} of {len(repeats)} repeats: {worst.evidence}"
             worst = Finding(resource, Grade.POSSIBLE, evidence)
-        found[resource] = worst
-    return found
+        findings[resource] = worst
+    return findings
 
 
 def bottleneck_tables(results: Sequence[PointResult]) -> list[Table]:
@@ -73,25 +73,25 @@ def bottleneck_tables(results: Sequence[PointResult]) -> list[Table]:
 
     Few points have a column each, as a terminal is narrow.
     """
-    points = [each for each in series(results) if findings_of(each)]
+    points = [point for point in series(results) if findings_of(point)]
     if len(points) == 1:
         (point,) = points
         return [comments(f"Bottlenecks: {point.spec.title} ({point.spec.target})", point)]
     tables = []
-    for operation in dict.fromkeys(each.spec.operation for each in points):
+    for operation in dict.fromkeys(point.spec.operation for point in points):
         same = of_operation(results, operation)
-        named = [(_column(each, same), each) for each in same]
+        columns_of_points = [(_column(point, same), point) for point in same]
         title = f"Bottlenecks: {operation} ({same[0].spec.target})"
-        table = overview(title, named, unknown=_BRIEFLY)
+        table = overview(title, columns_of_points, unknown=_BRIEFLY)
         notes = [
-            f"{name}: {_evidence(each)}"
-            for name, each in named
+            f"{name}: {_evidence(point)}"
+            for name, point in columns_of_points
             # The reason that a point is invalid is a footnote below every table.
-            if not any(map(needs_footnote, each.results))
+            if not any(map(needs_footnote, point.results))
         ]
         if any(finding.grade == Grade.UNKNOWN for p in same for finding in findings_of(p).values()):
             notes.append(f"{_BRIEFLY}: {WORDS[Grade.UNKNOWN].lower()}")
-        if len(named) <= _MOST_COLUMNS:
+        if len(columns_of_points) <= _MOST_COLUMNS:
             names, *columns = zip(*table.rows, strict=True)
             rows = [[n, *cells] for n, cells in zip(table.columns[1:], columns, strict=True)]
             table = Table(title, ["Resource", *map(str, names)], rows)
@@ -107,23 +107,23 @@ def overview(
 ) -> Table:
     """Return a row per point, by their names: each resource's grade, and the verdict."""
     rows: list[Row] = []
-    for name, each in points:
-        findings = findings_of(each)
+    for name, point in points:
+        findings = findings_of(point)
         grades = (_grade(findings.get(resource), unknown) for resource in TITLES)
-        rows.append([name, *grades, _verdict(each)])
+        rows.append([name, *grades, _verdict(point)])
     columns = ("Point", *TITLES.values(), "Verdict")
     return Table(title, columns, rows, left=len(columns))
 
 
-def comments(title: str, each: Series) -> Table:
+def comments(title: str, point: Series) -> Table:
     """Return the paper's table of one point: resource, bottleneck, comment."""
-    findings = findings_of(each)
+    findings = findings_of(point)
     rows: list[Row] = [
         [name, _grade(finding, WORDS[Grade.UNKNOWN]), finding.evidence]
         for resource, name in TITLES.items()
         if (finding := findings.get(resource)) is not None
     ]
-    rows.append([Cell("Verdict", Mark.PRIMARY), _verdict(each), _evidence(each)])
+    rows.append([Cell("Verdict", Mark.PRIMARY), _verdict(point), _evidence(point)])
     return Table(title, ("Resource", "Bottleneck", "Comments"), rows, left=3)
 
 
@@ -134,26 +134,28 @@ def _grade(finding: Finding | None, unknown: str) -> Cell:
     return Cell(text, _MARKS[Grade(finding.grade)], finding.evidence)
 
 
-def _verdict(each: Series) -> Cell:
-    cell = marked(each, ", ".join(dict.fromkeys(r.verdict.bound for r in each.results)))
-    return cell if isinstance(cell, Cell) else Cell(cell, Mark.PLAIN, _evidence(each))
+def _verdict(point: Series) -> Cell:
+    cell = marked(point, ", ".join(dict.fromkeys(r.verdict.bound for r in point.results)))
+    return cell if isinstance(cell, Cell) else Cell(cell, Mark.PLAIN, _evidence(point))
 
 
-def _column(each: Series, among: Sequence[Series]) -> str:
+def _column(point: Series, among: Sequence[Series]) -> str:
     """Return what distinguishes a point from the others of its operation."""
-    size = format_size(each.spec.size) + each.spec.variant
-    alike = [each.spec.size, each.spec.variant]
-    if sum([other.spec.size, other.spec.variant] == alike for other in among) == 1:
+    size = format_size(point.spec.size) + point.spec.variant
+    identity = [point.spec.size, point.spec.variant]
+    if sum([other.spec.size, other.spec.variant] == identity for other in among) == 1:
         return size
-    load = plural(each.spec.users, "user") if each.spec.rate is None else f"{each.spec.rate:,.0f}/s"
-    if each.spec.stages is not None:
-        load = each.spec.stages.name
+    load = (
+        plural(point.spec.users, "user") if point.spec.rate is None else f"{point.spec.rate:,.0f}/s"
+    )
+    if point.spec.stages is not None:
+        load = point.spec.stages.name
     return f"{size}, {load}"
 
 
-def _evidence(each: Series) -> str:
+def _evidence(point: Series) -> str:
     """Return the evidence of each different verdict among the repeats."""
-    evidence = {result.verdict.bound: result.verdict.evidence for result in each.results}
+    evidence = {result.verdict.bound: result.verdict.evidence for result in point.results}
     if len(evidence) == 1:
         return next(iter(evidence.values()))
     return "; ".join(f"{bound}: {words}" for bound, words in evidence.items())

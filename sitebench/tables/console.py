@@ -20,8 +20,8 @@ _NOT_WRAPPED = 100_000
 class _Results(Console):
     """Prints tables that are wider than the terminal to their end, which the terminal wraps."""
 
-    def print(self, *shown: Any, crop: bool = False, **how: Any) -> None:
-        super().print(*shown, crop=crop, **how)
+    def print(self, *objects: Any, crop: bool = False, **options: Any) -> None:
+        super().print(*objects, crop=crop, **options)
 
 
 def results_console() -> Console:

@@ -41,5 +41,5 @@ def _text(cell: Cell) -> str:
     if not cell.mark and not cell.why:
         return typeset(cell.text)
     mark = f' class="mark {cell.mark}"' if cell.mark else ""
-    why = f' title="{typeset(cell.why)}"' if cell.why else ""
-    return f"<span{mark}{why}>{typeset(cell.text)}</span>"
+    reason = f' title="{typeset(cell.why)}"' if cell.why else ""
+    return f"<span{mark}{reason}>{typeset(cell.text)}</span>"

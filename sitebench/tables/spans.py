@@ -18,21 +18,21 @@ _MOST_ROWS = 60
 
 
 def _latency(name: str) -> Callable[[Span], str]:
-    def shown(span: Span) -> str:
+    def format_latency(span: Span) -> str:
         us = getattr(span.latency_us, name)
         if us is None:
             return NOTHING
         least = ">= " if name in span.latency_us.at_least else ""
         return f"{least}{format_ns(us * 1e3)}"
 
-    return shown
+    return format_latency
 
 
 def _late(span: Span) -> str:
     return NOTHING if span.late_us is None else format_ns(span.late_us * 1e3)
 
 
-def _asked(span: Span) -> str:
+def _requested_rate(span: Span) -> str:
     return NOTHING if span.asked_per_s is None else format_rate(span.asked_per_s)
 
 
@@ -43,7 +43,7 @@ def _users(span: Span) -> str:
 _COLUMNS: Mapping[str, Callable[[Span], str]] = {
     "from": lambda span: format_clock(span.begin_s),
     "users": _users,
-    "asked/s": _asked,
+    "asked/s": _requested_rate,
     "answered/s": lambda span: format_rate(span.answered_per_s),
     "fails": lambda span: f"{span.failures:,}",
     "thinking": lambda span: f"{span.thinking:,}",
@@ -57,20 +57,20 @@ _THINKING = "thinking"
 
 def columns(stages: Stages, spans: Iterable[Span]) -> dict[str, Callable[[Span], str]]:
     """Return the columns by heading; the first is where a row begins."""
-    others = _OF_RATES if stages.of_users else _OF_USERS
+    omitted = _OF_RATES if stages.of_users else _OF_USERS
     if not any(span.thinking for span in spans):
-        others = (*others, _THINKING)
-    return {name: shown for name, shown in _COLUMNS.items() if name not in others}
+        omitted = (*omitted, _THINKING)
+    return {name: cell for name, cell in _COLUMNS.items() if name not in omitted}
 
 
-def notes(found: Iterable[tuple[Stages, Iterable[Span]]]) -> list[str]:
+def notes(groups: Iterable[tuple[Stages, Iterable[Span]]]) -> list[str]:
     """Return what is to be said below the rows of these stages."""
-    found = list(found)
-    kinds = {stages.of_users for stages, _ in found}
+    groups = list(groups)
+    kinds = {stages.of_users for stages, _ in groups}
     return [
         *([_DUE] if False in kinds else []),
         *([_BEGUN] if True in kinds else []),
-        *([_LEFT_OUT] if any(each.thinking for _, spans in found for each in spans) else []),
+        *([_LEFT_OUT] if any(span.thinking for _, spans in groups for span in spans) else []),
         f"n/a: fewer than {LEAST_BEYOND} operations beyond the percentile. >=: it is of "
         "operations that were never answered.",
     ]
@@ -89,15 +89,15 @@ _BEGUN = (
 )
 
 
-def spans_table(what: str, stages: Stages, spans: Sequence[Span]) -> Table:
+def spans_table(subject: str, stages: Stages, spans: Sequence[Span]) -> Table:
     """Return a row per span; the title says why they are shorter than a minute."""
-    heading = f"{what}, minute by minute"
+    heading = f"{subject}, minute by minute"
     if stages.span_s != 60.0:
-        every = format_duration(stages.span_s)
-        heading = f"{what}, every {every}: the stages last less than three minutes"
-    shown = columns(stages, spans)
-    rows = [[cell(span) for cell in shown.values()] for span in spans]
-    return Table(heading, tuple(shown), rows, left=0, notes=notes([(stages, spans)]))
+        length = format_duration(stages.span_s)
+        heading = f"{subject}, every {length}: the stages last less than three minutes"
+    cells = columns(stages, spans)
+    rows = [[cell(span) for cell in cells.values()] for span in spans]
+    return Table(heading, tuple(cells), rows, left=0, notes=notes([(stages, spans)]))
 
 
 def terminal_spans(results: Sequence[PointResult]) -> list[Table | str]:
@@ -111,8 +111,8 @@ def terminal_spans(results: Sequence[PointResult]) -> list[Table | str]:
     for result, stages in staged:
         repeat = f", repeat {result.spec.repeat + 1}" if result.spec.repeat else ""
         table = spans_table(f"{result.spec.title}{repeat}", stages, result.spans)
-        more = len(table.rows) - _MOST_ROWS
-        below = [f"{more:,} more rows are in the report"] if more > 0 else []
+        omitted = len(table.rows) - _MOST_ROWS
+        below = [f"{omitted:,} more rows are in the report"] if omitted > 0 else []
         if result is staged[-1][0]:
             below += notes((stages, result.spans) for result, stages in staged)
         parts += ["", structs.replace(table, rows=table.rows[:_MOST_ROWS], notes=below)]

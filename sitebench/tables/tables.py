@@ -32,11 +32,11 @@ def rate_of(result: PointResult) -> float:
 
 def of_operation(results: Sequence[PointResult], operation: str) -> list[Series]:
     """Return the repeats of one operation, smallest size first."""
-    chosen = [result for result in results if result.spec.operation == operation]
-    return sorted(series(chosen), key=lambda each: each.spec.size)
+    selected = [result for result in results if result.spec.operation == operation]
+    return sorted(series(selected), key=lambda point: point.spec.size)
 
 
-def measurement_rows(found: Sequence[Series], rate_name: str) -> dict[str, list[str]]:
+def measurement_rows(points: Sequence[Series], rate_name: str) -> dict[str, list[str]]:
     """Return the five rows of the papers' measurement tables, each the median over repeats.
 
     "Sent" and "received" are the target's, as perfmon counted them on the server; available
@@ -44,12 +44,12 @@ def measurement_rows(found: Sequence[Series], rate_name: str) -> dict[str, list[
     """
     return {
         "CPU Utilization": medians(
-            found, lambda r: r.use.target_cpu_percent, lambda value: f"{value:.1f}%"
+            points, lambda r: r.use.target_cpu_percent, lambda value: f"{value:.1f}%"
         ),
-        rate_name: [rate_mark(each) for each in found],
-        "Bytes sent/sec": medians(found, _per_second(BYTES_IN), format_bytes),
-        "Bytes received/sec": medians(found, _per_second(BYTES_OUT), format_bytes),
-        "Available memory": medians(found, lambda r: r.use.available, format_bytes),
+        rate_name: [rate_mark(point) for point in points],
+        "Bytes sent/sec": medians(points, _per_second(BYTES_IN), format_bytes),
+        "Bytes received/sec": medians(points, _per_second(BYTES_OUT), format_bytes),
+        "Available memory": medians(points, lambda r: r.use.available, format_bytes),
     }
 
 
@@ -57,34 +57,34 @@ def _per_second(counter: Counter) -> Of:
     return lambda result: result.per_second(result.counters.get(counter))
 
 
-def medians(found: Sequence[Series], of: Of, show: Callable[[float], str]) -> list[str]:
+def medians(points: Sequence[Series], getter: Of, show: Callable[[float], str]) -> list[str]:
     """Return a row of medians, with `n/a` where one is not known."""
-    values = [each.median(of) for each in found]
+    values = [point.median(getter) for point in points]
     return [NOTHING if value is None else show(value) for value in values]
 
 
-def repeat_rows(found: Sequence[Series], rate_name: str) -> dict[str, list[str]]:
+def repeat_rows(points: Sequence[Series], rate_name: str) -> dict[str, list[str]]:
     """Return the interval of the operations per second; nothing without repeats."""
-    if all(each.n == 1 for each in found):
+    if all(point.n == 1 for point in points):
         return {}
-    sure = all(each.n >= least_repeats() for each in found)
+    sure = all(point.n >= least_repeats() for point in points)
     title = "95% interval" if sure else "least and greatest"
     return {
-        f"{rate_name}, {title}": [around(each, rate_of, format_rate) for each in found],
-        "Repeats": [f"{each.n}" for each in found],
+        f"{rate_name}, {title}": [around(point, rate_of, format_rate) for point in points],
+        "Repeats": [f"{point.n}" for point in points],
     }
 
 
-def around(each: Series, of: Of, show: Callable[[float], str]) -> str:
+def around(point: Series, getter: Of, show: Callable[[float], str]) -> str:
     """Return the interval of a median; least and greatest if there are too few values for one."""
-    interval = each.interval(of)
-    bounds = each.spread(of) if interval is None else (interval.low, interval.high)
+    interval = point.interval(getter)
+    bounds = point.spread(getter) if interval is None else (interval.low, interval.high)
     return NOTHING if bounds is None else format_interval(*bounds, show)
 
 
 def _repeat_notes(results: Sequence[PointResult]) -> list[str]:
     """Explain the figures of repeats, and that few repeats have no interval."""
-    counts = sorted({each.n for each in series(results)})
+    counts = sorted({point.n for point in series(results)})
     if not counts or counts[-1] == 1:
         return []
     if counts[0] >= least_repeats():
@@ -102,22 +102,22 @@ def latency_tables(results: Sequence[PointResult]) -> list[Table]:
     stand below, and wrong answers, which are not among the latencies.
     """
     points = [
-        (f"{each.spec.operation} {format_size(each.spec.size)}{each.spec.variant}", each)
-        for each in series(results)
+        (f"{point.spec.operation} {format_size(point.spec.size)}{point.spec.variant}", point)
+        for point in series(results)
     ]
     rows = [
         [
             name,
-            f"{sum(result.clocks[LATENCY].n for result in each.results):,}",
-            *(latency_mark(each, figure) for figure in PERCENTILES),
-            f"{each.failures:,}",
+            f"{sum(result.clocks[LATENCY].n for result in point.results):,}",
+            *(latency_mark(point, figure) for figure in PERCENTILES),
+            f"{point.failures:,}",
         ]
-        for name, each in points
+        for name, point in points
     ]
     notes = [
         f"{name}: {sure}"
-        for name, each in points
-        if (sure := "; ".join(filter(None, (_p99_interval(each), _wrong(each)))))
+        for name, point in points
+        if (sure := "; ".join(filter(None, (_p99_interval(point), _wrong(point)))))
     ]
     columns = ("Point", "n", *map(heading, PERCENTILES), "fails")
     return [Table("Latency", columns, rows, notes=notes), cost_table(points)]
@@ -127,12 +127,12 @@ def cost_table(points: Iterable[tuple[str, Series]]) -> Table:
     """Return what the tester itself cost, by the names of points."""
     rows = [
         [
-            *(name, load_name(each.spec), waiting(each)),
-            *medians([each], unread_p99, show_micros),
-            *medians([each], lambda r: r.cpu_us_per_op, "{:.3g}".format),
-            *medians([each], lambda r: r.headroom, "{:.0%}".format),
+            *(name, load_name(point.spec), waiting(point)),
+            *medians([point], unread_p99, show_micros),
+            *medians([point], lambda r: r.cpu_us_per_op, "{:.3g}".format),
+            *medians([point], lambda r: r.headroom, "{:.0%}".format),
         ]
-        for name, each in points
+        for name, point in points
     ]
     notes = [
         "Waiting: due and not answered when the window began and when it ended (medians).",
@@ -157,21 +157,21 @@ def unread_p99(result: PointResult) -> float | None:
     return result.clocks[UNREAD].p99
 
 
-def _wrong(each: Series) -> str:
-    wrong = [found for result in each.results if (found := result.clocks[WRONG]).n]
+def _wrong(point: Series) -> str:
+    wrong = [clock for result in point.results if (clock := result.clocks[WRONG]).n]
     if not wrong:
         return ""
-    most = max(found.max or 0.0 for found in wrong)
-    return f"{sum(found.n for found in wrong):,} wrong answers, within {show_micros(most)}"
+    longest_us = max(clock.max or 0.0 for clock in wrong)
+    return f"{sum(clock.n for clock in wrong):,} wrong answers, within {show_micros(longest_us)}"
 
 
-def waiting(each: Series) -> str:
+def waiting(point: Series) -> str:
     """Return how many operations were due and not answered at both edges of the window."""
     edges: tuple[Of, Of] = (
         lambda r: None if r.queue_start is None else r.queue_start.length,
         lambda r: None if r.queue_end is None else r.queue_end.length,
     )
-    return ", ".join(medians([each], of, lambda value: f"{value:,.0f}")[0] for of in edges)
+    return ", ".join(medians([point], edge, lambda value: f"{value:,.0f}")[0] for edge in edges)
 
 
 def footnotes(results: Sequence[PointResult]) -> list[str]:
@@ -185,17 +185,17 @@ def footnotes(results: Sequence[PointResult]) -> list[str]:
 
 def attempts(results: Sequence[PointResult]) -> list[str]:
     """Say in a line of each point that was tried twice what both tries gave, and which counts."""
-    chosen = {id(each) for each in counted(results)}
+    counting = {id(result) for result in counted(results)}
     lines = []
-    for second in (each for each in results if each.spec.threads is not None):
+    for second in (result for result in results if result.spec.threads is not None):
         spec = replace(second.spec, threads=None)
-        pair = [*(each for each in results if each.spec == spec), second]
-        said = [
-            f"{each.verdict.grade} {format_rate(each.ops_per_s)}/s with "
-            f"--threads {len(each.generator_cpu_s)}{', which counts' if id(each) in chosen else ''}"
-            for each in pair
+        pair = [*(result for result in results if result.spec == spec), second]
+        tries = [
+            f"{result.verdict.grade} {format_rate(result.ops_per_s)}/s with --threads "
+            f"{len(result.generator_cpu_s)}{', which counts' if id(result) in counting else ''}"
+            for result in pair
         ]
-        lines.append(f"{point_name(spec)}: {'; '.join(said)}.")
+        lines.append(f"{point_name(spec)}: {'; '.join(tries)}.")
     return lines
 
 
@@ -203,24 +203,24 @@ def needs_footnote(result: PointResult) -> bool:
     return not result.verdict.valid or result.failures > 0
 
 
-def processors(each: Series) -> int | None:
+def processors(point: Series) -> int | None:
     """Return how many processors the target had: its limit, or its machine's; None elsewhere."""
-    limited = Limits.parse(each.spec.settings.get("target_limits", "")).processors
-    cores = {len(r.use.machine.busy_per_core) for r in each.results if r.use.target_is_local}
+    limited = Limits.parse(point.spec.settings.get("target_limits", "")).processors
+    cores = {len(r.use.machine.busy_per_core) for r in point.results if r.use.target_is_local}
     return limited or (cores.pop() if len(cores) == 1 else None)
 
 
-def setup(found: Sequence[Series]) -> str:
+def setup(points: Sequence[Series]) -> str:
     """Return what stood where a paper names its machine: target, clients, processors."""
-    targets = dict.fromkeys(each.spec.target for each in found)
-    users = dict.fromkeys(f"{each.spec.users:,}" for each in found)
-    clients = found[0].spec.clients if len(users) == 1 else f"{' and '.join(users)} clients"
-    return ", ".join([" and ".join(targets), clients, *_processors(found)])
+    targets = dict.fromkeys(point.spec.target for point in points)
+    users = dict.fromkeys(f"{point.spec.users:,}" for point in points)
+    clients = points[0].spec.clients if len(users) == 1 else f"{' and '.join(users)} clients"
+    return ", ".join([" and ".join(targets), clients, *_processors(points)])
 
 
-def _processors(found: Sequence[Series]) -> list[str]:
-    had = {processors(each) for each in found}
-    return [in_processors(n) for n in sorted(each for each in had if each)]
+def _processors(points: Sequence[Series]) -> list[str]:
+    had = {processors(point) for point in points}
+    return [in_processors(n) for n in sorted(count for count in had if count)]
 
 
 def in_processors(n: int) -> str:
@@ -248,7 +248,7 @@ def percentile(name: str) -> Of:
     return lambda result: result.clocks[LATENCY].percentiles[name]
 
 
-def latency_mark(each: Series, name: str) -> str:
+def latency_mark(point: Series, name: str) -> str:
     """Return a figure of the latency; `>= 10 s` or `<= 10 s` where it is a bound.
 
     Answers that never came leave a lower bound, long waits for other programs an upper one. `name`
@@ -257,53 +257,53 @@ def latency_mark(each: Series, name: str) -> str:
     Where it is not the target's alone, as the tester was the limit or the rate was not steady, a
     `*` leads to the footnote.
     """
-    (text,) = medians([each], lambda result: getattr(result.clocks[LATENCY], name), show_micros)
+    (text,) = medians([point], lambda result: getattr(result.clocks[LATENCY], name), show_micros)
     if text == NOTHING:
         return text
     # Of repeats, a lower bound of one weighs more: it is of answers that never came.
-    sign = max(result.latency_sign(name) for result in each.results)
-    return f"{sign}{text}{'' if each.valid else ' *'}"
+    sign = max(result.latency_sign(name) for result in point.results)
+    return f"{sign}{text}{'' if point.valid else ' *'}"
 
 
-def rate_mark(each: Series, of: Of = rate_of) -> str:
+def rate_mark(point: Series, getter: Of = rate_of) -> str:
     """Return the median of a rate: `>= 17,490` where it is a lower bound."""
-    (text,) = medians([each], of, format_rate)
-    return f">= {text}" if each.grade == Quoted.AT_LEAST and text != NOTHING else text
+    (text,) = medians([point], getter, format_rate)
+    return f">= {text}" if point.grade == Quoted.AT_LEAST and text != NOTHING else text
 
 
-def _p99_interval(each: Series) -> str:
+def _p99_interval(point: Series) -> str:
     """Return `p99 1.26 ms (1.19..1.34 ms)`: by half seconds or, of six repeats, by their median."""
-    if each.n == 1:
-        latency = each.results[0].clocks[LATENCY]
+    if point.n == 1:
+        latency = point.results[0].clocks[LATENCY]
         if (would_do_s := latency.too_alike.get("p99")) is not None:
-            return f"p99 {latency_mark(each, 'p99')} ({too_alike_to_tell(would_do_s)})"
+            return f"p99 {latency_mark(point, 'p99')} ({too_alike_to_tell(would_do_s)})"
         low, high = latency.intervals.get("p99", (None, None))
     else:
-        among = each.interval(percentile("p99"))
+        among = point.interval(percentile("p99"))
         low, high = (None, None) if among is None else (among.low, among.high)
     if low is None:
         return ""
-    return f"p99 {latency_mark(each, 'p99')} ({format_interval(low, high, show_micros)})"
+    return f"p99 {latency_mark(point, 'p99')} ({format_interval(low, high, show_micros)})"
 
 
-def limit(each: Series) -> Cell:
+def limit(point: Series) -> Cell:
     """Return the verdicts of all repeats, marked where the rate is a lower bound or none."""
-    bounds = dict.fromkeys(result.verdict.bound for result in each.results)
-    return Cell(", ".join(bounds), _LIMITS.get(each.grade, Mark.PLAIN))
+    bounds = dict.fromkeys(result.verdict.bound for result in point.results)
+    return Cell(", ".join(bounds), _LIMITS.get(point.grade, Mark.PLAIN))
 
 
-def marked(each: Series, text: str) -> str | Cell:
+def marked(point: Series, text: str) -> str | Cell:
     """Return a cell of a series; one that is a lower bound or none of the target's is marked."""
-    if each.valid:
+    if point.valid:
         return text
-    return Cell(text, Mark.BOUND if each.usable else Mark.INVALID, why(each))
+    return Cell(text, Mark.BOUND if point.usable else Mark.INVALID, why(point))
 
 
-def why(each: Series) -> str:
+def why(point: Series) -> str:
     """Return why a series is not the target's number; nothing where it is."""
     return "; ".join(
         dict.fromkeys(
-            f"{r.verdict.bound}: {r.verdict.evidence}" for r in each.results if not r.verdict.valid
+            f"{r.verdict.bound}: {r.verdict.evidence}" for r in point.results if not r.verdict.valid
         )
     )
 
