@@ -25,6 +25,7 @@ from ils_bench import sequences
 from ils_bench.calibrate import WARMUP_S, engine_alone
 from ils_bench.options import IlsOptions
 from ils_bench.points import POINTS
+from ils_bench.programs import Program
 from ils_bench.sequences import Bind, Connect, Lookup, Repeat, Sequence, Unbind
 from ils_bench.targets.opening import open_target
 from ils_bench.targets.openldap import fill, find, write_config
@@ -311,7 +312,7 @@ class DirectoryBench(Bench):
         return {"ops_per_s": found.ops_per_s, "cpu_us": found.client_cpu_us}
 
     def _alone(
-        self, sequence: Sequence, entries: int, lanes: int = LANES, threads: int = 1
+        self, sequence: Program, entries: int, lanes: int = LANES, threads: int = 1
     ) -> Values:
         target = self._target(entries, threads=threads)
         return engine_alone(

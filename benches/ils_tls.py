@@ -21,7 +21,7 @@ from ils_bench.targets.opening import open_target
 from ils_bench.targets.target import OpenDirectory
 
 ENTRIES = 10_000
-HANDSHAKES = Sequence("connect", (Connect(), Unbind()), "connect")
+HANDSHAKES = Sequence("connect", (Connect(), Unbind()))
 """A full handshake and nothing else, as `openssl s_time -new` makes them."""
 
 ROWS: tuple[Row, ...] = (

@@ -18,15 +18,6 @@ BASE = "ou=people,dc=example,dc=com"
 
 ROWS: tuple[Row, ...] = (
     Row(
-        "file-lookup",
-        "verified lookups/s by a scenario file",
-        "by the same steps in Python",
-        "file.per_s",
-        "steps.per_s",
-        1.0,
-        at_least=0.98,
-    ),
-    Row(
         "bounded-lookup-cpu",
         "the tester's CPU for a verified lookup with size_limit = 5, us",
         "without that key",
@@ -74,6 +65,15 @@ deal = "uniform"
 [[operation]]
 search = "(uid={{person.uid}})"
 """
+_NAMED = """
+[data.person]
+people = "seeded"
+
+[[operation]]
+name = "lookup"
+search = "(uid={person.uid})"
+expect.entry = "person"
+"""
 OUTSTANDING = 16
 _SHARED = f"connection.main.outstanding = {OUTSTANDING}\n"
 
@@ -86,8 +86,7 @@ class ScenarioBench(Bench):
     def trials(self) -> list[Trial]:
         return [
             Trial("file", lambda: self._of_people(_LOOKUP)),
-            Trial("bounded", lambda: self._of_people(_LOOKUP + "size_limit = 5\n", "search")),
-            Trial("steps", lambda: self._of_people(None)),
+            Trial("bounded", lambda: self._of_people(_LOOKUP + "size_limit = 5\n")),
             Trial("csv", self._by_scenario),
             Trial("names", self._by_names),
             Trial("shared", lambda: self._by_scenario(_SHARED, OUTSTANDING)),
@@ -124,15 +123,12 @@ class ScenarioBench(Bench):
     def _people(self) -> LdapDirectory:
         return self.stack.enter_context(LdapDirectory(PEOPLE))
 
-    def _of_people(self, text: str | None, step: str = "lookup") -> Values:
-        """Look people up by a file, or by steps."""
+    def _of_people(self, text: str) -> Values:
+        """Look people up by a file."""
         target = {"host": "127.0.0.1", "port": self._people.port, "base": self._people.base}
-        if text is None:
-            load = {"programs": [sequences.LOOKUP.to_program()]}
-        else:
-            load = {"scenarios": [{"name": "lookup", "text": text}]}
+        load = {"scenarios": [{"name": "lookup", "text": text}]}
         engine = Engine(json.dumps({"target": target, **load}), self._people.people)
-        return self._measured(engine, "lookup", step)
+        return self._measured(engine, "lookup", "lookup")
 
     def _by_scenario(self, before: str = "", lanes: int = LANES) -> Values:
         text = before + _SCENARIO.format(base=BASE)
@@ -141,10 +137,8 @@ class ScenarioBench(Bench):
         return self._measured(engine, "csv", "search", lanes)
 
     def _by_names(self) -> Values:
-        lookup = {"op": "lookup", "person": "random"}
-        lookups = {"op": "repeat", "times": 1_000_000, "steps": [lookup]}
-        program = {"name": "names", "counts": "lookup", "steps": [{"op": "connect"}, lookups]}
-        engine = Engine(self._config(programs=[program]), None, (self._table, 0))
+        config = self._config(scenarios=[{"name": "names", "text": _NAMED}])
+        engine = Engine(config, None, (self._table, 0))
         return self._measured(engine, "names", "lookup")
 
     def _measured(self, engine: Engine, program: str, step: str, lanes: int = LANES) -> Values:

@@ -24,7 +24,7 @@ from sitebench.system.machine import cpu_ns
 from sitebench.system.native_errors import translated
 
 if TYPE_CHECKING:
-    from ils_bench.sequences import Sequence
+    from ils_bench.programs import Program
     from sitebench._engine import Engine
     from sitebench.http.address import SiteAddress
     from sitebench.scenario.script import Script
@@ -87,7 +87,7 @@ def _floor() -> Iterator[Measure]:
 
 
 @contextlib.contextmanager
-def _directory(sequence: Sequence, threads: int = 1) -> Iterator[Measure]:
+def _directory(program: Program, threads: int = 1) -> Iterator[Measure]:
     from ils_bench.calibrate import running_engine
     from ils_bench.options import IlsOptions
     from ils_bench.targets.opening import open_target
@@ -97,9 +97,9 @@ def _directory(sequence: Sequence, threads: int = 1) -> Iterator[Measure]:
     )
     with (
         open_target(options, PEOPLE) as target,
-        running_engine(options, target, sequence, LANES) as engine,
+        running_engine(options, target, program, LANES) as engine,
     ):
-        yield partial(slice_of, engine, {sequence.counts}, target.pid)
+        yield partial(slice_of, engine, {step for _, step in program.counted}, target.pid)
 
 
 @contextlib.contextmanager

@@ -1,22 +1,20 @@
-"""What the engine reads of a test of a directory, and sequences placed at a target."""
+"""What the engine reads of a test of a directory."""
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence as Many
 from typing import Any
 
-from ils_bench.names import names_of
+from ils_bench.names import named_by, names_of
 from ils_bench.options import IlsOptions
 from ils_bench.programs import Program
-from ils_bench.sequences import Bind, Repeat, Search, Sequence, Step
+from ils_bench.sequences import Sequence
 from ils_bench.targets.address import DirectoryAddress, parse_address
 from ils_bench.targets.identity import ANONYMOUS, Identity
 from ils_bench.targets.people import spec_of
 from ils_bench.targets.target import OpenDirectory
 from sitebench._engine import Population
 from sitebench.counts.worker_slot import WorkerSlot
-from sitebench.scenario.script import Script
 from sitebench.seeders.people import generate
 from sitebench.seeders.slow_hashes import make_hashes
 from sitebench.suite_base.points import ForEngine, Load
@@ -74,14 +72,7 @@ def engine_config(
             "choices": _choices(options, trust),
         },
         adds={"start": first_added, "keys": options.ring},
-        programs=[
-            placed(each, options.base, who).to_program()
-            for each in programs
-            if isinstance(each, Sequence)
-        ],
-        scenarios=[
-            _scenario(each, options, who, slot) for each in programs if isinstance(each, Script)
-        ],
+        scenarios=[_scenario(each, options, who, slot) for each in programs],
     )
 
 
@@ -95,8 +86,11 @@ def _choices(options: IlsOptions, trust: Trust) -> dict[str, Any]:
 
 
 def _scenario(
-    script: Script, options: IlsOptions, who: Identity, slot: WorkerSlot
+    program: Program, options: IlsOptions, who: Identity, slot: WorkerSlot
 ) -> dict[str, Any]:
+    script = program
+    if isinstance(script, Sequence):
+        script = script.script(options.profile, named_by(options.names))
     spec = {
         **script.spec(slot),
         "base": options.base_or_file,
@@ -105,28 +99,3 @@ def _scenario(
     if script.pauses and (session := options.session_or_file) is not None:
         spec["session_ms"] = session * 1e3
     return spec
-
-
-def placed(sequence: Sequence, base: str, who: Identity = ANONYMOUS) -> Sequence:
-    """Return the sequence at a target: what it leaves open is filled in, and nothing else.
-
-    Searches without a base go to the target's, anonymous binds become this one's.
-    """
-
-    def place(step: Step) -> Step:
-        if isinstance(step, Repeat):
-            return dataclasses.replace(step, steps=tuple(map(place, step.steps)))
-        if isinstance(step, Bind) and who != ANONYMOUS and not (step.dn or step.sasl):
-            # LDAP's version 2 knows no SASL.
-            return dataclasses.replace(
-                step,
-                version=step.version if who.sasl is None else 3,
-                dn=who.dn or "",
-                password=who.password or "",
-                sasl=who.sasl,
-            )
-        if isinstance(step, Search) and not step.base:
-            return dataclasses.replace(step, base=base)
-        return step
-
-    return dataclasses.replace(sequence, steps=tuple(map(place, sequence.steps)))

@@ -111,6 +111,11 @@ def is_list(text: str | None) -> bool:
     return text is not None and text.startswith(_FILE)
 
 
+def named_by(text: str | None) -> str | None:
+    """Return the attribute by which --names names the target's own people; None of sitebench's."""
+    return None if text is None else names_of(text).attribute
+
+
 def names_of(text: str) -> Names:
     """Return the names that --names was given; raises what is wrong with their file, and where."""
     if not is_list(text):

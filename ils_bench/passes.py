@@ -1,4 +1,4 @@
-"""Whole passes of sequences that think: whether the measured window has room for any."""
+"""Whole passes that think: whether the measured window has room for any."""
 
 from __future__ import annotations
 
@@ -7,18 +7,14 @@ from collections.abc import Sequence as Many
 
 from ils_bench.options import IlsOptions
 from ils_bench.programs import Program
-from ils_bench.sequences import Sequence
+from sitebench.counts.source import SEQUENCE
 from sitebench.errors import BadInput
 from sitebench.units import format_duration, format_rate, plural
 
 
 def check(options: IlsOptions, programs: Many[Program]) -> None:
     """Raise where no pass of programs could be counted, as all think: with the way to have some."""
-    thinking = [
-        each
-        for each in programs
-        if isinstance(each, Sequence) and each.counts == "sequence" and each.least_s
-    ]
+    thinking = [each for each in programs if each.counts == SEQUENCE and each.least_s]
     if not thinking or len(thinking) < len(programs):
         return
     program = min(thinking, key=lambda each: each.least_s)

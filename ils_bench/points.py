@@ -14,7 +14,7 @@ from ils_bench import passes, quick, sequences
 from ils_bench.engine_config import for_engine
 from ils_bench.login import logins
 from ils_bench.login.lockout import binds_of
-from ils_bench.names import is_list, names_of
+from ils_bench.names import is_list, named_by, names_of
 from ils_bench.options import IlsOptions, LocustOptions, SweepOptions
 from ils_bench.programs import LOGIN, Program, assure_bound, is_login
 from ils_bench.seeding.destinations import with_base
@@ -58,7 +58,9 @@ class IlsPoints(SuitePoints[IlsOptions, Program, OpenDirectory]):
     def built_in(self, options: IlsOptions, operation: str) -> Program:
         if operation == LOGIN:
             return logins.script_of(options)
-        return sequences.built_in(operation, options.profile, options.session)
+        return sequences.built_in(
+            operation, options.profile, options.session, named_by(options.names)
+        )
 
     def open(
         self, options: IlsOptions, programs: Sequence[Program], progress: Progress

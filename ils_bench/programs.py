@@ -34,7 +34,9 @@ def _only_binds(program: Program) -> bool:
 def send_passwords(programs: Many[Program]) -> bool:
     """Return whether a scenario file does: its connections bind, or a step of its users does."""
     scripts = (each for each in programs if isinstance(each, Script))
-    return bind_themselves(programs) or any("bind" in each.verbs for each in scripts)
+    operations = (each for script in scripts for each in script.facts["operations"])
+    steps = (step for operation in operations for step in operation["steps"])
+    return bind_themselves(programs) or any(step["sends_password"] for step in steps)
 
 
 def bind_themselves(programs: Many[Program]) -> bool:

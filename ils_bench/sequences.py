@@ -1,7 +1,7 @@
-"""What one virtual user repeats: steps as frozen dataclasses, compiled once for the engine.
+"""Scenarios of one virtual user that are written in Python, and the suite's own.
 
-A sequence is data. The engine runs it natively, `--client ldap3` runs the same one in Python, and
-a locustfile may bring its own:
+A `Sequence` is data: it writes the text of a scenario, which lanes run like any other. A locustfile
+may bring its own:
 
     prefix = Sequence(
         "prefix",
@@ -19,16 +19,19 @@ The suite's own are in `scenarios/`, one file for each operation of the papers' 
 from __future__ import annotations
 
 import dataclasses
-import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from collections.abc import Sequence as Many
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, ClassVar
 
-from sitebench._engine import check_scenario, profile_facts
+from ils_bench.quick import plain, quoted
+from sitebench._engine import profile_facts
+from sitebench.counts.source import SEQUENCE
 from sitebench.errors import BadInput
 from sitebench.frozen import frozen
-from sitebench.scenario.script import REMOVE
+from sitebench.scenario.script import Script, made
 
 _ONLINE_MINUTES = 10
 """How long a search with sttl keeps a user online: what NetMeeting asks for."""
@@ -44,29 +47,10 @@ class Step:
 
     op: ClassVar[str]
 
-    def to_program(self) -> dict[str, Any]:
-        """Return the step as the engine reads it; unset fields are left out."""
-        program: dict[str, Any] = {"op": self.op}
-        for each in dataclasses.fields(self):
-            value = getattr(self, each.name)
-            if value not in (None, "", ()):
-                program[each.name] = _plain(value)
-        return program
-
     @property
     def label(self) -> str:
         """Name under which the step is recorded."""
         return getattr(self, "name", "") or self.op
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Step):
-        return value.to_program()
-    if isinstance(value, Change):
-        return {"op": value.op, "attribute": value.attribute, "values": list(value.values)}
-    if isinstance(value, tuple):
-        return [_plain(part) for part in value]
-    return value
 
 
 @frozen
@@ -228,62 +212,60 @@ class Sequence:
                 f"let it count one of {', '.join(sorted(known))}",
             )
 
-    def to_program(self) -> dict[str, Any]:
-        """Return the sequence as the engine reads it."""
-        steps = [step.to_program() for step in self.steps]
-        return {"name": self.name, "counts": self.counts, "steps": steps}
+    def script(self, profile: str = "paper", named_by: str | None = None) -> Script:
+        """Return its scenario, for people of a profile or for those whom an attribute names."""
+        return _script_of(self, profile, named_by)
+
+    @property
+    def _script(self) -> Script:
+        """Its scenario for what is the same whoever the people are."""
+        prolongs = any(getattr(step, "refresh_minutes", None) for step in walk(self.steps))
+        return self.script("ils" if prolongs else "paper")
 
     @property
     def writes(self) -> bool:
         """Whether a run of it may change the target: what it holds, or for how long."""
-        return any(_writes(step) for step in walk(self.steps))
+        return self._script.writes
 
     @property
-    def counted(self) -> tuple[tuple[str, str], ...]:
+    def counted(self) -> Many[tuple[str, str]]:
         """The row that is the total."""
-        return ((self.name, self.counts),)
+        return self._script.counted
 
     @property
     def needs_base(self) -> bool:
         """Whether it asks for more than a connection and an identity."""
-        plain = (Connect, Bind, Unbind, Repeat, Think)
-        return not all(isinstance(step, plain) for step in walk(self.steps))
+        return self._script.needs_base
 
     @property
     def by_dn(self) -> bool:
         """Whether any step names people by their DN."""
-        return any(isinstance(s, (Compare, Delete, Modify, Refresh)) for s in walk(self.steps))
+        return self._script.by_dn
 
     @property
     def needs_people(self) -> bool:
         """Whether it asks for people of the directory, and not only for those that it enters."""
-        chosen = {getattr(step, "person", "") for step in walk(self.steps)}
-        listed = any(isinstance(step, Retrieve) for step in walk(self.steps))
-        return (
-            listed or bool({"random", "own"} & chosen) or ("current" in chosen and not self.adding)
-        )
+        return self._script.needs_people
 
     @property
     def adding(self) -> frozenset[tuple[str, str]]:
         """Rows of the steps that enter people."""
-        found = (step.label for step in walk(self.steps) if isinstance(step, Add))
-        return frozenset((self.name, label) for label in found)
+        return self._script.adding
 
     @property
     def removing(self) -> frozenset[tuple[str, str]]:
         """Rows of the steps that take people away, once the ring of the added is full too."""
-        found = (step.label for step in walk(self.steps) if isinstance(step, Delete))
-        return frozenset((self.name, label) for label in (REMOVE, *found))
+        return self._script.removing
 
     @property
     def removes(self) -> bool:
         """Whether a run of it also takes people away by a step of its own."""
-        return any(isinstance(step, Delete) for step in walk(self.steps))
+        return self._script.removes
 
     @property
     def least_s(self) -> float:
         """How long a pass takes at least: its think times of a constant length."""
-        return _least_ms(self.steps) / 1e3
+        return self._script.least_s
 
     def thinking(self, mean_s: float) -> Sequence:
         """Return the sequence with a think time after each operation it counts."""
@@ -295,36 +277,12 @@ class Sequence:
         return dataclasses.replace(self, steps=_paused(self.steps, self.counts, pause))
 
 
-def _least_ms(steps: tuple[Step, ...]) -> float:
-    return sum(
-        each.times * _least_ms(each.steps)
-        if isinstance(each, Repeat)
-        else each.mean_ms
-        if isinstance(each, Think) and each.distribution == "constant"
-        else 0.0
-        for each in steps
-    )
-
-
 def walk(steps: tuple[Step, ...]) -> Iterator[Step]:
     """Yield every step, those inside repetitions too."""
     for step in steps:
         yield step
         if isinstance(step, Repeat):
             yield from walk(step.steps)
-
-
-_READING = (Connect, Bind, Unbind, Repeat, Think, Compare, Retrieve)
-"""Steps that change nothing, however they are filled in; no other is taken for one."""
-
-
-def _writes(step: Step) -> bool:
-    if isinstance(step, Lookup):
-        return step.refresh_minutes is not None
-    if isinstance(step, Search):
-        # An ILS keeps the people online that such a filter finds.
-        return "sttl" in step.filter.lower()
-    return not isinstance(step, _READING)
 
 
 def _paused(steps: tuple[Step, ...], label: str, pause: Think) -> tuple[Step, ...]:
@@ -337,54 +295,259 @@ def _paused(steps: tuple[Step, ...], label: str, pause: Think) -> tuple[Step, ..
     return tuple(paused)
 
 
-def built_in(operation: str, profile: str = "paper", session_s: float = 1200.0) -> Sequence:
-    """Return the sequence of one of the suite's own operations: what its file says."""
+@lru_cache(maxsize=64)
+def _script_of(sequence: Sequence, profile: str, named_by: str | None) -> Script:
+    writer = _Writer(sequence.name, profile, named_by)
+    text = writer.text(sequence)
+    script = made(sequence.name, text)
+    return dataclasses.replace(script, own_env=writer.secrets, think_s=writer.think_s)
+
+
+class _Writer:
+    """Writes the scenario of a sequence."""
+
+    def __init__(self, name: str, profile: str, named_by: str | None) -> None:
+        self._name, self._profile, self._named_by = name, profile, named_by
+        self._class, self._naming, _ = profile_facts(profile)
+        self._data: dict[str, str] = {}
+        self._current = self._newcomer = ""
+        self.secrets: dict[str, str] = {}
+        """What is in no text, by the names of variables of the environment."""
+        self.think_s = 0.0
+        """The mean pause after a pass, without a connection."""
+
+    def text(self, sequence: Sequence) -> str:
+        """Return the scenario; its people are those of the target when it runs."""
+        first, *rest = sequence.steps or (None,)
+        if not isinstance(first, Connect):
+            raise self._bad("begins without a connection", "begin with Connect()")
+        if any(isinstance(step, Connect) for step in walk(tuple(rest))):
+            raise self._bad(
+                "connects twice", "have one Connect; a scenario file has any number of connections"
+            )
+        lives = 'per = "iteration"'
+        match rest[-2:]:
+            case [Unbind(), Think(mean_ms, "exponential")]:
+                self.think_s = mean_ms / 1e3
+                rest.pop()
+        if rest and isinstance(rest[-1], Unbind) and len(rest) > 1:
+            rest.pop()
+        if any(isinstance(step, Unbind) for step in walk(tuple(rest[:-1]))):
+            raise self._bad("asks for more after Unbind", "unbind at the end")
+        connection = []
+        if len(rest) > 1 and isinstance(bind := rest[0], Bind):
+            rest.pop(0)
+            connection = self._identity(bind)
+        whole = {"counts": quoted(sequence.counts)} if sequence.counts != SEQUENCE else {}
+        match rest:
+            case [Repeat(times, (lone,))] if lone.label == sequence.counts and not isinstance(
+                lone, Repeat
+            ):
+                # What is counted arrives by itself, and the connection is kept for as many.
+                lives, rest = f"per = {times}", [lone]
+        steps = "".join(self._step("operation.step", step) for step in rest)
+        return "\n".join(
+            (
+                "[connection.main]",
+                lives,
+                *connection,
+                *(f"\n[data.{name}]\n{rows}" for name, rows in self._data.items()),
+                "\n[[operation]]",
+                f"name = {quoted(sequence.name)}",
+                *(f"{key} = {value}" for key, value in whole.items()),
+                steps,
+            )
+        )
+
+    def _step(self, table: str, step: Step) -> str:
+        if isinstance(step, Repeat):
+            inner = "".join(self._step(f"{table}.step", each) for each in step.steps)
+            return f"\n[[{table}]]\nrepeat = {step.times}\n{inner}"
+        if isinstance(step, Think):
+            think = f'think = "{step.mean_ms:.6f}ms"\ndistribution = {quoted(step.distribution)}'
+            return f"\n[[{table}]]\n{think}\n"
+        lines = "\n".join(self._request(step))
+        return f"\n[[{table}]]\nname = {quoted(step.label)}\n{lines}\n"
+
+    def _request(self, step: Step) -> list[str]:
+        write = _WRITERS.get(type(step))
+        if write is None:
+            raise self._bad(f"has a step {step.op!r} of its own", "use those of sitebench")
+        return write(self, step)
+
+    def _compare(self, step: Compare) -> list[str]:
+        data = self._person(step.person)
+        value = quoted(f"{{{data}.{step.attribute}}}")
+        return [_of("compare", data), f"entry = {{ {quoted(step.attribute)} = {value} }}"]
+
+    def _add(self, step: Add) -> list[str]:
+        data = self._person(step.person, adds=True)
+        return [_of("add", data), f"entry = {quoted(data)}"]
+
+    def _delete(self, step: Delete) -> list[str]:
+        return [_of("delete", self._person(step.person))]
+
+    def _modify(self, step: Modify) -> list[str]:
+        return [_of("modify", self._person(step.person)), f"change = {_changes(step.changes)}"]
+
+    def _refresh(self, step: Refresh) -> list[str]:
+        return [_of("refresh", self._person(step.person)), f'ttl = "{step.ttl_s}s"']
+
+    def _retrieve(self, step: Retrieve) -> list[str]:
+        self._data["everyone"] = _SEEDED
+        expect = 'every = "everyone", entries = "all"'
+        return [
+            f"search = {quoted(self._everyone())}",
+            *self._scope(),
+            *_returned(step.attributes),
+            *([f"size_limit = {step.size_limit}"] if step.size_limit else []),
+            f'expect = {{ result = ["success", "sizeLimitExceeded"], {expect} }}',
+        ]
+
+    def _search(self, step: Search) -> list[str]:
+        entries = step.expect_entries
+        return [
+            f"search = {quoted(plain(step.filter))}",
+            *([f"base = {quoted(plain(step.base))}"] if step.base else []),
+            f"scope = {quoted('sub' if step.scope == 'subtree' else step.scope)}",
+            *_returned(step.attributes),
+            *([] if entries is None else [f"expect.entries = {entries}"]),
+        ]
+
+    def _identity(self, step: Bind) -> list[str]:
+        lines = [f"bind = {quoted(plain(step.dn))}"]
+        if step.dn or step.sasl == "plain":
+            name = f"PASSWORD_{len(self.secrets) + 1}"
+            self.secrets[name] = step.password
+            lines.append(f'password = "{{env.{name}}}"')
+        if step.sasl:
+            lines.append(f"sasl = {quoted(step.sasl)}")
+        return [*lines, *([f"version = {step.version}"] if step.version != 3 else [])]
+
+    def _person(self, which: str, *, adds: bool = False) -> str:
+        """Return the data of the person whom a step is about."""
+        if which == "own":
+            self._data["own"] = f'{_SEEDED}\nper = "user"'
+            self._current = "own"
+        elif which == "new" and adds:
+            self._newcomer = self._current = f"newcomer{len(self._data) + 1}"
+            self._data[self._current] = 'people = "new"'
+        elif which == "new":
+            if not self._newcomer:
+                raise self._bad("is about a new person, and adds none before", "add one: Add()")
+            self._current = self._newcomer
+        elif which == "random" or not self._current:
+            self._current = f"person{len(self._data) + 1}"
+            self._data[self._current] = _SEEDED
+        return self._current
+
+    def _lookup(self, step: Lookup) -> list[str]:
+        data, refresh_minutes = self._person(step.person), step.refresh_minutes
+        if refresh_minutes is not None and self._profile != "ils":
+            raise self._bad(
+                "prolongs by searching, which only an Internet Locator Server does",
+                "use Refresh, or --profile ils",
+            )
+        prolongs = "" if refresh_minutes is None else f"(sttl={refresh_minutes})"
+        person = f"({self._naming}={{{data}.{self._naming}}})"
+        text = f"(&(objectClass={self._class}){person}{prolongs})"
+        if self._named_by is not None and not data.startswith("newcomer"):
+            text = f"({self._named_by}={{{data}.{self._named_by}}})"
+        expect = f"expect.entry = {quoted(data)}"
+        return [f"search = {quoted(text)}", *self._scope(), *_returned(step.attributes), expect]
+
+    def _everyone(self) -> str:
+        if self._named_by is not None:
+            return f"({self._named_by}=*)"
+        kind = f"(objectClass={self._class})"
+        return f"(&{kind}(cn=%))" if self._profile == "ils" else kind
+
+    def _scope(self) -> list[str]:
+        """Return where people are searched: those of an ILS at their class (MS-TAIL)."""
+        if self._profile != "ils":
+            return []
+        return ['base = "objectClass=rtPerson"', 'scope = "base"']
+
+    def _bad(self, what: str, remedy: str) -> BadSequence:
+        return BadSequence(f"sequence {self._name!r} {what}", remedy)
+
+
+_SEEDED = 'people = "seeded"'
+_WRITERS: dict[type[Step], Callable[[_Writer, Any], list[str]]] = {
+    Bind: _Writer._identity,
+    Unbind: lambda writer, step: ['unbind = "main"'],
+    Lookup: _Writer._lookup,
+    Compare: _Writer._compare,
+    Add: _Writer._add,
+    Delete: _Writer._delete,
+    Modify: _Writer._modify,
+    Refresh: _Writer._refresh,
+    Retrieve: _Writer._retrieve,
+    Search: _Writer._search,
+}
+"""What a step's table has beside its name."""
+
+
+def _of(verb: str, data: str) -> str:
+    return f"{verb} = {quoted(f'{{{data}.dn}}')}"
+
+
+def _returned(attributes: tuple[str, ...]) -> list[str]:
+    return [f"attributes = [{', '.join(map(quoted, attributes))}]"] if attributes else []
+
+
+def _changes(changes: tuple[Change, ...]) -> str:
+    kinds: dict[str, list[str]] = {}
+    for change in changes:
+        values = ", ".join(quoted(plain(value)) for value in change.values)
+        if change.op != "increment":
+            values = f"[{values}]"
+        kinds.setdefault(change.op, []).append(f"{quoted(change.attribute)} = {values}")
+    tables = [f"{op} = {{ {', '.join(each)} }}" for op, each in kinds.items()]
+    return f"{{ {', '.join(tables)} }}"
+
+
+@lru_cache
+def built_in(
+    operation: str,
+    profile: str = "paper",
+    session_s: float = 1200.0,
+    named_by: str | None = None,
+) -> Script:
+    """Return one of the suite's own operations: what its file says."""
     if operation == "register" and profile_facts(profile)[2]:
         raise BadInput(
             f"people of the profile {profile} do not register with an Internet Locator Server",
             "measure add, or name people who do: --profile paper",
         )
-    spec = {
-        "name": operation,
-        "text": text_of(operation, profile),
-        "session_ms": session_s * 1e3,
-    }
-    whole = check_scenario(json.dumps(spec), {})
-    assert whole is not None, operation
-    program = json.loads(whole[1] or "")
-    return Sequence(operation, tuple(map(_step, program["steps"])), program["counts"])
+    text = text_of(operation, profile, named_by)
+    # Options say how long a session is.
+    return dataclasses.replace(made(operation, text, session_s=session_s), load={})
 
 
-def text_of(operation: str, profile: str = "paper") -> str:
-    """Return the file of one of the suite's own operations, for people of this profile."""
+def text_of(operation: str, profile: str = "paper", named_by: str | None = None) -> str:
+    """Return the file of one of the suite's own operations, for people of this profile.
+
+    `named_by` is the attribute by which the target's own people are named instead.
+    """
     own = _FILES / f"{operation}-{profile}.toml"
     text = (own if own.exists() else _FILES / f"{operation}.toml").read_text(encoding="utf-8")
     kind, naming, _ = profile_facts(profile)
     text = text.replace("(objectClass=RTPerson)", f"(objectClass={kind})")
-    return _BY_NAME.sub(rf"({naming}={{\1.{naming}}})", text)
+    text = _BY_NAME.sub(rf"({naming}={{\1.{naming}}})", text)
+    if named_by is None:
+        return text
+    text = _PERSON.sub(rf'"({named_by}={{\1.{named_by}}})"', text)
+    return _EVERYONE.sub(f'"({named_by}=*)"', text)
 
 
 _FILES = Path(__file__).parent / "scenarios"
 _BY_NAME = re.compile(r"\(cn=\{(\w+)\.cn\}\)")
 """How the papers' people are looked up."""
-_KINDS: dict[str, type[Step]] = {each.op: each for each in Step.__subclasses__()}
-
-
-def _step(found: dict[str, Any]) -> Step:
-    """Return a step of a program; the inverse of `to_program`."""
-    op, name = found.pop("op"), found.pop("name", "")
-    values = {key: _made(key, value) for key, value in found.items() if value is not None}
-    if name not in ("", op):
-        values["name"] = name
-    return _KINDS[op](**values)
-
-
-def _made(key: str, value: Any) -> Any:
-    if key == "steps":
-        return tuple(map(_step, value))
-    if key == "changes":
-        return tuple(Change(each["op"], each["attribute"], tuple(each["values"])) for each in value)
-    return tuple(value) if isinstance(value, list) else value
+_PERSON = re.compile(
+    r'"\(&\(objectClass=\w+\)\(\w+=\{(?!newcomer)(\w+)\.\w+\}\)(?:\(sttl=\d+\))?\)"'
+)
+_EVERYONE = re.compile(r'"(?:\(&)?\(objectClass=\w+\)(?:\(cn=%\)\))?"')
 
 
 CONNECT, ADD, LOOKUP, RETRIEVE = map(built_in, ("connect", "add", "lookup", "retrieve"))

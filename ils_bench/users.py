@@ -19,8 +19,7 @@ from typing import ClassVar
 
 from ils_bench.options import IlsOptions, LocustOptions
 from ils_bench.points import POINTS
-from ils_bench.programs import LOGIN
-from ils_bench.sequences import Sequence
+from ils_bench.programs import LOGIN, Program
 from ils_bench.suite_run import IlsRun
 from sitebench.locust.user import LaneUser
 from sitebench.suite_base import scenario_user
@@ -31,10 +30,10 @@ class SequenceUser(LaneUser):
     """One lane that repeats a sequence."""
 
     abstract = True
-    sequence: ClassVar[Sequence]
+    sequence: ClassVar[Program]
 
     @classmethod
-    def build(cls, options: IlsOptions) -> Sequence:
+    def build(cls, options: IlsOptions) -> Program:
         """Return the sequence; override it where it depends on options."""
         return cls.sequence
 

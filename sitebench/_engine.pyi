@@ -682,8 +682,10 @@ class LdapRequest:
     def controls(self) -> list[tuple[str, bool, bytes | None]]:
         """OID, whether it is critical, value."""
 
-def check_scenario(spec_json: str, tables: Mapping[str, Table]) -> tuple[str, str | None] | None:
+def check_scenario(spec_json: str, tables: Mapping[str, Table]) -> str | None:
     """Raise EngineError with what of a scenario no lane could run.
+
+    Return the step that is counted, where passes are operations: rows have the scenario's name.
 
     `spec_json` is one of the engine's "scenarios", and `tables` are their data.
     """

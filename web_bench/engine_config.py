@@ -37,6 +37,5 @@ def engine_config(
         slot,
         target=config,
         adds={"start": 0, "keys": 1},
-        programs=[],
         scenarios=[each.spec(slot) | more for each in workloads],
     )

@@ -14,7 +14,7 @@ from benches.soak.mix import STEPS
 
 KINDS = {
     "bind": "binds",
-    "lookup": "searches",
+    "search": "searches",
     "add": "adds",
     "modify": "modifies",
     "delete": "deletes",

@@ -8,6 +8,7 @@ online by refreshes and expire after that.
 from __future__ import annotations
 
 from ils_bench import sequences
+from ils_bench.programs import Program
 from ils_bench.sequences import (
     Add,
     Bind,
@@ -43,7 +44,7 @@ PROLONG = Sequence(
     counts="sequence",
 )
 
-USERS: dict[str, tuple[Sequence, int]] = {
+USERS: dict[str, tuple[Program, int]] = {
     "LookupUser": (sequences.LOOKUP, 12),
     "ConnectUser": (sequences.CONNECT, 1),
     "AddUser": (sequences.ADD, 1),
@@ -52,8 +53,15 @@ USERS: dict[str, tuple[Sequence, int]] = {
 }
 """What lanes do, by the class of benches/soak/locustfile.py, and how many of sixteen do it."""
 
-STEPS = {
-    sequence.name: {step.label: step.op for step in sequences.walk(sequence.steps)}
-    for sequence, _ in USERS.values()
-}
+
+def _kinds(program: Program) -> dict[str, str]:
+    script = program.script(PROFILE) if isinstance(program, Sequence) else program
+    [operation] = script.facts["operations"]
+    rows = {step["name"]: step["verb"] for step in operation["steps"]}
+    if operation["is_step"]:
+        rows = dict.fromkeys((operation["name"],), *rows.values())
+    return {"connect": "connect", "bind": "bind", **rows, "unbind": "unbind"}
+
+
+STEPS = {program.name: _kinds(program) for program, _ in USERS.values()}
 """Of each sequence its steps, and what kind of step each is."""

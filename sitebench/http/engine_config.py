@@ -45,6 +45,5 @@ def engine_config(
             "tls": trust.to_engine() if address.encrypted else None,
         },
         adds={"start": first_newcomer(options, slot), "keys": _NEWCOMERS},
-        programs=[],
         scenarios=[scenario.spec(slot) for scenario in scenarios],
     )

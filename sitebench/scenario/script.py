@@ -130,6 +130,10 @@ class Script:
     """Whether operations of one request are kinds of requests, with rows under its own name."""
     facts: Mapping[str, Any] = field(default_factory=dict, repr=False)
     """What the engine's reader says of it."""
+    least_s: float = 0.0
+    """How long a pass takes at least, where passes are its operations: its constant think times."""
+    own_env: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """Variables that it brings itself, instead of the environment's."""
     think_s: float = 0.0
     pauses: bool = True
     """Whether its operations pause as it says."""
@@ -267,12 +271,16 @@ class Script:
     @property
     def secrets(self) -> Mapping[str, str]:
         """What it takes out of the environment; raises where that lacks something."""
-        if missing := [name for name in self.env if name not in os.environ]:
+        if missing := [name for name in self.env if name not in self._environment]:
             named = ", ".join(f"${name}" for name in missing)
             raise BadInput(
                 f"{self.path} takes {named} from the environment, which has none", "set it"
             )
-        return {name: os.environ[name] for name in self.env}
+        return {name: self._environment[name] for name in self.env}
+
+    @property
+    def _environment(self) -> Mapping[str, str]:
+        return self.own_env or os.environ
 
 
 def _changed_data(operation: Mapping[str, Any]) -> Iterator[str]:
@@ -385,9 +393,9 @@ def _facts_of(named: str) -> dict[str, Any]:
     return _facts(path, read_text(path, "the scenario", BadFile), {})
 
 
-def made(name: str, text: str, *, by_class: bool = False) -> Script:
+def made(name: str, text: str, *, by_class: bool = False, session_s: float | None = None) -> Script:
     """Return a scenario that is in no file; its data lie where the command runs."""
-    return _script(name, name, None, text, {}, by_class=by_class)
+    return _script(name, name, None, text, {}, by_class=by_class, session_s=session_s)
 
 
 def alone(script: Script, operation: Operation) -> Script:
@@ -399,7 +407,7 @@ def alone(script: Script, operation: Operation) -> Script:
         "env": dict.fromkeys(script.env, ""),
         "files": in_base64(script.contents),
     }
-    counts, _ = _check(script.path, spec, script.tables)
+    counts = _check(script.path, spec, script.tables)
     one = (operation,)
     return replace(script, only=operation.name, operations=one, counts=counts, by_class=False)
 
@@ -413,6 +421,7 @@ def _script(
     *,
     by_class: bool,
     strange: bool = False,
+    session_s: float | None = None,
 ) -> Script:
     """Return the script of a text, which may be a stranger's and then names no files elsewhere."""
     facts = _facts(path, text, {})
@@ -453,18 +462,18 @@ def _script(
         "files": in_base64(contents),
         "classes": by_class,
     }
-    counts, asked = _check(path, spec, tables)
+    counts, least_s = _check(path, spec, tables), 0.0
     if counts is not None and facts["protocol"] == LDAP:
-        # Its only request has the name of the operation.
+        # The rows of its passes: a step that is the operation has the operation's name.
         [lone] = operations
-        if asked is None:
-            asked = {
-                "add": [lone.name] * len(lone.adding),
-                "delete": [lone.name] * len(lone.removing),
-            }
-        added, gone = (tuple(asked.get(verb, ())) for verb in ("add", "delete"))
-        operations = [replace(lone, adding=added, removing=gone)]
-    lists = asked is not None and "retrieve" in asked
+        [said] = [each for each in facts["operations"] if each["name"] == lone.name]
+        if said["is_step"]:
+            added, gone = ((lone.name,) * len(each) for each in (lone.adding, lone.removing))
+            operations = [replace(lone, adding=added, removing=gone)]
+        session, thinks_s = load["session"] if session_s is None else session_s, said["thinks_s"]
+        least_s = said["thinks_at_least_s"]
+        if session is not None and thinks_s:
+            least_s *= session / thinks_s
     base = facts["base"]
     of_environment = base is not None and "{" in base
     # A site's own are not looked for before they are made.
@@ -475,7 +484,9 @@ def _script(
         only,
         facts["protocol"],
         text,
-        facts["uses_base"] and not of_environment,
+        # People lie below it, whatever a search names.
+        (facts["uses_base"] or any(each["rows"] in (SEEDED, "new") for each in facts["data"]))
+        and not of_environment,
         tuple(operations),
         facts["start"],
         {
@@ -493,7 +504,7 @@ def _script(
         },
         {name: value for name, value in load.items() if value is not None}
         | ({} if base is None or of_environment else {"base": base}),
-        lists or any(each["rows"] in people for each in facts["data"]),
+        any(each["rows"] in people for each in facts["data"]),
         counts,
         tuple(
             Needed(each["name"], each["oid"], each["line"])
@@ -504,6 +515,7 @@ def _script(
         kept=not all(each["per_step"] for each in facts["connections"]),
         by_class=by_class,
         facts=facts,
+        least_s=least_s,
     )
 
 
@@ -529,36 +541,15 @@ def _facts(path: str, text: str, columns: dict[str, list[str]]) -> dict[str, Any
     return found
 
 
-def _check(
-    path: str, spec: Mapping[str, Any], tables: Mapping[str, Table]
-) -> tuple[str | None, Mapping[str, Sequence[str]] | None]:
-    """Raise what cannot be run; return what one of the papers' operations counts.
-
-    And, by what they ask, the names of its requests, if its program can be described.
-    """
+def _check(path: str, spec: Mapping[str, Any], tables: Mapping[str, Table]) -> str | None:
+    """Raise what cannot be run; return the step that is counted, if passes are operations."""
     own = {f"{spec['name']}/{data}": each for data, each in tables.items()}
     try:
-        whole = check_scenario(json.dumps(spec), own)
+        return check_scenario(json.dumps(spec), own)
     except EngineError as error:
         raise BadFile(
             f"{path}: {error}", "`sitebench docs scenarios` has what can be run"
         ) from None
-    if whole is None:
-        return None, None
-    counts, program = whole
-    return counts, None if program is None else _names(json.loads(program)["steps"])
-
-
-def _names(steps: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
-    """Return the names of steps, those of repeats too, by what they ask."""
-    found: dict[str, list[str]] = {}
-    for step in steps:
-        if step["op"] == "repeat":
-            for op, names in _names(step["steps"]).items():
-                found.setdefault(op, []).extend(names)
-        else:
-            found.setdefault(step["op"], []).append(step.get("name", step["op"]))
-    return found
 
 
 def _operation(found: Mapping[str, Any]) -> Operation:

@@ -292,7 +292,7 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
         programs: list[Any] = [found]
         self.point(options, operation, programs)
         self.check(options, programs)
-        if not isinstance(found, Script):
+        if self.scenario_of(options) is None or not isinstance(found, Script):
             raise BadInput(f"{operation} is no scenario file", "leave --check out")
         self.assure_allowed(options, programs)
         with self.open(options, programs, untold) as target, translated():

@@ -22,8 +22,7 @@ def engine_config(
     *,
     target: Mapping[str, Any],
     adds: Mapping[str, int],
-    programs: Sequence[Mapping[str, Any]],
-    scenarios: Sequence[Mapping[str, Any]] = (),
+    scenarios: Sequence[Mapping[str, Any]],
 ) -> str:
     """Return the configuration of one engine; workers differ in draws, additions and their share.
 
@@ -59,7 +58,6 @@ def engine_config(
         "schedule": schedule,
         "keys": {"choice": options.keys, "seed": options.seed, "engine": slot.index},
         "adds": dict(adds),
-        "programs": list(programs),
         "scenarios": list(scenarios),
         # Of requests failures are logged, or all where they are only tried.
         "log": {"most": _TRIED, "all": True}

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from ldap3 import SUBTREE
 
-from ils_bench.sequences import Bind, Connect, Lookup, Repeat, Sequence, Unbind
+from ils_bench.sequences import LOOKUP
 from ils_bench.targets.opening import open_embedded
 from ils_bench.targets.openldap import open_openldap
 from ils_bench.targets.target import OpenDirectory
@@ -29,10 +29,6 @@ PAGED_RESULTS = "1.2.840.113556.1.4.319"
 LANES = 8
 LOCALES = ("en_US", "ru_RU", "ja_JP")
 SEED = 2002
-
-LOOKUP = Sequence(
-    "lookup", (Connect(), Bind(), Repeat(100, (Lookup(),)), Unbind()), counts="lookup"
-)
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +68,7 @@ def engine_config(target: OpenDirectory) -> str:
             "schedule": {"kind": "closed"},
             "keys": {"choice": "uniform", "seed": SEED},
             "adds": {"start": PEOPLE, "keys": 1_000},
-            "programs": [LOOKUP.to_program()],
+            "scenarios": [{"name": "lookup", "text": LOOKUP.text}],
         }
     )
 

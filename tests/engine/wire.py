@@ -52,7 +52,7 @@ Bytes that lanes send. To write them anew after an intended change:
 .venv/bin/python -m tests.engine.wire > tests/engine/wire.txt
 """
 PEOPLE = 50
-SHOWN, DIGESTED, ENOUGH = 4, 60, 100
+SHOWN, DIGESTED, ENOUGH = 4, 60, 150
 """Messages of a case that are printed, that are digested, and that are waited for."""
 PROFILES = {"login": ("person", "posix", "ad"), "register": ("paper", "ils")}
 """Of operations that not all profiles have."""
@@ -75,6 +75,7 @@ class Recorder:
 
     def __init__(self, answer: Answer) -> None:
         self.connections: list[list[tuple[int, bytes]]] = []
+        self.steps: set[str] = set()
         self._answer = answer
         self._count = 0
         self._lock = threading.Lock()
@@ -218,6 +219,7 @@ class Case:
             engine.start_lanes(self.program.name, 1)
             came = recorder.enough.wait(20)
             snapshot = engine.stop()
+            recorder.steps = {step.step for step in snapshot.steps}
             if not came:
                 steps = [(step.step, step.count, step.failures) for step in snapshot.steps]
                 raise AssertionError(f"{self.name}: {steps}")

@@ -10,6 +10,7 @@ import pytest
 from ils_bench.engine_config import engine_config
 from ils_bench.ldap3_lane import Ldap3Lanes
 from ils_bench.options import IlsOptions
+from ils_bench.programs import Program
 from ils_bench.sequences import LOOKUP, Add, Bind, Connect, Repeat, Search, Sequence, Think
 from ils_bench.targets.address import DirectoryAddress
 from ils_bench.targets.target import OpenDirectory
@@ -17,7 +18,7 @@ from sitebench._engine import Directory, PortableUsers
 from sitebench.counts.littles_law import littles_law
 from sitebench.counts.tally import Tally
 from sitebench.counts.worker_slot import WorkerSlot
-from sitebench.scenario.script import Script, made
+from sitebench.scenario.script import made
 from tests.support.people import BASE, small_population
 from tests.support.relay import delaying, relayed
 
@@ -25,7 +26,7 @@ PEOPLE = small_population(50)
 
 
 @contextmanager
-def lanes(port: int, sequence: Sequence | Script, **more: Any) -> Iterator[Ldap3Lanes]:
+def lanes(port: int, sequence: Program, **more: Any) -> Iterator[Ldap3Lanes]:
     """Yield portable lanes that report only to this test."""
     deaf = SimpleNamespace(events=SimpleNamespace(request=SimpleNamespace(fire=lambda **_: None)))
     target = OpenDirectory("relayed", DirectoryAddress("127.0.0.1", port), BASE)

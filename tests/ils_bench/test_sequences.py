@@ -1,9 +1,10 @@
 import json
+import tomllib
 
 import pytest
 
 from ils_bench import sequences
-from ils_bench.engine_config import engine_config, placed
+from ils_bench.engine_config import engine_config
 from ils_bench.options import IlsOptions
 from ils_bench.sequences import (
     Add,
@@ -19,52 +20,90 @@ from ils_bench.sequences import (
     Step,
     Think,
     Unbind,
-    walk,
 )
 from ils_bench.targets.address import DirectoryAddress
-from ils_bench.targets.identity import Identity
 from sitebench.counts.worker_slot import WorkerSlot
 
 
-def labels(sequence: Sequence) -> list[str]:
-    def of(steps: tuple[Step, ...]) -> list[str]:
-        found: list[str] = []
-        for step in steps:
-            if isinstance(step, Repeat):
-                found += step.times * of(step.steps)
-            elif not isinstance(step, Think):
-                found.append(step.label)
-        return found
+def test_a_sequence_is_the_scenario_that_it_writes() -> None:
+    prefix = Sequence(
+        "prefix",
+        (Connect(), Bind(), Repeat(50, (Search(filter="(cn=A{x}*)"),)), Unbind()),
+        counts="search",
+    )
+    assert (
+        prefix.script().text
+        == """\
+[connection.main]
+per = 50
+bind = ""
 
-    return of(sequence.steps)
+[[operation]]
+name = "prefix"
+counts = "search"
+
+[[operation.step]]
+name = "search"
+search = "(cn=A{{x}*)"
+scope = "sub"
+"""
+    )
+    assert prefix.counted == [("prefix", "search")]
+
+
+def test_people_of_steps_are_those_that_the_steps_before_were_about() -> None:
+    steps = (Connect(), Lookup(), Compare("sn", "current"), Add(), Delete("new"), Lookup("own"))
+    text = Sequence("people", steps).script("posix").text
+    assert [line for line in text.splitlines() if "person1" in line] == [
+        "[data.person1]",
+        'search = "(&(objectClass=posixAccount)(uid={person1.uid}))"',
+        'expect.entry = "person1"',
+        'compare = "{person1.dn}"',
+        'entry = { "sn" = "{person1.sn}" }',
+    ]
+    assert 'add = "{newcomer2.dn}"' in text
+    assert 'delete = "{newcomer2.dn}"' in text
+    assert '[data.own]\npeople = "seeded"\nper = "user"' in text
+
+
+@pytest.mark.parametrize(
+    ("steps", "problem"),
+    [
+        ((Search(),), "begins without a connection"),
+        ((Connect(), Search(), Connect(), Search()), "connects twice"),
+        ((Connect(), Unbind(), Search(), Search()), "asks for more after Unbind"),
+        ((Connect(), Delete("new")), "is about a new person, and adds none before"),
+        ((Connect(), Lookup(refresh_minutes=10)), "prolongs by searching"),
+    ],
+)
+def test_what_no_scenario_says_is_refused(steps: tuple[Step, ...], problem: str) -> None:
+    with pytest.raises(BadSequence, match=problem):
+        Sequence("s", steps).script("paper")
 
 
 def test_lookups_come_by_the_hundred_between_a_bind_and_an_unbind() -> None:
-    assert sequences.LOOKUP.to_program() == {
-        "name": "lookup",
-        "counts": "lookup",
-        "steps": [
-            {"op": "connect"},
-            {"op": "bind", "version": 3},
-            {"op": "repeat", "times": 100, "steps": [{"op": "lookup", "person": "random"}]},
-            {"op": "unbind"},
-        ],
-    }
+    for operation in (sequences.LOOKUP, sequences.ADD):
+        connection = tomllib.loads(operation.text)["connection"]["main"]
+        assert connection == {"per": 100, "bind": ""}
+        assert operation.counted == [(operation.name, operation.name)]
 
 
 def test_a_connect_is_counted_as_a_whole() -> None:
-    assert sequences.CONNECT.counts == "sequence"
-    assert labels(sequences.CONNECT) == ["connect", "bind", "unbind"]
+    assert sequences.CONNECT.counted == [("connect", "sequence")]
+    assert [verb for _, verb in sequences.CONNECT.operations[0].steps] == ["bind"]
 
 
 def test_the_ils_user_does_the_nine_steps_of_table_3() -> None:
-    steps = labels(sequences.built_in("ils-user", session_s=1200))
-    assert steps[:9] == [
-        *("connect", "bind", "retrieve"),
-        *("lookup", "lookup", "lookup", "lookup"),
-        *("keep-online", "keep-online"),
+    text = tomllib.loads(sequences.built_in("ils-user", session_s=1200).text)
+    steps = [
+        (each["name"], step.get("repeat", 1))
+        for step in text["operation"][0]["step"]
+        for each in step.get("step", [step])
+        if "think" not in each
     ]
-    assert steps[9:] == ["unbind"]
+    # Steps 1 and 2 connect and bind.
+    assert text["connection"]["main"] == {"per": "iteration", "bind": ""}
+    assert steps == [("retrieve", 1), ("lookup", 4), ("keep-online", 1), ("keep-online", 1)]
 
 
 @pytest.mark.parametrize("session_s", [60.0, 1200.0])
@@ -72,22 +111,18 @@ def test_think_times_fill_the_session(session_s: float) -> None:
     assert sequences.built_in("ils-user", session_s=session_s).least_s == pytest.approx(session_s)
 
 
-def test_netmeetings_words_are_used_in_the_ils_profile_only() -> None:
-    ils, plain = (
-        json.dumps(sequences.built_in("register", p).to_program()) for p in ("ils", "paper")
-    )
-    assert "smodop" in ils
-    assert '"refresh_minutes": 10' in ils
-    assert "smodop" not in plain
-    assert "refresh_minutes" not in plain
-
-
 def test_a_think_time_follows_every_counted_operation() -> None:
-    thinking = sequences.LOOKUP.thinking(0.25)
-    inner = next(step for step in thinking.steps if isinstance(step, Repeat)).steps
+    found = Sequence("s", (Connect(), Repeat(9, (Lookup(),)), Unbind()), counts="lookup")
+    inner = next(step for step in found.thinking(0.25).steps if isinstance(step, Repeat)).steps
     assert inner == (Lookup(), Think(250.0))
-    assert sequences.CONNECT.thinking(1.0).steps[-1] == Think(1000.0)
-    assert sequences.LOOKUP.thinking(0) is sequences.LOOKUP
+    assert Sequence("s", (Connect(), Lookup())).thinking(1.0).steps[-1] == Think(1000.0)
+    assert found.thinking(0) is found
+
+
+def test_user_who_has_left_thinks_without_a_connection() -> None:
+    sequence = Sequence("visit", (Connect(), Bind(), Lookup(), Unbind()), counts="sequence")
+    script = sequence.thinking(0.02).script()
+    assert (script.think_s, script.text) == (0.02, sequence.script().text)
 
 
 def test_a_sequence_may_only_count_what_it_does() -> None:
@@ -112,38 +147,16 @@ def test_who_only_asks_does_not() -> None:
     assert not Sequence("ask", (Connect(), Bind(), Search(), Compare(), Think(1), Unbind())).writes
 
 
-def test_credentials_go_into_every_anonymous_bind_and_no_other() -> None:
+def test_credentials_are_in_no_text() -> None:
     other = Bind("cn=other", "theirs")
-    sequence = Sequence("s", (Connect(), Bind(), other, Repeat(2, (Bind(), Add())), Unbind()))
-    there = placed(sequence, "o=x", Identity("cn=me", "mine"))
-    binds = [step for step in walk(there.steps) if isinstance(step, Bind)]
-    assert [(bind.dn, bind.password) for bind in binds] == [
-        ("cn=me", "mine"),
-        ("cn=other", "theirs"),
-        ("cn=me", "mine"),
-    ]
-    assert placed(sequence, "o=x") == sequence
-
-
-def test_searches_go_to_the_targets_base_unless_they_name_one() -> None:
-    sequence = Sequence("s", (Connect(), Repeat(2, (Search(), Search(base="o=other")))))
-    searches = [s for s in walk(placed(sequence, "o=x").steps) if isinstance(s, Search)]
-    assert [search.base for search in searches] == ["o=x", "o=other"]
+    script = Sequence("s", (Connect(), Bind(), other, Search(), Unbind())).script()
+    assert "theirs" not in script.text
+    assert script.secrets == {"PASSWORD_1": "theirs"}
+    assert 'bind = "cn=other"\npassword = "{env.PASSWORD_1}"' in script.text
 
 
 def test_a_password_is_not_shown() -> None:
     assert "secret" not in repr(Bind("cn=me", "secret"))
-
-
-def test_steps_leave_out_what_is_not_set() -> None:
-    step: Step = Search(filter="(cn=A*)", attributes=("cn", "mail"), expect_entries=0)
-    assert step.to_program() == {
-        "op": "search",
-        "filter": "(cn=A*)",
-        "scope": "sub",
-        "attributes": ["cn", "mail"],
-        "expect_entries": 0,
-    }
 
 
 def test_processes_draw_apart_among_the_same_people_and_share_an_open_rate() -> None:

@@ -55,4 +55,4 @@ def test_an_operation_that_a_lane_forgot_is_noticed(n: int) -> None:
 
 def test_every_step_of_the_mix_is_in_the_account_or_asks_the_directory_nothing() -> None:
     kinds = {kind for steps in STEPS.values() for kind in steps.values()}
-    assert kinds - set(KINDS) == {"connect", "unbind", "repeat"}
+    assert kinds - set(KINDS) == {"connect", "unbind"}

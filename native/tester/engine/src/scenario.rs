@@ -33,20 +33,17 @@ impl Scenario {
     }
 }
 
-/// Raises what of a scenario no lane could run. Of one that is one of the papers' operations, returns the step that
-/// it counts and, as JSON, its program.
+/// Raises what of a scenario no lane could run. Of one whose passes are its operations, returns the step that it counts.
 #[pyfunction]
 pub fn check_scenario(
     py: Python<'_>,
     spec_json: &str,
     tables: HashMap<String, PyRef<'_, Table>>,
-) -> PyResult<Option<(String, Option<String>)>> {
+) -> PyResult<Option<String>> {
     let spec: ScenarioSpec = config::parse("a scenario", spec_json)?;
     let tables: Tables = tables.into_iter().map(|(name, table)| (name, table.rows_of())).collect();
-    let whole = py
-        .detach(|| load::check_scenario(&spec, &tables))
-        .map_err(|problem| error_of(Kind::BadFile, problem))?;
-    Ok(whole.map(|(counts, program)| (counts, program.map(|program| program.to_string()))))
+    let counts = py.detach(|| load::check_scenario(&spec, &tables));
+    counts.map_err(|problem| error_of(Kind::BadFile, problem))
 }
 
 /// The JSON Schema of scenario files.

@@ -229,12 +229,9 @@ pub(crate) fn site(
     Ok((names, compiled, Speaks { shared, ring }))
 }
 
-/// Says what of a scenario no lane could run, whatever its target; returns the program of one that needs nothing
-/// filled in, and what it counts.
-pub fn check_scenario(
-    spec: &ScenarioSpec,
-    tables: &Tables,
-) -> Result<Option<(String, Option<serde_json::Value>)>, String> {
+/// Says what of a scenario no lane could run, whatever its target; returns the step that it counts, if its passes are
+/// its operations.
+pub fn check_scenario(spec: &ScenarioSpec, tables: &Tables) -> Result<Option<String>, String> {
     match scenario::read(&spec.text).map(|scenario| scenario.protocol) {
         Ok(scenario::Protocol::Http) => http::check_scenario(spec, tables),
         _ => ldap::check_scenario(spec, tables),

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use scenario::{Operation, Scenario, Step, Times, Verb};
+use scenario::{Operation, Scenario, thinking_ns};
 use serde::Deserialize;
 
 use crate::connection::sasl::Mechanism;
@@ -71,23 +71,11 @@ impl ScenarioSpec {
         if session_s <= 0.0 {
             return 0.0;
         }
-        match thinking_ns(&operation.steps) {
+        match thinking_ns(&operation.steps, false) {
             0 => 1.0,
             thinking_ns => session_s * 1e9 / thinking_ns as f64,
         }
     }
-}
-
-/// How long steps think, all in all, as far as it can be said: repeats within repeats may take ages.
-fn thinking_ns(steps: &[Step]) -> u64 {
-    let of = |step: &Step| match &step.verb {
-        Verb::Think { mean, .. } => u64::try_from(mean.as_nanos()).unwrap_or(u64::MAX),
-        Verb::Repeat { times: Times::Number(times), steps } => {
-            thinking_ns(steps).saturating_mul(u64::from(*times))
-        }
-        _ => 0,
-    };
-    steps.iter().map(of).fold(0, u64::saturating_add)
 }
 
 const fn one() -> u64 {

@@ -6,7 +6,7 @@ use crate::form::Protocol;
 use crate::template::{Field, Template};
 use crate::types::{
     Code, Data, Deal, Entry, FileClass, FileSet, Level, Lifetime, Rows, Scenario, Sizes, Step, Tls, Verb,
-    flat, renamed,
+    flat, renamed, thinking_ns,
 };
 
 /// The result code of a wrong password (RFC 4511 appendix A).
@@ -23,6 +23,9 @@ impl Scenario {
                 "counts": self.counted(operation),
                 "objective": operation.objective,
                 "page": operation.page,
+                "is_step": operation.is_step,
+                "thinks_s": thinking_ns(&operation.steps, false) as f64 / 1e9,
+                "thinks_at_least_s": thinking_ns(&operation.steps, true) as f64 / 1e9,
                 "steps": self.asking(&steps),
                 "writes": steps.iter().any(|step| writes(&step.verb)),
                 "overwrites": overwrites(&steps),
@@ -58,7 +61,8 @@ impl Scenario {
                 "per_step": connection.lives == Lifetime::Step,
                 "http_1_0": connection.http_1_0,
                 "tls": connection.tls == Some(Tls::Always),
-                "binds": connection.bind.is_some(),
+                "binds": connection.bind.as_ref().is_some_and(|name| !name.parts.is_empty())
+                    || connection.sasl.is_some(),
                 "accounts": self.accounts(connection.bind.as_ref(), connection.password.as_ref()),
             })).collect::<Vec<_>>(),
             "value_files": self.value_files().iter().map(|(path, secret)| {
@@ -96,6 +100,7 @@ impl Scenario {
                     Verb::Bind { bind, password, .. } => self.accounts(Some(bind), password.as_ref()),
                     _ => Vec::new(),
                 },
+                "sends_password": matches!(&step.verb, Verb::Bind { password: Some(_), .. }),
                 "refused": step.expect.results.contains(&Code::Number(INVALID_CREDENTIALS)),
                 "adds": self.adds_people(&step.verb),
                 "removes": self.removes_people(&step.verb),

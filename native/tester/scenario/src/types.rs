@@ -295,6 +295,8 @@ pub struct Operation {
     pub objective: Option<String>,
     /// Whether it counts as a web page.
     pub page: bool,
+    /// Whether its only step is written as the operation itself, and has no name of its own.
+    pub is_step: bool,
     /// Its steps.
     pub steps: Vec<Step>,
 }
@@ -853,8 +855,22 @@ fn above(dn: &str) -> String {
     end.map_or_else(String::new, |end| dn[end + 1..].to_owned())
 }
 
+/// How long steps think, all in all, as far as it can be said: repeats within repeats may take ages. `at_least` leaves
+/// times out that are not constant.
+pub fn thinking_ns(steps: &[Step], at_least: bool) -> u64 {
+    let of = |step: &Step| match &step.verb {
+        Verb::Think { constant: false, .. } if at_least => 0,
+        Verb::Think { mean, .. } => u64::try_from(mean.as_nanos()).unwrap_or(u64::MAX),
+        Verb::Repeat { times: Times::Number(times), steps } => {
+            thinking_ns(steps, at_least).saturating_mul(u64::from(*times))
+        }
+        _ => 0,
+    };
+    steps.iter().map(of).fold(0, u64::saturating_add)
+}
+
 /// Steps, those of repeats too.
-pub(crate) fn flat<'s>(steps: &'s [Step]) -> Vec<&'s Step> {
+pub fn flat<'s>(steps: &'s [Step]) -> Vec<&'s Step> {
     let of = |step: &'s Step| match &step.verb {
         Verb::Repeat { steps, .. } => flat(steps),
         _ => vec![step],

@@ -61,6 +61,10 @@ impl Http {
     #[inline]
     pub(super) fn prepare(&mut self, preparation: &Preparation, lane: &mut LaneState) -> Encoded {
         let visit = &mut lane.visit;
+        // One who waits for a row has taken a person already.
+        if preparation.takes && !visit.memory.kept.waits() {
+            visit.taken = self.ring.as_mut().map(|ring| ring.take().person);
+        }
         if preparation.draws.contains(&Draw::Iteration) {
             visit.jar.begin();
             (visit.changed, visit.refused) = (false, false);

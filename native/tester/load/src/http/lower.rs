@@ -7,8 +7,6 @@ use scenario::{
     Template, Tls, Verb,
 };
 
-use serde_json::Value;
-
 use super::ask::{Ask, Host, check_header, is_path};
 use super::file::FileSpec;
 use super::fill::Site;
@@ -33,12 +31,11 @@ pub(crate) struct Requests<'t> {
 /// Says what of a scenario no lane could run, whatever its target.
 ///
 /// Of one whose operations are kinds of requests, returns the step that it counts.
-pub fn check(spec: &ScenarioSpec, tables: &Tables) -> Result<Option<(String, Option<Value>)>, String> {
+pub fn check(spec: &ScenarioSpec, tables: &Tables) -> Result<Option<String>, String> {
     let target = Target::any();
     let people = Arc::new(VisitorColumns::new(None, 1));
     let lower = Requests { target: &target, has_visitors: true, has_any_program: true };
-    let whole = scripted::check(&lower, spec, Some(people), tables)?;
-    Ok(whole.map(|program| (program.counts, None)))
+    scripted::check(&lower, spec, Some(people), tables)
 }
 
 /// What `{copy}` in a program's path counts to: paper 001's "one of 100 identical pages".
@@ -87,10 +84,6 @@ impl Lower for Requests<'_> {
 
     fn prepare(&self, preparation: Arc<Preparation>) -> HttpStep {
         HttpStep::Prepare(preparation)
-    }
-
-    fn take(&self) -> Result<HttpStep, String> {
-        Ok(HttpStep::Take)
     }
 
     fn check(&self, scenario: &Scenario) -> Result<(), String> {

@@ -161,7 +161,6 @@ impl Shared {
                     Request::File(id, FileRequest::new(spec, &self.target, self.files.as_deref())?)
                 }
                 Step::Prepare(preparation) => Request::Prepare(preparation.clone()),
-                Step::Take => Request::Take,
             };
             id += 1;
             Ok(vec![(name.to_owned(), request)])
@@ -190,6 +189,6 @@ impl Http {
 
 /// Whether any program takes people to create.
 pub(crate) fn creates_people(compiled: &Compiled<Request>) -> bool {
-    let takes = |op: &Op<Request>| matches!(op, Op::Exchange { request: Request::Take, .. });
+    let takes = |op: &Op<Request>| matches!(op, Op::Exchange { request: Request::Prepare(preparation), .. } if preparation.takes);
     compiled.programs.iter().flat_map(|program| &program.ops).any(takes)
 }

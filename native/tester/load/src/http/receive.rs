@@ -49,10 +49,6 @@ impl Protocol for Http {
                 Encoded::Send
             }
             Request::Prepare(preparation) => self.prepare(preparation, lane),
-            Request::Take => {
-                lane.visit.taken = self.ring.as_mut().map(|ring| ring.take().person);
-                Encoded::Skip
-            }
         }
     }
 
@@ -135,7 +131,7 @@ impl Protocol for Http {
         match request {
             Request::Ask(_, ask) => self.tell_ask(ask, lane, answer),
             Request::File(_, file) => self.tell_file(file, lane, answer),
-            Request::Prepare(_) | Request::Take => Told::default(),
+            Request::Prepare(_) => Told::default(),
         }
     }
 
@@ -259,7 +255,7 @@ impl Http {
         let mut failure = match request {
             Request::Ask(_, ask) => self.judge(ask, lane, body, length),
             Request::File(..) => self.judge_file(lane, length),
-            Request::Prepare(_) | Request::Take => None,
+            Request::Prepare(_) => None,
         };
         if came > consumed {
             // Nothing more was asked for: the body is longer than its head says.

@@ -15,8 +15,6 @@ pub(crate) enum Step {
     File(FileSpec),
     /// What a scenario chooses before its steps.
     Prepare(Arc<Preparation>),
-    /// One of the people whom a run adds is taken.
-    Take,
 }
 
 impl Step {
@@ -25,7 +23,7 @@ impl Step {
         match self {
             Self::Ask(ask) => ask.is_secure(),
             Self::File(file) => file.secure,
-            Self::Prepare(_) | Self::Take => false,
+            Self::Prepare(_) => false,
         }
     }
 }
@@ -39,8 +37,6 @@ pub enum Request {
     File(usize, FileRequest),
     /// See [`Step::Prepare`].
     Prepare(Arc<Preparation>),
-    /// See [`Step::Take`].
-    Take,
 }
 
 impl Request {
@@ -48,7 +44,7 @@ impl Request {
     pub(super) fn id(&self) -> usize {
         match self {
             Self::Ask(id, _) | Self::File(id, _) => *id,
-            Self::Prepare(_) | Self::Take => 0,
+            Self::Prepare(_) => 0,
         }
     }
 

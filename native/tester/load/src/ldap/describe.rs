@@ -27,7 +27,7 @@ impl Ldap {
             Request::Change { verb, .. } => format!("{verb} {:?}", self.name_of(lane)),
             Request::Compare { .. } => format!("compare {:?}", self.name_of(lane)),
             Request::Ask(ask) => self.describe_ask(ask, lane),
-            Request::Take | Request::Prepare(_) => String::new(),
+            Request::Prepare(_) => String::new(),
         };
         let mut told = Told { asked, ..Told::default() };
         if let Some(memory) = lane.memory.as_deref() {

@@ -34,9 +34,13 @@ impl Ldap {
     ) -> Encoded {
         match request {
             Request::Prepare(preparation) => return self.prepare(preparation, lane),
-            Request::Take => {
-                self.take_key(lane);
-                return Encoded::Skip;
+            Request::Ask(ask) => {
+                if let Some(first) = &ask.first {
+                    let chosen = self.prepare(first, lane);
+                    if chosen != Encoded::Skip {
+                        return chosen;
+                    }
+                }
             }
             Request::Remove { takes, .. } => {
                 if *takes {
@@ -54,7 +58,7 @@ impl Ldap {
         lane.wrong = false;
         match request {
             Request::Ask(ask) => return self.ask(ask, lane, out),
-            Request::Prepare(_) | Request::Take => return Encoded::Skip,
+            Request::Prepare(_) => return Encoded::Skip,
             Request::Bind { frame, .. } | Request::Retrieve { frame, .. } | Request::Search { frame, .. } => {
                 frame.write(out, lane.id, &[]);
             }
@@ -91,7 +95,7 @@ impl Ldap {
     }
 
     /// Takes the next person to add.
-    fn take_key(&mut self, lane: &mut LaneState) {
+    pub(super) fn take_key(&mut self, lane: &mut LaneState) {
         // The configuration sees to it that programs that add have a ring.
         let Some(ring) = &mut self.ring else { return };
         let key = ring.take();
@@ -127,7 +131,7 @@ impl Ldap {
 
     /// The value that a person is looked up by; `dn` becomes the DN of the right answer, if it is known.
     #[inline]
-    fn spell_value<'v>(&'v mut self, person: Person, dn: &'v mut Vec<u8>) -> &'v [u8] {
+    pub(super) fn spell_value<'v>(&'v mut self, person: Person, dn: &'v mut Vec<u8>) -> &'v [u8] {
         let names = &self.shared.names;
         dn.clear();
         if let Some(people) = names.known(person) {

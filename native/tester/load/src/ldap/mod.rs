@@ -306,8 +306,12 @@ fn any(steps: &[program::Step<Step>], is: &dyn Fn(&Step) -> bool) -> bool {
     })
 }
 
-const fn adds_new(step: &Step) -> bool {
-    matches!(step, Step::Add { person: PersonSelector::New } | Step::Take)
+fn adds_new(step: &Step) -> bool {
+    match step {
+        Step::Add { person } => *person == PersonSelector::New,
+        Step::Prepare(preparation) => preparation.takes,
+        _ => false,
+    }
 }
 
 /// `new` is the person a lane has added, so a program that uses it needs an add.

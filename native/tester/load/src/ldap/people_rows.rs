@@ -63,6 +63,21 @@ impl People for PeopleRows {
         self.count
     }
 
+    fn is_name(&self, added: bool, column: usize) -> bool {
+        let name = self.columns(added).get(column).map(String::as_bytes);
+        name.is_some_and(|name| name.eq_ignore_ascii_case(self.names.attribute(Person { number: 0, added })))
+    }
+
+    fn have_entries(&self) -> bool {
+        self.names.people.is_some()
+    }
+
+    fn write_entry(&self, number: u64, out: &mut Vec<u8>) {
+        if let Some(people) = &self.names.people {
+            people.write_attributes(number, out);
+        }
+    }
+
     fn write(&self, number: u64, added: bool, column: usize, out: &mut Vec<u8>) {
         let person = Person { number, added };
         let name = &self.columns(added)[column];

@@ -33,8 +33,6 @@ pub enum Request {
         /// With the value for a person who was there before, and for one that the run has added.
         frames: [Frame; 2],
     },
-    /// See [`Step::Take`].
-    Take,
     /// Removes the person to add if they were added before; they are the next one if it `takes` them.
     Remove { frame: Frame, takes: bool },
     /// See [`Step::Add`].
@@ -74,7 +72,7 @@ impl Request {
             Self::Change { response, .. } => *response,
             Self::Compare { .. } => op::COMPARE_RESPONSE,
             Self::Ask(ask) => ask.response(),
-            Self::Take | Self::Prepare(_) => 0,
+            Self::Prepare(_) => 0,
         }
     }
 
@@ -138,9 +136,8 @@ pub(super) fn lower(
             let add = Request::Add { person: PersonSelector::Current };
             return Ok(vec![(REMOVE.to_owned(), remove(true)?), (name.to_owned(), add)]);
         }
-        Step::Take => Request::Take,
-        Step::AddTaken => {
-            let add = Request::Add { person: PersonSelector::New };
+        Step::AddTaken(ask) => {
+            let add = Request::Ask(ask.clone());
             return Ok(vec![(REMOVE.to_owned(), remove(false)?), (name.to_owned(), add)]);
         }
         Step::Add { person } => Request::Add { person: *person },
@@ -287,7 +284,7 @@ fn encode_filter(text: &str) -> Result<Vec<u8>, String> {
 
 fn check_person(step: &Step, names: &Names, count: u64) -> Result<(), String> {
     let Some(person) = step.person() else { return Ok(()) };
-    if matches!(step, Step::Add { .. } | Step::AddTaken) && names.people.is_none() {
+    if matches!(step, Step::Add { .. }) && names.people.is_none() {
         return Err("adding people needs a population: start the engine with one".to_owned());
     }
     if person != PersonSelector::New && count == 0 {

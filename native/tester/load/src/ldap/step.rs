@@ -92,12 +92,9 @@ pub enum Step {
         #[serde(default)]
         expect_entries: Option<u64>,
     },
-    /// Takes the next of the run's own people; nothing is sent.
-    #[serde(skip)]
-    Take,
     /// Adds the one that was taken, who is removed first where they were added before.
     #[serde(skip)]
-    AddTaken,
+    AddTaken(Arc<Ask>),
     /// A step of a scenario.
     #[serde(skip)]
     Ask(Arc<Ask>),
@@ -166,10 +163,9 @@ impl Step {
             Self::Bind { .. }
             | Self::Retrieve { .. }
             | Self::Search { .. }
-            | Self::Take
+            | Self::AddTaken(_)
             | Self::Ask(_)
             | Self::Prepare(_) => None,
-            Self::AddTaken => Some(PersonSelector::New),
         }
     }
 }

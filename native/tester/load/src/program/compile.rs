@@ -347,8 +347,11 @@ where
             self.scope.counts = None;
         }
         // What a pass leaves to the next is no part of it.
-        let is_kept = |step: &&Step<S>| spec.counts != SEQUENCE && matches!(step, Step::WhenDown { .. });
-        let (kept, own) = spec.steps.split_at(spec.steps.iter().take_while(is_kept).count());
+        let is_first = |step: &&Step<S>| matches!(step, Step::Prepare(_) | Step::WhenDown { .. });
+        let first = spec.steps.iter().take_while(is_first).count();
+        let opens = |step: &Step<S>| spec.counts != SEQUENCE && matches!(step, Step::WhenDown { .. });
+        let (kept, own) =
+            spec.steps.split_at(spec.steps[..first].iter().rposition(opens).map_or(0, |at| at + 1));
         self.steps(kept, 0)?;
         if !self.has_operations
             && (spec.arrives_whole || spec.counts == SEQUENCE || has_step(own, &spec.counts))

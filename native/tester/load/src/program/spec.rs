@@ -1,8 +1,8 @@
 //! Programs as they are described, in JSON: `{"name": ..., "counts": ..., "steps": [{"op": ...}, ...]}`.
 
 use serde::de::{DeserializeOwned, Error as _};
-use serde::{Deserialize, Deserializer, Serialize};
-use serde_json::{Map, Value, json};
+use serde::{Deserialize, Deserializer};
+use serde_json::{Map, Value};
 
 use crate::choose::schedule::Think;
 use crate::record::clock::MILLI;
@@ -128,44 +128,6 @@ fn any_operation<R>(steps: &[Step<R>]) -> bool {
         Step::Deck { branches } => branches.iter().any(|branch| any_operation(&branch.steps)),
         _ => false,
     })
-}
-
-impl<R: Serialize> ProgramSpec<R> {
-    /// The program as it is described; `None` where no description has some of its steps.
-    pub(crate) fn describe(&self) -> Option<Value> {
-        let steps = described(&self.steps)?;
-        Some(json!({"name": self.name, "counts": self.counts, "steps": steps}))
-    }
-}
-
-fn described<R: Serialize>(steps: &[Step<R>]) -> Option<Vec<Value>> {
-    let of = |step: &Step<R>| {
-        Some(match step {
-            Step::Connect { name, .. } => json!({"op": "connect", "name": name}),
-            Step::Close { name } => json!({"op": "unbind", "name": name}),
-            Step::Repeat { times, steps } => {
-                json!({"op": "repeat", "times": times, "steps": described(steps)?})
-            }
-            Step::Think(Think::Constant { ns }) => {
-                let mean_ms = *ns as f64 / MILLI as f64;
-                json!({"op": "think", "mean_ms": mean_ms, "distribution": "constant"})
-            }
-            Step::Think(Think::Exponential { mean_ns }) => {
-                let mean_ms = *mean_ns as f64 / MILLI as f64;
-                json!({"op": "think", "mean_ms": mean_ms, "distribution": "exponential"})
-            }
-            Step::Request { name, request } => {
-                let Ok(Value::Object(tagged)) = serde_json::to_value(request) else { return None };
-                let (op, fields) = tagged.into_iter().next()?;
-                let Value::Object(mut fields) = fields else { return None };
-                fields.insert("op".to_owned(), Value::String(op));
-                fields.insert("name".to_owned(), Value::String(name.clone()));
-                Value::Object(fields)
-            }
-            _ => return None,
-        })
-    };
-    steps.iter().map(of).collect()
 }
 
 impl<R> Step<R> {

@@ -4,7 +4,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use scenario::{
-    Block, Connection, Data, Encoding, Field, Lifetime, Part, Protocol, Scenario, Step, Template, Times, Verb,
+    Block, Connection, Data, Encoding, Field, Lifetime, Part, Protocol, Rows, Scenario, Step, Template,
+    Times, Verb,
 };
 
 use super::{Preparation, Script, later};
@@ -39,25 +40,22 @@ pub(crate) trait Lower {
     /// The step that chooses what those after it are about.
     fn prepare(&self, preparation: Arc<Preparation>) -> Self::Step;
 
+    /// A request that chooses what it is about itself; both where it cannot.
+    fn prepared(&self, preparation: Self::Step, request: Self::Step) -> Result<Self::Step, [Self::Step; 2]> {
+        Err([preparation, request])
+    }
+
     /// What is asked for a step: one of these, each as often.
     fn requests(&self, place: &Place<'_>, step: &Step) -> Result<Vec<Self::Step>, String>;
 
-    /// The program of a scenario that needs nothing filled in.
-    fn whole(&self, place: &Place<'_>) -> Result<Option<ProgramSpec<Self::Step>>, String>;
+    /// The program of a scenario whose operations are kinds of requests.
+    fn whole(&self, _place: &Place<'_>) -> Result<Option<ProgramSpec<Self::Step>>, String> {
+        Ok(None)
+    }
 
     /// Says what of a scenario the protocol cannot do.
     fn check(&self, _scenario: &Scenario) -> Result<(), String> {
         Ok(())
-    }
-
-    /// What is asked for steps, one after the other, if nothing has to be filled in for any of them.
-    fn known(&self, _scenario: &Scenario, _steps: &[Step]) -> Option<Vec<Self::Step>> {
-        None
-    }
-
-    /// The step that takes one of the people whom a run adds.
-    fn take(&self) -> Result<Self::Step, String> {
-        Err(later("people = \"new\""))
     }
 
     /// What is asked first on a new connection, with the name of its row.
@@ -87,6 +85,9 @@ const LONGEST_PAUSE_NS: u64 = 366 * 86_400 * 1_000_000_000;
 
 /// Engines that share data.
 const MOST_ENGINES: u64 = 1_000_000;
+
+/// The row of opening a connection.
+const CONNECT: &str = "connect";
 
 /// What `[start]` has its rows under.
 const START: &str = "start";
@@ -140,12 +141,14 @@ pub(crate) fn convert<L: Lower>(
     let plan = Plan::new(&scenario, used, given, sharer, seed)?;
     let (shared, connections) =
         connections_of(&scenario, spec).into_iter().partition(|connection| connection.is_shared());
-    let converting =
-        Converting { lower, spec, number, scenario: &scenario, connections, shared, plan: &plan };
+    let mut converting =
+        Converting { lower, spec, number, scenario: &scenario, connections, shared, pass: None, plan: &plan };
+    converting.pass = converting.as_pass();
     let (name, counts) = (spec.name.clone(), SEQUENCE.to_owned());
-    let program = match lower.whole(&converting.place(&Block::default()))? {
-        Some(program) => program,
-        None => {
+    let program = match (lower.whole(&converting.place(&Block::default()))?, &converting.pass) {
+        (Some(program), _) => program,
+        (None, Some(pass)) => converting.pass(pass)?,
+        (None, None) => {
             let pools = converting.pools(threads)?;
             ProgramSpec { name, counts, steps: converting.steps()?, arrives_whole: false, pools }
         }
@@ -153,14 +156,14 @@ pub(crate) fn convert<L: Lower>(
     Ok((program, Script { plan: Arc::new(plan), sharer }))
 }
 
-/// Says what of a scenario no lane could run, whatever its target; returns the program of one that needs nothing
-/// filled in.
+/// Says what of a scenario no lane could run, whatever its target; returns the step that it counts, if its passes are
+/// its operations.
 pub(crate) fn check<L: Lower>(
     lower: &L,
     spec: &ScenarioSpec,
     people: Option<Arc<dyn People>>,
     tables: &Tables,
-) -> Result<Option<ProgramSpec<L::Step>>, String> {
+) -> Result<Option<String>, String> {
     let owns = L::PROTOCOL == Protocol::Http;
     let given = Given { tables: spec.own(tables), people, keys: Choice::default(), owns };
     let (program, _) = convert(lower, spec, 0, "", &given, (1, 0))?;
@@ -169,17 +172,22 @@ pub(crate) fn check<L: Lower>(
     let compiled = program::compile(&programs, rules, |name, _: &L::Step| Ok(vec![(name.to_owned(), ())]));
     compiled.map_err(|error| error.to_string())?;
     let [program] = programs;
-    Ok((!program.has_operations()).then_some(program))
+    Ok((!program.has_operations()).then_some(program.counts))
 }
 
-/// What the steps of an operation are written with.
-struct Writing<S> {
-    /// What is asked where it is known in advance: for each step, or for none.
-    known: std::vec::IntoIter<S>,
-    /// What think times are multiplied by.
-    scale: f64,
-    /// Whether anything has to be drawn for it.
-    filled: bool,
+/// An operation that is a pass.
+#[derive(Clone, Copy)]
+struct Pass<'c> {
+    number: usize,
+    operation: &'c scenario::Operation,
+    connection: &'c Connection,
+}
+
+impl Pass<'_> {
+    /// The name of a step's row: a step that is the operation has the operation's.
+    fn row<'s>(&'s self, step: &'s str) -> &'s str {
+        if self.operation.is_step { &self.operation.name } else { step }
+    }
 }
 
 struct Converting<'c, L> {
@@ -191,31 +199,87 @@ struct Converting<'c, L> {
     connections: Vec<&'c Connection>,
     /// Those that users share.
     shared: Vec<&'c Connection>,
+    pass: Option<Pass<'c>>,
     plan: &'c Plan,
 }
 
-impl<L: Lower> Converting<'_, L> {
-    fn steps(&self) -> Result<Steps<L::Step>, String> {
-        let operations: Vec<_> = self
-            .scenario
+impl<'c, L: Lower> Converting<'c, L> {
+    /// The operation of a scenario that is nothing else: its passes are its operations, with rows under the scenario's
+    /// name.
+    ///
+    /// It has one connection, it is about people at most, who do not run out, and each of its steps is done. What asks
+    /// over a connection that stays, and is about no one, has the frame of an operation.
+    fn as_pass(&self) -> Option<Pass<'c>> {
+        let mut chosen = self.chosen();
+        let (Some((number, operation)), None) = (chosen.next(), chosen.next()) else { return None };
+        let ([connection], []) = (&self.connections[..], &self.shared[..]) else { return None };
+        let is_people = |data: &Data| matches!(data.rows, Rows::Seeded | Rows::New) && data.deal.is_none();
+        let steps = scenario::flat(&operation.steps);
+        let is_done = |step: &&Step| {
+            step.captures.is_empty()
+                && !matches!(step.verb, Verb::Unbind { .. } | Verb::Repeat { times: Times::Each(_), .. })
+        };
+        let pass = Pass { number, operation, connection };
+        let lasts = connection.lives == Lifetime::Iteration || is_request(&operation.steps);
+        let is_pass = L::PROTOCOL == Protocol::Ldap
+            && self.scenario.start.is_empty()
+            && self.scenario.data.iter().all(is_people)
+            && (connection.lives != Lifetime::User || !self.scenario.data.is_empty())
+            && steps.iter().all(is_done)
+            // Rows of the connection have no other names then.
+            && !steps.iter().any(|step| [CONNECT, L::CLOSE, SEQUENCE].contains(&pass.row(&step.name)))
+            && lasts;
+        is_pass.then_some(pass)
+    }
+
+    /// The operations that are done, with their numbers.
+    fn chosen(&self) -> impl Iterator<Item = (usize, &'c scenario::Operation)> + use<'c, L> {
+        let only = self.spec.operation.as_deref();
+        self.scenario
             .operations
             .iter()
             .enumerate()
-            .filter(|(_, operation)| self.spec.operation.as_ref().is_none_or(|name| *name == operation.name))
-            .collect();
-        let mut branches = Vec::new();
-        for (number, operation) in operations {
-            let block = Block { operation: Some(number), repeats: Vec::new() };
-            let known = self.lower.known(self.scenario, &operation.steps).unwrap_or_default();
-            let scale = self.spec.scale(self.scenario, operation);
-            let filled = known.is_empty();
-            let mut writing = Writing { known: known.into_iter(), scale, filled };
-            let mut steps = self.iteration(&block, &operation.steps, &mut writing)?;
-            let mut draws = vec![Draw::Iteration];
-            if filled {
-                draws.extend(self.plan.draws(&block)?);
+            .filter(move |(_, operation)| only.is_none_or(|name| name == operation.name))
+    }
+
+    /// The program of an operation that is a pass.
+    fn pass(&self, pass: &Pass<'c>) -> Result<ProgramSpec<L::Step>, String> {
+        let Pass { number, operation, connection } = *pass;
+        let block = Block { operation: Some(number), repeats: Vec::new() };
+        let scale = self.spec.scale(self.scenario, operation);
+        let mut draws = vec![Draw::Iteration];
+        draws.extend(self.plan.draws(&block)?);
+        let mut own = self.head(&block, draws);
+        own.extend(self.iteration(&block, &operation.steps, scale)?);
+        own = self.prepared(own);
+        own.extend((self.spec.think_ms > 0.0).then(|| think(self.spec.think_ms / 1e3, false)));
+        let arrives_whole = matches!(connection.lives, Lifetime::Iteration | Lifetime::Step);
+        let mut steps = vec![self.prepare(self.plan.of_user())];
+        match connection.lives {
+            Lifetime::Operations(times) => {
+                steps.extend(self.open(connection, &block)?);
+                steps.push(program::Step::Repeat { times: u64::from(times), steps: own });
+                steps.push(program::Step::Close { name: self.closing(connection) });
             }
-            steps.splice(..0, self.head(&block, draws, filled)?);
+            Lifetime::User => {
+                steps.push(program::Step::WhenDown { steps: self.open(connection, &block)? });
+                steps.extend(own);
+            }
+            _ => steps.extend(own),
+        }
+        let counts = self.scenario.counted(operation).map_or(SEQUENCE, |step| pass.row(step)).to_owned();
+        Ok(ProgramSpec { name: self.spec.name.clone(), counts, steps, arrives_whole, pools: Vec::new() })
+    }
+
+    fn steps(&self) -> Result<Steps<L::Step>, String> {
+        let mut branches = Vec::new();
+        for (number, operation) in self.chosen() {
+            let block = Block { operation: Some(number), repeats: Vec::new() };
+            let scale = self.spec.scale(self.scenario, operation);
+            let mut steps = self.iteration(&block, &operation.steps, scale)?;
+            let mut draws = vec![Draw::Iteration];
+            draws.extend(self.plan.draws(&block)?);
+            steps.splice(..0, self.head(&block, draws));
             let given_back = self.plan.given_back(block.operation);
             if !given_back.is_empty() {
                 steps.push(self.prepare(given_back));
@@ -293,42 +357,54 @@ impl<L: Lower> Converting<'_, L> {
             return Err(format!("has an operation {START:?}, which is what [start] has its rows under"));
         }
         let block = Block::default();
-        let mut writing = Writing { known: Vec::new().into_iter(), scale: 1.0, filled: true };
-        let mut steps = self.iteration(&block, &self.scenario.start, &mut writing)?;
-        steps.splice(..0, self.head(&block, self.plan.draws(&block)?, true)?);
+        let mut steps = self.iteration(&block, &self.scenario.start, 1.0)?;
+        steps.splice(..0, self.head(&block, self.plan.draws(&block)?));
         Ok(Some(program::Step::Once { name: START.to_owned(), steps }))
     }
 
+    /// Steps of which the only request chooses what it is about.
+    fn prepared(&self, steps: Steps<L::Step>) -> Steps<L::Step> {
+        match <[_; 2]>::try_from(steps) {
+            Ok([program::Step::Prepare(preparation), program::Step::Request { name, request }]) => {
+                match self.lower.prepared(preparation, request) {
+                    Ok(request) => vec![program::Step::Request { name, request }],
+                    Err([preparation, request]) => {
+                        vec![program::Step::Prepare(preparation), program::Step::Request { name, request }]
+                    }
+                }
+            }
+            Ok(steps) => steps.into(),
+            Err(steps) => steps,
+        }
+    }
+
     fn prepare(&self, draws: Vec<Draw>) -> program::Step<L::Step> {
-        let preparation = Preparation { script: self.number, draws, list: None };
+        self.take_and_prepare(false, draws)
+    }
+
+    fn take_and_prepare(&self, takes: bool, draws: Vec<Draw>) -> program::Step<L::Step> {
+        let preparation = Preparation { script: self.number, takes, draws, list: None };
         program::Step::Prepare(self.lower.prepare(Arc::new(preparation)))
     }
 
     /// What comes before the steps of a block: one of the people that a run adds is taken, and rows are drawn.
-    fn head(&self, block: &Block, mut draws: Vec<Draw>, filled: bool) -> Result<Steps<L::Step>, String> {
-        let mut head = Vec::new();
+    fn head(&self, block: &Block, mut draws: Vec<Draw>) -> Steps<L::Step> {
         self.plan.wait_first(&mut draws);
-        if filled && self.plan.takes(block) {
-            head.push(program::Step::Prepare(self.lower.take()?));
-        }
-        if !draws.is_empty() {
-            head.push(self.prepare(draws));
-        }
-        Ok(head)
+        let takes = self.plan.takes(block);
+        if draws.is_empty() && !takes { Vec::new() } else { vec![self.take_and_prepare(takes, draws)] }
     }
 
     /// All steps of an iteration, with the connections that are opened for it.
-    fn iteration(
-        &self,
-        block: &Block,
-        steps: &[Step],
-        writing: &mut Writing<L::Step>,
-    ) -> Result<Steps<L::Step>, String> {
+    fn iteration(&self, block: &Block, steps: &[Step], scale: f64) -> Result<Steps<L::Step>, String> {
         let mut made = Vec::new();
         let opened = self.connections.iter().filter(|each| each.lives == Lifetime::Iteration);
         // Each when it is needed.
         let mut first: Vec<(usize, &Connection)> = opened
-            .filter_map(|each| Some((steps.iter().position(|step| uses(step, &each.name))?, *each)))
+            .filter_map(|each| {
+                let first = |is: fn(&Step, &str) -> bool| steps.iter().position(|step| is(step, &each.name));
+                // What is closed and not used is opened for that.
+                Some((first(uses).or_else(|| first(closes))?, *each))
+            })
             .collect();
         first.sort_by_key(|(place, _)| *place);
         let mut rest = first.iter().peekable();
@@ -337,7 +413,7 @@ impl<L: Lower> Converting<'_, L> {
                 made.extend(self.go_on(connection));
                 made.extend(self.open(connection, block)?);
             }
-            made.extend(self.step(block, number, step, writing)?);
+            made.extend(self.step(block, number, step, scale)?);
         }
         for (_, connection) in first {
             made.extend(self.go_on(connection));
@@ -346,17 +422,12 @@ impl<L: Lower> Converting<'_, L> {
         Ok(made)
     }
 
-    fn step(
-        &self,
-        block: &Block,
-        number: usize,
-        step: &Step,
-        writing: &mut Writing<L::Step>,
-    ) -> Result<Steps<L::Step>, String> {
+    /// A step; think times are multiplied by `scale`.
+    fn step(&self, block: &Block, number: usize, step: &Step, scale: f64) -> Result<Steps<L::Step>, String> {
         let mut made = Vec::new();
         match &step.verb {
             Verb::Think { mean, constant } => {
-                made.push(think(mean.as_secs_f64() * writing.scale, *constant));
+                made.push(think(mean.as_secs_f64() * scale, *constant));
             }
             Verb::Unbind { connection } => {
                 made.extend(self.go_on(self.connection(connection)?));
@@ -371,17 +442,16 @@ impl<L: Lower> Converting<'_, L> {
                     Times::Number(_) => None,
                 };
                 draws.extend(list.map(|(list, place)| Draw::Element { list, place }));
-                if writing.filled {
-                    draws.extend(self.plan.draws(&inner)?);
-                    draws.extend(self.plan.forgotten(scenario::captured(inner_steps), &inner));
-                }
-                let mut steps = self.head(&inner, draws, writing.filled)?;
+                draws.extend(self.plan.draws(&inner)?);
+                draws.extend(self.plan.forgotten(scenario::captured(inner_steps), &inner));
+                let mut steps = self.head(&inner, draws);
                 for (number, step) in inner_steps.iter().enumerate() {
-                    steps.extend(self.step(&inner, number, step, writing)?);
+                    steps.extend(self.step(&inner, number, step, scale)?);
                 }
                 made.push(match (times, list) {
                     (_, Some((list, _))) => {
-                        let count = Preparation { script: self.number, draws: Vec::new(), list: Some(list) };
+                        let (script, draws) = (self.number, Vec::new());
+                        let count = Preparation { script, takes: false, draws, list: Some(list) };
                         program::Step::Each { list: self.lower.prepare(Arc::new(count)), steps }
                     }
                     (Times::Number(times), _) => program::Step::Repeat { times: u64::from(*times), steps },
@@ -389,8 +459,7 @@ impl<L: Lower> Converting<'_, L> {
                 });
             }
             _ => {
-                let known = writing.known.next().map(|known| Ok(vec![known]));
-                let requests = known.unwrap_or_else(|| self.lower.requests(&self.place(block), step));
+                let requests = self.lower.requests(&self.place(block), step);
                 let requests = requests.map_err(|problem| format!("step {:?}: {problem}", step.name))?;
                 let connection = self.connection(&step.on)?;
                 made.extend(self.go_on(connection));
@@ -401,7 +470,8 @@ impl<L: Lower> Converting<'_, L> {
                 } else if self.is_unbound(connection, block) {
                     made.push(program::Step::WhenClosed { steps: self.open(connection, block)? });
                 }
-                made.extend(one_of(&step.name, requests));
+                let row = self.pass.as_ref().map_or(step.name.as_str(), |pass| pass.row(&step.name));
+                made.extend(one_of(row, requests));
                 if for_step {
                     made.push(program::Step::Close { name: self.closing(connection) });
                 }
@@ -446,21 +516,31 @@ impl<L: Lower> Converting<'_, L> {
             // Each request opens its own.
             return Ok(Vec::new());
         }
-        let name = format!("{}: connect", connection.name);
-        let mut steps = vec![program::Step::Connect { name, endpoint: self.lower.endpoint(connection)? }];
+        let (name, endpoint) = (self.row(connection, CONNECT), self.lower.endpoint(connection)?);
+        let mut steps = vec![program::Step::Connect { name, endpoint }];
         if let Some((name, request)) = self.lower.greeting(&self.place(block), connection)? {
-            steps.push(program::Step::Request { name: format!("{}: {name}", connection.name), request });
+            steps.push(program::Step::Request { name: self.row(connection, name), request });
         }
         Ok(steps)
     }
 
     fn closing(&self, connection: &Connection) -> String {
-        format!("{}: {}", connection.name, L::CLOSE)
+        self.row(connection, L::CLOSE)
+    }
+
+    /// The row of what a connection itself does: of the only one by that alone.
+    fn row(&self, connection: &Connection, does: &str) -> String {
+        if self.pass.is_some() { does.to_owned() } else { format!("{}: {does}", connection.name) }
     }
 
     const fn place<'p>(&'p self, block: &'p Block) -> Place<'p> {
         Place { script: self.number, spec: self.spec, scenario: self.scenario, plan: self.plan, block }
     }
+}
+
+/// Whether steps are one request.
+fn is_request(steps: &[Step]) -> bool {
+    matches!(steps, [step] if !matches!(step.verb, Verb::Think { .. } | Verb::Repeat { .. } | Verb::Unbind { .. }))
 }
 
 /// Whether a step goes over a connection, or one that it repeats does.

@@ -11,7 +11,7 @@ mod sent;
 pub(crate) use hide::hide;
 pub(crate) use sent::{about, rest};
 
-pub(crate) use convert::{Lower, Place, Steps, cards, check, convert, in_proportion, one_of, think};
+pub(crate) use convert::{Lower, Place, cards, check, convert, in_proportion, one_of, think};
 
 use std::sync::Arc;
 
@@ -79,6 +79,8 @@ impl Running {
 pub struct Preparation {
     /// Which of the engine's scenarios it is for.
     pub(crate) script: usize,
+    /// Whether the next of the people whom a run adds is taken first.
+    pub(crate) takes: bool,
     pub(crate) draws: Vec<Draw>,
     /// The list whose values are counted.
     pub(crate) list: Option<usize>,

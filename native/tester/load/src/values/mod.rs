@@ -67,6 +67,7 @@ impl Drawers {
 
     /// Draws for a lane, which has `taken` a person to add. Where others have all rows alone, or wait for one, nothing is
     /// drawn.
+    #[inline]
     pub(crate) fn draw(
         &mut self,
         plan: &Plan,
@@ -77,63 +78,83 @@ impl Drawers {
     ) -> Result<(), Lack> {
         for draw in draws {
             match draw {
-                Draw::User => {
-                    if kept.user == 0 {
-                        *kept = Kept::new(plan, self.next_user);
-                        self.next_user += self.stride;
-                    }
-                }
                 Draw::Iteration => kept.iteration += 1,
-                Draw::Row { source, once } => {
-                    if *once {
-                        kept.rows[*source] = (kept.user - 1) % plan.sources[*source].count;
-                        continue;
-                    }
-                    let row = match &mut self.drawers[*source] {
-                        Drawer::Cursor(cursor) => cursor.take(),
-                        Drawer::Keys(keys) => Some(keys.draw(rng)),
-                        Drawer::Taken => taken,
-                        Drawer::Held(cursor, waiting) => {
-                            self.back += u64::from(kept.held[*source]);
-                            give_back(kept, *source, |row| cursor.give_back(row));
-                            let waits = kept.waits_for == Some(*source);
-                            let row = if waits || *waiting == 0 { cursor.take() } else { None };
-                            kept.held[*source] = row.is_some();
-                            if row.is_none() {
-                                let lack = if cursor.has_lost_all() { Lack::UsedUp } else { Lack::Held };
-                                self.line_up(kept, Some(*source));
-                                // These come first of all, and a lane that waits has none of them.
-                                self.give_back_of(draws, kept);
-                                return Err(lack);
-                            }
-                            if waits {
-                                self.line_up(kept, None);
-                            }
-                            row
-                        }
-                        Drawer::Owned(owned, keys) => {
-                            give_back(kept, *source, |row| owned.give_back(row));
-                            let preferred = keys.draw(rng);
-                            let row = owned.take(preferred);
-                            kept.held[*source] = row.is_some();
-                            // Where all are taken, a row proves nothing.
-                            Some(row.unwrap_or_else(|| owned.one(preferred)))
-                        }
-                    };
-                    let Some(row) = row else { return Err(Lack::UsedUp) };
-                    kept.rows[*source] = row;
-                }
-                Draw::GiveBack { source } => self.give_one_back(kept, *source),
-                Draw::Value { place, text } => {
-                    let mut value = std::mem::take(&mut kept.values[*place].bytes);
-                    value.clear();
-                    plan.write(text, kept, rng, &mut value);
-                    kept.values[*place] = Value { bytes: value, known: true, ..Value::default() };
-                }
-                Draw::Forget { place } => kept.forget(*place),
-                Draw::Element { list, place } => kept.take_element(*list, *place),
+                Draw::Row { source, once: false } => match &mut self.drawers[*source] {
+                    Drawer::Keys(keys) => kept.rows[*source] = keys.draw(rng),
+                    _ => self.draw_row(draws, *source, kept, taken, rng)?,
+                },
+                _ => self.draw_other(plan, draw, kept, rng),
             }
         }
+        Ok(())
+    }
+
+    /// Draws what is no row of each iteration.
+    fn draw_other(&mut self, plan: &Plan, draw: &Draw, kept: &mut Kept, rng: &mut fastrand::Rng) {
+        match draw {
+            Draw::User => {
+                if kept.user == 0 {
+                    *kept = Kept::new(plan, self.next_user);
+                    self.next_user += self.stride;
+                }
+            }
+            Draw::Row { source, .. } => {
+                kept.rows[*source] = (kept.user - 1) % plan.sources[*source].count;
+            }
+            Draw::GiveBack { source } => self.give_one_back(kept, *source),
+            Draw::Value { place, text } => {
+                let mut value = std::mem::take(&mut kept.values[*place].bytes);
+                value.clear();
+                plan.write(text, kept, rng, &mut value);
+                kept.values[*place] = Value { bytes: value, known: true, ..Value::default() };
+            }
+            Draw::Forget { place } => kept.forget(*place),
+            Draw::Element { list, place } => kept.take_element(*list, *place),
+            Draw::Iteration => {}
+        }
+    }
+
+    /// Draws a row, one of `draws`, that is not of people who are drawn as keys are.
+    fn draw_row(
+        &mut self,
+        draws: &[Draw],
+        source: usize,
+        kept: &mut Kept,
+        taken: Option<u64>,
+        rng: &mut fastrand::Rng,
+    ) -> Result<(), Lack> {
+        let row = match &mut self.drawers[source] {
+            Drawer::Cursor(cursor) => cursor.take(),
+            Drawer::Keys(keys) => Some(keys.draw(rng)),
+            Drawer::Taken => taken,
+            Drawer::Held(cursor, waiting) => {
+                self.back += u64::from(kept.held[source]);
+                give_back(kept, source, |row| cursor.give_back(row));
+                let waits = kept.waits_for == Some(source);
+                let row = if waits || *waiting == 0 { cursor.take() } else { None };
+                kept.held[source] = row.is_some();
+                if row.is_none() {
+                    let lack = if cursor.has_lost_all() { Lack::UsedUp } else { Lack::Held };
+                    self.line_up(kept, Some(source));
+                    // These come first of all, and a lane that waits has none of them.
+                    self.give_back_of(draws, kept);
+                    return Err(lack);
+                }
+                if waits {
+                    self.line_up(kept, None);
+                }
+                row
+            }
+            Drawer::Owned(owned, keys) => {
+                give_back(kept, source, |row| owned.give_back(row));
+                let preferred = keys.draw(rng);
+                let row = owned.take(preferred);
+                kept.held[source] = row.is_some();
+                // Where all are taken, a row proves nothing.
+                Some(row.unwrap_or_else(|| owned.one(preferred)))
+            }
+        };
+        kept.rows[source] = row.ok_or(Lack::UsedUp)?;
         Ok(())
     }
 
@@ -266,6 +287,11 @@ impl Kept {
         let held = vec![false; plan.sources.len()].into();
         let values = vec![Value::default(); plan.values.len()].into();
         Self { user, iteration: 0, rows, held, waits_for: None, values }
+    }
+
+    /// Whether the lane waits for a row.
+    pub(crate) fn waits(&self) -> bool {
+        self.waits_for.is_some()
     }
 
     /// The number of its user and that of the iteration, once they have begun.

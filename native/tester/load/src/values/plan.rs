@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use scenario::{Block, Drawn, Field, Part, Scenario, Template, characters};
 
 use super::Kept;
-use super::source::{Dealt, Given, Source};
+use super::source::{Dealt, ENTRY, Given, Source};
 use super::text::{Generator, Piece, Text};
 use crate::choose::deal::Sharer;
 
@@ -314,6 +314,15 @@ impl Plan {
         place.ok_or_else(|| format!("no data is called {name:?}"))
     }
 
+    /// All attributes of a person's entry, encoded.
+    pub(crate) fn entry(&self, data: &str) -> Result<Text, String> {
+        let source = self.source(data)?;
+        if !self.sources[source].have_entries() {
+            return Err("adding people needs a population: start the engine with one".to_owned());
+        }
+        Ok(Text { pieces: vec![Piece::Cell { source, column: ENTRY }] })
+    }
+
     /// The columns of data, with what a row has in each.
     pub(crate) fn columns(&self, source: usize) -> impl Iterator<Item = (&str, Text)> {
         let columns = self.sources[source].columns.iter().enumerate();
@@ -368,6 +377,11 @@ impl Plan {
             });
         }
         Ok(text)
+    }
+
+    /// Whether a text is the column by which people are looked up.
+    pub(crate) fn is_name(&self, text: &Text, source: usize) -> bool {
+        matches!(text.pieces[..], [Piece::Cell { source: of, column }] if of == source && self.sources[of].is_name(column))
     }
 
     /// The column of people that a text is and nothing else, with its name.

@@ -22,7 +22,20 @@ pub(crate) trait People: fmt::Debug + Send + Sync {
     fn count(&self) -> u64;
     /// Appends what is known of one of them.
     fn write(&self, number: u64, added: bool, column: usize, out: &mut Vec<u8>);
+    /// Whether a column is what they are looked up by, and is a part of their DN.
+    fn is_name(&self, _added: bool, _column: usize) -> bool {
+        false
+    }
+    /// Whether they have entries of a directory.
+    fn have_entries(&self) -> bool {
+        false
+    }
+    /// Appends the attributes of one's entry, encoded (RFC 4511 section 4.7).
+    fn write_entry(&self, _number: u64, _out: &mut Vec<u8>) {}
 }
+
+/// The column of people that is all attributes of an entry, encoded.
+pub(super) const ENTRY: usize = usize::MAX;
 
 /// What data are taken from that are not in the scenario itself.
 #[derive(Debug, Clone)]
@@ -96,6 +109,10 @@ impl Source {
                 (Cells::People { people, added }, if added { 1 } else { count })
             }
         };
+        if count == 0 && data.rows == Rows::Seeded {
+            let remedy = "give the engine a population, or \"target\" \"names\" with a template and a count";
+            return Err(format!("there are no people to pick from for data {name:?}: {remedy}"));
+        }
         if count == 0 {
             return Err(format!("data {name:?} has no rows"));
         }
@@ -167,6 +184,18 @@ impl Source {
         matches!(self.rows, Cells::People { .. })
     }
 
+    /// Whether a column is what people are looked up by.
+    pub(super) fn is_name(&self, column: usize) -> bool {
+        matches!(&self.rows, Cells::People { people: Some(people), added } if people.is_name(*added, column))
+    }
+
+    /// Whether its rows are people with entries of a directory.
+    pub(super) fn have_entries(&self) -> bool {
+        let known =
+            |people: &Option<Arc<dyn People>>| people.as_ref().is_none_or(|people| people.have_entries());
+        matches!(&self.rows, Cells::People { people, .. } if known(people))
+    }
+
     /// Whether what is in a column is for no eyes.
     pub(super) fn hides(&self, column: &str) -> bool {
         self.secret.iter().any(|name| name == column) || scenario::is_named_secret(column)
@@ -208,6 +237,7 @@ impl Source {
             Cells::Values(values) => {
                 out.extend_from_slice(values.get(row as usize).map(String::as_bytes).unwrap_or_default());
             }
+            Cells::People { people: Some(people), .. } if column == ENTRY => people.write_entry(row, out),
             Cells::People { people, added } => {
                 if let Some(people) = people {
                     people.write(row, *added, column, out);

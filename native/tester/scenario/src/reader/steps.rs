@@ -86,6 +86,7 @@ impl<'d, 't> Reader<'_, 'd, 't> {
             counts,
             objective: table.text("objective"),
             page: table.flag("page", false),
+            is_step: single.is_some(),
             steps,
         }
     }

@@ -1,5 +1,6 @@
 //! From a step of a scenario to what is sent for it.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use scenario::{
@@ -14,7 +15,7 @@ use wire::ldap::{ResultCode, filter_text, oid, op};
 
 use super::super::frame::Frame;
 use super::super::verify::ExpectedAttributes;
-use crate::scripted::{self, rest};
+use crate::scripted::{self, Preparation, rest};
 use crate::values::{Plan, Text};
 
 /// RFC 3062.
@@ -33,8 +34,13 @@ pub struct Ask {
     pub(super) script: usize,
     /// The operation that it stands in; `None` for `[start]`.
     pub(super) operation: Option<usize>,
+    /// What is chosen right before it, where it is all that follows: an op less.
+    pub(in super::super) first: Option<Arc<Preparation>>,
     pub(super) verb: &'static str,
     pub(super) response: u8,
+    /// Whether it must not be sent again where no answer came: a change, or a bind, as each try with a wrong password
+    /// counts.
+    pub(super) changes: bool,
     pub(super) frame: Frame,
     pub(super) fields: Vec<Field>,
     /// What it is about, for people, and what else is sent.
@@ -48,12 +54,21 @@ pub struct Ask {
     pub(super) needs: Vec<usize>,
     /// Where it is kept that it has added an entry.
     pub(super) owns: Option<usize>,
+    /// Whose entry it adds as it is, if it adds a person and has no controls.
+    pub(super) enters: Option<Enters>,
     /// Attributes that it changes.
     pub(super) changed: Vec<String>,
     /// How many entries a page has, of a search that is read in pages; its cookie is a field after the others.
     pub(super) page_size: Option<u32>,
     /// Whether all that follows depends on it.
     pub(super) fatal: bool,
+}
+
+/// A person of a population who is entered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Enters {
+    pub(super) source: usize,
+    pub(super) added: bool,
 }
 
 /// What fills a place of a frame.
@@ -70,6 +85,8 @@ pub(super) enum Becomes {
     Itself,
     /// A value in a DN (RFC 4514).
     DnValue,
+    /// The name of the person that the answer must be, whose DN is remembered: both are made at once.
+    Name { source: usize, added: bool },
     /// A whole filter (RFC 4515), encoded.
     Filter,
     /// UTF-16LE, as unicodePwd has it.
@@ -502,11 +519,6 @@ impl Ask {
         &self.changed
     }
 
-    /// Whether it may change the directory; of an extended operation only its server knows.
-    pub(super) const fn writes(&self) -> bool {
-        !matches!(self.response, op::BIND_RESPONSE | op::SEARCH_DONE | op::COMPARE_RESPONSE)
-    }
-
     pub(in super::super) const fn has_pages(&self) -> bool {
         self.page_size.is_some()
     }
@@ -552,6 +564,19 @@ impl Ask {
                     write::write_compare(out, id, &dn, name.as_bytes(), &value);
                 })?;
                 ("compare", op::COMPARE_RESPONSE, frame)
+            }
+            Verb::Add { dn, entry: Entry::Row(data), .. } if plan.is_people(data) => {
+                if dn.only_field() != Some(&scenario::Field::Column(data.clone(), "dn".to_owned())) {
+                    return Err(format!("people have their own names: add {{{data}.dn}}"));
+                }
+                about = dn;
+                let (dn, entry) = (writing.dn(dn)?, writing.add(plan.entry(data)?, Becomes::Itself));
+                let frame = writing.frame(|out, id, fields| {
+                    write::write_add(out, id, &joined(&dn, fields), |out| {
+                        out.extend_from_slice(fields[entry])
+                    });
+                })?;
+                ("add", op::ADD_RESPONSE, frame)
             }
             Verb::Add { dn, entry, .. } => {
                 about = dn;
@@ -657,7 +682,15 @@ impl Ask {
         let secret =
             texts.iter().filter(|text| text.secrecy == Secrecy::Secret && text.text.literal().is_none());
         let secret: Vec<_> = secret.map(|text| &*text.text).collect();
-        let (fields, page_size) = (writing.fields, writing.page_size);
+        let (mut fields, page_size) = (writing.fields, writing.page_size);
+        let expects = expects(plan, block, step)?;
+        if let Some((Whom::Row { source, added }, _)) = expects.person {
+            let is_name =
+                |field: &&mut Field| plan.is_name(&field.text, source) && field.becomes == Becomes::Itself;
+            if let Some(field) = fields.iter_mut().find(is_name) {
+                field.becomes = Becomes::Name { source, added };
+            }
+        }
         let mut needs = needs(plan, &fields);
         let name = |dn: &Template| plan.added(&dn.to_string(), block);
         let owns = match &step.verb {
@@ -676,6 +709,12 @@ impl Ask {
             }
             _ => None,
         };
+        let enters = match &step.verb {
+            Verb::Add { entry: Entry::Row(data), .. } if plan.is_people(data) && step.controls.is_empty() => {
+                Some(Enters { source: plan.source(data)?, added: plan.is_taken(data) })
+            }
+            _ => None,
+        };
         let changed = match &step.verb {
             Verb::Modify { changes, .. } => changes.iter().map(|change| change.attribute.clone()).collect(),
             _ => Vec::new(),
@@ -686,17 +725,21 @@ impl Ask {
             script,
             verb,
             response,
+            // Of an extended operation only its server knows.
+            changes: !matches!(response, op::SEARCH_DONE | op::COMPARE_RESPONSE),
             frame,
             needs,
             owns,
+            enters,
             changed,
             page_size,
             operation: block.operation,
+            first: None,
             shown: plan.shown(&shown, block)?,
             rest: plan.shown(&rest, block)?,
             secrets: secrets(plan, block, (&secret, own), &fields)?,
             fields,
-            expects: expects(plan, block, step)?,
+            expects,
             captures: captures(plan, block, step)?,
             // Without what is done at a user's start, its operations make no sense.
             fatal: block.operation.is_none(),
@@ -736,12 +779,15 @@ impl Ask {
             script,
             verb: BIND,
             response: op::BIND_RESPONSE,
+            changes: true,
             frame,
             needs: needs(plan, &fields),
             owns: None,
+            enters: None,
             changed: Vec::new(),
             page_size: None,
             operation: block.operation,
+            first: None,
             shown: plan.shown(bind.name, block)?,
             rest: Text::default(),
             secrets: secrets(plan, block, (&[given], Vec::new()), &fields)?,
@@ -780,7 +826,7 @@ fn secrets(
     for field in fields {
         for (name, text) in plan.secrets_in(&field.text) {
             // A server may say what came of it.
-            if !matches!(field.becomes, Becomes::Itself | Becomes::Filter) {
+            if !matches!(field.becomes, Becomes::Itself | Becomes::Filter | Becomes::Name { .. }) {
                 secrets.push((name.clone(), Field { text: text.clone(), becomes: field.becomes }));
             }
             secrets.push(as_it_is((name, text)));
@@ -887,7 +933,7 @@ fn captures(plan: &Plan, block: &Block, step: &Step) -> Result<Vec<Capture>, Str
 /// Appends what a text becomes.
 pub(super) fn becomes(becomes: Becomes, text: &[u8], out: &mut Vec<u8>) {
     match becomes {
-        Becomes::Itself => out.extend_from_slice(text),
+        Becomes::Itself | Becomes::Name { .. } => out.extend_from_slice(text),
         Becomes::DnValue => escape_value(text, out),
         Becomes::Utf16 => out.extend_from_slice(&Encoding::Utf16.decode(text).unwrap_or_default()),
         Becomes::Base64 => out.extend_from_slice(&Encoding::Base64.decode(text).unwrap_or_default()),

@@ -4,12 +4,13 @@ use scenario::{Count, GENERATED, Take};
 use wire::ber::{Reader, tag};
 use wire::dn::{Dn, Plain};
 use wire::ldap::control::PagedResults;
+use wire::ldap::request::write_add;
 use wire::ldap::{Attributes, Controls, Outcome, ResultCode, oid};
 
 use super::super::names::Person;
 use super::super::verify::NOT_WHOLE;
 use super::super::{LaneState, Ldap};
-use super::ask::{Ask, BIND, Becomes, Capture, Expected, Expects, Field, Wanted, Whom, becomes};
+use super::ask::{Ask, BIND, Becomes, Capture, Enters, Expected, Expects, Field, Wanted, Whom, becomes};
 use crate::protocol::Encoded;
 use crate::record::failure::Failure;
 use crate::record::told::Told;
@@ -27,6 +28,10 @@ impl Ldap {
     /// Chooses what the steps that follow are about.
     #[inline]
     pub(in super::super) fn prepare(&mut self, preparation: &Preparation, lane: &mut LaneState) -> Encoded {
+        // One who waits for a row has taken a person already.
+        if preparation.takes && !lane.memory.as_deref().is_some_and(|memory| memory.kept.waits()) {
+            self.take_key(lane);
+        }
         let memory = lane.memory.get_or_insert_default();
         let taken = lane.new.map(|person| person.number);
         self.scripts[preparation.script].prepare(preparation, memory, taken, &mut self.rng)
@@ -48,8 +53,7 @@ impl Ldap {
         }
         let Some(memory) = lane.memory.as_deref_mut() else { return Encoded::Skip };
         memory.give_up(&mut self.scripts[ask.script].drawers);
-        // Each try of a bind with a wrong password counts, also where no one waited for its answer.
-        memory.changing = ask.writes() || ask.verb == BIND;
+        memory.changing = ask.changes;
         memory.found = 0;
         if !ask.captures.is_empty() {
             memory.met.clear();
@@ -62,6 +66,24 @@ impl Ldap {
             // Not yet, and not any more from the round before.
             memory.kept.forget(place);
         }
+        lane.dn.clear();
+        if let ([Field { becomes: Becomes::Name { source, added }, .. }], None) =
+            (&ask.fields[..], ask.page_size)
+        {
+            // A lookup.
+            let person = Person { number: memory.kept.row(*source), added: *added };
+            let name = self.spell_value(person, &mut lane.dn);
+            ask.frame.write(out, id, &[name]);
+            return Encoded::Send;
+        }
+        if let (Some(Enters { source, added }), Some(people)) = (ask.enters, &self.shared.names.people) {
+            // An entry of some kilobytes is written where it goes.
+            let person = Person { number: memory.kept.row(source), added };
+            self.name.clear();
+            self.shared.names.write_dn(person, &mut self.name);
+            write_add(out, i32::from(id), &self.name, |out| people.write_attributes(person.number, out));
+            return Encoded::Send;
+        }
         let plan = &self.scripts[ask.script].plan;
         self.scratch.clear();
         // The cookie of a first page is empty.
@@ -73,7 +95,7 @@ impl Ldap {
         }
         let ends = if more.is_empty() { &mut ends[..=count] } else { &mut more[..] };
         for (number, Field { text, becomes: what }) in ask.fields.iter().enumerate() {
-            if *what == Becomes::Itself {
+            if matches!(what, Becomes::Itself | Becomes::Name { .. }) {
                 plan.write(text, &memory.kept, &mut self.rng, &mut self.scratch);
             } else {
                 self.name.clear();
@@ -163,8 +185,11 @@ impl Ldap {
         dn: &[u8],
         attributes: Attributes<'_>,
     ) -> bool {
+        if !self.shared.verify && ask.captures.is_empty() {
+            return true;
+        }
         // The check of a person walks what is not byte by byte as it should be.
-        let is_walked = self.shared.verify && ask.expects.person.is_some() && ask.captures.is_empty();
+        let is_walked = ask.expects.person.is_some() && ask.captures.is_empty();
         if !is_walked && attributes.check().is_err() {
             return false;
         }
@@ -201,7 +226,7 @@ impl Ldap {
             let right = match *whom {
                 Whom::Row { source, added } => {
                     let person = Person { number: memory.kept.row(source), added };
-                    self.is_right(person, wanted, (dn, attributes), b"")
+                    self.is_right(person, wanted, (dn, attributes), &lane.dn)
                 }
                 Whom::Anyone => self.is_any_person(wanted, dn, attributes),
             };
@@ -277,17 +302,17 @@ impl Ldap {
         if let (Some(place), ResultCode::SUCCESS) = (ask.owns, outcome.code) {
             memory.kept.keep(place, b"");
         }
-        let mut accepted = false;
-        for code in &ask.expects.codes {
-            accepted |= match code {
+        let accepted = match &ask.expects.codes[..] {
+            [Expected::Code(code)] => *code == outcome.code,
+            codes => codes.iter().any(|code| match code {
                 Expected::Code(code) => *code == outcome.code,
                 Expected::Named(text) => {
                     self.scratch.clear();
                     plan.write(text, &memory.kept, &mut self.rng, &mut self.scratch);
                     is_code(&self.scratch, outcome.code)
                 }
-            };
-        }
+            }),
+        };
         let wrong = self.shared.verify
             && (lane.wrong || !self.is_expected_count(&ask.expects, lane.entries, outcome.code));
         if wrong || !accepted {
@@ -308,6 +333,9 @@ impl Ldap {
         }
         if wrong {
             return Some(Failure::WrongAnswer);
+        }
+        if ask.captures.is_empty() {
+            return None;
         }
         for (number, capture) in ask.captures.iter().enumerate() {
             if memory.found & 1 << number == 0 {

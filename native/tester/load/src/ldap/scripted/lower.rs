@@ -2,20 +2,15 @@
 
 use std::sync::Arc;
 
-use people::Profile;
 use scenario::{
-    Connection, Control, Data, Drawn, Entry, Field, Part, Protocol, Rows, Sasl, Scenario, Step, Template,
-    Verb,
+    Connection, Control, Data, Drawn, Entry, Part, Protocol, Rows, Sasl, Scenario, Step, Template, Verb,
 };
-
-use serde_json::Value;
 
 use super::super::Target;
 use super::super::step::Step as LdapStep;
 use super::ask::{Ask, Bind};
-use super::papers;
 use crate::connection::sasl::Mechanism;
-use crate::program::{Connects, MAIN, ProgramSpec};
+use crate::program::{Connects, MAIN};
 use crate::scenario_spec::ScenarioSpec;
 use crate::scripted::{self, Lower, Place, Preparation};
 use crate::values::Tables;
@@ -25,17 +20,9 @@ pub(crate) struct Requests<'t>(pub(crate) Option<&'t Target>);
 
 /// Says what of a scenario no lane could run, whatever its target.
 ///
-/// Of one that is one of the papers' operations, returns the step that it counts and, where it has one, the
-/// description of its program.
-pub fn check(spec: &ScenarioSpec, tables: &Tables) -> Result<Option<(String, Option<Value>)>, String> {
-    let whole = scripted::check(&Requests(None), spec, None, tables)?;
-    Ok(whole.map(|program| (program.counts.clone(), program.describe())))
-}
-
-impl Requests<'_> {
-    fn profile(&self) -> Option<Profile> {
-        self.0.map(|target| target.profile)
-    }
+/// Of one whose passes are its operations, returns the step that it counts.
+pub fn check(spec: &ScenarioSpec, tables: &Tables) -> Result<Option<String>, String> {
+    scripted::check(&Requests(None), spec, None, tables)
 }
 
 impl Lower for Requests<'_> {
@@ -57,17 +44,12 @@ impl Lower for Requests<'_> {
     fn requests(&self, place: &Place<'_>, step: &Step) -> Result<Vec<LdapStep>, String> {
         let Place { script, plan, block, .. } = place;
         let ask = match &step.verb {
-            Verb::Add { dn, entry: Entry::Row(data), .. } if plan.is_taken(data) => {
-                if dn.only_field() != Some(&Field::Column(data.clone(), "dn".to_owned())) {
-                    return Err(format!("people whom the run adds have their own names: {{{data}.dn}}"));
-                }
-                return Ok(vec![LdapStep::AddTaken]);
+            Verb::Add { entry: Entry::Row(data), .. } if plan.is_taken(data) => {
+                let ask = Ask::new(*script, plan, block, step)?;
+                return Ok(vec![LdapStep::AddTaken(Arc::new(ask))]);
             }
-            Verb::Add { entry: Entry::Row(data), .. } if plan.is_people(data) => {
-                return Err(format!("only people whom the run adds are entered whole: {data} is of others"));
-            }
-            Verb::Bind { bind, password: None, sasl: None, .. } if bind.parts.is_empty() => {
-                own_bind(place, &step.controls)?.counted(plan, block, step)
+            Verb::Bind { bind, password: None, sasl: None, version } if bind.parts.is_empty() => {
+                own_bind(place, &step.controls, *version)?.counted(plan, block, step)
             }
             _ => Ask::new(*script, plan, block, step),
         };
@@ -104,16 +86,17 @@ impl Lower for Requests<'_> {
         Ok(())
     }
 
-    fn whole(&self, place: &Place<'_>) -> Result<Option<ProgramSpec<LdapStep>>, String> {
-        Ok(papers::program(place.spec, place.scenario, self.profile()))
-    }
-
-    fn known(&self, scenario: &Scenario, steps: &[Step]) -> Option<Vec<LdapStep>> {
-        papers::requests(scenario, steps, self.profile(), false)
-    }
-
-    fn take(&self) -> Result<LdapStep, String> {
-        Ok(LdapStep::Take)
+    fn prepared(&self, preparation: LdapStep, request: LdapStep) -> Result<LdapStep, [LdapStep; 2]> {
+        match (preparation, request) {
+            (LdapStep::Prepare(first), LdapStep::Ask(mut ask)) => match Arc::get_mut(&mut ask) {
+                Some(own) => {
+                    own.first = Some(first);
+                    Ok(LdapStep::Ask(ask))
+                }
+                None => Err([LdapStep::Prepare(first), LdapStep::Ask(ask)]),
+            },
+            (preparation, request) => Err([preparation, request]),
+        }
     }
 
     /// The bind of a connection, if it has one.
@@ -123,7 +106,9 @@ impl Lower for Requests<'_> {
         connection: &Connection,
     ) -> Result<Option<(&'static str, LdapStep)>, String> {
         let given = &place.spec.bind;
+        let own = connection.password.is_none() && connection.sasl.is_none();
         let bind = match &connection.bind {
+            Some(name) if name.parts.is_empty() && own => own_bind(place, &[], connection.version)?,
             Some(name) => {
                 let bind = Bind {
                     name,
@@ -144,14 +129,14 @@ impl Lower for Requests<'_> {
                 return Ok(None);
             }
             None if given.dn.is_empty() && given.sasl.is_none() => return Ok(None),
-            None => own_bind(place, &[])?,
+            None => own_bind(place, &[], connection.version)?,
         };
         Ok(Some(("bind", LdapStep::Ask(Arc::new(bind)))))
     }
 }
 
 /// The bind of the identity that the command line names.
-fn own_bind(place: &Place<'_>, controls: &[Control]) -> Result<Ask, String> {
+fn own_bind(place: &Place<'_>, controls: &[Control], version: u8) -> Result<Ask, String> {
     let given = &place.spec.bind;
     let text = |text: &str| Template {
         parts: if text.is_empty() { Vec::new() } else { vec![Part::Text(text.to_owned())] },
@@ -161,11 +146,12 @@ fn own_bind(place: &Place<'_>, controls: &[Control]) -> Result<Ask, String> {
         Mechanism::External => Sasl::External,
         Mechanism::Plain => Sasl::Plain,
     });
-    let bind = Bind { name: &name, password: Some(&password), sasl, version: 3, controls };
+    // LDAP's version 2 knows no SASL.
+    let version = if sasl.is_some() { 3 } else { version };
+    let bind = Bind { name: &name, password: Some(&password), sasl, version, controls };
     Ask::bind(place.script, place.plan, place.block, &bind)
 }
 
-/// Whether a step binds on a connection.
 /// Whether any of the steps enters people of these data.
 fn adds(steps: &[Step], name: &str) -> bool {
     steps.iter().any(|step| match &step.verb {
@@ -175,6 +161,7 @@ fn adds(steps: &[Step], name: &str) -> bool {
     })
 }
 
+/// Whether any of the steps binds on a connection.
 fn binds(steps: &[Step], on: &str) -> bool {
     steps.iter().any(|step| match &step.verb {
         Verb::Bind { .. } => step.on == on,

@@ -5,7 +5,6 @@
 mod ask;
 mod judge;
 mod lower;
-mod papers;
 
 pub use ask::Ask;
 pub(crate) use lower::Requests;
