@@ -105,8 +105,10 @@ class LaneClock:
         waits = self._thinks_until_ns < limit_ns
         return self.counted is not None and self.operation_ns in over_ns and waits
 
-    def postpone_unsent(self) -> None:
-        """Have an operation begin now of which nothing was sent: it waited for a row."""
+    def wait_for_row(self, seconds: float) -> None:
+        """Sleep; an operation of which nothing was sent begins when the lane wakes, if late."""
+        self._lanes.sleep(seconds)
+        self._waited(time.monotonic_ns())
         if self._began_ns < self.operation_ns:
             self.operation_ns = self.since_ns
 
@@ -201,18 +203,19 @@ class PortableLane(ABC):
         elif step.does in ("open", "ask"):
             assert step.row is not None
             self.count(step.row, self.ask(step))
-        elif step.does in ("wait", "await row"):
-            before, thinks = clock.since_ns, step.does == "wait"
-            if not thinks:
-                self._all.row_wait_ns += round(step.seconds * 1e9)
-            clock.rest(step.seconds, thinks=thinks and clock.unfinished)
-            pause_ns = clock.since_ns - before
-            if not thinks:
-                clock.postpone_unsent()
-            if not (thinks and self._is_pass):
+        elif step.does == "wait":
+            before_ns = clock.since_ns
+            clock.rest(step.seconds, thinks=clock.unfinished)
+            pause_ns = clock.since_ns - before_ns
+            if not self._is_pass:
                 self._began_ns += pause_ns
-            if thinks and not (self._is_pass and self._counted is not None):
+            if not (self._is_pass and self._counted is not None):
                 self._paused_ns += pause_ns
+        elif step.does == "await row":
+            before_ns = clock.since_ns
+            clock.wait_for_row(step.seconds)
+            self._all.row_wait_ns += clock.since_ns - before_ns
+            self._began_ns += clock.since_ns - before_ns
         elif step.does == "close" and step.row is None:
             self.hang_up(step.connection)
         elif step.does == "close":

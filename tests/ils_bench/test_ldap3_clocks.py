@@ -1,5 +1,6 @@
 """The clocks of the portable lane, in this process: what is answered, and what never is."""
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import SimpleNamespace
@@ -139,3 +140,41 @@ def test_think_times_of_a_whole_pass_are_in_its_time_as_with_the_engines_lanes()
     assert visits.count == 2
     assert visits.clocks["service"].min >= 50e6
     assert visits.counters["paused"] == 0
+
+
+ONE_ROW = """
+data.row = { range = [1, 1], deal = "exclusive" }
+[[operation]]
+name = "visit"
+step = [{ search = "(cn={row})" }, { search = "(cn=x{row})" }]
+"""
+
+
+def test_operation_begins_when_it_has_its_row_however_late_its_user_wakes() -> None:
+    directory = Directory("{}", PEOPLE)
+    with lanes(directory.port, made("visits", ONE_ROW)) as running:
+        running.start_lanes("visits", 1)
+        tally = Tally.starting(running.drain())
+        first, second = running.lane("visits"), running.lane("visits")
+        while not first.clock.unfinished or first.clock.since_ns < first.clock.operation_ns:
+            first._do(first._next())
+        woke_ns: list[int] = []
+
+        def sleep_too_long(seconds: float) -> None:
+            if not woke_ns:
+                first.run_pass()
+            time.sleep(seconds + 0.2)
+            woke_ns.append(time.monotonic_ns())
+
+        running.sleep = sleep_too_long  # type: ignore[method-assign]
+        second.run_pass()
+        tally.add(drained := running.drain())
+        assert second.clock.operation_ns >= woke_ns[-1]
+        assert drained.row_wait_ns >= 0.2e9
+        for lane in (first, second):
+            lane.close()
+        running.stop_lanes("visits", 1)
+    directory.stop()
+    visits = tally.steps["visit", "sequence"]
+    assert visits.count == 2
+    assert visits.clocks["service"].min < 0.2e9
