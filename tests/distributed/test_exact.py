@@ -293,7 +293,8 @@ def exact(run: Master, shown: Counter[str], ground: Ground, directory: Directory
     assert sum(counted.values()) > ENOUGH
     assert counted == ground.saw(), run.workers()
     assert shown == visible(counted)
-    agree(directory, counted)
+    # The session asks once more whether the target answers.
+    agree(directory, counted, afterwards=1)
 
 
 SCENARIO = """
