@@ -12,6 +12,7 @@ use crate::choose::schedule::Pace;
 use crate::config::{Adds, Config, ConfigError, DEFAULT_ADDS};
 use crate::drive::driver::{CommandError, Driver, LaunchError, Plan};
 use crate::drive::snapshot::Snapshot;
+use crate::fill::{Given, Tables};
 use crate::http::{self, Http, HttpConfig, TargetError};
 use crate::ldap::{self, Ldap, LdapConfig, NameList, NamesError};
 use crate::program::{Compiled, MAIN, Op, ProgramError};
@@ -19,7 +20,6 @@ use crate::protocol::Protocol;
 use crate::scenario_spec::ScenarioSpec;
 use crate::scripted;
 use crate::target_address::TargetAddress;
-use crate::values::{Given, Tables};
 
 /// Why an engine does not start.
 #[derive(Debug, thiserror::Error)]

@@ -6,7 +6,7 @@ use scenario::{Operation, Scenario, thinking_ns};
 use serde::Deserialize;
 
 use crate::connection::sasl::Mechanism;
-use crate::values::Tables;
+use crate::fill::Tables;
 
 /// A scenario that lanes run.
 #[derive(Debug, Clone, Deserialize)]

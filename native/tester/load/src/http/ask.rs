@@ -9,8 +9,8 @@ use super::escape::{Escape, FORM, push};
 use super::fill::{Fill, Site};
 use super::look::{Finder, finder};
 use super::target::{Target, is_header_name};
+use crate::fill::Text;
 use crate::scripted::{about, rest};
-use crate::values::Text;
 
 /// Captures of one step.
 const MOST_CAPTURES: usize = 64;

@@ -11,10 +11,10 @@ use super::lower::Requests;
 use super::step::Step as HttpStep;
 use super::target::{SECURE, Target};
 use crate::choose::keys::Choice;
+use crate::fill::{Given, Tables};
 use crate::program::{Branch, ProgramSpec, SEQUENCE, Step};
 use crate::scenario_spec::ScenarioSpec;
 use crate::scripted;
-use crate::values::{Given, Tables};
 
 /// Each workload as its name, and a line for each kind of request: its row, its cards and what is sent for it.
 const BEFORE: &str = include_str!("../../tests/load/http/workloads.txt");

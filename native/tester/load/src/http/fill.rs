@@ -4,7 +4,7 @@ use scenario::{Block, Field, Part as Piece, Template};
 
 use super::escape::{Escape, push};
 use super::visitors::{PeopleView, Property};
-use crate::values::{Kept, Plan, Text};
+use crate::fill::{Kept, Plan, Text};
 
 /// A text with fields in it, which are looked up already.
 #[derive(Debug, Clone, Default, PartialEq)]

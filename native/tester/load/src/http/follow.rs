@@ -11,9 +11,9 @@ use super::head::{self, Head};
 use super::judge::{conclude, path_of};
 use super::step::Request;
 use super::{Http, LaneState, Stage};
+use crate::fill::Kept;
 use crate::protocol::Received;
 use crate::record::failure::Failure;
-use crate::values::Kept;
 
 /// More are no way to a page: browsers give up at 20 as well. The form says so, too.
 pub(super) const MOST_REDIRECTS: u32 = 20;

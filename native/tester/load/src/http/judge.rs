@@ -13,10 +13,10 @@ use super::jar::{Jar, Place};
 use super::look::between;
 use super::way::Way;
 use super::{Http, LaneState, Stage, head};
+use crate::fill::Draw;
 use crate::protocol::Encoded;
 use crate::record::failure::Failure;
 use crate::scripted::{Memory, Preparation};
-use crate::values::Draw;
 
 /// What a lane remembers of a user's visit.
 #[derive(Debug, Default)]

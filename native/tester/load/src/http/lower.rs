@@ -14,10 +14,10 @@ use super::fresh;
 use super::step::Step as HttpStep;
 use super::target::{SECURE, Target};
 use super::visitors::VisitorColumns;
+use crate::fill::Tables;
 use crate::program::{self, Branch, Connects, MAIN, ProgramSpec, SEQUENCE};
 use crate::scenario_spec::ScenarioSpec;
 use crate::scripted::{self, Lower, Place, Preparation, cards, in_proportion, one_of, think};
-use crate::values::Tables;
 
 /// Steps of HTTP, for a target.
 pub(crate) struct Requests<'t> {

@@ -5,11 +5,11 @@ use serde_json::json;
 
 use super::*;
 use crate::choose::keys::Choice;
+use crate::fill::{Given, Tables};
 use crate::program::Program;
 use crate::protocol::{Encoded, Protocol, Received};
 use crate::record::failure::Failure;
 use crate::scripted;
-use crate::values::{Given, Tables};
 
 const PAGE: &str = "data.who.people = 'seeded'\n[[operation]]\nget = '/?u={who.id}'\n\
     expect = { length = 20, identity = { before = \"u='\", value = '{who.id}', until = \"'\" } }";

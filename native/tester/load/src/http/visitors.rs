@@ -5,7 +5,7 @@ use std::sync::Arc;
 use people::visitor::{Visitor, Visitors};
 
 use super::escape::{Escape, push, push_number};
-use crate::values::People;
+use crate::fill::People;
 
 /// What is known of a person.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -22,11 +22,11 @@ use crate::choose::keys::Keys;
 use crate::choose::ring::RingCursor;
 use crate::config::{Config, KeysConfig};
 use crate::connection::security::{Security, Tls};
+use crate::fill::{Given, Tables};
 use crate::program::{self, Compiled, Connects, MAIN, ProgramError, ProgramSpec, Rules};
 use crate::scenario_spec::ScenarioSpec;
 use crate::scripted::{self as scenarios, Memory, Running, Script};
 use crate::target_address::TargetAddress;
-use crate::values::{Given, Tables};
 
 pub use names::{NameList, NamesError, NamesSpec, Person};
 pub use request::Request;

@@ -4,7 +4,7 @@ use wire::ber::{Reader, tag};
 use wire::ldap::Attributes;
 
 use super::names::{Names, Person};
-use crate::values::People;
+use crate::fill::People;
 
 /// Every person has the attributes that one of the first has.
 const SAMPLE: u64 = 100;

@@ -11,9 +11,9 @@ use wire::ldap::{Attributes, Credentials, Operation, Request, ResultCode, op};
 
 use super::{Judged, TurnError, User, Users};
 use crate::engine::{self, StartError};
+use crate::fill::Tables;
 use crate::ldap::{Ldap, LdapConfig, NameList};
 use crate::program::{MAIN, Op};
-use crate::values::Tables;
 
 /// Users of a directory.
 pub type DirectoryUsers = Users<Ldap>;

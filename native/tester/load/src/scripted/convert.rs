@@ -12,9 +12,9 @@ use super::{Preparation, Script, later};
 use crate::choose::deal::Sharer;
 use crate::choose::keys::Choice;
 use crate::choose::schedule::Think;
+use crate::fill::{Draw, Given, People, Plan, Tables, Used};
 use crate::program::{self, Branch, Connects, MAIN, Operation, PoolSpec, ProgramSpec, Rules, SEQUENCE};
 use crate::scenario_spec::ScenarioSpec;
-use crate::values::{Draw, Given, People, Plan, Tables, Used};
 
 /// How the steps of scenarios become those of a protocol.
 pub(crate) trait Lower {

@@ -18,9 +18,9 @@ use std::sync::Arc;
 use scenario::Take;
 
 use crate::choose::deal::Sharer;
+use crate::fill::{Draw, Drawers, Kept, Lack, Plan};
 use crate::protocol::Encoded;
 use crate::record::told::Told;
-use crate::values::{Draw, Drawers, Kept, Lack, Plan};
 
 /// One scenario of an engine, as all its threads have it.
 #[derive(Debug, Clone)]

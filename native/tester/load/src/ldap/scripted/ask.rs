@@ -15,8 +15,8 @@ use wire::ldap::{ResultCode, filter_text, oid, op};
 
 use super::super::frame::Frame;
 use super::super::verify::ExpectedAttributes;
+use crate::fill::{Plan, Text};
 use crate::scripted::{self, Preparation, rest};
-use crate::values::{Plan, Text};
 
 /// RFC 3062.
 const PASSWORD_MODIFY: &[u8] = b"1.3.6.1.4.1.4203.1.11.1";

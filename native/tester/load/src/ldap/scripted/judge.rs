@@ -11,11 +11,11 @@ use super::super::names::Person;
 use super::super::verify::NOT_WHOLE;
 use super::super::{LaneState, Ldap};
 use super::ask::{Ask, BIND, Becomes, Capture, Enters, Expected, Expects, Field, Wanted, Whom, becomes};
+use crate::fill::Text;
 use crate::protocol::Encoded;
 use crate::record::failure::Failure;
 use crate::record::told::Told;
 use crate::scripted::{Differs, Memory, Pages, Preparation, hide};
-use crate::values::Text;
 
 /// Pages of one search, and those in a row without an entry: a server may have a cookie for ever.
 const MOST_PAGES: u64 = 1_000_000;

@@ -10,10 +10,10 @@ use super::super::Target;
 use super::super::step::Step as LdapStep;
 use super::ask::{Ask, Bind};
 use crate::connection::sasl::Mechanism;
+use crate::fill::Tables;
 use crate::program::{Connects, MAIN};
 use crate::scenario_spec::ScenarioSpec;
 use crate::scripted::{self, Lower, Place, Preparation};
-use crate::values::Tables;
 
 /// Steps of LDAP, for a target if that is known.
 pub(crate) struct Requests<'t>(pub(crate) Option<&'t Target>);
