@@ -315,10 +315,6 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
             return lambda: None
         return lambda: say_kept(found, options.target)
 
-    def described(self, program: _P) -> str:
-        """Return a program of the caller's own as a run file may hold it: without credentials."""
-        return repr(program)
-
     # What all have.
 
     def program(self, options: _O, operation: str) -> _P:
@@ -334,10 +330,6 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
     def file(self, options: _O) -> str | None:
         """Return the scenario file that options name, if they name one."""
         return None if options.scenario is None else script.split(options.scenario)[0]
-
-    def user_class(self, options: _O) -> str | None:
-        """Return the class that runs what options describe, where no operation is named so."""
-        return None if self.scenario_name(options) is None else "FileUser"
 
     def point(
         self,
@@ -407,8 +399,12 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
         """Return the test of one point; `own` is a program that is no operation of the suite."""
         if programs is None:
             programs = [self.program(options, operation)]
-        user_class = OWN_USER if own is not None else self.user_class(options)
-        if user_class is None and operation in self.suite.operations:
+        user_class: str | None = None
+        if own is not None:
+            user_class = OWN_USER
+        elif self.described_by(options) is not None:
+            user_class = "FileUser"
+        elif operation in self.suite.operations:
             user_class = self.suite.operations[operation].user_class
         return Test(
             spec=self.point(options, operation, programs, **settings),
@@ -504,7 +500,7 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
             self.check(options, [program])
         else:
             name, own, program = operation.name, operation, operation
-            settings = {self.word: self.described(operation)}
+            settings = {self.word: repr(operation)}  # Without credentials.
 
         @contextlib.contextmanager
         def opened() -> Iterator[_T]:
