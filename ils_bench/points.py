@@ -10,6 +10,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from msgspec import structs
+
 from ils_bench import passes, quick, sequences
 from ils_bench.engine_config import for_engine
 from ils_bench.login import logins
@@ -102,7 +104,7 @@ class IlsPoints(SuitePoints[IlsOptions, Program, OpenDirectory]):
                     "name the DN that holds the people in the address: ldap://HOST/DN",
                 ) from error
 
-        return replace(stage, open=opened)
+        return structs.replace(stage, open=opened)
 
     def here(
         self, server: LdapDirectory, entries: int | None, load: dict[str, Any]

@@ -6,7 +6,6 @@ package says when it is written and deleted. Passwords are never in it.
 
 from __future__ import annotations
 
-import dataclasses
 import fcntl
 import json
 import os
@@ -16,9 +15,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+import msgspec
 import psutil
+from msgspec.structs import asdict, replace
 
-from sitebench.frozen import frozen
 from sitebench.seeders import Profile
 from sitebench.seeders.people import Spec
 
@@ -28,8 +28,7 @@ ROOM = 9 * FIRST_ADDED
 """Number of keys from there on with as many digits, and so with names of the same length."""
 
 
-@frozen
-class Reservation:
+class Reservation(msgspec.Struct, frozen=True):
     """People [start, stop) of a population in a directory, and the process that adds them."""
 
     id: str
@@ -132,14 +131,14 @@ def _exclusive_lock() -> Iterator[None]:
 
 def advance(reservation: Reservation, start: int) -> None:
     """Record that no person before `start` is left."""
-    _write(dataclasses.replace(reservation, start=start))
+    _write(replace(reservation, start=start))
 
 
 def _write(reservation: Reservation) -> None:
     path = _path(reservation)
     draft = path.with_suffix(".new")
     with draft.open("w") as file:
-        file.write(json.dumps(dataclasses.asdict(reservation)) + "\n")
+        file.write(json.dumps(asdict(reservation)) + "\n")
         file.flush()
         os.fsync(file.fileno())
     draft.rename(path)

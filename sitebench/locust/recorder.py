@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Protocol, TypedDict, TypeVar, cast
 
+import msgspec
 from locust.env import Environment
 from msgspec import structs
 
@@ -15,7 +16,6 @@ from sitebench.counts.steady import MOST_WINDOWS, Steadiness, settle
 from sitebench.counts.tally import Tally
 from sitebench.counts.until import Until
 from sitebench.errors import SitebenchError, TargetDied
-from sitebench.frozen import frozen
 from sitebench.measure.options import LoadOptions
 from sitebench.measure.point_process import Request
 from sitebench.measure.summarise import summarise
@@ -63,8 +63,7 @@ class Observed(TypedDict, total=False):
     watch: Callable[[Iterable[Tally]], None]
 
 
-@frozen
-class Subject:
+class Subject(msgspec.Struct, frozen=True):
     """What a suite knows of a test: what is monitored, what counts, and what is recorded of it."""
 
     spec: PointSpec
@@ -157,8 +156,7 @@ class Subject:
         return None
 
 
-@dataclass
-class Recording:
+class Recording(msgspec.Struct):
     """What one test is written to, and what to do when its measured window is over.
 
     With `until_stopped` that window ends with the test; else a test that is stopped early has none.

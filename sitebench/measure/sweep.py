@@ -14,13 +14,12 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import replace
 from typing import Any, Protocol
 
-from msgspec import structs
+import msgspec
+from msgspec.structs import replace
 
 from sitebench.errors import SitebenchError
-from sitebench.frozen import frozen
 from sitebench.measure.diagnosis import void
 from sitebench.measure.point_process import Runner
 from sitebench.measure.test import Test
@@ -46,8 +45,7 @@ class _Reporter(Protocol):
     def finished(self, result: PointResult, *, resumed: bool) -> None: ...
 
 
-@frozen
-class Stage:
+class Stage(msgspec.Struct, frozen=True):
     """Points that share one target, and how to open it."""
 
     title: str
@@ -65,7 +63,7 @@ def repeated(
     return [
         replace(
             stage,
-            tests=[test.again(structs.replace(test.spec, repeat=n)) for test in stage.tests],
+            tests=[test.again(replace(test.spec, repeat=n)) for test in stage.tests],
         )
         for n in range(repeats)
         for stage in (stages if lot is None else lot.sample(stages, len(stages)))
@@ -132,7 +130,7 @@ def second_try(result: PointResult) -> PointSpec | None:
     busy = machine.busy_cores >= USED_UP * len(machine.busy_per_core)
     if busy or result.verdict.bound == Bound.OTHERS or result.verdict.grade != Quoted.AT_LEAST:
         return None
-    return structs.replace(spec, threads=threads + 1)
+    return replace(spec, threads=threads + 1)
 
 
 @contextmanager

@@ -13,7 +13,8 @@ from html import escape
 from importlib.resources import files
 from typing import Any
 
-from sitebench.frozen import frozen
+import msgspec
+
 from sitebench.plan.choose import Plan, on_first, with_calculations
 from sitebench.plan.choose import plan as planned
 from sitebench.plan.model import (
@@ -39,8 +40,7 @@ _ANSWERS = {
 }
 
 
-@frozen
-class _Field:
+class _Field(msgspec.Struct, frozen=True):
     """One input: a number, and for most a slider.
 
     The law's input is the typed number divided by `per` and multiplied by `times`.
@@ -83,8 +83,7 @@ def _script() -> str:
     return files("sitebench.plan").joinpath("planner.js").read_text()
 
 
-@frozen
-class _Planner:
+class _Planner(msgspec.Struct, frozen=True):
     plan: Plan
     operations: tuple[str, ...]
     tables: tuple[RateTable, ...]

@@ -10,10 +10,11 @@ from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any, cast
 
+import msgspec
+
 from sitebench._engine import Histogram
 from sitebench.counts.metrics import CENSORED, LATENCY, SERVICE
 from sitebench.errors import BadRunFile
-from sitebench.frozen import frozen
 from sitebench.monitor.figures import rates
 from sitebench.report.suite import ReportSuite
 from sitebench.runs.export import csv, hlog
@@ -36,8 +37,7 @@ Track = list[tuple[int, float]]
 """Values of one figure over time: (t_ns, value); of a counter, its rate."""
 
 
-@frozen
-class Point:
+class Point(msgspec.Struct, frozen=True):
     """One measured point, with what it did over time."""
 
     id: str
@@ -55,8 +55,7 @@ class Point:
         return self.result.spec
 
 
-@frozen
-class Run:
+class Run(msgspec.Struct, frozen=True, dict=True):
     """One run file."""
 
     label: str
@@ -115,8 +114,7 @@ class Run:
         return searched and self.found_at(each) is None
 
 
-@frozen
-class Report:
+class Report(msgspec.Struct, frozen=True, dict=True):
     """Everything a section can show."""
 
     runs: Sequence[Run]

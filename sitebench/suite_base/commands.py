@@ -9,13 +9,15 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+from msgspec.structs import asdict
+
 from sitebench import units
 from sitebench.errors import BadInput
-from sitebench.frozen import frozen
 from sitebench.locust.web_ui.options import UiOptions
 from sitebench.measure.options import (
     DEFAULT_SIZES,
@@ -71,8 +73,7 @@ _HELP = {
 }
 
 
-@frozen(kw_only=True)
-class TestCommands:
+class TestCommands(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """What the commands of a suite take, and what their help says."""
 
     suite: Suite
@@ -287,8 +288,7 @@ def one_operation(suite: Suite) -> Callable[[str], Argument]:
     return made
 
 
-@frozen
-class Part:
+class Part(msgspec.Struct, frozen=True):
     """Points of one target: what is measured there, and with which numbers of clients."""
 
     options: SuiteOptions

@@ -3,10 +3,10 @@
 import base64
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from sitebench.report import build
 from sitebench.report.model import Report, load

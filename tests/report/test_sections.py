@@ -3,12 +3,11 @@
 import html
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
 import pytest
-from msgspec import structs
+from msgspec.structs import replace
 
 from sitebench._engine import Histogram
 from sitebench.counts.worker_seen import WorkerSeen
@@ -61,9 +60,9 @@ def with_bound(report: Report, operation: str, bound: str) -> Report:
         if point.spec.operation != operation
         else replace(
             point,
-            result=structs.replace(
+            result=replace(
                 point.result,
-                verdict=structs.replace(point.result.verdict, bound=bound, valid=False),
+                verdict=replace(point.result.verdict, bound=bound, valid=False),
             ),
         )
         for point in run.points
@@ -94,8 +93,8 @@ def of_one(report: Report, bound: str, *kinds: str) -> Run:
     (point,) = (each for each in run.points if each.spec.operation == "add")
     kept = tuple(PointWarning(kind, "", "") for kind in kinds)
     valid = bound not in ("generator", "others", "unsettled", "leak")
-    judged = structs.replace(point.result.verdict, bound=bound, valid=valid, warnings=kept)
-    one = replace(point, result=structs.replace(point.result, verdict=judged))
+    judged = replace(point.result.verdict, bound=bound, valid=valid, warnings=kept)
+    one = replace(point, result=replace(point.result, verdict=judged))
     return replace(run, points=[one], stored=[])
 
 
@@ -297,7 +296,7 @@ def test_a_rate_with_many_failures_is_not_stamped_as_one_to_quote(report: Report
     (run,) = report.runs
     (point, *_) = run.points
     failed = {"wrong-answer": point.result.attempts // 50}
-    result = structs.replace(point.result, failures_by_kind=failed)
+    result = replace(point.result, failures_by_kind=failed)
     failing = replace(run, points=[replace(point, result=result)], stored=[])
     assert trust.stamp(failing) == "Too many failures"
     assert "In 1 point, more than 1% of the operations failed." in trust.sentence(failing)
@@ -316,11 +315,9 @@ def test_points_of_other_settings_have_other_names_in_every_table(report: Report
     (point,) = (each for each in run.points if each.spec.operation == "add")
 
     def of(scheme: str) -> Point:
-        asked = structs.replace(point.spec, settings={**point.spec.settings, "hash": scheme})
+        asked = replace(point.spec, settings={**point.spec.settings, "hash": scheme})
         failed = {"timeout": 3, "wrong-answer": 2}
-        return replace(
-            point, result=structs.replace(point.result, spec=asked, failures_by_kind=failed)
-        )
+        return replace(point, result=replace(point.result, spec=asked, failures_by_kind=failed))
 
     several = Report([replace(run, points=[of("clear"), of("ssha")], stored=[])])
     for each in build.sections(several):
@@ -442,8 +439,8 @@ def test_head_has_arrivals_and_pauses(report: Report) -> None:
     (run,) = report.runs
 
     def line(**other: Any) -> str:
-        asked = structs.replace(run.points[0].spec, **other)
-        point = replace(run.points[0], result=structs.replace(run.points[0].result, spec=asked))
+        asked = replace(run.points[0].spec, **other)
+        point = replace(run.points[0], result=replace(run.points[0].result, spec=asked))
         return facts.line(report, replace(run, points=[point]))
 
     assert "5,000/s with poisson arrivals" in line(rate=5e3, settings={"arrivals": "poisson"})
@@ -454,10 +451,8 @@ def test_the_head_says_what_a_login_was(report: Report) -> None:
     settings = {"accounts": "/home/me/staff.csv:secret=password", "base": "ou=staff,dc=x"}
     settings |= {"how": "search-bind", "bind_dn": "cn=admin,dc=x"}
     (run,) = report.runs
-    login = structs.replace(
-        run.points[0].spec, operation="login", target="openldap", settings=settings
-    )
-    point = replace(run.points[0], result=structs.replace(run.points[0].result, spec=login))
+    login = replace(run.points[0].spec, operation="login", target="openldap", settings=settings)
+    point = replace(run.points[0], result=replace(run.points[0].result, spec=login))
     said = facts.line(report, replace(run, points=[point]))
     assert "how search-bind, over new, accounts staff.csv:secret=password, base ou=staff" in said
     assert "bind-dn cn=admin,dc=x" in said
@@ -544,8 +539,8 @@ def test_the_share_of_failures_is_that_of_an_objective(report: Report) -> None:
     point = next(each for each in run.points if each.result.failures)
     (counted, *others) = point.result.steps
     # Another step of the sequence, that never fails, as often again.
-    bind = structs.replace(counted, step="bind", failures=0, counted=False)
-    result = structs.replace(point.result, steps=(counted, bind, *others))
+    bind = replace(counted, step="bind", failures=0, counted=False)
+    result = replace(point.result, steps=(counted, bind, *others))
     one = Report([replace(run, points=[replace(point, result=result)])])
     (by_kind, *_) = failures.tables(one)
     shown = sum(float(str(row[-1]).rstrip("%")) for row in by_kind.rows)
@@ -582,7 +577,7 @@ def test_workers_have_a_row_each_and_one_that_was_lost_is_marked(
     )
     run = report.runs[0]
     point = run.points[0]
-    shared = replace(point, result=structs.replace(point.result, workers=(first, lost)))
+    shared = replace(point, result=replace(point.result, workers=(first, lost)))
     made = workers.section(replace(report, runs=[replace(run, points=[shared])]))
     assert made is not None
     said = words(made)
@@ -615,9 +610,7 @@ def test_what_is_without_people_is_over_clients(report: Report) -> None:
     """A connect of the user's directory is with as many people as are there, not --entries."""
     (run,) = report.runs
     points = [
-        replace(
-            each, result=structs.replace(each.result, spec=structs.replace(each.spec, entries=0))
-        )
+        replace(each, result=replace(each.result, spec=replace(each.spec, entries=0)))
         for each in run.points
         if each.spec.entries == 1_000
     ]
@@ -643,12 +636,12 @@ def _of_a_site(report: Report, bound: str) -> Report:
     points = [
         replace(
             each,
-            result=structs.replace(
+            result=replace(
                 each.result,
-                spec=structs.replace(
+                spec=replace(
                     each.spec, suite="web", operation="webstone2-standard", entries=0, rate=None
                 ),
-                verdict=structs.replace(each.result.verdict, bound=bound, valid=False),
+                verdict=replace(each.result.verdict, bound=bound, valid=False),
             ),
         )
         for each in run.points

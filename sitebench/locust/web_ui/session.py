@@ -8,11 +8,11 @@ import math
 import sqlite3
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 from msgspec.structs import replace
 
 from sitebench.errors import CannotRecord, MeasurementFailed, SitebenchError
@@ -33,8 +33,7 @@ if TYPE_CHECKING:
 log = logging.getLogger("sitebench")
 
 
-@dataclass
-class Test:
+class Test(msgspec.Struct):
     """One test of the session: `result` is final, `judge` returns the result so far."""
 
     spec: PointSpec

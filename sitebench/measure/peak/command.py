@@ -14,10 +14,11 @@ import math
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
+import msgspec
 from msgspec import structs
+from msgspec.structs import replace
 
 from sitebench.errors import (
     BadInput,
@@ -29,7 +30,6 @@ from sitebench.errors import (
     SitebenchError,
     WrongPassword,
 )
-from sitebench.frozen import frozen
 from sitebench.measure.command import Seeding, recording, say
 from sitebench.measure.objective import RATES, Objective, ObjectiveState
 from sitebench.measure.options import DEFAULT_CLIENTS, DEFAULT_USERS, PeakOptions
@@ -91,8 +91,7 @@ _ROOM = 1.1
 """Factor on the samples that a percentile needs, for those cut off at the window's edges."""
 
 
-@frozen
-class LoadLevel:
+class LoadLevel(msgspec.Struct, frozen=True):
     """One load to measure: what differs between the points of a search."""
 
     users: int
@@ -100,8 +99,7 @@ class LoadLevel:
     measure: float
 
 
-@frozen
-class PeakJob:
+class PeakJob(msgspec.Struct, frozen=True):
     """What a suite provides for the operation whose peak is searched."""
 
     stage: Callable[[Seeding], Stage]
@@ -218,8 +216,7 @@ def _live(options: PeakOptions) -> LiveProgress:
     return LiveProgress(point_name, quiet=options.quiet, judged=judged)
 
 
-@frozen
-class _PeakSearch:
+class _PeakSearch(msgspec.Struct, frozen=True):
     """One running call of `peak`."""
 
     options: PeakOptions

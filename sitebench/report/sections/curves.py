@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
+import msgspec
+
 from sitebench.counts.durations import FAR_OUT, PERCENTILES
-from sitebench.frozen import frozen
 from sitebench.report.charts import (
     AXES,
     FADED,
@@ -44,8 +45,7 @@ _QUANTILES = {
 _CHOOSER = "choose-curve"
 
 
-@frozen
-class _Curve:
+class _Curve(msgspec.Struct, frozen=True):
     """One run's points of one operation, size, target and schedule, least load first."""
 
     id: str

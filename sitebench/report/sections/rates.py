@@ -6,9 +6,9 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import msgspec
 from msgspec.structs import replace
 
-from sitebench.frozen import frozen
 from sitebench.report.charts import (
     FADED,
     SHOWN,
@@ -32,8 +32,7 @@ from sitebench.tables.tables import why
 from sitebench.units import format_size
 
 
-@frozen
-class _Line:
+class _Line(msgspec.Struct, frozen=True):
     """One series of the figure: the sizes of one run, target and load."""
 
     run: Run
