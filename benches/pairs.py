@@ -30,7 +30,7 @@ FIGURES = {
     "p50_us": "p50",
     "p99_us": "p99",
 }
-OWN_SIDES = ("lookup", "add", "page", "page-memory", "files", "files-nginx")
+OWN_SIDES = ("lookup", "add", "page", "page-memory", "files", "files-nginx", "csv-search")
 """Sides of which two builds are compared."""
 
 ROWS: tuple[Row, ...] = (
@@ -106,6 +106,33 @@ ROWS: tuple[Row, ...] = (
         "files-wrk.client_us",
         0.9,
         at_most=1.1,
+    ),
+    Row(
+        "bounded-lookup-cpu",
+        "engine CPU per verified lookup with size_limit = 5, us",
+        "without that key",
+        "bounded-lookup.client_us",
+        "file-lookup.client_us",
+        1.0,
+        at_most=1.05,
+    ),
+    Row(
+        "csv-search",
+        "searches/s of people of a CSV file, by a scenario",
+        "lookups of the same names, not verified",
+        "csv-search.rate",
+        "named-lookup.rate",
+        1.0,
+        at_least=0.97,
+    ),
+    Row(
+        "csv-search-cpu",
+        "engine CPU for one of them, us",
+        "that of those lookups",
+        "csv-search.client_us",
+        "named-lookup.client_us",
+        1.0,
+        at_most=1.05,
     ),
 )
 

@@ -10,6 +10,7 @@ slice: its rate, the CPU of an operation in load generator and server, and its l
 from __future__ import annotations
 
 import contextlib
+import json
 import time
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
@@ -41,7 +42,10 @@ Measure = Callable[[float], Slice]
 
 
 def slice_of(engine: Engine, counted: set[str], server: int | None, seconds: float) -> Slice:
-    """Measure running lanes: operations are the steps named in `counted`; `server` is a process."""
+    """Measure running lanes: operations are the steps named in `counted`.
+
+    `server` is a process; none if it is this one.
+    """
     time.sleep(SETTLE_S)
     before, server_ns = engine.drain(), _family_ns(server)
     time.sleep(seconds)
@@ -52,10 +56,10 @@ def slice_of(engine: Engine, counted: set[str], server: int | None, seconds: flo
     latency = steps[0].clocks["latency"].copy()
     for step in steps[1:]:
         latency.add(step.clocks["latency"])
-    return {
+    server_us = {"server_us": server_ns / max(operations, 1) / 1e3} if server else {}
+    return server_us | {
         "rate": operations / (after.t1_ns - after.t0_ns) * 1e9,
         "client_us": client_ns / max(operations, 1) / 1e3,
-        "server_us": server_ns / max(operations, 1) / 1e3,
         "p50_us": latency.percentile(50) / 1e3,
         "p99_us": latency.percentile(99) / 1e3,
     }
@@ -63,7 +67,8 @@ def slice_of(engine: Engine, counted: set[str], server: int | None, seconds: flo
 
 def _family_ns(pid: int | None) -> int:
     """Return the CPU of a server and its workers."""
-    assert pid is not None, "a server of our own has a process"
+    if pid is None:
+        return 0
     workers = psutil.Process(pid).children(recursive=True)
     return sum(cpu_ns(process) for process in (pid, *(worker.pid for worker in workers)))
 
@@ -234,6 +239,47 @@ def _files_by_wrk() -> Iterator[Measure]:
         yield _with_wrk(f"{opened.address}/bench-8k/8k/0/0.html", opened.pid)
 
 
+@contextlib.contextmanager
+def _file_lookups(more: str = "") -> Iterator[Measure]:
+    """Look people up by the text of the built-in operation, and more keys."""
+    from ils_bench import sequences
+    from ils_bench.targets.ldap_directory import LdapDirectory
+    from sitebench._engine import Engine
+
+    with LdapDirectory(PEOPLE) as directory:
+        target = {"host": "127.0.0.1", "port": directory.port, "base": directory.base}
+        scenarios = [{"name": "lookup", "text": sequences.text_of("lookup") + more}]
+        engine = Engine(json.dumps({"target": target, "scenarios": scenarios}), directory.people)
+        with _running(engine, "lookup"):
+            yield partial(slice_of, engine, {"lookup"}, None)
+
+
+@contextlib.contextmanager
+def _csv_searches(text: str) -> Iterator[Measure]:
+    from benches.scenarios import csv_engine, csv_people
+
+    with csv_people() as (directory, table):
+        engine = csv_engine(directory, table, text)
+        with _running(engine, "csv"):
+            yield partial(slice_of, engine, {"search"}, None)
+
+
+@contextlib.contextmanager
+def _csv_search() -> Iterator[Measure]:
+    from benches.scenarios import CSV_SEARCH
+
+    with _csv_searches(CSV_SEARCH) as measure:
+        yield measure
+
+
+@contextlib.contextmanager
+def _named_lookup() -> Iterator[Measure]:
+    from benches.scenarios import NAMED_LOOKUP
+
+    with _csv_searches(NAMED_LOOKUP) as measure:
+        yield measure
+
+
 SIDES: Mapping[str, Callable[[], contextlib.AbstractContextManager[Measure]]] = {
     "floor": _floor,
     "lookup": _kept_lookups,
@@ -245,6 +291,10 @@ SIDES: Mapping[str, Callable[[], contextlib.AbstractContextManager[Measure]]] = 
     "files": partial(_files, "embedded"),
     "files-nginx": partial(_files, "nginx"),
     "files-wrk": _files_by_wrk,
+    "file-lookup": _file_lookups,
+    "bounded-lookup": partial(_file_lookups, "size_limit = 5\n"),
+    "csv-search": _csv_search,
+    "named-lookup": _named_lookup,
 }
 
 
