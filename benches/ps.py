@@ -24,7 +24,7 @@ from sitebench.http.address import SiteAddress
 from sitebench.http.engine_config import engine_config
 from sitebench.http.site import OpenSite
 from sitebench.scenario.script import Script, made
-from sitebench.seeders.upd import build, cached, visitors
+from sitebench.seeders.upd import build, open_cached, visitors
 from sitebench.system.native_errors import translated
 
 THOUSAND, TEN_THOUSAND, MILLION = 1_000, 10_000, 1_000_000
@@ -191,7 +191,7 @@ class SiteBench(Bench):
 
     def _sqlite(self) -> Values:
         """Do what an update does, a transaction each, with nothing around SQLite."""
-        upd = cached(spec_of(self._options(TEN_THOUSAND)))
+        upd = open_cached(spec_of(self._options(TEN_THOUSAND)))
         with _copy(upd.path) as path:
             return sqlite_alone(path, TEN_THOUSAND, self.seconds)
 

@@ -37,7 +37,7 @@ from sitebench.scenario.script import Script
 from sitebench.seeders.people import generate
 from sitebench.suite_base.options import EntriesOption
 from sitebench.suite_base.points import ForEngine, Load, Progress, SuitePoints
-from sitebench.targets.in_process import known
+from sitebench.targets.in_process import facts_of
 from sitebench.units import format_size
 
 
@@ -112,7 +112,7 @@ class IlsPoints(SuitePoints[IlsOptions, Program, OpenDirectory]):
         """Address a directory in this process; its people are those of the test."""
         options = IlsOptions(start_tls=server.start_tls, **load | options_of(server, entries))
         there = parse_address(server.url, start_tls=server.start_tls)
-        target = OpenDirectory("the directory", there, options.base, **known(server, options))
+        target = OpenDirectory("the directory", there, options.base, **facts_of(server, options))
         return options, target
 
     def check(self, options: IlsOptions, programs: Sequence[Program]) -> None:

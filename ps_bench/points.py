@@ -20,7 +20,7 @@ from sitebench.scenario.script import Script
 from sitebench.seeders.pools import cache_folder
 from sitebench.seeders.upd import UpdSpec, visitors
 from sitebench.suite_base.points import ForEngine, Load, Progress, SuitePoints
-from sitebench.targets.in_process import known
+from sitebench.targets.in_process import facts_of
 
 
 class PsPoints(SuitePoints[PsOptions, Script, OpenSite]):
@@ -50,7 +50,7 @@ class PsPoints(SuitePoints[PsOptions, Script, OpenSite]):
         """Address a site in this process; its people are those of the test."""
         load |= {"seed": server.seed, "locales": server.locales}
         options = PsOptions(entries=entries or server.size, **load)
-        return options, OpenSite("the site", parse_address(server.url), **known(server, options))
+        return options, OpenSite("the site", parse_address(server.url), **facts_of(server, options))
 
     def population(self, options: PsOptions, size: int) -> Mapping[str, Any]:
         people = UpdSpec(size, options.seed, options.locales)

@@ -40,11 +40,11 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.fixture
 def user_property_db(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Path]:
     """Give the test a user-property database (SQLite) that it may change, 1,000 people in it."""
-    from sitebench.seeders.upd import UpdSpec, cached, copied
+    from sitebench.seeders.upd import UpdSpec, open_cached, temporary_copy
 
     arguments = {"entries": 1_000} | marked(request, "user_property_db")
     spec = UpdSpec(size=arguments.pop("entries"), **arguments)
-    with copied(cached(spec), tmp_path) as path:
+    with temporary_copy(open_cached(spec), tmp_path) as path:
         yield path
 
 

@@ -23,7 +23,7 @@ def engine_config(
         "protocol": "http",
         "base_path": address.base_path,
         "files": sets[0].spec(options.seed) if sets else None,
-        "tls": trust if address.encrypted else None,
+        "tls": trust if address.is_encrypted else None,
         "phases": True,
         "addresses": [{"host": each.host, "port": each.port} for each in target.addresses],
     }

@@ -15,7 +15,7 @@ from sitebench.measure.sweep import Stage
 from sitebench.scenario.script import is_script
 from sitebench.seeders.pools import cache_folder
 from sitebench.suite_base.points import ForEngine, Load, Progress, SuitePoints
-from sitebench.targets.in_process import known
+from sitebench.targets.in_process import facts_of
 from web_bench.docroot import with_options
 from web_bench.engine_config import engine_config
 from web_bench.options import LocustOptions, WebOptions
@@ -87,8 +87,8 @@ class WebPoints(SuitePoints[WebOptions, Workload, OpenWeb]):
     ) -> tuple[WebOptions, OpenWeb]:
         options = WebOptions(programs=dict(server.programs), **load)
         address = parse_address(server.url)
-        secure = address if address.encrypted else None
-        there = OpenWeb("the server", address, secure=secure, **known(server, options))
+        secure = address if address.is_encrypted else None
+        there = OpenWeb("the server", address, secure=secure, **facts_of(server, options))
         return options, replace(there, programs=server.programs)
 
     def data(self, options: WebOptions) -> Path:

@@ -143,7 +143,7 @@ class _Client:
         self._shared = shared
         self._address = address
         self._connection: http.client.HTTPConnection
-        if address.encrypted:
+        if address.is_encrypted:
             self._connection = http.client.HTTPSConnection(
                 address.host, address.port, timeout=ANSWER_S, context=trust.context()
             )

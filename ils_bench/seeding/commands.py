@@ -400,7 +400,7 @@ def _refuse_one_password_for_several(
         for reservation in abandoned
         if reservation.bind_dn is not None
     }
-    password = secret.given(options.password_file, "password file", secret.BIND_PASSWORD)
+    password = secret.read(options.password_file, "password file", secret.BIND_PASSWORD)
     if password is not None and len(binds) > 1 and not options.target:
         raise BadInput(
             "one password is given, and people were left in several directories or by several "

@@ -27,7 +27,7 @@ class DirectoryAddress(msgspec.Struct, frozen=True):
         return f"{self.scheme.partition('+')[0]}://{host}:{self.port}"
 
     @property
-    def encrypted(self) -> bool:
+    def is_encrypted(self) -> bool:
         return self.scheme != "ldap"
 
     @property
@@ -37,7 +37,7 @@ class DirectoryAddress(msgspec.Struct, frozen=True):
 
     def engine_tls(self, trust: Trust) -> dict[str, Any] | None:
         """Return how the engine is to speak TLS with it, if it is to."""
-        if not self.encrypted:
+        if not self.is_encrypted:
             return None
         return {"trust": trust.to_engine(), "start": self.start_tls}
 

@@ -54,7 +54,7 @@ def identity_of(options: DirectoryOptions) -> Identity:
         return Identity(sasl=EXTERNAL)
     if options.bind_dn is None:
         return ANONYMOUS
-    found = secret.given(options.password_file, "password file", BIND_PASSWORD)
+    found = secret.read(options.password_file, "password file", BIND_PASSWORD)
     if found is None:
         raise _missing(options.bind_dn)
     return Identity(options.bind_dn, found, options.sasl)
@@ -93,7 +93,7 @@ def password_asked(options: _T) -> _T:
     if options.password_file is not None:
         again = secret.read_once(options.password_file, "password file", BIND_PASSWORD)
         options = replace(options, password_file=again)
-    if (known := secret.given(options.password_file, "password file", BIND_PASSWORD)) is not None:
+    if (known := secret.read(options.password_file, "password file", BIND_PASSWORD)) is not None:
         if not known and options.password_file is not None:
             raise BadFile(
                 f"the first line of the password file {options.password_file} is empty",

@@ -216,7 +216,7 @@ def _admin_password(options: ServeOptions) -> str | None:
         "put it into a file and name that with --admin-password-file, "
         f"set ${secret.BIND_PASSWORD}, or type it at a terminal",
     )
-    password = secret.given(options.admin_password_file, "password file", secret.BIND_PASSWORD)
+    password = secret.read(options.admin_password_file, "password file", secret.BIND_PASSWORD)
     if password is None:
         typed = secret.prompt_for_secret(
             f"Password of the administrator {options.admin_dn}: ", missing

@@ -53,7 +53,7 @@ _SENT_AT_ONCE = 1_000
 def assure_encrypted(options: DirectoryOptions) -> None:
     """Raise where users of Active Directory, with their passwords, would be added in the clear."""
     address = parse_address(options.target, start_tls=options.start_tls)
-    if options.profile == "ad" and not address.encrypted:
+    if options.profile == "ad" and not address.is_encrypted:
         raise BadInput(
             f"{address} is without TLS, and Active Directory takes passwords over TLS only",
             "name its ldaps:// address, or add --start-tls",

@@ -74,7 +74,7 @@ def open_embedded(
 
 def check(options: IlsOptions, programs: Sequence[Program]) -> None:
     """Raise where no directory could be what options say, or none that is started here."""
-    if options.tls_target is not None and not parse_address(options.tls_target).encrypted:
+    if options.tls_target is not None and not parse_address(options.tls_target).is_encrypted:
         raise BadInput(f"--tls-target {options.tls_target} is without TLS", "write ldaps://")
     adding = options.target in OWN_TARGETS and any(each.adding for each in programs)
     if adding and options.profile == "ad" and not (options.start_tls or options.tls):
@@ -115,7 +115,7 @@ def address(options: IlsOptions, programs: Sequence[Program]) -> OpenDirectory:
 
 def say_if_clear(at: DirectoryAddress) -> None:
     """Say so where passwords go over a network without TLS."""
-    if at.encrypted or on_loopback(at.host):
+    if at.is_encrypted or on_loopback(at.host):
         return
     from sitebench.measure.command import say
 

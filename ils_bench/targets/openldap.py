@@ -37,7 +37,7 @@ from sitebench.system.network import free_port
 from sitebench.system.programs import find_program, last_line
 from sitebench.system.scratch import scratch
 from sitebench.targets.certificate import make_certificate
-from sitebench.targets.limits import Limits, confined
+from sitebench.targets.limits import Limits, confine
 from sitebench.targets.tls import SYSTEM, Trust, trusting
 from sitebench.verdict.warning import PointWarning, WarningKind
 
@@ -81,7 +81,7 @@ def open_openldap(
 ) -> OpenDirectory:
     """Start a slapd that holds these people and groups, and return when it answers."""
     with contextlib.ExitStack() as opening:
-        confinement = opening.enter_context(confined(limits, Path(tempfile.gettempdir())))
+        confinement = opening.enter_context(confine(limits, Path(tempfile.gettempdir())))
         host = confinement.host or "127.0.0.1"
         request = {
             "people": people.to_dict(),

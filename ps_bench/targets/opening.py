@@ -13,7 +13,7 @@ from sitebench.http.address import SiteAddress
 from sitebench.http.options import refuse_log
 from sitebench.http.site import OpenSite, open_live
 from sitebench.scenario.script import Script
-from sitebench.seeders.upd import Progress, Upd, UpdSpec, cached, inspect
+from sitebench.seeders.upd import Progress, Upd, UpdSpec, inspect, open_cached
 from sitebench.targets.embedded import open_child
 from sitebench.targets.limits import refuse_limits
 from sitebench.targets.tls import Trust
@@ -32,7 +32,7 @@ def spec_of(options: PsOptions) -> UpdSpec:
 def database_of(options: PsOptions, progress: Progress = lambda done, total: None) -> Upd:
     """Return the database that options ask for: the one they name, or the one of that size."""
     if options.database is None:
-        return cached(spec_of(options), progress)
+        return open_cached(spec_of(options), progress)
     return inspect(spec_of(options), Path(options.database))
 
 

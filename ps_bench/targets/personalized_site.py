@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from ps_bench.suite import SUITE
 from sitebench._engine import Site
 from sitebench.seeders import DEFAULT_LOCALES
-from sitebench.seeders.upd import Progress, UpdSpec, cached, copied
+from sitebench.seeders.upd import Progress, UpdSpec, open_cached, temporary_copy
 from sitebench.system.scratch import scratch
 from sitebench.targets.in_process import InProcess, certificate, keywords
 from sitebench.targets.serving import serve_until_stopped
@@ -57,9 +57,9 @@ class PersonalizedSite(InProcess[Site]):
         self.seed, self.locales = seed, locales
         with contextlib.ExitStack() as opening:
             if database is None:
-                upd = cached(UpdSpec(entries or 1_000, seed, locales), progress)
+                upd = open_cached(UpdSpec(entries or 1_000, seed, locales), progress)
                 folder = opening.enter_context(scratch())
-                database = opening.enter_context(copied(upd, folder))
+                database = opening.enter_context(temporary_copy(upd, folder))
             self.database = Path(database)
             """The user-property database that it reads and changes."""
             config: dict[str, Any] = {

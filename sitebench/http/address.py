@@ -27,7 +27,7 @@ class SiteAddress(msgspec.Struct, frozen=True):
         return f"{self.scheme}://{host}:{self.port}{self.base_path}"
 
     @property
-    def encrypted(self) -> bool:
+    def is_encrypted(self) -> bool:
         return self.scheme == "https"
 
 

@@ -42,7 +42,7 @@ def engine_config(
             "protocol": "http",
             "base_path": address.base_path,
             "size": people_at(options),
-            "tls": trust.to_engine() if address.encrypted else None,
+            "tls": trust.to_engine() if address.is_encrypted else None,
         },
         adds={"start": first_newcomer(options, slot), "keys": _NEWCOMERS},
         scenarios=[scenario.spec(slot) for scenario in scenarios],

@@ -42,7 +42,7 @@ class Page(msgspec.Struct, frozen=True):
 
 def probe(address: SiteAddress, trust: Trust = SYSTEM, path: str = "/") -> Page:
     """Raise what is wrong with a site, or return its front page; any HTTP answer will do."""
-    context = trust.context() if address.encrypted else None
+    context = trust.context() if address.is_encrypted else None
     connection: http.client.HTTPConnection
     if context is None:
         connection = http.client.HTTPConnection(address.host, address.port)

@@ -18,7 +18,7 @@ from sitebench.locust.lanes import Lane, Lanes, no_files
 from sitebench.locust.preparing import Preparing
 from sitebench.locust.suite_run import SuiteRun
 from sitebench.measure.test import Test
-from sitebench.system.child import orphaned
+from sitebench.system.child import is_orphaned
 
 log = logging.getLogger("sitebench")
 
@@ -27,7 +27,7 @@ TICK_S = 0.5
 
 def raise_if_orphaned() -> None:
     """Raise if the sweep that started this point is gone: its load must not outlive it."""
-    if orphaned():
+    if is_orphaned():
         raise MeasurementFailed("the sweep that started this point is gone", "resume its run file")
 
 

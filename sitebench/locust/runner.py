@@ -34,7 +34,7 @@ from sitebench.locust.user import own_user
 from sitebench.locust.workers import gathering
 from sitebench.measure.point_process import Request
 from sitebench.measure.test import OWN_USER
-from sitebench.system.child import orphaned
+from sitebench.system.child import is_orphaned
 
 # Locust's are untyped.
 _new_events: Any = Events
@@ -130,7 +130,7 @@ def main() -> None:
     line = socket.socket(fileno=os.dup(0))
     requests = line.makefile("rb")
     tests: _Tests | None = None
-    while not orphaned():
+    while not is_orphaned():
         if not select.select([line], [], [], _LOOKS_EVERY_S)[0]:
             continue
         try:

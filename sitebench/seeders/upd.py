@@ -54,7 +54,7 @@ def visitors(spec: UpdSpec) -> Visitors:
         return Visitors(str(source.path), json.dumps(identity))
 
 
-def cached(
+def open_cached(
     spec: UpdSpec, progress: Progress = lambda written, total: None, *, cache: Path | None = None
 ) -> Upd:
     """Return the database of a spec, built now if this machine has none, or another one there."""
@@ -100,7 +100,7 @@ def build(spec: UpdSpec, path: Path, progress: Progress = lambda written, total:
 
 
 @contextmanager
-def copied(upd: Upd, folder: Path) -> Iterator[Path]:
+def temporary_copy(upd: Upd, folder: Path) -> Iterator[Path]:
     """Yield a copy of a database that may be changed, and remove it afterwards."""
     path = folder / "upd.sqlite"
     with translated():

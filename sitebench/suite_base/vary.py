@@ -40,7 +40,7 @@ from sitebench.tables.tables import (
     rate_mark,
 )
 from sitebench.tables.terminal import to_text
-from sitebench.targets.limits import Limits, confined
+from sitebench.targets.limits import Limits, confine
 
 if TYPE_CHECKING:
     from sitebench.measure.sweep import Stage
@@ -147,7 +147,7 @@ def _possible(levels: Sequence[Level], data: Path | None) -> list[Level]:
     found = []
     for each in levels:
         try:
-            with confined(each.options.target_limits, data):
+            with confine(each.options.target_limits, data):
                 found.append(each)
         except NotPossible as error:
             say(f"left out: {each.factor}={each.value}: {error.message}; {error.remedy}")

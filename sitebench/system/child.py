@@ -132,11 +132,11 @@ class Child:
 
 
 def of_this_parent(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment of a process that calls `orphaned` to end with this one."""
+    """Return the environment of a process that calls `is_orphaned` to end with this one."""
     return {**environment, _PARENT: str(os.getpid())}
 
 
-def orphaned() -> bool:
+def is_orphaned() -> bool:
     """Return whether the process that started this one is gone, however it ended."""
     parent = os.environ.get(_PARENT)
     return parent is not None and int(parent) != os.getppid()

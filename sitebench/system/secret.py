@@ -72,7 +72,7 @@ def read_once(path: str, kind: str, variable: str) -> str:
     return path
 
 
-def given(path: str | None, kind: str, variable: str) -> str | None:
+def read(path: str | None, kind: str, variable: str) -> str | None:
     """Return a secret from its file, or else from the environment; None without either."""
     return os.environ.get(variable) if path is None else first_line(path, kind, variable)
 

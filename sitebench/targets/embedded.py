@@ -14,7 +14,7 @@ from typing import Any
 from sitebench.system.child import Child, Service
 from sitebench.system.version import version
 from sitebench.targets.in_process import NativeServer, stopping
-from sitebench.targets.limits import Limits, confined
+from sitebench.targets.limits import Limits, confine
 from sitebench.targets.open_target import Known
 from sitebench.targets.tls import Trust, trusting
 
@@ -37,7 +37,7 @@ def open_child(
     The first answer has its `port`. `data` is where the files of the target are, if it has any.
     """
     with contextlib.ExitStack() as opening:
-        confinement = opening.enter_context(confined(limits, data))
+        confinement = opening.enter_context(confine(limits, data))
         config = {**config, "host": confinement.host or config.get("host", "127.0.0.1")}
         child = Child(
             module,

@@ -81,7 +81,7 @@ def stopping(server: NativeServer, opened: contextlib.ExitStack) -> str | None:
     return None if server.made_ca is None else opened.enter_context(ca_file(server.made_ca))
 
 
-def known(server: InProcess[Any], options: TlsOptions) -> Known:
+def facts_of(server: InProcess[Any], options: TlsOptions) -> Known:
     """Return what an OpenTarget knows of a server in this process; its owner throws it away."""
     return {
         "pid": os.getpid(),

@@ -90,7 +90,7 @@ UNCONFINED = Confinement()
 
 
 @contextmanager
-def confined(limits: Limits | None, data: Path | None = None) -> Iterator[Confinement]:
+def confine(limits: Limits | None, data: Path | None = None) -> Iterator[Confinement]:
     """Make ready for a target within limits; `data` is where its files are.
 
     Raises NotPossible with the reason where the machine does not allow one of them.

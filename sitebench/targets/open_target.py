@@ -24,7 +24,7 @@ class ServerAddress(Protocol):
     @property
     def port(self) -> int: ...
     @property
-    def encrypted(self) -> bool: ...
+    def is_encrypted(self) -> bool: ...
 
 
 _OF_HERE = ("pid", "cores", "alive", "stop", "counters", "facts", "ca")
@@ -108,7 +108,7 @@ class OpenTarget(Closing, Generic[_A]):
 
     def warnings(self) -> tuple[PointWarning, ...]:
         """Return warnings about its identity."""
-        return self.trust.warnings() if self.address.encrypted else ()
+        return self.trust.warnings() if self.address.is_encrypted else ()
 
     def owns(self, *, named: bool) -> bool:
         """Return whether it may be written to; `named`: by what says so in its name."""

@@ -119,7 +119,7 @@ def _authorities(path: str) -> str:
 
 def key_password(path: str | None) -> str | None:
     """Read the password of a key from its file or the environment; never from an argument."""
-    return secret.given(path, "key's password file", secret.KEY_PASSWORD)
+    return secret.read(path, "key's password file", secret.KEY_PASSWORD)
 
 
 def _check_pair(options: TlsOptions | TlsServeOptions) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from sitebench.errors import BadInput
-from sitebench.seeders.upd import UpdSpec, build, cached, copied, inspect, visitors
+from sitebench.seeders.upd import UpdSpec, build, inspect, open_cached, temporary_copy, visitors
 
 LOCALES = ("en_US", "ja_JP")
 SPEC = UpdSpec(500, 7, LOCALES)
@@ -21,10 +21,10 @@ def rows(path: Path) -> list[tuple[object, ...]]:
 
 def test_it_is_built_once_and_has_one_row_per_person(tmp_path: Path) -> None:
     heard: list[tuple[int, int]] = []
-    first = cached(SPEC, lambda done, total: heard.append((done, total)), cache=tmp_path)
+    first = open_cached(SPEC, lambda done, total: heard.append((done, total)), cache=tmp_path)
     assert heard[-1] == (500, 500)
     stamp = first.path.stat().st_mtime_ns
-    again = cached(SPEC, lambda done, total: pytest.fail("built again"), cache=tmp_path)
+    again = open_cached(SPEC, lambda done, total: pytest.fail("built again"), cache=tmp_path)
     assert again == first
     assert again.path.stat().st_mtime_ns == stamp
     assert len(rows(first.path)) == first.manifest["size"] == 500
@@ -38,28 +38,28 @@ def test_it_is_built_once_and_has_one_row_per_person(tmp_path: Path) -> None:
 
 
 def test_every_copy_starts_from_the_same_file(tmp_path: Path) -> None:
-    upd = cached(SPEC, cache=tmp_path)
+    upd = open_cached(SPEC, cache=tmp_path)
     before = rows(upd.path)
-    with copied(upd, tmp_path) as copy:
+    with temporary_copy(upd, tmp_path) as copy:
         with sqlite3.connect(copy) as db:
             db.execute("DELETE FROM people")
         db.close()
         assert rows(copy) == []
     assert not copy.exists()
-    with copied(upd, tmp_path) as copy:
+    with temporary_copy(upd, tmp_path) as copy:
         assert rows(copy) == before
 
 
 def test_a_cut_off_file_in_the_cache_is_made_again(tmp_path: Path) -> None:
-    upd = cached(SPEC, cache=tmp_path)
+    upd = open_cached(SPEC, cache=tmp_path)
     whole = upd.path.read_bytes()
     upd.path.write_bytes(whole[: len(whole) // 3])
-    assert cached(SPEC, cache=tmp_path).path.read_bytes() == whole
+    assert open_cached(SPEC, cache=tmp_path).path.read_bytes() == whole
 
 
 def test_sizes_and_seeds_have_files_of_their_own(tmp_path: Path) -> None:
     specs = [SPEC, UpdSpec(400, 7, LOCALES), UpdSpec(500, 8, LOCALES), UpdSpec(500, 7, ("en_US",))]
-    assert len({cached(spec, cache=tmp_path).path for spec in specs}) == 4
+    assert len({open_cached(spec, cache=tmp_path).path for spec in specs}) == 4
 
 
 def test_other_people_are_refused(tmp_path: Path) -> None:

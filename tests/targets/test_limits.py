@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from sitebench.errors import NotPossible, UnknownValue
-from sitebench.targets.limits import Limits, confined, forget
+from sitebench.targets.limits import Limits, confine, forget
 from tests.support.cli import in_process
 
 MIB = 1 << 20
@@ -71,18 +71,18 @@ def ran(before: tuple[str, ...], code: str, *argv: str) -> subprocess.CompletedP
 
 
 def test_a_target_keeps_to_its_processors() -> None:
-    with confined(Limits(processors=1)) as confinement:
+    with confine(Limits(processors=1)) as confinement:
         shown = ran(confinement.before, "import os; print(len(os.sched_getaffinity(0)))")
     assert shown.stdout == "1\n"
     with (
         pytest.raises(NotPossible, match="processors, and not 4096"),
-        confined(Limits(processors=4_096)),
+        confine(Limits(processors=4_096)),
     ):
         pass
 
 
 def test_a_target_that_wants_more_memory_does_not_get_it() -> None:
-    with confined(Limits(memory=64 * MIB)) as confinement:
+    with confine(Limits(memory=64 * MIB)) as confinement:
         assert ran(confinement.before, ALLOCATE, str(8 * MIB)).stdout == f"{8 * MIB}\n"
         killed = ran(confinement.before, ALLOCATE, str(256 * MIB))
         assert killed.returncode == -signal.SIGKILL
@@ -90,14 +90,14 @@ def test_a_target_that_wants_more_memory_does_not_get_it() -> None:
 
 
 def test_a_disk_is_limited_where_the_files_are(tmp_path: Path) -> None:
-    with confined(Limits(disk=2_000_000), tmp_path) as confinement:
+    with confine(Limits(disk=2_000_000), tmp_path) as confinement:
         before = time.monotonic()
         write = "import os, sys; f = open(sys.argv[1], 'wb'); f.write(bytes(4 << 20)); os.fsync(f)"
         assert ran(confinement.before, write, str(tmp_path / "file")).returncode == 0
         took_s = time.monotonic() - before
     # 4 MiB take 2.1 s, and not all of it may have waited for the disk.
     assert took_s > 1.0
-    with pytest.raises(NotPossible, match="keeps nothing on a disk"), confined(Limits(disk=1)):
+    with pytest.raises(NotPossible, match="keeps nothing on a disk"), confine(Limits(disk=1)):
         pass
 
 
@@ -123,7 +123,7 @@ def test_files_that_others_have_read_are_not_there_for_a_limited_target(tmp_path
 
 
 def test_a_network_carries_so_much_and_no_more() -> None:
-    with confined(Limits(network=8_000_000)) as confinement:
+    with confine(Limits(network=8_000_000)) as confinement:
         assert confinement.host is not None
         command = [*confinement.before, sys.executable, "-c", SEND, confinement.host, str(MIB)]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as sender:

@@ -39,7 +39,7 @@ class Answer:
 def ask(address: SiteAddress, path: str, ca: str | None = None, method: str = "GET") -> Answer:
     """Ask a server once."""
     connection: http.client.HTTPConnection
-    if address.encrypted:
+    if address.is_encrypted:
         context = ssl.create_default_context(cafile=ca)
         connection = http.client.HTTPSConnection(address.host, address.port, context=context)
     else:

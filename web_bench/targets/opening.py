@@ -17,7 +17,7 @@ from sitebench.http.options import refuse_log
 from sitebench.http.site import open_live, probe
 from sitebench.system.machine import usable_cores
 from sitebench.targets.embedded import open_child
-from sitebench.targets.limits import confined, forget, refuse_limits
+from sitebench.targets.limits import confine, forget, refuse_limits
 from sitebench.targets.tls import ServerTls, Trust, trusting
 from web_bench.docroot import Progress, docroot_of
 from web_bench.options import WebOptions
@@ -156,7 +156,7 @@ def _secure(options: WebOptions) -> SiteAddress | None:
     if options.tls_target is not None:
         return parse_address(options.tls_target)
     address = parse_address(options.target)
-    return address if address.encrypted else None
+    return address if address.is_encrypted else None
 
 
 def _open_started(
@@ -168,7 +168,7 @@ def _open_started(
     logged = server.SERVER.logged if options.access_log else {}
     directives = {**logged, **(options.directives or {})}
     with ExitStack() as opening:
-        confinement = opening.enter_context(confined(limits, docroot))
+        confinement = opening.enter_context(confine(limits, docroot))
         if confinement.host is None and options.target_host is not None:
             confinement = structs.replace(confinement, host=options.target_host)
         started = opening.enter_context(

@@ -57,7 +57,7 @@ def token() -> str:
 
 def credentials(file: str | None) -> tuple[str, str]:
     """Read name and password; never from an argument, which other users of the machine can see."""
-    text = secret.given(file, "login file", secret.UI_LOGIN) or ""
+    text = secret.read(file, "login file", secret.UI_LOGIN) or ""
     name, _, password = text.partition(":")
     if not (name and password):
         raise BadInput(

@@ -15,14 +15,14 @@ import gevent  # type: ignore[import-untyped]
 from sitebench.errors import BadInput
 from sitebench.locust.process import main
 from sitebench.locust.workers import messages
-from sitebench.system.child import dump, orphaned
+from sitebench.system.child import dump, is_orphaned
 
 _POLL_S = 1.0
 _SENT_MS = 1_000
 
 
 def _end_with_parent() -> None:
-    while not orphaned():
+    while not is_orphaned():
         gevent.sleep(_POLL_S)
     os.kill(os.getpid(), signal.SIGTERM)
 

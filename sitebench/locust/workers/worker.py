@@ -22,7 +22,7 @@ from sitebench.locust.workers.build import refuse_other, this_build
 from sitebench.locust.workers.clock import epoch_ns
 from sitebench.monitor import Monitor, Sample, use_between
 from sitebench.runs.windows import Phase
-from sitebench.system.child import dump, orphaned
+from sitebench.system.child import dump, is_orphaned
 from sitebench.system.machine import this_machine
 from sitebench.system.network import on_loopback, this_loopback
 
@@ -176,7 +176,7 @@ class WorkerRole(Role):
 
         def look_for_master() -> None:
             while not self.ending:
-                if orphaned() or load.abandoned:
+                if is_orphaned() or load.abandoned:
                     log.error("the master is gone")
                     self.finish()
                     self.runner.quit()
