@@ -19,6 +19,8 @@ def checkout(tmp_path: Path) -> Path:
     (tmp_path / BUDGETS).write_text('"sitebench/counts" = { variables = 1 }\n')
     subprocess.run(["git", "init", "-q"], check=True, cwd=tmp_path)
     subprocess.run(["git", "add", "."], check=True, cwd=tmp_path)
+    author = ("-c", "user.name=A", "-c", "user.email=a@example.com")
+    subprocess.run(["git", *author, "commit", "-qm", "rows"], check=True, cwd=tmp_path)
     return tmp_path
 
 
@@ -30,6 +32,7 @@ def test_new_empty_name_is_refused_with_its_place(checkout: Path) -> None:
     assert "sitebench/counts: 2 variables" in message
     assert "1 allowed" in message
     assert "sitebench/counts/rows.py:7: found" in message
+    assert "sitebench/counts/rows.py:2: found" not in message
 
 
 def test_budget_is_lowered_and_never_raised(checkout: Path) -> None:

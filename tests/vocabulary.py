@@ -64,14 +64,7 @@ def empty_names(source: str) -> Iterator[tuple[int, str, str]]:
 
 def names_by_room(root: Path) -> Mapping[str, Mapping[str, list[str]]]:
     """Return the empty names of a checkout by room and kind, as `path:line: name`."""
-    command = [
-        "git",
-        "ls-files",
-        "-z",
-        "--deduplicate",
-        *(f"{package}/*.py" for package in _PACKAGES),
-    ]
-    listed = subprocess.run(command, check=True, cwd=root, capture_output=True, text=True).stdout
+    listed = _git(root, "ls-files", "-z", "--deduplicate", *(f"{top}/*.py" for top in _PACKAGES))
     rooms: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     for path in map(Path, filter(None, listed.split("\0"))):
         if (root / path).is_file():
@@ -85,15 +78,41 @@ def _budgets(root: Path) -> Mapping[str, Mapping[str, int]]:
 
 
 def surplus(root: Path) -> list[str]:
-    """Return a message for each kind of names of a room that exceeds its budget."""
-    budgets = _budgets(root)
-    return [
-        f"{room}: {len(places)} {kind} that do not say what they hold, {budget} allowed by"
-        f" {BUDGETS}; rename one of\n  " + "\n  ".join(places)
-        for room, kinds in names_by_room(root).items()
-        for kind, places in kinds.items()
-        if len(places) > (budget := budgets.get(room, {}).get(kind, 0))
-    ]
+    """Return a message for each kind of names of a room that exceeds its budget.
+
+    It lists the names in lines that are younger than the budget; all where none is.
+    """
+    budgets, messages = _budgets(root), []
+    for room, kinds in names_by_room(root).items():
+        for kind, places in kinds.items():
+            if len(places) > (budget := budgets.get(room, {}).get(kind, 0)):
+                young = _lines_since_budget(root, room)
+                added = [place for place in places if place.rpartition(":")[0] in young]
+                messages.append(
+                    f"{room}: {len(places)} {kind} that do not say what they hold, {budget} allowed"
+                    f" by {BUDGETS}; rename one of\n  " + "\n  ".join(added or places)
+                )
+    return messages
+
+
+def _lines_since_budget(root: Path, room: str) -> set[str]:
+    """Return a room's lines that are newer than the row of its budget, as `path:line`."""
+    row = ("-G", f'^"{room}"', "--", str(BUDGETS))
+    commit = _git(root, "log", "-1", "--format=%H", *row).strip()
+    path, lines = "", set()
+    for line in _git(root, "diff", "-U0", commit, "--", room).splitlines() if commit else ():
+        if line.startswith("+++ b/"):
+            path = line.removeprefix("+++ b/")
+        elif match := re.match(r"@@ \S+ \+(\d+)(?:,(\d+))? @@", line):
+            start, count = int(match[1]), int(match[2] or 1)
+            lines |= {f"{path}:{number}" for number in range(start, start + count)}
+    return lines
+
+
+def _git(root: Path, *argv: str) -> str:
+    return subprocess.run(
+        ["git", *argv], check=True, cwd=root, capture_output=True, text=True
+    ).stdout
 
 
 def lower(root: Path) -> None:
