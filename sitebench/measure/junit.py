@@ -85,10 +85,12 @@ def _case(suite: ET.Element, each: Judged) -> None:
 
 def _figures(each: Judged) -> list[tuple[str, str]]:
     """Return the measured figures in the units of the run file; none for an unmeasured point."""
-    return [] if each.result is None else [*_measured(each.result), ("outcome", each.outcome)]
+    return (
+        [] if each.result is None else [*_measured_figures(each.result), ("outcome", each.outcome)]
+    )
 
 
-def _measured(result: PointResult) -> list[tuple[str, str]]:
+def _measured_figures(result: PointResult) -> list[tuple[str, str]]:
     latency, verdict = result.clocks[LATENCY], result.verdict
     micros = {**latency.percentiles, "mean": latency.mean, "max": latency.max}
     most, lower = verdict.at_most_per_s, verdict.grade == Quoted.AT_LEAST

@@ -151,17 +151,19 @@ class _RunnerProcess:
     def __init__(self, locustfile: Path, output: int) -> None:
         self.locustfile = locustfile
         inherited = secret.without_secrets(os.environ)
-        kept = {name: text for name, text in inherited.items() if not name.startswith("LOCUST_")}
-        self._line, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
+        environment = {
+            name: text for name, text in inherited.items() if not name.startswith("LOCUST_")
+        }
+        self._line, child_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
         self._busy = False
-        with theirs:
+        with child_end:
             # A session of its own: Ctrl-C is for the command, which ends its points in order.
             self._process = subprocess.Popen(
                 python_module("sitebench.locust.runner"),
-                stdin=theirs.fileno(),
+                stdin=child_end.fileno(),
                 stdout=output,
                 stderr=output,
-                env=of_this_parent(kept),
+                env=of_this_parent(environment),
                 pass_fds=secret.handed_on(),
                 start_new_session=True,
             )

@@ -111,8 +111,8 @@ class LiveProgress(Closing):
         if not self._looked:
             self._looked = True
             self._replace("looking at what else this machine does", total=None)
-            if (found := other_programs()).disturb:
-                self._say(f"[yellow]note[/] {escape(str(found))}")
+            if (use := other_programs()).disturb:
+                self._say(f"[yellow]note[/] {escape(str(use))}")
         self._replace(self._title(spec), total=spec.warmup_s + spec.measure_s)
         self._silent = spec if self._bars.disable and spec.measure_s >= _LONG_S else None
 

@@ -94,7 +94,7 @@ class OpenTarget(Closing, Generic[_A]):
 
     def to_json(self) -> dict[str, Any]:
         """Return it for processes on other machines: what is not of this one, and no secret."""
-        names = [each.name for each in fields(self) if each.name not in _OF_HERE]
+        names = [field.name for field in fields(self) if field.name not in _OF_HERE]
         sent: dict[str, Any] = msgspec.to_builtins({name: getattr(self, name) for name in names})
         return sent
 

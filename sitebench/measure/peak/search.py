@@ -300,7 +300,7 @@ def _serves_too_slowly(result: PointResult, objective: Objective) -> bool:
     def served(clocks: Mapping[str, Durations]) -> Mapping[str, Durations]:
         return {**clocks, LATENCY: clocks[SERVICE]}
 
-    steps = tuple(structs.replace(each, clocks=served(each.clocks)) for each in result.steps)
+    steps = tuple(structs.replace(step, clocks=served(step.clocks)) for step in result.steps)
     as_served = structs.replace(result, clocks=served(result.clocks), steps=steps)
     return objective.judge(as_served).state is ObjectiveState.BROKEN
 

@@ -123,7 +123,7 @@ def _clients_answer(found: Sequence[Series], best: Series | None, bend: Spot | N
 
 
 def clients_table(
-    found: Sequence[Series], bend: Spot | None, best: str | None, held: Sequence[Held] = ()
+    found: Sequence[Series], bend: Spot | None, best: str | None, judged: Sequence[Held] = ()
 ) -> Table:
     """Lay out a sweep over client counts, one per row."""
     repeated = any(each.n > 1 for each in found)
@@ -132,7 +132,7 @@ def clients_table(
     rows: list[Row] = []
     for each in sorted(found, key=lambda each: each.spec.users):
         marks = [
-            *(str(number.outcome) for number in held if number.users == each.spec.users),
+            *(str(number.outcome) for number in judged if number.users == each.spec.users),
             *(["knee"] if bend is not None and each.spec.users == bend.load else []),
             *(["most"] if each.spec.key == best else []),
             *([f"{lost:.1%} failed"] if (lost := failed(each.results)) > MOST_FAILED else []),

@@ -24,47 +24,49 @@ class Held(msgspec.Struct, frozen=True):
 
 def judge_users(points: Sequence[Series], objective: Objective) -> list[Held]:
     """Judge each number of users, lowest first: it holds if it does in every repeat."""
-    found = []
+    numbers = []
     for point in sorted(points, key=lambda point: point.spec.users):
         judged = [judge_result(result, objective) for result in point.results]
         for outcome in (Outcome.MISSED, Outcome.FAILED, Outcome.INVALID, Outcome.UNKNOWN):
-            if those := [each for each in judged if each.outcome is outcome]:
+            if those := [result for result in judged if result.outcome is outcome]:
                 often = f"in {len(those)} of {len(judged)} repeats " * (len(judged) > 1)
-                found.append(Held(point.spec.users, outcome, often + those[0].message))
+                numbers.append(Held(point.spec.users, outcome, often + those[0].message))
                 break
         else:
-            found.append(Held(point.spec.users, Outcome.PASSED, judged[0].message))
-    return found
+            numbers.append(Held(point.spec.users, Outcome.PASSED, judged[0].message))
+    return numbers
 
 
 def users_answer(
     name: str, numbers: Sequence[Held], objective: Objective
 ) -> tuple[str, int | None, SitebenchError | None]:
     """Return the answer, its number of users, and the error where there is none."""
-    missed = [each for each in numbers if each.outcome == Outcome.MISSED]
-    holds = [each for each in numbers if each.outcome == Outcome.PASSED]
+    missed = [number for number in numbers if number.outcome == Outcome.MISSED]
+    holds = [number for number in numbers if number.outcome == Outcome.PASSED]
     error: SitebenchError
     if missed and holds and holds[-1].users > missed[0].users:
-        said = (
+        message = (
             f"{name}: {holds[-1].users:,} users hold {objective}, and {missed[0].users:,} do not: "
             f"{missed[0].message}"
         )
-        error = ObjectiveMissed(said, _MEASURE_AGAIN)
+        error = ObjectiveMissed(message, _MEASURE_AGAIN)
     elif not holds and numbers[0] in missed:
-        said = f"{name}: {numbers[0].users:,} users do not hold {objective}: {numbers[0].message}"
-        error = ObjectiveMissed(said, "begin --clients lower, or relax the objective")
+        message = (
+            f"{name}: {numbers[0].users:,} users do not hold {objective}: {numbers[0].message}"
+        )
+        error = ObjectiveMissed(message, "begin --clients lower, or relax the objective")
     elif not holds:
-        said = f"{name}: how many users hold {objective} is not known: {numbers[0].message}"
-        error = MeasurementFailed(said, _MEASURE_AGAIN)
+        message = f"{name}: how many users hold {objective} is not known: {numbers[0].message}"
+        error = MeasurementFailed(message, _MEASURE_AGAIN)
     else:
         best = holds[-1].users
-        said = f"{name}: up to {best:,} users hold {objective}"
-        above = next((each for each in numbers if each.users > best), None)
+        message = f"{name}: up to {best:,} users hold {objective}"
+        above = next((number for number in numbers if number.users > best), None)
         if above is None:
-            said += ", and no more were measured."
+            message += ", and no more were measured."
         elif above in missed:
-            said += f"; with {above.users:,}, {above.message}."
+            message += f"; with {above.users:,}, {above.message}."
         else:
-            said += f"; whether {above.users:,} do is not known: {above.message}."
-        return said, best, None
-    return said, None, error
+            message += f"; whether {above.users:,} do is not known: {above.message}."
+        return message, best, None
+    return message, None, error

@@ -70,23 +70,25 @@ def _notes(report: Report) -> list[str]:
         "<=": "waits for other programs are in the latency, so it is an upper bound.",
         " *": "includes delays of the load generator, or is not usable: the verdict says why.",
     }
-    seen = [
-        f"{sign.strip()}: {why}" for sign, why in signs.items() if any(sign in m for m in latencies)
+    explained = [
+        f"{sign.strip()}: {explanation}"
+        for sign, explanation in signs.items()
+        if any(sign in m for m in latencies)
     ]
-    return [" ".join([*notes, *seen])]
+    return [" ".join([*notes, *explained])]
 
 
 def _downloads(run: Run) -> str:
     links = [
         f'<a download="{name}" data-file="{name}">{name}</a>' for name in map(escape, run.downloads)
     ]
-    every = escape(shlex.join(["sitebench", "export", str(run.path)]))
+    command = escape(shlex.join(["sitebench", "export", str(run.path)]))
     had = (
         f"{', '.join(links)} (a row per point; HdrHistogram log, an interval per step). "
         if links
         else ""
     )
-    return f'<p class="screen-only">Download: {had}Every half second: <code>{every}</code></p>'
+    return f'<p class="screen-only">Download: {had}Every half second: <code>{command}</code></p>'
 
 
 def _operations(report: Report, run: Run) -> Table:

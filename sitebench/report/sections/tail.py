@@ -27,7 +27,7 @@ def table(report: Report, run: Run) -> Table:
 def _row(report: Report, run: Run, each: Series) -> Row:
     measured = {id(result) for result in each.results}
     points = [point for point in run.points if id(point.result) in measured]
-    answered, censored = _merged(points)
+    answered, censored = _merge_points(points)
     every = with_censored(answered, censored)
     # From the shortest wait that timed out on, a figure is a lower bound.
     bound = censored.min if censored.count else None
@@ -47,7 +47,7 @@ def _row(report: Report, run: Run, each: Series) -> Row:
     return [name, load_name(each.spec), f"{every.count:,}", *cells, most]
 
 
-def _merged(points: Sequence[Point]) -> tuple[Histogram, Histogram]:
+def _merge_points(points: Sequence[Point]) -> tuple[Histogram, Histogram]:
     answered, censored = Histogram(), Histogram()
     for point in points:
         answered.add(point.latency)
