@@ -466,12 +466,12 @@ def _script(
     if counts is not None and facts["protocol"] == LDAP:
         # The rows of its passes: a step that is the operation has the operation's name.
         [lone] = operations
-        [said] = [each for each in facts["operations"] if each["name"] == lone.name]
-        if said["is_step"]:
-            added, gone = ((lone.name,) * len(each) for each in (lone.adding, lone.removing))
-            operations = [replace(lone, adding=added, removing=gone)]
-        session, thinks_s = load["session"] if session_s is None else session_s, said["thinks_s"]
-        least_s = said["thinks_at_least_s"]
+        [fact] = [row for row in facts["operations"] if row["name"] == lone.name]
+        if fact["is_step"]:
+            added, removed = ((lone.name,) * len(steps) for steps in (lone.adding, lone.removing))
+            operations = [replace(lone, adding=added, removing=removed)]
+        session, thinks_s = load["session"] if session_s is None else session_s, fact["thinks_s"]
+        least_s = fact["thinks_at_least_s"]
         if session is not None and thinks_s:
             least_s *= session / thinks_s
     base = facts["base"]
