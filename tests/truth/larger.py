@@ -14,7 +14,7 @@ from tests.truth.log import Due, Operation
 from tests.truth.matrix import OBJECTIVES, Begun, Measured, Server, compare, due_of
 
 WORKERS = 2
-_EDGES_S = {"two threads": 0.02, "two workers": 0.02, "portable": 0.05}
+_EDGES_S = {"two threads": 0.02, "two workers": 0.02, "portable": 0.02}
 """Windows of several begin and end one after the other, and those of a slow client late."""
 _OTHER = {
     "ldap": '\n[[operation]]\nname = "p"\nsearch = "(uid=p.p.{user}.{iteration})"\n',
