@@ -24,9 +24,6 @@ KINDS = {
 
 STAYED = "added - deleted - expired, and more entries"
 
-OTHERS = {"binds": 1}
-"""Requests of the lanes' process before they begin: whether the target answers."""
-
 
 @dataclass(frozen=True)
 class Counted:
@@ -61,15 +58,15 @@ def account(
     counted: Iterable[Counted], before: Mapping[str, int], after: Mapping[str, int]
 ) -> list[Line]:
     """Compare the lanes' steps with what the directory counted between two moments."""
-    asked = dict(OTHERS)
+    asked = dict.fromkeys(KINDS.values(), 0)
     entered = left = 0
     for each in counted:
         counter = KINDS.get(each.kind)
         if counter is not None:
-            asked[counter] = asked.get(counter, 0) + each.count
+            asked[counter] += each.count
         succeeded = each.count - each.failures
         entered += succeeded if each.kind == "add" else 0
         left += succeeded if each.kind == "delete" else 0
-    lines = [Line(name, asked.get(name, 0), after[name] - before[name]) for name in KINDS.values()]
+    lines = [Line(name, count, after[name] - before[name]) for name, count in asked.items()]
     stayed = entered - left - (after["expired"] - before["expired"])
     return [*lines, Line(STAYED, stayed, after["entries"] - before["entries"])]
