@@ -1,10 +1,12 @@
 //! Requests of scenario files: whatever LDAP can ask, filled in from data.
 //!
-//! `ask` turns a step into a frame and what fills it, and `judge` looks at answers. Programs are `crate::scripted`'s.
+//! `ask` compiles a step, `writing` the frame and the fields of its request, and `judge` looks at answers. Programs are
+//! `crate::scripted`'s.
 
 mod ask;
 mod judge;
 mod lower;
+mod writing;
 
 pub use ask::Ask;
 pub(crate) use lower::Requests;
