@@ -18,7 +18,7 @@ PAGE = ROOT / "docs" / "scenarios.md"
 SITES = ROOT / "docs" / "site-scenarios.md"
 VERBS = (
     *("bind", "search", "compare", "add", "modify", "modify_dn", "delete"),
-    *("password_modify", "refresh", "extended", "unbind", "think", "repeat"),
+    *("password_modify", "refresh", "extended", "who_am_i", "unbind", "think", "repeat"),
 )
 TABLES: Mapping[str, Sequence[str]] = {
     "top level": ("scenario",),

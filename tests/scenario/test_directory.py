@@ -287,6 +287,28 @@ def test_the_portable_client_does_a_file(folder: Path, directory: LdapDirectory)
     assert point["operations"] > 0
 
 
+@pytest.mark.parametrize("client", ["native", "ldap3"])
+def test_answer_of_who_am_i_is_captured(
+    client: str, folder: Path, directory: LdapDirectory
+) -> None:
+    steps = """
+  { bind = "uid={person.uid},{base}", password = "{person.password}" },
+  { who_am_i = true, capture.me = "authzId" },
+"""
+    write = '{ modify = "uid={person.uid},{base}", change.replace.description = "{me}" }'
+    text = MIX.partition("[[operation]]")[0].rstrip() + '\ndeal = "exclusive"\n'
+    operation = f'\n[[operation]]\nname = "session"\nstep = [{steps}{write}]\n'
+    (folder / "mix.toml").write_text(text + operation)
+    ran = measured(folder, directory, "--client", client, "--json")
+    assert ran.code == 0, ran.err
+    assert ran.objects[0]["failures_by_kind"] == {}
+    with Connection(Server(directory.url)) as connection:
+        connection.search(BASE, "(description=*)", attributes=["description"])
+        described = {entry.entry_dn: entry.description.value for entry in connection.entries}
+    assert described
+    assert described == {dn: f"dn:{dn}" for dn in described}
+
+
 def test_entries_that_were_there_change_only_with_a_word(
     folder: Path, directory: LdapDirectory
 ) -> None:

@@ -1,6 +1,7 @@
 //! What commands have to know of a scenario before it is run.
 
 use serde_json::{Value, json};
+use wire::ldap::oid::WHO_AM_I;
 
 use crate::form::Protocol;
 use crate::template::{Field, Template};
@@ -195,6 +196,7 @@ fn writes(verb: &Verb) -> bool {
         // An ILS keeps the people online that such a filter finds.
         Verb::Search(search) => search.filter.to_string().to_lowercase().contains("sttl"),
         Verb::Request(request) => !matches!(request.method, "GET" | "HEAD"),
+        Verb::Extended { oid, value: _ } => oid.as_bytes() != WHO_AM_I,
         _ => true,
     }
 }
@@ -218,7 +220,7 @@ fn overwrites(steps: &[&Step]) -> bool {
             Verb::ModifyDn { dn, new_rdn, new_superior, .. } => {
                 added.push(renamed(dn, new_rdn, new_superior.as_ref()));
             }
-            Verb::Extended { .. } => return true,
+            Verb::Extended { .. } if writes(&step.verb) => return true,
             _ => {}
         }
     }

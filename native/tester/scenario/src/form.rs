@@ -318,6 +318,7 @@ form! {
         extended: Kind::Oid, L, Nothing, REQUIRED, "the OID of an extended operation";
         value: Kind::Value, L, Nothing, "none", "its value";
     }
+    who_am_i { who_am_i: Kind::Bool, L, Nothing, REQUIRED, "`true`: who the connection is bound as (RFC 4532)"; }
     unbind { unbind: Kind::Connection, L, Sending, REQUIRED, "a connection that is closed before its time"; }
     get { get: Kind::Path, H, Nothing, REQUIRED, "a path"; }
     head { head: Kind::Path, H, Nothing, REQUIRED, "a path"; }
@@ -431,6 +432,7 @@ pub const VERBS: &[(&str, &[Protocol], &[&str])] = &[
     ("password_modify", L, &["step", "password_modify", "asks", "ldap"]),
     ("refresh", L, &["step", "refresh", "asks", "ldap"]),
     ("extended", L, &["step", "extended", "asks", "ldap"]),
+    ("who_am_i", L, &["step", "who_am_i", "asks", "ldap"]),
     ("unbind", L, &["step", "unbind"]),
     ("get", H, &["step", "get", "http", "asks"]),
     ("head", H, &["step", "head", "http", "asks"]),

@@ -9,7 +9,7 @@ use crate::grammar;
 use crate::problem::quoted;
 use crate::shape::int;
 use crate::template::Template;
-use crate::types::{Capture, Code, Count, Expect, Identity, Rows, Source, Take};
+use crate::types::{AUTHORIZATION, Capture, Code, Count, Expect, GENERATED, Identity, Rows, Source, Take};
 
 impl<'d, 't> Reader<'_, 'd, 't> {
     pub(super) fn expect(&mut self, table: Table<'d, 't>, verb: &str) -> Expect {
@@ -116,13 +116,15 @@ impl<'d, 't> Reader<'_, 'd, 't> {
                 // That is said of a table already.
                 _ if attribute.is_empty() && value.get_ref().as_table().is_some() => true,
                 "search" => grammar::is_attribute(attribute),
-                "password_modify" => attribute == "genPasswd",
+                "password_modify" => attribute == GENERATED,
+                "who_am_i" => attribute == AUTHORIZATION,
                 _ => false,
             };
             if !right {
                 let what = match verb {
                     "search" => format!("{} is not an attribute", quoted(attribute)),
-                    "password_modify" => "the answer has nothing but \"genPasswd\"".to_owned(),
+                    "password_modify" => format!("the answer has nothing but {GENERATED:?}"),
+                    "who_am_i" => format!("the answer has nothing but {AUTHORIZATION:?}"),
                     _ => format!("the answer to {verb} has nothing to capture"),
                 };
                 self.wrong(value.span().start, what);

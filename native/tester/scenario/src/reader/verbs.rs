@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use toml::de::DeValue;
+use wire::ldap::oid::WHO_AM_I;
 
 use super::Reader;
 use super::table::{Item, Table};
@@ -41,6 +42,15 @@ impl<'d, 't> Reader<'_, 'd, 't> {
             "extended" => {
                 let oid = step.text("extended").unwrap_or_default();
                 Verb::Extended { oid, value: step.get("value").map(|value| self.value(value)) }
+            }
+            "who_am_i" => {
+                if !step.flag("who_am_i", true) {
+                    self.wrong(
+                        step.at("who_am_i"),
+                        "is not asked with false: write true, or leave the step out",
+                    );
+                }
+                Verb::Extended { oid: String::from_utf8_lossy(WHO_AM_I).into_owned(), value: None }
             }
             "unbind" => self.unbind(step),
             "file" => {

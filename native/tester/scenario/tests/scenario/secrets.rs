@@ -41,6 +41,7 @@ const STEPS: &[(&str, bool, &str)] = &[
     ("refresh", false, "refresh = 'uid={u.name},ou={u.word},dc=x', ttl = '1m'"),
     ("extended", true, "extended = '1.3.6.1.4.1.4203.1.11.1', value = '{u.word}'"),
     ("extended", true, "extended = '1.2.3', value = { base64 = '{u.word}' }"),
+    ("who_am_i", false, "search = '(cn={u.name}{u.word})' }, { who_am_i = true, capture.me = 'authzId'"),
     ("get", true, "get = '/{u.name}?a=b&reset_token={u.word}'"),
     ("get", true, "get = '/{u.name}', headers.Authorization = 'Basic {u.word}'"),
     ("get", true, "get = '/{u.name}', headers.X-Auth-Token = '{u.word}'"),

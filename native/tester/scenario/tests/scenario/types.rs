@@ -294,3 +294,16 @@ fn an_entry_that_is_added_goes_again_by_a_delete_of_it_or_after_a_rename() {
         read(&format!("[[operation]]\nname = 'x'\nstep = [{steps}]")).unwrap();
     }
 }
+
+#[test]
+fn who_am_i_changes_nothing_and_other_extended_requests_may() {
+    for (step, writes) in [
+        ("who_am_i = true", false),
+        ("extended = '1.3.6.1.4.1.4203.1.11.3'", false),
+        ("extended = '1.2.3'", true),
+    ] {
+        let facts = read(&format!("[[operation]]\n{step}")).unwrap().facts();
+        assert_eq!(facts["operations"][0]["writes"], writes, "{step}");
+        assert_eq!(facts["operations"][0]["overwrites"], writes, "{step}");
+    }
+}

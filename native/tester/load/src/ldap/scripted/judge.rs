@@ -1,6 +1,6 @@
 //! Filling requests in, and judging what is answered.
 
-use scenario::{Count, GENERATED, Take};
+use scenario::{AUTHORIZATION, Count, GENERATED, Take};
 use wire::ber::{Reader, tag};
 use wire::dn::{Dn, Plain};
 use wire::ldap::control::PagedResults;
@@ -339,8 +339,8 @@ impl Ldap {
         }
         for (number, capture) in ask.captures.iter().enumerate() {
             if memory.found & 1 << number == 0 {
-                match (&capture.default, generated(capture, outcome)) {
-                    (_, Some(password)) => memory.kept.keep(capture.place, password),
+                match (&capture.default, extended_value(capture, outcome)) {
+                    (_, Some(value)) => memory.kept.keep(capture.place, value),
                     (Some(texts), _) => memory.keep_default(capture.place, capture.take, texts),
                     (None, None) => return Some(Failure::NothingCaptured),
                 }
@@ -382,10 +382,15 @@ impl Ldap {
     }
 }
 
-/// The password that a server made (RFC 3062 section 2), if that is captured.
-fn generated<'o>(capture: &Capture, outcome: Outcome<'o>) -> Option<&'o [u8]> {
-    let value = outcome.value.filter(|_| capture.attribute == GENERATED)?;
-    Reader::new(value).sequence().ok()?.optional(tag::context(0)).ok()?
+/// What is captured of the value of an extended response: a password that a server made (RFC 3062 section 2), or whom it
+/// takes the client for.
+fn extended_value<'o>(capture: &Capture, outcome: Outcome<'o>) -> Option<&'o [u8]> {
+    let value = outcome.value?;
+    match &*capture.attribute {
+        GENERATED => Reader::new(value).sequence().ok()?.optional(tag::context(0)).ok()?,
+        AUTHORIZATION => Some(value),
+        _ => None,
+    }
 }
 
 /// Remembers any of an attribute's values, each as likely, or all of them.
