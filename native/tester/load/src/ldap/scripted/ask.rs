@@ -11,7 +11,7 @@ use wire::ldap::{ResultCode, filter_text, op};
 
 use super::super::frame::Frame;
 use super::super::verify::ExpectedAttributes;
-use super::writing::{Writing, Written, bytes_of, joined};
+use super::writing::{Becomes, Field, Writing, Written, bytes_of, joined};
 use crate::fill::{Plan, Text};
 use crate::scripted::{self, Preparation, rest};
 
@@ -63,32 +63,6 @@ pub struct Ask {
 pub(super) struct Enters {
     pub(super) source: usize,
     pub(super) added: bool,
-}
-
-/// What fills a place of a frame.
-#[derive(Debug, PartialEq)]
-pub struct Field {
-    pub(super) text: Text,
-    pub(super) becomes: Becomes,
-}
-
-/// What a text becomes in a request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Becomes {
-    /// Its bytes.
-    Itself,
-    /// A value in a DN (RFC 4514).
-    DnValue,
-    /// The name of the person that the answer must be, whose DN is remembered: both are made at once.
-    Name { source: usize, added: bool },
-    /// A whole filter (RFC 4515), encoded.
-    Filter,
-    /// UTF-16LE, as unicodePwd has it.
-    Utf16,
-    /// The bytes that it stands for in base64.
-    Base64,
-    /// The bytes that it stands for in hexadecimal digits.
-    Hex,
 }
 
 /// What an answer must be.

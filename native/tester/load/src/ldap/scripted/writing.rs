@@ -12,8 +12,33 @@ use wire::ldap::request::{self as write, SearchOptions};
 use wire::ldap::{filter_text, oid, op};
 
 use super::super::frame::Frame;
-use super::ask::{Becomes, Field};
 use crate::fill::{Plan, Text};
+
+/// What fills a place of a frame.
+#[derive(Debug, PartialEq)]
+pub struct Field {
+    pub(super) text: Text,
+    pub(super) becomes: Becomes,
+}
+
+/// What a text becomes in a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Becomes {
+    /// Its bytes.
+    Itself,
+    /// A value in a DN (RFC 4514).
+    DnValue,
+    /// The name of the person that the answer must be, whose DN is remembered: both are made at once.
+    Name { source: usize, added: bool },
+    /// A whole filter (RFC 4515), encoded.
+    Filter,
+    /// UTF-16LE, as unicodePwd has it.
+    Utf16,
+    /// The bytes that it stands for in base64.
+    Base64,
+    /// The bytes that it stands for in hexadecimal digits.
+    Hex,
+}
 
 /// What a request is written with.
 pub(super) struct Writing<'p> {
