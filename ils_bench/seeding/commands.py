@@ -423,10 +423,8 @@ def _to_empty(options: SeedOptions) -> SeedOptions:
 def _clean_one(reservation: journal.Reservation, options: SeedOptions) -> int:
     # How to trust it is not in the journal, but what began with ldaps:// says so.
     start_tls = options.start_tls and not reservation.target.startswith("ldaps")
-    address, trust = (
-        parse_address(reservation.target, start_tls=start_tls),
-        Trust.from_options(options),
-    )
+    address = parse_address(reservation.target, start_tls=start_tls)
+    trust = Trust.from_options(options)
     bind_options = replace(options, target=reservation.target, bind_dn=reservation.bind_dn)
     if options.target and options.bind_dn not in (None, reservation.bind_dn):
         raise BadInput(

@@ -45,10 +45,8 @@ def _check(options: SeedOptions, population: Population, number: int, remedy: st
     (stored,) = attributes.get("userPassword", [b""])
     stored_text = stored.decode()
     hashed = stored_text not in ("", password)
-    address, trust = (
-        parse_address(options.target, start_tls=options.start_tls),
-        Trust.from_options(options),
-    )
+    address = parse_address(options.target, start_tls=options.start_tls)
+    trust = Trust.from_options(options)
     refused = refusal(address, dn, password, trust)
     let_in = refusal(address, dn, stored_text if hashed else f"{password}x", trust) is None
     if let_in and hashed:

@@ -99,10 +99,7 @@ def _mean_bytes(measured: Tally, workloads: Sequence[Workload]) -> float | None:
     requests, total = 0, 0.0
     for workload in workloads:
         for class_ in workload.classes:
-            mean, count = (
-                workload.mean_bytes_of(class_),
-                _totals(measured, class_).count,
-            )
+            mean, count = workload.mean_bytes_of(class_), _totals(measured, class_).count
             if mean is None:
                 return None
             requests, total = requests + count, total + count * mean
