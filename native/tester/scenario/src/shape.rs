@@ -261,6 +261,15 @@ impl Shape<'_> {
                 list.iter().for_each(|each| self.one_of_several(kind, each));
             }
             (Kind::Templates | Kind::Results | Kind::Statuses, _) => self.one_of_several(kind, value),
+            _ => self.scalar(kind, value),
+        }
+    }
+
+    /// A value that holds no others, or a list of plain ones.
+    fn scalar(&self, kind: Kind, value: &Value<'_>) {
+        let place = value.span().start;
+        let wrong = |what: &str| self.found.push(place, || format!("is {what}"));
+        match (kind, value.get_ref()) {
             (Kind::Bool, DeValue::Boolean(_)) => {}
             (Kind::Bool, _) => wrong("neither true nor false"),
             (Kind::Int(least, most), found) => {
