@@ -46,6 +46,7 @@ def report(options: _ReportOptions, run: Sequence[Path]) -> None:
 
     sitebench report sweep.sitebench --figures img --format png --markdown tables.md
     """
+    from sitebench.compare.page import comparison_section
     from sitebench.report import build, images
     from sitebench.report.model import load
     from sitebench.runs.runfile import shown
@@ -54,8 +55,10 @@ def report(options: _ReportOptions, run: Sequence[Path]) -> None:
         images.drawing()
     with shown(run):
         loaded = load(run)
-        made = build.sections(loaded)
-        html = build.html(loaded, made, options.title)
+        sections = build.sections(loaded)
+        if (compared := comparison_section(loaded)) is not None:
+            sections.insert(1, compared)
+        html = build.html(loaded, sections, options.title)
         markdown = build.markdown(loaded, options.title)
     page = run[0].with_suffix(".html") if options.out is None else Path(options.out)
     write(page, html)
@@ -73,7 +76,7 @@ def report(options: _ReportOptions, run: Sequence[Path]) -> None:
                 "name a folder that you may write",
             ) from error
         click.echo(f"figures: {folder}, each takes a second or more", err=True)
-        for name, content in images.images(made, options.format):
+        for name, content in images.images(sections, options.format):
             write(folder / name, content)
     click.echo(f"report: {page}", err=True)
     if options.open:

@@ -7,8 +7,10 @@ from html import escape
 from sitebench.compare import wording as words
 from sitebench.compare.comparison import Compared
 from sitebench.compare.figures import ratio_chart, repeats_chart, spectra_chart
-from sitebench.compare.runs import Comparison
+from sitebench.compare.runs import Comparison, compare_runs, read_run
+from sitebench.errors import BadInput
 from sitebench.report.charts import Chart
+from sitebench.report.model import Report
 from sitebench.report.page import Section, chooser, figure, page
 from sitebench.tables.html import to_html
 
@@ -37,6 +39,23 @@ def comparison_page(comparison: Comparison) -> str:
             ),
         ]
     return page(f"{b.label} against {a.label}", sections, lead)
+
+
+def comparison_section(report: Report) -> Section | None:
+    """Return B against A in a report on two runs of the same operations, or why it cannot be."""
+    if len(report.runs) != 2 or not any(
+        len(report.runs_of(suite, operation)) == 2
+        for suite in report.present
+        for operation in report.operations(suite)
+    ):
+        return None
+    a, b = (run.path for run in report.runs)
+    title = f"{report.runs[1].label} (B) against {report.runs[0].label} (A)"
+    try:
+        body = _answers(compare_runs(read_run(a), read_run(b))).body
+    except BadInput as error:
+        body = f"<p>Not compared: {escape(error.message)}. {escape(error.remedy)}.</p>"
+    return Section("compared", title, body, short="Compared")
 
 
 def _chooser_section(identity: str, title: str, label: str, chart: Chart, *, short: str) -> Section:

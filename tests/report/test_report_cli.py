@@ -63,7 +63,32 @@ def test_several_runs_share_one_page(run: Path, tmp_path: Path) -> None:
     assert in_process("report", run, other, "--out", page).code == 0
     text = page.read_text(encoding="utf-8")
     assert all(f'<p class="facts"><b>{label}</b>' in text for label in ("made", "after"))
-    assert text.count('class="headline"') == 2
+    assert text.count('class="next"') == 2
+
+
+def test_two_runs_of_the_same_operations_are_compared(run: Path, tmp_path: Path) -> None:
+    def compared(other: Path) -> str:
+        page = tmp_path / "both.html"
+        assert in_process("report", run, other, "--out", page).code == 0
+        section = page.read_text(encoding="utf-8").partition('<section id="compared"')[2]
+        return section.partition("</section>")[0]
+
+    text = compared(made.write(tmp_path / "after.sitebench"))
+    assert "after (B) against made (A)</h2>" in text
+    assert "lookup at 1k, 2 clients: too few repeats" in text or "measured apart" in text
+    assert "the runs were not interleaved" in text
+
+    with RunStore(tmp_path / "newer.sitebench") as store:
+        made.measured(store, made.spec())
+        store.set_manifest({"method": 9})
+    assert "Not compared: A and B were measured by different versions of the method" in compared(
+        tmp_path / "newer.sitebench"
+    )
+
+    with RunStore(tmp_path / "retrieve.sitebench") as store:
+        made.measured(store, made.spec("retrieve"))
+        store.set_manifest({})
+    assert compared(tmp_path / "retrieve.sitebench") == "", "they have no operation in common"
 
 
 def test_a_run_that_goes_on_can_be_reported_on(tmp_path: Path) -> None:
