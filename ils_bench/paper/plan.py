@@ -10,12 +10,12 @@ from ils_bench.suite import SUITE
 from sitebench import units
 from sitebench.frozen import frozen
 from sitebench.options import option
-from sitebench.plan.model import Scenario, round_half_up, solve
+from sitebench.plan.model import Scenario, people_per_machine, round_half_up, solve
 from sitebench.plan.options import (
     ACTIVE,
+    GIGABIT,
     MixPlanOptions,
     PlanOptions,
-    line_option,
     mix_option,
     preset_option,
     rates_option,
@@ -69,7 +69,6 @@ class _DirectoryPlanOptions(MixPlanOptions):
     rates: Pairs | None = rates_option(
         "Operations/s of one machine, such as connect=462,add=840,lookup=900.",
     )
-    line: float = line_option(10e6)
 
 
 _LOOKUP_BYTES = 1_387.0
@@ -85,15 +84,13 @@ def _calculations(
     assert isinstance(options, _DirectoryPlanOptions)
     calculations = []
     if "lookup" in rates:
-        notes = (
-            "A network of 100 Mbit/s is no bottleneck; two of 10 Mbit/s or more are needed (1997).",
-        )
-        calculations.append(traffic("lookups", rates["lookup"], _LOOKUP_BYTES, options.line, notes))
+        line = options.line or GIGABIT
+        calculations.append(traffic("lookups", rates["lookup"], _LOOKUP_BYTES, line, ()))
     notes = (
         "At least: indexes and connections come on top. Everything is kept in memory, and "
         "nothing should be paged out; the disk hardly matters (1997).",
     )
-    return [*calculations, memory(values["simultaneous"], _ENTRY_BYTES, notes)]
+    return [*calculations, memory(people_per_machine(values), _ENTRY_BYTES, notes)]
 
 
 def _explain() -> list[str]:

@@ -13,7 +13,7 @@ from ps_bench.suite import SUITE
 from sitebench.frozen import frozen
 from sitebench.options import option
 from sitebench.plan.model import Scenario
-from sitebench.plan.options import ACTIVE, PlanOptions, line_option, preset_option
+from sitebench.plan.options import ACTIVE, GIGABIT, PlanOptions, preset_option
 from sitebench.plan.rates import PAGES, RateTable
 from sitebench.plan.suite import Calculation, PlanSuite, PrintedAnswer
 from sitebench.plan.traffic import traffic
@@ -39,7 +39,6 @@ class _SitePlanOptions(PlanOptions):
         _VIEW_S, "Time between a visitor's page views.", panel="Load"
     )
     pages_per_s: float | None = option.rate(None, "Pages/s of one machine.", panel="Target")
-    line: float = line_option(10e6)
 
     def scenario(self, objective: tuple[float, float] | None) -> Scenario:
         return Scenario(
@@ -70,12 +69,11 @@ def _calculations(
     notes = (
         "The summary of 1997 has 50 and 60 pages a second, 4.3 and 5.2 million a day, of sites of "
         "up to one million people; its tables have that of 1,000, and of a million 2.8 and 4.1.",
-        "A network of 100 Mbit/s is no bottleneck; two of 10 Mbit/s or more are needed (1997).",
         "From a few thousand people who are active on, have the disks in a RAID (1 or 5); 128 MB "
         "of memory are enough (1997).",
         "What else the server does has to be added: measure it, too.",
     )
-    return [traffic("pages", rates[PAGES], _PAGE_BYTES, options.line, notes)]
+    return [traffic("pages", rates[PAGES], _PAGE_BYTES, options.line or GIGABIT, notes)]
 
 
 PLAN = PlanSuite(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -52,7 +53,8 @@ def _plan(suite: PlanSuite, options: PlanOptions, run: Path | None) -> None:
     machine = ""
     if run is not None:
         with shown([run]):
-            rates, machine = _read(run, options)
+            rates, machine, line = _read(run, options)
+        options = options if options.line else dataclasses.replace(options, line=line)
         typed = _target(rates[suite.name], run, suite.name, options.target)
     presets = suite.presets
     chosen = typed or presets[options.preset or next(iter(presets))]
@@ -116,8 +118,10 @@ def _other_machine(
         return error
 
 
-def _read(run: Path, options: PlanOptions) -> tuple[dict[str, tuple[RateTable, ...]], str]:
-    """Return the rates of each suite that a run measured, and what they were measured on."""
+def _read(
+    run: Path, options: PlanOptions
+) -> tuple[dict[str, tuple[RateTable, ...]], str, float | None]:
+    """Return the rates of each suite, the machine, and the bits/s of its busiest network card."""
     from sitebench.plan.measured import tables_of
     from sitebench.runs.runfile import RunFile
 
@@ -126,7 +130,12 @@ def _read(run: Path, options: PlanOptions) -> tuple[dict[str, tuple[RateTable, .
     cpu = manifest.get("cpu") or {}
     machine = f"{cpu.get('model', 'unknown processor')}, {cpu.get('usable', '?')} cores"
     tables = {each.name: tables_of(results, each, options.objective) for each in plan_suites()}
-    return tables, f"{machine}, {manifest.get('kernel', 'unknown kernel')}; {run}"
+    when = str(manifest.get("started") or "")[:10]
+    cards = [card for r in results for card in r.use.machine.interfaces if card.speed_bits_s]
+    busiest = max(cards, key=lambda card: card.bytes_in + card.bytes_out, default=None)
+    line = None if busiest is None else float(busiest.speed_bits_s or 0) or None
+    words = ", ".join(filter(None, (machine, str(manifest.get("kernel") or ""), when, run.name)))
+    return tables, words, line
 
 
 def _target(tables: Sequence[RateTable], run: Path, suite: str, wanted: str | None) -> RateTable:

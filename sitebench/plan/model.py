@@ -160,6 +160,8 @@ class Scenario(msgspec.Struct, frozen=True):
     objective: tuple[float, float] | None = None
     cores: int = 1
     burst: float = 1.0
+    lists_all: bool = False
+    """Whether each directory lists the whole community, and not its share of those online."""
 
     def __post_init__(self) -> None:
         _check(0 < self.active <= 1, f"--active {self.active:.0%}", "0% < x <= 100%")
@@ -186,6 +188,7 @@ class Scenario(msgspec.Struct, frozen=True):
         else:
             found |= {"session_s": self.stay_s}
             found |= {f"n_{name}": float(n) for name, n in self.mix.items()}
+            found["lists_all"] = float(self.lists_all)
         if self.community is not None:
             found["community"] = float(self.community)
         return found
@@ -299,10 +302,10 @@ def round_half_up(value: float) -> int:
 def people_per_machine(values: Mapping[str, float]) -> float:
     """Return how many people each machine's directory or database has at this answer.
 
-    A directory lists those who are online, shared out among the machines; every machine of a site
-    has the whole community.
+    A directory lists those who are online, shared out among the machines, or all people; every
+    machine of a site has the whole community.
     """
-    if "view_s" in values:
+    if "view_s" in values or values.get("lists_all"):
         return values.get("community", values["served"])
     if "machines" in values:
         return values["online"] / values["machines"]

@@ -38,16 +38,8 @@ def rates_option(explanation: str) -> Pairs | None:
     )
 
 
-def line_option(default: float) -> float:
-    """Return the option that says what a network carries."""
-    return option.parsed(
-        default,
-        "Bits/s of the line, such as 10m.",
-        parse=parse_rate,
-        show=lambda bits_per_s: format_size(round(bits_per_s)),
-        metavar="BITS_PER_S",
-        panel="Target",
-    )
+GIGABIT = 1e9
+"""Bits/s of a line where no network card with a speed was monitored."""
 
 
 def _show(pairs: Pairs) -> str:
@@ -87,6 +79,15 @@ class PlanOptions:
     target: str | None = option.text(
         None, "Target whose rates are taken, where RUN has several.", "TARGET", panel="Target"
     )
+    line: float | None = option.parsed(
+        None,
+        "Bits/s of the line, such as 10m (default: of the network card that RUN monitored, or "
+        "1,000m).",
+        parse=parse_rate,
+        show=lambda bits_per_s: format_size(round(bits_per_s)),
+        metavar="BITS_PER_S",
+        panel="Target",
+    )
     json: bool = option.flag("JSON instead of tables.", panel="Output")
     xlsx: str | None = option.file(
         "Workbook to write, with live formulas for every suite.", panel="Output"
@@ -107,6 +108,12 @@ class MixPlanOptions(PlanOptions):
     session: float = option.duration(1.0, "Length of a user's session.", panel="Load")
     mix: Pairs = mix_option((), "Operations per session.")
     rates: Pairs | None = rates_option("Operations/s of one machine.")
+    lists: str = option.choice(
+        "online",
+        "People whom each machine lists: those online, as in 1997, or all of the community.",
+        *("online", "all"),
+        panel="Target",
+    )
 
     def scenario(self, objective: tuple[float, float] | None) -> Scenario:
         if objective is not None and self.objective and len(self.objective.conditions) > 1:
@@ -123,6 +130,7 @@ class MixPlanOptions(PlanOptions):
             objective,
             self.cores,
             self.burst,
+            lists_all=self.lists == "all",
         )
 
     def typed_in(self) -> RateTable | None:

@@ -203,6 +203,12 @@ def _section(planner: _Planner) -> str:
         label = "Objective: percentile (estimated, M/M/c)"
         choices = _choice(prefix, "wait_factor", label, factors) + choices
     else:
+        listed = (
+            '<option value="0">those online</option><option value="1">the whole community</option>'
+        )
+        if planner.suite.people_in:
+            label = f"People that each machine's {planner.suite.people_in} lists"
+            choices = _choice(prefix, "lists_all", label, listed) + choices
         note = (
             '<p class="note">How busy a machine may be for an objective depends on the mix, the '
             f"rates and the cores: <code>sitebench plan {planner.suite.name} --objective "
@@ -254,7 +260,7 @@ def _around(number: float) -> tuple[float, float, float]:
 def _field(prefix: str, field: _Field) -> str:
     key, label = escape(field.key), escape(field.label)
     name = f"{prefix}-{key}"
-    value = f"{field.value:.15g}"
+    value = f"{float(f'{field.value:.6g}'):.15g}"
     slider = ""
     if field.slider is not None:
         low, high, step = field.slider

@@ -60,7 +60,7 @@
       for (const each of root.querySelectorAll("input[type=number]")) {
         values[each.name] = number(each);
       }
-      for (const each of root.querySelectorAll('[name="wait_factor"]')) values.wait_factor = Number(each.value);
+      for (const each of root.querySelectorAll('[name="wait_factor"], [name="lists_all"]')) values[each.name] = Number(each.value);
       for (const [name, row] of Object.entries(table().rates)) {
         values[name] = row[Number(find("size").value)] ?? NaN;
       }
@@ -69,7 +69,7 @@
 
     function warning(values) {
       const size = table().sizes[Number(find("size").value)];
-      const people = "view_s" in values ? values.community : values.online / values.machines;
+      const people = "view_s" in values || values.lists_all ? values.community : values.online / values.machines;
       if (!Number.isFinite(values.machines)) return "No answer: an input is missing or out of range, or an operation has no rate at this size.";
       if (values.busy_limit <= 0) return "No answer: even an idle machine takes longer than the objective.";
       if (!size || people <= size) return "";

@@ -67,9 +67,24 @@ def _inputs(plan: Plan) -> Table:
             found.append(("How busy it may be for that", f"{values['queue_limit']:.1%}"))
     if scenario.community is not None:
         found.append(("Community to serve", f"{scenario.community:,}"))
+    if scenario.mix is not None and plan.suite.people_in:
+        found.insert(0, (f"Each machine's {plan.suite.people_in} lists", _listed(plan)))
     where = "" if plan.size == UNSTATED else f", rates at {format_size(plan.size)} people"
     rows = [*found, ("Machine", plan.machine + where)]
     return Table(f"{plan.suite.title}: inputs", ("Input", "Value"), rows)
+
+
+def _listed(plan: Plan) -> str:
+    if plan.scenario.lists_all:
+        return "the whole community"
+    online, community = plan.values.get("online"), plan.scenario.community
+    of = "" if online is None else f": {round_half_up(online):,} of {community:,}"
+    return f"those online{of} (--lists all: the whole community)"
+
+
+def number(value: float) -> str:
+    """Write a number as people do: no digits that nobody reads."""
+    return f"{value:,.0f}" if abs(value) >= 1_000 else f"{value:,.4g}"
 
 
 def _answer_rows(plan: Plan) -> dict[str, str]:
@@ -107,13 +122,13 @@ def law_lines(plan: Plan) -> list[str]:
 def _steps(steps: Sequence[Step], values: Mapping[str, float]) -> list[str]:
     return [
         f"{step.key.replace('_', ' ')} = {step.formula.words(values)} = "
-        f"{values[step.key]:,.10g} {step.unit}"
+        f"{number(values[step.key])} {step.unit}"
         for step in steps
     ]
 
 
 def _calculation(made: Calculation) -> list[Printable]:
-    rows = [[name, f"{number:,.10g}"] for name, number in made.inputs.values()]
+    rows = [[name, number(value)] for name, value in made.inputs.values()]
     lines = [f"  {line}" for line in _steps(made.steps, made.values)]
     return [Table(made.title, ("Input", "Value"), rows), *lines, *made.notes, ""]
 

@@ -77,5 +77,10 @@ class PlanSuite(msgspec.Struct, frozen=True, kw_only=True):
     """Returns why our answers differ from the printed ones, a paragraph each; called only if so."""
 
 
+def sheet_name(suite: PlanSuite) -> str:
+    """Return the name of a suite's sheet: `Directory` of `Directory (ILS)`."""
+    return suite.title.partition(" (")[0]
+
+
 def plan_suites() -> list[PlanSuite]:
     return [resolve_name(each.plan) for each in suites()]

@@ -47,11 +47,11 @@ def traffic(
 
 
 def memory(people: float, bytes_each: float, notes: Sequence[str]) -> Calculation:
-    """Return the memory of people who are all kept there."""
+    """Return the memory of people whose entries are all kept there."""
     return Calculation(
-        "Memory: a directory of people online",
+        "Memory of a directory",
         {
-            "people": ("People online at once, of one machine", people),
+            "people": ("People listed on one machine", people),
             "bytes_each": ("Bytes of a person's entry", bytes_each),
         },
         (

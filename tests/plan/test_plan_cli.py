@@ -1,12 +1,15 @@
 """`sitebench plan` as a person runs it."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import openpyxl  # type: ignore[import-untyped]
 import pytest
+from msgspec.structs import replace
 
+from sitebench.monitor.use import InterfaceUse
 from sitebench.runs.store import RunStore
 from tests.plan.test_measured import a_page_result, invalid
 from tests.support.cli import in_process
@@ -20,7 +23,7 @@ def planned(*argv: str) -> dict[str, Any]:
     return found
 
 
-def a_run(path: Path, rate: float | None = None) -> Path:
+def a_run(path: Path, rate: float | None = None, cards: Sequence[InterfaceUse] = ()) -> Path:
     """Write a run of a directory and a site, one point of it invalid."""
     at_random = {"a": "b", "arrivals": "poisson"}
     results = [
@@ -31,6 +34,8 @@ def a_run(path: Path, rate: float | None = None) -> Path:
         invalid(a_result(a_spec("lookup", 20_000))),
         a_page_result(400.0, 50_000),
     ]
+    machine = replace(results[0].use.machine, interfaces=tuple(cards))
+    results[0] = replace(results[0], use=replace(results[0].use, machine=machine))
     with RunStore(path) as store:
         store.set_manifest({"cpu": {"model": "A fine processor", "usable": 2}})
         for result in results:
@@ -205,4 +210,37 @@ def test_workbook_has_no_sheet_of_a_suite_that_the_run_did_not_measure(tmp_path:
     run, book = a_run(tmp_path / "run.sitebench"), tmp_path / "plan.xlsx"
     assert in_process("plan", "ils", str(run), "--xlsx", str(book)).code == 0
     sheets = openpyxl.load_workbook(book).sheetnames
-    assert {name.split()[0] for name in sheets} == {"ILS", "PS", "Notes"}
+    assert {name.split()[0] for name in sheets} == {"Directory", "Personalized", "Notes"}
+
+
+def test_line_is_that_of_the_busiest_monitored_card(tmp_path: Path) -> None:
+    """It was 10 Mbit/s, as in 1997."""
+    cards = [
+        InterfaceUse("lo", 10**9, 10**9, 1, 1, 0),
+        InterfaceUse("eth0", 9, 9, 1, 1, 0, 25 * 10**8),
+    ]
+    for name, used, bits_per_s in (("with", cards, 2.5e9), ("without", [], 1e9)):
+        run = a_run(tmp_path / f"{name}.sitebench", cards=used)
+        ran = in_process("plan", "ils", str(run), "--size", "10k", "--json")
+        (network, *_) = json.loads(ran.out)["calculations"]
+        assert network["values"]["line_bits_per_s"] == bits_per_s
+
+
+def test_directory_lists_those_online_or_all(tmp_path: Path) -> None:
+    run = str(a_run(tmp_path / "run.sitebench"))
+    online = in_process("plan", "ils", run, "--community", "100k").out
+    assert "those online: 4,000 of 100,000" in online
+    refused = in_process("plan", "ils", run, "--community", "100k", "--lists", "all")
+    assert "each machine would have 100,000 people" in refused.err
+    whole = in_process("plan", "ils", run, "--community", "15k", "--lists", "all").out
+    assert "directory would have 15,000 people" in whole
+
+
+def test_first_sheet_has_the_machine_and_the_machines_needed(tmp_path: Path) -> None:
+    run, book = a_run(tmp_path / "run.sitebench"), tmp_path / "plan.xlsx"
+    argv = ("plan", "ils", str(run), "--community", "100k", "--xlsx", str(book))
+    assert in_process(*argv).code == 0
+    sheet = openpyxl.load_workbook(book, data_only=True)["Directory"]
+    assert "A fine processor, 2 cores" in sheet["A2"].value
+    assert str(tmp_path) not in sheet["A2"].value
+    assert (sheet["B3"].value, sheet["C3"].value) == ("Machines needed for the community below", 1)

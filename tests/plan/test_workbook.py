@@ -78,13 +78,13 @@ def recalculated(
     copies = [
         workbook,
         empty,
-        changed(workbook, "missing.xlsx", "ILS", "Number of ils-user per session", 1),
-        changed(workbook, "slow.xlsx", "PS", "... below so many ms (0: none)", 1e-6),
+        changed(workbook, "missing.xlsx", "Directory", "Number of ils-user per session", 1),
+        changed(workbook, "slow.xlsx", "Personalized site", "... below so many ms (0: none)", 1e-6),
     ]
     for n, (directory, site, machine, size) in enumerate(drawn):
         book = openpyxl.load_workbook(workbook)
-        fill(book["ILS"], directory, machine, size)
-        fill(book["PS"], site, "ProLiant 7000 (1997)", size)
+        fill(book["Directory"], directory, machine, size)
+        fill(book["Personalized site"], site, "ProLiant 7000 (1997)", size)
         copies.append(workbook.with_name(f"changed-{n}.xlsx"))
         book.save(copies[-1])
     return {path.stem: path for path in libreoffice.recalculated(copies)}
@@ -145,7 +145,7 @@ def test_libreoffice_really_computes(workbook: Path, recalculated: dict[str, Pat
 
 
 def test_the_first_machine_has_the_plans_answers(workbook: Path) -> None:
-    site = cells(workbook, "PS")
+    site = cells(workbook, "Personalized site")
     values = solve(Scenario(0.03, 12.0, None, 0.25, 150_000), {"pages": 1_234.5})
     assert site("Simultaneous users (users)") == values["simultaneous"]
     assert site("Community that one machine serves (people)") == values["served"]
@@ -155,7 +155,7 @@ def test_the_first_machine_has_the_plans_answers(workbook: Path) -> None:
 def test_without_a_run_the_sheets_have_the_example_of_1997(tmp_path: Path) -> None:
     path = tmp_path / "plan.xlsx"
     write(path, [example(ILS, ()), example(PS, ())], "")
-    ils, ps = cells(path, "ILS"), cells(path, "PS")
+    ils, ps = cells(path, "Directory"), cells(path, "Personalized site")
     assert [ils("Machine", column) for column in "CDE"] == [
         "ProLiant 7000 (1997): type your rates over",
         *(table.machine for table in ILS.presets.values()),
@@ -170,14 +170,14 @@ def test_what_may_be_typed_is_marked_named_and_checked(workbook: Path) -> None:
     names = set(book.defined_names)
     assert {"ILS_active", "ILS_session_min", "ILS_n_lookup", "ILS_n_ils_user"} <= names
     assert {"PS_active", "PS_view_s", "PS_headroom", "PS_community", "PS_rates"} <= names
-    ils = book["ILS"]
+    ils = book["Directory"]
     checked = {str(each.sqref): each for each in ils.data_validations.dataValidation}
     for label in ("Share of the whole community active at once", "Machine"):
         cell = f"{FIRST}{rows(ils)[label]}"
         assert ils[cell].fill.fgColor.rgb == "FFFFF2CC"
         assert cell in checked
     assert checked[f"{FIRST}{rows(ils)['Machine']}"].formula1 == "ILS_machines"
-    assert [len(book[name]._charts) for name in ("ILS", "PS")] == [2, 2]
+    assert [len(book[name]._charts) for name in ("Directory", "Personalized site")] == [2, 2]
     assert "A fine processor, 2 cores" in str([cell.value for cell in book["Notes"]["A"]])
 
 
@@ -188,8 +188,8 @@ def test_changed_inputs_give_what_the_model_gives(
     pages = PS.presets["paper-7000"]
     for n, (directory, site, machine, size) in enumerate(drawn):
         path = recalculated[f"changed-{n}"]
-        agrees(cells(path, "ILS"), solve(directory, tables[machine].at(size)))
-        agrees(cells(path, "PS"), solve(site, pages.at(size)))
+        agrees(cells(path, "Directory"), solve(directory, tables[machine].at(size)))
+        agrees(cells(path, "Personalized site"), solve(site, pages.at(size)))
 
 
 def draw(dice: random.Random) -> tuple[Scenario, Scenario, str, int]:
@@ -257,14 +257,14 @@ def agrees(cell: Callable[..., Any], values: dict[str, float]) -> None:
 
 
 def test_what_has_no_rate_has_no_answer(recalculated: dict[str, Path]) -> None:
-    assert cells(recalculated["missing"], "ILS")("Simultaneous users (users)") == "n/a"
+    assert cells(recalculated["missing"], "Directory")("Simultaneous users (users)") == "n/a"
 
 
 def test_an_objective_that_cannot_be_met_has_no_users_below_zero(
     recalculated: dict[str, Path],
 ) -> None:
     again = recalculated["slow"]
-    cell = cells(again, "PS")
+    cell = cells(again, "Personalized site")
     for label in ("Simultaneous users (users)", "Machines needed (machines)"):
         assert cell(label) == "n/a"
     assert cell("Check") == "objective cannot be met"

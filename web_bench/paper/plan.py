@@ -15,9 +15,9 @@ from sitebench.options import option
 from sitebench.plan.formula import Constant, Formula, Input
 from sitebench.plan.model import Scenario, Step
 from sitebench.plan.options import (
+    GIGABIT,
     MixPlanOptions,
     PlanOptions,
-    line_option,
     mix_option,
     preset_option,
     rates_option,
@@ -89,7 +89,6 @@ class _WebPlanOptions(MixPlanOptions):
     rates: Pairs | None = rates_option(
         "Requests/s of one machine by workload, such as webbench1-static=1330.",
     )
-    line: float = line_option(100e6)
     kilo_per_request: float = option.parsed(
         50.0,
         "K that a connection transfers.",
@@ -149,7 +148,7 @@ def _line(options: _WebPlanOptions, per_minute: float) -> Calculation:
     return Calculation(
         "A line: connections/s, and the users that they serve",
         {
-            "line_bits_per_s": ("Bits/s of the line", options.line),
+            "line_bits_per_s": ("Bits/s of the line", options.line or GIGABIT),
             "k_per_request": ("K that a connection transfers", options.kilo_per_request),
             "bits_per_k": ("Bits of a K", float(BITS_PER_K[options.k])),
             "efficiency": ("Share of the line that is used", options.line_efficiency),

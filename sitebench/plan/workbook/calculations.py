@@ -5,17 +5,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sitebench.plan.choose import Plan
-from sitebench.plan.workbook.grid import NUMBER, Grid, computed, guarded
+from sitebench.plan.suite import sheet_name
+from sitebench.plan.workbook.grid import NUMBER, WHOLE, Grid, Value, computed, guarded
 
 if TYPE_CHECKING:
     from xlsxwriter.workbook import Workbook  # type: ignore[import-untyped]
+
+
+def _shape(number: Value) -> str:
+    return WHOLE if isinstance(number, float) and abs(number) >= 1_000 else NUMBER
 
 
 def write(book: Workbook, plan: Plan) -> None:
     """Write the sheet; nothing for a suite without such laws."""
     if not plan.calculations:
         return
-    grid = Grid(book, f"{plan.suite.name.upper()} more")
+    grid = Grid(book, f"{sheet_name(plan.suite)} more")
     grid.sheet.set_column(0, 0, 60)
     grid.sheet.set_column(1, 1, 24)
     grid.sheet.set_column(2, 2, 60)
@@ -26,12 +31,13 @@ def write(book: Workbook, plan: Plan) -> None:
         names: dict[str, str] = {}
         for key, (what, number) in made.inputs.items():
             grid.put(row, 0, what)
-            names[key] = grid.entry(row, 1, number, NUMBER)
+            names[key] = grid.entry(row, 1, number, _shape(number))
             row += 1
         for step in made.steps:
             grid.put(row, 0, f"{step.meaning} ({step.unit})")
             text = guarded(step.formula, names.__getitem__)
-            names[step.key] = grid.formula(row, 1, text, computed(step.formula, made.values))
+            value = computed(step.formula, made.values)
+            names[step.key] = grid.formula(row, 1, text, value, _shape(value))
             row += 1
         for note in made.notes:
             grid.put(row, 0, note, grid.styles.note)

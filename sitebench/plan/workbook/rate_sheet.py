@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from sitebench.plan.rates import UNSTATED, RateTable
-from sitebench.plan.suite import PlanSuite
+from sitebench.plan.suite import PlanSuite, sheet_name
 from sitebench.plan.workbook.grid import MISSING, NUMBER, WHOLE, Grid, Value, cell
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class RateSheet(msgspec.Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        return f"{self.suite.name.upper()} rates"
+        return f"{sheet_name(self.suite)} rates"
 
     @property
     def _names(self) -> str:

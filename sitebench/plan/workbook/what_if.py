@@ -14,7 +14,7 @@ import msgspec
 from sitebench.plan.formula import Formula, Input
 from sitebench.plan.model import PERCENTILES, Law, Scenario, rate_key, wait_factor
 from sitebench.plan.rates import UNSTATED, RateTable
-from sitebench.plan.suite import PlanSuite
+from sitebench.plan.suite import PlanSuite, sheet_name
 from sitebench.plan.workbook.cases import FIRST_COLUMN, Column, draw
 from sitebench.plan.workbook.grid import NUMBER, SHARE, SMALL, WHOLE, Grid, Value, computed, guarded
 from sitebench.plan.workbook.rate_sheet import RateSheet, size_label
@@ -47,15 +47,21 @@ class WhatIf(msgspec.Struct, frozen=True):
     """How busy the machine planned with may be for the objective of a mix."""
 
 
-def write(book: Workbook, what: WhatIf) -> None:
-    grid = Grid(book, what.suite.name.upper())
+def write(book: Workbook, what: WhatIf, measured: str) -> None:
+    """Write the sheet; `measured` says on which machine its rates were measured, and when."""
+    grid = Grid(book, sheet_name(what.suite))
     grid.sheet.set_column(0, 0, 4)
     grid.sheet.set_column(1, 1, 54)
     grid.sheet.set_column(2, 2 + len(what.machines), 27)
     grid.put(0, 0, what.title, grid.styles.title)
-    grid.put(1, 0, "Change any yellow cell; the others are calculated from them.", grid.styles.note)
+    change = "Change any yellow cell; the others are calculated from them."
+    source = f"Measured: {what.machines[0].table.machine}, {measured}. " if measured else ""
+    grid.put(1, 0, f"{source}{change}", grid.styles.note)
     row, entries = _scenario(grid, what)
     row, columns = _machines(grid, row + 1, what, entries)
+    needed = columns[0]
+    grid.put(2, 1, "Machines needed for the community below", grid.styles.heading)
+    grid.formula(2, 2, needed.name("machines"), needed.values["machines"], WHOLE, bold=True)
     draw(grid, row + 1, what.law, entries, columns)
 
 
@@ -225,9 +231,8 @@ def _check(
     """Write a column's warning, of those that the command line has."""
     far, beyond = "over 2x what was measured", "extrapolated"
     limit = column.name("busy_limit")
-    people = (
-        Input("community") if what.scenario.mix is None else Input("online") / Input("machines")
-    )
+    whole = what.scenario.mix is None or what.scenario.lists_all
+    people = Input("community") if whole else Input("online") / Input("machines")
     text = people.excel(column.name)
     grid.warn(
         row,

@@ -62,7 +62,7 @@ def write(path: Path, sheets: Sequence[Planned], machine: str) -> None:
         with Workbook(str(path), _BOOK) as book:
             made = [_what_if(each) for each in sheets]
             for each in made:
-                what_if.write(book, each)
+                what_if.write(book, each, machine)
             for each in made:
                 each.rates.write(book)
             for sheet in sheets:
