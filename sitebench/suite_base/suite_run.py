@@ -164,8 +164,10 @@ class BaseSuiteRun(ABC, Generic[_O, _P, _T]):
     def prepare(self, environment: Environment, processes: int, preparing: Preparing) -> Test:
         """Open the target, where the test is commanded; one of the user's is only addressed."""
         options = self.options() if self.request is not None else _staged(self.options())
-        if getattr(self.environment.parsed_options, "host", None):
-            # It is for other people's users, and what a user of Locust types first.
+        host = getattr(self.environment.parsed_options, "host", None)
+        if host and host.rstrip("/") != options.target.rstrip("/"):
+            # It is for other people's users, and what a user of Locust types first; our page fills
+            # it with the target.
             log.warning("sitebench's users ask %s: --target, and not --host", options.target)
         preparing.title = options.target
         self.programs = programs = self._read_programs(options, self.environment.user_classes)

@@ -29,6 +29,18 @@ def fed(*drains):
 in_locust = partial(support.in_locust, before=CHECKS)
 
 
+def test_median_below_half_a_millisecond_is_no_minimum() -> None:
+    """Locust rounds what is below 0.5 ms to 0, and lifts the median to the minimum: 0.0098 ms."""
+    (median, least) = in_locust("""
+    us = 1_000
+    batch = fed(Drain(10 * second, 11 * second, (
+        Step("p", "lookup", 3, {}, 0, 300, histogram(10*us, 137*us, 300*us)),)))
+    entry = batch.entries["lookup", "p"]
+    print(json.dumps([entry.median_response_time, entry.min_response_time]))
+    """)
+    assert (median, least) == (0, 0)
+
+
 def test_a_batch_counts_as_the_requests_it_stands_for() -> None:
     found = in_locust("""
     ms = 1_000_000

@@ -24,8 +24,18 @@ frame.title = "Live";
 frame.style.cssText = "position:absolute;left:0;width:100%;border:0;display:none;z-index:1";
 document.body.append(frame);
 
+let status = "";
+
 function place() {
   const tabs = document.querySelector("[role=tablist]");
+  const now = headed("Status")?.textContent.toLowerCase() ?? "";
+  // Locust appends our tab: it comes first, for keyboard and screen reader, too.
+  if (tabs && tabs.lastChild.textContent === "Live") tabs.prepend(tabs.lastChild);
+  if (tabs && now === "stopped" && !["", "ready", now].includes(status)) {
+    tabs.firstChild.click(); // The verdict is the answer of a test.
+    frame.contentWindow?.scrollTo(0, 0);
+  }
+  status = now;
   const chosen = tabs && tabs.querySelector("[aria-selected=true]");
   if (!chosen || chosen.textContent !== "Live") {
     if (frame.style.display !== "none") {
@@ -47,6 +57,11 @@ function place() {
 }
 setInterval(place, 250);
 
+// Return what Locust's page shows at its top under a title.
+function headed(title) {
+  return [...document.querySelectorAll("header p")].find((each) => each.textContent === title)?.nextElementSibling;
+}
+
 // The start form begins with one operation, its target and entries: Locust's would run all
 // operations together, and has the others among its folded parameters. What is in the form is sent.
 const { mixed, operations, chosen, shapes, fields, groups, labels } = window.templateArgs.sitebench_form;
@@ -54,8 +69,15 @@ const { mixed, operations, chosen, shapes, fields, groups, labels } = window.tem
 function labelled(title, input, about) {
   const label = document.createElement("label");
   label.append(title, input);
-  if (about) label.title = about;
+  if (about) label.append(helpOf(about));
   return label;
+}
+
+function helpOf(about) {
+  const help = document.createElement("small");
+  help.className = "sitebench-help";
+  help.textContent = about[0].toUpperCase() + about.slice(1);
+  return help;
 }
 
 function list(name, options, chosen) {
@@ -93,16 +115,29 @@ function group(form) {
     const field = form.elements.namedItem(name.replace(/_(.)/g, (_, letter) => letter.toUpperCase()));
     const row = field?.closest("[class*=AccordionDetails] > div > *");
     if (!row || row.previousElementSibling?.className === "sitebench-group") continue;
-    const heading = document.createElement("h4");
+    const heading = document.createElement("button");
+    heading.type = "button";
     heading.className = "sitebench-group";
     heading.textContent = title;
+    heading.onclick = () => unfold(heading, heading.ariaExpanded !== "true");
     row.before(heading);
+    unfold(heading, false);
   }
   for (const each of form.querySelectorAll("label, legend span, .MuiFormControlLabel-label")) {
-    const text = each.childNodes.length === 1 && each.firstChild.nodeType === Node.TEXT_NODE ? each.firstChild : null;
-    const name = text?.nodeValue.split(" (")[0];
-    if (labels[name] && labels[name] !== name) text.nodeValue = labels[name] + text.nodeValue.slice(name.length);
+    const text = each.firstChild?.nodeType === Node.TEXT_NODE ? each.firstChild : null;
+    const [name, ...about] = text?.nodeValue.split(" (") ?? [];
+    if (!labels[name] || !about.length) continue;
+    // Its help would be cut in the frame of the field: it stands below.
+    text.nodeValue = labels[name];
+    const row = each.closest(".MuiFormControlLabel-label, .MuiFormControl-root");
+    if (!row.querySelector("small")) row.append(helpOf(about.join(" (").slice(0, -1)));
   }
+}
+
+function unfold(heading, open) {
+  heading.ariaExpanded = open;
+  for (let row = heading.nextElementSibling; row && row.className !== "sitebench-group"; row = row.nextElementSibling)
+    row.style.display = open ? "" : "none";
 }
 
 // Locust's own page says so when the last counts are there, seconds later.
@@ -110,22 +145,24 @@ addEventListener("click", ({ target }) => {
   if (target.closest("button")?.textContent.trim() !== "Stop") return;
   const word = frame.contentDocument?.getElementById("word");
   if (word) word.textContent = "stopping";
-  for (const title of document.querySelectorAll("header p")) {
-    const status = title.textContent === "Status" && title.nextElementSibling?.firstChild;
-    if (status) status.nodeValue = "stopping";
-  }
+  const status = headed("Status")?.firstChild;
+  if (status) status.nodeValue = "stopping";
 }, true);
 
 // Locust's host is our target: the form asks for it once, and Locust's page shows it at the top.
 // Locust gives it to every class, so in a file with other people's the field is left to them.
 const style = document.createElement("style");
 style.textContent = (mixed ? '' : '.MuiFormControl-root:has(input[name="host"]) { display: none }')
-  // Our tab is Locust's last: it comes first, and all are in view on a common screen.
-  + '[role=tablist] > button:last-of-type { order: -1 }'
-  + '[role=tablist] > button { min-width: 0; padding-inline: 10px }'
+  // All tabs are in view on a common screen; the mark below the chosen one counts them as Locust has them.
+  + '[role=tablist] > button { min-width: 0; padding-inline: 10px; border-bottom: 2px solid transparent }'
+  + '[role=tablist] > [aria-selected=true] { border-color: currentColor }'
+  + '.MuiTabs-indicator { display: none }'
   + '.MuiAppBar-root a:has(> svg) { display: flex; align-items: center; gap: .6rem }'
   + '.MuiAppBar-root a:has(> svg)::after { content: "sitebench"; font-weight: 600 }'
-  + '.sitebench-group { margin: 0 0 -1rem }'
+  + '.sitebench-group { font: inherit; font-weight: 600; color: inherit; background: none; border: 0; padding: .4rem 0; text-align: left; cursor: pointer }'
+  + '.sitebench-group::before { content: "+"; display: inline-block; width: 1.2em }'
+  + '.sitebench-group[aria-expanded=true]::before { content: "\\2212" }'
+  + '.sitebench-help { display: block; opacity: .75; font-size: .78rem; line-height: 1.35; white-space: normal }'
   + '.sitebench-form { display: grid; grid-template-columns: minmax(0, 1fr); gap: 1rem; margin: 1rem 0 }'
   + '.sitebench-form label { display: grid; grid-template-columns: minmax(0, 1fr); gap: .2rem; font-size: .8rem }'
   + '.sitebench-form :is(input, select) { font-size: 1rem; padding: .6rem; color: inherit; background: none; border: 1px solid #8888; border-radius: 4px }';

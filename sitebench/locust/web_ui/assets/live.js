@@ -13,7 +13,7 @@ const bytes = (v) => v >= 1e9 ? `${+(v / 1e9).toPrecision(3)} GB` : v >= 1e6 ? `
   : v >= 1e3 ? `${+(v / 1e3).toPrecision(3)} KB` : `${Math.round(v)} B`;
 
 const CHARTS = [
-  { id: "rate", title: "Per second", of: "moments", show: count, lines: [
+  { id: "rate", title: "Per second, now", of: "moments", show: count, lines: [
     ["per_s", "operations", 1], ["failed_per_s", "failed", 2, "dashed"]] },
   { id: "latency", title: "Latency, over 5 s", of: "moments", show: micros, log: true, lines: [
     ["p50_us", "p50", 3], ["p99_us", "p99", 5], ["max_us", "max", 2, "dotted"]] },
@@ -149,7 +149,7 @@ const figure = (v) => v.toLocaleString("en", { maximumFractionDigits: 1 });
 const steps = (rows) => [["program", "Program"], ["step", "Step"], ["count", "Done", figure], ["failed", "Failed", figure],
   ...Object.keys(rows[0] ?? {}).filter((key) => /^p\d/.test(key)).map((key) => [key, key, figure]),
   ["max", "Max", figure], ["mean", "Mean", figure]];
-const TESTS = [["title", "Test"], ["per_s", "Per second", figure], ["verdict", "Verdict"]];
+const TESTS = [["title", "Test"], ["per_s", "Per second, whole window", figure], ["verdict", "Verdict"]];
 const RESOURCES = [["who", "Source"], ["what", "Figure"], ["now", "Now"]];
 
 function show(found) {
@@ -173,7 +173,7 @@ function show(found) {
   $("stamp").hidden = !bound;
   if (bound) {
     const kind = bound.grade === "not usable" ? "bad" : bound.valid && !bound.warnings.length ? "good" : "doubt";
-    $("stamp").firstChild.textContent = found.quoted;
+    $("stamp").firstChild.textContent = `${found.quoted}, over the whole window`;
     $("stamp").firstChild.className = `stamp ${kind}`;
     $("evidence").textContent = bound.evidence;
   }
