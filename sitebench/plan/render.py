@@ -68,18 +68,18 @@ def _inputs(plan: Plan) -> Table:
     if scenario.community is not None:
         found.append(("Community to serve", f"{scenario.community:,}"))
     if scenario.mix is not None and plan.suite.people_in:
-        found.insert(0, (f"Each machine's {plan.suite.people_in} lists", _listed(plan)))
+        found.insert(0, (f"Each machine's {plan.suite.people_in} lists", _people_text(plan)))
     where = "" if plan.size == UNSTATED else f", rates at {format_size(plan.size)} people"
     rows = [*found, ("Machine", plan.machine + where)]
     return Table(f"{plan.suite.title}: inputs", ("Input", "Value"), rows)
 
 
-def _listed(plan: Plan) -> str:
+def _people_text(plan: Plan) -> str:
     if plan.scenario.lists_all:
         return "the whole community"
     online, community = plan.values.get("online"), plan.scenario.community
-    of = "" if online is None else f": {round_half_up(online):,} of {community:,}"
-    return f"those online{of} (--lists all: the whole community)"
+    share = "" if online is None else f": {round_half_up(online):,} of {community:,}"
+    return f"those online{share} (--lists all: the whole community)"
 
 
 def number(value: float) -> str:
