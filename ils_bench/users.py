@@ -49,5 +49,7 @@ class ScenarioUser(scenario_user.ScenarioUser):
 
 
 # The default people have no passwords.
-USERS = scenario_user.user_classes(ScenarioUser, by_name=[LOGIN])
+_CLASSES = scenario_user.user_classes(ScenarioUser, by_name=[LOGIN])
+# The page's form begins with the first one.
+USERS = {"LookupUser": _CLASSES["LookupUser"], **_CLASSES}
 join(LocustOptions, "Directory options", IlsRun)
