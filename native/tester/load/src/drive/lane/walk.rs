@@ -27,12 +27,12 @@ impl<P: Protocol> Walker for Walk<'_, '_, '_, P> {
         &mut self.lane.cursor
     }
 
-    #[inline]
     #[cold]
     fn has_arrival(&self) -> bool {
         self.lane.has_arrival()
     }
 
+    #[inline]
     fn is_opening(&self) -> bool {
         self.lane.link.is_opening()
     }
