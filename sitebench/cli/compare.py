@@ -72,7 +72,7 @@ def compare(options: _CompareOptions, a: str, b: str) -> None:
     sitebench compare 1 2 --interleave 'ils run lookup --target openldap --threads {}'
 
     sitebench compare off on --restart './switch-index {}'
-    --interleave 'ils run lookup --target ldap://127.0.0.1:389 --names @people.txt'
+    --interleave 'ils run lookup --target ldap://127.0.0.1 --names @people.txt'
 
     Run files that were not interleaved get a ratio, and an answer only beyond a factor of two:
 

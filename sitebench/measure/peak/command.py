@@ -135,12 +135,12 @@ def _check_clients(options: PeakOptions) -> None:
     }
     for name, value in given.items():
         if value:
-            raise BadInput(
-                f"{name} is of the search for a rate",
-                "leave --clients out, and add --objective 'p99<5ms,failures<0.1%'"
-                if options.objective is None
-                else f"leave --clients out, or {name}",
-            )
+            if options.objective is None:
+                raise BadInput(
+                    f"{name} needs --objective",
+                    "add --objective 'p99<5ms,failures<0.1%', or use --clients",
+                )
+            raise BadInput(f"{name} is of the search for a rate", f"leave --clients out, or {name}")
     rising = sorted(set(options.clients))
     if options.objective is not None and rising != [*options.clients]:
         raise BadInput(
