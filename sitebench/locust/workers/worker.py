@@ -149,6 +149,8 @@ class WorkerRole(Role):
             return
         try:
             test = self.suite_run.received(shared.test)
+        except SitebenchError:
+            raise
         # Any program that plays a master may send anything.
         except Exception as error:
             raise BadMessage(
