@@ -17,6 +17,7 @@ from typing import Any, ClassVar, Generic, NoReturn, Protocol, Self, TypeVar
 
 from sitebench._engine import Engine, Population, Table, Visitors
 from sitebench.counts import fail_log
+from sitebench.counts.source import SEQUENCE
 from sitebench.counts.stages import Stages
 from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.errors import BadInput, UnknownValue
@@ -292,8 +293,10 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
         programs: list[Any] = [found]
         self.point(options, operation, programs)
         self.check(options, programs)
-        if self.scenario_of(options) is None or not isinstance(found, Script):
-            raise BadInput(f"{operation} is no scenario file", "leave --check out")
+        built_in = self.scenario_of(options) is None
+        # `connect` is counted as a whole, which does not end before the think time after it.
+        if not isinstance(found, Script) or (built_in and found.counts == SEQUENCE):
+            raise BadInput(f"{operation} is no scenario with steps to try", "leave --check out")
         self.assure_allowed(options, programs)
         with self.open(options, programs, untold) as target, translated():
 
