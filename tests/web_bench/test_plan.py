@@ -111,7 +111,8 @@ def test_a_share_of_more_than_all_is_refused(option: str) -> None:
 
 def test_a_line_has_as_many_users_as_it_carries_requests_of_theirs() -> None:
     """2,400 requests in 8 hours are five a minute."""
-    line, *_ = planned("--session", "8h", "--mix", "webbench1-static=2400")["calculations"]
+    mix = ("--session", "8h", "--mix", "webbench1-static=2400")
+    line, *_ = planned(*mix, "--line", "100m")["calculations"]
     found = line["values"]
     assert (found["line_bits_per_s"], found["per_minute"]) == (100e6, pytest.approx(5))
     assert found["carried_per_s"] == pytest.approx(100e6 * 0.75 / (50 * 8_192))
