@@ -21,6 +21,7 @@ from tests.truth.figures import SEQUENCE, Key, Row
 SECOND = 1e9
 SENDING_S = 0.005
 """How long a tester may take from beginning a request to sending it."""
+ROUNDING_S = 1e-6
 TOGETHER_S = 0.002
 """Requests this near to each other may have been sent in another order than they were begun in."""
 READING_S = 0.02
@@ -253,9 +254,12 @@ def possible(operations: Iterable[Operation], window_s: Window) -> Sequence[Oper
 
 
 def within(spans: Iterable[Window], window_s: Window) -> Range:
-    """Return how many instants lie in a window; each is known as the earliest and the latest."""
+    """Return how many instants lie in a window; each is known as the earliest and the latest.
+
+    One that is due at an edge, but for rounding, may lie on either side of it.
+    """
     begin_s, end_s = window_s
-    spans = list(spans)
+    spans = [(earliest - ROUNDING_S, latest + ROUNDING_S) for earliest, latest in spans]
     sure = sum(begin_s <= earliest and latest < end_s for earliest, latest in spans)
     possible = sum(latest >= begin_s and earliest < end_s for earliest, latest in spans)
     return Range(sure, possible)
