@@ -69,7 +69,7 @@ ROWS: tuple[Row, ...] = (
         "page.rate",
         "page-nginx.rate",
         0.95,
-        at_least=0.5,
+        at_least=0.8,
     ),
     Row(
         "page-memory",
@@ -78,7 +78,7 @@ ROWS: tuple[Row, ...] = (
         "page-memory.rate",
         "page-nginx.rate",
         1.0,
-        at_least=0.6,
+        at_least=0.9,
     ),
     Row(
         "http-cpu",
