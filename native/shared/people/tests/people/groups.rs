@@ -151,7 +151,10 @@ fn an_entry_is_what_its_class_asks_for() {
     let both = text(Profile::Posix, GroupClass::Both);
     assert!(both.contains("member: uid=user.2,ou=") && both.contains("memberUid: user.2\n"), "{both}");
     let ad = text(Profile::Ad, GroupClass::Ad);
-    assert!(ad.contains("dn: CN=group.2,") && ad.contains("sAMAccountName: group.2\ngroupType: -2147483646\n"), "{ad}");
+    assert!(
+        ad.contains("dn: CN=group.2,") && ad.contains("sAMAccountName: group.2\ngroupType: -2147483646\n"),
+        "{ad}"
+    );
 }
 
 #[test]
