@@ -36,9 +36,9 @@ P99 = Objective.parse("p99<5ms")
     ("asked", "words"),
     [
         ({"rate": 100.0}, "--rate fixes one; use `run --rate`"),
-        ({"start": 100.0}, "--start is of the search for a rate"),
-        ({"users": 8}, "--users is of the search for a rate"),
-        ({"apart": 1.0}, "--apart is of the search for a rate"),
+        ({"start": 100.0}, "--start needs --objective"),
+        ({"users": 8}, "--users needs --objective"),
+        ({"apart": 1.0}, "--apart needs --objective"),
         ({"objective": P99, "clients": (2,), "start": 5.0}, "leave --clients out"),
         ({"objective": P99, "clients": (2, 4, 4)}, "2,4,4: they do not rise; write them as 2,4"),
         ({"objective": P99, "clients": (4, 2)}, "4,2: they do not rise; write them as 2,4"),
