@@ -61,21 +61,15 @@ class _Background(Generic[T]):
     ) -> None:
         self.latest: T | None = None
         self.offered = True
-        self._source = source
         self._ask = ask
         self._hang_up = hang_up
         self._period_s = period_s
-        self._requests = self._missing = 0
-        self._reason = ""
+        self.answers = Answers(source, 0, 0, "")
+        """Requests that have ended, how many were not answered, and why the last one was not."""
         self._stop = threading.Event()
         self._first = threading.Event()
         self._thread = threading.Thread(target=self._run, name="monitor", daemon=True)
         self._thread.start()
-
-    @property
-    def answers(self) -> Answers:
-        """Requests so far, how many were not answered, and why the last one was not."""
-        return Answers(self._source, self._requests, self._missing, self._reason)
 
     def wait_first(self) -> None:
         self._first.wait(_FIRST_ANSWER_S)
@@ -93,7 +87,7 @@ class _Background(Generic[T]):
 
     def _ask_once(self) -> bool:
         """Ask once; return whether to ask again."""
-        self._requests += 1
+        missing, reason = self.answers.missing, self.answers.reason
         try:
             answer = self._ask()
             if answer is None:
@@ -101,9 +95,10 @@ class _Background(Generic[T]):
                 return False
             self.latest = answer
         except Exception as error:  # a fault of another machine must not end the run
-            self._missing += 1
-            self._reason = str(error) or type(error).__name__
+            missing, reason = missing + 1, str(error) or type(error).__name__
         finally:
+            # One that is under way when a window ends is neither answered nor missing.
+            self.answers = Answers(self.answers.source, self.answers.asked + 1, missing, reason)
             self._first.set()
         return True
 
