@@ -6,7 +6,6 @@ are written.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -17,8 +16,6 @@ from sitebench.system.output import print_lines
 
 _CHECKOUT = Path(__file__).parents[2]
 _HOME = _CHECKOUT if (_CHECKOUT / "mkdocs.yml").is_file() else _CHECKOUT / "sitebench" / "data"
-_SHOWN = re.compile(r'^--8<-- "(.+)"$', re.MULTILINE)
-"""A file that a page shows, as mkdocs' snippets name it."""
 _SCHEMA = "schema"
 """Names the JSON Schema of scenario files, which is no file."""
 _KINDS = (".md", ".py", ".toml", ".yml")
@@ -34,7 +31,7 @@ def pages() -> Mapping[str, Path]:
 
 
 def text(page: str) -> str:
-    """Return a page, with the files that it shows."""
+    """Return a page, or a file of an example."""
     if page == _SCHEMA:
         from sitebench._engine import scenario_schema
 
@@ -45,7 +42,7 @@ def text(page: str) -> str:
         raise BadInput(
             f"there is no page {page!r}", f"did you mean {near}? {remedy}" if near else remedy
         )
-    return _SHOWN.sub(lambda found: _read(known[found[1]]), _read(known[page]))
+    return _read(known[page])
 
 
 def _read(path: Path) -> str:

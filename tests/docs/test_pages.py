@@ -26,6 +26,13 @@ from tests.docs.shown import (
 DOCS = sorted((ROOT / "docs").rglob("*.md"))
 PACKAGE = ROOT / "PACKAGE.md"
 PAGES = [ROOT / "README.md", PACKAGE, ROOT / "CONTRIBUTING.md", *DOCS]
+FILES_SHOWN = {
+    "locust": ("own_listener.py", "own_shape.py"),
+    "pull-requests": ("github/compare.yml",),
+    "scenarios": ("ldap/mix.toml",),
+    "sequences": ("own_sequence.py",),
+    "site-scenarios": ("login_site/login.toml",),
+}
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
 
 
@@ -67,6 +74,14 @@ def test_what_a_package_index_shows_leads_to_no_file_of_ours() -> None:
     described = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["readme"]
     assert ROOT / described == PACKAGE
     assert [link for link in LINK.findall(PACKAGE.read_text()) if "://" not in link] == []
+
+
+@pytest.mark.parametrize("page", FILES_SHOWN)
+def test_page_shows_its_examples_as_their_files_are(page: str) -> None:
+    """GitHub and editors resolve no includes: a page has the text itself."""
+    text = (ROOT / "docs" / f"{page}.md").read_text()
+    for example in FILES_SHOWN[page]:
+        assert (ROOT / "examples" / example).read_text() in text, example
 
 
 @pytest.mark.parametrize("page", PAGES, ids=named)

@@ -75,9 +75,8 @@ def test_the_keys_are_those_of_the_engine() -> None:
 
 
 def test_the_files_that_are_shown_can_be_read() -> None:
-    both = (*blocks(TEXT, "toml"), *blocks(OF_SITE, "toml"))
-    shown = [text for text in both if "--8<--" not in text]
-    assert len(shown) >= 7
+    shown = (*blocks(TEXT, "toml"), *blocks(OF_SITE, "toml"))
+    assert len(shown) >= 9
     for text in shown:
         operations = json.loads(Scenario(text).facts)["operations"]
         assert operations, text

@@ -130,7 +130,6 @@ def test_a_sequence_of_ones_own_takes_less_than_20_lines(
     tmp_path: Path, counting: Counting
 ) -> None:
     assert len(OWN_SEQUENCE.read_text().splitlines()) < 20
-    assert '--8<-- "examples/own_sequence.py"' in (ROOT / "docs" / "sequences.md").read_text()
     ran = headless(tmp_path, counting, *USERS, locustfile=OWN_SEQUENCE, interrupt_after=LOOKUPS)
     assert ran.code == 0, ran.said
     assert ran.counts["prefix", "search"] > 100
@@ -144,7 +143,6 @@ OWN_LISTENER = ROOT / "examples" / "own_listener.py"
 def test_a_listener_of_ones_own_gets_every_count_once(
     tmp_path: Path, counting: Counting, distributed: bool
 ) -> None:
-    assert '--8<-- "examples/own_listener.py"' in (ROOT / "docs" / "locust.md").read_text()
     more = processes(2) if distributed else ()
     load = (*USERS, "--rate", "2k", "--warmup", "0s", "--measure", "1s")
     ran = headless(tmp_path, counting, *load, *more, locustfile=OWN_LISTENER)

@@ -22,7 +22,6 @@ from tests.support.waiting import eventually
 
 ROOT = Path(__file__).parents[2]
 OWN_SHAPE = ROOT / "examples" / "own_shape.py"
-PAGE = ROOT / "docs" / "locust.md"
 
 
 def asked_for(ran: Finished) -> list[int]:
@@ -103,10 +102,6 @@ def test_stages_need_no_shape(tmp_path: Path, counting: Counting) -> None:
     assert ran.code == 0, ran.said
     assert ran.counts["lookup", "lookup"] == pytest.approx(300, abs=5 * 300**0.5)
     agrees(ran, counting)
-
-
-def test_the_page_shows_it() -> None:
-    assert f'--8<-- "{OWN_SHAPE.relative_to(ROOT)}"' in PAGE.read_text()
 
 
 @pytest.fixture(scope="module")
