@@ -34,7 +34,7 @@ TESTS: dict[str, list[str]] = _LISTED["tests"]
 """The files whose functions make numbers, and the tests that must notice."""
 
 ROWS: list[dict[str, str]] = _LISTED["row"]
-"""Mutations of the method page: test, file, and what takes the place of what."""
+"""Mutations by hand: test, file, and the texts before and after."""
 
 _LONGEST_S = 60
 """A mutant may never end; it counts as killed."""
@@ -188,7 +188,7 @@ def _all_of(files: Sequence[str]) -> int:
 
 
 def _rows(most: int) -> int:
-    """Put in some of the mutations of the method page; print those that its test does not kill."""
+    """Put in some of the mutations by hand; print those that their tests do not kill."""
     alive = 0
     for row in ROWS[:: max(1, len(ROWS) // most)]:
         source = (ROOT / row["file"]).read_text()

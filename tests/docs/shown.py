@@ -1,4 +1,4 @@
-"""Commands as pages show them, and sitebench's parser for them; nothing is executed."""
+"""What pages show: commands, with sitebench's parser for them, and names of tests."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 import shlex
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
+from pathlib import Path
 from typing import Any
 
 from sitebench.suite import suites
@@ -13,6 +14,7 @@ from tests.docs.cli_page import commands
 
 FENCE = re.compile(r"^( *)```(\w*)[^\n]*\n(.*?)^\1```", re.MULTILINE | re.DOTALL)
 SPAN = re.compile(r"`(sitebench [^`]+)`")
+ROOT = Path(__file__).parents[2]
 KNOWN: dict[tuple[str, ...], Any] = dict(commands())
 
 
@@ -79,3 +81,18 @@ def known_options(command: Any) -> set[str]:
     """Return every spelling of a command's options."""
     spelled = {text for each in command.params for text in (*each.opts, *each.secondary_opts)}
     return spelled | {"--help"}
+
+
+def names_a_test(text: str) -> bool:
+    """Tell whether `PATH::NAME` is a test of Python or Rust."""
+    match = re.fullmatch(r"([\w/.-]+)::(\w+)", text)
+    if match is None:
+        return False
+    path, name = match.groups()
+    file = ROOT / ("native/tester/" + path if path.startswith("load/") else path)
+    # In Rust an attribute, perhaps comments of the test, and its function.
+    rust = rf"#\[test\]\s+(?:///?[^\n]*\s+)*fn {name}\("
+    pattern = rf"^def {name}\(" if file.suffix == ".py" else rust
+    if file.suffix == ".py" and not name.startswith("test_"):
+        return False
+    return file.is_file() and re.search(pattern, file.read_text(), re.MULTILINE) is not None

@@ -18,6 +18,7 @@ from tests.docs.shown import (
     console,
     known_options,
     mentioned,
+    names_a_test,
     options,
     parse,
     scripted,
@@ -62,6 +63,12 @@ def broken(page: Path) -> list[str]:
 @pytest.mark.parametrize("page", PAGES, ids=named)
 def test_links_and_anchors_lead_somewhere(page: Path) -> None:
     assert broken(page) == []
+
+
+@pytest.mark.parametrize("page", [*DOCS, ROOT / "tests/truth/README.md"], ids=named)
+def test_tests_that_pages_name_exist(page: Path) -> None:
+    tests = re.findall(r"`([\w/.-]+\.(?:py|rs)::\w+)`", page.read_text())
+    assert [test for test in tests if not names_a_test(test)] == []
 
 
 def test_a_broken_link_would_be_noticed(tmp_path: Path) -> None:

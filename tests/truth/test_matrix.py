@@ -1,6 +1,6 @@
 """Cells of the truth matrix: what the engine reports of a test is what the server's log says.
 
-docs/method.md has the rules that cells hold, `cells.py` which cells there are.
+README.md has the rules that cells hold, `cells.py` the cells.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ import pytest
 from tests.truth.cells import CELLS, NULL, PAIRS, Cell
 from tests.truth.key_cells import KEY_CELLS
 from tests.truth.matrix import (
-    ROOT,
     Measured,
     Server,
     differences,
@@ -94,8 +93,12 @@ def test_what_changes_nothing_changes_no_figure(
     assert not wrong, "\n".join((str(cell), str(other), *wrong))
 
 
-def test_cells_that_the_method_page_names_exist() -> None:
-    page = (ROOT / "docs/method.md").read_text().partition("by parts of their names:\n\n")[2]
+def test_cells_that_the_readme_names_exist() -> None:
+    page = (
+        (Path(__file__).parent / "README.md")
+        .read_text()
+        .partition("by parts of their names:\n\n")[2]
+    )
     rules = page.partition("\n\n")[0].splitlines()
     cells = [f"-{cell}-" for cell in CELLS]
     for rule in rules:

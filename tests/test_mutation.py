@@ -1,0 +1,68 @@
+"""Rows of tests/mutations.toml name tests and fit their files; their tests kill them."""
+
+import subprocess
+import sys
+
+import pytest
+
+from tests.docs.shown import ROOT, names_a_test
+from tests.mutation import ROWS
+
+
+def test_rows_name_tests_and_fit_their_files() -> None:
+    tests = [row["test"] for row in ROWS]
+    assert len(tests) == len(set(tests))
+    # Of a test with parameters a row names one, which kills its mutation.
+    assert [test for test in tests if not names_a_test(test.partition("[")[0])] == []
+    for row in ROWS:
+        source = (ROOT / row["file"]).read_text()
+        assert source.count(row["before"]) == 1, f"{row['file']} has changed: {row}"
+
+
+def test_missing_test_would_be_noticed() -> None:
+    assert names_a_test("tests/test_mutation.py::test_missing_test_would_be_noticed")
+    assert names_a_test(
+        "load/src/record/recorder.rs::threads_together_hold_what_one_recorder_would"
+    )
+    for name in ("test_gone", "names_a_test"):
+        assert not names_a_test(f"tests/test_mutation.py::{name}")
+    for name in ("tests/gone.py::test_it", "load/src/record/recorder.rs::record", "none", ""):
+        assert not names_a_test(name)
+
+
+@pytest.mark.timeout(300)
+def test_sample_of_mutations_is_killed_by_the_tests_of_their_rows() -> None:
+    argv = [sys.executable, "-m", "tests.mutation", "--rows", "3"]
+    done = subprocess.run(argv, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    ("file", "right", "wrong", "test"),
+    [
+        (
+            "sitebench/runs/repeats.py",
+            *("_CONFIDENCE = 0.95", "_CONFIDENCE = 0.85"),
+            "tests/runs/test_repeats.py",
+        ),
+        # pytest loads the packages of its own plugins in another way.
+        (
+            "ils_bench/growth.py",
+            *("done = totals.count", "done = 1 + totals.count"),
+            "tests/ils_bench/test_growth.py::"
+            "test_people_added_after_the_window_are_not_there_when_it_begins",
+        ),
+    ],
+)
+def test_survivors_are_mutations_without_a_fault(
+    file: str, right: str, wrong: str, test: str
+) -> None:
+    # `survives` must tell a fault from none, or everything counts as killed.
+    code = (
+        "import sys; from tests.mutation import survives; file, right, wrong, test = sys.argv[1:]; "
+        "text = open(file).read(); assert right in text; assert survives(file, text, [test]); "
+        "assert not survives(file, text.replace(right, wrong), [test])"
+    )
+    argv = [sys.executable, "-c", code, file, right, wrong, test]
+    done = subprocess.run(argv, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
