@@ -27,6 +27,8 @@ pub struct Config {
     pub suffix: String,
     /// How clients talk: `ils` adds the behaviour of an Internet Locator Server.
     pub profile: Profile,
+    /// A schema file, of types and classes beside the standard ones.
+    pub schema: Option<PathBuf>,
     /// An LDIF file to load.
     pub ldif: Option<PathBuf>,
     /// The administrator; when there is one, only it may write.
@@ -63,6 +65,7 @@ impl Default for Config {
             threads: 1,
             suffix: "o=Intranet".into(),
             profile: Profile::Paper,
+            schema: None,
             ldif: None,
             admin_dn: None,
             admin_password: None,

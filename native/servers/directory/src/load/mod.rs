@@ -5,14 +5,15 @@ mod ldif;
 mod population;
 mod tree;
 
-use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use people::{Groups, Population};
 use wire::ldif::LdifError;
 
 use crate::config::Config;
 use crate::ils_names::Names;
+use crate::schema::{Schema, SchemaError};
 use crate::settings::Settings;
 use crate::store::{Refusal, Store, UnixSeconds};
 
@@ -49,6 +50,14 @@ pub enum LoadError {
         path: PathBuf,
         /// Why.
         source: io::Error,
+    },
+    /// The file is no schema.
+    #[error("{}, {source}", path.display())]
+    Schema {
+        /// The file.
+        path: PathBuf,
+        /// Where and why.
+        source: SchemaError,
     },
     /// The file is not LDIF.
     #[error("{}, {source}", path.display())]
@@ -91,6 +100,13 @@ pub enum LoadError {
         /// Why.
         why: Refusal,
     },
+}
+
+/// Adds the definitions of a schema file.
+pub(crate) fn define(schema: &mut Schema, path: &Path) -> Result<(), LoadError> {
+    let text =
+        fs::read_to_string(path).map_err(|source| LoadError::Read { path: path.to_owned(), source })?;
+    schema.load(&text).map_err(|source| LoadError::Schema { path: path.to_owned(), source })
 }
 
 /// Fills the store with what the configuration names.

@@ -109,6 +109,9 @@ fn start_filled(
     if config.profile == Profile::Ad {
         schema.load(ACTIVE_DIRECTORY)?;
     }
+    if let Some(path) = &config.schema {
+        load::define(&mut schema, path)?;
+    }
     let mut settings =
         Settings::new(&config, load::ils_names(&config, people.as_deref()), clock.now().seconds());
     settings.tls = secure;

@@ -16,9 +16,13 @@ fn refusal(json: &str) -> String {
 }
 
 fn ldif(text: &str) -> (NamedTempFile, String) {
+    file_of("ldif", text)
+}
+
+fn file_of(setting: &str, text: &str) -> (NamedTempFile, String) {
     let mut file = NamedTempFile::new().unwrap();
     file.write_all(text.as_bytes()).unwrap();
-    let json = format!(r#"{{"suffix": "dc=example,dc=com", "ldif": {:?}}}"#, file.path());
+    let json = format!(r#"{{"suffix": "dc=example,dc=com", "{setting}": {:?}}}"#, file.path());
     (file, json)
 }
 
@@ -53,6 +57,7 @@ fn what_makes_no_sense_is_refused_with_a_remedy() {
         ),
         (r#"{"limits": {"entry_bytes": 16777216}}"#, "entry_bytes is 16777216"),
         (r#"{"ldif": "/nowhere/at/all.ldif"}"#, "cannot read /nowhere/at/all.ldif"),
+        (r#"{"schema": "/nowhere/at/all.schema"}"#, "cannot read /nowhere/at/all.schema"),
     ] {
         let message = refusal(json);
         assert!(message.contains(part), "{json}: {message}");
@@ -83,6 +88,28 @@ cn: Ann
 sn:: w4RubnZhbg==
 userPassword: secret
 ";
+
+#[test]
+fn types_and_classes_of_a_schema_file_are_published() {
+    let (file, json) = file_of(
+        "schema",
+        "# badges\nattributetype ( 1.3.6.1.4.1.99999.1 NAME 'badgeNumber' SYNTAX 1.3.6.1.4.1.1466.115.121.1.27 )\n\
+         objectclass ( 1.3.6.1.4.1.99999.2 NAME 'badged' SUP top AUXILIARY MUST badgeNumber )\n",
+    );
+    let directory = directory::start(config(&json), None).unwrap();
+    let mut client = Client::connect(directory.addr());
+    let search = Search {
+        base: "cn=Subschema",
+        scope: Scope::Base,
+        attributes: &["attributeTypes"],
+        ..Search::default()
+    };
+    let published = client.search(&search).0[0].values("attributeTypes").concat();
+    assert!(published.contains("'badgeNumber'"));
+    std::fs::write(file.path(), "objectclass ( 1.2.3 NAME").unwrap();
+    let message = refusal(&json);
+    assert!(message.starts_with(&format!("{}, schema line 1", file.path().display())), "{message}");
+}
 
 #[test]
 fn an_ldif_file_is_served() {
