@@ -18,13 +18,12 @@ your own with `ldap_directory_factory`, which closes everything it made when the
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 import pytest
 
-from sitebench.suite_base.markers import marked
+from sitebench.suite_base.markers import factory, marked
 
 if TYPE_CHECKING:
     from ils_bench.targets.ldap_directory import LdapDirectory
@@ -42,7 +41,7 @@ def ldap_directory(request: pytest.FixtureRequest) -> Iterator[LdapDirectory]:
     """Give the test a running LDAP directory of its own, 1,000 people in it unless marked."""
     from ils_bench.targets.ldap_directory import LdapDirectory
 
-    with LdapDirectory(**marked(request, "ldap_directory")) as directory:
+    with marked(request, "ldap_directory", LdapDirectory) as directory:
         yield directory
 
 
@@ -51,5 +50,5 @@ def ldap_directory_factory() -> Iterator[Callable[..., LdapDirectory]]:
     """Give a function that starts directories which run until the session ends."""
     from ils_bench.targets.ldap_directory import LdapDirectory
 
-    with contextlib.ExitStack() as running:
-        yield lambda **arguments: running.enter_context(LdapDirectory(**arguments))
+    with factory(LdapDirectory) as started:
+        yield started

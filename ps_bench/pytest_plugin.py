@@ -14,14 +14,13 @@ your own with `personalized_site_factory`, which closes everything it made when 
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from sitebench.suite_base.markers import marked
+from sitebench.suite_base.markers import factory, marked
 
 if TYPE_CHECKING:
     from ps_bench.targets.personalized_site import PersonalizedSite
@@ -40,11 +39,15 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.fixture
 def user_property_db(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Path]:
     """Give the test a user-property database (SQLite) that it may change, 1,000 people in it."""
-    from sitebench.seeders.upd import UpdSpec, open_cached, temporary_copy
+    from sitebench.seeders import DEFAULT_LOCALES
+    from sitebench.seeders.upd import Upd, UpdSpec, open_cached, temporary_copy
 
-    arguments = {"entries": 1_000} | marked(request, "user_property_db")
-    spec = UpdSpec(size=arguments.pop("entries"), **arguments)
-    with temporary_copy(open_cached(spec), tmp_path) as path:
+    def database(
+        entries: int = 1_000, seed: int = 1997, locales: tuple[str, ...] = DEFAULT_LOCALES
+    ) -> Upd:
+        return open_cached(UpdSpec(entries, seed, locales))
+
+    with temporary_copy(marked(request, "user_property_db", database), tmp_path) as path:
         yield path
 
 
@@ -53,7 +56,7 @@ def personalized_site(request: pytest.FixtureRequest) -> Iterator[PersonalizedSi
     """Give the test a running personalized site of its own, 1,000 people known to it."""
     from ps_bench.targets.personalized_site import PersonalizedSite
 
-    with PersonalizedSite(**marked(request, "personalized_site")) as site:
+    with marked(request, "personalized_site", PersonalizedSite) as site:
         yield site
 
 
@@ -62,5 +65,5 @@ def personalized_site_factory() -> Iterator[Callable[..., PersonalizedSite]]:
     """Give a function that starts sites which run until the session ends."""
     from ps_bench.targets.personalized_site import PersonalizedSite
 
-    with contextlib.ExitStack() as running:
-        yield lambda **arguments: running.enter_context(PersonalizedSite(**arguments))
+    with factory(PersonalizedSite) as started:
+        yield started

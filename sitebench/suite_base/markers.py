@@ -2,16 +2,51 @@
 
 from __future__ import annotations
 
-from typing import Any
+import contextlib
+import inspect
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from typing import Any, TypeVar
 
 import pytest
 
+from sitebench.errors import BadInput
+from sitebench.options.spelling import nearest
 
-def marked(request: pytest.FixtureRequest, name: str) -> dict[str, Any]:
-    """Return the arguments that the test's markers give; the nearest marker wins."""
+_T = TypeVar("_T")
+_TYPING_ERROR = 0.9
+"""Likeness of two names, one of which is the other with one or two letters wrong."""
+
+
+def marked(request: pytest.FixtureRequest, name: str, function: Callable[..., _T]) -> _T:
+    """Call it with the arguments that the test's markers give; the nearest marker wins."""
     arguments: dict[str, Any] = {}
-    for marker in reversed(list(request.node.iter_markers(name))):
-        if marker.args:
+    for marker in reversed(list(request.node.iter_markers())):
+        if marker.name != name:
+            if nearest(marker.name, [name], _TYPING_ERROR) is not None:
+                raise BadInput(f"unknown marker {marker.name!r}", f"did you mean {name}?")
+        elif marker.args:
             raise pytest.UsageError(f"@pytest.mark.{name} takes keyword arguments only")
-        arguments |= marker.kwargs
-    return arguments
+        else:
+            arguments |= marker.kwargs
+    return call(function, arguments, name)
+
+
+def call(function: Callable[..., _T], arguments: dict[str, Any], title: str) -> _T:
+    """Call it, but for an argument that it does not have: name the one that was probably meant."""
+    parameters = list(inspect.signature(function).parameters)
+    for name in arguments:
+        if name not in parameters:
+            near = nearest(name, parameters)
+            remedy = f"it has {', '.join(parameters)}" if near is None else f"did you mean {near}?"
+            raise BadInput(f"{title} has no {name!r}", remedy)
+    return function(**arguments)
+
+
+@contextlib.contextmanager
+def factory(
+    server: Callable[..., AbstractContextManager[_T]],
+) -> Iterator[Callable[..., _T]]:
+    """Yield a function that starts servers, which run until the end."""
+    with contextlib.ExitStack() as running:
+        yield lambda **arguments: running.enter_context(call(server, arguments, server.__name__))

@@ -1,6 +1,8 @@
 """The pytest fixtures: a real server for each test, as marked, and gone afterwards."""
 
 import sqlite3
+import subprocess
+import sys
 import urllib.request
 from collections.abc import Callable
 from pathlib import Path
@@ -147,3 +149,46 @@ def test_a_test_gets_a_site(personalized_site: PersonalizedSite) -> None:
     asked = urllib.request.Request(personalized_site.url, headers={"Cookie": "user=7"})
     with urllib.request.urlopen(asked) as page:
         assert len(page.read()) == 8_290
+
+
+def test_misspelt_argument_of_a_fixture_names_the_right_one(
+    ldap_directory_factory: Callable[..., LdapDirectory],
+    personalized_site_factory: Callable[..., PersonalizedSite],
+) -> None:
+    with pytest.raises(BadInput, match=r"LdapDirectory has no 'entris'; did you mean entries\?"):
+        ldap_directory_factory(entris=5)
+    with pytest.raises(BadInput, match="PersonalizedSite has no 'colour'; it has entries, databa"):
+        personalized_site_factory(colour="red")
+
+
+MISSPELT = """\
+import pytest
+
+
+@pytest.mark.ldap_directory(entris=5)
+def test_argument(ldap_directory): ...
+
+
+@pytest.mark.ldap_directry(entries=5)
+def test_marker(ldap_directory): ...
+
+
+@pytest.mark.user_property_db(entries=20, local="en_US")
+def test_database(user_property_db): ...
+
+
+@pytest.mark.slow
+@pytest.mark.ldap_directory(entries=5)
+def test_other_marker(ldap_directory): ...
+"""
+
+
+def test_misspelt_marker_fails_its_test(tmp_path: Path) -> None:
+    (tmp_path / "test_own.py").write_text(MISSPELT)
+    argv = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-W", "ignore")
+    ended = subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert "3 errors" in ended.stdout, ended.stdout
+    assert "1 passed" in ended.stdout
+    assert "has no 'entris'; did you mean entries?" in ended.stdout
+    assert "unknown marker 'ldap_directry'; did you mean ldap_directory?" in ended.stdout
+    assert "user_property_db has no 'local'; did you mean locales?" in ended.stdout
