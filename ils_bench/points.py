@@ -23,7 +23,7 @@ from ils_bench.seeding.destinations import with_base
 from ils_bench.suite import SUITE
 from ils_bench.targets import opening
 from ils_bench.targets.address import DirectoryAddress, parse_address
-from ils_bench.targets.identity import check_sasl, password_asked
+from ils_bench.targets.identity import check_sasl, identity_of, password_asked
 from ils_bench.targets.ldap_directory import LdapDirectory, options_of
 from ils_bench.targets.people import spec_of
 from ils_bench.targets.profile import suited
@@ -79,7 +79,11 @@ class IlsPoints(SuitePoints[IlsOptions, Program, OpenDirectory]):
         self, operation: str | Program, target: Any, entries: int | None, load: Any
     ) -> Stage:
         """Refuse people whom a directory in this process cannot have: it knows its own."""
-        if isinstance(target, LdapDirectory) and target.people is None and entries is None:
+        names = load.get("names")
+        if entries is None and names is not None and (people := names_of(names).listed):
+            entries = len(people)
+        nobody = entries is None and names is None
+        if isinstance(target, LdapDirectory) and target.people is None and nobody:
             program = operation
             if isinstance(program, str) and not script.is_script(program):
                 program = sequences.built_in(program, "paper", 0.0)
@@ -112,7 +116,8 @@ class IlsPoints(SuitePoints[IlsOptions, Program, OpenDirectory]):
         """Address a directory in this process; its people are those of the test."""
         options = IlsOptions(start_tls=server.start_tls, **load | options_of(server, entries))
         there = parse_address(server.url, start_tls=server.start_tls)
-        target = OpenDirectory("the directory", there, options.base, **facts_of(server, options))
+        facts = facts_of(server, options)
+        target = OpenDirectory("the directory", there, options.base, identity_of(options), **facts)
         return options, target
 
     def check(self, options: IlsOptions, programs: Sequence[Program]) -> None:

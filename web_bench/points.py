@@ -11,7 +11,6 @@ from typing import Any
 from sitebench.errors import BadInput
 from sitebench.http.address import SiteAddress, parse_address
 from sitebench.http.options import settle_keepalive
-from sitebench.measure.sweep import Stage
 from sitebench.scenario.script import is_script
 from sitebench.seeders.pools import cache_folder
 from sitebench.suite_base.points import ForEngine, Load, Progress, SuitePoints
@@ -98,14 +97,6 @@ class WebPoints(SuitePoints[WebOptions, Workload, OpenWeb]):
         from web_bench.paper.printed import on_processors
 
         return on_processors() if factor == "processors" else ()
-
-    def api_stage(
-        self, operation: str | Workload, target: Any, entries: int | None, load: Any
-    ) -> Stage:
-        if entries is not None:
-            raise BadInput("a web server holds no people", "leave entries out")
-        given = {name: value for name, value in load.items() if name != "keys"}
-        return super().api_stage(operation, target, None, given)
 
 
 POINTS = WebPoints()

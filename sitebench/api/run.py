@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 from pathlib import Path
 from pkgutil import resolve_name
-from typing import Protocol
+from typing import Any, Protocol
 
 from sitebench.api.result import Result
-from sitebench.errors import UnknownValue
+from sitebench.errors import BadInput, UnknownValue
 from sitebench.measure.sweep import sweep
 from sitebench.runs.point import PointResult, PointSpec
 from sitebench.runs.store import RunStore
 from sitebench.scenario.script import asked_by, is_script
 from sitebench.suite import Suite, suite, suites
 from sitebench.suite_base.points import points_of
+from sitebench.system import secret
 from sitebench.system.limits import allow_descriptors
 from sitebench.system.scratch import scratch
 
@@ -51,6 +54,9 @@ def run(
     tls_ca: Path | str | None = None,
     tls_insecure: bool = False,
     tls_resume: bool = False,
+    names: str | None = None,
+    bind_dn: str | None = None,
+    password: str | None = None,
     out: Path | str | None = None,
 ) -> Result:
     """Measure one operation, as the `run` command of its suite does.
@@ -58,13 +64,18 @@ def run(
     `operation` is a name that such a command takes (lookup, add, connect, ...; scenario, page,
     ...), a scenario file, or a sequence of your own. `target` is what the command's
     --target takes, or a server that runs in this process; that server then decides about TLS and
-    its certificate, `tls` is for an embedded target. What a scenario file says of the load holds
-    where nothing is said here; else 64 users go as fast as they are answered, for a second before
-    the window. Without `measure_s` that is 3 s long, and up to 9 s where that cannot tell a drift
+    its certificate, `tls` is for an embedded target. `names` are people of a directory of your
+    own, as --names takes them. `bind_dn` binds with `password`, or with $SITEBENCH_BIND_PASSWORD;
+    no run file has it. What a scenario file says of the load holds where nothing is said here;
+    else 64 users go as fast as they are answered, for a second before the window. Without
+    `measure_s` that is 3 s long, and up to 9 s where that cannot tell a drift
     of the rate from chance. The load comes from a process of its own. With `out` the run file is
     kept: for `sitebench report`, and to be continued.
     """
-    asked = {
+    choices = {
+        "entries": entries,
+        "names": names,
+        "bind_dn": bind_dn,
         "users": users,
         "rate": rate,
         "warmup": warmup_s,
@@ -72,12 +83,18 @@ def run(
         "think": think_s,
         "keys": keys,
     }
-    given = {name: value for name, value in asked.items() if value is not None}
-    load = {
+    explicit = {name: value for name, value in choices.items() if value is not None}
+    points = points_of(_suite_of(operation, target))
+    for name in explicit:
+        if not hasattr(points.options, name):
+            title = points.suite.title.lower()
+            raise BadInput(f"{name!r} is of no use at a {title}", "leave it out")
+    explicit.pop("entries", None)
+    load: dict[str, Any] = {
         "warmup": 1.0,
         "measure": 3.0,
-        **given,
-        "explicit": frozenset(given),
+        **explicit,
+        "explicit": frozenset(explicit),
         "seed": seed,
         "threads": threads,
         "tls": tls,
@@ -85,14 +102,32 @@ def run(
         "tls_insecure": tls_insecure,
         "tls_resume": tls_resume,
     }
-    stage = points_of(_suite_of(operation, target)).api_stage(operation, target, entries, load)
-    (test,) = stage.tests
-    allow_descriptors(test.spec.users)
-    with scratch() as folder:
-        path = Path(out or folder / "run.sitebench")
-        with RunStore(path) as store:
+    with contextlib.ExitStack() as opened:
+        if (path := _password_path(bind_dn, password, opened)) is not None:
+            load["password_file"] = path
+        stage = points.api_stage(operation, target, entries, load)
+        (test,) = stage.tests
+        allow_descriptors(test.spec.users)
+        folder = opened.enter_context(scratch())
+        run_file = Path(out or folder / "run.sitebench")
+        with RunStore(run_file) as store:
             (result,) = sweep([stage], store, _Quiet())
-        return Result.of(path, result.spec)
+        return Result.of(run_file, result.spec)
+
+
+def _password_path(
+    bind_dn: str | None, password: str | None, opened: contextlib.ExitStack
+) -> str | None:
+    """Return a path where the processes of the test read the password, until `opened` is closed."""
+    if password is not None:
+        if bind_dn is None:
+            raise BadInput("a password without a DN", "give bind_dn, too")
+        return opened.enter_context(secret.held(password.encode()))
+    if bind_dn is not None and secret.BIND_PASSWORD not in os.environ:
+        raise BadInput(
+            f"no password for {bind_dn}", f"give password, or set ${secret.BIND_PASSWORD}"
+        )
+    return None
 
 
 def _suite_of(operation: str | Program, target: str | Server) -> Suite:

@@ -229,3 +229,47 @@ def test_what_no_command_would_take_is_refused_before_anything_is_begun(
 ) -> None:
     with pytest.raises(BadInput, match=said):
         sitebench.run("lookup", **given)
+
+
+def test_people_of_a_list_are_measured_by_a_client_that_binds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("SITEBENCH_BIND_PASSWORD", raising=False)
+    admin, password, run_file = "cn=admin,o=Own", "s3cret-word", tmp_path / "run.sitebench"
+    ldif, people = tmp_path / "own.ldif", tmp_path / "people.txt"
+    entry = "dn: uid={0},o=Own\nobjectClass: account\nuid: {0}\n"
+    names = ("ann", "bob", "eve")
+    top = "dn: o=Own\nobjectClass: organization\no: Own\n"
+    ldif.write_text("\n".join([top, *map(entry.format, names)]))
+    people.write_text("\n".join(names))
+    with sitebench.LdapDirectory(
+        entries=0, ldif=ldif, admin_dn=admin, admin_password=password, require_bind=True
+    ) as directory:
+        who = {"names": f"@{people}", "bind_dn": admin}
+        for target in (directory, f"{directory.url}/o=Own"):
+            result = measured("lookup", target, password=password, out=run_file, **who)
+            run_file.unlink()
+            assert (result.failures, result.point.spec.entries) == (0, 3), result.point.examples
+            assert result.point.operations > 0
+            assert password not in result.point.spec.stored()
+        with pytest.raises(sitebench.SitebenchError, match="cn=admin,o=Own"):
+            measured("lookup", f"{directory.url}/o=Own", password="wrong", **who)
+        with pytest.raises(BadInput, match=r"no password for cn=admin,o=Own; give password"):
+            measured("lookup", f"{directory.url}/o=Own", **who)
+
+
+@pytest.mark.parametrize(
+    ("operation", "arguments", "message"),
+    [
+        ("lookup", {"password": "secret"}, "a password without a DN; give bind_dn"),
+        ("scenario", {"bind_dn": "cn=admin"}, "'bind_dn' is of no use .*; leave it out"),
+        ("large-filemix", {"names": "uid={i}"}, "'names' is of no use .*; leave it out"),
+        ("large-filemix", {"entries": 5}, "'entries' is of no use .*; leave it out"),
+        ("lookup", {"names": "ann"}, "'ann' is neither"),
+    ],
+)
+def test_argument_of_another_suite_is_refused(
+    operation: str, arguments: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(BadInput, match=message):
+        sitebench.run(operation, **arguments)
