@@ -18,15 +18,15 @@ fn out_of_descriptors_is_named_and_tried_again_after_a_pause() {
     let port = listener.local_addr().unwrap().port();
     let config = serde_json::json!({
         "target": {"host": "127.0.0.1", "port": port, "base": ""},
-        "programs": [{"name": "p", "counts": "connect", "steps": [
-            {"op": "connect"}, {"op": "think", "mean_ms": 60_000}]}]});
+        "scenarios": [{"name": "p", "text":
+            "[[operation]]\nname = 'o'\nstep = [{ think = '1h' }, { search = '(cn=a)' }]"}]});
     let mut engine =
         Engine::start(serde_json::from_value(config).unwrap(), None, None, &load::Tables::new()).unwrap();
     setrlimit(Resource::Nofile, Rlimit { current: Some(40), maximum: Some(40) }).unwrap();
     engine.start_lanes("p", 100).unwrap();
     std::thread::sleep(Duration::from_millis(300));
     let snapshot = engine.stop(Duration::from_secs(1)).unwrap();
-    let connect = snapshot.steps.iter().find(|step| &*step.step == "connect").unwrap();
+    let connect = snapshot.steps.iter().find(|step| &*step.step == "main: connect").unwrap();
     let (kinds, failed): (Vec<_>, u64) = (
         connect.failures.iter().map(|(kind, _)| kind).collect(),
         connect.failures.iter().map(|(_, n)| n).sum(),

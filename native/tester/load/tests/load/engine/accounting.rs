@@ -8,14 +8,16 @@ use people::Profile;
 use serde_json::json;
 use wire::ldap::op;
 
-use super::harness::{Totals, config, eventually, lookups, people, run, run_until, session, start, sum_ns};
+use super::harness::{
+    CYCLE, LOOKUP, Totals, config, eventually, lookups, people, run, run_until, session, start, sum_ns,
+};
 use super::responder::{Do, Responder};
 
 #[test]
 fn counts_add_up_to_the_last_operation_while_lanes_come_and_go_and_recorders_are_drained() {
     let people = people(Profile::Small, 500);
     let responder = Responder::right(&people);
-    let mut config = config(responder.address, "lookup", lookups(7));
+    let mut config = config(responder.address, &lookups(7));
     config["threads"] = 2.into();
     let mut engine = start(&config, Some(&people));
     let (mut totals, mut running) = (Totals::default(), 0);
@@ -56,7 +58,7 @@ fn failures_add_up_too() {
         (op::SEARCH_REQUEST, 2) => Do::SomebodyElse,
         _ => Do::Right,
     });
-    let totals = run(&config(responder.address, "lookup", lookups(10)), Some(&people), 8, 300);
+    let totals = run(&config(responder.address, &lookups(10)), Some(&people), 8, 300);
     let lookup = totals.of("lookup");
     assert_eq!(totals.kinds(), ["closed", "reset", "wrong-answer"]);
     let answered = lookup.clock(Clock::Service).len() + lookup.clock(Clock::Wrong).len();
@@ -69,7 +71,7 @@ fn failures_add_up_too() {
 fn bytes_are_those_on_the_wire() {
     let people = people(Profile::Paper, 10);
     let responder = Responder::right(&people);
-    let totals = run(&config(responder.address, "lookup", lookups(10)), Some(&people), 1, 60);
+    let totals = run(&config(responder.address, &lookups(10)), Some(&people), 1, 60);
     let lookup = totals.of("lookup");
     let mean = |counter| lookup.counter(counter) as f64 / lookup.count as f64;
     let (sent, received) = (mean(Counter::BytesOut), mean(Counter::BytesIn));
@@ -85,8 +87,7 @@ fn bytes_are_those_on_the_wire() {
 fn a_pass_that_ends_is_a_sequence_and_carries_its_bytes() {
     let people = people(Profile::Small, 10);
     let responder = Responder::right(&people);
-    let steps = serde_json::json!([{"op": "connect"}, {"op": "bind"}, {"op": "unbind"}]);
-    let totals = run(&config(responder.address, "sequence", steps), Some(&people), 3, 60);
+    let totals = run(&config(responder.address, CYCLE), Some(&people), 3, 60);
     let sequence = totals.of("sequence");
     assert!(totals.kinds().is_empty(), "{totals:?}");
     assert_eq!(sequence.counter(Counter::BytesOut), sequence.count * 21);
@@ -99,7 +100,7 @@ fn what_fails_took_as_long_as_its_lane_was_at_it() {
     let people = people(Profile::Small, 10);
     let responder = Responder::lookups(&people, Do::Never);
     for schedule in [json!({"kind": "closed"}), json!({"kind": "open", "rate": 200.0})] {
-        let mut config = config(responder.address, "sequence", lookups(2));
+        let mut config = config(responder.address, &session(2, &[LOOKUP]));
         (config["timeout_ms"], config["schedule"]) = (40.into(), schedule.clone());
         let totals = run(&config, Some(&people), 2, 300);
         let (lookup, sequence) = (totals.of("lookup"), totals.of("sequence"));
@@ -116,11 +117,10 @@ fn what_fails_took_as_long_as_its_lane_was_at_it() {
 fn all_of_the_lanes_time_is_on_one_clock_or_another() {
     let people = people(Profile::Small, 500);
     let responder = Responder::right(&people);
-    let think = session(3, json!([{"op": "lookup", "person": "random"}, {"op": "think", "mean_ms": 2}]));
-    let cycle = json!([{"op": "connect"}, {"op": "bind"}, {"op": "unbind"}]);
-    for (counts, steps) in [("lookup", lookups(50)), ("lookup", think), ("sequence", cycle)] {
+    let think = session(3, &[LOOKUP, "{ think = '2ms', distribution = 'constant' }"]);
+    for text in [&lookups(50), &think, CYCLE] {
         for threads in [1, 2] {
-            let mut config = config(responder.address, counts, steps.clone());
+            let mut config = config(responder.address, text);
             config["threads"] = threads.into();
             run(&config, Some(&people), 24, 150).assert_accounted();
         }
@@ -132,7 +132,7 @@ fn so_is_the_time_of_lanes_that_wait_for_arrivals_or_fall_behind_them() {
     let people = people(Profile::Small, 500);
     for (rate, rule) in [(500.0, Do::Right), (2_000.0, Do::Slowly(5))] {
         let responder = Responder::lookups(&people, rule);
-        let mut config = config(responder.address, "lookup", lookups(1_000_000));
+        let mut config = config(responder.address, &lookups(1_000_000));
         config["schedule"] = json!({"kind": "open", "rate": rate});
         run(&config, Some(&people), 6, 200).assert_accounted();
     }
@@ -146,7 +146,7 @@ fn so_is_time_waited_in_vain_and_the_pause_after_it() {
         (op::SEARCH_REQUEST, 3) => Do::Never,
         _ => Do::Right,
     });
-    let mut config = config(responder.address, "lookup", lookups(10));
+    let mut config = config(responder.address, &lookups(10));
     config["timeout_ms"] = 40.into();
     let totals = run(&config, Some(&people), 8, 300);
     assert_eq!(totals.kinds(), ["reset", "timeout"]);
@@ -157,7 +157,7 @@ fn so_is_time_waited_in_vain_and_the_pause_after_it() {
 fn a_window_accounts_for_operations_longer_than_itself() {
     let people = people(Profile::Small, 50);
     let responder = Responder::right(&people);
-    let mut engine = start(&config(responder.address, "lookup", lookups(1_000_000)), Some(&people));
+    let mut engine = start(&config(responder.address, &lookups(1_000_000)), Some(&people));
     engine.start_lanes("p", 4).unwrap();
     let mut before = Totals::default();
     run_until(&mut engine, &mut before, |totals| totals.count("lookup") > 10);
@@ -179,7 +179,7 @@ fn a_window_accounts_for_operations_longer_than_itself() {
 fn our_own_share_is_what_lies_between_an_answer_and_the_next_request() {
     let people = people(Profile::Small, 50);
     let responder = Responder::right(&people);
-    let totals = run(&config(responder.address, "lookup", lookups(1_000_000)), Some(&people), 1, 100);
+    let totals = run(&config(responder.address, &lookups(1_000_000)), Some(&people), 1, 100);
     let lookup = totals.of("lookup");
     let processing_ns = lookup.counter(Counter::Processing);
     assert!(processing_ns > 0);
@@ -192,7 +192,7 @@ fn our_own_share_is_what_lies_between_an_answer_and_the_next_request() {
 fn stopping_does_not_wait_for_a_target_that_says_nothing() {
     let people = people(Profile::Small, 500);
     let responder = Responder::lookups(&people, Do::Never);
-    let mut engine = start(&config(responder.address, "lookup", lookups(7)), Some(&people));
+    let mut engine = start(&config(responder.address, &lookups(7)), Some(&people));
     engine.start_lanes("p", 5).unwrap();
     // Each has bound and asked.
     assert!(eventually(|| responder.seen.messages.lock().unwrap().len() == 10));
@@ -208,7 +208,7 @@ fn stopping_does_not_wait_for_a_target_that_says_nothing() {
 fn a_stopped_engine_says_so() {
     let people = people(Profile::Small, 5);
     let responder = Responder::right(&people);
-    let mut engine = start(&config(responder.address, "lookup", lookups(7)), Some(&people));
+    let mut engine = start(&config(responder.address, &lookups(7)), Some(&people));
     assert!(engine.start_lanes("q", 1).unwrap_err().to_string().contains("no program is called \"q\""));
     engine.start_lanes("p", 2).unwrap();
     let error = engine.stop_lanes("p", 3).unwrap_err().to_string();

@@ -7,14 +7,14 @@ use people::Profile;
 use serde_json::json;
 use wire::ldap::{ResultCode, op};
 
-use super::harness::{Totals, config, people, run, run_until, session, start};
+use super::harness::{ADD, DELETE, LOOKUP, Totals, config, counted, people, run, run_until, session, start};
 use super::responder::{Do, Responder};
 
 #[test]
 fn a_run_never_holds_more_additions_than_its_ring_has_keys() {
     let people = people(Profile::Small, 500);
     let responder = Responder::right(&people);
-    let mut config = config(responder.address, "add", session(100, json!([{"op": "add", "person": "new"}])));
+    let mut config = config(responder.address, &counted(100, ADD));
     config["adds"] = json!({"start": 2_000, "keys": 4_096});
     config["threads"] = 2.into();
     let mut engine = start(&config, Some(&people));
@@ -44,7 +44,7 @@ fn a_run_never_holds_more_additions_than_its_ring_has_keys() {
 fn additions_start_after_the_people_who_are_there_and_are_whole() {
     let people = people(Profile::Small, 500);
     let responder = Responder::right(&people);
-    let config = config(responder.address, "add", session(100, json!([{"op": "add", "person": "new"}])));
+    let config = config(responder.address, &counted(100, ADD));
     let mut engine = start(&config, Some(&people));
     engine.start_lanes("p", 1).unwrap();
     let mut totals = Totals::default();
@@ -65,18 +65,16 @@ fn additions_start_after_the_people_who_are_there_and_are_whole() {
 fn what_is_added_can_be_looked_up_changed_compared_prolonged_and_deleted() {
     let people = people(Profile::Paper, 500);
     let responder = Responder::right(&people);
-    let steps = json!([
-        {"op": "add", "person": "new"},
-        {"op": "lookup", "person": "random", "name": "other"},
-        {"op": "lookup", "person": "new"},
-        {"op": "modify", "person": "new", "changes": [
-            {"op": "replace", "attribute": "l", "values": ["elsewhere"]},
-            {"op": "delete", "attribute": "title"}]},
-        {"op": "compare", "person": "new", "attribute": "sn"},
-        {"op": "refresh", "person": "new", "ttl_s": 600},
-        {"op": "delete", "person": "new"},
-    ]);
-    let totals = run(&config(responder.address, "delete", session(3, steps)), Some(&people), 4, 100);
+    let steps = [
+        ADD,
+        LOOKUP,
+        &LOOKUP.replace("person.", "newcomer.").replace("'person'", "'newcomer'"),
+        "{ modify = '{newcomer.dn}', change = { replace.l = 'elsewhere', delete.title = [] } }",
+        "{ compare = '{newcomer.dn}', entry.sn = '{newcomer.sn}' }",
+        "{ refresh = '{newcomer.dn}', ttl = '10m' }",
+        DELETE,
+    ];
+    let totals = run(&config(responder.address, &session(3, &steps)), Some(&people), 4, 100);
     assert!(totals.kinds().is_empty(), "{totals:?}");
     assert!(totals.count("delete") > 10);
     for (step, tag) in [
@@ -94,29 +92,15 @@ fn what_is_added_can_be_looked_up_changed_compared_prolonged_and_deleted() {
 
 #[test]
 fn results_of_writes_are_verified() {
+    const COMPARE: &str = "{ compare = '{person.dn}', entry.cn = '{person.cn}' }";
     let people = people(Profile::Paper, 500);
     for (step, tag, code, kind) in [
-        (json!({"op": "add", "person": "new"}), op::ADD_REQUEST, ResultCode::BUSY, "result:busy"),
+        (ADD, op::ADD_REQUEST, ResultCode::BUSY, "result:busy"),
+        ("{ delete = '{person.dn}' }", op::DELETE_REQUEST, ResultCode::NO_SUCH_OBJECT, "result:noSuchObject"),
+        (COMPARE, op::COMPARE_REQUEST, ResultCode::COMPARE_FALSE, "wrong-answer"),
+        (COMPARE, op::COMPARE_REQUEST, ResultCode::SUCCESS, "wrong-answer"),
         (
-            json!({"op": "delete", "person": "random"}),
-            op::DELETE_REQUEST,
-            ResultCode::NO_SUCH_OBJECT,
-            "result:noSuchObject",
-        ),
-        (
-            json!({"op": "compare", "person": "random", "attribute": "cn"}),
-            op::COMPARE_REQUEST,
-            ResultCode::COMPARE_FALSE,
-            "wrong-answer",
-        ),
-        (
-            json!({"op": "compare", "person": "random", "attribute": "cn"}),
-            op::COMPARE_REQUEST,
-            ResultCode::SUCCESS,
-            "result:success",
-        ),
-        (
-            json!({"op": "refresh", "person": "random", "ttl_s": 60}),
+            "{ refresh = '{person.dn}', ttl = '1m' }",
             op::EXTENDED_REQUEST,
             ResultCode::PROTOCOL_ERROR,
             "result:protocolError",
@@ -124,7 +108,7 @@ fn results_of_writes_are_verified() {
     ] {
         let responder =
             Responder::start(&people, move |asked, _| if asked == tag { Do::Code(code) } else { Do::Right });
-        let config = config(responder.address, "sequence", session(5, json!([step])));
+        let config = config(responder.address, &session(5, &[step]));
         let totals = run(&config, Some(&people), 2, 60);
         assert_eq!(totals.kinds(), [kind], "{step}");
     }
@@ -134,8 +118,7 @@ fn results_of_writes_are_verified() {
 fn removing_somebody_who_is_gone_is_no_failure() {
     let people = people(Profile::Small, 500);
     let responder = Responder::right(&people);
-    let steps = json!([{"op": "add", "person": "new"}, {"op": "delete", "person": "new"}]);
-    let mut config = config(responder.address, "add", session(100, steps));
+    let mut config = config(responder.address, &session(100, &[ADD, DELETE]));
     config["adds"] = json!({"start": 500, "keys": 128});
     let mut engine = start(&config, Some(&people));
     engine.start_lanes("p", 2).unwrap();

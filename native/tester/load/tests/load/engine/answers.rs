@@ -4,13 +4,13 @@ use load::Clock;
 use people::Profile;
 use wire::ldap::{ResultCode, op};
 
-use super::harness::{Totals, config, lookups, people, run};
+use super::harness::{LOOKUP, Totals, config, counted, lookups, people, run};
 use super::responder::{Do, Responder};
 
 fn answered(what: Do, change: impl Fn(&mut serde_json::Value)) -> Totals {
     let people = people(Profile::Paper, 500);
     let responder = Responder::lookups(&people, what);
-    let mut config = config(responder.address, "lookup", lookups(20));
+    let mut config = config(responder.address, &lookups(20));
     change(&mut config);
     let totals = run(&config, Some(&people), 4, 80);
     assert!(totals.count("lookup") >= 20, "{totals:?}");
@@ -22,7 +22,7 @@ fn right_answers_pass_whole_and_in_pieces() {
     for what in [Do::Right, Do::InPieces(100), Do::InPieces(700), Do::InPieces(1)] {
         let people = people(Profile::Paper, 500);
         let responder = Responder::lookups(&people, what);
-        let config = config(responder.address, "lookup", lookups(5));
+        let config = config(responder.address, &lookups(5));
         let totals = run(&config, Some(&people), 4, 300);
         assert!(totals.count("lookup") >= 4, "{what:?}: {totals:?}");
         assert!(totals.kinds().is_empty(), "{what:?}: {totals:?}");
@@ -34,7 +34,7 @@ fn order_case_and_operational_attributes_make_no_difference() {
     for profile in [Profile::Paper, Profile::Small] {
         let people = people(profile, 500);
         let responder = Responder::lookups(&people, Do::RightButOtherwise);
-        let totals = run(&config(responder.address, "lookup", lookups(20)), Some(&people), 4, 80);
+        let totals = run(&config(responder.address, &lookups(20)), Some(&people), 4, 80);
         assert!(totals.count("lookup") > 20 && totals.kinds().is_empty(), "{totals:?}");
     }
 }
@@ -51,7 +51,10 @@ fn people_of_every_profile_are_known_and_so_are_wrong_answers() {
             (Do::WithoutOneAttribute, &["wrong-answer"]),
         ] {
             let responder = Responder::lookups(&people, what);
-            let mut config = config(responder.address, "lookup", lookups(20));
+            let text = lookups(20).replace("RTPerson", profile.object_class());
+            let name = profile.naming();
+            let text = text.replace("(cn={person.cn})", &format!("({name}={{person.{name}}})"));
+            let mut config = config(responder.address, &text);
             config["target"]["profile"] = profile.as_str().into();
             let totals = run(&config, Some(&people), 4, 50);
             assert!(totals.count("lookup") > 10, "{profile:?} {what:?}: {totals:?}");
@@ -96,8 +99,8 @@ fn only_the_attributes_asked_for_are_expected() {
     // The responder sends everything whatever is asked for, which is wrong if less was.
     let responder = Responder::right(&people);
     for (attributes, right) in [(vec!["cn", "mail"], false), (vec!["*", "+"], true), (vec![], true)] {
-        let step = serde_json::json!([{"op": "lookup", "person": "random", "attributes": attributes}]);
-        let config = config(responder.address, "lookup", super::harness::session(10, step));
+        let step = LOOKUP.replace("expect", &format!("attributes = {attributes:?}, expect"));
+        let config = config(responder.address, &counted(10, &step));
         let totals = run(&config, Some(&people), 2, 50);
         assert_eq!(totals.kinds().is_empty(), right, "{attributes:?}");
     }
@@ -109,7 +112,7 @@ fn a_refusal_is_named_as_the_target_names_it_and_the_sequence_goes_on() {
     assert_eq!(totals.kinds(), ["result:unwillingToPerform"]);
     assert!(totals.count("unbind") > 0, "the sequence goes on to its end");
     let example = &totals.of("lookup").examples["result:unwillingToPerform"];
-    assert!(example.starts_with("look up \"cn="), "{example}");
+    assert!(example.starts_with("search \"(&(objectClass=RTPerson)(cn="), "{example}");
     assert!(example.contains("\": unwillingToPerform"), "{example}");
     assert_eq!(totals.failed("sequence"), totals.count("sequence"));
 }
@@ -129,7 +132,7 @@ fn what_is_not_ldap_is_malformed_and_ends_the_connection() {
     for what in [Do::Nonsense, Do::OtherId, Do::OtherOperation] {
         let people = people(Profile::Paper, 500);
         let responder = Responder::lookups(&people, what);
-        let totals = run(&config(responder.address, "lookup", lookups(20)), Some(&people), 2, 100);
+        let totals = run(&config(responder.address, &lookups(20)), Some(&people), 2, 100);
         assert_eq!(totals.kinds(), ["malformed"], "{what:?}");
         assert_eq!(totals.of("lookup").clock(Clock::Censored).len(), totals.count("lookup"));
         assert!(totals.count("connect") >= totals.count("lookup"), "each costs the connection");
@@ -143,7 +146,7 @@ fn a_refused_bind_starts_over_after_a_pause() {
         op::BIND_REQUEST => Do::Code(ResultCode::INVALID_CREDENTIALS),
         _ => Do::Right,
     });
-    let totals = run(&config(responder.address, "lookup", lookups(20)), Some(&people), 1, 300);
+    let totals = run(&config(responder.address, &lookups(20)), Some(&people), 1, 300);
     assert_eq!(totals.kinds(), ["result:invalidCredentials"]);
     let example = &totals.of("bind").examples["result:invalidCredentials"];
     assert!(example.starts_with("bind as "), "{example}");

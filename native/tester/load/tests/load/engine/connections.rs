@@ -7,14 +7,14 @@ use load::Clock;
 use people::Profile;
 use wire::ldap::op;
 
-use super::harness::{Totals, config, lookups, people, run, run_until, start};
+use super::harness::{CYCLE, LOOKUP, Totals, config, lookups, people, run, run_until, session, start};
 use super::responder::{Do, Responder};
 
 #[test]
 fn a_refused_connect_is_tried_again_more_and_more_slowly() {
     let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let people = people(Profile::Small, 5);
-    let totals = run(&config(free, "lookup", lookups(7)), Some(&people), 10, 300);
+    let totals = run(&config(free, &lookups(7)), Some(&people), 10, 300);
     assert_eq!(totals.kinds(), ["connect-refused"]);
     assert_eq!(totals.count("bind"), 0);
     let tries = totals.count("connect");
@@ -27,7 +27,7 @@ fn a_refused_connect_is_tried_again_more_and_more_slowly() {
 fn lanes_come_back_when_the_target_does() {
     let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let people = people(Profile::Small, 5);
-    let mut engine = start(&config(address, "lookup", lookups(7)), Some(&people));
+    let mut engine = start(&config(address, &lookups(7)), Some(&people));
     engine.start_lanes("p", 3).unwrap();
     let mut totals = Totals::default();
     run_until(&mut engine, &mut totals, |totals| totals.failed("connect") >= 6);
@@ -53,7 +53,7 @@ fn a_listener_that_accepts_no_connection_is_a_connect_timeout() {
     let _queued: Vec<_> =
         (0..2).map(|_| std::net::TcpStream::connect_timeout(&address, Duration::from_millis(100))).collect();
     let people = people(Profile::Small, 5);
-    let mut config = config(address, "lookup", lookups(7));
+    let mut config = config(address, &lookups(7));
     config["connect_timeout_ms"] = 50.into();
     let totals = run(&config, Some(&people), 2, 150);
     assert_eq!(totals.kinds(), ["connect-timeout"], "{totals:?}");
@@ -64,7 +64,7 @@ fn a_listener_that_accepts_no_connection_is_a_connect_timeout() {
 fn an_answer_that_does_not_come_is_a_timeout_and_costs_the_connection() {
     let people = people(Profile::Small, 5);
     let responder = Responder::lookups(&people, Do::Never);
-    let mut config = config(responder.address, "lookup", lookups(7));
+    let mut config = config(responder.address, &lookups(7));
     config["timeout_ms"] = 40.into();
     let totals = run(&config, Some(&people), 3, 200);
     assert_eq!(totals.kinds(), ["timeout"]);
@@ -80,7 +80,7 @@ fn an_answer_that_does_not_come_is_a_timeout_and_costs_the_connection() {
 fn a_slow_answer_is_no_failure() {
     let people = people(Profile::Small, 5);
     let responder = Responder::lookups(&people, Do::Slowly(30));
-    let totals = run(&config(responder.address, "lookup", lookups(7)), Some(&people), 3, 200);
+    let totals = run(&config(responder.address, &lookups(7)), Some(&people), 3, 200);
     assert!(totals.kinds().is_empty());
     assert!(totals.of("lookup").clock(Clock::Service).min() >= 29_000_000);
 }
@@ -98,7 +98,7 @@ fn each_way_of_hanging_up_has_its_name() {
                     if tag == op::SEARCH_REQUEST && n % 4 == 3 { what } else { Do::Right }
                 },
             );
-        let totals = run(&config(responder.address, "lookup", lookups(7)), Some(&people), 2, 150);
+        let totals = run(&config(responder.address, &lookups(7)), Some(&people), 2, 150);
         assert_eq!(totals.kinds(), [kind], "{what:?}");
         assert!(totals.failed("lookup") > 1, "{what:?}: lanes come back");
         assert!(totals.count("lookup") > totals.failed("lookup"), "{what:?}");
@@ -113,10 +113,8 @@ fn a_connection_lost_while_thinking_fails_the_next_step() {
         op::BIND_REQUEST => Do::RightThenClose,
         _ => Do::Right,
     });
-    let steps = serde_json::json!([
-        {"op": "connect"}, {"op": "bind"}, {"op": "think", "mean_ms": 20},
-        {"op": "lookup", "person": "random"}, {"op": "unbind"}]);
-    let totals = run(&config(responder.address, "lookup", steps), Some(&people), 2, 200);
+    let steps = ["{ think = '20ms', distribution = 'constant' }", LOOKUP];
+    let totals = run(&config(responder.address, &session(1, &steps)), Some(&people), 2, 200);
     assert_eq!(totals.kinds(), ["closed"]);
     assert_eq!(totals.failed("bind"), 0);
     assert!(totals.failed("lookup") >= 4 && totals.failed("lookup") == totals.count("lookup"), "{totals:?}");
@@ -126,26 +124,10 @@ fn a_connection_lost_while_thinking_fails_the_next_step() {
 fn thousands_of_connections_come_from_many_addresses_without_a_failure() {
     let people = people(Profile::Small, 5);
     let responder = Responder::right(&people);
-    let steps = serde_json::json!([{"op": "connect"}, {"op": "bind"}, {"op": "unbind"}]);
-    let mut engine = start(&config(responder.address, "sequence", steps), Some(&people));
+    let mut engine = start(&config(responder.address, CYCLE), Some(&people));
     engine.start_lanes("p", 16).unwrap();
     let mut totals = Totals::default();
     run_until(&mut engine, &mut totals, |totals| totals.count("sequence") >= 2_000);
     totals.add(engine.stop(Duration::from_secs(5)).unwrap());
     assert!(totals.kinds().is_empty(), "{totals:?}");
-}
-
-#[test]
-fn a_program_may_connect_and_do_nothing_else() {
-    let people = people(Profile::Small, 5);
-    let responder = Responder::right(&people);
-    for steps in [
-        serde_json::json!([{"op": "connect"}]),
-        serde_json::json!([{"op": "connect"}, {"op": "unbind"}]),
-        serde_json::json!([{"op": "connect"}, {"op": "think", "mean_ms": 1}]),
-    ] {
-        let totals = run(&config(responder.address, "connect", steps.clone()), Some(&people), 4, 60);
-        assert!(totals.kinds().is_empty(), "{steps}: {totals:?}");
-        assert!(totals.count("connect") > 10, "{steps}: {totals:?}");
-    }
 }

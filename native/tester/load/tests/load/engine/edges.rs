@@ -10,7 +10,7 @@ use serde_json::json;
 use wire::ldap::{ResultCode, op};
 
 use super::closed_form;
-use super::harness::{Totals, config, eventually, lookups, people, run_until, start};
+use super::harness::{LOOKUP, Totals, config, eventually, lookups, people, run_until, session, start};
 use super::responder::{Do, Responder};
 
 const RATE: f64 = 1_000.0;
@@ -46,7 +46,7 @@ fn due_between(pace: &Pace, start_ns: u64, end_ns: u64) -> u64 {
 fn at_work(lanes: u64) -> (Responder, Engine, Pace) {
     let people = people(Profile::Small, 50);
     let responder = Responder::right(&people);
-    let mut config = config(responder.address, "lookup", lookups(1_000_000));
+    let mut config = config(responder.address, &lookups(1_000_000));
     config["schedule"] = json!({"kind": "open", "rate": RATE});
     let mut engine = start(&config, Some(&people));
     let pace = engine.pace().unwrap();
@@ -129,7 +129,7 @@ fn an_example_is_with_the_failures_of_its_window() {
         (op::SEARCH_REQUEST, _) => Do::Code(ResultCode::BUSY),
         _ => Do::Right,
     });
-    let mut engine = start(&config(responder.address, "lookup", lookups(1_000_000)), Some(&people));
+    let mut engine = start(&config(responder.address, &lookups(1_000_000)), Some(&people));
     engine.start_lanes("p", 1).unwrap();
     let mut before = Totals::default();
     run_until(&mut engine, &mut before, |totals| totals.failed("lookup") > 3);
@@ -154,7 +154,7 @@ fn an_example_is_with_the_failures_of_its_window() {
 fn closed_lanes_are_in_the_window_in_which_they_began() {
     let people = people(Profile::Small, 50);
     let responder = Responder::right(&people);
-    let mut engine = start(&config(responder.address, "lookup", lookups(1_000_000)), Some(&people));
+    let mut engine = start(&config(responder.address, &lookups(1_000_000)), Some(&people));
     engine.start_lanes("p", 3).unwrap();
     let mut window = Totals::default();
     run_until(&mut engine, &mut window, |totals| totals.count("lookup") > 100);
@@ -199,9 +199,8 @@ fn what_was_due_and_never_came_is_censored_from_when_it_was_due() {
 fn arrival_whose_connection_is_being_opened_at_the_stop_is_answered() {
     let people = people(Profile::Small, 50);
     let responder = Responder::right(&people);
-    let steps =
-        json!([{"op": "connect"}, {"op": "bind"}, {"op": "lookup", "person": "random"}, {"op": "unbind"}]);
-    let mut config = config(responder.address, "lookup", steps);
+    let text = session(1, &[LOOKUP]).replace("name = 'p'", "name = 'p'\ncounts = 'lookup'");
+    let mut config = config(responder.address, &text);
     config["schedule"] = json!({"kind": "open", "rate": RATE});
     let mut engine = start(&config, Some(&people));
     engine.start_lanes("p", 4).unwrap();
@@ -231,7 +230,7 @@ fn timeouts_are_censored_at_the_timeout_at_least_whatever_their_share() {
             (wire::ldap::op::SEARCH_REQUEST, 7) => Do::Never,
             _ => Do::Right,
         });
-        let mut config = config(responder.address, "lookup", lookups(1_000_000));
+        let mut config = config(responder.address, &lookups(1_000_000));
         config["schedule"] = json!({"kind": "open", "rate": RATE});
         config["timeout_ms"] = 500.into();
         let mut engine = start(&config, Some(&people));

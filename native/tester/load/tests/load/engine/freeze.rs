@@ -18,7 +18,7 @@ const HALF_NS: u64 = 500_000_000;
 fn open_latencies_are_the_closed_form_of_the_stall() {
     let people = people(Profile::Small, 50);
     let responder = Responder::right(&people);
-    let mut config = config(responder.address, "lookup", lookups(1_000_000));
+    let mut config = config(responder.address, &lookups(1_000_000));
     config["schedule"] = json!({"kind": "open", "rate": RATE});
     let mut engine = start(&config, Some(&people));
     let pace = engine.pace().unwrap();
@@ -55,7 +55,7 @@ fn closed_latencies_hide_all_of_the_stall_but_one_sample_a_lane() {
     const LANES: u64 = 3;
     let people = people(Profile::Small, 50);
     let responder = Responder::right(&people);
-    let mut engine = start(&config(responder.address, "lookup", lookups(1_000_000)), Some(&people));
+    let mut engine = start(&config(responder.address, &lookups(1_000_000)), Some(&people));
     engine.start_lanes("p", LANES).unwrap();
     let mut totals = Totals::default();
     run_until(&mut engine, &mut totals, |totals| totals.count("lookup") >= 1_000);

@@ -25,21 +25,58 @@ pub fn people(profile: Profile, size: u64) -> Arc<Population> {
     Arc::new(Population::new(&Pools::parse(POOLS).unwrap(), spec).unwrap())
 }
 
-/// A configuration for that target with one program called `p`.
-pub fn config(target: SocketAddr, counts: &str, steps: Value) -> Value {
+/// Looks a person up, who must be right to the last value.
+pub const LOOKUP: &str =
+    "{ name = 'lookup', search = '(&(objectClass=RTPerson)(cn={person.cn}))', expect.entry = 'person' }";
+
+/// Adds the next of the run's own people.
+pub const ADD: &str = "{ add = '{newcomer.dn}', entry = 'newcomer' }";
+
+/// Deletes that person.
+pub const DELETE: &str = "{ delete = '{newcomer.dn}' }";
+
+/// Lists everybody by name.
+pub const RETRIEVE: &str = "{ name = 'retrieve', search = '(objectClass=RTPerson)',
+    expect = { result = ['success', 'sizeLimitExceeded'], every = 'person', entries = 'all' } }";
+
+/// Connect, bind, unbind.
+pub const CYCLE: &str =
+    "connection.main.per = 'step'\n[[operation]]\nname = 'p'\nstep = [{ name = 'bind', bind = '' }]";
+
+/// Whom steps name.
+const PEOPLE: [(&str, &str); 2] = [("person", "people = 'seeded'"), ("newcomer", "people = 'new'")];
+
+/// A configuration for that target with one scenario called `p`.
+pub fn config(target: SocketAddr, text: &str) -> Value {
     json!({
         "target": {"host": target.ip().to_string(), "port": target.port(), "base": DEFAULT_BASE},
-        "programs": [{"name": "p", "counts": counts, "steps": steps}]
+        "scenarios": [{"name": "p", "text": text}]
     })
 }
 
-/// Connect, bind, the given steps `times` over, unbind.
-pub fn session(times: u64, steps: Value) -> Value {
-    json!([{"op": "connect"}, {"op": "bind"}, {"op": "repeat", "times": times, "steps": steps}, {"op": "unbind"}])
+/// A file of one operation over an anonymous connection that is kept `per` so long.
+fn anonymous(per: &str, steps: &str) -> String {
+    // A table in braces ends on its line.
+    let steps = steps.replace('\n', " ");
+    let named = PEOPLE.iter().filter(|(name, _)| steps.contains(name));
+    let data: String = named.map(|(name, rows)| format!("data.{name}.{rows}\n")).collect();
+    format!(
+        "connection.main = {{ per = {per}, bind = '' }}\n{data}[[operation]]\nname = 'p'\nstep = [{steps}]"
+    )
 }
 
-pub fn lookups(times: u64) -> Value {
-    session(times, json!([{"op": "lookup", "person": "random"}]))
+/// Connect, bind, the given steps `times` over, unbind.
+pub fn session(times: u64, steps: &[&str]) -> String {
+    anonymous("'iteration'", &format!("{{ repeat = {times}, step = [{}] }}", steps.join(", ")))
+}
+
+/// The same of one step, which is what is counted.
+pub fn counted(times: u64, step: &str) -> String {
+    anonymous(&times.to_string(), step)
+}
+
+pub fn lookups(times: u64) -> String {
+    counted(times, LOOKUP)
 }
 
 pub fn start(config: &Value, people: Option<&Arc<Population>>) -> Engine {
@@ -50,18 +87,18 @@ pub fn try_start(config: &Value, people: Option<&Arc<Population>>) -> Result<Eng
     Engine::start(serde_json::from_value(config.clone()).unwrap(), people.cloned(), None, &Tables::new())
 }
 
-/// Runs `lanes` lanes of the program `p` for so long, and on a busy machine until each has had a chance
-/// to do what is counted a few times, or something else has failed.
+/// Runs `lanes` lanes for so long, and on a busy machine until each has had a chance to do something a few times,
+/// or fails as a whole.
 pub fn run(config: &Value, people: Option<&Arc<Population>>, lanes: u64, ms: u64) -> Totals {
     let mut engine = start(config, people);
-    let counts = config["programs"][0]["counts"].as_str().unwrap();
     engine.start_lanes("p", lanes).unwrap();
     std::thread::sleep(Duration::from_millis(ms));
     let mut totals = Totals::default();
     totals.add(engine.drain().unwrap());
     let begun = Instant::now();
-    while totals.count(counts) < 5 * lanes
-        && totals.steps.iter().all(|(step, _)| step == counts || totals.failed(step) == 0)
+    let is_opening = |step: &str| ["connect", "bind"].contains(&step);
+    while totals.steps.iter().all(|(step, total)| total.count < 5 * lanes || is_opening(step))
+        && ["connect", "bind", "sequence"].iter().all(|step| totals.failed(step) == 0)
         && begun.elapsed() < Duration::from_secs(5)
     {
         std::thread::sleep(Duration::from_millis(5));

@@ -4,14 +4,13 @@ use std::sync::Arc;
 
 use load::Counter;
 use people::{Population, Profile};
-use serde_json::{Value, json};
 
-use super::harness::{Totals, config, people, run, session};
+use super::harness::{LOOKUP, RETRIEVE, Totals, config, people, run, session};
 use super::responder::{Do, Responder};
 
-fn listed(people: &Arc<Population>, what: Do, step: Value) -> Totals {
+fn listed(people: &Arc<Population>, what: Do, step: &str) -> Totals {
     let responder = Responder::lookups(people, what);
-    let totals = run(&config(responder.address, "retrieve", session(3, json!([step]))), Some(people), 2, 200);
+    let totals = run(&config(responder.address, &session(3, &[step])), Some(people), 2, 200);
     assert!(totals.count("retrieve") >= 2, "{totals:?}");
     totals
 }
@@ -20,7 +19,7 @@ fn listed(people: &Arc<Population>, what: Do, step: Value) -> Totals {
 fn everybody_is_verified_by_name_whole_and_in_pieces() {
     let people = people(Profile::Paper, 700);
     for what in [Do::Right, Do::RightButOtherwise, Do::InPieces(50_000)] {
-        let totals = listed(&people, what, json!({"op": "retrieve"}));
+        let totals = listed(&people, what, RETRIEVE);
         assert!(totals.kinds().is_empty(), "{what:?}: {totals:?}");
         let retrieve = totals.of("retrieve");
         assert!(retrieve.counter(Counter::BytesIn) / retrieve.count > 700 * 1_100, "{what:?}");
@@ -31,7 +30,7 @@ fn everybody_is_verified_by_name_whole_and_in_pieces() {
 fn a_listing_with_somebody_missing_or_wrong_is_wrong() {
     let people = people(Profile::Paper, 300);
     for what in [Do::Nobody, Do::Impostor, Do::WithoutOneAttribute, Do::WithOneValueMore] {
-        let totals = listed(&people, what, json!({"op": "retrieve"}));
+        let totals = listed(&people, what, RETRIEVE);
         assert_eq!(totals.kinds(), ["wrong-answer"], "{what:?}");
     }
 }
@@ -39,13 +38,12 @@ fn a_listing_with_somebody_missing_or_wrong_is_wrong() {
 #[test]
 fn a_size_limit_that_is_reached_is_an_answer() {
     let people = people(Profile::Small, 300);
-    let totals = listed(&people, Do::Right, json!({"op": "retrieve", "size_limit": 50}));
+    let totals = listed(&people, Do::Right, &RETRIEVE.replace("expect", "size_limit = 50, expect"));
     assert!(totals.kinds().is_empty(), "{totals:?}");
     // A listing that ends before its limit must hold everybody.
     let responder = Responder::right(&people);
     let larger = super::harness::people(Profile::Small, 310);
-    let steps = session(3, json!([{"op": "retrieve"}]));
-    let totals = run(&config(responder.address, "retrieve", steps), Some(&larger), 2, 100);
+    let totals = run(&config(responder.address, &session(3, &[RETRIEVE])), Some(&larger), 2, 100);
     assert_eq!(totals.kinds(), ["wrong-answer"]);
 }
 
@@ -58,11 +56,9 @@ fn a_message_larger_than_any_buffer_is_taken_in_and_the_lane_goes_on() {
         wire::ldap::request::write_attribute(out, b"description", [&[b'x'; 300_000][..]]);
     });
     let responder = Responder::right(&people);
-    responder.seen.added.lock().unwrap().insert(b"large".to_vec(), large);
-    let steps = json!([
-        {"op": "search", "base": "large", "filter": "(description=large)", "expect_entries": 1},
-        {"op": "lookup", "person": "random"}]);
-    let totals = run(&config(responder.address, "lookup", session(20, steps)), Some(&people), 3, 300);
+    responder.seen.added.lock().unwrap().insert(b"o=large".to_vec(), large);
+    let search = "{ search = '(description=large)', base = 'o=large', expect.entries = 1 }";
+    let totals = run(&config(responder.address, &session(20, &[search, LOOKUP])), Some(&people), 3, 300);
     assert!(totals.kinds().is_empty(), "{totals:?}");
     let search = totals.of("search");
     assert!(search.counter(Counter::BytesIn) / search.count > 300_000);
@@ -74,9 +70,9 @@ fn a_search_of_one_s_own_must_bring_as_many_as_expected() {
     let people = people(Profile::Small, 40);
     let responder = Responder::right(&people);
     for (expected, right) in [(40, true), (39, false), (41, false)] {
-        let step = json!({"op": "search", "base": "o=Intranet", "filter": "objectClass=*", "expect_entries": expected});
-        let totals =
-            run(&config(responder.address, "search", session(5, json!([step]))), Some(&people), 1, 50);
+        let step =
+            format!("{{ search = '(objectClass=*)', base = 'o=Intranet', expect.entries = {expected} }}");
+        let totals = run(&config(responder.address, &session(5, &[&step])), Some(&people), 1, 50);
         assert_eq!(totals.kinds().is_empty(), right, "{expected}");
     }
 }

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use wire::ldap::frame::message_length;
 use wire::ldap::{Operation, Reply, Request, Response, ResultCode, op};
 
-use super::harness::{self, config, eventually, lookups, people, session};
+use super::harness::{self, ADD, DELETE, config, eventually, lookups, people, session};
 use super::responder::{self, Responder};
 
 fn try_users(config: &Value, people: &Arc<Population>, tables: &Tables) -> Result<DirectoryUsers, String> {
@@ -31,8 +31,7 @@ struct Client {
 impl Client {
     fn new(config: &Value, people: &Arc<Population>, responder: Responder) -> Self {
         let users = try_users(config, people, &Tables::new()).unwrap_or_else(|problem| panic!("{problem}"));
-        let name = if config["programs"].is_null() { "mix" } else { "p" };
-        let user = users.user(name).unwrap();
+        let user = users.user("p").unwrap();
         Self { users, user, stream: None, responder }
     }
 
@@ -107,32 +106,20 @@ const MIX: &str = "base = 'ou=people,o=x'
     name = 'own'
     step = [{ password_modify = '', old_password = '{env.PASSWORD}' }, { refresh = 'cn={n},{base}', ttl = '5s' }]";
 
-fn mix(responder: &Responder) -> Value {
-    let mut config = config(responder.address, "", json!([]));
-    config["programs"] = Value::Null;
-    config.as_object_mut().unwrap().remove("programs");
-    config["scenarios"] = json!([{"name": "mix", "text": MIX, "env": {"PASSWORD": "pw"}}]);
+fn with_password(responder: &Responder, text: &str) -> Value {
+    let mut config = config(responder.address, text);
+    config["scenarios"][0]["env"] = json!({"PASSWORD": "pw"});
     config
 }
 
 #[test]
 fn one_user_sends_what_a_lane_of_the_same_seed_sends() {
     let people = people(Profile::Paper, 100);
-    let adds = session(4, json!([{"op": "add", "person": "new"}, {"op": "delete", "person": "new"}]));
-    type Make = fn(&Responder) -> Value;
-    let cases: [(Make, Option<Value>); 3] = [
-        (|responder| config(responder.address, "lookup", lookups(5)), None),
-        (|responder| config(responder.address, "add", json!([])), Some(adds)),
-        (mix, None),
-    ];
-    for (made, steps) in cases {
+    for text in [&lookups(5), &session(4, &[ADD, DELETE]), MIX] {
         let responder = Responder::right(&people);
-        let mut config = made(&responder);
-        if let Some(steps) = steps {
-            config["programs"][0]["steps"] = steps;
-        }
+        let config = with_password(&responder, text);
         let mut engine = harness::start(&config, Some(&people));
-        engine.start_lanes(if config["programs"].is_null() { "mix" } else { "p" }, 1).unwrap();
+        engine.start_lanes("p", 1).unwrap();
         assert!(eventually(|| responder.seen.messages.lock().unwrap().len() >= 300));
         engine.stop(Duration::from_secs(5)).unwrap();
         let sent: Vec<_> = responder.seen.messages.lock().unwrap().clone();
@@ -152,7 +139,7 @@ fn one_user_sends_what_a_lane_of_the_same_seed_sends() {
 fn a_request_comes_in_the_parts_that_clients_take() {
     let people = people(Profile::Paper, 10);
     let responder = Responder::right(&people);
-    let mut client = Client::new(&mix(&responder), &people, responder);
+    let mut client = Client::new(&with_password(&responder, MIX), &people, responder);
     let mut parts = Vec::new();
     while parts.len() < 40 {
         let asked = client.ask();
@@ -189,7 +176,7 @@ fn a_request_comes_in_the_parts_that_clients_take() {
 fn a_wrong_person_is_a_wrong_answer_and_the_pass_is_recorded_whole() {
     let people = people(Profile::Paper, 10);
     let wrong = Responder::lookups(&people, responder::Do::SomebodyElse);
-    let config = config(wrong.address, "lookup", lookups(1));
+    let config = config(wrong.address, &lookups(1));
     let mut client = Client::new(&config, &people, wrong);
     let row = |step: &str| ("p".into(), step.into());
     assert_eq!(client.next(), Do::BeginPass(None));
@@ -211,7 +198,7 @@ fn a_wrong_person_is_a_wrong_answer_and_the_pass_is_recorded_whole() {
 fn a_pass_that_is_one_operation_is_not_finished() {
     let people = people(Profile::Paper, 10);
     let responder = Responder::right(&people);
-    let config = config(responder.address, "lookup", lookups(100));
+    let config = config(responder.address, &lookups(100));
     let mut client = Client::new(&config, &people, responder);
     for _ in 0..3 {
         let asked = client.ask();
@@ -228,10 +215,10 @@ fn a_pass_that_is_one_operation_is_not_finished() {
 fn a_user_without_a_row_stops_and_finishes_what_it_has_begun() {
     let people = people(Profile::Paper, 10);
     let responder = Responder::right(&people);
-    let mut config = mix(&responder);
-    config["scenarios"][0]["text"] = json!(
+    let config = config(
+        responder.address,
         "[data.n]\nrange = [1, 4]\ndeal = 'once'\n[[operation]]\nname = 'o'\nstep = [
-           { repeat = 3, step = [{ delete = 'cn={n},o=x' }] }, { search = '(a=b)', base = 'o=x' }]"
+           { repeat = 3, step = [{ delete = 'cn={n},o=x' }] }, { search = '(a=b)', base = 'o=x' }]",
     );
     let mut client = Client::new(&config, &people, responder);
     let mut did = Vec::new();
@@ -257,7 +244,7 @@ fn a_connection_that_cannot_be_opened_or_bind_ends_the_pass() {
         op::BIND_REQUEST => responder::Do::Code(ResultCode::INVALID_CREDENTIALS),
         _ => responder::Do::Right,
     });
-    let config = config(refusing.address, "lookup", lookups(1));
+    let config = config(refusing.address, &lookups(1));
     let mut client = Client::new(&config, &people, refusing);
     let row = ("p".into(), "sequence".into());
     assert_eq!(client.next(), Do::BeginPass(None));
@@ -278,7 +265,7 @@ fn a_connection_that_cannot_be_opened_or_bind_ends_the_pass() {
 fn each_lost_connection_is_followed_by_a_longer_pause() {
     let people = people(Profile::Paper, 10);
     let responder = Responder::right(&people);
-    let config = config(responder.address, "lookup", lookups(1));
+    let config = config(responder.address, &lookups(1));
     let mut client = Client::new(&config, &people, responder);
     for pause_ms in [10, 20, 40, 80, 160, 320, 640, 1_000, 1_000] {
         while !matches!(client.next(), Do::Open { .. }) {}
@@ -299,12 +286,10 @@ fn a_user_that_is_dropped_leaves_its_row_to_others_unless_it_may_yet_change() {
         { modify = 'cn={n},o=x', change.replace.sn = 'a' }, { compare = 'cn={n},o=x', entry = { sn = 'a' } }]";
     for (is_answered, expected) in [(true, 10), (false, 3)] {
         let responder = Responder::right(&people);
-        let mut config = mix(&responder);
-        config["scenarios"][0]["text"] = json!(text);
-        let mut client = Client::new(&config, &people, responder);
+        let mut client = Client::new(&config(responder.address, text), &people, responder);
         let mut asked = 0;
         for _ in 0..10 {
-            client.user = client.users.user("mix").unwrap();
+            client.user = client.users.user("p").unwrap();
             while let Some(next) = client.user.next(&mut client.users).unwrap() {
                 match next {
                     Do::Open { .. } => {
@@ -329,22 +314,18 @@ fn a_user_that_is_dropped_leaves_its_row_to_others_unless_it_may_yet_change() {
 fn what_no_portable_client_does_is_refused_by_its_name() {
     let people = people(Profile::Paper, 10);
     let responder = Responder::right(&people);
-    let with = |text: &str| {
-        let mut config = mix(&responder);
-        config["scenarios"][0]["text"] = json!(text);
-        config
-    };
-    let mut open = mix(&responder);
+    let with = |text: &str| config(responder.address, text);
+    let mut open = with_password(&responder, MIX);
     open["schedule"] = json!({"kind": "open", "rate": 10.0});
     let mut started =
         with("connection.main.tls = 'starttls'\n[[operation]]\nsearch = '(cn=a)'\nbase = 'o=x'");
     started["target"]["choices"] = json!({"trust": {"insecure": true}});
     for (config, expected) in [
-        (open, "mix: a portable client does not do schedules of a rate"),
-        (started, "mix: a portable client does not do tls of a connection"),
+        (open, "p: a portable client does not do schedules of a rate"),
+        (started, "p: a portable client does not do tls of a connection"),
         (
             with("[[operation]]\nsearch = '(cn=a)'\nbase = 'o=x'\npage_size = 9"),
-            "mix: a portable client does not do page_size",
+            "p: a portable client does not do page_size",
         ),
     ] {
         let problem = try_users(&config, &people, &Tables::new()).err().expect(expected);
@@ -359,12 +340,9 @@ fn a_repeat_that_sends_nothing_comes_back_to_who_runs_it() {
     let text = "[[operation]]\nname = \"a\"\n[[operation.step]]\nrepeat = 2147483648\n\
         step = [ { repeat = 2147483648, step = [ { think = \"0s\" } ] } ]\n[[operation.step]]\n\
         search = \"(cn=x)\"\n";
-    let config = json!({
-        "target": {"host": "127.0.0.1", "port": 1, "base": "o=x"},
-        "scenarios": [{"name": "mix", "text": text}],
-    });
+    let config = config("127.0.0.1:1".parse().unwrap(), text);
     let mut users = try_users(&config, &people, &Tables::new()).unwrap();
-    let mut user = users.user("mix").unwrap();
+    let mut user = users.user("p").unwrap();
     let waits = (0..5).filter(|_| matches!(user.next(&mut users).unwrap(), Some(Do::Wait(_))));
     assert!(waits.count() >= 3);
     user.stop();
@@ -375,7 +353,7 @@ fn a_repeat_that_sends_nothing_comes_back_to_who_runs_it() {
 fn a_pass_with_nothing_left_but_to_close_is_ended_by_a_user_that_is_to_stop() {
     let people = people(Profile::Paper, 10);
     let responder = Responder::right(&people);
-    let config = config(responder.address, "lookup", lookups(1));
+    let config = config(responder.address, &lookups(1));
     let mut client = Client::new(&config, &people, responder);
     for _ in ["bind", "lookup"] {
         let asked = client.ask();

@@ -7,10 +7,11 @@ use load::{Clock, Counter, Engine, Snapshot, now_ns};
 use people::Profile;
 use serde_json::json;
 
-use super::harness::{Totals, config, lookups, people, run, run_until, start};
+use super::harness::{LOOKUP, Totals, config, lookups, people, run, run_until, session, start};
 use super::responder::{Do, Responder};
 
 const MS: u64 = 1_000_000;
+const A_DAY: &str = "{ think = '24h', distribution = 'constant' }";
 
 /// Starts lanes and says between which two times arrivals began.
 fn start_lanes(engine: &mut Engine, lanes: u64) -> (u64, u64) {
@@ -45,7 +46,7 @@ fn run_open(engine: &mut Engine, ms: u64) -> Totals {
 fn an_open_schedule_keeps_its_rate_and_its_lanes_stay_connected() {
     let people = people(Profile::Small, 50);
     let responder = Responder::right(&people);
-    let mut config = config(responder.address, "lookup", lookups(1_000_000));
+    let mut config = config(responder.address, &lookups(1_000_000));
     config["schedule"] = json!({"kind": "open", "rate": 500.0});
     config["threads"] = 2.into();
     let mut engine = start(&config, Some(&people));
@@ -65,7 +66,7 @@ fn an_open_schedule_keeps_its_rate_and_its_lanes_stay_connected() {
 fn after_a_stall_of_a_second_latencies_are_the_closed_form() {
     let people = people(Profile::Small, 50);
     let responder = Responder::right(&people);
-    let mut config = config(responder.address, "lookup", lookups(1_000_000));
+    let mut config = config(responder.address, &lookups(1_000_000));
     config["schedule"] = json!({"kind": "open", "rate": 1000.0});
     let mut engine = start(&config, Some(&people));
     let began = start_lanes(&mut engine, 4);
@@ -106,7 +107,7 @@ fn arrivals_that_find_no_lane_are_reported_not_dropped() {
     let people = people(Profile::Small, 50);
     let responder = Responder::right(&people);
     responder.gate.shut();
-    let mut config = config(responder.address, "lookup", lookups(1_000_000));
+    let mut config = config(responder.address, &lookups(1_000_000));
     config["schedule"] = json!({"kind": "open", "rate": 1000.0});
     let mut engine = start(&config, Some(&people));
     let began = start_lanes(&mut engine, 2);
@@ -125,7 +126,7 @@ fn arrivals_that_find_no_lane_are_reported_not_dropped() {
 fn fewer_lanes_than_threads_still_serve_every_arrival() {
     let people = people(Profile::Small, 50);
     let responder = Responder::right(&people);
-    let mut config = config(responder.address, "lookup", lookups(1_000_000));
+    let mut config = config(responder.address, &lookups(1_000_000));
     config["schedule"] = json!({"kind": "open", "rate": 400.0});
     config["threads"] = 3.into();
     let mut engine = start(&config, Some(&people));
@@ -144,7 +145,7 @@ fn fewer_lanes_than_threads_still_serve_every_arrival() {
 fn sequences_can_be_what_arrives() {
     let people = people(Profile::Small, 50);
     let responder = Responder::right(&people);
-    let mut config = config(responder.address, "sequence", lookups(2));
+    let mut config = config(responder.address, &session(2, &[LOOKUP]));
     config["schedule"] = json!({"kind": "open", "rate": 200.0});
     let mut engine = start(&config, Some(&people));
     start_lanes(&mut engine, 8);
@@ -161,17 +162,12 @@ fn sequences_can_be_what_arrives() {
 #[test]
 fn an_arrival_is_on_record_wherever_its_lane_is_stopped() {
     let people = people(Profile::Small, 50);
-    let think = json!({"op": "think", "mean_ms": 86_400_000});
-    let lookup = json!({"op": "lookup", "person": "random"});
-    let [connect, bind, unbind] = ["connect", "bind", "unbind"].map(|op| json!({"op": op}));
     // Each lane is stopped in its first pass: while it thinks, in its last lookup, in one before.
-    for (steps, asked, [answered, count, thinking]) in [
-        (json!([connect, bind, think, lookup]), 4, [0, 0, 4]),
-        (json!([connect, bind, {"op": "repeat", "times": 1, "steps": [lookup]}, unbind]), 8, [4, 4, 0]),
-        (json!([connect, bind, lookup, lookup]), 8, [0, 4, 0]),
-    ] {
+    for (steps, asked, [answered, count, thinking]) in
+        [(&[A_DAY, LOOKUP][..], 4, [0, 0, 4]), (&[LOOKUP], 8, [4, 4, 0]), (&[LOOKUP, LOOKUP], 8, [0, 4, 0])]
+    {
         let responder = Responder::lookups(&people, Do::Slowly(1_000));
-        let mut config = config(responder.address, "sequence", steps.clone());
+        let mut config = config(responder.address, &session(1, steps));
         config["schedule"] = json!({"kind": "open", "rate": 1_000.0});
         let mut engine = start(&config, Some(&people));
         engine.start_lanes("p", 4).unwrap();
@@ -184,7 +180,7 @@ fn an_arrival_is_on_record_wherever_its_lane_is_stopped() {
         assert_eq!(
             [sequence.clock(Clock::Latency).len(), sequence.count, sequence.counter(Counter::Thinking)],
             [answered, count, thinking],
-            "{steps}: {totals:?}"
+            "{steps:?}: {totals:?}"
         );
     }
 }
@@ -193,12 +189,12 @@ fn an_arrival_is_on_record_wherever_its_lane_is_stopped() {
 fn arrivals_that_a_thread_without_lanes_had_are_given_up_at_once() {
     let people = people(Profile::Small, 50);
     let responder = Responder::lookups(&people, Do::Never);
-    let mut config = config(responder.address, "lookup", lookups(1_000_000));
+    let mut config = config(responder.address, &lookups(1_000_000));
     config["schedule"] = json!({"kind": "open", "rate": 1_000.0});
     config["threads"] = 2.into();
-    let mut second = config["programs"][0].clone();
+    let mut second = config["scenarios"][0].clone();
     second["name"] = "q".into();
-    config["programs"].as_array_mut().unwrap().push(second);
+    config["scenarios"].as_array_mut().unwrap().push(second);
     let mut engine = start(&config, Some(&people));
     engine.start_lanes("q", 2).unwrap();
     let mut totals = Totals::default();
@@ -230,7 +226,7 @@ fn spans_of(snapshots: &[Snapshot], later_ms: u64) -> Vec<(u64, u64)> {
 fn stages_begin_at_the_first_cut_and_have_as_many_arrivals_as_their_integral_in_each_span() {
     let people = people(Profile::Small, 50);
     let responder = Responder::right(&people);
-    let mut config = config(responder.address, "lookup", lookups(1_000_000));
+    let mut config = config(responder.address, &lookups(1_000_000));
     // 50, 150, 200, none, and 100 falling.
     let stages =
         [(0.5, 200.0), (0.5, 400.0), (0.5, 400.0), (0.001, 0.0), (0.5, 0.0), (0.001, 400.0), (0.5, 0.0)];
@@ -261,7 +257,7 @@ fn stages_begin_at_the_first_cut_and_have_as_many_arrivals_as_their_integral_in_
 fn what_a_stall_makes_late_is_in_the_spans_in_which_it_was_due() {
     let people = people(Profile::Small, 50);
     let responder = Responder::right(&people);
-    let mut config = config(responder.address, "lookup", lookups(1_000_000));
+    let mut config = config(responder.address, &lookups(1_000_000));
     let stages = json!([{"lasts_s": 0.001, "rate": 500.0}, {"lasts_s": 3.0, "rate": 500.0}]);
     config["schedule"] = json!({"kind": "staged", "stages": stages, "span_ms": 250});
     let mut engine = start(&config, Some(&people));
@@ -293,9 +289,8 @@ fn what_a_stall_makes_late_is_in_the_spans_in_which_it_was_due() {
 fn think_times_are_kept_to_a_fraction_of_a_millisecond() {
     let people = people(Profile::Small, 50);
     let responder = Responder::right(&people);
-    let steps = json!([
-        {"op": "connect"}, {"op": "bind"}, {"op": "think", "mean_ms": 0.2}, {"op": "unbind"}]);
-    let totals = run(&config(responder.address, "sequence", steps), Some(&people), 2, 300);
+    let steps = [LOOKUP, "{ think = '0.2ms', distribution = 'constant' }"];
+    let totals = run(&config(responder.address, &session(1, &steps)), Some(&people), 2, 300);
     // On a busy machine some take longer; with timers of whole milliseconds none could be this short.
     let shortest = totals.of("sequence").clock(Clock::Service).min();
     assert!((200_000..900_000).contains(&shortest), "{shortest} ns");
@@ -305,8 +300,7 @@ fn think_times_are_kept_to_a_fraction_of_a_millisecond() {
 fn stopping_wakes_lanes_that_think_for_a_day() {
     let people = people(Profile::Small, 50);
     let responder = Responder::right(&people);
-    let steps = json!([{"op": "connect"}, {"op": "bind"}, {"op": "think", "mean_ms": 86_400_000}]);
-    let mut engine = start(&config(responder.address, "bind", steps), Some(&people));
+    let mut engine = start(&config(responder.address, &session(1, &[A_DAY, LOOKUP])), Some(&people));
     engine.start_lanes("p", 50).unwrap();
     let mut totals = Totals::default();
     run_until(&mut engine, &mut totals, |totals| totals.count("bind") == 50);
