@@ -1,4 +1,4 @@
-"""Lanes run programs on real sockets, and every operation is in exactly one snapshot."""
+"""Lanes run scenarios on real sockets, and every operation is in exactly one snapshot."""
 
 import itertools
 import json
@@ -10,36 +10,18 @@ from typing import Any
 
 import pytest
 
+from ils_bench.sequences import text_of
 from sitebench._engine import Directory, Engine, EngineError, Snapshot
 from tests.support.people import BASE, small_population
 from tests.support.waiting import eventually
 
 PEOPLE = small_population(200)
-LOOKUPS = {
-    "name": "lookup",
-    "counts": "lookup",
-    "steps": [
-        {"op": "connect"},
-        {"op": "bind"},
-        {"op": "repeat", "times": 100, "steps": [{"op": "lookup", "person": "random"}]},
-        {"op": "unbind"},
-    ],
-}
-ADDS = {
-    "name": "add",
-    "counts": "add",
-    "steps": [
-        {"op": "connect"},
-        {"op": "bind"},
-        {"op": "repeat", "times": 10, "steps": [{"op": "add", "person": "new"}]},
-        {"op": "unbind"},
-    ],
-}
+SCENARIOS = [{"name": name, "text": text_of(name)} for name in ("lookup", "add")]
 
 
 def config(port: int, **more: Any) -> str:
     target = {"host": "127.0.0.1", "port": port, "base": BASE, "profile": "paper"}
-    return json.dumps({"target": target, "programs": [LOOKUPS, ADDS], **more})
+    return json.dumps({"target": target, "scenarios": SCENARIOS, **more})
 
 
 @pytest.fixture
@@ -212,8 +194,6 @@ def test_a_timeout_that_makes_no_sense_is_refused(directory: Directory, timeout_
         ({"threads": 0}, "threads"),
         ({"schedule": {"kind": "open", "rate": -1.0}}, "rate"),
         ({"height": 1}, "height"),
-        ({"programs": [LOOKUPS | {"steps": [{"op": "fly"}]}]}, "fly"),
-        ({"programs": [LOOKUPS | {"counts": "dance"}]}, "dance"),
     ],
 )
 def test_a_configuration_that_makes_no_sense_is_refused(more: dict[str, Any], message: str) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from ils_bench.sequences import text_of
 from sitebench._engine import Engine, Histogram, Snapshot
 from tests.support.frozen import PEOPLE, freeze, served, visitors
 from tests.support.people import BASE, small_population
@@ -20,11 +21,7 @@ from tests.support.people import BASE, small_population
 LANES = 4
 RATE = 1_000.0
 STALL_S = 1.0
-LDAP = [
-    {"op": "connect"},
-    {"op": "bind"},
-    {"op": "repeat", "times": 1_000_000, "steps": [{"op": "lookup", "person": "random"}]},
-]
+LDAP = text_of("lookup").replace("per = 100", "per = 1_000_000")
 HTTP = """
 data.visitor.people = "seeded"
 [[operation]]
@@ -37,13 +34,12 @@ step = [{ name = "page", get = "/?user={visitor.id}" }]
 def engine(kind: str, port: int, schedule: dict[str, Any]) -> tuple[Engine, str]:
     """Return an engine of one program, and the step that counts."""
     target: dict[str, Any] = {"host": "127.0.0.1", "port": port}
-    config: dict[str, Any] = {"target": target, "schedule": schedule}
+    scenario = {"name": "p", "text": HTTP if kind == "site" else LDAP}
+    config = {"target": target, "schedule": schedule, "scenarios": [scenario]}
     if kind == "site":
         target |= {"protocol": "http", "size": PEOPLE}
-        config["scenarios"] = [{"name": "p", "text": HTTP}]
         return Engine(json.dumps(config), visitors()), "page"
     target |= {"base": BASE, "profile": "paper"}
-    config["programs"] = [{"name": "p", "counts": "lookup", "steps": LDAP}]
     return Engine(json.dumps(config), small_population(PEOPLE)), "lookup"
 
 

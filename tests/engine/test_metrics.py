@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
+from ils_bench.sequences import text_of
 from sitebench._engine import Directory, Engine, Histogram, StepStats, metrics
 from tests.support.people import BASE, small_population
 
 PEOPLE = small_population(50)
 SCHEDULES: dict[str, dict[str, Any]] = {"closed": {}, "open": {"rate": 500.0}}
-STEPS = [{"op": "connect"}, {"op": "bind"}, {"op": "lookup", "person": "random"}, {"op": "unbind"}]
 CLOCKS = [name for kind, name, *_ in metrics() if kind == "clock"]
 COUNTERS = [name for kind, name, *_ in metrics() if kind == "counter"]
 
@@ -24,8 +24,8 @@ def step() -> dict[str, StepStats]:
 def lookups(schedule: dict[str, Any]) -> StepStats:
     directory = Directory("{}", PEOPLE)
     target = {"host": "127.0.0.1", "port": directory.port, "base": BASE, "profile": "paper"}
-    program = {"name": "p", "counts": "lookup", "steps": STEPS}
-    config = {"target": target, "programs": [program], "schedule": schedule}
+    scenario = {"name": "p", "text": text_of("lookup")}
+    config = {"target": target, "scenarios": [scenario], "schedule": schedule}
     engine = Engine(json.dumps(config), PEOPLE)
     try:
         engine.start_lanes("p", 1)

@@ -101,7 +101,7 @@ def test_a_cell_or_column_that_is_not_there_is_an_index_error(tmp_path: Path) ->
         table.digest("a", 2)
     names = {"template": "uid={i}", "count": 1}
     target = {"host": "127.0.0.1", "port": 1, "base": "o=Intranet", "names": names}
-    config = json.dumps({"target": target, "programs": []})
+    config = json.dumps({"target": target})
     with pytest.raises(IndexError):
         Engine(config, None, (table, 2))
 
