@@ -271,7 +271,7 @@ fn logged_in(expected: &str, how: Do, refused: fn(u64) -> bool) -> Vec<String> {
         op::BIND_REQUEST if refused(number) => how,
         _ => Do::Right,
     });
-    let mut engine = start(&responder, &format!("{LOGIN}{expected}"), &json!({"timeout_ms": 30}));
+    let mut engine = start(&responder, &format!("{LOGIN}{expected}"), &json!({"timeout_ms": 500}));
     engine.start_lanes("mix", 1).unwrap();
     assert!(eventually(|| responder.seen.answered(op::BIND_REQUEST) >= 30));
     engine.stop(Duration::from_secs(5)).unwrap();

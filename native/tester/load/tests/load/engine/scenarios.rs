@@ -503,12 +503,13 @@ fn a_connection_that_was_closed_meanwhile_is_opened_before_the_next_arrival() {
     let config = json!({
         "target": {"host": "127.0.0.1", "port": responder.address.port(), "base": "o=x"},
         "scenarios": [{"name": "mix", "text": text}],
-        "schedule": {"kind": "open", "rate": 50, "arrivals": "even"},
+        // On a busy machine the server may close when an arrival at 50/s is due already.
+        "schedule": {"kind": "open", "rate": 10, "arrivals": "even"},
     });
     let mut engine =
         Engine::start(serde_json::from_value(config).unwrap(), None, None, &Tables::new()).unwrap();
     engine.start_lanes("mix", 1).unwrap();
-    assert!(eventually(|| responder.seen.answered(op::SEARCH_REQUEST) >= 8));
+    assert!(eventually(|| responder.seen.answered(op::SEARCH_REQUEST) >= 6));
     let found = [engine.stop(Duration::from_secs(5)).unwrap()];
     assert_eq!(row(&found, "search", "search").1, []);
 }
