@@ -89,7 +89,7 @@ impl Kinded for LoadError {
     fn kind(&self) -> Kind {
         match self {
             Self::Read { source, .. } => of_system(source, Kind::BadFile),
-            Self::Ldif { .. } | Self::Record { .. } => Kind::BadFile,
+            Self::Schema { .. } | Self::Ldif { .. } | Self::Record { .. } => Kind::BadFile,
             Self::Suffix { .. }
             | Self::BaseOutside { .. }
             | Self::Containers(_)
