@@ -64,13 +64,18 @@ def _once(
 ) -> tuple[list[StepStats], list[dict[str, Any]]]:
     """Return what the steps of one operation did, connecting first, and each of its requests."""
     one = replace(alone(script, operation).thinking(_LONG_S), pauses=False)
-    ended = SEQUENCE if one.counts is None else one.counts
+    last, times = one.counts or SEQUENCE, 1
+    if one.counts == SEQUENCE:
+        # The think time after a pass is a part of it, so its last step has to tell.
+        names = [name for name, _ in operation.steps]
+        last = names[-1]
+        times = names.count(last)
     engine = opening(one, options.assign(users=1, threads=1, rate=None))
     engine.start_lanes(script.name, 1)
     seen: list[StepStats] = []
     log: list[str] = []
     give_up = time.monotonic() + 2 * timeout_s
-    while not any(each.step == ended and each.count for each in seen) and not _unconnected(seen):
+    while sum(row.count for row in seen if row.step == last) < times and not _unconnected(seen):
         if time.monotonic() > give_up:
             # What is stopped would be told as answers that never came, and may not be asked yet.
             engine.stop(0.0)

@@ -17,7 +17,6 @@ from typing import Any, ClassVar, Generic, NoReturn, Protocol, Self, TypeVar
 
 from sitebench._engine import Engine, Population, Table, Visitors
 from sitebench.counts import fail_log
-from sitebench.counts.source import SEQUENCE
 from sitebench.counts.stages import Stages
 from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.errors import BadInput, UnknownValue
@@ -289,14 +288,10 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
 
     def try_once(self, options: _O, operation: str) -> None:
         """Do each part of an operation once, and print what came of it."""
-        found = self.program(options, operation)
-        programs: list[Any] = [found]
+        program: Any = self.program(options, operation)
+        programs = [program]
         self.point(options, operation, programs)
         self.check(options, programs)
-        built_in = self.scenario_of(options) is None
-        # `connect` is counted as a whole, which does not end before the think time after it.
-        if not isinstance(found, Script) or (built_in and found.counts == SEQUENCE):
-            raise BadInput(f"{operation} is no scenario with steps to try", "leave --check out")
         self.assure_allowed(options, programs)
         with self.open(options, programs, untold) as target, translated():
 
@@ -304,8 +299,8 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
                 load = Load(lone, target, [one], WorkerSlot())
                 return Engine(*self.for_engine(load), tables=one.own_tables)
 
-            remedy = self.remedy(options, found)
-            checking.check(found, options, alone, timeout_s=options.timeout, remedy=remedy)
+            remedy = self.remedy(options, program)
+            checking.check(program, options, alone, timeout_s=options.timeout, remedy=remedy)
 
     def remedy(self, options: _O, tried: Script) -> str:
         """Return what to do where a try was not answered as it has to be."""

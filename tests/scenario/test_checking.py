@@ -114,3 +114,16 @@ def test_people_are_not_added_by_a_check(tmp_path: Path) -> None:
     argv = ("ils", "run", "add.toml", "--check", "--entries", "10", "--locales", "en_US")
     ran = in_process(*argv, cwd=tmp_path)
     assert (ran.code, "--check adds no people" in ran.err) == (2, True), ran.err
+
+
+@pytest.mark.parametrize("operation", ["connect.toml", "connect"])
+def test_operation_that_is_counted_as_a_whole_ends_with_its_last_step(
+    directory: LdapDirectory, tmp_path: Path, operation: str
+) -> None:
+    """Its pass has the think time after it, so it does not end while a check looks."""
+    (tmp_path / "connect.toml").write_text(text_of("connect"))
+    argv = ("ils", "run", operation, "--check", "--target", directory.url, "--timeout", "2s")
+    ran = in_process(*argv, cwd=tmp_path)
+    assert ran.code == 0, ran.err
+    names = [line.split()[0] for line in ran.out.splitlines()]
+    assert names == ["connect", "connect", "bind", "unbind"]

@@ -122,8 +122,3 @@ def test_a_file_is_tried_by_one_user(folder: Path, directory: LdapDirectory) -> 
     assert f'base="{BASE}" scope=sub: 1 entries, success; who = ' in search
     assert " bind as " in bind
     assert "password={person.password}: success" in bind
-
-
-def test_nothing_but_a_scenario_is_tried(folder: Path, directory: LdapDirectory) -> None:
-    ran = measured(folder, directory, "connect", "--check")
-    assert (ran.code, "connect is no scenario" in ran.err) == (2, True)
