@@ -45,7 +45,7 @@ long-test: build system-packages ## run the tests that take many minutes, on a q
 .PHONY: server-tests
 server-tests: build ## run the tests on 389-DS, ApacheDS and Samba (as root)
 	@.ci/system-packages servers
-	@$(BIN)/pytest -m servers
+	@CI=true $(BIN)/pytest -m servers
 
 # Examples are compiled by `make check`; no test needs them.
 NATIVE_TEST = $(if $(CI),PROPTEST_RNG_SEED=1997) $(CARGO) test $(MANIFEST) --workspace

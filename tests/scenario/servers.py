@@ -7,7 +7,6 @@ last of them fixed places.
 
 import contextlib
 import csv
-import shutil
 import subprocess
 import time
 from collections.abc import Callable, Iterator
@@ -15,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sitebench.system.network import free_port
+from tests.support.programs import refuse_without, required_program
 from tests.support.waiting import left_s
 
 SUFFIX = "dc=example,dc=com"
@@ -99,7 +99,7 @@ def slapd(folder: Path) -> Iterator[Foreign]:
     conf = folder / "slapd.conf"
     conf.write_text("\n".join(lines) + "\n")
     (folder / "mdb").mkdir()
-    program = shutil.which("slapd", path="/usr/sbin:/usr/bin") or "slapd"
+    program = str(required_program("slapd"))
     root = f"dn: {SUFFIX}\nobjectClass: domain\ndc: example\n\n"
     kind = "objectClass: inetOrgPerson\nuid: jsmith{n}"
     (folder / "all.ldif").write_text(root + people(base, "uid=jsmith{n}", kind))
@@ -128,6 +128,7 @@ def slapd(folder: Path) -> Iterator[Foreign]:
 @contextlib.contextmanager
 def ds389(folder: Path) -> Iterator[Foreign]:
     """Start an instance of 389-DS."""
+    required_program("dscreate", "servers")
     port, admin, base = free_port(), "cn=Directory Manager", f"ou=people,{SUFFIX}"
     defaults = Path("/usr/share/dirsrv/inf/defaults.inf")
     text = defaults.read_text()
@@ -179,6 +180,8 @@ APACHEDS_JARS = (
 @contextlib.contextmanager
 def apacheds(folder: Path) -> Iterator[Foreign]:
     """Start ApacheDS as Debian configures it, in a folder of its own."""
+    if not Path("/etc/apacheds/config.ldif").exists():
+        refuse_without("ApacheDS", "servers")
     admin, base, instance = "uid=admin,ou=system", f"ou=people,{SUFFIX}", folder / "instance"
     for each in ("conf", "log", "partitions", "cache", "run"):
         (instance / each).mkdir(parents=True)
@@ -217,6 +220,7 @@ def apacheds(folder: Path) -> Iterator[Foreign]:
 @contextlib.contextmanager
 def samba(folder: Path) -> Iterator[Foreign]:
     """Start a domain controller of Samba; its ports are 389 and 636."""
+    required_program("samba", "servers")
     admin, suffix = "Administrator@ad.example.com", "DC=ad,DC=example,DC=com"
     argv = ["samba-tool", "domain", "provision", "--realm=AD.EXAMPLE.COM", "--domain=EXAMPLE"]
     argv += ["--server-role=dc", "--dns-backend=NONE", f"--adminpass={PASSWORD}"]

@@ -3,6 +3,7 @@
 import os
 import shutil
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
@@ -10,16 +11,21 @@ import pytest
 SEARCH_PATH = os.pathsep.join([os.environ.get("PATH", os.defpath), "/usr/sbin", "/sbin"])
 
 
-def required_program(name: str) -> Path:
-    """Return where `name` is installed.
+def required_program(name: str, packages: str = "") -> Path:
+    """Return where `name` is installed; `packages` is the argument of .ci/system-packages for it.
 
     Without it the test is skipped on a developer's machine, and fails where CI is set: there a
     skipped test would hide that nothing was tested.
     """
-    found = shutil.which(name, path=SEARCH_PATH)
-    if found is not None:
-        return Path(found)
-    message = f"{name} is not installed: run .ci/system-packages"
+    path = shutil.which(name, path=SEARCH_PATH)
+    if path is None:
+        refuse_without(name, packages)
+    return Path(path)
+
+
+def refuse_without(name: str, packages: str = "") -> NoReturn:
+    """Skip the test, or fail where CI is set."""
+    message = f"{name} is not installed: run .ci/system-packages {packages}".rstrip()
     if os.environ.get("CI"):
         pytest.fail(message)
     pytest.skip(message)
