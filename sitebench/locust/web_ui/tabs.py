@@ -26,8 +26,8 @@ def template_args() -> dict[str, Any]:
     return {
         "extended_tabs": [{"key": _LIVE, "title": "Live"}],
         "extended_csv_files": [
+            {"href": "./sitebench/report?download", "title": "Download report"},
             {"href": "./sitebench/run", "title": "Download run file"},
-            {"href": "./sitebench/report?download", "title": "Download sitebench report"},
             {"href": "./sitebench/live", "title": "Live page"},
         ],
     }

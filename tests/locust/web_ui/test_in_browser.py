@@ -124,6 +124,11 @@ return [...document.querySelectorAll('form :is(label, small)')].filter(text =>
 """
 
 
+DOWNLOADS = """
+return [...document.querySelectorAll('a[href]')].map(link => link.textContent).filter(text =>
+  /run file|eport/.test(text)).join(" ")"""
+
+
 def test_it_begins_with_the_live_page_and_says_at_once_that_it_stops(page: WebPage) -> None:
     assert page.browser.run("return document.title") == "sitebench"
     after = "return getComputedStyle(document.querySelector('header a'), '::after').content"
@@ -149,6 +154,11 @@ def test_it_begins_with_the_live_page_and_says_at_once_that_it_stops(page: WebPa
     assert page.sees(LIVE + "return page?.getElementById('stamp')?.hidden === false")
     # The page itself filled the field Host with the target.
     assert "not --host" not in json.dumps(json.loads(page.get("/logs")))
+    page.tab("Download Data")
+    names = ["Download report", "Download run file", "Download Locust's report"]
+    assert page.sees(DOWNLOADS + f" === {json.dumps(' '.join(names))}"), page.browser.run(DOWNLOADS)
+    titles = "return [...document.querySelectorAll('header p')].map(title => title.textContent)"
+    assert "RPS, last 10 s" in page.browser.run(titles)
 
 
 def test_the_other_fields_stand_under_headings_with_names_as_people_write_them(

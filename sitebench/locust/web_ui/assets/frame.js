@@ -57,6 +57,19 @@ function place() {
 }
 setInterval(place, 250);
 
+// Locust's downloads end with ours, and its report has the percentiles that it rounds; its RPS is a mean without a word of
+// the interval.
+setInterval(() => {
+  const report = document.querySelector('a[href^="./stats/report"]');
+  if (report?.textContent === "Download Report") {
+    report.textContent = "Download Locust's report";
+    const ours = [...document.querySelectorAll('a[href^="./sitebench/"]')].map((link) => link.parentElement);
+    report.parentElement.parentElement.prepend(...ours);
+  }
+  const rate = [...document.querySelectorAll("header p")].find((title) => title.textContent === "RPS");
+  if (rate) rate.textContent = "RPS, last 10 s";
+}, 250);
+
 // Return what Locust's page shows at its top under a title.
 function headed(title) {
   return [...document.querySelectorAll("header p")].find((each) => each.textContent === title)?.nextElementSibling;
