@@ -27,7 +27,7 @@ import psutil
 
 from benches.bench import measured, temporary_folder
 from benches.ratios import Skipped, Values
-from ils_bench.options import IlsOptions, LocustOptions
+from ils_bench.options import IlsOptions
 from ils_bench.points import POINTS
 from ils_bench.targets.target import OpenDirectory
 from sitebench.options.convert import narrowed, to_argv
@@ -78,7 +78,8 @@ def _in_ui(options: IlsOptions, target: OpenDirectory, look: Look) -> tuple[floa
     test, port = POINTS.test(options, "lookup"), free_port()
     asked = replace(options, target=str(target.address))
     argv = [sys.executable, "-m", "locust", "-f", str(test.locustfile), "--loglevel", "ERROR"]
-    argv += ["--web-port", str(port), *to_argv(narrowed(LocustOptions, asked)), *test.user_classes]
+    argv += ["--web-port", str(port), *to_argv(narrowed(POINTS.locust_options, asked))]
+    argv += test.user_classes
     root = f"http://127.0.0.1:{port}"
     process = subprocess.Popen(
         argv,

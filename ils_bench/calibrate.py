@@ -12,10 +12,10 @@ import json
 import statistics
 import time
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sitebench import units
-from sitebench.frozen import frozen
 from sitebench.options import option
 from sitebench.options.command import command
 
@@ -34,7 +34,7 @@ _PEOPLE = 10_000
 _Rates = Mapping[str, float]
 
 
-@frozen
+@dataclass(frozen=True)
 class _CalibrateOptions:
     """What `sitebench calibrate` takes."""
 

@@ -9,14 +9,15 @@ are as spreadsheets elsewhere part them: by semicolons or tabs.
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
+
+import msgspec
 
 from ils_bench.lists import file_and_columns, separator_of, shown
 from sitebench._engine import Table
 from sitebench.errors import BadFile, UnknownValue
-from sitebench.frozen import frozen
 from sitebench.system.native_errors import translated
 from sitebench.units import plural
 
@@ -40,8 +41,7 @@ def check_form(text: str) -> str:
     return text
 
 
-@frozen
-class Listed:
+class Listed(msgspec.Struct, frozen=True):
     """The names of a column, which lie in the engine."""
 
     table: Table
@@ -57,7 +57,7 @@ class Listed:
         return self.table.cell(i, self.column)
 
 
-@frozen
+@dataclass(frozen=True)
 class Names:
     """The names of people, from 0 on; as many as one likes where they are numbered."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Final
 
 from ils_bench.mix import parse_mix, show_mix
@@ -9,7 +10,6 @@ from ils_bench.names import check_form
 from ils_bench.suite import SUITE
 from sitebench import units
 from sitebench.errors import BadInput, UnknownValue
-from sitebench.frozen import frozen
 from sitebench.locust.web_ui.options import SessionOptions
 from sitebench.options import option
 from sitebench.options.option import Options, Placement
@@ -20,7 +20,7 @@ from sitebench.suite_base.options import (
     PeopleOptions,
     ServerOptions,
     SizesOption,
-    SuiteTestOptions,
+    SuiteOptions,
     lab_option,
     paper_flag,
     port_option,
@@ -80,7 +80,7 @@ _NO_OPTION: Final[Placement] = {"command": False, "form": False, "hidden": True}
 """What Python sets and no command: a point has it from its command, or from a `LdapDirectory`."""
 
 
-@frozen
+@dataclass(frozen=True)
 class KindOptions(Options):
     """What kind of people there are, and how they log in."""
 
@@ -128,7 +128,7 @@ def _show_group_sizes(members: tuple[int, ...]) -> str:
     return ",".join(str(each or "all") for each in members)
 
 
-@frozen
+@dataclass(frozen=True)
 class GroupOptions:
     """Groups of the people."""
 
@@ -160,7 +160,7 @@ class GroupOptions:
     )
 
 
-@frozen
+@dataclass(frozen=True)
 class DirectoryOptions(EndpointOptions, KindOptions):
     """The directory, and how to bind to it."""
 
@@ -196,8 +196,8 @@ class DirectoryOptions(EndpointOptions, KindOptions):
     start_tls: bool = option.flag("StartTLS on an ldap:// connection.", panel="TLS")
 
 
-@frozen
-class LoadTestOptions(DirectoryOptions, GroupOptions, SuiteTestOptions):
+@dataclass(frozen=True)
+class LoadTestOptions(DirectoryOptions, GroupOptions, PeopleOptions, SuiteOptions):
     """A test of a directory, but for its size."""
 
     tls_target: str | None = option.text(
@@ -281,7 +281,7 @@ class LoadTestOptions(DirectoryOptions, GroupOptions, SuiteTestOptions):
     )
 
 
-@frozen
+@dataclass(frozen=True)
 class IlsOptions(EntriesOption, LoadTestOptions):
     """One test at one size."""
 
@@ -297,14 +297,14 @@ class IlsOptions(EntriesOption, LoadTestOptions):
         return None if default else self.session
 
 
-@frozen
-class LocustOptions(SessionOptions, IlsOptions):
-    """What the locustfile takes."""
+@dataclass(frozen=True)
+class LocustOptions(SessionOptions):
+    """What the locustfile takes beside the options of a test."""
 
     disposable: bool = option.flag("A target that is deleted afterwards.", hidden=True)
 
 
-@frozen
+@dataclass(frozen=True)
 class SweepOptions(SizesOption):
     """What `sitebench ils sweep` takes besides the options of a test."""
 
@@ -335,7 +335,7 @@ class SweepOptions(SizesOption):
     lab: str = lab_option()
 
 
-@frozen
+@dataclass(frozen=True)
 class SeedOptions(EntriesOption, DirectoryOptions, PeopleOptions, GroupOptions):
     """What `sitebench ils seed` and `verify` take."""
 
@@ -348,7 +348,7 @@ class SeedOptions(EntriesOption, DirectoryOptions, PeopleOptions, GroupOptions):
     tls_resume: bool = option.flag("For tests only.", hidden=True)
 
 
-@frozen
+@dataclass(frozen=True)
 class CleanOptions(SeedOptions):
     """What `sitebench ils clean` takes."""
 
@@ -361,7 +361,7 @@ class CleanOptions(SeedOptions):
     )
 
 
-@frozen
+@dataclass(frozen=True)
 class ServeOptions(PeopleOptions, KindOptions, GroupOptions, ServerOptions):
     """What `sitebench ils serve` takes."""
 

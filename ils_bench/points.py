@@ -44,7 +44,7 @@ from sitebench.units import format_size
 class IlsPoints(SuitePoints[IlsOptions, Program, OpenDirectory]):
     suite = SUITE
     options = IlsOptions
-    locust_options = LocustOptions
+    session_options = LocustOptions
     opened = OpenDirectory
     own_targets = opening.OWN_TARGETS
     word = "sequence"

@@ -30,7 +30,6 @@ from ils_bench.quick import plain, quoted
 from sitebench._engine import profile_facts
 from sitebench.counts.source import SEQUENCE
 from sitebench.errors import BadInput
-from sitebench.frozen import frozen
 from sitebench.scenario.script import Script, made
 
 _ONLINE_MINUTES = 10
@@ -41,7 +40,7 @@ class BadSequence(BadInput):
     """A sequence that no lane could run."""
 
 
-@frozen
+@dataclasses.dataclass(frozen=True)
 class Step:
     """One thing a lane does."""
 
@@ -53,7 +52,7 @@ class Step:
         return getattr(self, "name", "") or self.op
 
 
-@frozen
+@dataclasses.dataclass(frozen=True)
 class Connect(Step):
     """Open a TCP connection."""
 
@@ -61,7 +60,7 @@ class Connect(Step):
     name: str = ""
 
 
-@frozen
+@dataclasses.dataclass(frozen=True)
 class Bind(Step):
     """Bind: anonymously, simply with a DN and a password, or by a SASL mechanism."""
 
@@ -73,7 +72,7 @@ class Bind(Step):
     sasl: str | None = None
 
 
-@frozen
+@dataclasses.dataclass(frozen=True)
 class Unbind(Step):
     """Say goodbye and close the connection."""
 
@@ -81,7 +80,7 @@ class Unbind(Step):
     name: str = ""
 
 
-@frozen
+@dataclasses.dataclass(frozen=True)
 class Repeat(Step):
     """Do the steps a number of times."""
 
@@ -90,7 +89,7 @@ class Repeat(Step):
     steps: tuple[Step, ...]
 
 
-@frozen
+@dataclasses.dataclass(frozen=True)
 class Think(Step):
     """Do nothing for a while, as people do."""
 
@@ -99,7 +98,7 @@ class Think(Step):
     distribution: str = "exponential"
 
 
-@frozen
+@dataclasses.dataclass(frozen=True)
 class Lookup(Step):
     """Find one person by name, all attributes unless some are named.
 
@@ -115,7 +114,7 @@ class Lookup(Step):
     name: str = ""
 
 
-@frozen
+@dataclasses.dataclass(frozen=True)
 class Add(Step):
     """Enter a person who is not there yet."""
 
@@ -124,7 +123,7 @@ class Add(Step):
     name: str = ""
 
 
-@frozen
+@dataclasses.dataclass(frozen=True)
 class Delete(Step):
     """Remove a person."""
 
@@ -133,7 +132,7 @@ class Delete(Step):
     name: str = ""
 
 
-@frozen
+@dataclasses.dataclass(frozen=True)
 class Change:
     """One change of a Modify: add, delete, replace or increment (RFC 4525)."""
 
@@ -142,7 +141,7 @@ class Change:
     values: tuple[str, ...] = ()
 
 
-@frozen
+@dataclasses.dataclass(frozen=True)
 class Modify(Step):
     """Change a person's attributes."""
 
@@ -152,7 +151,7 @@ class Modify(Step):
     name: str = ""
 
 
-@frozen
+@dataclasses.dataclass(frozen=True)
 class Refresh(Step):
     """Keep a person online with RFC 2589's extended operation."""
 
@@ -162,7 +161,7 @@ class Refresh(Step):
     name: str = ""
 
 
-@frozen
+@dataclasses.dataclass(frozen=True)
 class Compare(Step):
     """Ask whether a person has the value the population says."""
 
@@ -172,7 +171,7 @@ class Compare(Step):
     name: str = ""
 
 
-@frozen
+@dataclasses.dataclass(frozen=True)
 class Retrieve(Step):
     """List everyone, as far as the server's size limit or ours goes."""
 
@@ -182,7 +181,7 @@ class Retrieve(Step):
     name: str = ""
 
 
-@frozen
+@dataclasses.dataclass(frozen=True)
 class Search(Step):
     """Any search; the base is the target's unless given."""
 
@@ -195,7 +194,7 @@ class Search(Step):
     name: str = ""
 
 
-@frozen
+@dataclasses.dataclass(frozen=True)
 class Sequence:
     """A named list of steps, and which of them counts as an operation."""
 

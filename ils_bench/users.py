@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from ils_bench.options import IlsOptions, LocustOptions
+from ils_bench.options import IlsOptions
 from ils_bench.points import POINTS
 from ils_bench.programs import LOGIN, Program
 from ils_bench.suite_run import IlsRun
@@ -52,4 +52,4 @@ class ScenarioUser(scenario_user.ScenarioUser):
 _CLASSES = scenario_user.user_classes(ScenarioUser, by_name=[LOGIN])
 # The page's form begins with the first one.
 USERS = {"LookupUser": _CLASSES["LookupUser"], **_CLASSES}
-join(LocustOptions, "Directory options", IlsRun)
+join("Directory options", IlsRun)

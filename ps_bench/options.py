@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from sitebench.frozen import frozen
+from dataclasses import dataclass
+
 from sitebench.http.options import SiteTestOptions
-from sitebench.locust.web_ui.options import SessionOptions
 from sitebench.options import option
 from sitebench.suite_base.options import (
     EntriesOption,
@@ -17,7 +17,7 @@ from sitebench.suite_base.options import (
 )
 
 
-@frozen
+@dataclass(frozen=True)
 class _DatabaseOptions:
     """How the embedded site keeps its user properties."""
 
@@ -36,7 +36,7 @@ class _DatabaseOptions:
     )
 
 
-@frozen
+@dataclass(frozen=True)
 class TestOptions(_DatabaseOptions, SiteTestOptions):
     """A test of a site, but for its size."""
 
@@ -47,17 +47,12 @@ class TestOptions(_DatabaseOptions, SiteTestOptions):
     )
 
 
-@frozen
+@dataclass(frozen=True)
 class PsOptions(EntriesOption, TestOptions):
     """One test at one size."""
 
 
-@frozen
-class LocustOptions(SessionOptions, PsOptions):
-    """What the locustfile takes."""
-
-
-@frozen
+@dataclass(frozen=True)
 class SweepOptions(SizesOption):
     """What `sitebench ps sweep` takes besides the options of a test."""
 
@@ -67,12 +62,12 @@ class SweepOptions(SizesOption):
     lab: str = lab_option()
 
 
-@frozen
+@dataclass(frozen=True)
 class SeedOptions(EntriesOption, PeopleOptions):
     """What `sitebench ps seed` takes."""
 
 
-@frozen
+@dataclass(frozen=True)
 class ServeOptions(_DatabaseOptions, PeopleOptions, ServerOptions):
     """What `sitebench ps serve` takes."""
 
@@ -86,7 +81,7 @@ class ServeOptions(_DatabaseOptions, PeopleOptions, ServerOptions):
     )
 
 
-@frozen
+@dataclass(frozen=True)
 class HarOptions:
     """What `sitebench ps from-har` takes."""
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ps_bench.operations import built_in
-from ps_bench.options import LocustOptions, PsOptions
+from ps_bench.options import PsOptions
 from ps_bench.suite import SUITE
 from ps_bench.targets.opening import OWN_TARGETS, address, open_target, spec_of
 from ps_bench.targets.personalized_site import PersonalizedSite
@@ -26,7 +26,6 @@ from sitebench.targets.in_process import facts_of
 class PsPoints(SuitePoints[PsOptions, Script, OpenSite]):
     suite = SUITE
     options = PsOptions
-    locust_options = LocustOptions
     opened = OpenSite
     own_targets = OWN_TARGETS
 

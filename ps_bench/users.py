@@ -10,7 +10,6 @@ Importing it gives Locust the options of this suite, and its lanes.
 
 from __future__ import annotations
 
-from ps_bench.options import LocustOptions
 from ps_bench.points import POINTS
 from ps_bench.suite_run import PsRun
 from sitebench.suite_base import scenario_user
@@ -25,4 +24,4 @@ class SiteUser(scenario_user.ScenarioUser):
 
 
 USERS = scenario_user.user_classes(SiteUser)
-join(LocustOptions, "Site options", PsRun)
+join("Site options", PsRun)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from sitebench.errors import UnknownValue
-from sitebench.frozen import frozen
 from sitebench.http.address import SiteAddress, parse_address
 from sitebench.http.options import LogOption
-from sitebench.locust.web_ui.options import SessionOptions
 from sitebench.options import option
 from sitebench.options.option import Options
 from sitebench.suite_base.options import (
@@ -40,7 +39,7 @@ def _path(text: str) -> str:
     return text
 
 
-@frozen
+@dataclass(frozen=True)
 class FileSetOptions:
     """Which files: they follow from the workload, these, and nothing else."""
 
@@ -55,7 +54,7 @@ class FileSetOptions:
     )
 
 
-@frozen
+@dataclass(frozen=True)
 class TestOptions(FileSetOptions, LogOption, SuiteOptions):
     """A test of a web server, but for its clients."""
 
@@ -129,17 +128,12 @@ class TestOptions(FileSetOptions, LogOption, SuiteOptions):
     keys: str = option.choice("uniform", "Unused.", "uniform", hidden=True)
 
 
-@frozen
+@dataclass(frozen=True)
 class WebOptions(TestOptions):
     """One test."""
 
 
-@frozen
-class LocustOptions(SessionOptions, WebOptions):
-    """What the locustfile takes."""
-
-
-@frozen
+@dataclass(frozen=True)
 class SweepOptions(WebOptions):
     """What `sitebench web sweep` and `spice` take besides the options of a test."""
 
@@ -155,7 +149,7 @@ class SweepOptions(WebOptions):
     )
 
 
-@frozen
+@dataclass(frozen=True)
 class VerifyOptions(FileSetOptions, EndpointOptions):
     """What `sitebench web verify` takes."""
 
@@ -164,7 +158,7 @@ class VerifyOptions(FileSetOptions, EndpointOptions):
     )
 
 
-@frozen
+@dataclass(frozen=True)
 class ServeOptions(FileSetOptions, ServerOptions, Options):
     """What `sitebench web serve` takes."""
 
@@ -186,7 +180,7 @@ class ServeOptions(FileSetOptions, ServerOptions, Options):
     )
 
 
-@frozen
+@dataclass(frozen=True)
 class ListingOptions:
     """What `sitebench web workloads` takes."""
 

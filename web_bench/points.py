@@ -17,7 +17,7 @@ from sitebench.suite_base.points import ForEngine, Load, Progress, SuitePoints
 from sitebench.targets.in_process import facts_of
 from web_bench.docroot import with_options
 from web_bench.engine_config import engine_config
-from web_bench.options import LocustOptions, WebOptions
+from web_bench.options import WebOptions
 from web_bench.suite import SUITE
 from web_bench.targets.open_web import OpenWeb
 from web_bench.targets.opening import OWN_TARGETS, check, open_target
@@ -30,7 +30,6 @@ _BOTH = BadInput("the scenario file says what users do, and so does --path", "le
 class WebPoints(SuitePoints[WebOptions, Workload, OpenWeb]):
     suite = SUITE
     options = WebOptions
-    locust_options = LocustOptions
     opened = OpenWeb
     own_targets = OWN_TARGETS
 

@@ -19,7 +19,7 @@ from sitebench.scenario.script import Script
 from sitebench.suite_base.joining import join
 from sitebench.suite_base.scenario_user import ScenarioUser, user_classes
 from web_bench.docroot import with_options
-from web_bench.options import LocustOptions, WebOptions
+from web_bench.options import WebOptions
 from web_bench.points import POINTS
 from web_bench.suite_run import WebRun
 from web_bench.workload import find
@@ -46,4 +46,4 @@ class WebUser(ScenarioUser):
 
 
 USERS = user_classes(WebUser, one=True)
-join(LocustOptions, "Web options", WebRun)
+join("Web options", WebRun)

@@ -10,13 +10,12 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from importlib.resources import files as package
 from typing import Any
 
 from sitebench.counts.source import SEQUENCE
 from sitebench.errors import BadFile, BadInput
-from sitebench.frozen import frozen
 from sitebench.options.spelling import nearest
 from sitebench.scenario import script
 from sitebench.scenario.script import Script
@@ -39,7 +38,7 @@ PATH = "path"
 """The operation that --path describes."""
 
 
-@frozen
+@dataclass(frozen=True)
 class FileClass:
     """Files that are requested equally often: a row of a paper's table."""
 
@@ -52,7 +51,7 @@ class FileClass:
     """How many; for each of `sizes` as many as the set's `files_per_class` unless given."""
 
 
-@frozen
+@dataclass(frozen=True)
 class FileSet:
     """The files of a workload; their contents follow from the spec and its seed alone."""
 
@@ -95,7 +94,7 @@ def _spec_of_class(class_: FileClass) -> dict[str, Any]:
     }
 
 
-@frozen
+@dataclass(frozen=True)
 class RequestClass:
     """Requests of one kind: for a file of a class, for a path, or for a program.
 
@@ -117,7 +116,7 @@ class RequestClass:
     tls: bool = False
 
 
-@frozen
+@dataclass(frozen=True)
 class Workload(Script):
     """A weighted mix of requests, and the sweep that it is measured over."""
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from ils_bench.paper.printed import SIZES_1997, TABLES_1997, WORKBOOK_1997
 from ils_bench.suite import SUITE
 from sitebench import units
-from sitebench.frozen import frozen
 from sitebench.options import option
 from sitebench.plan.model import Scenario, people_per_machine, round_half_up, solve
 from sitebench.plan.options import (
@@ -56,7 +56,7 @@ not print, done once per session, and the size whose printed rates go with it. I
 answers; docs/planner.md has the reasons. No plan uses it."""
 
 
-@frozen
+@dataclass(frozen=True)
 class _DirectoryPlanOptions(MixPlanOptions):
     """Options of `sitebench plan ils`."""
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from ils_bench.options import EXTERNAL, DirectoryOptions
 from sitebench.errors import BadFile, BadInput, WrongPassword
-from sitebench.frozen import frozen
 from sitebench.measure.options import LoadOptions
 from sitebench.options.option import group_of
 from sitebench.system import secret
@@ -16,7 +15,7 @@ from sitebench.system.secret import BIND_PASSWORD
 _T = TypeVar("_T", bound=DirectoryOptions)
 
 
-@frozen
+@dataclass(frozen=True)
 class Identity:
     """A DN, its password and a SASL mechanism; without a mechanism, a simple bind."""
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import socket
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 from ils_bench.options import IlsOptions
 from ils_bench.targets import journal
 from ils_bench.targets.address import DirectoryAddress
 from ils_bench.targets.identity import ANONYMOUS, Identity, identity_of
-from sitebench.frozen import frozen
 from sitebench.targets.open_target import OpenTarget
 
 _BIND = bytes.fromhex("300c 020101 6007 020103 0400 8000")
@@ -20,7 +19,7 @@ _BOUND = bytes.fromhex("300c 020101 6107 0a0100 0400 0400")
 _ANSWER_S = 5.0
 
 
-@frozen
+@dataclass(frozen=True)
 class OpenDirectory(OpenTarget[DirectoryAddress]):
     base: str
     who: Identity = ANONYMOUS

@@ -6,11 +6,11 @@ The paper's workbook has one size's rates; Tables 13 and 14 have the others.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from ps_bench.paper.figures import figure_of
 from ps_bench.paper.printed import SIZES_1997, TABLES_1997, WORKBOOK_1997, machine_of
 from ps_bench.suite import SUITE
-from sitebench.frozen import frozen
 from sitebench.options import option
 from sitebench.plan.model import Scenario
 from sitebench.plan.options import ACTIVE, GIGABIT, PlanOptions, preset_option
@@ -30,7 +30,7 @@ _MACHINES = {
 }
 
 
-@frozen
+@dataclass(frozen=True)
 class _SitePlanOptions(PlanOptions):
     """Options of `sitebench plan ps`."""
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 import html
 import math
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from sitebench._engine import Histogram
 from sitebench.counts.durations import percentile_ns, with_censored
 from sitebench.counts.metrics import CENSORED, LATENCY
 from sitebench.errors import NotDecided, ObjectiveMissed
-from sitebench.frozen import frozen
 from sitebench.measure.objective import Objective, ObjectiveState
 from sitebench.measure.outcomes import Outcome, judge_result, missed_objectives
 from sitebench.runs.point import PointResult, PointSpec
@@ -26,7 +25,7 @@ _ROOM = 1.1
 """Factor on the samples that a percentile needs: how many come in a window is random."""
 
 
-@frozen
+@dataclass(frozen=True)
 class Result:
     """One measurement: what came of it, how long operations took, and how it went over time.
 

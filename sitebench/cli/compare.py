@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sitebench.errors import BadInput, NotDecided, ObjectiveMissed
-from sitebench.frozen import frozen
 from sitebench.options import option
 from sitebench.options.command import argument, command
 from sitebench.system.files import write
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _SLOWER = "slower"
 
 
-@frozen
+@dataclass(frozen=True)
 class _CompareOptions:
     """What `sitebench compare` takes besides A and B."""
 

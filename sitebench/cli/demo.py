@@ -5,13 +5,13 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import click
 
 from sitebench.errors import BadInput
-from sitebench.frozen import frozen
 from sitebench.options import option
 from sitebench.options.command import argument, command
 from sitebench.suite import Suite, suites
@@ -24,7 +24,7 @@ _POINT_S = 6.0
 """What a point takes besides its window: warm-up, the start of its processes, second tries."""
 
 
-@frozen
+@dataclass(frozen=True)
 class _DemoOptions:
     """What `sitebench demo` takes besides suites."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING
@@ -11,7 +12,6 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from sitebench.errors import BadInput, printable
-from sitebench.frozen import frozen
 from sitebench.options import option
 from sitebench.options.command import argument, command
 from sitebench.system.files import atomic_write, cannot_write
@@ -34,7 +34,7 @@ FORMATS = {
 }
 
 
-@frozen
+@dataclass(frozen=True)
 class _ExportOptions:
     """What `sitebench export` takes besides the run file."""
 

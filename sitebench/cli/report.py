@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
 
 from sitebench.errors import BadInput
-from sitebench.frozen import frozen
 from sitebench.options import option
 from sitebench.options.command import argument, command
 from sitebench.system.files import write
 
 
-@frozen
+@dataclass(frozen=True)
 class _ReportOptions:
     """What `sitebench report` takes besides run files."""
 

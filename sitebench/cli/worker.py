@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from sitebench.frozen import frozen
+from dataclasses import dataclass
+
 from sitebench.locust.workers.choice import PORTABLE
 from sitebench.options import option
 from sitebench.options.addresses import MasterAddress
@@ -11,7 +12,7 @@ from sitebench.options.command import option as command_option
 from sitebench.units import plural
 
 
-@frozen
+@dataclass(frozen=True)
 class _WorkerOptions:
     """What `sitebench worker` takes besides the master."""
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from sitebench.errors import BadInput
-from sitebench.frozen import frozen
 from sitebench.options import option
 from sitebench.scenario.script import Script
-from sitebench.suite_base.options import SuiteTestOptions, target_option
+from sitebench.suite_base.options import PeopleOptions, SuiteOptions, target_option
 
 
-@frozen
+@dataclass(frozen=True)
 class LogOption:
     """What a server that is started here writes of its requests."""
 
@@ -33,8 +32,8 @@ def refuse_log(options: LogOption) -> None:
         )
 
 
-@frozen
-class SiteTestOptions(LogOption, SuiteTestOptions):
+@dataclass(frozen=True)
+class SiteTestOptions(LogOption, PeopleOptions, SuiteOptions):
     """A test of a site, but for its size."""
 
     target: str = target_option(

@@ -9,12 +9,12 @@ import http.client
 import io
 import socket
 import ssl
+from dataclasses import dataclass
 from typing import Any
 
 import msgspec
 
 from sitebench.errors import OutOfPorts, TargetTalksNonsense, TargetUnreachable
-from sitebench.frozen import frozen
 from sitebench.http.address import SiteAddress, parse_address
 from sitebench.measure.diagnosis import PORTS_REMEDY
 from sitebench.suite_base.options import SuiteOptions
@@ -155,7 +155,7 @@ def _connect(
         ) from error
 
 
-@frozen
+@dataclass(frozen=True)
 class OpenSite(OpenTarget[SiteAddress]):
     def probe(self) -> Page:
         return probe(self.address, self.trust)

@@ -11,12 +11,12 @@ import argparse
 import logging
 import sys
 import time
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from locust import LoadTestShape, events
 
 from sitebench.errors import SitebenchError, UnknownValue
-from sitebench.frozen import frozen
 from sitebench.locust.bridge import Bridge
 from sitebench.options import option
 from sitebench.options.convert import add_arguments, from_namespace
@@ -24,7 +24,7 @@ from sitebench.options.convert import add_arguments, from_namespace
 log = logging.getLogger("sitebench")
 
 
-@frozen
+@dataclass(frozen=True)
 class ShapeOptions:
     """Which shape, besides Locust's own options."""
 

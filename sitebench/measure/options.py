@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import datetime as dt
+from dataclasses import dataclass
 from typing import Final, TypeVar, Unpack
 
 from sitebench import units
 from sitebench.counts.stages import Stages
 from sitebench.counts.until import Until
 from sitebench.errors import BadInput, UnknownValue
-from sitebench.frozen import frozen
 from sitebench.measure.objective import Objective
 from sitebench.options import option
 from sitebench.options.addresses import MasterAddress, parse_exporter, reachable_host
@@ -41,7 +41,7 @@ def _one_number_of_users(text: str) -> int:
     return units.parse_size(text)
 
 
-@frozen
+@dataclass(frozen=True)
 class LoadOptions(Options):
     """The load, and what makes it."""
 
@@ -205,20 +205,14 @@ def staged(options: _L) -> _L:
     )
 
 
-@frozen
-class _OutputOptions:
-    """Where results go."""
+@dataclass(frozen=True)
+class RepeatOptions:
+    """Where results go, and how often each point is measured."""
 
     out: str | None = option.file("Run file to write, or to resume if it exists.", **_OUTPUT)
     resume: bool = option.flag("Continuation of the run in --out, which must exist.", **_OUTPUT)
     json: bool = option.flag("JSON instead of tables: one object per point.", **_OUTPUT)
     quiet: bool = option.flag(QUIET, **_OUTPUT)
-
-
-@frozen
-class RepeatOptions(_OutputOptions):
-    """How often each point is measured."""
-
     repeats: int = option.count(
         1,
         "Measurements of each point, each on a newly opened target; 6 for a 95% interval.",
@@ -226,7 +220,7 @@ class RepeatOptions(_OutputOptions):
     )
 
 
-@frozen
+@dataclass(frozen=True)
 class MeasureOptions(RepeatOptions):
     """What `run` and `sweep` take besides their points."""
 
@@ -254,16 +248,13 @@ class MeasureOptions(RepeatOptions):
     )
 
 
-def refused_stages() -> Stages | None:
-    """Make the field of a command that takes none, and says so."""
-    return option.parsed(None, "Refused.", parse=Stages.asked, metavar="STAGES", hidden=True)
-
-
-@frozen
+@dataclass(frozen=True)
 class VaryOptions:
     """What `vary` does not take of what is measured: it compares rates, and stages have no one."""
 
-    stages: Stages | None = refused_stages()
+    stages: Stages | None = option.parsed(
+        None, "Refused.", parse=Stages.asked, metavar="STAGES", hidden=True
+    )
 
 
 DEFAULT_CLIENTS = (2, 4, 8, 14, 28, 56, 112)
@@ -280,7 +271,7 @@ def _users(text: str) -> int:
     return 0 if text == _AUTO else units.parse_size(text)
 
 
-@frozen
+@dataclass(frozen=True)
 class PeakOptions(RepeatOptions):
     """What `peak` takes besides the operation: given client counts, or an objective."""
 
@@ -311,7 +302,9 @@ class PeakOptions(RepeatOptions):
         locust=False,
     )
     rate: float | None = option.rate(None, "Refused.", hidden=True)
-    stages: Stages | None = refused_stages()
+    stages: Stages | None = option.parsed(
+        None, "Refused.", parse=Stages.asked, metavar="STAGES", hidden=True
+    )
 
 
 DEFAULT_SIZES = (1_000, 10_000, 100_000)

@@ -19,10 +19,11 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Self
 
+import msgspec
+
 from sitebench.counts.fail_log import GIVEN_UP
 from sitebench.counts.steady import MOST_WINDOWS
 from sitebench.errors import PointFailed
-from sitebench.frozen import frozen
 from sitebench.measure.test import Test
 from sitebench.runs.point import PointResult, PointSpec
 from sitebench.runs.store import RunStore
@@ -42,8 +43,7 @@ _DECIDED = ("measured", "failed")
 """States that a point's process reports before it ends."""
 
 
-@frozen
-class Request:
+class Request(msgspec.Struct, frozen=True):
     """What a runner is sent: a test, and where it is recorded."""
 
     test: Test

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar, get_type_hints
 
 import msgspec
 
-from sitebench.frozen import frozen
 from sitebench.measure.options import LoadOptions
 from sitebench.options import convert
 from sitebench.options.addresses import MasterAddress
@@ -18,8 +17,7 @@ from sitebench.runs.point import PointSpec
 from sitebench.targets.open_target import OpenTarget
 
 
-@frozen
-class Gathering:
+class Gathering(msgspec.Struct, frozen=True):
     """The workers of a point: how many, the master's address, and how long to wait for them."""
 
     count: int
@@ -48,7 +46,7 @@ OWN_USER = "OwnUser"
 _FOR_WORKERS = ("spec", "user_classes", "scenario", "data", "first_added")
 
 
-@frozen(kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Test:
     """One measurement: its load and, once its target is open, all that its processes have to know.
 

@@ -3,7 +3,7 @@
 An options class is a frozen dataclass, whose fields are made by the functions below, one for each
 kind of value:
 
-    @frozen
+    @dataclasses.dataclass(frozen=True)
     class Example:
         measure: float = option.duration(10.0, "Length of the measured window.")
         threads: int | None = option.count(None, "Load threads (default: half the cores).")
@@ -19,9 +19,10 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import field
 from typing import Any, Literal, Self, TypedDict, TypeVar, Unpack, get_args
 
+import msgspec
+
 from sitebench import units
 from sitebench.errors import UnknownValue
-from sitebench.frozen import frozen
 
 _T = TypeVar("_T")
 _Number = TypeVar("_Number", bound=float | None)
@@ -49,8 +50,7 @@ _MOST_PER_S = 10_000_000
 _KEY = "sitebench.options.option"
 
 
-@frozen
-class Option:
+class Option(msgspec.Struct, frozen=True):
     """What a field's metadata holds of its option."""
 
     help: str
@@ -309,7 +309,7 @@ def joined(values: tuple[object, ...]) -> str:
     return ",".join(str(value) for value in values)
 
 
-@frozen
+@dataclasses.dataclass(frozen=True)
 class Options:
     """What options classes have beside their options: which of these were set."""
 
@@ -345,7 +345,7 @@ def combined(*classes: type[Any]) -> type[Any]:
     """Return an options class with the options of all; of one name, that of the first holds."""
     if classes not in _COMBINED:
         name = "".join(each.__name__.removesuffix("Options") for each in classes)
-        _COMBINED[classes] = frozen(type(f"{name}Options", classes, {}))
+        _COMBINED[classes] = dataclasses.dataclass(frozen=True)(type(f"{name}Options", classes, {}))
     return _COMBINED[classes]
 
 

@@ -10,8 +10,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-
-from sitebench.frozen import frozen
+from dataclasses import dataclass
 
 Name = Callable[[str], str]
 """Returns an input's name in another language: a cell, a property of an object."""
@@ -65,7 +64,7 @@ def formula(value: Formula | Number) -> Formula:
     return value if isinstance(value, Formula) else Constant(float(value))
 
 
-@frozen
+@dataclass(frozen=True)
 class Input(Formula):
     """A number that is typed in, or the result of an earlier step of the law."""
 
@@ -84,7 +83,7 @@ class Input(Formula):
         return self.key.replace("_", " ")
 
 
-@frozen
+@dataclass(frozen=True)
 class Constant(Formula):
     """A number of the law itself."""
 
@@ -103,7 +102,7 @@ class Constant(Formula):
         return f"{self.number:.15g}"
 
 
-@frozen
+@dataclass(frozen=True)
 class Operation(Formula):
     """Two formulas and the operator between them."""
 
@@ -152,7 +151,7 @@ def _applied(side: Formula, inputs: Mapping[str, float]) -> Formula:
     return side
 
 
-@frozen
+@dataclass(frozen=True)
 class Least(Formula):
     """The smaller of two."""
 
@@ -172,7 +171,7 @@ class Least(Formula):
         return f"the smaller of {self.left.words(inputs)} and {self.right.words(inputs)}"
 
 
-@frozen
+@dataclass(frozen=True)
 class WholeUp(Formula):
     """The next whole number, at least 1: half a machine cannot be bought."""
 
@@ -191,7 +190,7 @@ class WholeUp(Formula):
         return f"{self.of.words(inputs)}, rounded up"
 
 
-@frozen
+@dataclass(frozen=True)
 class IfAny(Formula):
     """One formula where a condition is above zero, else another."""
 

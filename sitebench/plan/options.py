@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from sitebench.errors import BadInput
-from sitebench.frozen import frozen
 from sitebench.measure.objective import Objective
 from sitebench.measure.options import objective_option
 from sitebench.options import option
@@ -46,7 +46,7 @@ def _show(pairs: Pairs) -> str:
     return option.joined(tuple(f"{name}={value:g}" for name, value in pairs))
 
 
-@frozen
+@dataclass(frozen=True)
 class PlanOptions:
     """The planner's options in any suite; each suite's class adds its own and its presets."""
 
@@ -101,7 +101,7 @@ class PlanOptions:
         raise NotImplementedError
 
 
-@frozen
+@dataclass(frozen=True)
 class MixPlanOptions(PlanOptions):
     """Of a suite whose users do a mix of operations in each session."""
 

@@ -23,10 +23,11 @@ from itertools import count, islice
 from typing import Any
 from urllib.parse import parse_qsl, quote, unquote, unquote_plus, urlsplit
 
+import msgspec
+
 from sitebench._engine import EngineError
 from sitebench._engine import Scenario as Read
 from sitebench.errors import BadFile, UnknownValue, printable
-from sitebench.frozen import frozen
 from sitebench.scenario.recording import Exchange, read
 from sitebench.scenario.script import SECRET
 from sitebench.units import plural
@@ -91,8 +92,7 @@ _TAKEN = re.findall(r"\w+", "account base choice env iteration now random user u
 _TO_ESCAPE = re.compile("[\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
-@frozen
-class Converted:
+class Converted(msgspec.Struct, frozen=True):
     """A scenario file, and lines on what its user has to know."""
 
     text: str

@@ -14,17 +14,18 @@ import os
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Self
+
+import msgspec
 
 from sitebench._engine import EngineError, Table, check_scenario
 from sitebench._engine import Scenario as Read
 from sitebench.counts.source import SEQUENCE
 from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.errors import BadFile, BadInput, UnknownValue
-from sitebench.frozen import frozen
 from sitebench.system.native_errors import translated
 from sitebench.system.texts import read_text
 
@@ -44,8 +45,7 @@ _DATA = re.compile(r"\{([\w-]+)\.")
 """Data in a DN, of which one column or another stands there."""
 
 
-@frozen
-class Operation:
+class Operation(msgspec.Struct, frozen=True):
     """A card of the deck."""
 
     name: str
@@ -73,8 +73,7 @@ class Operation:
         return tuple(name for name, verb in self.steps if verb not in _READING)
 
 
-@frozen
-class Pool:
+class Pool(msgspec.Struct, frozen=True):
     """Connections that all users share, and the rows of the steps that go over them."""
 
     name: str
@@ -83,8 +82,7 @@ class Pool:
     rows: tuple[tuple[str, str], ...]
 
 
-@frozen
-class Needed:
+class Needed(msgspec.Struct, frozen=True):
     """A control that the directory must know."""
 
     name: str
@@ -92,7 +90,7 @@ class Needed:
     line: int
 
 
-@frozen
+@dataclass(frozen=True)
 class Script:
     """A scenario that users run."""
 
@@ -469,7 +467,7 @@ def _script(
         [fact] = [row for row in facts["operations"] if row["name"] == lone.name]
         if fact["is_step"]:
             added, removed = ((lone.name,) * len(steps) for steps in (lone.adding, lone.removing))
-            operations = [replace(lone, adding=added, removing=removed)]
+            operations = [msgspec.structs.replace(lone, adding=added, removing=removed)]
         session, thinks_s = load["session"] if session_s is None else session_s, fact["thinks_s"]
         least_s = fact["thinks_at_least_s"]
         if session is not None and thinks_s:

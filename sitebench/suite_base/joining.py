@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from locust import events
@@ -13,13 +12,11 @@ from sitebench.options.convert import add_arguments, set_locust_defaults
 from sitebench.suite_base.suite_run import BaseSuiteRun
 
 
-def join(
-    options: type[Any], title: str, suite_run: Callable[[Any], BaseSuiteRun[Any, Any, Any]]
-) -> None:
+def join(title: str, suite_run: type[BaseSuiteRun[Any, Any, Any]]) -> None:
     """Give Locust a suite's options, under `title`, and its environments the suite's lanes."""
 
     def add(parser: Any, **_: Any) -> None:
-        add_arguments(parser, options, title)
+        add_arguments(parser, suite_run.points.locust_options, title)
         set_locust_defaults(parser)
 
     def begin(environment: Any, **_: Any) -> None:
@@ -30,7 +27,7 @@ def join(
                 # Late: most points are measured without it, and it takes a tenth of a second.
                 from sitebench.locust.web_ui.setup import set_up_web_ui
 
-                set_up_web_ui(bridge, made.session, options)
+                set_up_web_ui(bridge, made.session, suite_run.points.locust_options)
         except SitebenchError as error:
             exit_with(error)
 

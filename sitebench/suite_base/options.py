@@ -6,8 +6,8 @@ A suite's own options class inherits them, and replaces a field where its help d
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
-from sitebench.frozen import frozen
 from sitebench.measure.options import SIZES_HELP, LoadOptions
 from sitebench.options import option
 from sitebench.options.option import Options
@@ -31,7 +31,7 @@ def port_option(default: int) -> int:
     return option.count(default, explanation, "PORT", at_least=0, at_most=65_535, panel="Target")
 
 
-@frozen
+@dataclass(frozen=True)
 class EndpointOptions(TlsOptions):
     """The target, and how to connect to it."""
 
@@ -44,7 +44,7 @@ class EndpointOptions(TlsOptions):
     )
 
 
-@frozen
+@dataclass(frozen=True)
 class EntriesOption(Options):
     """One size."""
 
@@ -56,7 +56,7 @@ class EntriesOption(Options):
         return self.entries
 
 
-@frozen
+@dataclass(frozen=True)
 class SizesOption:
     """Several sizes, for a sweep."""
 
@@ -82,7 +82,7 @@ def lab_option() -> str:
     )
 
 
-@frozen
+@dataclass(frozen=True)
 class PeopleOptions:
     """What, with the size, determines the people."""
 
@@ -99,7 +99,7 @@ class PeopleOptions:
     )
 
 
-@frozen
+@dataclass(frozen=True)
 class StartedOptions:
     """A target that is started for a test."""
 
@@ -114,7 +114,7 @@ class StartedOptions:
     )
 
 
-@frozen
+@dataclass(frozen=True)
 class ScenarioOptions:
     """A scenario file in the place of an operation."""
 
@@ -144,7 +144,7 @@ class ScenarioOptions:
     )
 
 
-@frozen
+@dataclass(frozen=True)
 class SuiteOptions(ScenarioOptions, EndpointOptions, StartedOptions, LoadOptions):
     """A test in any suite."""
 
@@ -154,12 +154,7 @@ class SuiteOptions(ScenarioOptions, EndpointOptions, StartedOptions, LoadOptions
         return 0
 
 
-@frozen
-class SuiteTestOptions(PeopleOptions, SuiteOptions):
-    """A test in a suite whose targets hold people, but for their number."""
-
-
-@frozen
+@dataclass(frozen=True)
 class ServerOptions(TlsServeOptions):
     """The server of any suite's `serve`."""
 

@@ -15,18 +15,20 @@ from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any, ClassVar, Generic, NoReturn, Protocol, Self, TypeVar
 
+import msgspec
+
 from sitebench._engine import Engine, Population, Table, Visitors
 from sitebench.counts import fail_log
 from sitebench.counts.stages import Stages
 from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.errors import BadInput, UnknownValue
-from sitebench.frozen import frozen
+from sitebench.locust.web_ui.options import SessionOptions
 from sitebench.measure.objective import Objective
 from sitebench.measure.options import MeasureOptions, PeakOptions, RepeatOptions, check_pace, staged
 from sitebench.measure.sweep import Stage
 from sitebench.measure.test import OWN_USER, Test
 from sitebench.options import convert, option
-from sitebench.options.option import group_of
+from sitebench.options.option import combined, group_of
 from sitebench.options.spelling import nearest
 from sitebench.runs import identity
 from sitebench.runs.point import PointSpec, is_name
@@ -80,8 +82,7 @@ _P = TypeVar("_P", bound=Program)
 _T = TypeVar("_T", bound=OpenTarget[Any])
 
 
-@frozen
-class Load(Generic[_O, _P, _T]):
+class Load(msgspec.Struct, Generic[_O, _P, _T], frozen=True):
     """What one process is to do: which programs, at which target, as which worker."""
 
     options: _O
@@ -98,8 +99,8 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
     suite: ClassVar[Suite]
     options: ClassVar[type[Any]]
     """What identifies one point."""
-    locust_options: ClassVar[type[Any]]
-    """What the suite's locustfile takes."""
+    session_options: ClassVar[type[Any]] = SessionOptions
+    """What its locustfile takes beside them."""
     opened: ClassVar[type[Any]]
     """The class of its open targets."""
     own_targets: ClassVar[Collection[str]]
@@ -108,6 +109,11 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
     """What users repeat, in one word; it names the setting of a program of the caller's own."""
     left_for_last: ClassVar[Sequence[str]] = ()
     """Operations that change a target for those after them: measured last, in this order."""
+
+    @property
+    def locust_options(self) -> type[Any]:
+        """What the suite's locustfile takes."""
+        return combined(self.session_options, self.options)
 
     # What a suite adds.
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import field, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Generic, Protocol, Self, TypedDict, TypeVar
 
 import msgspec
 
 from sitebench.errors import OutOfPorts, SitebenchError, TargetDied
-from sitebench.frozen import frozen
 from sitebench.system.closing import Closing
 from sitebench.targets import ownership
 from sitebench.targets.tls import SYSTEM, Trust
@@ -53,7 +52,7 @@ def _lives() -> bool:
 def _stop_nothing() -> None: ...
 
 
-@frozen
+@dataclass(frozen=True)
 class OpenTarget(Closing, Generic[_A]):
     """A server that answers; a suite's own says how to `probe` it.
 

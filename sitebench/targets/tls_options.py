@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Final
 
-from sitebench.frozen import frozen
 from sitebench.options import option
 from sitebench.options.option import Placement
 from sitebench.system import secret
@@ -20,7 +20,7 @@ _CERTIFICATE: Final[Placement] = {"panel": "TLS", "local": True}
 _KEY: Final[Placement] = {"panel": "TLS", "local": True, "form": False}
 
 
-@frozen
+@dataclass(frozen=True)
 class TlsOptions:
     """TLS of clients: what they trust, their certificate, and session resumption."""
 
@@ -43,7 +43,7 @@ class TlsOptions:
     )
 
 
-@frozen
+@dataclass(frozen=True)
 class TlsServeOptions:
     """TLS of servers: their certificate, and the clients that they accept."""
 

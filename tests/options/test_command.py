@@ -1,16 +1,15 @@
 """What a command is made of: its options know which of them were set."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import pytest
 
-from sitebench.frozen import frozen
 from sitebench.options import option
 from sitebench.options.command import command, invoke
 from sitebench.options.option import Options
 
 
-@frozen
+@dataclass(frozen=True)
 class Length(Options):
     """A length."""
 

@@ -1,5 +1,5 @@
 import argparse
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import pytest
 from click.testing import CliRunner
@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from sitebench import units
 from sitebench.errors import UnknownValue
-from sitebench.frozen import frozen
 from sitebench.measure.options import LoadOptions
 from sitebench.options import convert, option
 from sitebench.options.command import command
@@ -17,7 +16,7 @@ from sitebench.options.spelling import long_option
 from sitebench.suite_base.options import PeopleOptions
 
 
-@frozen
+@dataclass(frozen=True)
 class Example(PeopleOptions, LoadOptions):
     quiet: bool = option.flag("No output.")
     where: str | None = option.text(None, "A place.", local=True)
@@ -146,7 +145,7 @@ def test_help_shows_panels_in_one_order_and_no_type_for_a_flag() -> None:
     assert "bool" not in quiet
 
 
-@frozen
+@dataclass(frozen=True)
 class Switched(Example):
     kept: bool = option.flag("Something kept.", paired=True)
 

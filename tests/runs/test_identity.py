@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from sitebench.frozen import frozen
 from sitebench.options.option import fields_of
 from sitebench.runs import identity
 from sitebench.suite import suites
@@ -66,7 +65,9 @@ def renamed(options: type[Any], old: str, new: str) -> type[Any]:
         for field, _ in fields_of(options)
     }
     types = dict.fromkeys(body, Any)
-    return frozen(type("Renamed", (), {**body, "__annotations__": types}))
+    return dataclasses.dataclass(frozen=True)(
+        type("Renamed", (), {**body, "__annotations__": types})
+    )
 
 
 @pytest.mark.parametrize("name", sorted(identity.SETTINGS))

@@ -8,9 +8,9 @@ costs of workloads that are mixed add up as in the cost model, 1/X = the sum of 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from sitebench.errors import BadInput, UnknownValue
-from sitebench.frozen import frozen
 from sitebench.options import option
 from sitebench.plan.formula import Constant, Formula, Input
 from sitebench.plan.model import Scenario, Step
@@ -71,7 +71,7 @@ def _machines() -> dict[str, RateTable]:
 _MACHINES = _machines()
 
 
-@frozen
+@dataclass(frozen=True)
 class _WebPlanOptions(MixPlanOptions):
     """Options of `sitebench plan web`."""
 

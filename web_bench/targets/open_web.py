@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from sitebench.errors import BadInput
-from sitebench.frozen import frozen
 from sitebench.http.address import SiteAddress
 from sitebench.http.site import OpenSite
 from web_bench.workload import DYNAMIC, Workload
 
 
-@frozen
+@dataclass(frozen=True)
 class OpenWeb(OpenSite):
     """A web server that answers."""
 

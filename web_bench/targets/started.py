@@ -19,15 +19,14 @@ import socket
 import subprocess
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import field
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import psutil
 from msgspec.structs import asdict
 
 from sitebench.errors import BadInput, MeasurementFailed
-from sitebench.frozen import frozen
 from sitebench.http.address import SiteAddress
 from sitebench.system.child import Child, Service, lives
 from sitebench.system.network import free_port
@@ -56,8 +55,7 @@ _DATE_BYTES = len("2000-02-07")
 PARSED_DATE = '<!--#config timefmt="%Y-%m-%d" --><!--#echo var="DATE_LOCAL" -->'
 
 
-@frozen
-class Started:
+class Started(msgspec.Struct, frozen=True):
     """A server that answers, and the programs behind it."""
 
     address: SiteAddress
@@ -73,8 +71,7 @@ class Started:
     alive: Callable[[], bool]
 
 
-@frozen
-class Server:
+class Server(msgspec.Struct, frozen=True):
     """A server program; in its template, `@name@` is replaced by a value."""
 
     name: str
@@ -99,7 +96,7 @@ class Server:
     """Commands of the programs behind it, for these kinds."""
     logged: Mapping[str, str]
     """Directives that log requests, as servers did in the papers."""
-    files: Mapping[str, str] = field(default_factory=dict)
+    files: Mapping[str, str] = {}
     """Files of its own, by their paths below its folder."""
     socket: str | None = None
     """Socket on which the programs behind it are to listen, as their standard input."""

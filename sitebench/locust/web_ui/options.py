@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Final
 
-from sitebench.frozen import frozen
 from sitebench.options import option
 from sitebench.options.option import Placement
 from sitebench.system import secret
@@ -13,7 +13,7 @@ from sitebench.system import secret
 _START: Final[Placement] = {"panel": "Web UI", "local": True, "form": False}
 
 
-@frozen
+@dataclass(frozen=True)
 class SessionOptions:
     """A session of several tests, in one run file."""
 
@@ -29,7 +29,7 @@ class SessionOptions:
     browser: bool = option.flag("Web UI opened in the browser.", **_START)
 
 
-@frozen
+@dataclass(frozen=True)
 class UiOptions(SessionOptions):
     """What `ui` takes besides the first values of the form."""
 

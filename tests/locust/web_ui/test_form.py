@@ -6,11 +6,14 @@ from typing import Any
 
 import pytest
 
-from ils_bench.options import LocustOptions
-from ps_bench.options import LocustOptions as SiteOptions
+from ils_bench.points import POINTS
+from ps_bench.points import POINTS as SITE
 from sitebench.locust.web_ui import form
 from sitebench.options.convert import add_arguments, from_namespace
-from web_bench.options import LocustOptions as WebOptions
+from web_bench.points import POINTS as WEB
+
+LocustOptions = POINTS.locust_options
+SiteOptions, WebOptions = SITE.locust_options, WEB.locust_options
 
 
 @pytest.fixture
