@@ -275,7 +275,7 @@ class LoadTestOptions(DirectoryOptions, GroupOptions, PeopleOptions, SuiteOption
     )
     ring: int = option.size(
         1_000_000,
-        "Most people that a run has added at any time; further adds delete the oldest.",
+        "Upper limit of people added and not yet removed; beyond it, an add removes the oldest.",
         "N",
         **_NO_OPTION,
     )

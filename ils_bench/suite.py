@@ -13,7 +13,7 @@ SUITE = Suite(
     operations={
         "connect": Operation("ConnectUser", "log in (bind) and out again"),
         "add": Operation("AddUser", "enter people, 100 per connection"),
-        "lookup": Operation("LookupUser", "search a person, 100 per connection"),
+        "lookup": Operation("LookupUser", "look up a person, 100 per connection"),
         "retrieve": Operation("RetrieveUser", "list all"),
         "login": Operation("LoginUser", "log people in, as --how says"),
         "ils-user": Operation("SessionUser", "the nine steps of an online user, in --session"),

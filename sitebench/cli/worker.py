@@ -42,7 +42,7 @@ class _WorkerOptions:
     panel="This machine",
 )
 def worker(options: _WorkerOptions, master: MasterAddress) -> None:
-    """Wait for masters and make the load of their tests until Ctrl-C.
+    """Run a worker: it generates load for any master that connects, until Ctrl-C.
 
     sitebench worker --master 10.0.0.1
 

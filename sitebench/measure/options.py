@@ -74,14 +74,14 @@ class LoadOptions(Options):
     )
     measure: float | None = option.duration(
         10.0,
-        "Length of the measured window; the default may grow to three times that.",
+        "Length of the measured window; unless given, it may grow to 30s until the rate is steady.",
         may_be_zero=False,
         locust_default=None,
     )
     think: float = option.duration(0.0, "Mean think time of a user between operations.")
     keys: str = option.choice(
         "uniform",
-        "Choice of the next person; 1997's was uniform.",
+        "How the next person is chosen (1997: uniform).",
         *("uniform", "zipfian", "hotspot", "latest"),
         panel="Advanced",
     )
@@ -290,7 +290,8 @@ class PeakOptions(RepeatOptions):
     )
     apart: float | None = option.duration(
         None,
-        "Pause between confirmations of a rate (default: none): twice what spells of noise last.",
+        "Pause between confirmations of a rate (default: none): twice the length of the machine's "
+        "noisy spells.",
         **_COMMAND,
     )
     users: int = option.parsed(

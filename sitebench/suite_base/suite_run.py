@@ -168,7 +168,9 @@ class BaseSuiteRun(ABC, Generic[_O, _P, _T]):
         if host and host.rstrip("/") != options.target.rstrip("/"):
             # It is for other people's users, and what a user of Locust types first; our page fills
             # it with the target.
-            log.warning("sitebench's users ask %s: --target, and not --host", options.target)
+            log.warning(
+                "The target is %s (--target); --host is for other users of Locust", options.target
+            )
         preparing.title = options.target
         self.programs = programs = self._read_programs(options, self.environment.user_classes)
         if self.request is None:

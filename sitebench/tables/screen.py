@@ -23,7 +23,7 @@ _DROPPED = ("p95", "p50")
 """Columns that a narrow terminal has no room for, the first to go first."""
 _LOWER = Quoted.AT_LEAST
 _TOO_HIGH = {
-    Bound.GENERATOR: "too high by the tester's own delays",
+    Bound.GENERATOR: "includes delays of the load generator; the server was faster",
     Bound.OTHERS: "too high beside other programs",
 }
 """What a star says of a latency whose rate is a lower bound."""

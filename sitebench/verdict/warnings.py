@@ -123,8 +123,8 @@ def _answers_unread(window: Evidence) -> PointWarning | None:
         return None
     return PointWarning(
         WarningKind.ANSWERS_UNREAD,
-        f"answers lay unread for up to {format_ns(waited * 1e3)} ({name}), and that is "
-        f"{share(waited / took)} of the {name} of the service time, which includes it",
+        f"the load generator read answers up to {format_ns(waited * 1e3)} late ({name}): "
+        f"{share(waited / took)} of the {name} of the service time is its own",
         "use fewer users or more engine threads (--threads), or give the tester cores of its own",
     )
 
@@ -215,7 +215,8 @@ def _failures(window: Evidence) -> PointWarning | None:
     return PointWarning(
         WarningKind.FAILURES,
         f"{plural(sum(failures.values()), 'operation')} failed: {kinds}{first}",
-        "failing may be faster than answering: find the reason before using the rate",
+        "failed requests can be faster than real ones: find out why they failed before you use the "
+        "rate",
     )
 
 

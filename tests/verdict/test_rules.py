@@ -66,7 +66,7 @@ def test_a_target_that_waits_for_cores_lacks_cpu() -> None:
     waiting = with_generator(waiting, cpu_s=6.0)
     full = with_machine(waiting, busy_per_core=(0.2, 0.95))
     assert cpu(full).grade == Grade.PRIMARY
-    assert "waited 0.60 s per second" in cpu(full).evidence
+    assert "0.6 of its threads were always waiting" in cpu(full).evidence
     # Wake-ups of many threads, while the cores that they may use had time left.
     assert cpu(with_machine(waiting, busy_per_core=(1.0, 0.75))).grade == Grade.NO
     less = with_target(QUIET, cpu_s=3.0, waited_s=5.0)

@@ -70,7 +70,7 @@ SIGNS: dict[str, tuple[Evidence, str]] = {
     ),
     WarningKind.ANSWERS_UNREAD: (
         changed(QUIET, service=durations(600.0), unread=durations(90.0)),
-        "lay unread for up to 90 us (p99), and that is 15% of the p99 of the service time",
+        "read answers up to 90 us late (p99): 15% of the p99 of the service time is its own",
     ),
     WarningKind.LITTLES_LAW: (
         changed(QUIET, little=LittlesLaw(64, 60, -0.0625, False, "64 lanes ran")),

@@ -44,7 +44,7 @@ def cpu(window: Evidence) -> Finding:
         return _finding(Grade.TAKEN, f"{text}: {taken_by_others(window)}")
     if window.target_waits:
         waited = window.per_second(target.waited_s) or 0.0
-        text += f" and its threads waited {waited:.2f} s per second for a core in use by others"
+        text += f" and {waited:.1f} of its threads were always waiting for a core"
         if busy is not None:
             text += f" (its cores were {share(busy)} busy)"
         return _finding(Grade.PRIMARY, text)

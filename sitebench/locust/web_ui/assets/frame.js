@@ -104,7 +104,7 @@ const first = document.createElement("div");
 first.className = "sitebench-form";
 const operation = list("userClasses", operations.map(({ name, about }) => [name, about ? `${name}: ${about}` : name]), chosen);
 Object.assign(operation, { multiple: true, required: true, size: Math.min(8, operations.length) });
-first.append(labelled("Operation (Ctrl and a click choose several)", operation));
+first.append(labelled("Operation (Ctrl+click for several)", operation));
 for (const { name, title, default_value: value, help_text: about } of fields) {
   const input = document.createElement("input");
   Object.assign(input, { name, value: value ?? "" });
