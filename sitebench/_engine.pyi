@@ -695,7 +695,7 @@ def scenario_schema() -> str:
 
 @final
 class Engine:
-    """Lanes running programs against one target, on threads of their own.
+    """Lanes running scenarios against one target, on threads of their own.
 
     Recorders drain without loss: each operation is in exactly one snapshot.
 
@@ -709,15 +709,14 @@ class Engine:
     secret is there by its name.
 
     "scenarios": [{"name", "text", "operation", "base", "env": {...}, "bind": {"dn", "password",
-    "sasl"}, "think_ms", "worker": 0, "of": 1}] are scenario files that lanes run as they do
-    programs; `tables` are their data, as "name/data".
+    "sasl"}, "think_ms", "worker": 0, "of": 1}] are scenario files that lanes run; `tables` are
+    their data, as "name/data".
 
     An HTTP target is {"protocol": "http", "host", "port", "base_path", "keepalive", "size",
     "spread_sources", "files", "tls", "secure", "addresses", "phases"}: people 0 to size - 1 are
-    there, and "files" is the specification of a `FileSet`. Its lanes run scenarios alone, which
-    may have "programs": {"cgi": "/path", ...}, "keepalive" and "classes": true. That gives
-    operations of one request each a row under the scenario's name, and their connections one as
-    "connect".
+    there, and "files" is the specification of a `FileSet`. Its scenarios may have "programs":
+    {"cgi": "/path", ...}, "keepalive" and "classes": true. That gives operations of one request
+    each a row under the scenario's name, and their connections one as "connect".
 
     "tls": {"ca", "ca_pem", "insecure", "cert", "key", "key_password", "resume": false} makes every
     connection one of TLS; "resume" lets new ones go on with a session of the thread's.
@@ -747,7 +746,7 @@ class Engine:
         tables: Mapping[str, Table] | None = None,
     ) -> Engine: ...
     def start_lanes(self, program: str, n: int) -> None:
-        """Start `n` more lanes of `program`."""
+        """Start `n` more lanes of the scenario `program`."""
     def stop_lanes(self, program: str, n: int) -> None:
         """Stop `n` lanes of `program`; each ends after the operation it is in."""
     def drain(self) -> Snapshot:

@@ -1,4 +1,4 @@
-"""What the engine reads of any suite: target, schedule, keys, additions and programs."""
+"""What the engine reads of any suite: target, schedule, keys and additions."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ pub struct Snapshot {
     lost_rows: u64,
     lane_counts: Vec<u64>,
     log: Vec<String>,
-    decks: Vec<(String, Vec<u32>, Vec<u64>)>,
+    decks: Vec<(String, Vec<u64>, Vec<u64>)>,
     steps: Vec<Py<StepStats>>,
     late: Vec<Py<StepStats>>,
     older: Vec<Py<StepStats>>,

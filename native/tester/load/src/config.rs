@@ -23,10 +23,10 @@ pub const CONNECT_MS: u64 = 5_000;
 /// The longest timeout, a day.
 const MAX_TIMEOUT_MS: u64 = 86_400_000;
 
-/// Everything about a load of one protocol, which gives the target `T` and programs `P`.
+/// Everything about a load of one protocol, which gives the target `T`.
 #[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields, bound(deserialize = "T: DeserializeOwned, P: DeserializeOwned"))]
-pub struct Config<T, P> {
+#[serde(deny_unknown_fields, bound(deserialize = "T: DeserializeOwned"))]
+pub struct Config<T> {
     /// Threads to run lanes on.
     #[serde(default = "one")]
     pub threads: usize,
@@ -50,13 +50,10 @@ pub struct Config<T, P> {
     /// Which people are added; by default a million after those of the population.
     #[serde(default)]
     pub adds: Option<Adds>,
-    /// The programs of the lanes.
-    #[serde(default)]
-    pub programs: Vec<P>,
     /// What is written down of requests, beside counts.
     #[serde(default)]
     pub(crate) log: LogSpec,
-    /// Scenarios that lanes run, as they do programs.
+    /// Scenarios that lanes run.
     #[serde(default)]
     pub(crate) scenarios: Vec<ScenarioSpec>,
 }
@@ -167,7 +164,7 @@ pub enum ConfigError {
     },
 }
 
-impl<T: TargetAddress, P> Config<T, P> {
+impl<T: TargetAddress> Config<T> {
     /// Refuses numbers that make no sense.
     pub(crate) fn check(&self) -> Result<(), ConfigError> {
         in_range("threads", self.threads as u64, 1, MAX_THREADS as u64, "give 1 to 1,024")?;

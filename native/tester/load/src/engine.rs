@@ -6,19 +6,17 @@ use std::time::Duration;
 use people::Population;
 use people::visitor::Visitors;
 
-use crate::choose::keys::Keys;
 use crate::choose::ring::{Ring, RingCursor};
 use crate::choose::schedule::Pace;
 use crate::config::{Adds, Config, ConfigError, DEFAULT_ADDS};
 use crate::drive::driver::{CommandError, Driver, LaunchError, Plan};
 use crate::drive::snapshot::Snapshot;
-use crate::fill::{Given, Tables};
+use crate::fill::Tables;
 use crate::http::{self, Http, HttpConfig, TargetError};
 use crate::ldap::{self, Ldap, LdapConfig, NameList, NamesError};
 use crate::program::{Compiled, MAIN, Op, ProgramError};
 use crate::protocol::Protocol;
 use crate::scenario_spec::ScenarioSpec;
-use crate::scripted;
 use crate::target_address::TargetAddress;
 
 /// Why an engine does not start.
@@ -72,8 +70,7 @@ impl Engine {
         tables: &Tables,
     ) -> Result<Self, StartError> {
         let (compiled, speaks) = directory(&mut config, people, names, tables)?;
-        let names = config.programs.iter().map(|program| program.name.clone()).collect();
-        Self::launch(&config, names, compiled, |seed, thread| speaks.protocol(seed, thread))
+        Self::launch(&config, compiled, |seed, thread| speaks.protocol(seed, thread))
     }
 
     /// The same for a site. `visitors` are needed for templates that name properties of people.
@@ -82,13 +79,12 @@ impl Engine {
         visitors: Option<Arc<Visitors>>,
         tables: &Tables,
     ) -> Result<Self, StartError> {
-        let (names, compiled, speaks) = site(&mut config, visitors, tables)?;
-        Self::launch(&config, names, compiled, |seed, thread| speaks.protocol(seed, thread))
+        let (compiled, speaks) = site(&mut config, visitors, tables)?;
+        Self::launch(&config, compiled, |seed, thread| speaks.protocol(seed, thread))
     }
 
-    fn launch<P: Protocol, T: TargetAddress, S>(
-        config: &Config<T, S>,
-        names: Vec<String>,
+    fn launch<P: Protocol, T: TargetAddress>(
+        config: &Config<T>,
         compiled: Compiled<P::Request>,
         mut protocol: impl FnMut(u64, usize) -> P,
     ) -> Result<Self, StartError> {
@@ -103,6 +99,7 @@ impl Engine {
             log: config.log,
             compiled,
         };
+        let names = config.scenarios.iter().map(|spec| spec.name.clone()).collect();
         let driver = Driver::launch(plan, names, |thread| {
             let (seed, random) = config.seeds(thread);
             (protocol(seed, thread), random)
@@ -147,7 +144,6 @@ impl Engine {
 /// What all threads need to speak to a directory.
 pub(crate) struct SpeaksLdap {
     shared: ldap::Shared,
-    keys: Keys,
     ring: Option<Arc<Ring>>,
 }
 
@@ -155,7 +151,7 @@ impl SpeaksLdap {
     /// The protocol of a thread.
     pub(crate) fn protocol(&self, seed: u64, thread: usize) -> Ldap {
         let ring = self.ring.clone().map(RingCursor::new);
-        Ldap::new(self.shared.clone(), self.keys.clone(), ring, seed, thread)
+        Ldap::new(self.shared.clone(), ring, seed, thread)
     }
 }
 
@@ -168,20 +164,19 @@ pub(crate) fn directory(
 ) -> Result<(Compiled<ldap::Request>, SpeaksLdap), StartError> {
     config.check()?;
     let mut shared = ldap::Shared::new(&config.target, people, names, config.verify)?;
-    for spec in &config.scenarios {
-        let found = shared.take(spec, &config.target, tables, config.keys, config.threads);
-        let problem = |problem| StartError::Scenario { name: spec.name.clone(), problem };
-        config.programs.push(found.map_err(problem)?);
-    }
-    let compiled = shared.compile(&config.programs, config.is_open())?;
+    let take = |spec: &ScenarioSpec| {
+        let program = shared.take(spec, &config.target, tables, config.keys, config.threads);
+        program.map_err(|problem| StartError::Scenario { name: spec.name.clone(), problem })
+    };
+    let programs = config.scenarios.iter().map(take).collect::<Result<_, _>>()?;
+    let compiled = shared.compile(programs, config.is_open())?;
     let goes_elsewhere = |op: &Op<_>| matches!(op, Op::Connect { endpoint, .. } if *endpoint != MAIN);
     if !compiled.programs.iter().flat_map(|program| &program.ops).any(goes_elsewhere) {
         // What no connection chooses needs no authorities.
         config.target.choices = None;
     }
-    let ring = ldap::adds_people(&config.programs).then(|| ring(config, shared.count()));
-    let keys = Keys::new(config.keys.choice, shared.count(), config.keys.seed);
-    Ok((compiled, SpeaksLdap { shared, keys, ring }))
+    let ring = ldap::adds_people(&compiled).then(|| ring(config, shared.count()));
+    Ok((compiled, SpeaksLdap { shared, ring }))
 }
 
 /// What all threads need to speak to a site.
@@ -197,36 +192,26 @@ impl Speaks {
     }
 }
 
-/// What the lanes of a site run, with the names of its programs.
+/// What the lanes of a site run.
 pub(crate) fn site(
     config: &mut HttpConfig,
     visitors: Option<Arc<Visitors>>,
     tables: &Tables,
-) -> Result<(Vec<String>, Compiled<http::Request>, Speaks), StartError> {
+) -> Result<(Compiled<http::Request>, Speaks), StartError> {
     config.check()?;
-    let (mut names, mut programs, mut scripts) = (Vec::new(), Vec::new(), Vec::new());
     for spec in &config.scenarios {
         let problem = |problem| StartError::Scenario { name: spec.name.clone(), problem };
         config.target.connect_as(spec).map_err(problem)?;
     }
-    let lower =
-        http::Requests { target: &config.target, has_visitors: visitors.is_some(), has_any_program: false };
-    for spec in &config.scenarios {
-        let people = Arc::new(http::VisitorColumns::new(visitors.clone(), config.target.size));
-        let given =
-            Given { tables: spec.own(tables), people: Some(people), keys: config.keys.choice, owns: true };
-        let seeds = (config.threads, config.keys.seed);
-        let found = scripted::convert(&lower, spec, scripts.len(), "", &given, seeds);
-        let problem = |problem| StartError::Scenario { name: spec.name.clone(), problem };
-        let (program, script) = found.map_err(problem)?;
-        names.push(spec.name.clone());
-        programs.push(program);
-        scripts.push(script);
-    }
-    let shared = http::Shared::new(config, visitors, scripts)?;
-    let compiled = shared.compile(&programs, config.is_open())?;
+    let mut shared = http::Shared::new(&config.target, visitors, config.verify)?;
+    let take = |spec: &ScenarioSpec| {
+        let program = shared.take(spec, tables, config.keys, config.threads);
+        program.map_err(|problem| StartError::Scenario { name: spec.name.clone(), problem })
+    };
+    let programs = config.scenarios.iter().map(take).collect::<Result<_, _>>()?;
+    let compiled = shared.compile(programs, config.is_open())?;
     let ring = http::creates_people(&compiled).then(|| ring(config, config.target.size));
-    Ok((names, compiled, Speaks { shared, ring }))
+    Ok((compiled, Speaks { shared, ring }))
 }
 
 /// Says what of a scenario no lane could run, whatever its target; returns the step that it counts, if its passes are
@@ -238,7 +223,7 @@ pub fn check_scenario(spec: &ScenarioSpec, tables: &Tables) -> Result<Option<Str
     }
 }
 
-fn ring<T, S>(config: &Config<T, S>, count: u64) -> Arc<Ring> {
+fn ring<T>(config: &Config<T>, count: u64) -> Arc<Ring> {
     let Adds { start, keys } = config.adds.unwrap_or(Adds { start: count, keys: DEFAULT_ADDS });
     Arc::new(Ring::new(start, keys, config.threads as u64))
 }

@@ -57,7 +57,7 @@ pub enum LaunchError {
 #[derive(Debug, thiserror::Error)]
 pub enum CommandError {
     /// No program of that name.
-    #[error("no program is called {0:?}: use a name from the configuration's \"programs\"")]
+    #[error("no scenario is called {0:?}: use a name from the configuration's \"scenarios\"")]
     UnknownProgram(String),
     /// Fewer lanes run.
     #[error("{asked} lanes of {program:?} to stop, but only {running} run")]

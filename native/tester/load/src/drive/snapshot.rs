@@ -70,7 +70,7 @@ pub struct DeckSnapshot {
     /// The program.
     pub program: Arc<str>,
     /// Cards of each branch in the deck.
-    pub weights: Box<[u32]>,
+    pub weights: Box<[u64]>,
     /// Cards of each branch dealt.
     pub dealt: Vec<u64>,
 }

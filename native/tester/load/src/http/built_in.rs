@@ -1,25 +1,23 @@
 //! The workloads that the product comes with are the programs that they were before they were scenario files.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::fs;
 use std::path::Path;
 
 use serde_json::json;
 
 use super::ask::{Ask, Status, Statuses};
-use super::lower::Requests;
-use super::step::Step as HttpStep;
 use super::target::{SECURE, Target};
-use crate::choose::keys::Choice;
-use crate::fill::{Given, Tables};
+use super::{Request, Shared};
+use crate::config::KeysConfig;
+use crate::fill::Tables;
 use crate::program::{Branch, ProgramSpec, SEQUENCE, Step};
 use crate::scenario_spec::ScenarioSpec;
-use crate::scripted;
 
 /// Each workload as its name, and a line for each kind of request: its row, its cards and what is sent for it.
 const BEFORE: &str = include_str!("../../tests/load/http/workloads.txt");
 
-fn program(name: &str, text: String) -> ProgramSpec<HttpStep> {
+fn program(name: &str, text: String) -> ProgramSpec<Request> {
     let programs = json!({
         "cgi-env": "/cgi-bin/env",
         "cgi": "/cgi-bin/program?size={size}&content={content}",
@@ -34,18 +32,28 @@ fn program(name: &str, text: String) -> ProgramSpec<HttpStep> {
     let mut target = Target::any();
     target.connect_as(&spec).unwrap();
     assert!(target.http10 && !target.keepalive, "{name}");
-    let given = Given { tables: Tables::default(), people: None, keys: Choice::default(), owns: true };
-    let lower = Requests { target: &target, has_visitors: false, has_any_program: false };
-    scripted::convert(&lower, &spec, 0, "", &given, (1, 0))
-        .unwrap_or_else(|problem| panic!("{name}: {problem}"))
-        .0
+    let classes = classes().map(|name| json!({"name": name, "sizes": [1]})).collect::<Vec<_>>();
+    target.files =
+        Some(serde_json::from_value(json!({"name": "set", "seed": 1, "classes": classes})).unwrap());
+    let mut shared = Shared::new(&target, None, false).unwrap();
+    let program = shared.take(&spec, &Tables::default(), KeysConfig::default(), 1);
+    program.unwrap_or_else(|problem| panic!("{name}: {problem}"))
+}
+
+/// The classes of files that workloads ask for, of which the set here has one file each.
+fn classes() -> impl Iterator<Item = &'static str> {
+    let names: BTreeSet<_> = BEFORE.lines().filter_map(|line| Some(line.split_once(" file ")?.1)).collect();
+    names.into_iter()
 }
 
 /// Where a step goes, and what it asks for there.
-fn asked(step: &HttpStep) -> (usize, String) {
+fn asked(step: &Request) -> (usize, String) {
     match step {
-        HttpStep::File(file) => (usize::from(file.secure), format!("file {}", file.class)),
-        HttpStep::Ask(ask) => (usize::from(ask.is_secure()), line(ask)),
+        Request::File(_, file) => {
+            let class = classes().nth(usize::try_from(file.files.start).unwrap()).unwrap();
+            (usize::from(file.secure), format!("file {class}"))
+        }
+        Request::Ask(_, ask) => (usize::from(ask.is_secure()), line(ask)),
         other => panic!("{other:?}"),
     }
 }
@@ -65,12 +73,12 @@ fn line(ask: &Ask) -> String {
     )
 }
 
-fn card(branch: &Branch<HttpStep>) -> String {
+fn card(branch: &Branch<Request>) -> String {
     let [step] = &branch.steps[..] else { panic!("{branch:?}") };
     let (name, (endpoint, what)) = match step {
         Step::Request { name, request } => (name, asked(request)),
         Step::Deck { branches } => {
-            let one = |branch: &Branch<HttpStep>| match &branch.steps[..] {
+            let one = |branch: &Branch<Request>| match &branch.steps[..] {
                 [Step::Request { name, request }] if branch.weight == 1 => (name.clone(), asked(request)),
                 other => panic!("{other:?}"),
             };
@@ -100,7 +108,7 @@ fn a_workload_is_the_program_that_it_was() {
         let path = entry.unwrap().path();
         let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
         let program = program(&name, fs::read_to_string(&path).unwrap());
-        assert_eq!((&program.name, &*program.counts), (&name, SEQUENCE));
+        assert_eq!((&program.name, program.counts.as_deref()), (&name, Some(SEQUENCE)));
         let [Step::Deck { branches }] = &program.steps[..] else { panic!("{:?}", program.steps) };
         now.insert(name, branches.iter().map(card).collect::<Vec<_>>());
     }

@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use files::{Checker, Copies, FileSet};
+use files::{Checker, Copies};
 
 use super::describe::status_line;
 use super::target::Target;
@@ -14,21 +14,12 @@ use crate::record::failure::Failure;
 use crate::record::told::Told;
 
 /// A file of a class, drawn anew for each request, each with the same probability.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct FileSpec {
-    /// The name of the class.
-    pub(super) class: String,
-    /// Whether it goes to the target's secure endpoint.
-    pub(super) secure: bool,
-    /// Header lines of a scenario, as they are sent.
-    pub(super) lines: String,
-}
-
-/// A compiled request for a file of a class.
 #[derive(Debug)]
 pub struct FileRequest {
     /// The class's files, by their numbers in the set.
-    files: Range<u64>,
+    pub(super) files: Range<u64>,
+    /// Whether it goes to the target's secure endpoint.
+    pub(super) secure: bool,
     before_path: Vec<u8>,
     after_path: Vec<u8>,
 }
@@ -42,14 +33,14 @@ pub(super) struct AskedFile {
 }
 
 impl FileRequest {
-    pub(super) fn new(spec: &FileSpec, target: &Target, set: Option<&FileSet>) -> Result<Self, String> {
-        let set = set.ok_or("the target has no \"files\" to ask for")?;
-        let files = set.class(&spec.class);
-        Ok(Self {
-            files: files.ok_or_else(|| format!("the target's files have no class {:?}", spec.class))?,
+    /// Asks for one of these files, with the header `lines` of a scenario as they are sent.
+    pub(super) fn new(files: Range<u64>, secure: bool, lines: &str, target: &Target) -> Self {
+        Self {
+            files,
+            secure,
             before_path: format!("GET {}", target.base_path).into_bytes(),
-            after_path: format!("{}{}\r\n", target.head_lines(spec.secure), spec.lines).into_bytes(),
-        })
+            after_path: format!("{}{lines}\r\n", target.head_lines(secure)).into_bytes(),
+        }
     }
 }
 

@@ -9,7 +9,7 @@ use super::ask::Ask;
 use super::fill::Filler;
 use super::head::{self, Head};
 use super::judge::{conclude, path_of};
-use super::step::Request;
+use super::request::Request;
 use super::{Http, LaneState, Stage};
 use crate::fill::Kept;
 use crate::protocol::Received;

@@ -1,31 +1,37 @@
-//! From steps of scenarios to those of HTTP programs.
+//! From steps of scenarios to requests of HTTP.
 
+use std::cell::Cell;
 use std::sync::Arc;
 
+use files::FileSet;
 use scenario::{
-    Code, Connection, Escaped, Expect, Lifetime, Named, Operation, Part, Protocol, Request, Scenario, Step,
-    Template, Tls, Verb,
+    Code, Connection, Escaped, Expect, Lifetime, Named, Operation, Part, Protocol, Scenario, Step, Template,
+    Tls, Verb,
 };
 
 use super::ask::{Ask, Host, check_header, is_path};
-use super::file::FileSpec;
+use super::file::FileRequest;
 use super::fill::Site;
 use super::fresh;
-use super::step::Step as HttpStep;
+use super::request::Request;
 use super::target::{SECURE, Target};
 use super::visitors::VisitorColumns;
 use crate::fill::Tables;
 use crate::program::{self, Branch, Connects, MAIN, ProgramSpec, SEQUENCE};
 use crate::scenario_spec::ScenarioSpec;
-use crate::scripted::{self, Lower, Place, Preparation, cards, in_proportion, one_of, think};
+use crate::scripted::{self, Lower, Place, Preparation, in_proportion, one_of, think};
 
-/// Steps of HTTP, for a target.
+/// Requests of HTTP, for a target.
 pub(crate) struct Requests<'t> {
     pub(crate) target: &'t Target,
+    /// The files that it has; `None` as well where it stands for any target.
+    pub(crate) files: Option<&'t FileSet>,
     /// Whether properties of people are known.
     pub(crate) has_visitors: bool,
-    /// Whether it stands for any target, which may have all programs.
-    pub(crate) has_any_program: bool,
+    /// Whether it stands for any target, which may have all programs and classes of files.
+    pub(crate) is_any: bool,
+    /// The number of the next request.
+    pub(crate) next: Cell<usize>,
 }
 
 /// Says what of a scenario no lane could run, whatever its target.
@@ -34,7 +40,8 @@ pub(crate) struct Requests<'t> {
 pub fn check(spec: &ScenarioSpec, tables: &Tables) -> Result<Option<String>, String> {
     let target = Target::any();
     let people = Arc::new(VisitorColumns::new(None, 1));
-    let lower = Requests { target: &target, has_visitors: true, has_any_program: true };
+    let lower =
+        Requests { target: &target, files: None, has_visitors: true, is_any: true, next: Cell::default() };
     scripted::check(&lower, spec, Some(people), tables)
 }
 
@@ -69,7 +76,7 @@ impl Requests<'_> {
 }
 
 impl Lower for Requests<'_> {
-    type Step = HttpStep;
+    type Request = Request;
     const PROTOCOL: Protocol = Protocol::Http;
     const CONNECTS: Connects = Connects::WhenDown;
     const CLOSE: &'static str = "close";
@@ -82,20 +89,20 @@ impl Lower for Requests<'_> {
         self.target.keepalive
     }
 
-    fn prepare(&self, preparation: Arc<Preparation>) -> HttpStep {
-        HttpStep::Prepare(preparation)
+    fn prepare(&self, preparation: Preparation) -> Request {
+        Request::Prepare(preparation)
     }
 
     fn check(&self, scenario: &Scenario) -> Result<(), String> {
         fresh::check(scenario)
     }
 
-    fn requests(&self, place: &Place<'_>, step: &Step) -> Result<Vec<HttpStep>, String> {
+    fn requests(&self, place: &Place<'_>, step: &Step) -> Result<Vec<Request>, String> {
         self.ask(place, step, place.scenario.cookies)
     }
 
     /// A file's, a program's and a path's requests in one deck, each with its row under the scenario's name.
-    fn whole(&self, place: &Place<'_>) -> Result<Option<ProgramSpec<HttpStep>>, String> {
+    fn whole(&self, place: &Place<'_>) -> Result<Option<ProgramSpec<Request>>, String> {
         let Place { spec, scenario, .. } = place;
         let chosen = |name: &str| spec.operation.as_ref().is_none_or(|only| only == name);
         let operations = || scenario.operations.iter().enumerate().filter(|(_, each)| chosen(&each.name));
@@ -116,7 +123,7 @@ impl Lower for Requests<'_> {
                 let requests = requests.map_err(|problem| format!("{:?}: {problem}", operation.name))?;
                 steps.extend(one_of(&operation.name, requests));
             }
-            branches.push(Branch { weight: cards(operation), steps });
+            branches.push(Branch { weight: operation.weight, steps });
         }
         if branches.is_empty() {
             return Ok(None);
@@ -124,22 +131,26 @@ impl Lower for Requests<'_> {
         in_proportion(&mut branches);
         let mut steps = vec![program::Step::Deck { branches }];
         steps.extend((spec.think_ms > 0.0).then(|| think(spec.think_ms / 1e3, false)));
-        let (name, counts) = (spec.name.clone(), SEQUENCE.to_owned());
+        let (name, counts) = (spec.name.clone(), Some(SEQUENCE.to_owned()));
         Ok(Some(ProgramSpec { name, counts, steps, arrives_whole: true, pools: Vec::new() }))
     }
 }
 
 impl Requests<'_> {
+    fn number(&self) -> usize {
+        self.next.replace(self.next.get() + 1)
+    }
+
     /// What is asked for a step: one of these, each as often.
-    fn ask(&self, place: &Place<'_>, step: &Step, cookies: bool) -> Result<Vec<HttpStep>, String> {
+    fn ask(&self, place: &Place<'_>, step: &Step, cookies: bool) -> Result<Vec<Request>, String> {
         let Place { script, plan, block, scenario, spec } = place;
         let connection = scenario.connections.iter().find(|each| each.name == step.on);
         let host = self.host(connection.ok_or_else(|| format!("no connection is called {:?}", step.on))?)?;
         let site = Site { plan, block, has_visitors: self.has_visitors };
-        let ask = |step: &Step, request: &Request| {
+        let ask = |step: &Step, request: &scenario::Request| {
             let way = (self.target, host.clone(), cookies);
             let ask = Ask::new(*script, site, (step, request), &scenario.headers, way)?;
-            Ok(HttpStep::Ask(Arc::new(ask)))
+            Ok(Request::Ask(self.number(), Box::new(ask)))
         };
         match &step.verb {
             Verb::Request(request) => Ok(vec![ask(step, request)?]),
@@ -147,13 +158,21 @@ impl Requests<'_> {
                 if step.expect != Expect::default() || !step.captures.is_empty() {
                     return Err("every byte of a file is compared: leave expect and capture out".to_owned());
                 }
+                let files = match self.files {
+                    Some(set) => set
+                        .class(class)
+                        .ok_or_else(|| format!("the target's files have no class {class:?}"))?,
+                    None if self.is_any => 0..0,
+                    None => return Err("the target has no \"files\" to ask for".to_owned()),
+                };
                 let lines = lines(&scenario.headers)?;
-                Ok(vec![HttpStep::File(FileSpec { class: class.clone(), secure: host.secure, lines })])
+                let file = FileRequest::new(files, host.secure, &lines, self.target);
+                Ok(vec![Request::File(self.number(), file)])
             }
             Verb::Program { program, size, size_about, random } => {
                 let path = match spec.programs.get(program) {
                     Some(path) => path,
-                    None if self.has_any_program => "/",
+                    None if self.is_any => "/",
                     None => return Err(format!("the target has no program {program:?}: say where it is")),
                 };
                 let bytes = size.or(*size_about).unwrap_or_default();
@@ -167,7 +186,7 @@ impl Requests<'_> {
                     step.expect.length = step.expect.length.or(*size);
                 }
                 let request = |path: String| {
-                    let request = Request {
+                    let request = scenario::Request {
                         method: "GET",
                         path: Template { parts: vec![Part::Text(path)] },
                         headers: Vec::new(),

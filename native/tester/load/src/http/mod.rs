@@ -26,52 +26,41 @@ mod judge;
 mod look;
 mod lower;
 mod receive;
-mod step;
+mod request;
 mod target;
 #[cfg(test)]
 mod tests;
 mod visitors;
 mod way;
 
+use std::cell::Cell;
 use std::sync::Arc;
 
 use files::{Copies, FileSet};
 use people::visitor::Visitors;
-use serde::de::{Error as _, IgnoredAny};
-use serde::{Deserialize, Deserializer};
 use wire::http::Body;
 
 use crate::choose::ring::RingCursor;
-use crate::config::Config;
-use crate::program::{self, Compiled, Connects, MAIN, Op, ProgramError, ProgramSpec, Rules};
+use crate::config::{Config, KeysConfig};
+use crate::fill::{Given, Tables};
+use crate::program::{self, Compiled, Connects, MAIN, ProgramError, ProgramSpec, Rules};
 use crate::record::failure::Failure;
-use crate::scripted::{Running, Script};
+use crate::scenario_spec::ScenarioSpec;
+use crate::scripted::{self, Running, Script};
 
 pub(crate) use lower::{Requests, check as check_scenario};
-pub use step::Request;
-pub(crate) use step::Step;
+pub use request::Request;
 pub use target::{Target, TargetError};
 pub(crate) use visitors::VisitorColumns;
 
-use file::{AskedFile, FileRequest};
+use file::AskedFile;
 use head::Heads;
 use judge::Visit;
 use target::SECURE;
 use visitors::PeopleView;
 
 /// Everything about a load on a site.
-pub type HttpConfig = Config<Target, NoProgram>;
-
-/// A program in JSON, which a site has none of: its lanes run scenarios.
-#[derive(Debug, Clone)]
-pub enum NoProgram {}
-
-impl<'de> Deserialize<'de> for NoProgram {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        IgnoredAny::deserialize(deserializer)?;
-        Err(D::Error::custom("a site has no programs: give scenarios"))
-    }
-}
+pub type HttpConfig = Config<Target>;
 
 /// Where a lane is in an answer.
 #[derive(Debug, Default)]
@@ -112,6 +101,8 @@ pub(crate) struct Shared {
     target: Arc<Target>,
     verify: bool,
     scripts: Vec<Script>,
+    /// How many requests its scenarios have so far.
+    requests: usize,
 }
 
 /// HTTP as one thread speaks it.
@@ -133,38 +124,50 @@ pub struct Http {
 
 impl Shared {
     pub(crate) fn new(
-        config: &HttpConfig,
+        target: &Target,
         visitors: Option<Arc<Visitors>>,
-        scripts: Vec<Script>,
+        verify: bool,
     ) -> Result<Self, TargetError> {
-        config.target.check()?;
-        let target = Arc::new(config.target.clone());
+        target.check()?;
         let files = target.files.clone().map(FileSet::new).transpose()?.map(Arc::new);
-        let copies = files.as_deref().filter(|_| config.verify).map(|set| Arc::new(Copies::of(set)));
-        Ok(Self { visitors, files, copies, target, verify: config.verify, scripts })
+        let copies = files.as_deref().filter(|_| verify).map(|set| Arc::new(Copies::of(set)));
+        let target = Arc::new(target.clone());
+        Ok(Self { visitors, files, copies, target, verify, scripts: Vec::new(), requests: 0 })
+    }
+
+    /// Takes a scenario, and returns its program.
+    pub(crate) fn take(
+        &mut self,
+        spec: &ScenarioSpec,
+        tables: &Tables,
+        keys: KeysConfig,
+        threads: usize,
+    ) -> Result<ProgramSpec<Request>, String> {
+        let people = Arc::new(VisitorColumns::new(self.visitors.clone(), self.target.size));
+        let given = Given { tables: spec.own(tables), people: Some(people), keys: keys.choice, owns: true };
+        let lower = Requests {
+            target: &self.target,
+            files: self.files.as_deref(),
+            has_visitors: self.visitors.is_some(),
+            is_any: false,
+            next: Cell::new(self.requests),
+        };
+        let seeds = (threads, keys.seed);
+        let (program, script) = scripted::convert(&lower, spec, self.scripts.len(), "", &given, seeds)?;
+        self.requests = lower.next.get();
+        self.scripts.push(script);
+        Ok(program)
     }
 
     /// Compiles programs for this target.
     pub(crate) fn compile(
         &self,
-        programs: &[ProgramSpec<Step>],
+        programs: Vec<ProgramSpec<Request>>,
         open: bool,
     ) -> Result<Compiled<Request>, ProgramError> {
         let connects = if self.target.keepalive { Connects::WhenDown } else { Connects::Always };
-        let mut id = 0;
-        let endpoint = |step: &Step| if step.is_secure() { SECURE } else { MAIN };
-        let rules = Rules { open, connects, endpoint, phases: self.target.phases };
-        program::compile(programs, rules, |name, step| {
-            let request = match step {
-                Step::Ask(ask) => Request::Ask(id, ask.clone()),
-                Step::File(spec) => {
-                    Request::File(id, FileRequest::new(spec, &self.target, self.files.as_deref())?)
-                }
-                Step::Prepare(preparation) => Request::Prepare(preparation.clone()),
-            };
-            id += 1;
-            Ok(vec![(name.to_owned(), request)])
-        })
+        let endpoint = |request: &Request| if request.is_secure() { SECURE } else { MAIN };
+        program::compile(programs, Rules { open, connects, endpoint, phases: self.target.phases })
     }
 }
 
@@ -189,6 +192,5 @@ impl Http {
 
 /// Whether any program takes people to create.
 pub(crate) fn creates_people(compiled: &Compiled<Request>) -> bool {
-    let takes = |op: &Op<Request>| matches!(op, Op::Exchange { request: Request::Prepare(preparation), .. } if preparation.takes);
-    compiled.programs.iter().flat_map(|program| &program.ops).any(takes)
+    compiled.requests().any(|request| matches!(request, Request::Prepare(preparation) if preparation.takes))
 }

@@ -3,7 +3,7 @@
 use wire::http::{Body, Framing};
 
 use super::judge::conclude;
-use super::step::Request;
+use super::request::Request;
 use super::{Http, LaneState, Stage};
 use crate::protocol::{Encoded, Protocol, Received};
 use crate::record::failure::Failure;

@@ -4,12 +4,9 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
-use crate::choose::keys::Choice;
-use crate::fill::{Given, Tables};
-use crate::program::Program;
+use crate::program::{Op, Program};
 use crate::protocol::{Encoded, Protocol, Received};
 use crate::record::failure::Failure;
-use crate::scripted;
 
 const PAGE: &str = "data.who.people = 'seeded'\n[[operation]]\nget = '/?u={who.id}'\n\
     expect = { length = 20, identity = { before = \"u='\", value = '{who.id}', until = \"'\" } }";
@@ -22,21 +19,23 @@ struct Lane {
     pc: usize,
 }
 
+/// The program of a scenario for a site of ten people.
+fn compiled(text: &str) -> (Shared, Compiled<Request>) {
+    let config = json!({
+        "target": {"host": "127.0.0.1", "port": 80, "size": 10},
+        "scenarios": [{"name": "p", "text": text}],
+    });
+    let config: HttpConfig = serde_json::from_value(config).unwrap();
+    let mut shared = Shared::new(&config.target, None, config.verify).unwrap();
+    let program = shared.take(&config.scenarios[0], &Tables::new(), config.keys, 1).unwrap();
+    let compiled = shared.compile(vec![program], false).unwrap();
+    (shared, compiled)
+}
+
 impl Lane {
     fn new(text: &str) -> Self {
-        let config = json!({
-            "target": {"host": "127.0.0.1", "port": 80, "size": 10},
-            "scenarios": [{"name": "p", "text": text}],
-        });
-        let config: HttpConfig = serde_json::from_value(config).unwrap();
-        let people = Arc::new(VisitorColumns::new(None, config.target.size));
-        let (tables, keys) = (Tables::new(), Choice::default());
-        let given = Given { tables, people: Some(people), keys, owns: true };
-        let lower = Requests { target: &config.target, has_visitors: false, has_any_program: false };
-        let (program, script) =
-            scripted::convert(&lower, &config.scenarios[0], 0, "", &given, (1, 1)).unwrap();
-        let shared = Shared::new(&config, None, vec![script]).unwrap();
-        let program = shared.compile(&[program], false).unwrap().programs.remove(0);
+        let (shared, mut compiled) = compiled(text);
+        let program = compiled.programs.remove(0);
         let http = Http::new(shared, None, 1, 0);
         Self { http, state: LaneState::default(), pc: program.ops.len() - 1, program }
     }
@@ -161,4 +160,13 @@ fn a_failure_is_described_without_secrets_and_by_its_last_status() {
         let (_, request) = program.asked(*pc).unwrap();
         assert_eq!(http.tell(request, state, answer).to_string(), format!("{asked}{expected}"));
     }
+}
+
+#[test]
+fn weights_beyond_32_bits_are_dealt_in_proportion() {
+    let operation = |name: &str, weight: u64| {
+        format!("[[operation]]\nname = '{name}'\nweight = {weight}\nget = '/{name}'\n")
+    };
+    let (_, compiled) = compiled(&(operation("a", 1 << 33) + &operation("b", 1 << 34)));
+    assert_eq!(&compiled.decks[0].weights[..], [1, 2]);
 }

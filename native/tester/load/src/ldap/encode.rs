@@ -2,12 +2,9 @@
 
 use memchr::memchr;
 use people::Spec;
-use wire::ldap::request::write_add;
 
 use super::names::Person;
-use super::request::{Request, value_of};
-use super::step::PersonSelector;
-use super::{LaneState, Ldap};
+use super::{LaneState, Ldap, Request};
 use crate::protocol::Encoded;
 
 /// Message ids go round in what one byte holds.
@@ -32,66 +29,23 @@ impl Ldap {
         lane: &mut LaneState,
         out: &mut Vec<u8>,
     ) -> Encoded {
-        match request {
+        let ask = match request {
             Request::Prepare(preparation) => return self.prepare(preparation, lane),
-            Request::Ask(ask) => {
-                if let Some(first) = &ask.first {
-                    let chosen = self.prepare(first, lane);
-                    if chosen != Encoded::Skip {
-                        return chosen;
-                    }
-                }
+            Request::Ask(ask) => ask,
+        };
+        if let Some(first) = &ask.first {
+            let chosen = self.prepare(first, lane);
+            if chosen != Encoded::Skip {
+                return chosen;
             }
-            Request::Remove { takes, .. } => {
-                if *takes {
-                    self.take_key(lane);
-                }
-                if !lane.comes_again {
-                    return Encoded::Skip;
-                }
-                lane.current = lane.new;
-            }
-            _ => {}
         }
-        let id = lane.next_id();
+        if ask.removes_taken && !lane.comes_again {
+            return Encoded::Skip;
+        }
+        lane.next_id();
         lane.entries = 0;
         lane.wrong = false;
-        match request {
-            Request::Ask(ask) => return self.ask(ask, lane, out),
-            Request::Prepare(_) => return Encoded::Skip,
-            Request::Bind { frame, .. } | Request::Retrieve { frame, .. } | Request::Search { frame, .. } => {
-                frame.write(out, lane.id, &[]);
-            }
-            Request::Lookup { person, frames, .. } => {
-                let person = self.pick(*person, lane);
-                let value = self.spell_value(person, &mut lane.dn);
-                frames[usize::from(person.added)].write(out, lane.id, &[value]);
-            }
-            Request::Add { person } => {
-                let person = self.pick_dn(*person, lane);
-                write_add(out, id, &self.name, |out| {
-                    if let Some(people) = &self.shared.names.people {
-                        people.write_attributes(person.number, out);
-                    }
-                });
-            }
-            Request::Remove { frame, .. } => {
-                self.pick_dn(PersonSelector::Current, lane);
-                frame.write(out, lane.id, &[&self.name]);
-            }
-            Request::Change { person, frame, .. } => {
-                self.pick_dn(*person, lane);
-                frame.write(out, lane.id, &[&self.name]);
-            }
-            Request::Compare { person, attribute, frame } => {
-                let person = self.pick_dn(*person, lane);
-                let known = self.shared.names.known(person);
-                let value =
-                    known.and_then(|people| value_of(people, person.number, attribute, &mut self.scratch));
-                frame.write(out, lane.id, &[&self.name, value.unwrap_or_default()]);
-            }
-        }
-        Encoded::Send
+        self.ask(ask, lane, out)
     }
 
     /// Takes the next person to add.
@@ -99,34 +53,8 @@ impl Ldap {
         // The configuration sees to it that programs that add have a ring.
         let Some(ring) = &mut self.ring else { return };
         let key = ring.take();
-        let person = Person { number: key.person, added: true };
-        lane.current = Some(person);
-        lane.new = Some(person);
+        lane.taken = Some(key.person);
         lane.comes_again = key.used_before;
-    }
-
-    #[inline]
-    fn pick(&mut self, person: PersonSelector, lane: &mut LaneState) -> Person {
-        let known = match person {
-            PersonSelector::Random => None,
-            PersonSelector::Current => lane.current,
-            PersonSelector::New => lane.new,
-            PersonSelector::Own => lane.own,
-        };
-        let chosen = known.unwrap_or_else(|| Person { number: self.keys.draw(&mut self.rng), added: false });
-        lane.current = Some(chosen);
-        if person == PersonSelector::Own {
-            lane.own = Some(chosen);
-        }
-        chosen
-    }
-
-    /// Picks a person and spells their DN into `name`.
-    fn pick_dn(&mut self, person: PersonSelector, lane: &mut LaneState) -> Person {
-        let person = self.pick(person, lane);
-        self.name.clear();
-        self.shared.names.write_dn(person, &mut self.name);
-        person
     }
 
     /// The value that a person is looked up by; `dn` becomes the DN of the right answer, if it is known.

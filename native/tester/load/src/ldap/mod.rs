@@ -6,10 +6,8 @@ mod frame;
 mod names;
 mod people_rows;
 mod receive;
-mod request;
 mod scripted;
 mod start_tls;
-mod step;
 mod verify;
 
 use std::sync::Arc;
@@ -18,29 +16,34 @@ use people::{Population, Profile};
 use serde::{Deserialize, Serialize};
 use tls::{ClientSpec, ConfigError};
 
-use crate::choose::keys::Keys;
 use crate::choose::ring::RingCursor;
 use crate::config::{Config, KeysConfig};
 use crate::connection::security::{Security, Tls};
 use crate::fill::{Given, Tables};
 use crate::program::{self, Compiled, Connects, MAIN, ProgramError, ProgramSpec, Rules};
 use crate::scenario_spec::ScenarioSpec;
-use crate::scripted::{self as scenarios, Memory, Running, Script};
+use crate::scripted::{self as scenarios, Memory, Preparation, Running, Script};
 use crate::target_address::TargetAddress;
 
-pub use names::{NameList, NamesError, NamesSpec, Person};
-pub use request::Request;
-use scripted::Requests;
+pub use names::{NameList, NamesError, NamesSpec};
 pub(crate) use scripted::check as check_scenario;
-use step::PersonSelector;
-pub use step::Step;
+use scripted::{Ask, Requests};
 
 use names::{Names, Template};
 use people_rows::PeopleRows;
 use verify::Verifier;
 
 /// Everything about a load on a directory.
-pub type LdapConfig = Config<Target, ProgramSpec<Step>>;
+pub type LdapConfig = Config<Target>;
+
+/// What a lane asks of a directory.
+#[derive(Debug)]
+pub enum Request {
+    /// A step of a scenario.
+    Ask(Box<Ask>),
+    /// What a scenario chooses before its steps; nothing is sent.
+    Prepare(Preparation),
+}
 
 /// What is measured, and how people are known there.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -152,13 +155,10 @@ pub struct LaneState {
     /// The id of the request in flight, 1 to 127: one byte, so that all requests for the same thing
     /// have the same size.
     id: u8,
-    current: Option<Person>,
-    /// The person this lane added last.
-    new: Option<Person>,
-    /// Whether they have to be removed first.
+    /// The number of the person whom this lane took last, to add them.
+    taken: Option<u64>,
+    /// Whether they have to be removed first: they were added before.
     comes_again: bool,
-    /// The person that this lane is.
-    own: Option<Person>,
     /// The DN that the answer to a lookup must have, if it is known.
     dn: Vec<u8>,
     /// Entries of the answer so far.
@@ -173,7 +173,6 @@ pub struct LaneState {
 #[derive(Clone)]
 pub(crate) struct Shared {
     names: Names,
-    base: Arc<[u8]>,
     count: u64,
     verify: bool,
     /// Attributes that the programs change.
@@ -184,7 +183,6 @@ pub(crate) struct Shared {
 /// LDAP as one thread speaks it.
 pub struct Ldap {
     shared: Shared,
-    keys: Keys,
     ring: Option<RingCursor>,
     rng: fastrand::Rng,
     verifier: Verifier,
@@ -205,8 +203,7 @@ impl Shared {
             target.names.as_ref().map(|spec| Template::new(spec, &target.base, list)).transpose()?;
         let names = Names { people, template, profile: target.profile };
         let count = names.count(target.names.as_ref());
-        let base = if names.ils() { request::ILS_BASE } else { target.base.as_bytes() };
-        Ok(Self { base: base.into(), names, count, verify, changed: Vec::new(), scripts: Vec::new() })
+        Ok(Self { names, count, verify, changed: Vec::new(), scripts: Vec::new() })
     }
 
     /// Takes a scenario, and returns its program.
@@ -217,7 +214,7 @@ impl Shared {
         tables: &Tables,
         keys: KeysConfig,
         threads: usize,
-    ) -> Result<ProgramSpec<Step>, String> {
+    ) -> Result<ProgramSpec<Request>, String> {
         let people = Arc::new(PeopleRows::new(&self.names, self.count));
         let given = Given { tables: spec.own(tables), people: Some(people), keys: keys.choice, owns: false };
         let seeds = (threads, keys.seed);
@@ -241,91 +238,44 @@ impl Shared {
     /// Compiles programs for this target.
     pub(crate) fn compile(
         &mut self,
-        programs: &[ProgramSpec<Step>],
+        programs: Vec<ProgramSpec<Request>>,
         open: bool,
     ) -> Result<Compiled<Request>, ProgramError> {
-        for spec in programs {
-            check_new(spec)?;
-        }
-        self.changed = programs.iter().flat_map(|program| changed_attributes(&program.steps)).collect();
         let rules = Rules { open, connects: Connects::Steps, endpoint: |_| MAIN, phases: false };
-        program::compile(programs, rules, |name, step| {
-            request::lower(name, step, &self.names, &self.base, self.count)
-        })
+        let compiled = program::compile(programs, rules)?;
+        let asks = compiled.requests().filter_map(Request::as_ask);
+        self.changed = asks.flat_map(Ask::changed).cloned().collect();
+        Ok(compiled)
+    }
+}
+
+impl Request {
+    /// The step of a scenario, if it is one.
+    const fn as_ask(&self) -> Option<&Ask> {
+        if let Self::Ask(ask) = self { Some(ask) } else { None }
+    }
+
+    /// Whether its answer is read in pages.
+    pub(crate) fn has_pages(&self) -> bool {
+        self.as_ask().is_some_and(Ask::has_pages)
     }
 }
 
 impl Ldap {
-    pub(crate) fn new(
-        shared: Shared,
-        keys: Keys,
-        ring: Option<RingCursor>,
-        seed: u64,
-        thread: usize,
-    ) -> Self {
+    pub(crate) fn new(shared: Shared, ring: Option<RingCursor>, seed: u64, thread: usize) -> Self {
         let scripts = shared.scripts.iter().map(|script| Running::new(script, thread)).collect();
         let verifier = Verifier::new(shared.names.profile, shared.changed.clone());
         let rng = fastrand::Rng::with_seed(seed);
-        Self { shared, keys, ring, rng, verifier, scripts, name: Vec::new(), scratch: Vec::new() }
+        Self { shared, ring, rng, verifier, scripts, name: Vec::new(), scratch: Vec::new() }
     }
 }
 
 /// Whether any program adds people of its own.
-pub(crate) fn adds_people(programs: &[ProgramSpec<Step>]) -> bool {
-    programs.iter().any(|program| any(&program.steps, &adds_new))
-}
-
-fn changed_attributes(steps: &[program::Step<Step>]) -> Vec<String> {
-    let of = |step: &program::Step<Step>| match step {
-        program::Step::Repeat { steps, .. }
-        | program::Step::Each { steps, .. }
-        | program::Step::Once { steps, .. } => changed_attributes(steps),
-        program::Step::Operation(operation) => changed_attributes(&operation.steps),
-        program::Step::Deck { branches } => {
-            branches.iter().flat_map(|branch| changed_attributes(&branch.steps)).collect()
-        }
-        program::Step::Request { request: Step::Modify { changes, .. }, .. } => {
-            changes.iter().map(|change| change.attribute.clone()).collect()
-        }
-        program::Step::Request { request: Step::Ask(ask), .. } => ask.changed().to_vec(),
-        _ => Vec::new(),
-    };
-    steps.iter().flat_map(of).collect()
-}
-
-fn any(steps: &[program::Step<Step>], is: &dyn Fn(&Step) -> bool) -> bool {
-    steps.iter().any(|step| match step {
-        program::Step::Repeat { steps, .. }
-        | program::Step::Each { steps, .. }
-        | program::Step::WhenDown { steps }
-        | program::Step::Once { steps, .. } => any(steps, is),
-        program::Step::Operation(operation) => any(&operation.steps, is),
-        program::Step::Deck { branches } => branches.iter().any(|branch| any(&branch.steps, is)),
-        program::Step::Request { request, .. } | program::Step::Prepare(request) => is(request),
-        _ => false,
+pub(crate) fn adds_people(compiled: &Compiled<Request>) -> bool {
+    compiled.requests().any(|request| match request {
+        Request::Prepare(preparation) => preparation.takes,
+        Request::Ask(ask) => ask.first.as_ref().is_some_and(|first| first.takes),
     })
-}
-
-fn adds_new(step: &Step) -> bool {
-    match step {
-        Step::Add { person } => *person == PersonSelector::New,
-        Step::Prepare(preparation) => preparation.takes,
-        _ => false,
-    }
-}
-
-/// `new` is the person a lane has added, so a program that uses it needs an add.
-fn check_new(spec: &ProgramSpec<Step>) -> Result<(), ProgramError> {
-    let adds = any(&spec.steps, &adds_new);
-    let uses = any(&spec.steps, &|step| step.person() == Some(PersonSelector::New));
-    if adds || !uses {
-        return Ok(());
-    }
-    let problem = program::Problem::Request {
-        step: "person".to_owned(),
-        problem: "\"new\" is the person added before, but the program has no \"add\" of \"new\"".to_owned(),
-    };
-    Err(ProgramError::Program { program: spec.name.clone(), problem })
 }
 
 #[cfg(test)]

@@ -193,12 +193,6 @@ impl Names {
         matches!(self.profile, Profile::Ils)
     }
 
-    /// The scope of searches for people. ILS clients search at a class (see `ILS_BASE`), which has nothing
-    /// below it.
-    pub(super) const fn scope(&self) -> wire::ldap::Scope {
-        if self.ils() { wire::ldap::Scope::Base } else { wire::ldap::Scope::Subtree }
-    }
-
     /// The population, if it knows everything about this person.
     #[inline]
     pub(super) fn known(&self, person: Person) -> Option<&Population> {

@@ -4,12 +4,11 @@ use wire::ber::{Reader, tag};
 use wire::dn::Dn;
 use wire::ldap::frame::message_length;
 use wire::ldap::request as write;
-use wire::ldap::{Attributes, Outcome, Reply, Response, ResultCode, oid, op};
+use wire::ldap::{Attributes, Reply, Response, ResultCode, oid, op};
 
 use super::names::Person;
-use super::request::Request;
 use super::verify::ExpectedAttributes;
-use super::{LaneState, Ldap};
+use super::{LaneState, Ldap, Request};
 use crate::protocol::{Encoded, Message, Protocol, Received};
 use crate::record::failure::Failure;
 use crate::record::told::Told;
@@ -43,6 +42,7 @@ impl Protocol for Ldap {
 
     #[inline]
     fn receive(&mut self, request: &Request, lane: &mut LaneState, bytes: &[u8]) -> Received {
+        let Request::Ask(ask) = request else { return Received::Broken(Failure::Malformed) };
         let mut at = 0;
         loop {
             let rest = &bytes[at..];
@@ -61,16 +61,17 @@ impl Protocol for Ldap {
                 return Received::Broken(if goodbye { Failure::Closed } else { Failure::Malformed });
             }
             match response.reply {
-                Reply::Entry { dn, attributes } => self.take_entry(request, lane, dn, attributes),
+                Reply::Entry { dn, attributes } => {
+                    lane.entries += 1;
+                    lane.wrong |= !self.take_found(ask, lane, dn, attributes);
+                }
                 Reply::Reference | Reply::Intermediate => {}
-                Reply::Done { tag, outcome } if tag == request.response() => {
-                    if let Request::Ask(ask) = request
-                        && self.goes_on(ask, lane, outcome, response.controls)
-                    {
+                Reply::Done { tag, outcome } if tag == ask.response() => {
+                    if self.goes_on(ask, lane, outcome, response.controls) {
                         return Received::More { consumed: at };
                     }
-                    let failure = self.judge(request, lane, outcome);
-                    let fatal = failure.is_some() && request.is_fatal();
+                    let failure = self.judge_ask(ask, lane, outcome);
+                    let fatal = failure.is_some() && ask.is_fatal();
                     return Received::Done { consumed: at, failure, fatal };
                 }
                 Reply::Done { .. } => return Received::Broken(Failure::Malformed),
@@ -79,7 +80,7 @@ impl Protocol for Ldap {
     }
 
     fn can_ask(&self, request: &Request, lane: &LaneState) -> bool {
-        if let Request::Ask(ask) = request { Self::can_fill(ask, lane) } else { true }
+        request.as_ask().is_none_or(|ask| Self::can_fill(ask, lane))
     }
 
     fn number(&mut self, lane: &mut LaneState, number: u8) {
@@ -150,32 +151,6 @@ impl Message {
 
 impl Ldap {
     #[inline]
-    fn take_entry(&mut self, request: &Request, lane: &mut LaneState, dn: &[u8], attributes: Attributes<'_>) {
-        lane.entries += 1;
-        if let Request::Ask(ask) = request {
-            lane.wrong |= !self.take_found(ask, lane, dn, attributes);
-            return;
-        }
-        if !self.shared.verify || lane.wrong {
-            return;
-        }
-        let right = match request {
-            Request::Lookup { wanted, .. } => match lane.current {
-                Some(person) if lane.entries == 1 => {
-                    self.is_right(person, wanted, (dn, attributes), &lane.dn)
-                }
-                _ => false,
-            },
-            Request::Retrieve { wanted, .. } => self.is_any_person(wanted, dn, attributes),
-            // Only the author of a custom search knows what it should return.
-            Request::Search { .. } => attributes.check().is_ok(),
-            // Other requests are answered without entries.
-            _ => false,
-        };
-        lane.wrong = !right;
-    }
-
-    #[inline]
     pub(super) fn is_right(
         &mut self,
         person: Person,
@@ -221,32 +196,5 @@ impl Ldap {
         let Some(number) = people.index_of(name.value.decode(&mut self.scratch)) else { return false };
         let person = Person { number, added: false };
         self.verifier.is_person(people, person, wanted, (dn, attributes), b"")
-    }
-
-    #[inline]
-    fn judge(&mut self, request: &Request, lane: &mut LaneState, outcome: Outcome<'_>) -> Option<Failure> {
-        if let Request::Ask(ask) = request {
-            return self.judge_ask(ask, lane, outcome);
-        }
-        if !request.accepts(outcome.code) {
-            let contradicts = outcome.code == ResultCode::COMPARE_FALSE;
-            return Some(if contradicts {
-                Failure::WrongAnswer
-            } else {
-                Failure::Result(outcome.code.name())
-            });
-        }
-        let right =
-            !self.shared.verify || (!lane.wrong && self.is_right_count(request, lane.entries, outcome.code));
-        (!right).then_some(Failure::WrongAnswer)
-    }
-
-    fn is_right_count(&self, request: &Request, entries: u64, code: ResultCode) -> bool {
-        match request {
-            Request::Lookup { .. } => entries == 1,
-            Request::Retrieve { size_limit, .. } => self.are_all_people(entries, *size_limit, code),
-            Request::Search { expect_entries, .. } => expect_entries.is_none_or(|n| n == entries),
-            _ => entries == 0,
-        }
     }
 }

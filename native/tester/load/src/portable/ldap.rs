@@ -92,7 +92,7 @@ impl Users<Ldap> {
         if let (false, Some(spec)) = (compiled.pools.is_empty(), config.scenarios.first()) {
             return Err(super::cannot(&spec.name, "connections that users share (pool, outstanding)"));
         }
-        let names: Vec<_> = config.programs.iter().map(|program| program.name.clone()).collect();
+        let names: Vec<_> = config.scenarios.iter().map(|spec| spec.name.clone()).collect();
         for (number, program) in compiled.programs.iter().enumerate() {
             for op in &program.ops {
                 let what = match op {

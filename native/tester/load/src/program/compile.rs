@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::deck::DeckPlan;
-use super::problem::{MAX_CARDS, MAX_DEPTH, Problem, ProgramError};
+use super::problem::{MAX_DEPTH, Problem, ProgramError};
 use super::spec::{Branch, MAIN, Operation, PoolSpec, ProgramSpec, Step};
 use super::{NOT_BEGUN, SEQUENCE};
 use crate::choose::schedule::Think;
@@ -205,13 +205,13 @@ pub(crate) struct PoolPlan {
     pub(crate) unasked: Slot,
 }
 
-/// How programs are compiled that have steps `S`.
-pub(crate) struct Rules<S> {
+/// How programs are compiled that have requests `R`.
+pub(crate) struct Rules<R> {
     /// Whether the schedule is open.
     pub(crate) open: bool,
     pub(crate) connects: Connects,
     /// Where a request goes.
-    pub(crate) endpoint: fn(&S) -> usize,
+    pub(crate) endpoint: fn(&R) -> usize,
     /// Whether phases are recorded.
     pub(crate) phases: bool,
 }
@@ -224,25 +224,31 @@ pub(crate) struct Compiled<R> {
     pub(crate) pools: Vec<PoolPlan>,
 }
 
-/// Compiles all programs. `lower` turns a request step into what is sent for it: one request, or
-/// several with names of their own.
-pub(crate) fn compile<S, R>(
-    specs: &[ProgramSpec<S>],
-    rules: Rules<S>,
-    mut lower: impl FnMut(&str, &S) -> Result<Vec<(String, R)>, String>,
-) -> Result<Compiled<R>, ProgramError> {
+impl<R> Compiled<R> {
+    /// All that lanes ask for, and what they choose before.
+    pub(crate) fn requests(&self) -> impl Iterator<Item = &R> {
+        self.programs.iter().flat_map(|program| &program.ops).filter_map(|op| match op {
+            Op::Exchange { request, .. } | Op::Share { request, .. } => Some(request),
+            _ => None,
+        })
+    }
+}
+
+/// Compiles all programs.
+pub(crate) fn compile<R>(specs: Vec<ProgramSpec<R>>, rules: Rules<R>) -> Result<Compiled<R>, ProgramError> {
     if specs.is_empty() {
         return Err(ProgramError::NoPrograms);
     }
+    let names: Vec<_> = specs.iter().map(|spec| spec.name.clone()).collect();
     let (mut labels, mut decks, mut pools) = (Vec::new(), Vec::new(), Vec::new());
     let (mut programs, mut carriers) = (Vec::new(), Vec::new());
-    for (n, spec) in specs.iter().enumerate() {
-        if specs[..n].iter().any(|other| other.name == spec.name) {
-            return Err(ProgramError::DuplicateProgram(spec.name.clone()));
+    for (spec, name) in specs.into_iter().zip(&names) {
+        if names[..programs.len()].contains(name) {
+            return Err(ProgramError::DuplicateProgram(name.clone()));
         }
-        let program = Compiler::new(spec, &rules, &mut lower)
-            .compile(&mut labels, &mut decks, (&mut pools, &mut carriers))
-            .map_err(|problem| ProgramError::Program { program: spec.name.clone(), problem })?;
+        let program = Compiler::new(&spec, &rules)
+            .compile(spec, &mut labels, &mut decks, (&mut pools, &mut carriers))
+            .map_err(|problem| ProgramError::Program { program: name.clone(), problem })?;
         programs.push(program);
     }
     // Behind those that lanes are started for.
@@ -269,10 +275,9 @@ struct Scope {
     counts: Option<String>,
 }
 
-struct Compiler<'a, S, R, F> {
-    spec: &'a ProgramSpec<S>,
-    rules: &'a Rules<S>,
-    lower: &'a mut F,
+struct Compiler<'a, R> {
+    program: Arc<str>,
+    rules: &'a Rules<R>,
     ops: Vec<Op<R>>,
     names: Vec<Name>,
     /// What rows are under, and which step of it is counted.
@@ -282,7 +287,6 @@ struct Compiler<'a, S, R, F> {
     has_operations: bool,
     first_slot: usize,
     counters: usize,
-    connected: bool,
     connections: usize,
     /// The connection at hand.
     active: usize,
@@ -290,6 +294,7 @@ struct Compiler<'a, S, R, F> {
     decks: Vec<DeckPlan>,
     first_deck: usize,
     first_pool: usize,
+    pools: Vec<String>,
     /// The pool over which requests go.
     over: Option<usize>,
 }
@@ -297,47 +302,41 @@ struct Compiler<'a, S, R, F> {
 /// Pools, and the programs of their connections.
 type Pools<'p, R> = (&'p mut Vec<PoolPlan>, &'p mut Vec<Program<R>>);
 
-impl<'a, S, R, F> Compiler<'a, S, R, F>
-where
-    F: FnMut(&str, &S) -> Result<Vec<(String, R)>, String>,
-{
-    fn new(spec: &'a ProgramSpec<S>, rules: &'a Rules<S>, lower: &'a mut F) -> Self {
+impl<'a, R> Compiler<'a, R> {
+    fn new(spec: &ProgramSpec<R>, rules: &'a Rules<R>) -> Self {
+        let program: Arc<str> = spec.name.as_str().into();
         Self {
-            spec,
             rules,
-            lower,
             ops: Vec::new(),
             names: Vec::new(),
-            scope: Scope { name: spec.name.as_str().into(), counts: Some(spec.counts.clone()) },
+            scope: Scope { name: program.clone(), counts: spec.counts.clone() },
+            program,
             awaited: false,
-            has_operations: false,
+            has_operations: spec.counts.is_none(),
             first_slot: 0,
             counters: 0,
-            connected: false,
             connections: 1,
             active: 0,
             kept: Vec::new(),
             decks: Vec::new(),
             first_deck: 0,
             first_pool: 0,
+            pools: spec.pools.iter().map(|pool| pool.name.clone()).collect(),
             over: None,
         }
     }
 
     fn compile(
         mut self,
+        spec: ProgramSpec<R>,
         labels: &mut Vec<Label>,
         decks: &mut Vec<DeckPlan>,
         (pools, carriers): Pools<'_, R>,
     ) -> Result<Program<R>, Problem> {
-        let spec = self.spec;
+        let ProgramSpec { counts, steps: mut kept, arrives_whole, pools: pool_specs, .. } = spec;
         self.first_slot = labels.len();
         self.first_deck = decks.len();
         self.first_pool = pools.len();
-        if spec.steps.is_empty() {
-            return Err(Problem::Empty);
-        }
-        self.has_operations = spec.has_operations();
         if self.has_operations {
             // Each of them says what is counted.
             self.scope.counts = Some(NOT_BEGUN.to_owned());
@@ -347,21 +346,19 @@ where
             self.scope.counts = None;
         }
         // What a pass leaves to the next is no part of it.
-        let is_first = |step: &&Step<S>| matches!(step, Step::Prepare(_) | Step::WhenDown { .. });
-        let first = spec.steps.iter().take_while(is_first).count();
-        let opens = |step: &Step<S>| spec.counts != SEQUENCE && matches!(step, Step::WhenDown { .. });
-        let (kept, own) =
-            spec.steps.split_at(spec.steps[..first].iter().rposition(opens).map_or(0, |at| at + 1));
+        let is_first = |step: &&Step<R>| matches!(step, Step::Prepare(_) | Step::WhenDown { .. });
+        let first = kept.iter().take_while(is_first).count();
+        let counts_step = counts.as_deref().is_some_and(|counts| counts != SEQUENCE);
+        let opens = |step: &Step<R>| counts_step && matches!(step, Step::WhenDown { .. });
+        let own = kept.split_off(kept[..first].iter().rposition(opens).map_or(0, |at| at + 1));
         self.steps(kept, 0)?;
-        if !self.has_operations
-            && (spec.arrives_whole || spec.counts == SEQUENCE || has_step(own, &spec.counts))
-        {
+        if counts.as_ref().is_some_and(|step| arrives_whole || step == SEQUENCE || has_step(&own, step)) {
             self.await_arrival();
         }
         self.steps(own, 0)?;
-        let counted = if self.has_operations { sequence } else { self.counted_recorder()? };
+        let counted = counts.map_or(sequence, |step| self.recorder(&step));
         let ops = std::mem::take(&mut self.ops);
-        for pool in &spec.pools {
+        for pool in pool_specs {
             let (plan, carrier) = self.pool(pool, sequence, (pools.len(), carriers.len()))?;
             pools.push(plan);
             carriers.push(carrier);
@@ -409,12 +406,12 @@ where
     /// The program of one of the connections of a pool, which is the `number`th of all.
     fn pool(
         &mut self,
-        pool: &PoolSpec<S>,
+        pool: PoolSpec<R>,
         sequence: Slot,
         (number, program): (usize, usize),
     ) -> Result<(PoolPlan, Program<R>), Problem> {
         self.over = None;
-        self.steps(&pool.steps, 0)?;
+        self.steps(pool.steps, 0)?;
         self.ops.push(Op::Serve);
         let unasked = self.recorder(&format!("{}: {UNASKED}", pool.name));
         let (connections, places) = (pool.connections, pool.places);
@@ -435,48 +432,35 @@ where
         Ok((PoolPlan { program, connections, places, unasked }, carrier))
     }
 
-    /// The recorder of the step that is counted.
-    fn counted_recorder(&self) -> Result<Slot, Problem> {
-        let counts = &self.spec.counts;
-        let place = self.names.iter().position(|name| name.step == *counts).ok_or_else(|| {
-            let steps = self.names[1..].iter().map(|name| format!("{:?}", name.step)).collect::<Vec<_>>();
-            Problem::NothingCounted { counts: counts.clone(), steps: steps.join(", ") }
-        })?;
-        Ok(slot(self.first_slot + place))
+    fn steps(&mut self, steps: Vec<Step<R>>, depth: usize) -> Result<(), Problem> {
+        steps.into_iter().try_for_each(|step| self.step(step, depth))
     }
 
-    fn steps(&mut self, steps: &[Step<S>], depth: usize) -> Result<(), Problem> {
-        steps.iter().try_for_each(|step| self.step(step, depth))
-    }
-
-    fn step(&mut self, step: &Step<S>, depth: usize) -> Result<(), Problem> {
+    fn step(&mut self, step: Step<R>, depth: usize) -> Result<(), Problem> {
         match step {
             Step::Connect { name, endpoint } => {
-                let slot = self.counted(name)?;
-                self.connected = true;
-                self.ops.push(Op::Connect { slot, endpoint: *endpoint });
+                let slot = self.counted(&name)?;
+                self.ops.push(Op::Connect { slot, endpoint });
             }
             Step::Switch(to) => {
                 self.connections = self.connections.max(to + 1);
-                self.active = *to;
-                self.ops.push(Op::Switch { to: *to });
+                self.active = to;
+                self.ops.push(Op::Switch { to });
             }
-            Step::Over(pool) => self.over = *pool,
+            Step::Over(pool) => self.over = pool,
             Step::AwaitPool(pool) => self.ops.push(Op::AwaitPool { pool: self.first_pool + pool }),
             Step::Used { name, times } => {
-                let slot = self.recorder(name);
-                self.ops.push(Op::Used { times: *times, slot });
+                let slot = self.recorder(&name);
+                self.ops.push(Op::Used { times, slot });
             }
             Step::Close { name } => {
-                self.need_connection(name)?;
-                let slot = self.counted(name)?;
-                self.connected = false;
+                let slot = self.counted(&name)?;
                 self.ops.push(Op::Close { slot });
             }
-            Step::Repeat { times, steps } => self.repeat(*times, steps, depth)?,
+            Step::Repeat { times, steps } => self.repeat(times, steps, depth)?,
             Step::Each { list, steps } => self.each(list, steps, depth)?,
             Step::Deck { branches } => self.deck(branches, depth)?,
-            Step::Think(think) => self.ops.push(Op::Think(*think)),
+            Step::Think(think) => self.ops.push(Op::Think(think)),
             Step::WhenDown { steps } => {
                 if !self.kept.contains(&self.active) {
                     self.kept.push(self.active);
@@ -492,34 +476,25 @@ where
             }
             Step::Once { name, steps } => {
                 let skip = self.skip();
-                let outer = self.enter(name, None);
+                let outer = self.enter(name.as_str().into(), None);
                 self.steps(steps, depth)?;
                 self.scope = outer;
                 self.ops.push(Op::Begun);
                 self.ops[skip] = Op::SkipIfBegun { to: self.ops.len() };
             }
+            // Nothing is recorded of it.
             Step::Prepare(request) => {
-                let problem = |problem| Problem::Request { step: "prepare".to_owned(), problem };
-                // Nothing is recorded of it.
-                let slot = slot(self.first_slot);
-                for (_, request) in (self.lower)("prepare", request).map_err(problem)? {
-                    self.ops.push(Op::Exchange { slot, request });
-                }
+                self.ops.push(Op::Exchange { slot: slot(self.first_slot), request });
             }
             Step::Operation(operation) => self.operation(operation, depth)?,
             Step::Request { name, request } => {
-                self.need_connection(name)?;
-                let problem = |problem| Problem::Request { step: name.clone(), problem };
-                let endpoint = (self.rules.endpoint)(request);
-                for (name, request) in (self.lower)(name, request).map_err(problem)? {
-                    let slot = self.counted(&name)?;
-                    if let Some(pool) = self.over {
-                        let wait = self.recorder(&format!("{}: {WAIT}", self.spec.pools[pool].name));
-                        let share = Share { pool: self.first_pool + pool, slot, wait };
-                        self.ops.push(Op::Share { share, request });
-                        continue;
-                    }
-                    self.connect_for_request(endpoint)?;
+                let slot = self.counted(&name)?;
+                if let Some(pool) = self.over {
+                    let wait = self.recorder(&format!("{}: {WAIT}", self.pools[pool]));
+                    let share = Share { pool: self.first_pool + pool, slot, wait };
+                    self.ops.push(Op::Share { share, request });
+                } else {
+                    self.connect_for_request((self.rules.endpoint)(&request))?;
                     self.ops.push(Op::Exchange { slot, request });
                 }
             }
@@ -533,14 +508,13 @@ where
         self.ops.len() - 1
     }
 
-    fn enter(&mut self, name: &str, counts: Option<&String>) -> Scope {
-        let scope = Scope { name: name.into(), counts: counts.cloned() };
-        std::mem::replace(&mut self.scope, scope)
+    fn enter(&mut self, name: Arc<str>, counts: Option<String>) -> Scope {
+        std::mem::replace(&mut self.scope, Scope { name, counts })
     }
 
-    fn operation(&mut self, operation: &Operation<S>, depth: usize) -> Result<(), Problem> {
+    fn operation(&mut self, operation: Operation<R>, depth: usize) -> Result<(), Problem> {
         let Operation { name, counts, steps } = operation;
-        let outer = self.enter(name, Some(counts));
+        let outer = self.enter(name.as_str().into(), Some(counts.clone()));
         let slot = self.recorder(SEQUENCE);
         let awaited = self.awaited;
         self.await_arrival();
@@ -550,57 +524,43 @@ where
         self.awaited = awaited;
         self.ops.push(Op::Done);
         // After its steps, so that rows are in their order.
-        self.ops[begin] = Op::Begin { slot, counted: self.recorder(counts) };
+        self.ops[begin] = Op::Begin { slot, counted: self.recorder(&counts) };
         self.scope = outer;
         Ok(())
     }
 
-    fn repeat(&mut self, times: u64, steps: &[Step<S>], depth: usize) -> Result<(), Problem> {
-        if times == 0 || steps.is_empty() {
-            return Err(Problem::EmptyRepeat);
-        }
-        if depth == MAX_DEPTH {
-            return Err(Problem::TooDeep);
-        }
+    fn repeat(&mut self, times: u64, steps: Vec<Step<R>>, depth: usize) -> Result<(), Problem> {
         // Loops on the same level never run at the same time and share their counter.
-        let counter = depth;
-        self.counters = self.counters.max(depth + 1);
+        let counter = self.counter(depth)?;
         self.ops.push(Op::Loop { counter, times });
         let first = self.ops.len();
-        let (before, awaited) = (self.connected, self.awaited);
-        if self.scope.counts.as_ref().is_some_and(|counts| has_step(steps, counts)) {
+        let awaited = self.awaited;
+        if self.scope.counts.as_ref().is_some_and(|counts| has_step(&steps, counts)) {
             self.await_arrival();
         }
         self.steps(steps, depth + 1)?;
         self.awaited = awaited;
-        if before && !self.connected && times > 1 && !self.has_operations {
-            // A connection that stands before the first round may not stand before the second.
-            self.check_round(steps)?;
-        }
         self.ops.push(Op::Again { counter, first });
         Ok(())
     }
 
-    fn each(&mut self, list: &S, steps: &[Step<S>], depth: usize) -> Result<(), Problem> {
-        if depth == MAX_DEPTH {
-            return Err(Problem::TooDeep);
-        }
-        let problem = |problem| Problem::Request { step: "repeat".to_owned(), problem };
-        let (_, list) = (self.lower)("repeat", list).map_err(problem)?.pop().ok_or(Problem::EmptyRepeat)?;
-        let counter = depth;
-        self.counters = self.counters.max(depth + 1);
+    fn each(&mut self, list: R, steps: Vec<Step<R>>, depth: usize) -> Result<(), Problem> {
+        let counter = self.counter(depth)?;
         let skip = self.skip();
         let first = self.ops.len();
-        let before = self.connected;
         self.steps(steps, depth + 1)?;
-        if before && !self.connected {
-            self.check_round(steps)?;
-        }
-        // It may have no value.
-        self.connected &= before;
         self.ops.push(Op::Again { counter, first });
         self.ops[skip] = Op::Each { counter, list, to: self.ops.len() };
         Ok(())
+    }
+
+    /// The counter of a repeat so deep.
+    fn counter(&mut self, depth: usize) -> Result<usize, Problem> {
+        if depth == MAX_DEPTH {
+            return Err(Problem::TooDeep);
+        }
+        self.counters = self.counters.max(depth + 1);
+        Ok(depth)
     }
 
     fn connect_for_request(&mut self, endpoint: usize) -> Result<(), Problem> {
@@ -608,8 +568,7 @@ where
             let slot = if self.has_operations {
                 // A connection is the user's, not the operation's.
                 let name = if endpoint == MAIN { MAIN_CONNECT } else { SECURE_CONNECT };
-                let program = self.spec.name.clone();
-                let outer = self.enter(&program, None);
+                let outer = self.enter(self.program.clone(), None);
                 let slot = self.recorder(name);
                 self.scope = outer;
                 slot
@@ -626,11 +585,7 @@ where
         Ok(())
     }
 
-    fn deck(&mut self, branches: &[Branch<S>], depth: usize) -> Result<(), Problem> {
-        let cards: u64 = branches.iter().map(|branch| u64::from(branch.weight)).sum();
-        if !(1..=MAX_CARDS).contains(&cards) || branches.iter().any(|branch| branch.steps.is_empty()) {
-            return Err(Problem::BadDeck);
-        }
+    fn deck(&mut self, branches: Vec<Branch<R>>, depth: usize) -> Result<(), Problem> {
         if depth == MAX_DEPTH {
             return Err(Problem::TooDeep);
         }
@@ -641,52 +596,21 @@ where
         }
         let weights = branches.iter().map(|branch| branch.weight).collect();
         let deck = self.first_deck + self.decks.len();
-        self.decks.push(DeckPlan { program: self.spec.name.as_str().into(), weights });
+        self.decks.push(DeckPlan { program: self.program.clone(), weights });
         let deal = self.ops.len();
         self.ops.push(Op::Deal { deck, firsts: Box::default() });
-        let before = self.connected;
-        let (mut firsts, mut jumps, mut connected) = (Vec::new(), Vec::new(), true);
+        let (mut firsts, mut jumps) = (Vec::new(), Vec::new());
         for branch in branches {
-            self.connected = before;
             firsts.push(self.ops.len());
-            self.steps(&branch.steps, depth + 1)?;
+            self.steps(branch.steps, depth + 1)?;
             jumps.push(self.ops.len());
             self.ops.push(Op::Jump { to: 0 });
-            connected &= self.connected;
         }
-        (self.connected, self.awaited) = (connected, awaited);
+        self.awaited = awaited;
         let to = self.ops.len();
         jumps.into_iter().for_each(|jump| self.ops[jump] = Op::Jump { to });
         self.ops[deal] = Op::Deal { deck, firsts: firsts.into() };
         Ok(())
-    }
-
-    /// The first step of a round that starts unconnected, if it needs a connection.
-    fn check_round(&self, steps: &[Step<S>]) -> Result<(), Problem> {
-        match steps.iter().find(|step| !matches!(step, Step::Think(_))) {
-            Some(Step::Connect { .. } | Step::Think(_)) | None => Ok(()),
-            Some(Step::Repeat { steps, .. } | Step::Each { steps, .. }) => self.check_round(steps),
-            Some(Step::WhenDown { .. } | Step::Once { .. } | Step::Prepare(_)) => Ok(()),
-            Some(Step::WhenClosed { .. } | Step::Switch(_) | Step::Used { .. }) => Ok(()),
-            Some(Step::Over(_) | Step::AwaitPool(_)) => Ok(()),
-            Some(Step::Operation(operation)) => self.check_round(&operation.steps),
-            Some(Step::Deck { branches }) => {
-                branches.iter().try_for_each(|branch| self.check_round(&branch.steps))
-            }
-            Some(step) => Err(Problem::AfterClose(step.name().to_owned())),
-        }
-    }
-
-    fn need_connection(&self, name: &str) -> Result<(), Problem> {
-        // Who describes operations opens what they need.
-        if self.rules.connects != Connects::Steps || self.has_operations {
-            return Ok(());
-        }
-        match (self.connected, self.ops.iter().any(|op| matches!(op, Op::Connect { .. }))) {
-            (true, _) => Ok(()),
-            (false, false) => Err(Problem::NotConnected(name.to_owned())),
-            (false, true) => Err(Problem::AfterClose(name.to_owned())),
-        }
     }
 
     /// Waits for an arrival, unless one is waited for already: nothing is sent for it before.
@@ -727,11 +651,14 @@ where
 }
 
 /// Whether one of these steps is called so; of repeats, each has its own.
-fn has_step<S>(steps: &[Step<S>], name: &str) -> bool {
+fn has_step<R>(steps: &[Step<R>], name: &str) -> bool {
     steps.iter().any(|step| match step {
-        Step::Repeat { .. } | Step::Each { .. } => false,
         Step::Deck { branches } => branches.iter().any(|branch| has_step(&branch.steps, name)),
-        _ => step.name() == name,
+        Step::Connect { name: own, .. }
+        | Step::Close { name: own }
+        | Step::Used { name: own, .. }
+        | Step::Request { name: own, .. } => own == name,
+        _ => false,
     })
 }
 
@@ -759,21 +686,23 @@ fn slot(place: usize) -> Slot {
 mod tests {
     use super::*;
 
-    fn spec(counts: &str, steps: &str) -> ProgramSpec<serde_json::Value> {
-        let text = format!(r#"{{"name": "p", "counts": "{counts}", "steps": [{steps}]}}"#);
-        serde_json::from_str(&text).unwrap()
-    }
+    type TestStep = Step<&'static str>;
 
-    fn rules(open: bool, connects: Connects) -> Rules<serde_json::Value> {
+    fn rules(open: bool, connects: Connects) -> Rules<&'static str> {
         Rules { open, connects, endpoint: |_| MAIN, phases: false }
     }
 
-    fn compile_one(counts: &str, steps: &str, open: bool) -> Result<Compiled<&'static str>, ProgramError> {
-        compile(&[spec(counts, steps)], rules(open, Connects::Steps), |name, _| match name {
-            "bad" => Err("makes no sense".into()),
-            "twin" => Ok(vec![("first".into(), "1"), ("twin".into(), "2")]),
-            _ => Ok(vec![(name.to_owned(), "r")]),
-        })
+    fn spec(counts: Option<&str>, steps: Vec<TestStep>) -> ProgramSpec<&'static str> {
+        let (name, counts) = ("p".to_owned(), counts.map(str::to_owned));
+        ProgramSpec { name, counts, steps, arrives_whole: false, pools: Vec::new() }
+    }
+
+    fn compile_one(
+        counts: Option<&str>,
+        steps: Vec<TestStep>,
+        open: bool,
+    ) -> Result<Compiled<&'static str>, ProgramError> {
+        compile(vec![spec(counts, steps)], rules(open, Connects::Steps))
     }
 
     fn shape(program: &Program<&'static str>) -> String {
@@ -804,18 +733,23 @@ mod tests {
         program.ops.iter().map(op).collect::<Vec<_>>().join(" ")
     }
 
-    const CONNECT: &str = r#"{"op": "connect"}"#;
-    const ASK: &str = r#"{"op": "x", "name": "ask"}"#;
+    fn connect() -> TestStep {
+        Step::Connect { name: "connect".into(), endpoint: MAIN }
+    }
 
-    fn repeat(times: u64, steps: &str) -> String {
-        format!(r#"{{"op": "repeat", "times": {times}, "steps": [{steps}]}}"#)
+    fn ask(name: &str) -> TestStep {
+        Step::Request { name: name.into(), request: "r" }
+    }
+
+    fn repeat(times: u64, steps: Vec<TestStep>) -> TestStep {
+        Step::Repeat { times, steps }
     }
 
     #[test]
     fn repeats_become_jumps_and_nest() {
-        let inner = repeat(3, ASK);
-        let steps = format!(r#"{CONNECT}, {}, {{"op": "unbind"}}"#, repeat(2, &format!("{ASK}, {inner}")));
-        let compiled = compile_one("ask", &steps, false).unwrap();
+        let rounds = repeat(2, vec![ask("ask"), repeat(3, vec![ask("ask")])]);
+        let close = Step::Close { name: "unbind".into() };
+        let compiled = compile_one(Some("ask"), vec![connect(), rounds, close], false).unwrap();
         let expected = "connect1 loop0x2 r2 loop1x3 r2 again1->4 again0->2 close3";
         assert_eq!(shape(&compiled.programs[0]), expected);
         assert_eq!(compiled.programs[0].counters, 2);
@@ -825,92 +759,73 @@ mod tests {
 
     #[test]
     fn nothing_is_sent_before_the_arrival() {
-        let twin = r#"{"op": "x", "name": "twin"}"#;
-        let compiled = compile_one("twin", &format!("{CONNECT}, {ASK}, {twin}"), true).unwrap();
-        assert_eq!(shape(&compiled.programs[0]), "await connect1 r2 13 24");
+        let compiled = compile_one(Some("b"), vec![connect(), ask("a"), ask("b")], true).unwrap();
+        assert_eq!(shape(&compiled.programs[0]), "await connect1 r2 r3");
         let open: Vec<_> = compiled.labels.iter().map(|label| label.open).collect();
-        assert_eq!(open, [false, false, false, false, true]);
-        let compiled = compile_one("sequence", &format!("{CONNECT}, {ASK}"), true).unwrap();
+        assert_eq!(open, [false, false, false, true]);
+        let compiled = compile_one(Some("sequence"), vec![connect(), ask("a")], true).unwrap();
         assert_eq!(shape(&compiled.programs[0]), "await connect1 r2");
         assert!(compiled.labels[0].open);
         // A connection that several operations go over is there before they arrive.
-        let rounds = repeat(9, &format!("{ASK}, {twin}"));
-        let compiled = compile_one("twin", &format!("{CONNECT}, {rounds}"), true).unwrap();
-        assert_eq!(shape(&compiled.programs[0]), "connect1 loop0x9 await r2 13 24 again0->2");
-        let mut whole = spec("twin", &format!("{CONNECT}, {rounds}"));
-        whole.arrives_whole = true;
-        let lower = |name: &str, _: &serde_json::Value| Ok(vec![(name.to_owned(), "r")]);
-        let compiled = compile(&[whole], rules(true, Connects::Steps), lower).unwrap();
+        let steps = || vec![connect(), repeat(9, vec![ask("a"), ask("b")])];
+        let compiled = compile_one(Some("b"), steps(), true).unwrap();
+        assert_eq!(shape(&compiled.programs[0]), "connect1 loop0x9 await r2 r3 again0->2");
+        let whole = ProgramSpec { arrives_whole: true, ..spec(Some("b"), steps()) };
+        let compiled = compile(vec![whole], rules(true, Connects::Steps)).unwrap();
         assert_eq!(shape(&compiled.programs[0]), "await connect1 loop0x9 r2 r3 again0->3");
     }
 
     #[test]
     fn decks_become_jumps_and_their_steps_share_recorders() {
-        let ask = |name: &str| Step::Request { name: name.into(), request: serde_json::Value::Null };
-        let deck = |branches: Vec<(u32, Vec<_>)>| {
+        let deck = |branches: Vec<(u64, Vec<_>)>| {
             let branches = branches.into_iter().map(|(weight, steps)| Branch { weight, steps }).collect();
-            let connect = Step::Connect { name: "connect".into(), endpoint: MAIN };
-            vec![connect, Step::Deck { branches }]
+            vec![connect(), Step::Deck { branches }]
         };
-        let steps = deck(vec![(9, vec![ask("ask")]), (1, vec![ask("other"), ask("ask")])]);
-        let compiled = compile_steps(steps, false).unwrap();
-        assert_eq!(shape(&compiled.programs[0]), "connect1 deal0[2, 4] r2 jump7 draw3 r2 jump7");
+        let steps = deck(vec![(9, vec![ask("ask")]), (1, vec![Step::Prepare("draw"), ask("ask")])]);
+        let compiled = compile_one(None, steps, false).unwrap();
+        assert_eq!(shape(&compiled.programs[0]), "connect1 deal0[2, 4] r2 jump7 draw0 r2 jump7");
         assert_eq!(&compiled.decks[0].weights[..], [9, 1]);
-        assert!(compile_steps(deck(vec![(1, Vec::new())]), false).is_err());
     }
 
-    fn operation(name: &str, counts: &str) -> Step<serde_json::Value> {
-        let ask = Step::Request { name: "ask".into(), request: serde_json::Value::Null };
-        let steps = vec![Step::Prepare(serde_json::Value::Null), ask];
+    fn operation(name: &str, counts: &str) -> TestStep {
+        let steps = vec![Step::Prepare("draw"), ask("ask")];
         Step::Operation(Operation { name: name.into(), counts: counts.into(), steps })
-    }
-
-    fn compile_steps(
-        steps: Vec<Step<serde_json::Value>>,
-        open: bool,
-    ) -> Result<Compiled<&'static str>, ProgramError> {
-        let (name, counts) = ("p".into(), SEQUENCE.into());
-        let program = ProgramSpec { name, counts, steps, arrives_whole: false, pools: Vec::new() };
-        let lower = |name: &str, _: &_| Ok(vec![(name.to_owned(), if name == "ask" { "r" } else { "draw" })]);
-        compile(&[program], rules(open, Connects::Steps), lower)
     }
 
     #[test]
     fn operations_have_recorders_of_their_own() {
-        let open_link =
-            || Step::WhenDown { steps: vec![Step::Connect { name: "connect".into(), endpoint: MAIN }] };
+        let open_link = || Step::WhenDown { steps: vec![connect()] };
         let branch = |operation| Branch { weight: 1, steps: vec![operation] };
         let deck = |a, b| Step::Deck { branches: vec![branch(operation("a", a)), branch(operation("b", b))] };
         // One arrival is one operation, whatever card comes: it is waited for before the card is dealt.
         for counts in ["sequence", "ask"] {
-            let compiled = compile_steps(vec![open_link(), deck(counts, "sequence")], true).unwrap();
+            let compiled = compile_one(None, vec![open_link(), deck(counts, "sequence")], true).unwrap();
             let shape = shape(&compiled.programs[0]);
             let expected =
                 "up->2 connect1 await deal0[4, 9] begin2 draw0 r3 done jump14 begin4 draw0 r5 done jump14";
             assert_eq!(shape, expected, "{counts}");
             assert!(!compiled.programs[0].is_whole);
         }
-        let compiled = compile_steps(vec![open_link(), operation("p", "ask")], true).unwrap();
+        let compiled = compile_one(None, vec![open_link(), operation("p", "ask")], true).unwrap();
         assert_eq!(shape(&compiled.programs[0]), "up->2 connect1 await begin2 draw0 r3 done");
         let names: Vec<_> = compiled.labels.iter().map(|label| (&*label.step, label.open)).collect();
         // Arrivals that no lane takes are recorded, too, whatever an operation is called.
         assert_eq!(names, [("not begun", true), ("connect", false), ("sequence", false), ("ask", true)]);
-        let once = Step::Once { name: "start".into(), steps: vec![Step::Prepare(serde_json::Value::Null)] };
-        let compiled = compile_steps(vec![open_link(), once, operation("a", "sequence")], false).unwrap();
+        let once = Step::Once { name: "start".into(), steps: vec![Step::Prepare("draw")] };
+        let compiled = compile_one(None, vec![open_link(), once, operation("a", "sequence")], false).unwrap();
         assert_eq!(shape(&compiled.programs[0]), "up->2 connect1 begun->5 draw0 begun begin2 draw0 r3 done");
     }
 
     #[test]
     fn an_operation_waits_once_for_its_arrival_whichever_step_it_counts() {
-        let ask = |name: &str| Step::Request { name: name.into(), request: serde_json::Value::Null };
         let think = |ns| Step::Think(Think::Constant { ns });
         let rounds = Step::Repeat { times: 4, steps: vec![ask("ask"), think(10)] };
         let steps = vec![ask("find"), think(300), rounds, ask("ask")];
         let steps =
             vec![Step::Operation(Operation { name: "a".into(), counts: "ask".into(), steps }), think(5)];
-        let compiled = compile_steps(steps, true).unwrap();
+        let compiled = compile_one(None, steps, true).unwrap();
         let program = &compiled.programs[0];
-        assert_eq!(shape(program), "await begin1 draw2 think loop0x4 r3 think again0->5 r3 done think");
+        assert_eq!(shape(program), "await begin1 r2 think loop0x4 r3 think again0->5 r3 done think");
         assert!(matches!(program.ops[1], Op::Begin { slot: Slot(1), counted: Slot(3) }));
         assert_eq!(&program.pauses_ns[..], [310, 310, 310, 310, 10, 10, 10, 0, 0, 0, 5]);
     }
@@ -921,18 +836,19 @@ mod tests {
             || Step::WhenDown { steps: vec![Step::Connect { name: "connect".into(), endpoint: 2 }] };
         let used = Step::Used { name: "close".into(), times: 3 };
         let steps = vec![open_link(), Step::Switch(1), open_link(), operation("a", "sequence"), used];
-        let program = &compile_steps(steps, false).unwrap().programs[0];
+        let program = &compile_one(None, steps, false).unwrap().programs[0];
         assert_eq!(shape(program), "up->2 connect1 switch1 up->5 connect1 begin2 draw0 r3 done used3x4");
         assert_eq!((program.connections, &program.kept[..]), (2, &[0, 1][..]));
-        let alone = &compile_steps(vec![open_link(), operation("a", "sequence")], false).unwrap().programs[0];
+        let alone =
+            &compile_one(None, vec![open_link(), operation("a", "sequence")], false).unwrap().programs[0];
         assert_eq!((alone.connections, &alone.kept[..]), (1, &[0][..]));
     }
 
     #[test]
     fn requests_may_see_to_their_connections_themselves() {
         let shape_with = |connects| {
-            let lower = |name: &str, _: &serde_json::Value| Ok(vec![(name.to_owned(), "r")]);
-            shape(&compile(&[spec("ask", ASK)], rules(true, connects), lower).unwrap().programs[0])
+            let specs = vec![spec(Some("ask"), vec![ask("ask")])];
+            shape(&compile(specs, rules(true, connects)).unwrap().programs[0])
         };
         assert_eq!(shape_with(Connects::WhenDown), "await ensure2 r1");
         assert_eq!(shape_with(Connects::Always), "await connect2 r1");
@@ -940,11 +856,9 @@ mod tests {
 
     #[test]
     fn programs_share_no_recorders() {
-        let mut second = spec("ask", &format!("{CONNECT}, {ASK}"));
-        second.name = "q".into();
-        let specs = [spec("ask", &format!("{CONNECT}, {ASK}")), second];
-        let lower = |name: &str, _: &serde_json::Value| Ok(vec![(name.to_owned(), "r")]);
-        let compiled = compile(&specs, rules(false, Connects::Steps), lower).unwrap();
+        let first = spec(Some("ask"), vec![connect(), ask("ask")]);
+        let second = ProgramSpec { name: "q".into(), ..spec(Some("ask"), vec![connect(), ask("ask")]) };
+        let compiled = compile(vec![first, second], rules(false, Connects::Steps)).unwrap();
         assert_eq!(shape(&compiled.programs[1]), "connect4 r5");
         assert_eq!(compiled.programs[1].sequence, Slot(3));
         assert_eq!(&*compiled.labels[4].program, "q");
@@ -952,31 +866,17 @@ mod tests {
 
     #[test]
     fn programs_that_cannot_run_are_refused_with_the_reason() {
-        let bad = format!(r#"{CONNECT}, {{"op": "x", "name": "bad"}}"#);
-        let reserved = format!(r#"{CONNECT}, {{"op": "x", "name": "sequence"}}"#);
-        let closed = format!(r#"{CONNECT}, {{"op": "unbind"}}, {ASK}"#);
-        let second_round = format!("{CONNECT}, {}", repeat(2, &format!(r#"{ASK}, {{"op": "unbind"}}"#)));
-        let deep = (0..17).fold(ASK.to_owned(), |steps, _| repeat(2, &steps));
-        for (counts, steps, expected) in [
-            ("ask", String::new(), "has no steps"),
-            ("ask", ASK.into(), "\"ask\" needs a connection"),
-            ("lookup", format!("{CONNECT}, {ASK}"), "use one of \"connect\", \"ask\", or \"sequence\""),
-            ("ask", format!("{CONNECT}, {}", repeat(0, ASK)), "at least 1"),
-            ("ask", format!("{CONNECT}, {deep}"), "16 deep"),
-            ("bad", bad, "step \"bad\": makes no sense"),
-            ("sequence", reserved, "the name of the whole pass"),
-            ("ask", closed, "without a \"connect\""),
-            ("ask", second_round, "without a \"connect\""),
-        ] {
-            let error = compile_one(counts, &steps, false).err().expect(&steps).to_string();
+        let deep = (0..17).fold(ask("ask"), |step, _| repeat(2, vec![step]));
+        for (step, expected) in [(deep, "16 deep"), (ask("sequence"), "the name of the whole pass")] {
+            let error = compile_one(Some("sequence"), vec![step], false).err().expect(expected).to_string();
             assert!(error.contains(expected), "{error}");
         }
-        let twice = [spec("connect", CONNECT), spec("connect", CONNECT)];
-        let lower = |_: &str, _: &serde_json::Value| Ok(Vec::<(String, ())>::new());
+        let twice = vec![spec(None, vec![connect()]), spec(None, vec![connect()])];
         assert!(matches!(
-            compile(&twice, rules(false, Connects::Steps), lower),
+            compile(twice, rules(false, Connects::Steps)),
             Err(ProgramError::DuplicateProgram(_))
         ));
-        assert!(matches!(compile(&[], rules(false, Connects::Steps), lower), Err(ProgramError::NoPrograms)));
+        let none = compile::<&str>(Vec::new(), rules(false, Connects::Steps));
+        assert!(matches!(none, Err(ProgramError::NoPrograms)));
     }
 }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 pub(crate) struct DeckPlan {
     pub(crate) program: Arc<str>,
     /// Cards of each branch.
-    pub(crate) weights: Box<[u32]>,
+    pub(crate) weights: Box<[u64]>,
 }
 
 /// A deck being dealt from.

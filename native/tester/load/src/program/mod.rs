@@ -1,8 +1,8 @@
 //! Programs: what a lane repeats, from the description to a flat list of operations.
 //!
-//! A description ([`ProgramSpec`]) is a list of steps, made of a scenario or read from JSON. There `connect`, `unbind`,
-//! `repeat` and `think` are the program's, all others are requests of the protocol. Compiling flattens repeats into
-//! jumps with counters and gives each step its recorder, so that running a program neither allocates nor searches.
+//! A description ([`ProgramSpec`]) is a tree of steps, made of a scenario ([`crate::scripted`]), with requests of the
+//! protocol. Compiling flattens repeats into jumps with counters and gives each step its recorder, so that running a
+//! program neither allocates nor searches.
 
 mod compile;
 mod cursor;
@@ -14,8 +14,7 @@ pub(crate) use compile::{Compiled, Connects, Op, Phases, PoolPlan, Program, Rule
 pub(crate) use cursor::{Backoff, Cursor, SILENT_PAUSE_NS, Walker, start_over, walk};
 pub(crate) use deck::{Deck, DeckPlan};
 pub use problem::{Problem, ProgramError};
-pub(crate) use spec::MAIN;
-pub use spec::{Branch, Operation, PoolSpec, ProgramSpec, Step};
+pub(crate) use spec::{Branch, MAIN, Operation, PoolSpec, ProgramSpec, Step};
 
 /// The name of the whole pass among a program's steps.
 pub const SEQUENCE: &str = "sequence";

@@ -16,10 +16,10 @@ use crate::fill::{Draw, Given, People, Plan, Tables, Used};
 use crate::program::{self, Branch, Connects, MAIN, Operation, PoolSpec, ProgramSpec, Rules, SEQUENCE};
 use crate::scenario_spec::ScenarioSpec;
 
-/// How the steps of scenarios become those of a protocol.
+/// How the steps of scenarios become requests of a protocol.
 pub(crate) trait Lower {
-    /// A step of the protocol's programs.
-    type Step;
+    /// A request of the protocol's programs.
+    type Request;
     /// The protocol.
     const PROTOCOL: Protocol;
     /// Who opens connections: the program, or requests too where there is none.
@@ -37,19 +37,28 @@ pub(crate) trait Lower {
         true
     }
 
-    /// The step that chooses what those after it are about.
-    fn prepare(&self, preparation: Arc<Preparation>) -> Self::Step;
+    /// What chooses what the steps after it are about.
+    fn prepare(&self, preparation: Preparation) -> Self::Request;
 
-    /// A request that chooses what it is about itself; both where it cannot.
-    fn prepared(&self, preparation: Self::Step, request: Self::Step) -> Result<Self::Step, [Self::Step; 2]> {
-        Err([preparation, request])
+    /// Has a request choose itself what it is about; gives the choice back where it cannot.
+    fn prepared(&self, preparation: Self::Request, _request: &mut Self::Request) -> Option<Self::Request> {
+        Some(preparation)
+    }
+
+    /// What is asked before a step, with the name of its row.
+    fn before(
+        &self,
+        _place: &Place<'_>,
+        _step: &Step,
+    ) -> Result<Option<(&'static str, Self::Request)>, String> {
+        Ok(None)
     }
 
     /// What is asked for a step: one of these, each as often.
-    fn requests(&self, place: &Place<'_>, step: &Step) -> Result<Vec<Self::Step>, String>;
+    fn requests(&self, place: &Place<'_>, step: &Step) -> Result<Vec<Self::Request>, String>;
 
     /// The program of a scenario whose operations are kinds of requests.
-    fn whole(&self, _place: &Place<'_>) -> Result<Option<ProgramSpec<Self::Step>>, String> {
+    fn whole(&self, _place: &Place<'_>) -> Result<Option<ProgramSpec<Self::Request>>, String> {
         Ok(None)
     }
 
@@ -63,7 +72,7 @@ pub(crate) trait Lower {
         &self,
         _place: &Place<'_>,
         _connection: &Connection,
-    ) -> Result<Option<(&'static str, Self::Step)>, String> {
+    ) -> Result<Option<(&'static str, Self::Request)>, String> {
         Ok(None)
     }
 }
@@ -100,7 +109,7 @@ pub(crate) fn convert<L: Lower>(
     base: &str,
     given: &Given,
     (threads, seed): (usize, u64),
-) -> Result<(ProgramSpec<L::Step>, Script), String> {
+) -> Result<(ProgramSpec<L::Request>, Script), String> {
     let columns = |data: &Data| given.tables.get(&data.name).map(|table| table.columns().to_vec());
     let scenario = scenario::read_with(&spec.text, &columns).map_err(|problems| problems.to_string())?;
     if scenario.protocol != L::PROTOCOL {
@@ -144,13 +153,13 @@ pub(crate) fn convert<L: Lower>(
     let mut converting =
         Converting { lower, spec, number, scenario: &scenario, connections, shared, pass: None, plan: &plan };
     converting.pass = converting.as_pass();
-    let (name, counts) = (spec.name.clone(), SEQUENCE.to_owned());
     let program = match (lower.whole(&converting.place(&Block::default()))?, &converting.pass) {
         (Some(program), _) => program,
         (None, Some(pass)) => converting.pass(pass)?,
         (None, None) => {
             let pools = converting.pools(threads)?;
-            ProgramSpec { name, counts, steps: converting.steps()?, arrives_whole: false, pools }
+            let (name, steps) = (spec.name.clone(), converting.steps()?);
+            ProgramSpec { name, counts: None, steps, arrives_whole: false, pools }
         }
     };
     Ok((program, Script { plan: Arc::new(plan), sharer }))
@@ -168,11 +177,9 @@ pub(crate) fn check<L: Lower>(
     let given = Given { tables: spec.own(tables), people, keys: Choice::default(), owns };
     let (program, _) = convert(lower, spec, 0, "", &given, (1, 0))?;
     let rules = Rules { open: true, connects: L::CONNECTS, endpoint: |_| MAIN, phases: spec.classes };
-    let programs = [program];
-    let compiled = program::compile(&programs, rules, |name, _: &L::Step| Ok(vec![(name.to_owned(), ())]));
-    compiled.map_err(|error| error.to_string())?;
-    let [program] = programs;
-    Ok((!program.has_operations()).then_some(program.counts))
+    let counts = program.counts.clone();
+    program::compile(vec![program], rules).map_err(|error| error.to_string())?;
+    Ok(counts)
 }
 
 /// An operation that is a pass.
@@ -243,7 +250,7 @@ impl<'c, L: Lower> Converting<'c, L> {
     }
 
     /// The program of an operation that is a pass.
-    fn pass(&self, pass: &Pass<'c>) -> Result<ProgramSpec<L::Step>, String> {
+    fn pass(&self, pass: &Pass<'c>) -> Result<ProgramSpec<L::Request>, String> {
         let Pass { number, operation, connection } = *pass;
         let block = Block { operation: Some(number), repeats: Vec::new() };
         let scale = self.spec.scale(self.scenario, operation);
@@ -268,10 +275,11 @@ impl<'c, L: Lower> Converting<'c, L> {
             _ => steps.extend(own),
         }
         let counts = self.scenario.counted(operation).map_or(SEQUENCE, |step| pass.row(step)).to_owned();
-        Ok(ProgramSpec { name: self.spec.name.clone(), counts, steps, arrives_whole, pools: Vec::new() })
+        let name = self.spec.name.clone();
+        Ok(ProgramSpec { name, counts: Some(counts), steps, arrives_whole, pools: Vec::new() })
     }
 
-    fn steps(&self) -> Result<Steps<L::Step>, String> {
+    fn steps(&self) -> Result<Steps<L::Request>, String> {
         let mut branches = Vec::new();
         for (number, operation) in self.chosen() {
             let block = Block { operation: Some(number), repeats: Vec::new() };
@@ -294,7 +302,7 @@ impl<'c, L: Lower> Converting<'c, L> {
                 steps.extend(self.go_on(connection));
                 steps.push(program::Step::Used { name: self.closing(connection), times });
             }
-            branches.push(Branch { weight: cards(operation), steps });
+            branches.push(Branch { weight: operation.weight, steps });
         }
         if branches.is_empty() {
             let named = self.spec.operation.as_deref().unwrap_or_default();
@@ -320,7 +328,7 @@ impl<'c, L: Lower> Converting<'c, L> {
     }
 
     /// The connections that users share.
-    fn pools(&self, threads: usize) -> Result<Vec<PoolSpec<L::Step>>, String> {
+    fn pools(&self, threads: usize) -> Result<Vec<PoolSpec<L::Request>>, String> {
         let of = |connection: &&Connection| {
             let Connection { name, lives, outstanding, bind, password, .. } = connection;
             if !L::SHARES {
@@ -349,7 +357,7 @@ impl<'c, L: Lower> Converting<'c, L> {
     }
 
     /// What a user does once.
-    fn start(&self) -> Result<Option<program::Step<L::Step>>, String> {
+    fn start(&self) -> Result<Option<program::Step<L::Request>>, String> {
         if self.scenario.start.is_empty() {
             return Ok(None);
         }
@@ -363,39 +371,36 @@ impl<'c, L: Lower> Converting<'c, L> {
     }
 
     /// Steps of which the only request chooses what it is about.
-    fn prepared(&self, steps: Steps<L::Step>) -> Steps<L::Step> {
-        match <[_; 2]>::try_from(steps) {
-            Ok([program::Step::Prepare(preparation), program::Step::Request { name, request }]) => {
-                match self.lower.prepared(preparation, request) {
-                    Ok(request) => vec![program::Step::Request { name, request }],
-                    Err([preparation, request]) => {
-                        vec![program::Step::Prepare(preparation), program::Step::Request { name, request }]
-                    }
-                }
-            }
-            Ok(steps) => steps.into(),
-            Err(steps) => steps,
+    fn prepared(&self, mut steps: Steps<L::Request>) -> Steps<L::Request> {
+        if let [program::Step::Prepare(_), program::Step::Request { .. }] = &steps[..]
+            && let (Some(program::Step::Request { name, mut request }), Some(program::Step::Prepare(first))) =
+                (steps.pop(), steps.pop())
+        {
+            let first = self.lower.prepared(first, &mut request);
+            steps.extend(first.map(program::Step::Prepare));
+            steps.push(program::Step::Request { name, request });
         }
+        steps
     }
 
-    fn prepare(&self, draws: Vec<Draw>) -> program::Step<L::Step> {
+    fn prepare(&self, draws: Vec<Draw>) -> program::Step<L::Request> {
         self.take_and_prepare(false, draws)
     }
 
-    fn take_and_prepare(&self, takes: bool, draws: Vec<Draw>) -> program::Step<L::Step> {
+    fn take_and_prepare(&self, takes: bool, draws: Vec<Draw>) -> program::Step<L::Request> {
         let preparation = Preparation { script: self.number, takes, draws, list: None };
-        program::Step::Prepare(self.lower.prepare(Arc::new(preparation)))
+        program::Step::Prepare(self.lower.prepare(preparation))
     }
 
     /// What comes before the steps of a block: one of the people that a run adds is taken, and rows are drawn.
-    fn head(&self, block: &Block, mut draws: Vec<Draw>) -> Steps<L::Step> {
+    fn head(&self, block: &Block, mut draws: Vec<Draw>) -> Steps<L::Request> {
         self.plan.wait_first(&mut draws);
         let takes = self.plan.takes(block);
         if draws.is_empty() && !takes { Vec::new() } else { vec![self.take_and_prepare(takes, draws)] }
     }
 
     /// All steps of an iteration, with the connections that are opened for it.
-    fn iteration(&self, block: &Block, steps: &[Step], scale: f64) -> Result<Steps<L::Step>, String> {
+    fn iteration(&self, block: &Block, steps: &[Step], scale: f64) -> Result<Steps<L::Request>, String> {
         let mut made = Vec::new();
         let opened = self.connections.iter().filter(|each| each.lives == Lifetime::Iteration);
         // Each when it is needed.
@@ -423,7 +428,13 @@ impl<'c, L: Lower> Converting<'c, L> {
     }
 
     /// A step; think times are multiplied by `scale`.
-    fn step(&self, block: &Block, number: usize, step: &Step, scale: f64) -> Result<Steps<L::Step>, String> {
+    fn step(
+        &self,
+        block: &Block,
+        number: usize,
+        step: &Step,
+        scale: f64,
+    ) -> Result<Steps<L::Request>, String> {
         let mut made = Vec::new();
         match &step.verb {
             Verb::Think { mean, constant } => {
@@ -452,7 +463,7 @@ impl<'c, L: Lower> Converting<'c, L> {
                     (_, Some((list, _))) => {
                         let (script, draws) = (self.number, Vec::new());
                         let count = Preparation { script, takes: false, draws, list: Some(list) };
-                        program::Step::Each { list: self.lower.prepare(Arc::new(count)), steps }
+                        program::Step::Each { list: self.lower.prepare(count), steps }
                     }
                     (Times::Number(times), _) => program::Step::Repeat { times: u64::from(*times), steps },
                     (Times::Each(_), None) => return Err(later("repeat over a list")),
@@ -463,14 +474,17 @@ impl<'c, L: Lower> Converting<'c, L> {
                 let requests = requests.map_err(|problem| format!("step {:?}: {problem}", step.name))?;
                 let connection = self.connection(&step.on)?;
                 made.extend(self.go_on(connection));
-                let for_step =
-                    connection.lives == Lifetime::Step && self.lower.keeps() && !self.spec.keepalive;
+                // Where requests open connections too, those that are kept need no steps of their own.
+                let is_kept = L::CONNECTS != Connects::Steps && self.spec.keepalive;
+                let for_step = connection.lives == Lifetime::Step && self.lower.keeps() && !is_kept;
                 if for_step {
                     made.extend(self.open(connection, block)?);
                 } else if self.is_unbound(connection, block) {
                     made.push(program::Step::WhenClosed { steps: self.open(connection, block)? });
                 }
                 let row = self.pass.as_ref().map_or(step.name.as_str(), |pass| pass.row(&step.name));
+                let before = self.lower.before(&self.place(block), step)?;
+                made.extend(before.and_then(|(row, request)| one_of(row, vec![request])));
                 made.extend(one_of(row, requests));
                 if for_step {
                     made.push(program::Step::Close { name: self.closing(connection) });
@@ -486,7 +500,7 @@ impl<'c, L: Lower> Converting<'c, L> {
     }
 
     /// Goes on with a connection, where there are several.
-    fn go_on(&self, connection: &Connection) -> Steps<L::Step> {
+    fn go_on(&self, connection: &Connection) -> Steps<L::Request> {
         let place = |all: &[&Connection]| all.iter().position(|each| each.name == connection.name);
         let over = (!self.shared.is_empty()).then(|| program::Step::Over(place(&self.shared)));
         let own = place(&self.connections).filter(|_| self.connections.len() > 1);
@@ -511,7 +525,7 @@ impl<'c, L: Lower> Converting<'c, L> {
     }
 
     /// Opening a connection, and what is asked first on it.
-    fn open(&self, connection: &Connection, block: &Block) -> Result<Steps<L::Step>, String> {
+    fn open(&self, connection: &Connection, block: &Block) -> Result<Steps<L::Request>, String> {
         if !self.lower.keeps() {
             // Each request opens its own.
             return Ok(Vec::new());
@@ -589,17 +603,13 @@ pub(crate) fn one_of<S>(name: &str, requests: Vec<S>) -> Option<program::Step<S>
     requests.into_iter().next().map(ask)
 }
 
-pub(crate) fn cards(operation: &scenario::Operation) -> u32 {
-    u32::try_from(operation.weight).unwrap_or(u32::MAX)
-}
-
 /// Has cards be as few as can be: 90 and 10 are 9 and 1.
 pub(crate) fn in_proportion<S>(branches: &mut [Branch<S>]) {
     let divisor = branches.iter().fold(0, |divisor, branch| gcd(divisor, branch.weight)).max(1);
     branches.iter_mut().for_each(|branch| branch.weight /= divisor);
 }
 
-const fn gcd(a: u32, b: u32) -> u32 {
+const fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 

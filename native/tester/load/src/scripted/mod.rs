@@ -1,8 +1,8 @@
 //! Programs of scenario files, whatever their protocol.
 //!
 //! `convert` makes a program of a scenario: operations and their deck, what is done once, and when connections are
-//! opened and closed. What a step asks is the protocol's, which turns it into a step of its own ([`Lower`]).
-//! Rows and values are `values`'s.
+//! opened and closed. What a step asks is the protocol's, which turns it into a request of its own ([`Lower`]).
+//! Rows and values are `fill`'s.
 
 mod convert;
 mod hide;
@@ -11,7 +11,7 @@ mod sent;
 pub(crate) use hide::hide;
 pub(crate) use sent::{about, rest};
 
-pub(crate) use convert::{Lower, Place, cards, check, convert, in_proportion, one_of, think};
+pub(crate) use convert::{Lower, Place, check, convert, in_proportion, one_of, think};
 
 use std::sync::Arc;
 

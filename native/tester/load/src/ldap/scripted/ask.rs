@@ -1,7 +1,5 @@
 //! From a step of a scenario to what is sent for it.
 
-use std::sync::Arc;
-
 use scenario::{
     Block, Code, Control, Count, Encoding, Entry, Part, Sasl, Secrecy, Step, Take, Template, Verb,
 };
@@ -29,7 +27,9 @@ pub struct Ask {
     /// The operation that it stands in; `None` for `[start]`.
     pub(super) operation: Option<usize>,
     /// What is chosen right before it, where it is all that follows: an op less.
-    pub(in super::super) first: Option<Arc<Preparation>>,
+    pub(in super::super) first: Option<Preparation>,
+    /// Whether it removes the person whom the lane has taken, where they were added before.
+    pub(in super::super) removes_taken: bool,
     pub(super) verb: &'static str,
     pub(super) response: u8,
     /// Whether it must not be sent again where no answer came: a change, or a bind, as each try with a wrong password
@@ -226,6 +226,7 @@ impl Ask {
             page_size,
             operation: block.operation,
             first: None,
+            removes_taken: false,
             shown: plan.shown(&shown, block)?,
             rest: plan.shown(&rest, block)?,
             secrets: secrets(plan, block, (&secret, own), &fields)?,
@@ -243,6 +244,11 @@ impl Ask {
         self.rest = plan.shown(&rest(step, &[]).0, block)?;
         self.expects = expects(plan, block, step)?;
         Ok(self)
+    }
+
+    /// Has it remove the person whom the lane has taken, who is no entry of the operation's own yet.
+    pub(super) fn removing_taken(self) -> Self {
+        Self { removes_taken: true, changes: false, needs: Vec::new(), fatal: false, ..self }
     }
 
     /// Compiles the bind of a connection.
@@ -278,6 +284,7 @@ impl Ask {
             page_size: None,
             operation: block.operation,
             first: None,
+            removes_taken: false,
             shown: plan.shown(bind.name, block)?,
             rest: Text::default(),
             secrets: secrets(plan, block, (&[given], Vec::new()), &fields)?,

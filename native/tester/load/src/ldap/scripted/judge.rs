@@ -34,8 +34,7 @@ impl Ldap {
             self.take_key(lane);
         }
         let memory = lane.memory.get_or_insert_default();
-        let taken = lane.new.map(|person| person.number);
-        self.scripts[preparation.script].prepare(preparation, memory, taken, &mut self.rng)
+        self.scripts[preparation.script].prepare(preparation, memory, lane.taken, &mut self.rng)
     }
 
     /// Whether all captures were found that a request is made of.

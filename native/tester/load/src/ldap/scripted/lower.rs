@@ -1,13 +1,13 @@
-//! From steps of scenarios to those of LDAP programs.
-
-use std::sync::Arc;
+//! From steps of scenarios to requests of LDAP.
 
 use scenario::{
-    Connection, Control, Data, Drawn, Entry, Part, Protocol, Rows, Sasl, Scenario, Step, Template, Verb,
+    Code, Connection, Control, Data, Drawn, Entry, Expect, Part, Protocol, Rows, Sasl, Scenario, Step,
+    Template, Verb,
 };
 
-use super::super::Target;
-use super::super::step::Step as LdapStep;
+use wire::ldap::ResultCode;
+
+use super::super::{Request, Target};
 use super::ask::{Ask, Bind};
 use crate::connection::sasl::Mechanism;
 use crate::fill::Tables;
@@ -15,7 +15,10 @@ use crate::program::{Connects, MAIN};
 use crate::scenario_spec::ScenarioSpec;
 use crate::scripted::{self, Lower, Place, Preparation};
 
-/// Steps of LDAP, for a target if that is known.
+/// The row of removing a person before they are added again.
+const REMOVE: &str = "remove";
+
+/// Requests of LDAP, for a target if that is known.
 pub(crate) struct Requests<'t>(pub(crate) Option<&'t Target>);
 
 /// Says what of a scenario no lane could run, whatever its target.
@@ -26,7 +29,7 @@ pub fn check(spec: &ScenarioSpec, tables: &Tables) -> Result<Option<String>, Str
 }
 
 impl Lower for Requests<'_> {
-    type Step = LdapStep;
+    type Request = Request;
     const PROTOCOL: Protocol = Protocol::Ldap;
     const CONNECTS: Connects = Connects::Steps;
     const CLOSE: &'static str = "unbind";
@@ -37,23 +40,45 @@ impl Lower for Requests<'_> {
         found.map_err(|problem| format!("connection {:?}: {problem}", connection.name))
     }
 
-    fn prepare(&self, preparation: Arc<Preparation>) -> LdapStep {
-        LdapStep::Prepare(preparation)
+    fn prepare(&self, preparation: Preparation) -> Request {
+        Request::Prepare(preparation)
     }
 
-    fn requests(&self, place: &Place<'_>, step: &Step) -> Result<Vec<LdapStep>, String> {
+    /// Who comes again, as the ring of those who are added has gone round, is removed before they are added.
+    fn before(&self, place: &Place<'_>, step: &Step) -> Result<Option<(&'static str, Request)>, String> {
+        let Place { script, plan, block, .. } = place;
+        match &step.verb {
+            Verb::Add { entry: Entry::Row(data), dn, .. } if plan.is_taken(data) => {
+                let step = Step {
+                    name: REMOVE.to_owned(),
+                    on: step.on.clone(),
+                    verb: Verb::Delete { dn: dn.clone() },
+                    // The lane that had this person before may have removed them already.
+                    expect: Expect {
+                        results: [ResultCode::SUCCESS, ResultCode::NO_SUCH_OBJECT]
+                            .map(|code| Code::Number(code.0))
+                            .into(),
+                        ..Expect::default()
+                    },
+                    captures: Vec::new(),
+                    controls: Vec::new(),
+                };
+                let ask = Ask::new(*script, plan, block, &step)?.removing_taken();
+                Ok(Some((REMOVE, Request::Ask(Box::new(ask)))))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    fn requests(&self, place: &Place<'_>, step: &Step) -> Result<Vec<Request>, String> {
         let Place { script, plan, block, .. } = place;
         let ask = match &step.verb {
-            Verb::Add { entry: Entry::Row(data), .. } if plan.is_taken(data) => {
-                let ask = Ask::new(*script, plan, block, step)?;
-                return Ok(vec![LdapStep::AddTaken(Arc::new(ask))]);
-            }
             Verb::Bind { bind, password: None, sasl: None, version } if bind.parts.is_empty() => {
                 own_bind(place, &step.controls, *version)?.counted(plan, block, step)
             }
             _ => Ask::new(*script, plan, block, step),
         };
-        Ok(vec![LdapStep::Ask(Arc::new(ask?))])
+        Ok(vec![Request::Ask(Box::new(ask?))])
     }
 
     fn check(&self, scenario: &Scenario) -> Result<(), String> {
@@ -86,16 +111,13 @@ impl Lower for Requests<'_> {
         Ok(())
     }
 
-    fn prepared(&self, preparation: LdapStep, request: LdapStep) -> Result<LdapStep, [LdapStep; 2]> {
+    fn prepared(&self, preparation: Request, request: &mut Request) -> Option<Request> {
         match (preparation, request) {
-            (LdapStep::Prepare(first), LdapStep::Ask(mut ask)) => match Arc::get_mut(&mut ask) {
-                Some(own) => {
-                    own.first = Some(first);
-                    Ok(LdapStep::Ask(ask))
-                }
-                None => Err([LdapStep::Prepare(first), LdapStep::Ask(ask)]),
-            },
-            (preparation, request) => Err([preparation, request]),
+            (Request::Prepare(first), Request::Ask(ask)) => {
+                ask.first = Some(first);
+                None
+            }
+            (preparation, _) => Some(preparation),
         }
     }
 
@@ -104,7 +126,7 @@ impl Lower for Requests<'_> {
         &self,
         place: &Place<'_>,
         connection: &Connection,
-    ) -> Result<Option<(&'static str, LdapStep)>, String> {
+    ) -> Result<Option<(&'static str, Request)>, String> {
         let given = &place.spec.bind;
         let own = connection.password.is_none() && connection.sasl.is_none();
         let bind = match &connection.bind {
@@ -131,7 +153,7 @@ impl Lower for Requests<'_> {
             None if given.dn.is_empty() && given.sasl.is_none() => return Ok(None),
             None => own_bind(place, &[], connection.version)?,
         };
-        Ok(Some(("bind", LdapStep::Ask(Arc::new(bind)))))
+        Ok(Some(("bind", Request::Ask(Box::new(bind)))))
     }
 }
 

@@ -209,7 +209,7 @@ fn a_stopped_engine_says_so() {
     let people = people(Profile::Small, 5);
     let responder = Responder::right(&people);
     let mut engine = start(&config(responder.address, &lookups(7)), Some(&people));
-    assert!(engine.start_lanes("q", 1).unwrap_err().to_string().contains("no program is called \"q\""));
+    assert!(engine.start_lanes("q", 1).unwrap_err().to_string().contains("no scenario is called \"q\""));
     engine.start_lanes("p", 2).unwrap();
     let error = engine.stop_lanes("p", 3).unwrap_err().to_string();
     assert!(error.contains("only 2 run"), "{error}");

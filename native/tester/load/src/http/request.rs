@@ -1,50 +1,35 @@
-//! Steps of programs for a site, and what lanes ask for them.
-
-use std::sync::Arc;
+//! What lanes ask of a site.
 
 use super::ask::Ask;
-use super::file::{FileRequest, FileSpec};
+use super::file::FileRequest;
 use crate::scripted::Preparation;
-
-/// A step of a program.
-#[derive(Debug, Clone)]
-pub(crate) enum Step {
-    /// Ask for something.
-    Ask(Arc<Ask>),
-    /// Ask for a file of the target's set, and look at every byte of it.
-    File(FileSpec),
-    /// What a scenario chooses before its steps.
-    Prepare(Arc<Preparation>),
-}
-
-impl Step {
-    /// Whether it goes to the target's secure endpoint.
-    pub(super) fn is_secure(&self) -> bool {
-        match self {
-            Self::Ask(ask) => ask.is_secure(),
-            Self::File(file) => file.secure,
-            Self::Prepare(_) => false,
-        }
-    }
-}
 
 /// A compiled step. What is asked for has a number among all requests of the engine.
 #[derive(Debug)]
 pub enum Request {
-    /// See [`Step::Ask`].
-    Ask(usize, Arc<Ask>),
-    /// See [`Step::File`].
+    /// Something at a path.
+    Ask(usize, Box<Ask>),
+    /// A file of the target's set, of which every byte is compared.
     File(usize, FileRequest),
-    /// See [`Step::Prepare`].
-    Prepare(Arc<Preparation>),
+    /// What a scenario chooses before its steps; nothing is sent.
+    Prepare(Preparation),
 }
 
 impl Request {
     /// Its number.
-    pub(super) fn id(&self) -> usize {
+    pub(super) const fn id(&self) -> usize {
         match self {
             Self::Ask(id, _) | Self::File(id, _) => *id,
             Self::Prepare(_) => 0,
+        }
+    }
+
+    /// Whether it goes to the target's secure endpoint.
+    pub(super) fn is_secure(&self) -> bool {
+        match self {
+            Self::Ask(_, ask) => ask.is_secure(),
+            Self::File(_, file) => file.secure,
+            Self::Prepare(_) => false,
         }
     }
 
